@@ -1,0 +1,7 @@
+"""URLs of attachments."""
+
+from __future__ import annotations
+
+from django.urls import URLPattern
+
+urlpatterns: list[URLPattern] = []

@@ -1,0 +1,230 @@
+"""Conversations, their messages and parts, the turns that make answers, and the log that a live turn leaves.
+
+While a turn is live its truth is its `TurnEvent` log, appended to by `turns.store` alone; when it ends, the
+log is folded into `Part` rows in the same transaction that ends it.
+"""
+
+from __future__ import annotations
+
+import uuid
+from typing import ClassVar
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+from django.urls import reverse
+
+from attachments.models import Attachment
+from chat.parts import PartKind, Role
+
+
+class ConversationQuerySet(models.QuerySet["Conversation"]):
+    """Reading conversations."""
+
+    def owned_by(self, user_id: int) -> ConversationQuerySet:
+        """Those that belong to one person."""
+        return self.filter(owner_id=user_id)
+
+    def newest_first(self) -> ConversationQuerySet:
+        """By the last thing that happened in them."""
+        return self.order_by("-updated_at", "-created_at")
+
+
+class Conversation(models.Model):
+    """One chat with its settings."""
+
+    class CodeExecution(models.TextChoices):
+        """Whether answers may run code."""
+
+        AUTO = "auto", "when the question asks for it"
+        ON = "on", "always"
+        OFF = "off", "never"
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="conversations")
+    title = models.CharField(max_length=200, blank=True)
+    model = models.CharField(max_length=200, blank=True, help_text="Empty: the server's default model.")
+    code_execution = models.CharField(max_length=4, choices=CodeExecution.choices, default=CodeExecution.AUTO)
+    system_instruction = models.TextField(blank=True)
+    revision = models.PositiveBigIntegerField(
+        default=0, help_text="Counts changes of the transcript's shape, so that a page can tell that it is behind."
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    objects = ConversationQuerySet.as_manager()
+
+    class Meta:
+        ordering: ClassVar[list[str]] = ["-updated_at"]
+        indexes: ClassVar[list[models.Index]] = [models.Index(fields=["owner", "-updated_at"])]
+
+    def __str__(self) -> str:
+        return self.title or "New conversation"
+
+    def get_absolute_url(self) -> str:
+        return reverse("conversation", args=[self.pk])
+
+
+class Message(models.Model):
+    """What one side said."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    conversation = models.ForeignKey(Conversation, on_delete=models.CASCADE, related_name="messages")
+    index = models.PositiveIntegerField(help_text="Place in the conversation, from 0.")
+    role = models.CharField(max_length=5, choices=[(role.value, role.value) for role in Role])
+    text = models.TextField(
+        blank=True, help_text="The text parts joined; `[GRAPH:n]` on a line of its own where attachment n was drawn."
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering: ClassVar[list[str]] = ["conversation", "index"]
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            models.UniqueConstraint(fields=["conversation", "index"], name="one_message_per_index"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.role} message {self.index}"
+
+
+class Part(models.Model):
+    """One piece of a message, exactly as it was sent; see `chat.parts.Part` for the fields."""
+
+    message = models.ForeignKey(Message, on_delete=models.CASCADE, related_name="parts")
+    index = models.PositiveIntegerField()
+    kind = models.CharField(max_length=30, choices=[(kind.value, kind.value) for kind in PartKind])
+    text = models.TextField(null=True, blank=True)  # noqa: DJ001 - null is "absent", which the wire tells from ""
+    language = models.CharField(max_length=50, blank=True)
+    outcome = models.CharField(max_length=50, blank=True)
+    call_id = models.CharField(max_length=200, blank=True)
+    mime_type = models.CharField(max_length=100, blank=True)
+    attachment = models.ForeignKey(
+        Attachment, on_delete=models.PROTECT, null=True, blank=True, related_name="+", help_text="Bytes of inline_data."
+    )
+    fields = models.JSONField(default=dict, blank=True)
+    thought_signature = models.BinaryField(null=True, blank=True)
+
+    class Meta:
+        ordering: ClassVar[list[str]] = ["message", "index"]
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            models.UniqueConstraint(fields=["message", "index"], name="one_part_per_index"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} part {self.index}"
+
+
+class MessageAttachment(models.Model):
+    """An attachment's place in a message; `index` is the n of its marker."""
+
+    message = models.ForeignKey(Message, on_delete=models.CASCADE, related_name="message_attachments")
+    attachment = models.ForeignKey(Attachment, on_delete=models.PROTECT, related_name="message_attachments")
+    index = models.PositiveIntegerField()
+    part_index = models.PositiveIntegerField(
+        null=True, blank=True, help_text="The part after which it is shown; none: at the message's end."
+    )
+    offset = models.PositiveIntegerField(
+        null=True, blank=True, help_text="In characters, where its bytes stood in that part's output, if they did."
+    )
+
+    class Meta:
+        ordering: ClassVar[list[str]] = ["message", "index"]
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            models.UniqueConstraint(fields=["message", "index"], name="one_attachment_per_index"),
+        ]
+
+    def __str__(self) -> str:
+        return f"attachment {self.index} of {self.message_id}"
+
+
+class Turn(models.Model):
+    """One generation: from a user message to the end of the answer."""
+
+    class Status(models.TextChoices):
+        """States; `TRANSITIONS` says how they follow each other."""
+
+        QUEUED = "queued", "waiting to start"
+        RUNNING = "running", "running"
+        DONE = "done", "done"
+        STOPPED = "stopped", "stopped by the user"
+        FAILED = "failed", "failed"
+        INTERRUPTED = "interrupted", "interrupted"
+
+    LIVE: ClassVar[tuple[Status, ...]] = (Status.QUEUED, Status.RUNNING)
+    TRANSITIONS: ClassVar[dict[Status, tuple[Status, ...]]] = {
+        Status.QUEUED: (Status.RUNNING, Status.STOPPED, Status.FAILED, Status.INTERRUPTED),
+        Status.RUNNING: (Status.DONE, Status.STOPPED, Status.FAILED, Status.INTERRUPTED),
+        Status.DONE: (),
+        Status.STOPPED: (),
+        Status.FAILED: (),
+        Status.INTERRUPTED: (),
+    }
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    conversation = models.ForeignKey(Conversation, on_delete=models.CASCADE, related_name="turns")
+    user_message = models.ForeignKey(Message, on_delete=models.CASCADE, related_name="asked_turns")
+    message = models.OneToOneField(Message, on_delete=models.CASCADE, related_name="turn")
+    status = models.CharField(max_length=12, choices=Status.choices, default=Status.QUEUED)
+    client_id = models.CharField(max_length=64, blank=True, help_text="Chosen by the client; one turn for each.")
+    provider = models.CharField(max_length=50)
+    model = models.CharField(max_length=200)
+    code_execution = models.BooleanField(default=False, help_text="Whether this generation was offered the tool.")
+    lease_owner = models.CharField(max_length=64, blank=True, help_text="The process that runs it.")
+    lease_expires_at = models.DateTimeField(null=True, blank=True)
+    stop_requested = models.BooleanField(default=False)
+    usage = models.JSONField(default=dict, blank=True)
+    finish_reason = models.CharField(max_length=100, blank=True)
+    finish_message = models.TextField(blank=True)
+    error_code = models.CharField(max_length=50, blank=True)
+    error_detail = models.TextField(blank=True, help_text="What the provider said; for staff.")
+    response_id = models.CharField(max_length=200, blank=True)
+    model_version = models.CharField(max_length=200, blank=True)
+    metadata = models.JSONField(default=dict, blank=True, help_text="Grounding and the like, by wire name.")
+    created_at = models.DateTimeField(auto_now_add=True)
+    started_at = models.DateTimeField(null=True, blank=True)
+    first_part_at = models.DateTimeField(null=True, blank=True)
+    ended_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering: ClassVar[list[str]] = ["created_at"]
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            models.UniqueConstraint(
+                fields=["conversation"],
+                condition=Q(status__in=["queued", "running"]),
+                name="one_live_turn_per_conversation",
+            ),
+            models.UniqueConstraint(
+                fields=["conversation", "client_id"], condition=~Q(client_id=""), name="one_turn_per_client_id"
+            ),
+        ]
+        indexes: ClassVar[list[models.Index]] = [
+            models.Index(
+                fields=["lease_expires_at"], condition=Q(status__in=["queued", "running"]), name="live_turns_by_lease"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.status} turn {self.pk}"
+
+    @property
+    def is_live(self) -> bool:
+        """Whether parts may still come."""
+        return self.status in self.LIVE
+
+
+class TurnEvent(models.Model):
+    """One stored step of a turn; `seq` counts from 1 without a gap. Appended in bulk, never changed."""
+
+    turn = models.ForeignKey(Turn, on_delete=models.CASCADE, related_name="events")
+    seq = models.PositiveIntegerField()
+    name = models.CharField(max_length=20)
+    data = models.JSONField()
+
+    class Meta:
+        ordering: ClassVar[list[str]] = ["turn", "seq"]
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            models.UniqueConstraint(fields=["turn", "seq"], name="one_event_per_seq"),
+        ]
+
+    def __str__(self) -> str:
+        return f"event {self.seq} of {self.turn_id}"
