@@ -6,12 +6,19 @@ replaces fragments by id, and the sum of its updates equals the whole message re
 
 from __future__ import annotations
 
+import json
 import uuid
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from django.template.loader import render_to_string
+from django.utils.html import conditional_escape, format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from chat.parts import Part
+from chat.notices import Notice
+from chat.parts import OUTCOME_DEADLINE_EXCEEDED, OUTCOME_OK, Part, PartKind
+from chat.rendering.highlight import highlight_code
+from chat.rendering.stream import split_markdown
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,17 +57,6 @@ class PartView:
 
 
 @dataclass(frozen=True, slots=True)
-class NoticeView:
-    """What a person must know about how a turn ended, in words, and what they can do."""
-
-    level: str
-    """info, warning or error."""
-    sentence: str
-    action: str
-    """continue, regenerate or empty: the `data-action` of its button."""
-
-
-@dataclass(frozen=True, slots=True)
 class MessageView:
     """One message of the transcript."""
 
@@ -74,6 +70,73 @@ class MessageView:
     """Of a model message."""
     attachments: tuple[AttachmentView, ...]
     """Of a user message, its files; of a model message, graphs whose place is not known: shown at the end."""
-    notice: NoticeView | None
+    notice: Notice | None
     created_at: str
     """ISO 8601."""
+
+
+EMPTY = SafeString("")
+OUTCOMES = {OUTCOME_OK: "success", OUTCOME_DEADLINE_EXCEEDED: "timeout", "": ""}
+
+
+def part_view(
+    message_id: uuid.UUID,
+    index: int,
+    part: Part,
+    attachments: Sequence[AttachmentView] = (),
+    *,
+    halves: tuple[SafeString, SafeString] | None = None,
+) -> PartView:
+    """A part as its template needs it; `halves`: its text rendered already, as (closed, tail)."""
+    closed = tail = code = EMPTY
+    if part.kind in (PartKind.TEXT, PartKind.THOUGHT):
+        closed, tail = halves or split_markdown(part.text or "")
+    elif part.kind is PartKind.EXECUTABLE_CODE:
+        code = highlight_code(part.text or "", part.language.lower() or "python")
+    is_result = part.kind is PartKind.CODE_EXECUTION_RESULT
+    return PartView(
+        element_id=part_element_id(message_id, index),
+        part=part,
+        closed=closed,
+        tail=tail,
+        code=code,
+        outcome=OUTCOMES.get(part.outcome, "error") if is_result else "",
+        attachments=tuple(attachments),
+    )
+
+
+def part_element_id(message_id: uuid.UUID, index: int) -> str:
+    """Id of a part's root element."""
+    return f"part-{message_id}-{index}"
+
+
+def message_html(view: MessageView) -> SafeString:
+    """One whole `article`."""
+    return render_to_string("chat/_message.html", {"message": view})
+
+
+def part_html(view: PartView) -> SafeString:
+    """One part's root element and its figures."""
+    return render_to_string("chat/_part.html", {"part": view})
+
+
+def transcript_html(views: Iterable[MessageView]) -> SafeString:
+    """The inner HTML of `#transcript`."""
+    return format_html_join("", "{}", ((message_html(view),) for view in views))
+
+
+def error_html(sentence: str) -> SafeString:
+    """The inner HTML of `#composer-error`."""
+    return render_to_string("chat/_error.html", {"sentence": sentence})
+
+
+def partial(target: str, swap: str, html: SafeString) -> SafeString:
+    """One swap of a frame, in htmx's words; `target` is an element's id."""
+    return format_html(
+        '<hx-partial hx-target="#{}" hx-swap="{}">{}</hx-partial>', target, swap, conditional_escape(html)
+    )
+
+
+def frame(content: SafeString, **fields: str | int) -> str:
+    """The text of one socket message: what hx-ws swaps, and fields that it leaves alone."""
+    return json.dumps({**fields, "content": content}, ensure_ascii=False, separators=(",", ":"))

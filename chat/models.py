@@ -7,11 +7,12 @@ log is folded into `Part` rows in the same transaction that ends it.
 from __future__ import annotations
 
 import uuid
+from collections.abc import Mapping
 from typing import ClassVar
 
 from django.conf import settings
-from django.db import models
-from django.db.models import Q
+from django.db import models, transaction
+from django.db.models import Exists, OuterRef, Q
 from django.urls import reverse
 
 from attachments.models import Attachment
@@ -28,6 +29,24 @@ class ConversationQuerySet(models.QuerySet["Conversation"]):
     def newest_first(self) -> ConversationQuerySet:
         """By the last thing that happened in them."""
         return self.order_by("-updated_at", "-created_at")
+
+    def untouched(self) -> ConversationQuerySet:
+        """Those without a message, a title or settings of their own."""
+        defaults = {
+            "title": "",
+            "model": "",
+            "system_instruction": "",
+            "code_execution": Conversation.CodeExecution.AUTO,
+        }
+        return self.filter(messages__isnull=True, **defaults)
+
+    def open_new(self, owner_id: int) -> Conversation:
+        """A new conversation of theirs, newest of all; an untouched one is used again, so that they never pile up."""
+        conversation = self.owned_by(owner_id).untouched().newest_first().first()
+        if conversation is None:
+            return self.create(owner_id=owner_id)
+        conversation.save(update_fields=["updated_at"])
+        return conversation
 
 
 class Conversation(models.Model):
@@ -63,6 +82,40 @@ class Conversation(models.Model):
 
     def get_absolute_url(self) -> str:
         return reverse("conversation", args=[self.pk])
+
+    def change_settings(self, changes: Mapping[str, str]) -> None:
+        """Write these columns and no other: a live turn may be counting `revision` up at the same time."""
+        for name, value in changes.items():
+            setattr(self, name, value)
+        self.save(update_fields=list(changes))
+
+    def delete_with_attachments(self) -> list[Attachment]:
+        """Delete it with those attachments that no other conversation shows; returns these.
+
+        The caller takes the returned ones' bytes out of storage, once the transaction has been committed.
+        """
+        with transaction.atomic():
+            # Whoever writes to a live turn, or sends one of the attachments just now, comes before this or fails.
+            list(Turn.objects.select_for_update().filter(conversation=self, status__in=Turn.LIVE))
+            shown = Attachment.objects.select_for_update().filter(pk__in=self._attachment_ids())
+            ids = [attachment.pk for attachment in shown]
+            self.delete()
+            elsewhere = Part.objects.filter(attachment=OuterRef("pk"))
+            orphans = Attachment.objects.filter(~Exists(elsewhere), pk__in=ids, message_attachments__isnull=True)
+            deleted = list(orphans)
+            orphans.delete()
+        return deleted
+
+    def _attachment_ids(self) -> set[uuid.UUID]:
+        """Attachments of its messages; those of a live answer stand in its log alone until it ends."""
+        links = MessageAttachment.objects.filter(message__conversation=self)
+        parts = Part.objects.filter(message__conversation=self, attachment__isnull=False)
+        drawn = TurnEvent.objects.filter(turn__conversation=self, turn__status__in=Turn.LIVE, name=TurnEvent.ATTACHMENT)
+        return {
+            *links.values_list("attachment_id", flat=True),
+            *parts.values_list("attachment_id", flat=True),
+            *(uuid.UUID(data["attachment_id"]) for data in drawn.values_list("data", flat=True)),
+        }
 
 
 class Message(models.Model):
@@ -122,9 +175,6 @@ class MessageAttachment(models.Model):
     index = models.PositiveIntegerField()
     part_index = models.PositiveIntegerField(
         null=True, blank=True, help_text="The part after which it is shown; none: at the message's end."
-    )
-    offset = models.PositiveIntegerField(
-        null=True, blank=True, help_text="In characters, where its bytes stood in that part's output, if they did."
     )
 
     class Meta:
@@ -214,6 +264,9 @@ class Turn(models.Model):
 
 class TurnEvent(models.Model):
     """One stored step of a turn; `seq` counts from 1 without a gap. Appended in bulk, never changed."""
+
+    ATTACHMENT: ClassVar[str] = "attachment"
+    """The name of a step that brought an attachment; its data hold `attachment_id`."""
 
     turn = models.ForeignKey(Turn, on_delete=models.CASCADE, related_name="events")
     seq = models.PositiveIntegerField()

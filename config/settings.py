@@ -169,6 +169,10 @@ CHAT_PROVIDER = "gemini"
 #: Seconds after which a turn whose process fell silent counts as interrupted; renewed at a third of it.
 TURN_LEASE_S = env.integer("TURN_LEASE_S", 6, minimum=2)
 
+#: Seconds and bytes after which an answer is ended.
+TURN_LIMIT_S = env.integer("TURN_LIMIT_S", 600, minimum=1)
+ANSWER_LIMIT_BYTES = 64 * 1024 * 1024
+
 # --- attachments ------------------------------------------------------------------------------------------------
 
 #: S3-compatible storage: with a bucket named, attachments go there, else to `var/media/`.
@@ -189,9 +193,9 @@ AWS_SECRET_ACCESS_KEY = env.secret("AWS_SECRET_ACCESS_KEY") or None
 MEDIA_ROOT = VAR_DIR / "media"
 STORAGES: dict[str, Any] = {
     "default": (
-        {"BACKEND": "storages.backends.s3.S3Storage"}
+        {"BACKEND": "attachments.storage.s3.VerifyingS3Storage"}
         if AWS_STORAGE_BUCKET_NAME
-        else {"BACKEND": "django.core.files.storage.FileSystemStorage"}
+        else {"BACKEND": "attachments.storage.files.VerifyingFileStorage"}
     ),
     "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
 }
@@ -253,6 +257,8 @@ CSRF_COOKIE_SAMESITE = "Lax"
 HTTPS = env.boolean("HTTPS", default=not DEBUG)
 if HTTPS:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+    # Limits on logins count the address that this proxy adds to X-Forwarded-For, not the proxy's own.
+    ALLAUTH_TRUSTED_PROXY_COUNT = 1
     SECURE_SSL_REDIRECT = True
     SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$"]
     SECURE_HSTS_SECONDS = 31_536_000

@@ -1,0 +1,274 @@
+"""The socket door of a conversation: authorise at the handshake, relay frames, take actions.
+
+Each socket keeps its place (revision, turn, seq) and a window of frames that the page has not acknowledged. A gap,
+a full window or a joining in the middle is answered with a snapshot read from the database, and following goes on
+from there. No input closes the socket: what cannot be taken is answered with a sentence.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import uuid
+from collections import deque
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import parse_qs
+
+from channels.db import database_sync_to_async
+from channels.generic.websocket import AsyncWebsocketConsumer
+from django.contrib.auth.base_user import AbstractBaseUser
+
+from chat.access import NotFound, attachments_of, readable_conversation, writable_conversation
+from chat.forms import SendForm
+from chat.fragments import EMPTY, error_html, frame, message_html, partial, transcript_html
+from chat.models import Conversation
+from chat.turns import broadcast, watch
+from chat.turns.broadcast import Frame
+from chat.turns.runner import retry_turn, start_turn, stop_turn
+from chat.turns.store import Asked, StartRefused
+from chat.turns.transcript import Snapshot, snapshot
+
+WINDOW_FRAMES = 64
+WINDOW_BYTES = 1024 * 1024
+"""What may be on its way to a page that acknowledges; then the next thing it gets is a snapshot."""
+
+UNACKNOWLEDGED_BYTES = 16 * 1024 * 1024
+"""What a client that never acknowledges is sent before it is closed; it may come back and read a snapshot."""
+
+CLOSE_GONE = 4404
+CLOSE_TOO_SLOW = 1013
+
+NO_CONVERSATION = "This conversation is gone."
+CONTINUE = "Continue."
+
+
+@dataclass(slots=True)
+class Place:
+    """What the page of one socket shows."""
+
+    revision: int | None
+    turn_id: str = ""
+    seq: int = 0
+
+    def follows(self, frame: Frame) -> bool:
+        """Whether `frame` is the very next step."""
+        if frame.after == -1:
+            return self.revision is not None and frame.revision == self.revision + 1
+        return frame.turn_id == self.turn_id and frame.after == self.seq
+
+    def has_seen(self, frame: Frame) -> bool:
+        """Whether the page shows all that `frame` brings."""
+        if self.revision is None or frame.revision > self.revision:
+            return False
+        return frame.revision < self.revision or (frame.turn_id == self.turn_id and frame.seq <= self.seq)
+
+
+@dataclass(slots=True)
+class Window:
+    """What is on its way to the page."""
+
+    frames: int = 0
+    size_bytes: int = 0
+    is_used: bool = False
+    """Whether this client acknowledges at all."""
+
+    @property
+    def is_full(self) -> bool:
+        """Whether to wait for an acknowledgement."""
+        return self.is_used and (self.frames >= WINDOW_FRAMES or self.size_bytes >= WINDOW_BYTES)
+
+
+class ConversationConsumer(AsyncWebsocketConsumer):
+    """One tab's socket."""
+
+    async def connect(self) -> None:
+        """Accept only someone who may read the conversation; everyone else is refused at the handshake."""
+        self.user: AbstractBaseUser = self.scope["user"]
+        self.session_key: str = self.scope["session"].session_key or ""
+        self.conversation_id: uuid.UUID = self.scope["url_route"]["kwargs"]["conversation_id"]
+        self._pump_task: asyncio.Task[None] | None = None
+        self._frames: deque[Frame] = deque()
+        self._work = asyncio.Event()
+        self._window = Window()
+        self._place = Place(_revision_in(self.scope["query_string"]))
+        self._is_behind = True
+        try:
+            await database_sync_to_async(readable_conversation)(self.user, self.conversation_id)
+        except NotFound:
+            await self.close()
+            return
+        await self.accept()
+        broadcast.subscribe(self.conversation_id, self)
+        if broadcast.crosses_processes():
+            await self.channel_layer.group_add(broadcast.group_name(self.conversation_id), self.channel_name)
+        watch.ensure_watching()
+        self._pump_task = asyncio.get_running_loop().create_task(self._pump())
+        self._work.set()
+
+    async def disconnect(self, code: int) -> None:
+        """Stop following; a live turn goes on."""
+        if self._pump_task is None:
+            return
+        self._pump_task.cancel()
+        broadcast.unsubscribe(self.conversation_id, self)
+        if broadcast.crosses_processes():
+            await self.channel_layer.group_discard(broadcast.group_name(self.conversation_id), self.channel_name)
+
+    # --- following ------------------------------------------------------------------------------------------------
+
+    def deliver(self, frame: Frame) -> None:
+        """Take a frame of this conversation; called by `broadcast`, never waits."""
+        if not frame.text:
+            # Only says at which revision the conversation is.
+            if self._is_behind or frame.revision == self._place.revision:
+                return
+            self._is_behind = True
+        elif len(self._frames) >= WINDOW_FRAMES:
+            self._frames.clear()
+            self._is_behind = True
+        else:
+            # Also while a snapshot is read: it may have been read just before this frame was stored.
+            self._frames.append(frame)
+        self._work.set()
+
+    async def conversation_frame(self, message: dict[str, Any]) -> None:
+        """A frame from another process, by the channel layer."""
+        broadcast.deliver_remote(message, self)
+
+    async def _pump(self) -> None:
+        while True:
+            await self._work.wait()
+            self._work.clear()
+            while (self._is_behind or self._frames) and not self._window.is_full:
+                if self._is_behind:
+                    await self._catch_up()
+                else:
+                    await self._relay(self._frames.popleft())
+
+    async def _relay(self, next_frame: Frame) -> None:
+        if self._place.has_seen(next_frame):
+            return
+        if not self._place.follows(next_frame):
+            self._is_behind = True
+            return
+        self._place = Place(next_frame.revision, next_frame.turn_id, next_frame.seq)
+        await self._push(next_frame.text)
+
+    async def _catch_up(self) -> None:
+        self._frames.clear()
+        try:
+            now = await database_sync_to_async(snapshot)(
+                self.conversation_id, known_revision=self._place.revision
+            )
+        except Conversation.DoesNotExist:
+            await self.end(CLOSE_GONE, NO_CONVERSATION)
+            return
+        text = await asyncio.to_thread(_snapshot_frame, now, self._place.revision)
+        live = now.live
+        self._place = Place(now.revision, str(live.turn_id) if live else "", live.seq if live else 0)
+        # Frames that came while it was read follow it, or are in it, or show a gap again.
+        self._is_behind = False
+        if text:
+            await self._push(text)
+
+    async def _push(self, text: str) -> None:
+        self._window.frames += 1
+        self._window.size_bytes += len(text)
+        if not self._window.is_used and self._window.size_bytes > UNACKNOWLEDGED_BYTES:
+            await self.close(CLOSE_TOO_SLOW)
+            return
+        await self.send(text_data=text)
+
+    async def end(self, code: int, sentence: str) -> None:
+        """Say why, and close: the right to read this conversation is gone."""
+        await self._complain(sentence)
+        await self.close(code)
+
+    # --- actions --------------------------------------------------------------------------------------------------
+
+    async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
+        """One JSON object with an `action`; hx-ws sends a form's fields as its `body`."""
+        try:
+            message = json.loads(text_data or "")
+        except (ValueError, RecursionError):
+            message = None
+        if isinstance(message, dict) and "action" not in message and isinstance(message.get("body"), dict):
+            message = message["body"]
+        if not isinstance(message, dict) or not isinstance(message.get("action"), str):
+            await self._complain("This message was not understood: it must be a JSON object with an action.")
+            return
+        action = ACTIONS.get(message["action"])
+        if action is None:
+            await self._complain(f"There is no action “{message['action'][:40]}”.")
+            return
+        try:
+            await action(self, message)
+        except NotFound as absent:
+            await self._complain(str(absent))
+        except StartRefused as refusal:
+            await self._complain(refusal.sentence)
+
+    async def _send_text(self, message: dict[str, Any]) -> None:
+        form = SendForm(message)
+        if not form.is_valid():
+            await self._complain(form.sentence())
+            return
+        await self._start(form.cleaned_data)
+
+    async def _continue(self, message: dict[str, Any]) -> None:
+        # The API takes no request that ends with a model's turn, so going on needs a word of the user's.
+        await self._start({"text": CONTINUE, "attachments": [], "client_id": ""})
+
+    async def _start(self, data: dict[str, Any]) -> None:
+        def ask() -> tuple[Conversation, Asked]:
+            conversation = writable_conversation(self.user, self.conversation_id)
+            return conversation, Asked(data["text"], attachments_of(self.user, data["attachments"]), data["client_id"])
+
+        await start_turn(ask)
+        accepted = {"accepted": data["client_id"]} if data["client_id"] else {}
+        await self.send(text_data=frame(partial("composer-error", "innerHTML", EMPTY), **accepted))
+
+    async def _regenerate(self, message: dict[str, Any]) -> None:
+        await retry_turn(lambda: writable_conversation(self.user, self.conversation_id))
+        await self.send(text_data=frame(partial("composer-error", "innerHTML", EMPTY)))
+
+    async def _stop(self, message: dict[str, Any]) -> None:
+        await database_sync_to_async(writable_conversation)(self.user, self.conversation_id)
+        await stop_turn(self.conversation_id)
+
+    async def _acknowledge(self, message: dict[str, Any]) -> None:
+        self._window = Window(is_used=True)
+        self._work.set()
+
+    async def _complain(self, sentence: str) -> None:
+        await self.send(text_data=frame(partial("composer-error", "innerHTML", error_html(sentence))))
+
+
+ACTIONS: dict[str, Callable[[ConversationConsumer, dict[str, Any]], Awaitable[None]]] = {
+    "send": ConversationConsumer._send_text,
+    "stop": ConversationConsumer._stop,
+    "regenerate": ConversationConsumer._regenerate,
+    "continue": ConversationConsumer._continue,
+    "ack": ConversationConsumer._acknowledge,
+}
+
+
+def _revision_in(query_string: bytes) -> int | None:
+    """The revision that the page was rendered at."""
+    value = parse_qs(query_string.decode("latin-1")).get("revision", [""])[0]
+    return int(value) if value.isdecimal() and len(value) < 16 else None
+
+
+def _snapshot_frame(now: Snapshot, known_revision: int | None) -> str:
+    """Brings a page up to `now`: the live article where its shape is known, else the whole transcript."""
+    if now.revision != known_revision:
+        content = partial("transcript", "innerMorph", transcript_html(now.messages))
+    elif now.live:
+        content = partial(f"message-{now.live.message_id}", "outerMorph", message_html(now.messages[0]))
+    else:
+        return ""
+    if now.live:
+        return frame(content, turn=str(now.live.turn_id), seq=now.live.seq)
+    return frame(content, seq=0)

@@ -1,0 +1,82 @@
+"""The page's side of a live turn: from changes to the swaps that bring every tab up to date.
+
+The sum of the swaps equals the message rendered whole, byte for byte; only the open tail of the last text is
+rendered again.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable
+
+from django.utils.html import format_html_join
+from django.utils.safestring import SafeString
+
+from chat.fragments import AttachmentView, part_element_id, part_html, part_view, partial
+from chat.parts import Part, PartKind
+from chat.rendering.stream import MarkdownStream
+from chat.turns.assembler import AttachmentFound, Change, PartStarted, TextAppended
+from chat.turns.transcript import found_attachment_view
+
+STREAMED = (PartKind.TEXT, PartKind.THOUGHT)
+
+
+class LiveMessage:
+    """What the tabs of one live message have been told so far."""
+
+    def __init__(self, message_id: uuid.UUID) -> None:
+        self._message_id = message_id
+        self._index = -1
+        self._part: Part | None = None
+        self._attachments: list[AttachmentView] = []
+        self._stream: MarkdownStream | None = None
+        self._is_told = True
+        """Whether the tabs have the last part's root element."""
+        self._is_changed = False
+
+    def update(self, changes: Iterable[Change]) -> SafeString:
+        """Swaps that show `changes`, in order; empty where there is nothing to see."""
+        swaps: list[SafeString] = []
+        for change in changes:
+            match change:
+                case PartStarted(index, part, _):
+                    swaps += self._flush()
+                    self._begin(index, part)
+                case TextAppended(_, text) if self._stream:
+                    self._stream.append(text)
+                    self._is_changed = True
+                case AttachmentFound(found):
+                    self._attachments.append(found_attachment_view(found))
+                case _:
+                    pass
+        swaps += self._flush()
+        return format_html_join("", "{}", ((swap,) for swap in swaps))
+
+    def _begin(self, index: int, part: Part) -> None:
+        self._index, self._part, self._attachments = index, part, []
+        self._is_told, self._is_changed = False, True
+        self._stream = None
+        if part.kind in STREAMED:
+            self._stream = MarkdownStream()
+            self._stream.append(part.text or "")
+
+    def _flush(self) -> list[SafeString]:
+        if self._part is None or not self._is_changed:
+            return []
+        self._is_changed = False
+        update = self._stream.update() if self._stream else None
+        if not self._is_told:
+            self._is_told = True
+            halves = (update.closed, update.tail) if update else None
+            view = part_view(self._message_id, self._index, self._part, self._attachments, halves=halves)
+            return [partial(f"message-{self._message_id}-parts", "beforeend", part_html(view))]
+        if update is None:
+            return []
+        root = part_element_id(self._message_id, self._index)
+        if update.reset:
+            view = part_view(self._message_id, self._index, self._part, halves=(update.closed, update.tail))
+            return [partial(root, "outerMorph", part_html(view))]
+        swaps = [partial(f"{root}-tail", "innerMorph", update.tail)]
+        if update.closed:
+            swaps.insert(0, partial(f"{root}-tail", "beforebegin", update.closed))
+        return swaps

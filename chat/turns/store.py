@@ -1,0 +1,348 @@
+"""Every database write of a turn, and the reads that must agree with them.
+
+Group commit: one round writes what changed in all live turns of this process in one transaction, and only then
+may it be published. A round writes for a turn only while this process holds its lease; a turn that was taken
+away (its lease ran out while the process hung) is reported as lost and nothing more of it is stored.
+
+All of it runs on one thread with one connection (`run`), apart from Django's shared thread, so that no page and
+no other socket's query stands between a part and its commit.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass, field, replace
+from datetime import timedelta
+from typing import Any, ParamSpec, TypeVar
+
+from django.conf import settings
+from django.db import IntegrityError, close_old_connections, connection, transaction
+from django.db.models import F, Max
+from django.utils import timezone
+
+from attachments.models import Attachment
+from attachments.store import new_pending
+from chat.models import Conversation, Message, MessageAttachment, Part, Turn, TurnEvent
+from chat.parts import PartKind, Role
+from chat.turns.assembler import Answer, FoundAttachment
+from chat.turns.log import Row, fold
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+_executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="turn-store")
+
+TITLE_LENGTH = 60
+
+
+class StartRefused(Exception):
+    """A turn cannot start now; `sentence` says why."""
+
+    def __init__(self, sentence: str) -> None:
+        super().__init__(sentence)
+        self.sentence = sentence
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a user sends; the attachments are theirs already."""
+
+    text: str
+    attachments: Sequence[Attachment] = ()
+    client_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class StartedTurn:
+    """A turn with its conversation and messages at hand, so that nothing need be read again to run it."""
+
+    turn: Turn
+    attachments: tuple[Attachment, ...]
+    """Of a new question."""
+    is_new: bool
+    """False: this `client_id` has started it before."""
+    asks: bool = True
+    """False: no new question; the last one is answered again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How a turn ends, and the answer it leaves."""
+
+    status: Turn.Status
+    answer: Answer
+    error_code: str = ""
+    error_detail: str = ""
+
+    def turn_fields(self) -> dict[str, Any]:
+        """What the turn's row says from then on."""
+        answer = self.answer
+        return {
+            "status": self.status,
+            "ended_at": timezone.now(),
+            "lease_expires_at": None,
+            "usage": {} if answer.usage is None else asdict(answer.usage),
+            "finish_reason": answer.finish_reason or answer.block_reason,
+            "finish_message": answer.finish_message,
+            "error_code": self.error_code,
+            "error_detail": self.error_detail,
+            "response_id": answer.response_id,
+            "model_version": answer.model_version,
+            "metadata": answer.metadata,
+        }
+
+
+@dataclass(slots=True)
+class Batch:
+    """What one live turn adds in one round."""
+
+    turn_id: uuid.UUID
+    conversation_id: uuid.UUID
+    message_id: uuid.UUID
+    owner_id: int
+    first_seq: int
+    rows: list[Row]
+    attachments: list[FoundAttachment] = field(default_factory=list)
+    ending: Ending | None = None
+
+
+@dataclass(slots=True)
+class Round:
+    """What a round found out."""
+
+    lost: set[uuid.UUID] = field(default_factory=set)
+    """Turns this process no longer holds: nothing was stored for them."""
+    stop_requested: set[uuid.UUID] = field(default_factory=set)
+    revisions: dict[uuid.UUID, int] = field(default_factory=dict)
+    """Turn -> its conversation's new revision, for turns that ended."""
+
+
+async def run(function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+    """Call a function of this module on the store's thread."""
+
+    def call() -> T:
+        close_old_connections()
+        return function(*args, **kwargs)
+
+    return await asyncio.get_running_loop().run_in_executor(_executor, call)
+
+
+def close_connection() -> None:
+    """Close the store thread's connection; the next call opens a new one."""
+    _executor.submit(connection.close).result()
+
+
+def create_turn(conversation: Conversation, asked: Asked, *, lease_owner: str) -> StartedTurn:
+    """Store the user's message, an empty answer and a running turn; raises StartRefused while one is live."""
+    try:
+        with transaction.atomic():
+            # The lock orders two tabs that send at once; the second sees the first one's live turn.
+            Conversation.objects.select_for_update().get(pk=conversation.pk)
+            return _known_turn(conversation, asked) or _create(conversation, asked, lease_owner)
+    except IntegrityError:
+        known = _known_turn(conversation, asked)
+        if known:
+            return known
+        raise
+
+
+def create_retry(conversation: Conversation, *, lease_owner: str) -> StartedTurn:
+    """Answer the last question once more, after a turn that left nothing; raises StartRefused otherwise."""
+    with transaction.atomic():
+        Conversation.objects.select_for_update().get(pk=conversation.pk)
+        turn = Turn.objects.filter(conversation=conversation).select_related("user_message").order_by("-message__index")
+        last = turn.first()
+        if last is None or last.is_live or last.message.parts.exclude(text="", kind=PartKind.TEXT).exists():
+            raise StartRefused("Only an answer that left nothing can be tried again. Ask in a new message.")
+        started = _begin(conversation, last.user_message, last.message.index + 1, (), lease_owner)
+        return replace(started, asks=False)
+
+
+def _known_turn(conversation: Conversation, asked: Asked) -> StartedTurn | None:
+    if not asked.client_id:
+        return None
+    turn = Turn.objects.filter(conversation=conversation, client_id=asked.client_id).first()
+    return StartedTurn(turn, (), is_new=False) if turn else None
+
+
+def _create(conversation: Conversation, asked: Asked, lease_owner: str) -> StartedTurn:
+    if Turn.objects.filter(conversation=conversation, status__in=Turn.LIVE).exists():
+        raise StartRefused("An answer is still being written here. Stop it, or wait until it is done.")
+    last = conversation.messages.aggregate(last=Max("index"))["last"]
+    index = 0 if last is None else last + 1
+    question = Message.objects.create(conversation=conversation, index=index, role=Role.USER, text=asked.text)
+    Part.objects.create(message=question, index=0, kind=PartKind.TEXT, text=asked.text)
+    MessageAttachment.objects.bulk_create(
+        MessageAttachment(message=question, attachment=attachment, index=number)
+        for number, attachment in enumerate(asked.attachments)
+    )
+    if not conversation.title:
+        Conversation.objects.filter(pk=conversation.pk).update(title=_title_of(asked.text))
+    return _begin(conversation, question, index + 1, asked.attachments, lease_owner, asked.client_id)
+
+
+def _begin(
+    conversation: Conversation,
+    question: Message,
+    index: int,
+    attachments: Sequence[Attachment],
+    lease_owner: str,
+    client_id: str = "",
+) -> StartedTurn:
+    now = timezone.now()
+    answer = Message.objects.create(conversation=conversation, index=index, role=Role.MODEL)
+    turn = Turn.objects.create(
+        conversation=conversation,
+        user_message=question,
+        message=answer,
+        status=Turn.Status.RUNNING,
+        client_id=client_id,
+        provider=settings.CHAT_PROVIDER,
+        model=conversation.model or settings.GEMINI_MODEL,
+        code_execution=conversation.code_execution != Conversation.CodeExecution.OFF,
+        lease_owner=lease_owner,
+        lease_expires_at=now + timedelta(seconds=settings.TURN_LEASE_S),
+        started_at=now,
+    )
+    conversation.revision = bump_revision(conversation.pk)
+    return StartedTurn(turn, tuple(attachments), is_new=True)
+
+
+def _title_of(text: str) -> str:
+    words = " ".join(text.split())
+    return words if len(words) <= TITLE_LENGTH else words[: TITLE_LENGTH - 1].rstrip() + "…"
+
+
+def write_round(batches: Sequence[Batch], *, lease_owner: str, renew: bool) -> Round:
+    """Store one round of group commit; `renew` pushes the leases of its turns on."""
+    result = Round()
+    with transaction.atomic():
+        held = dict(
+            Turn.objects.select_for_update()
+            .filter(pk__in=[batch.turn_id for batch in batches], status=Turn.Status.RUNNING, lease_owner=lease_owner)
+            .values_list("pk", "stop_requested")
+        )
+        result.lost = {batch.turn_id for batch in batches} - held.keys()
+        result.stop_requested = {turn_id for turn_id, stop_requested in held.items() if stop_requested}
+        mine = [batch for batch in batches if batch.turn_id in held]
+        for batch in mine:
+            _store_attachments(batch)
+        TurnEvent.objects.bulk_create(
+            [
+                TurnEvent(turn_id=batch.turn_id, seq=batch.first_seq + offset, name=name, data=data)
+                for batch in mine
+                for offset, (name, data) in enumerate(batch.rows)
+            ]
+        )
+        if renew and mine:
+            expires_at = timezone.now() + timedelta(seconds=settings.TURN_LEASE_S)
+            Turn.objects.filter(pk__in=[batch.turn_id for batch in mine]).update(lease_expires_at=expires_at)
+        first = [batch.turn_id for batch in mine if batch.first_seq == 1 and batch.rows]
+        if first:
+            Turn.objects.filter(pk__in=first).update(first_part_at=timezone.now())
+        for batch in mine:
+            if batch.ending:
+                result.revisions[batch.turn_id] = _end(
+                    batch.turn_id, batch.message_id, batch.conversation_id, batch.ending
+                )
+    return result
+
+
+def round_if_stored(batches: Sequence[Batch]) -> Round | None:
+    """What a round found out, if it was committed although its confirmation was lost; else None."""
+    result = Round()
+    for batch in batches:
+        last_seq = batch.first_seq + len(batch.rows) - 1
+        if not TurnEvent.objects.filter(turn_id=batch.turn_id, seq=last_seq).exists():
+            return None
+        if batch.ending:
+            revision = Conversation.objects.filter(pk=batch.conversation_id).values_list("revision", flat=True).get()
+            result.revisions[batch.turn_id] = revision
+    return result
+
+
+def _store_attachments(batch: Batch) -> None:
+    for found in batch.attachments:
+        assert found.data is not None
+        new_pending(
+            attachment_id=uuid.UUID(found.attachment_id),
+            owner_id=batch.owner_id,
+            data=found.data,
+            name=found.name,
+            mime_type=found.mime_type,
+            width=found.width,
+            height=found.height,
+            is_graph=found.is_graph,
+        )
+
+
+def _end(turn_id: uuid.UUID, message_id: uuid.UUID, conversation_id: uuid.UUID, ending: Ending) -> int:
+    """Fold the answer into rows and end the turn; the conversation's new revision."""
+    answer = ending.answer
+    before = [status for status, after in Turn.TRANSITIONS.items() if ending.status in after]
+    changed = Turn.objects.filter(pk=turn_id, status__in=before).update(**ending.turn_fields())
+    if changed != 1:
+        raise RuntimeError(f"turn {turn_id} cannot become {ending.status}")
+    ids = [uuid.UUID(attachment.attachment_id) for attachment in answer.attachments]
+    Part.objects.bulk_create(
+        Part(
+            message_id=message_id,
+            index=index,
+            kind=part.kind,
+            text=part.text,
+            language=part.language,
+            outcome=part.outcome,
+            call_id=part.call_id,
+            mime_type=part.mime_type,
+            attachment_id=ids[answer.part_attachments[index]] if index in answer.part_attachments else None,
+            fields=dict(part.fields),
+            thought_signature=part.thought_signature,
+        )
+        for index, part in enumerate(answer.parts)
+    )
+    MessageAttachment.objects.bulk_create(
+        MessageAttachment(
+            message_id=message_id,
+            attachment_id=ids[attachment.index],
+            index=attachment.index,
+            part_index=attachment.part_index,
+        )
+        for attachment in answer.attachments
+    )
+    Message.objects.filter(pk=message_id).update(text=answer.text)
+    return bump_revision(conversation_id)
+
+
+def bump_revision(conversation_id: uuid.UUID) -> int:
+    """Count a change of the transcript's shape; inside the transaction that makes it."""
+    rows = Conversation.objects.filter(pk=conversation_id)
+    rows.update(revision=F("revision") + 1, updated_at=timezone.now())
+    return rows.values_list("revision", flat=True).get()
+
+
+def request_stop(conversation_id: uuid.UUID) -> uuid.UUID | None:
+    """Ask whichever process runs the conversation's live turn to stop it; that turn's id."""
+    turn_id = Turn.objects.filter(conversation_id=conversation_id, status__in=Turn.LIVE).values_list("pk", flat=True)
+    found = turn_id.first()
+    if found:
+        Turn.objects.filter(pk=found).update(stop_requested=True)
+    return found
+
+
+def interrupt_expired() -> list[uuid.UUID]:
+    """End every live turn whose lease ran out, with what its log holds; the conversations that changed."""
+    changed = []
+    expired = Turn.objects.filter(status__in=Turn.LIVE, lease_expires_at__lt=timezone.now())
+    for turn_id in list(expired.values_list("pk", flat=True)):
+        with transaction.atomic():
+            turn = expired.select_for_update().filter(pk=turn_id).first()
+            if turn is None:
+                continue
+            rows = turn.events.order_by("seq").values_list("name", "data")
+            ending = Ending(Turn.Status.INTERRUPTED, fold(rows))
+            _end(turn.pk, turn.message_id, turn.conversation_id, ending)
+            changed.append(turn.conversation_id)
+    return changed

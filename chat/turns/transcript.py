@@ -1,0 +1,210 @@
+"""Reading a conversation as a page shows it: rows of finished messages, the log of a live one.
+
+Everything here is read so that it agrees with one revision; a live answer is exactly what its log said at `seq`,
+and whoever follows the turn's frames from there ends with the page that a reload shows.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from django.db.models import Prefetch
+from django.urls import reverse
+
+from attachments.models import Attachment
+from chat.fragments import AttachmentView, MessageView, part_view
+from chat.models import Conversation, Message, MessageAttachment, Turn
+from chat.models import Part as PartRow
+from chat.notices import notice_of
+from chat.parts import Part, PartKind, Role
+from chat.turns.assembler import Answer, FoundAttachment
+from chat.turns.log import fold
+
+READ_ATTEMPTS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class LivePosition:
+    """How far a live turn had come when it was read."""
+
+    turn_id: uuid.UUID
+    message_id: uuid.UUID
+    seq: int
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """A conversation's page at one revision."""
+
+    revision: int
+    messages: tuple[MessageView, ...]
+    live: LivePosition | None
+
+
+def snapshot(conversation_id: uuid.UUID, *, known_revision: int | None = None) -> Snapshot:
+    """The whole transcript; or, where the reader knows this revision's shape already, only the live message.
+
+    Raises Conversation.DoesNotExist.
+    """
+    for _ in range(READ_ATTEMPTS):
+        before = _revision(conversation_id)
+        messages = _messages(conversation_id, live_only=before == known_revision)
+        seqs: dict[uuid.UUID, int] = {}
+        views = tuple(message_view(message, seqs) for message in messages)
+        # A turn that ended between the reads bumped the revision: what was read is of two minds, so read again.
+        if _revision(conversation_id) == before:
+            break
+    live = next((message for message in messages if message.role == Role.MODEL and message.turn.is_live), None)
+    position = LivePosition(live.turn.pk, live.pk, seqs.get(live.turn.pk, 0)) if live else None
+    return Snapshot(before, views, position)
+
+
+def message_views(conversation: Conversation) -> list[MessageView]:
+    """The transcript of a conversation, as its page shows it."""
+    return list(snapshot(conversation.pk).messages)
+
+
+def _revision(conversation_id: uuid.UUID) -> int:
+    revision = Conversation.objects.filter(pk=conversation_id).values_list("revision", flat=True).first()
+    if revision is None:
+        raise Conversation.DoesNotExist
+    return revision
+
+
+def _messages(conversation_id: uuid.UUID, *, live_only: bool) -> list[Message]:
+    rows = Message.objects.filter(conversation_id=conversation_id).order_by("index").select_related("turn")
+    if live_only:
+        rows = rows.filter(turn__status__in=Turn.LIVE)
+    return list(
+        rows.prefetch_related(
+            Prefetch("parts", queryset=PartRow.objects.order_by("index")),
+            Prefetch(
+                "message_attachments",
+                queryset=MessageAttachment.objects.select_related("attachment").order_by("index"),
+            ),
+        )
+    )
+
+
+def message_view(message: Message, seqs: dict[uuid.UUID, int] | None = None) -> MessageView:
+    """One message; `seqs` takes the seq at which a live turn was read."""
+    if message.role == Role.USER:
+        files = [row_attachment_view(row) for row in message.message_attachments.all()]
+        return user_message_view(message, files)
+    turn = message.turn
+    if turn.is_live:
+        rows = list(turn.events.order_by("seq").values_list("seq", "name", "data"))
+        if seqs is not None:
+            seqs[turn.pk] = rows[-1][0] if rows else 0
+        return answer_view(message, turn, fold((name, data) for _, name, data in rows))
+    shown: dict[int | None, list[AttachmentView]] = {}
+    for row in message.message_attachments.all():
+        shown.setdefault(row.part_index, []).append(row_attachment_view(row))
+    parts = [row_part(row) for row in message.parts.all()]
+    return model_message_view(message, turn, parts, shown)
+
+
+def user_message_view(message: Message, attachments: Sequence[AttachmentView]) -> MessageView:
+    """What a user said."""
+    return MessageView(
+        message_id=message.pk,
+        role=Role.USER,
+        status=Turn.Status.DONE,
+        text=message.text,
+        parts=(),
+        attachments=tuple(attachments),
+        notice=None,
+        created_at=message.created_at.isoformat(),
+    )
+
+
+def answer_view(message: Message, turn: Turn, answer: Answer) -> MessageView:
+    """A model message told from its answer in memory or from its log."""
+    shown: dict[int | None, list[AttachmentView]] = {}
+    for found in answer.attachments:
+        shown.setdefault(found.part_index, []).append(found_attachment_view(found))
+    return model_message_view(message, turn, answer.parts, shown)
+
+
+def model_message_view(
+    message: Message,
+    turn: Turn,
+    parts: Iterable[Part],
+    shown: Mapping[int | None, Sequence[AttachmentView]],
+) -> MessageView:
+    """What the model said; `shown`: attachments by the index of the part they follow."""
+    parts = list(parts)
+    placed = {index for index in shown if index is not None and index < len(parts)}
+    homeless = [view for index, views in shown.items() if index not in placed for view in views]
+    return MessageView(
+        message_id=message.pk,
+        role=Role.MODEL,
+        status=turn.status,
+        text="",
+        parts=tuple(part_view(message.pk, index, part, shown.get(index, ())) for index, part in enumerate(parts)),
+        attachments=tuple(homeless),
+        notice=notice_of(
+            status=turn.status,
+            finish_reason=turn.finish_reason,
+            finish_message=turn.finish_message,
+            error_code=turn.error_code,
+            is_empty=not any(is_visible(part) for part in parts),
+        ),
+        created_at=message.created_at.isoformat(),
+    )
+
+
+def is_visible(part: Part) -> bool:
+    """Whether a person sees anything of it; an empty text part only carries a signature."""
+    return part.kind not in (PartKind.TEXT, PartKind.THOUGHT) or bool(part.text)
+
+
+def row_part(row: PartRow) -> Part:
+    """A stored part as a value, without the bytes of its attachment."""
+    return Part(
+        kind=PartKind(row.kind),
+        text=row.text,
+        language=row.language,
+        outcome=row.outcome,
+        call_id=row.call_id,
+        mime_type=row.mime_type,
+        fields=row.fields,
+        thought_signature=None if row.thought_signature is None else bytes(row.thought_signature),
+    )
+
+
+def row_attachment_view(row: MessageAttachment) -> AttachmentView:
+    """A stored attachment in its message."""
+    return attachment_view(row.attachment, row.index)
+
+
+def attachment_view(attachment: Attachment, index: int) -> AttachmentView:
+    """An attachment as number `index` of a message."""
+    return AttachmentView(
+        index=index,
+        attachment_id=attachment.pk,
+        url=reverse("attachment-content", args=[attachment.pk]),
+        name=attachment.name,
+        mime_type=attachment.mime_type,
+        size_bytes=attachment.size_bytes,
+        width=attachment.width,
+        height=attachment.height,
+        is_graph=attachment.is_graph,
+    )
+
+
+def found_attachment_view(found: FoundAttachment) -> AttachmentView:
+    """An attachment of a live answer."""
+    return AttachmentView(
+        index=found.index,
+        attachment_id=uuid.UUID(found.attachment_id),
+        url=reverse("attachment-content", args=[found.attachment_id]),
+        name=found.name,
+        mime_type=found.mime_type,
+        size_bytes=found.size_bytes,
+        width=found.width,
+        height=found.height,
+        is_graph=found.is_graph,
+    )

@@ -1,0 +1,37 @@
+"""The ASGI application, and what a server process does when it starts.
+
+Daphne tells no application that it starts, so start-up happens here, where it imports us: the SDK is warmed (the
+first chat would otherwise wait for about a second), turns of a dead process are ended, and without a key the
+emulator is started.
+"""
+
+from __future__ import annotations
+
+import os
+
+from channels.auth import AuthMiddlewareStack
+from channels.routing import ProtocolTypeRouter, URLRouter
+from django.core.asgi import get_asgi_application
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+http_application = get_asgi_application()
+
+from django.conf import settings  # noqa: E402 - models may be imported once Django is set up
+
+from chat.emulator import embedded  # noqa: E402
+from chat.providers import warm_up  # noqa: E402
+from chat.routing import websocket_urlpatterns  # noqa: E402
+from chat.turns import recovery  # noqa: E402
+from config.origins import SameOriginOnly  # noqa: E402
+
+if settings.GEMINI_EMULATED and not settings.GOOGLE_GEMINI_BASE_URL:
+    settings.GOOGLE_GEMINI_BASE_URL = embedded.start()
+warm_up()
+recovery.start()
+
+application = ProtocolTypeRouter(
+    {
+        "http": http_application,
+        "websocket": SameOriginOnly(AuthMiddlewareStack(URLRouter(websocket_urlpatterns))),
+    }
+)

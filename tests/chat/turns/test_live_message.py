@@ -1,0 +1,103 @@
+"""The sum of a live message's swaps is the message rendered whole, wherever its text was cut."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chat.fragments import part_html
+from chat.parts import OUTCOME_OK, Part, PartKind, PartReceived
+from chat.turns.assembler import Answer, Assembler, Change
+from chat.turns.live_message import LiveMessage
+from chat.turns.log import coalesced, fold, to_row
+from chat.turns.transcript import found_attachment_view
+from chat.fragments import part_view
+from tests.chat.providers.recordings import WHY_NOT, Recording, recordings
+from tests.dom import Page
+
+MESSAGE_ID = uuid.UUID(int=7)
+EMPTY_PAGE = f'<div id="message-{MESSAGE_ID}-parts"></div>'
+
+needs_recordings = pytest.mark.skipif(not recordings(), reason=WHY_NOT)
+
+
+def whole(answer: Answer) -> str:
+    """All parts as a reload renders them."""
+    html = ""
+    for index, part in enumerate(answer.parts):
+        shown = [found_attachment_view(found) for found in answer.attachments if found.part_index == index]
+        html += part_html(part_view(MESSAGE_ID, index, part, shown))
+    return html
+
+
+def shown_live(rounds: Iterable[list[PartReceived]]) -> tuple[str, Answer]:
+    """The page after one swap a round, and the answer read back from the log that the rounds leave."""
+    numbers = iter(range(1, 1000))
+    assembler = Assembler(code_execution=True, new_id=lambda: str(uuid.UUID(int=next(numbers))))
+    live, page, log = LiveMessage(MESSAGE_ID), Page(EMPTY_PAGE), []
+    for events in rounds:
+        changes: list[Change] = coalesced(change for event in events for change in assembler.add(event))
+        log += [to_row(change) for change in changes]
+        page.swap(live.update(changes))
+    read_back = fold(log)
+    assert read_back.parts == assembler.answer.parts
+    assert read_back.text == assembler.answer.text
+    return page.ids[f"message-{MESSAGE_ID}-parts"].inner(), read_back
+
+
+def cut_at_every_character(parts: Iterable[Part]) -> list[list[PartReceived]]:
+    rounds = []
+    for part in parts:
+        if part.is_open_text and part.text:
+            rounds += [[PartReceived(Part(part.kind, text=character))] for character in part.text]
+        else:
+            rounds.append([PartReceived(part)])
+    return rounds
+
+
+@needs_recordings
+@pytest.mark.parametrize(
+    "recorded", [one for one in recordings() if one.http_status == 200], ids=lambda one: one.name
+)
+def test_recording_cut_at_every_character_looks_like_the_whole(recorded: Recording) -> None:
+    live, answer = shown_live(cut_at_every_character(recorded.parts))
+    undisturbed, _ = shown_live([[PartReceived(part) for part in recorded.parts]])
+    assert live == whole(answer)
+    assert live == undisturbed
+
+
+TEXTS = st.lists(
+    st.sampled_from(
+        ["# A\n", "text ", "\n", "\n\n", "- a\n", "  - b\n", "| a | b |\n", "|---|---|\n", "| 1 | 2 |\n", "```python\n",
+         "x = 1\n", "```\n", "[GRAPH:0]", "[GRA", "PH:0]", "**b", "**", "> q\n", "1. n\n", "[x]: http://x\n", "[x]",
+         "<b>", "$a$", "===\n", "---\n", "    code\n", "\r\n", "é", "𝒳"]
+    ),
+    max_size=30,
+)  # fmt: skip
+PARTS = st.lists(
+    st.one_of(
+        TEXTS.map(lambda words: [Part(PartKind.TEXT, text=word) for word in words]),
+        TEXTS.map(lambda words: [Part(PartKind.THOUGHT, text=word) for word in words]),
+        st.just([Part(PartKind.TEXT, text="", thought_signature=b"s")]),
+        st.just([Part(PartKind.TEXT, text="signed", thought_signature=b"s")]),
+        st.just([Part(PartKind.EXECUTABLE_CODE, text="print(1)", language="PYTHON")]),
+        st.just([Part(PartKind.CODE_EXECUTION_RESULT, text="1\n", outcome=OUTCOME_OK)]),
+    ),
+    max_size=6,
+)
+
+
+@given(parts=PARTS, data=st.data())
+def test_any_parts_in_any_rounds_look_like_the_whole(parts: list[list[Part]], data: st.DataObject) -> None:
+    events = [PartReceived(part) for group in parts for part in group]
+    rounds: list[list[PartReceived]] = [[]]
+    for event in events:
+        rounds[-1].append(event)
+        if data.draw(st.booleans()):
+            rounds.append([])
+    live, answer = shown_live(rounds)
+    assert live == whole(answer)
