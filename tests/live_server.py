@@ -69,14 +69,14 @@ class LiveServer:
 
     def start(self) -> None:
         """Start and wait until it answers."""
-        log = (self.var_dir / "server.log").open("ab")
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "daphne", "-b", "127.0.0.1", "-p", str(self.port), "config.asgi:application"],
-            cwd=ROOT,
-            env=environment(self.var_dir, **self.variables),
-            stdout=log,
-            stderr=log,
-        )
+        with (self.var_dir / "server.log").open("ab") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "config.serve", "--bind", "127.0.0.1", "--port", str(self.port)],
+                cwd=ROOT,
+                env=environment(self.var_dir, **self.variables),
+                stdout=log,
+                stderr=log,
+            )
         give_up_at = time.monotonic() + START_LIMIT_S
         while time.monotonic() < give_up_at:
             if self.process.poll() is not None:

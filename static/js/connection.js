@@ -1,0 +1,131 @@
+/**
+ * What hx-ws leaves to us: saying how the connection stands, acknowledging frames, and applying them exactly.
+ *
+ * `connection` fires `open`, `close`, `frame` (after a frame was applied; detail: its JSON) and `accepted`
+ * (the server stored a message; detail: its client_id).
+ */
+export const connection = new EventTarget();
+
+const ACK_EVERY_FRAMES = 8;
+const ACK_AFTER_MS = 250;
+const BANNER_AFTER_MS = 1500;
+const TRIES_BEFORE_ASKING = 3;
+
+const banner = document.getElementById("connection");
+let socket = null;
+let failures = 0;
+let bannerTimer = null;
+
+export function isOpen() {
+  return socket?.readyState === WebSocket.OPEN;
+}
+
+/** Sends one JSON object; false when there is no connection, and then nothing was sent. */
+export function send(message) {
+  if (!isOpen()) return false;
+  socket.send(JSON.stringify(message));
+  return true;
+}
+
+function tell(name, detail) {
+  connection.dispatchEvent(new CustomEvent(name, { detail }));
+}
+
+// --- acknowledgements: the server stops pushing when too many frames are unanswered --------------------------
+
+let due = null;
+let dueFrames = 0;
+let ackTimer = null;
+
+function acknowledge() {
+  clearTimeout(ackTimer);
+  ackTimer = null;
+  if (due) send({ action: "ack", ...due });
+  due = null;
+  dueFrames = 0;
+}
+
+function noteApplied({ turn, seq }) {
+  // Two turns may share one interval; each is acknowledged by itself.
+  if (due && due.turn !== turn) acknowledge();
+  due = { turn, seq };
+  dueFrames += 1;
+  if (dueFrames >= ACK_EVERY_FRAMES) acknowledge();
+  else ackTimer ??= setTimeout(acknowledge, ACK_AFTER_MS);
+}
+
+// --- exactness -----------------------------------------------------------------------------------------------
+
+const namesOf = (node) => Array.from(node.attributes, ({ name }) => name).filter((name) => name !== "open").join(" ");
+
+htmx.registerExtension("exact-morph", {
+  // A morph appends missing attributes in its own order; the page must have the bytes of a reload.
+  htmx_before_morph_node: (element, { oldNode, newNode }) => {
+    if (!oldNode.attributes || oldNode.hasAttribute("data-htmx-powered")) return;
+    if (namesOf(oldNode) === namesOf(newNode)) return;
+    for (const { name } of Array.from(oldNode.attributes)) {
+      if (name !== "open") oldNode.removeAttribute(name);
+    }
+  },
+});
+
+document.addEventListener("htmx:before:ws:message", ({ target, detail }) => {
+  const frame = detail.message.json;
+  if (typeof frame?.content !== "string") return;
+  // htmx looks up all targets of a frame before it applies the first partial. One swap for each lets a partial
+  // fill what an earlier one of the same frame has made.
+  const partials = frame.content.split(/(?<=<\/hx-partial>)/);
+  frame.content = partials.pop();
+  for (const text of partials) htmx.swap({ sourceElement: target, swap: "none", text, transition: false });
+});
+
+document.addEventListener("htmx:after:ws:message", ({ detail }) => {
+  const frame = detail.message.json;
+  if (!frame) return;
+  if (frame.accepted) tell("accepted", frame.accepted);
+  if (frame.content !== undefined) tell("frame", frame);
+  if (frame.seq !== undefined) noteApplied(frame);
+});
+
+// --- the connection's state ----------------------------------------------------------------------------------
+
+function reconnectNow() {
+  // hx-ws connects again at once when the page becomes visible, and has no other way to be asked.
+  document.dispatchEvent(new Event("visibilitychange"));
+}
+
+/** A refused handshake looks like a dead network; asking for the page tells a log-out or a deletion from it. */
+async function askWhy() {
+  try {
+    const answer = await fetch(location.href, { redirect: "manual", cache: "no-store" });
+    if (answer.type === "opaqueredirect" || answer.status === 403 || answer.status === 404) location.reload();
+  } catch {
+    // No network: hx-ws goes on trying.
+  }
+}
+
+document.addEventListener("htmx:after:ws:connection", ({ detail }) => {
+  socket = detail.connection.socket;
+  failures = 0;
+  due = null;
+  clearTimeout(bannerTimer);
+  bannerTimer = null;
+  banner.hidden = true;
+  tell("open");
+});
+
+document.addEventListener("htmx:ws:close", () => {
+  failures += 1;
+  bannerTimer ??= setTimeout(() => { banner.hidden = document.hidden; }, BANNER_AFTER_MS);
+  if (failures === TRIES_BEFORE_ASKING) askWhy();
+  tell("close");
+});
+
+document.addEventListener("visibilitychange", () => {
+  if (document.hidden) banner.hidden = true;
+  else if (!isOpen() && bannerTimer) bannerTimer = setTimeout(() => { banner.hidden = isOpen(); }, BANNER_AFTER_MS);
+});
+addEventListener("online", reconnectNow);
+document.addEventListener("click", ({ target }) => {
+  if (target.closest('[data-action="reconnect"]')) reconnectNow();
+});

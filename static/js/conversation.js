@@ -1,0 +1,7 @@
+/** The conversation page's one entry: other modules are imported by path, so that each exists once. */
+import "./connection.js";
+import "./transcript.js";
+import "./composer.js";
+import "./sidebar.js";
+import "./lightbox.js";
+import "./copy.js";

@@ -1,0 +1,74 @@
+/** The transcript's behaviour: staying at its end, buttons of messages, words for screen readers. */
+import { connection, send } from "./connection.js";
+
+const NEAR_PX = 48;
+const LIVE = '[data-status="queued"], [data-status="running"]';
+const transcript = () => document.getElementById("transcript");
+const scroller = document.getElementById("scroller");
+const jump = document.getElementById("jump");
+const announcer = document.getElementById("announcer");
+const note = document.getElementById("composer-note");
+
+/** Whether an answer is being written. */
+export function isLive() {
+  return transcript().querySelector(LIVE) !== null;
+}
+
+// --- the end stays in view until the reader scrolls up ------------------------------------------------------------
+
+let pinned = true;
+let lastTop = 0;
+
+/** Shows the end and stays there. */
+export function pin() {
+  pinned = true;
+  jump.hidden = true;
+  scroller.scrollTop = scroller.scrollHeight;
+}
+
+scroller.addEventListener("scroll", () => {
+  const { scrollTop, scrollHeight, clientHeight } = scroller;
+  // Growth alone never unpins: only a reader makes scrollTop smaller.
+  if (scrollHeight - scrollTop - clientHeight < NEAR_PX) pinned = true;
+  else if (scrollTop < lastTop) pinned = false;
+  lastTop = scrollTop;
+  jump.hidden = pinned;
+});
+
+const follow = new ResizeObserver(() => {
+  if (pinned) scroller.scrollTop = scroller.scrollHeight;
+});
+follow.observe(scroller);
+follow.observe(transcript());
+pin();
+
+// --- what a screen reader hears: the state, not each word ---------------------------------------------------------
+
+const lastStatus = () => transcript().querySelector('[data-role="model"]:last-child')?.dataset.status ?? "";
+let announced = lastStatus();
+
+function announce() {
+  const status = lastStatus();
+  if (status === announced) return;
+  announced = status;
+  const words = { queued: "An answer is being written.", running: "An answer is being written.", done: "The answer is complete." };
+  announcer.textContent = words[status] ?? transcript().querySelector(".message:last-child .status p")?.textContent ?? "";
+  if (!isLive()) note.textContent = "";
+}
+
+connection.addEventListener("frame", () => {
+  announce();
+  const title = `${document.getElementById("conversation-title").textContent} · Plotline`;
+  if (document.title !== title) document.title = title;
+});
+
+// --- buttons -------------------------------------------------------------------------------------------------------
+
+document.addEventListener("click", ({ target }) => {
+  const action = target.closest("button[data-action]")?.dataset.action;
+  if (action === "jump") pin();
+  if (!["stop", "regenerate", "continue"].includes(action)) return;
+  if (!send({ action })) note.textContent = "No connection. Try again when it is back.";
+  else if (action === "stop") note.textContent = "Stopping…";
+  else pin();
+});

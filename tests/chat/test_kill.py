@@ -1,0 +1,160 @@
+"""`kill -9` of a streaming server: what any socket had received is in the database, and every turn ends in words.
+
+PLOTLINE_TEST_KILLS sets how many kills; the seed is fixed, so each run kills at the same points of its streams.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import threading
+import time
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+import pytest
+from websockets.exceptions import ConnectionClosed
+
+from chat.fragments import part_html, part_view
+from chat.turns.assembler import Answer
+from chat.turns.log import fold
+from chat.turns.transcript import found_attachment_view
+from tests.dom import Page
+from tests.emulator_server import running_emulator
+from tests.live_server import LiveServer, Visitor, running_server, send
+
+KILLS = int(os.environ.get("PLOTLINE_TEST_KILLS") or 8)
+SEED = 20261120
+MODELS = ("scenario-long-60", "scenario-images", "scenario-code-two-rounds", "scenario-thoughts", "scenario-markdown")
+ENDED_WITHIN_S = 10.0
+
+
+@dataclass
+class Listener:
+    """A tab that applies what comes until its server dies."""
+
+    conversation_id: str
+    page: Page = field(default_factory=Page)
+    seq: int = -1
+    thread: threading.Thread | None = None
+
+    def listen(self, visitor: Visitor, model: str) -> None:
+        """Ask, then read in a thread."""
+        visitor.post(f"/c/{self.conversation_id}/settings/", model=model)
+        asked = threading.Event()
+
+        def read() -> None:
+            try:
+                with visitor.socket(self.conversation_id) as socket:
+                    send(socket, "go")
+                    asked.set()
+                    for text in socket:
+                        self.page.apply(str(text))
+                        self.seq = self.page.last.get("seq", self.seq)
+            except ConnectionClosed:
+                pass
+
+        self.thread = threading.Thread(target=read)
+        self.thread.start()
+        assert asked.wait(20)
+
+
+@dataclass
+class Round:
+    """One kill."""
+
+    restarted_at: datetime
+    listeners: list[Listener]
+
+
+@pytest.fixture
+def server() -> Iterator[LiveServer]:
+    """A server with a short lease, so that many rounds fit into one test."""
+    with (
+        running_emulator(pace=0.3) as url,
+        running_server(GOOGLE_GEMINI_BASE_URL=url, TURN_LEASE_S="3") as running,
+    ):
+        yield running
+
+
+def answer_at(server: LiveServer, turn_id: str, seq: int) -> Answer:
+    """The answer as the log tells it up to `seq`."""
+    rows = server.rows("SELECT name, data FROM chat_turnevent WHERE turn_id = ? AND seq <= ? ORDER BY seq", turn_id, seq)
+    return fold((name, json.loads(data)) for name, data in rows)
+
+
+def rendered(answer: Answer, message_id: uuid.UUID) -> str:
+    """Its parts as a page shows them."""
+    return "".join(
+        part_html(
+            part_view(
+                message_id,
+                index,
+                part,
+                [found_attachment_view(found) for found in answer.attachments if found.part_index == index],
+            )
+        )
+        for index, part in enumerate(answer.parts)
+    )
+
+
+def check(server: LiveServer, done: Round, listener: Listener) -> str:
+    """Compare one tab with the database; the turn's status."""
+    [(turn_id, message, status, ended_at)] = server.rows(
+        "SELECT id, message_id, status, ended_at FROM chat_turn WHERE conversation_id = ?",
+        listener.conversation_id.replace("-", ""),
+    )
+    assert status in ("interrupted", "done"), status
+    ended = datetime.fromisoformat(ended_at).replace(tzinfo=UTC)
+    assert (ended - done.restarted_at).total_seconds() <= ENDED_WITHIN_S
+    message_id = uuid.UUID(message)
+    seen = listener.page.ids.get(f"message-{message_id}-parts")
+    if seen is not None:
+        assert seen.inner() == rendered(answer_at(server, turn_id, listener.seq), message_id)
+    seqs = [seq for (seq,) in server.rows("SELECT seq FROM chat_turnevent WHERE turn_id = ? ORDER BY seq", turn_id)]
+    assert seqs == list(range(1, len(seqs) + 1))
+    whole = answer_at(server, turn_id, 10**9)
+    kept = server.rows('SELECT text FROM chat_part WHERE message_id = ? ORDER BY "index"', message)
+    assert [text for (text,) in kept] == [part.text for part in whole.parts]
+    assert server.rows("SELECT text FROM chat_message WHERE id = ?", message) == [(whole.text,)]
+    for found in whole.attachments:
+        [(size_bytes, data)] = server.rows(
+            "SELECT a.size_bytes, p.data FROM attachments_attachment a LEFT JOIN attachments_pendingupload p"
+            " ON p.attachment_id = a.id WHERE a.id = ?",
+            found.attachment_id.replace("-", ""),
+        )
+        assert data is None or len(data) == size_bytes
+    assert server.rows(
+        "SELECT count(*) FROM chat_message WHERE conversation_id = ?", listener.conversation_id.replace("-", "")
+    ) == [(2,)]
+    return str(status)
+
+
+def test_nothing_that_a_tab_received_is_lost_when_the_server_is_killed(server: LiveServer) -> None:
+    dice = random.Random(SEED)
+    visitor = Visitor(server)
+    rounds = []
+    for _ in range(KILLS):
+        listeners = [Listener(visitor.new_conversation()) for _ in range(3)]
+        for listener in listeners:
+            listener.listen(visitor, dice.choice(MODELS))
+        time.sleep(dice.uniform(0.0, 1.5))
+        server.kill()
+        for listener in listeners:
+            assert listener.thread
+            listener.thread.join()
+        server.start()
+        restarted_at = datetime.now(UTC)
+        rounds.append(Round(restarted_at, listeners))
+    give_up_at = time.monotonic() + ENDED_WITHIN_S
+    while server.rows("SELECT 1 FROM chat_turn WHERE status IN ('queued', 'running')"):
+        assert time.monotonic() < give_up_at, "a turn is still live"
+        time.sleep(0.1)
+    statuses = [check(server, done, listener) for done in rounds for listener in done.listeners]
+    received = sum(listener.seq > 0 for done in rounds for listener in done.listeners)
+    print(f"{KILLS} kills, {len(statuses)} turns: {received} had shown parts, {statuses.count('interrupted')} interrupted")
+    assert "interrupted" in statuses
+    assert received

@@ -1,0 +1,295 @@
+"""The socket door over a real server: who gets in, what is answered, and that every tab ends with the same page."""
+
+from __future__ import annotations
+
+import json
+import time
+import uuid
+from collections.abc import Iterator
+from contextlib import ExitStack
+from typing import Any
+
+import pytest
+import requests
+from websockets.exceptions import ConnectionClosed, InvalidStatus
+from websockets.sync.client import ClientConnection, connect
+
+from tests.dom import Page
+from tests.emulator_server import running_emulator
+from tests.live_server import LiveServer, Visitor, running_server, send
+
+LIMIT_S = 20.0
+
+
+@pytest.fixture(scope="module")
+def emulator_url() -> Iterator[str]:
+    with running_emulator(pace=0.3) as url:
+        yield url
+
+
+@pytest.fixture(scope="module")
+def server(emulator_url: str) -> Iterator[LiveServer]:
+    with running_server(GOOGLE_GEMINI_BASE_URL=emulator_url) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def demo(server: LiveServer) -> Visitor:
+    return Visitor(server)
+
+
+def conversation(visitor: Visitor, model: str) -> str:
+    """A new conversation with a scenario."""
+    conversation_id = visitor.new_conversation()
+    visitor.post(f"/c/{conversation_id}/settings/", model=model)
+    return conversation_id
+
+
+def read(socket: ClientConnection, page: Page, *, until: str, limit_s: float = LIMIT_S) -> None:
+    """Apply frames until the transcript or the error line holds `until`."""
+    give_up_at = time.monotonic() + limit_s
+    while until not in page.root.html():
+        page.apply(str(socket.recv(timeout=max(0.1, give_up_at - time.monotonic()))))
+
+
+def drain(socket: ClientConnection, page: Page, *, quiet_s: float = 0.3) -> None:
+    """Apply what still comes."""
+    while True:
+        try:
+            page.apply(str(socket.recv(timeout=quiet_s)))
+        except TimeoutError:
+            return
+
+
+def ended(server: LiveServer, conversation_id: str, limit_s: float = LIMIT_S) -> str:
+    """Wait for the conversation's newest turn to end; its status."""
+    query = "SELECT status FROM chat_turn WHERE conversation_id = ? ORDER BY created_at DESC"
+    give_up_at = time.monotonic() + limit_s
+    while time.monotonic() < give_up_at:
+        rows = server.rows(query, conversation_id.replace("-", ""))
+        if rows and rows[0][0] not in ("queued", "running"):
+            return str(rows[0][0])
+        time.sleep(0.05)
+    raise AssertionError("the turn did not end")
+
+
+def calls(emulator_url: str, model: str) -> list[dict[str, Any]]:
+    """What the emulator saw of a model's calls."""
+    answer = requests.get(f"{emulator_url}/emulator/calls", timeout=5).json()
+    listed = answer["calls"] if isinstance(answer, dict) else answer
+    return [call for call in listed if call["model"] == model]
+
+
+# --- the handshake ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "origin",
+    [
+        None,
+        "null",
+        "http://evil.example",
+        "http://127.0.0.1",
+        "http://127.0.0.1:1",
+        "https://127.0.0.1:{port}",
+        "http://127.0.0.1:{port}.evil.example",
+        "http://evil-127.0.0.1:{port}",
+        "http://localhost:{port}",
+        "http://127.0.0.1:{port}@evil.example",
+        "ws://127.0.0.1:{port}",
+        "",
+    ],
+)
+def test_foreign_origin_is_refused_at_the_handshake(server: LiveServer, demo: Visitor, origin: str | None) -> None:
+    conversation_id = demo.new_conversation()
+    headers = {"Cookie": "; ".join(f"{name}={value}" for name, value in demo.http.cookies.items())}
+    if origin is not None:
+        headers["Origin"] = origin.format(port=server.port)
+    with pytest.raises(InvalidStatus) as refused:
+        connect(f"ws://127.0.0.1:{server.port}/ws/conversations/{conversation_id}/", additional_headers=headers)
+    # 400 is Daphne's own refusal of what is no origin at all.
+    assert refused.value.response.status_code in (400, 403)
+
+
+def test_nobody_gets_into_a_conversation_that_is_not_theirs(server: LiveServer, demo: Visitor) -> None:
+    conversation_id = demo.new_conversation()
+    stranger = Visitor.__new__(Visitor)
+    stranger.server, stranger.http = server, requests.Session()
+    other = Visitor.__new__(Visitor)
+    other.server, other.http = server, requests.Session()
+    password = "a-long-pass-word-9"
+    other.post("/accounts/signup/", username=f"other{uuid.uuid4().hex[:8]}", password1=password, password2=password)
+    for visitor, target in ((stranger, conversation_id), (other, conversation_id), (demo, str(uuid.uuid4()))):
+        with pytest.raises(InvalidStatus) as refused:
+            visitor.socket(target)
+        assert refused.value.response.status_code == 403
+
+
+# --- what is sent -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "",
+        "not json",
+        "[]",
+        "{}",
+        '"send"',
+        "null",
+        "[" * 5000,
+        '{"action": 7}',
+        '{"action": "explode"}',
+        '{"action": "__init__"}',
+        '{"action": "send"}',
+        '{"action": "send", "text": ""}',
+        '{"action": "send", "text": " \\n "}',
+        '{"action": "send", "text": {"a": 1}}',
+        '{"action": "send", "text": "x", "attachments": ["nonsense"]}',
+        '{"action": "send", "text": "x", "attachments": ["00000000-0000-0000-0000-000000000000"]}',
+        '{"action": "send", "text": "x", "client_id": 7}',
+        '{"action": "regenerate"}',
+        b"\x00\xff",
+    ],
+    ids=lambda message: repr(message)[:40],
+)
+def test_bad_input_gets_a_sentence_and_the_socket_stays(demo: Visitor, message: str | bytes) -> None:
+    with demo.socket(demo.new_conversation()) as socket:
+        page = Page()
+        socket.send(message)
+        drain(socket, page)
+        assert page.ids["composer-error"].inner().strip()
+        send(socket, "hello")
+        read(socket, page, until='data-role="model"')
+
+
+def test_a_prompt_of_one_megabyte_gets_a_sentence_with_both_numbers(demo: Visitor) -> None:
+    with demo.socket(demo.new_conversation()) as socket:
+        page = Page()
+        send(socket, "x" * 1024 * 1024)
+        drain(socket, page, quiet_s=1.0)
+        assert "1024 KB" in page.ids["composer-error"].inner()
+        assert "256 KB" in page.ids["composer-error"].inner()
+        assert page.accepted == []
+
+
+def test_sending_twice_with_one_client_id_starts_one_turn(server: LiveServer, demo: Visitor) -> None:
+    conversation_id = conversation(demo, "scenario-text")
+    with demo.socket(conversation_id) as socket:
+        page = Page()
+        message = json.dumps({"action": "send", "text": "once", "client_id": "c1"})
+        for _ in range(5):
+            socket.send(message)
+        read(socket, page, until='data-role="model" data-status="done"')
+        drain(socket, page)
+        assert page.accepted == ["c1"] * 5
+    assert server.rows("SELECT count(*) FROM chat_turn WHERE conversation_id = ?", conversation_id.replace("-", "")) == [
+        (1,)
+    ]
+
+
+def test_a_second_question_waits_for_the_first_answer(demo: Visitor) -> None:
+    with demo.socket(conversation(demo, "scenario-endless")) as socket:
+        page = Page()
+        send(socket, "one")
+        read(socket, page, until='data-part-kind="text"')
+        send(socket, "two")
+        read(socket, page, until="still being written")
+        socket.send(json.dumps({"action": "stop"}))
+        read(socket, page, until='data-role="model" data-status="stopped"')
+        assert page.transcript.count('data-role="user"') == 1
+
+
+# --- following ----------------------------------------------------------------------------------------------------
+
+
+def test_stop_closes_the_upstream_request_within_half_a_second(demo: Visitor, emulator_url: str) -> None:
+    model = "scenario-endless-7"
+    with demo.socket(conversation(demo, model)) as socket:
+        page = Page()
+        send(socket, "go on")
+        read(socket, page, until='data-part-kind="text"')
+        asked = time.monotonic()
+        socket.send(json.dumps({"action": "stop"}))
+        while calls(emulator_url, model)[-1]["state"] == "live":
+            assert time.monotonic() - asked < 0.5
+            time.sleep(0.01)
+        read(socket, page, until='data-role="model" data-status="stopped"')
+        assert "You stopped this answer" in page.transcript
+
+
+def test_turn_goes_on_when_its_tab_closes(server: LiveServer, demo: Visitor) -> None:
+    conversation_id = conversation(demo, "scenario-code")
+    with demo.socket(conversation_id) as socket:
+        send(socket, "go")
+        read(socket, Page(), until='data-role="model"')
+    assert ended(server, conversation_id) == "done"
+
+
+@pytest.mark.parametrize("model", ["scenario-code-two-rounds", "scenario-images", "scenario-markdown", "scenario-long-30"])
+def test_early_late_and_returning_tabs_all_end_with_the_page_of_a_reload(
+    server: LiveServer, demo: Visitor, model: str
+) -> None:
+    conversation_id = conversation(demo, model)
+    first, late, returned = Page(), Page(), Page()
+    with demo.socket(conversation_id) as socket:
+        send(socket, "go")
+        read(socket, first, until='data-part-kind="')
+        with demo.socket(conversation_id) as brief:
+            read(brief, returned, until='data-part-kind="')
+        with demo.socket(conversation_id) as second, demo.socket(conversation_id) as third:
+            read(second, late, until='data-role="model" data-status="done"')
+            read(third, returned, until='data-role="model" data-status="done"')
+        read(socket, first, until='data-role="model" data-status="done"')
+    assert ended(server, conversation_id) == "done"
+    reloaded = demo.transcript(conversation_id)
+    assert reloaded.count("<article") == 2
+    assert first.transcript == reloaded
+    assert late.transcript == reloaded
+    assert returned.transcript == reloaded
+
+
+def test_page_that_is_up_to_date_gets_no_snapshot(demo: Visitor) -> None:
+    conversation_id = conversation(demo, "scenario-text")
+    with demo.socket(conversation_id) as socket:
+        send(socket, "go")
+        read(socket, Page(), until='data-role="model" data-status="done"')
+    page = demo.page(conversation_id)
+    query = page.split(f"/ws/conversations/{conversation_id}/")[1].split('"')[0]
+    assert "revision=" in query
+    with demo.socket(conversation_id, query) as socket, pytest.raises(TimeoutError):
+        socket.recv(timeout=0.5)
+
+
+def test_deleting_the_conversation_ends_its_sockets(demo: Visitor) -> None:
+    conversation_id = conversation(demo, "scenario-text")
+    with demo.socket(conversation_id) as socket:
+        socket.recv(timeout=5)
+        demo.post(f"/c/{conversation_id}/delete/")
+        with pytest.raises(ConnectionClosed):
+            while True:
+                socket.recv(timeout=8)
+
+
+def test_logging_out_ends_open_sockets_within_five_seconds(server: LiveServer) -> None:
+    visitor = Visitor(server)
+    with visitor.socket(visitor.new_conversation()) as socket:
+        socket.recv(timeout=5)
+        visitor.post("/accounts/logout/")
+        asked = time.monotonic()
+        with pytest.raises(ConnectionClosed):
+            while True:
+                socket.recv(timeout=8)
+        assert time.monotonic() - asked < 5.5
+
+
+def test_reader_that_never_reads_does_not_hold_up_the_others(demo: Visitor) -> None:
+    conversation_id = conversation(demo, "scenario-long-200")
+    with ExitStack() as sleepers:
+        for _ in range(5):
+            sleepers.enter_context(demo.socket(conversation_id, max_queue=1))
+        with demo.socket(conversation_id) as socket:
+            page = Page()
+            send(socket, "go")
+            read(socket, page, until='data-role="model" data-status="done"', limit_s=60)
+        assert page.transcript == demo.transcript(conversation_id)

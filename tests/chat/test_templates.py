@@ -1,0 +1,357 @@
+"""The partial templates: one root each, exact bytes where live updates rely on them, and nothing that runs."""
+
+from __future__ import annotations
+
+import re
+import uuid
+from collections.abc import Iterator
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+from django.contrib.auth.models import AnonymousUser
+from django.template.loader import render_to_string
+from django.test import RequestFactory
+from django.utils.safestring import SafeString
+
+from chat.fragments import AttachmentView, MessageView, PartView
+from chat.models import Conversation
+from chat.notices import Notice
+from chat.parts import OUTCOME_OK, Part, PartKind
+
+TEMPLATES = settings.BASE_DIR / "templates"
+MESSAGE_ID = uuid.UUID(int=7, version=4)
+ELEMENT_ID = f"part-{MESSAGE_ID}-0"
+HOSTILE = "\"><script>alert(1)</script>' onload=x {{ 1|add:1 }} \u202ex"
+VOID = {"img", "input", "br", "hr", "path", "rect", "meta", "link"}
+
+
+class Roots(HTMLParser):
+    """Counts what stands at the top level, and keeps every start tag with its attributes."""
+
+    def __init__(self, html: str) -> None:
+        """Reads `html` at once; `texts` holds top-level text, blanks included."""
+        super().__init__()
+        self.depth = 0
+        self.roots: list[str] = []
+        self.texts: list[str] = []
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.feed(html)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """A start tag at any depth."""
+        self.tags.append((tag, dict(attrs)))
+        if self.depth == 0:
+            self.roots.append(tag)
+        self.depth += tag not in VOID
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """An SVG shape that closes itself."""
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        """An end tag."""
+        self.depth -= 1
+
+    def handle_data(self, data: str) -> None:
+        """Text; only what stands outside every element is kept."""
+        if self.depth == 0:
+            self.texts.append(data)
+
+
+GRAPH = AttachmentView(
+    index=0,
+    attachment_id=uuid.UUID(int=50, version=4),
+    url="/attachments/50/content/",
+    name="graph-0.png",
+    mime_type="image/png",
+    size_bytes=2048,
+    width=1000,
+    height=600,
+    is_graph=True,
+)
+IMAGE = replace(GRAPH, index=1, attachment_id=uuid.UUID(int=51, version=4), is_graph=False)
+FILE = replace(IMAGE, index=2, name="data.csv", mime_type="text/csv", width=None, height=None)
+
+
+def part_view(
+    part: Part, *, closed: str = "", tail: str = "", attachments: tuple[AttachmentView, ...] = ()
+) -> PartView:
+    """A view with its HTML given, so that no renderer is under test."""
+    return PartView(
+        element_id=ELEMENT_ID,
+        part=part,
+        closed=SafeString(closed),
+        tail=SafeString(tail),
+        code=SafeString('<span class="nb">print</span>(1)'),
+        outcome="success" if part.outcome == OUTCOME_OK else "error" if part.outcome else "",
+        attachments=attachments,
+    )
+
+
+def message_view(
+    *,
+    role: str = "model",
+    status: str = "done",
+    text: str = "",
+    parts: tuple[PartView, ...] = (),
+    attachments: tuple[AttachmentView, ...] = (),
+    notice: Notice | None = None,
+) -> MessageView:
+    """A message of the model that is done, unless changed."""
+    return MessageView(
+        message_id=MESSAGE_ID,
+        role=role,
+        status=status,
+        text=text,
+        parts=parts,
+        attachments=attachments,
+        notice=notice,
+        created_at="2026-05-04T10:12:13+00:00",
+    )
+
+
+def part_html(view: PartView) -> str:
+    """A part with its figures."""
+    return render_to_string("chat/_part.html", {"part": view})
+
+
+def message_html(view: MessageView) -> str:
+    """An article."""
+    return render_to_string("chat/_message.html", {"message": view})
+
+
+def sources() -> Iterator[tuple[str, str]]:
+    """Every template as (path, source) of the product's own pages; the admin is Django's."""
+    for path in sorted(TEMPLATES.rglob("*.html")):
+        if "admin" not in path.parts:
+            yield str(path.relative_to(TEMPLATES)), path.read_text()
+
+
+SAMPLES = {
+    PartKind.TEXT: Part(PartKind.TEXT, text="a"),
+    PartKind.THOUGHT: Part(PartKind.THOUGHT, text="a"),
+    PartKind.EXECUTABLE_CODE: Part(PartKind.EXECUTABLE_CODE, text="print(1)", language="PYTHON"),
+    PartKind.CODE_EXECUTION_RESULT: Part(PartKind.CODE_EXECUTION_RESULT, text="1\n", outcome=OUTCOME_OK),
+    PartKind.INLINE_DATA: Part(PartKind.INLINE_DATA, mime_type="audio/wav"),
+    PartKind.FILE_DATA: Part(PartKind.FILE_DATA, mime_type="text/csv", fields={"fileUri": "https://example.org/f"}),
+    PartKind.FUNCTION_CALL: Part(PartKind.FUNCTION_CALL, fields={"name": "f", "args": {"a": [1]}}),
+    PartKind.FUNCTION_RESPONSE: Part(PartKind.FUNCTION_RESPONSE, fields={"name": "f", "response": {"b": None}}),
+    PartKind.UNSUPPORTED: Part(PartKind.UNSUPPORTED, fields={"toolCall": {}}),
+}
+ALL_PARTS = tuple(map(part_view, SAMPLES.values()))
+ODD = [
+    Part(PartKind.EXECUTABLE_CODE),
+    Part(PartKind.CODE_EXECUTION_RESULT, outcome="OUTCOME_FAILED"),
+    Part(PartKind.CODE_EXECUTION_RESULT, text="x\n" * 99, outcome=OUTCOME_OK),
+    Part(PartKind.FUNCTION_CALL),
+    Part(PartKind.FILE_DATA),
+    Part(PartKind.UNSUPPORTED),
+    Part(PartKind.TEXT, text=""),
+]
+
+
+@pytest.mark.parametrize("kind", PartKind)
+def test_every_kind_has_a_template(kind: PartKind) -> None:
+    assert (TEMPLATES / "chat" / "parts" / f"_{kind}.html").is_file()
+    assert kind in SAMPLES
+
+
+@pytest.mark.parametrize("part", [*SAMPLES.values(), *ODD])
+def test_a_part_is_one_root_with_id_and_kind_and_no_blanks_around(part: Part) -> None:
+    read = Roots(part_html(part_view(part)))
+    assert len(read.roots) == 1
+    assert read.texts == []
+    assert read.depth == 0
+    _, attributes = read.tags[0]
+    assert (attributes["id"], attributes["data-part-kind"]) == (ELEMENT_ID, part.kind)
+
+
+def test_text_has_its_exact_bytes() -> None:
+    html = part_html(part_view(Part(PartKind.TEXT, text="a"), closed="<p>a</p>\n", tail="<p>b"))
+    tail = f'<div id="{ELEMENT_ID}-tail" class="tail"><p>b</div>'
+    assert html == f'<div id="{ELEMENT_ID}" data-part-kind="text"><p>a</p>\n{tail}</div>'
+
+
+def test_thought_is_folded_and_holds_nothing_but_blocks_and_tail() -> None:
+    html = part_html(part_view(Part(PartKind.THOUGHT, text="a"), closed="<p>a</p>\n", tail="<p>b</p>"))
+    assert re.match(r"<details [^>]*>", html)
+    assert " open" not in html
+    assert html.endswith(f'"><p>a</p>\n<div id="{ELEMENT_ID}-tail" class="tail"><p>b</p></div></div></details>')
+
+
+def test_figures_follow_their_part_without_a_wrapper() -> None:
+    view = part_view(SAMPLES[PartKind.CODE_EXECUTION_RESULT], attachments=(GRAPH, IMAGE))
+    read = Roots(part_html(view))
+    assert read.roots == ["details", "figure", "figure"]
+    assert read.texts == []
+    figures = [attributes for tag, attributes in read.tags if tag == "figure"]
+    assert (figures[0]["data-graph-index"], figures[1]["data-image-index"]) == ("0", "1")
+    assert "data-graph-index" not in figures[1]
+
+
+def test_a_graphs_place_is_kept_while_it_loads() -> None:
+    html = render_to_string("chat/_attachment.html", {"attachment": GRAPH})
+    image = next(attributes for tag, attributes in Roots(html).tags if tag == "img")
+    assert (image["width"], image["height"]) == ("1000", "600")
+    assert image["alt"]
+
+
+def test_a_file_that_is_no_image_is_a_chip() -> None:
+    assert Roots(render_to_string("chat/_attachment.html", {"attachment": FILE})).roots == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("part", "words"),
+    [
+        (Part(PartKind.CODE_EXECUTION_RESULT, text="1", outcome=OUTCOME_OK), "The code ran"),
+        (Part(PartKind.CODE_EXECUTION_RESULT, text=None, outcome=OUTCOME_OK), "no output"),
+        (Part(PartKind.CODE_EXECUTION_RESULT, text="oh", outcome="OUTCOME_FAILED"), "The code failed"),
+    ],
+)
+def test_an_outcome_is_said_in_words(part: Part, words: str) -> None:
+    assert words in part_html(part_view(part))
+
+
+def test_long_output_is_folded_and_a_failure_never_is() -> None:
+    long = "line\n" * 40
+    assert " open" not in part_html(part_view(Part(PartKind.CODE_EXECUTION_RESULT, text=long, outcome=OUTCOME_OK)))
+    assert " open>" in part_html(part_view(Part(PartKind.CODE_EXECUTION_RESULT, text=long, outcome="OUTCOME_FAILED")))
+    assert " open>" in part_html(part_view(Part(PartKind.CODE_EXECUTION_RESULT, text="1", outcome=OUTCOME_OK)))
+
+
+def test_output_is_shown_character_for_character() -> None:
+    output = "  a\n\n\tb <i> &amp; \n"
+    html = part_html(part_view(Part(PartKind.CODE_EXECUTION_RESULT, text=output, outcome=OUTCOME_OK)))
+    assert "  a\n\n\tb &lt;i&gt; &amp;amp; \n</pre>" in html
+
+
+@pytest.mark.parametrize("status", ["queued", "running", "done", "stopped", "failed", "interrupted"])
+def test_an_article_bears_its_hooks_and_no_blanks_between_parts(status: str) -> None:
+    parts = (part_view(SAMPLES[PartKind.TEXT]), part_view(SAMPLES[PartKind.EXECUTABLE_CODE]))
+    html = message_html(message_view(status=status, parts=parts))
+    read = Roots(html)
+    assert (read.roots, read.texts) == (["article"], [])
+    _, article = read.tags[0]
+    assert article["id"] == f"message-{MESSAGE_ID}"
+    assert (article["data-message-id"], article["data-role"], article["data-status"]) == (
+        str(MESSAGE_ID),
+        "model",
+        status,
+    )
+    assert f'-parts" class="parts">{part_html(parts[0])}{part_html(parts[1])}</div>' in html
+    assert f'id="message-{MESSAGE_ID}-end"' in html
+    assert f'id="message-{MESSAGE_ID}-status"' in html
+
+
+def test_a_transcript_is_its_articles_without_blanks() -> None:
+    views = [message_view(role="user", text="hi"), message_view()]
+    html = render_to_string("chat/_transcript.html", {"messages": views})
+    assert html == f'<div id="transcript" hx-ignore>{"".join(map(message_html, views))}</div>'
+
+
+@pytest.mark.parametrize("status", ["queued", "running"])
+def test_a_live_message_says_what_it_does_and_offers_no_continue(status: str) -> None:
+    html = render_to_string("chat/_status.html", {"message": message_view(status=status)})
+    assert "Running the code…" in html
+    assert "stop" in html
+    assert "<button" not in html
+
+
+def test_a_notice_offers_its_action_and_a_finished_message_says_nothing() -> None:
+    notice = Notice("warning", "Ended < early.", "continue")
+    html = render_to_string("chat/_status.html", {"message": message_view(status="interrupted", notice=notice)})
+    assert "Ended &lt; early." in html
+    assert 'data-action="continue"' in html
+    html = render_to_string("chat/_status.html", {"message": message_view()})
+    assert html == f'<div id="message-{MESSAGE_ID}-status" class="status"></div>'
+
+
+def test_a_users_text_is_shown_as_typed() -> None:
+    html = message_html(message_view(role="user", text="  a\n\n [GRAPH:0] <b>"))
+    assert '<div class="said">  a\n\n [GRAPH:0] &lt;b&gt;</div>' in html
+
+
+def hostile_html() -> Iterator[str]:
+    """Every template that shows what a model, a kernel or a person wrote, with the worst of it."""
+    file, graph = replace(FILE, name=HOSTILE), replace(GRAPH, name=HOSTILE, url=HOSTILE)
+    fields = {"name": HOSTILE, "args": {HOSTILE: HOSTILE}, "response": HOSTILE, "fileUri": HOSTILE}
+    for kind in PartKind:
+        part = Part(kind, text=HOSTILE, language=HOSTILE, outcome=HOSTILE, mime_type=HOSTILE, fields=fields)
+        yield part_html(part_view(part))
+    yield part_html(part_view(SAMPLES[PartKind.TEXT], attachments=(file, graph)))
+    yield message_html(message_view(role="user", text=HOSTILE, attachments=(file, graph)))
+    yield message_html(message_view(notice=Notice("error", HOSTILE)))
+    conversation = Conversation(title=HOSTILE)
+    yield render_to_string("chat/_title.html", {"conversation": conversation})
+    yield render_to_string("chat/_sidebar.html", {"conversation": conversation, "conversations": [conversation]})
+    yield render_to_string("chat/_error.html", {"sentence": HOSTILE})
+
+
+def test_hostile_text_and_names_stay_text() -> None:
+    for html in hostile_html():
+        tags = Roots(html).tags
+        assert "script" not in [tag for tag, _ in tags]
+        assert not [name for _, attributes in tags for name in attributes if name.startswith("on")]
+        assert "2 \u202e" not in html
+
+
+@pytest.mark.parametrize("view", [message_view(parts=ALL_PARTS), message_view(role="user")])
+def test_messages_hold_nothing_that_htmx_would_mark(view: MessageView) -> None:
+    names = {name for _, attributes in Roots(message_html(view)).tags for name in attributes}
+    assert not [name for name in names if name.startswith(("hx-", "data-hx-"))]
+
+
+def test_class_attributes_in_messages_are_written_as_a_browser_would() -> None:
+    # htmx adds and removes classes; a browser then writes the attribute anew, with single blanks.
+    html = message_html(message_view(parts=ALL_PARTS, attachments=(GRAPH,)))
+    for _, attributes in Roots(html).tags:
+        classes = attributes.get("class")
+        assert classes is None or (classes and classes == " ".join(classes.split()))
+
+
+@pytest.mark.parametrize(("path", "source"), list(sources()))
+def test_templates_hold_no_inline_script_or_style(path: str, source: str) -> None:
+    assert not re.search(r"<style|\sstyle=|\son[a-z]+=|javascript:|hx-on", source)
+    for script in re.findall(r"<script[^>]*>", source):
+        assert " src=" in script
+
+
+@pytest.mark.parametrize("path", [path for path, _ in sources() if re.match(r"chat/(parts/)?_", path)])
+def test_fragments_end_without_a_newline(path: str) -> None:
+    assert not (TEMPLATES / path).read_text().endswith("\n")
+
+
+def test_script_modules_are_small_and_import_what_exists() -> None:
+    scripts = Path(settings.BASE_DIR / "static" / "js")
+    for script in scripts.glob("*.js"):
+        source = script.read_text()
+        assert len(source.splitlines()) < 150
+        for imported in re.findall(r'import .*?"\./(.+?)"', source):
+            assert (scripts / imported).is_file()
+
+
+def test_the_conversation_page_bears_the_hooks_of_its_composer() -> None:
+    conversation = Conversation(title="Waves & more")
+    request = RequestFactory().get("/")
+    request.user = AnonymousUser()
+    context = {
+        "conversation": conversation,
+        "messages": [message_view()],
+        "conversations": [conversation],
+        "emulated": True,
+        "socket_url": "/ws/conversations/x/?revision=1",
+        "code_execution_choices": Conversation.CodeExecution.choices,
+    }
+    html = render_to_string("chat/conversation.html", context, request)
+    tags = Roots(html).tags
+    assert ("form", "composer") in [(tag, attributes.get("id")) for tag, attributes in tags]
+    assert [attributes["name"] for tag, attributes in tags if tag == "textarea"] == ["text"]
+    assert 'data-action="stop"' in html
+    assert 'hx-ws:connect="/ws/conversations/x/?revision=1"' in html
+    assert "Waves &amp; more · Plotline" in html
+    assert "Demo model" in html
+    assert not [name for _, attributes in tags for name in attributes if name == "style" or name.startswith("on")]
