@@ -15,6 +15,7 @@ from django.template.loader import render_to_string
 from django.utils.html import conditional_escape, format_html, format_html_join
 from django.utils.safestring import SafeString
 
+from chat.models import Conversation
 from chat.notices import Notice
 from chat.parts import OUTCOME_DEADLINE_EXCEEDED, OUTCOME_OK, Part, PartKind
 from chat.rendering.highlight import highlight_code
@@ -123,6 +124,14 @@ def part_html(view: PartView) -> SafeString:
 def transcript_html(views: Iterable[MessageView]) -> SafeString:
     """The inner HTML of `#transcript`."""
     return format_html_join("", "{}", ((message_html(view),) for view in views))
+
+
+def conversations_swaps(conversation: Conversation, listed: Iterable[Conversation]) -> SafeString:
+    """A new title: in the head of the open conversation and in the list beside it."""
+    context = {"conversation": conversation, "conversations": listed}
+    return partial("conversation-title", "outerMorph", render_to_string("chat/_title.html", context)) + partial(
+        "conversations", "outerMorph", render_to_string("chat/_sidebar.html", context)
+    )
 
 
 def error_html(sentence: str) -> SafeString:

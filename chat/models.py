@@ -19,6 +19,9 @@ from attachments.models import Attachment
 from chat.parts import PartKind, Role
 
 
+LISTED_CONVERSATIONS = 200
+
+
 class ConversationQuerySet(models.QuerySet["Conversation"]):
     """Reading conversations."""
 
@@ -29,6 +32,10 @@ class ConversationQuerySet(models.QuerySet["Conversation"]):
     def newest_first(self) -> ConversationQuerySet:
         """By the last thing that happened in them."""
         return self.order_by("-updated_at", "-created_at")
+
+    def listed(self) -> ConversationQuerySet:
+        """Those that stand beside the open one; older ones are found by search."""
+        return self.newest_first()[:LISTED_CONVERSATIONS]
 
     def untouched(self) -> ConversationQuerySet:
         """Those without a message, a title or settings of their own."""

@@ -10,6 +10,10 @@ from typing import Any
 VOID = frozenset({"area", "base", "br", "col", "hr", "img", "input", "link", "meta", "source", "wbr"})
 
 
+BESIDE = frozenset({"conversation-title", "conversations"})
+"""Elements of a real page that this one does without."""
+
+
 @dataclass(eq=False)
 class Node:
     """An element with its raw tags, or raw text."""
@@ -111,6 +115,8 @@ class Page:
         """The partials of one frame, in order."""
         for partial in parse(content).children:
             assert partial.target, f"not a partial: {partial.html()[:80]}"
+            if partial.target in BESIDE:
+                continue
             self._swap(self.ids[partial.target], partial.swap, partial.children)
 
     def _swap(self, target: Node, swap: str, children: list[Node]) -> None:

@@ -7,7 +7,7 @@ import uuid
 
 from django.utils.safestring import SafeString
 
-from chat.fragments import frame, message_html, partial
+from chat.fragments import conversations_swaps, frame, message_html, partial
 from chat.models import Turn
 from chat.parts import PartReceived, StreamEvent
 from chat.turns.assembler import Answer, Assembler, AttachmentFound, Change
@@ -97,7 +97,10 @@ class LiveTurn:
         if self._started.asks:
             files = [attachment_view(attachment, index) for index, attachment in enumerate(self._started.attachments)]
             html = message_html(user_message_view(self.turn.user_message, files)) + html
-        return self._frame(partial("transcript", "beforeend", html), after=-1, seq=0)
+        content = partial("transcript", "beforeend", html)
+        if self._started.listed is not None:
+            content += conversations_swaps(self.turn.conversation, self._started.listed)
+        return self._frame(content, after=-1, seq=0)
 
     def progress(self, batch: Batch, changes: list[Change]) -> Frame:
         """The frame of a stored round."""

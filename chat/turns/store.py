@@ -66,6 +66,8 @@ class StartedTurn:
     """False: this `client_id` has started it before."""
     asks: bool = True
     """False: no new question; the last one is answered again."""
+    listed: tuple[Conversation, ...] | None = None
+    """The owner's conversations, where this question has given one of them its title."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +134,7 @@ async def run(function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) ->
 
 def close_connection() -> None:
     """Close the store thread's connection; the next call opens a new one."""
-    _executor.submit(connection.close).result()
+    _executor.submit(lambda: connection.close()).result()  # noqa: PLW0108 - `connection` is each thread's own
 
 
 def create_turn(conversation: Conversation, asked: Asked, *, lease_owner: str) -> StartedTurn:
@@ -179,9 +181,14 @@ def _create(conversation: Conversation, asked: Asked, lease_owner: str) -> Start
         MessageAttachment(message=question, attachment=attachment, index=number)
         for number, attachment in enumerate(asked.attachments)
     )
-    if not conversation.title:
-        Conversation.objects.filter(pk=conversation.pk).update(title=_title_of(asked.text))
-    return _begin(conversation, question, index + 1, asked.attachments, lease_owner, asked.client_id)
+    is_untitled = not conversation.title
+    if is_untitled:
+        conversation.title = _title_of(asked.text)
+        Conversation.objects.filter(pk=conversation.pk).update(title=conversation.title)
+    started = _begin(conversation, question, index + 1, asked.attachments, lease_owner, asked.client_id)
+    if is_untitled:
+        started = replace(started, listed=tuple(Conversation.objects.owned_by(conversation.owner_id).listed()))
+    return started
 
 
 def _begin(

@@ -1,0 +1,72 @@
+"""A real Chromium on a real server without a key: the embedded demo model runs real code."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+
+from tests.live_server import LiveServer, running_server
+
+#: No sandbox of its own: tests also run as root, in containers. The rest keeps it from asking the outside anything.
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """Chromium, as the system's package manager installs it."""
+    path = next((found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None)
+    assert path, "Chromium is not installed: apt-get install chromium"
+    with sync_playwright() as playwright:
+        launched = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        yield launched
+        launched.close()
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[LiveServer]:
+    """The product as `make run` serves it."""
+    with running_server() as running:
+        yield running
+
+
+def sign_in(page: Page, server: LiveServer) -> None:
+    """As demo, through the form."""
+    page.goto(f"{server.url}/")
+    page.fill("input[name=login]", "demo")
+    page.fill("input[name=password]", "demo")
+    page.click("button[type=submit]")
+    page.wait_for_selector("form#composer")
+
+
+@pytest.fixture
+def context(browser: Browser) -> Iterator[BrowserContext]:
+    """A window of 1280 x 800 that fails the test on any script error or CSP report."""
+    opened = browser.new_context(viewport={"width": 1280, "height": 800})
+    opened.set_default_timeout(30_000)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def page(context: BrowserContext, server: LiveServer) -> Iterator[Page]:
+    """Signed in as demo, in a new conversation."""
+    opened = context.new_page()
+    complaints: list[str] = []
+    opened.on("pageerror", lambda error: complaints.append(str(error)))
+    opened.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
+    sign_in(opened, server)
+    opened.click("text=New conversation")
+    opened.wait_for_selector("form#composer")
+    yield opened
+    assert complaints == []

@@ -1,0 +1,118 @@
+"""The main job in real Chromium: a question, streamed text, folded code, a graph in its place, the same after a reload."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+from playwright.sync_api import BrowserContext, Locator, Page, expect
+
+from tests.live_server import LiveServer
+
+ANSWER = 'article[data-role="model"]'
+
+
+def ask(page: Page, text: str) -> Locator:
+    """Type and send; the answer's article."""
+    answers = page.locator(ANSWER).count()
+    page.fill("form#composer textarea[name=text]", text)
+    page.press("form#composer textarea[name=text]", "Enter")
+    return page.locator(ANSWER).nth(answers)
+
+
+def articles(page: Page) -> str:
+    """All messages as the browser holds them, but for folds that a reader opened."""
+    html: str = page.evaluate("[...document.querySelectorAll('#transcript article')].map(a => a.outerHTML).join('')")
+    return html
+
+
+def graph_is_drawn(answer: Locator) -> bool:
+    """Whether its first graph has arrived as a picture."""
+    drawn: bool = answer.locator("figure[data-graph-index] img").first.evaluate(
+        "img => img.complete && img.naturalWidth > 100 && img.naturalHeight > 100"
+    )
+    return drawn
+
+
+def test_demo_plots_a_sine_wave(page: Page) -> None:
+    answer = ask(page, "Plot a sine wave")
+    expect(answer).to_have_attribute("data-status", "running")
+    expect(answer.locator('[data-part-kind="text"]').first).to_be_visible()
+    expect(answer).to_have_attribute("data-status", "done")
+    code = answer.locator('details[data-part-kind="executable_code"]')
+    expect(code).to_have_count(1)
+    assert not code.evaluate("fold => fold.open")
+    expect(answer.locator('[data-part-kind="code_execution_result"]')).to_have_count(1)
+    graph = answer.locator("figure[data-graph-index] img")
+    expect(graph).to_have_count(1)
+    graph.scroll_into_view_if_needed()
+    page.wait_for_function("[...document.querySelectorAll('figure img')].every(img => img.complete && img.naturalWidth)")
+    assert graph_is_drawn(answer)
+    order = [element.get_attribute("data-part-kind") or "graph" for element in answer.locator(".parts > *").all()]
+    assert order.index("code_execution_result") < order.index("graph") < len(order) - 1
+    live = articles(page)
+    if folder := os.environ.get("PLOTLINE_TEST_SCREENSHOTS"):
+        code.evaluate("fold => fold.open = true")
+        page.screenshot(path=Path(folder) / "screenshot.png")
+        code.evaluate("fold => fold.open = false")
+    page.reload()
+    expect(page.locator(ANSWER)).to_have_attribute("data-status", "done")
+    assert articles(page) == live
+
+
+def test_graph_keeps_its_place_while_it_loads(page: Page) -> None:
+    answer = ask(page, "Plot a sine wave")
+    expect(answer).to_have_attribute("data-status", "done")
+    image = answer.locator("figure[data-graph-index] img")
+    width, height = (int(image.get_attribute(name) or 0) for name in ("width", "height"))
+    box = image.bounding_box()
+    assert box
+    assert abs(box["width"] / box["height"] - width / height) < 0.02
+
+
+def test_failing_code_is_shown_with_its_outcome(page: Page) -> None:
+    answer = ask(page, "```python\nprint(7 * 6)\n1 / 0\n```")
+    expect(answer).to_have_attribute("data-status", "done")
+    result = answer.locator('[data-part-kind="code_execution_result"]').first
+    expect(result).to_contain_text("ZeroDivisionError")
+    expect(result).to_contain_text("42")
+
+
+def test_tab_closed_reloaded_and_opened_twice_ends_with_one_page(
+    page: Page, context: BrowserContext, server: LiveServer
+) -> None:
+    answer = ask(page, "Plot a sine wave")
+    expect(answer.locator("[data-part-kind]").first).to_be_attached()
+    url = page.url
+    second = context.new_page()
+    second.goto(url)
+    page.reload()
+    expect(page.locator(ANSWER).last).to_have_attribute("data-status", "done")
+    expect(second.locator(ANSWER).last).to_have_attribute("data-status", "done")
+    third = context.new_page()
+    third.goto(url)
+    expect(third.locator(ANSWER).last).to_have_attribute("data-status", "done")
+    assert articles(page) == articles(second) == articles(third)
+
+
+def test_stop_and_continue(page: Page) -> None:
+    answer = ask(page, "```python\nimport time\ntime.sleep(25)\n```")
+    expect(answer.locator('[data-part-kind="executable_code"]')).to_be_attached()
+    page.click('button[data-action="stop"]')
+    expect(answer).to_have_attribute("data-status", "stopped")
+    expect(answer).to_contain_text("You stopped this answer")
+    page.click('button[data-action="continue"]')
+    expect(page.locator(ANSWER).last).to_have_attribute("data-status", "done")
+    expect(page.locator(ANSWER)).to_have_count(2)
+
+
+def test_title_appears_in_list_and_head_without_a_reload(page: Page) -> None:
+    ask(page, "First 50 primes")
+    expect(page.locator("#conversation-title")).to_have_text("First 50 primes")
+    expect(page.locator('#conversations [aria-current="page"]')).to_contain_text("First 50 primes")
+    expect(page).to_have_url(re.compile(r"/c/[0-9a-f-]{36}/"))
+
+
+def test_page_says_that_the_demo_model_is_not_an_ai(page: Page) -> None:
+    expect(page.locator("main")).to_contain_text("not an AI")

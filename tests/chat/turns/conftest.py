@@ -1,0 +1,27 @@
+"""An emulator for turns that run in this process."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from pytest_django import Settings
+
+from chat.turns import store
+from tests.emulator_server import running_emulator
+
+
+@pytest.fixture(scope="session")
+def scenarios_url() -> Iterator[str]:
+    """An emulator without pauses."""
+    with running_emulator() as url:
+        yield url
+
+
+@pytest.fixture
+def emulated(scenarios_url: str, settings: Settings) -> Iterator[Settings]:
+    """Settings that point at it."""
+    settings.GOOGLE_GEMINI_BASE_URL = scenarios_url
+    settings.GEMINI_EMULATED = True
+    yield settings
+    store.close_connection()
