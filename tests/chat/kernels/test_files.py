@@ -1,0 +1,44 @@
+"""Labels of files in a working directory."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from chat.kernels.files import file_labels
+
+
+@pytest.mark.parametrize(
+    ("name", "label"),
+    [
+        ("data.csv", "data.csv"),
+        ("../../etc/passwd", "passwd"),
+        ("..\\..\\evil.py", "evil.py"),
+        ("/etc/shadow", "shadow"),
+        (".ipython", "ipython"),
+        ("..", "file"),
+        ("", "file"),
+        ("folder/", "folder"),
+        ("a\0b\n.csv", "ab.csv"),
+        ("Größe 1.csv", "Größe 1.csv"),
+    ],
+)
+def test_a_name_becomes_a_label(name: str, label: str) -> None:
+    assert file_labels([name]) == [label]
+
+
+def test_equal_labels_are_told_apart() -> None:
+    assert file_labels(["a/x.csv", "b/x.csv", "x-2.csv", "x.csv"]) == ["x.csv", "x-2.csv", "x-2-2.csv", "x-3.csv"]
+
+
+@settings(deadline=None, max_examples=60, derandomize=True)
+@given(st.lists(st.text(max_size=200), max_size=6))
+def test_labels_are_distinct_and_never_paths(names: list[str]) -> None:
+    labels = file_labels(names)
+    assert len(set(labels)) == len(names)
+    for label in labels:
+        assert label.encode().decode() == label
+        assert len(label) <= 110
+        assert not label.startswith(".")
+        assert not {"/", "\\", "\0"} & set(label)

@@ -1,0 +1,144 @@
+"""What is read from a kernel's messages."""
+
+from __future__ import annotations
+
+import base64
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from chat.kernels.outputs import (
+    IMAGE_LIMIT_BYTES,
+    TEXT_LIMIT_BYTES,
+    ErrorOutput,
+    Execution,
+    ExecutionStatus,
+    ImageOutput,
+    Output,
+    OutputReader,
+    TextOutput,
+    joined,
+)
+
+PNG = b"\x89PNG\r\n\x1a\n" + b"rest"
+JPEG = b"\xff\xd8\xff\xe0rest"
+
+
+def _read(kind: str, **content: object) -> list[Output]:
+    return OutputReader().receive(kind, content)
+
+
+def _encoded(data: bytes) -> str:
+    return base64.b64encode(data).decode()
+
+
+def test_streams_keep_their_names() -> None:
+    assert _read("stream", name="stdout", text="a") == [TextOutput("stdout", "a")]
+    assert _read("stream", name="stderr", text="a") == [TextOutput("stderr", "a")]
+
+
+def test_an_image_is_taken_and_its_text_is_not() -> None:
+    for kind in ("display_data", "execute_result"):
+        data = {"image/png": _encoded(PNG), "text/plain": "<Figure>", "text/html": "<b>"}
+        assert _read(kind, data=data) == [ImageOutput("image/png", PNG)]
+    assert _read("display_data", data={"image/jpeg": _encoded(JPEG)}) == [ImageOutput("image/jpeg", JPEG)]
+
+
+def test_the_last_value_is_text() -> None:
+    assert _read("execute_result", data={"text/plain": "42"}) == [TextOutput("stdout", "42\n")]
+
+
+def test_active_types_are_never_taken() -> None:
+    for mime_type in ("text/html", "image/svg+xml", "application/javascript", "text/markdown"):
+        assert _read("display_data", data={mime_type: "<svg onload=alert(1)>"}) == []
+
+
+def test_an_image_that_is_none_is_dropped() -> None:
+    assert _read("display_data", data={"image/png": _encoded(b"<html>")}) == []
+    assert _read("display_data", data={"image/png": "not base64!"}) == []
+
+
+def test_an_image_above_the_limit_is_left_out_with_a_notice() -> None:
+    reader = OutputReader()
+    (notice,) = reader.receive("display_data", {"data": {"image/png": _encoded(PNG + bytes(IMAGE_LIMIT_BYTES))}})
+    assert isinstance(notice, TextOutput)
+    assert "left out" in notice.text
+    assert reader.truncated
+
+
+def test_the_same_image_twice_is_one_graph() -> None:
+    reader = OutputReader()
+    for _ in range(2):
+        reader.receive("display_data", {"data": {"image/png": _encoded(PNG)}})
+    assert reader.outputs == [ImageOutput("image/png", PNG)]
+
+
+def test_a_saved_image_counts_only_where_none_was_shown() -> None:
+    saved = {"data": {"image/png": _encoded(PNG)}, "metadata": {"saved": True}}
+    reader = OutputReader()
+    assert reader.receive("display_data", saved) == []
+    assert reader.finish() == [ImageOutput("image/png", PNG)]
+    reader = OutputReader()
+    reader.receive("display_data", saved)
+    reader.receive("display_data", {"data": {"image/png": _encoded(PNG + b"shown")}})
+    assert reader.finish() == []
+
+
+def test_text_is_cut_at_the_limit_with_one_notice() -> None:
+    reader = OutputReader()
+    for _ in range(30):
+        reader.receive("stream", {"name": "stdout", "text": "é" * 100_000})
+    (text,) = joined(reader.outputs)
+    assert isinstance(text, TextOutput)
+    assert reader.truncated
+    assert text.text.count("[output cut") == 1
+    assert TEXT_LIMIT_BYTES <= len(text.text.encode()) <= TEXT_LIMIT_BYTES + 100
+    assert not reader.is_flooded
+    for _ in range(60):
+        reader.receive("stream", {"name": "stdout", "text": "é" * 100_000})
+    assert reader.is_flooded
+
+
+def test_a_graph_after_a_cut_still_comes() -> None:
+    reader = OutputReader()
+    reader.receive("stream", {"name": "stdout", "text": "x" * 2 * TEXT_LIMIT_BYTES})
+    assert reader.receive("display_data", {"data": {"image/png": _encoded(PNG)}}) == [ImageOutput("image/png", PNG)]
+
+
+def test_an_error_is_plain_text() -> None:
+    (error,) = _read("error", ename="ValueError", evalue="x", traceback=["\x1b[31mTraceback\x1b[0m", "ValueError: x"])
+    assert error == ErrorOutput("ValueError", "x", "Traceback\nValueError: x")
+
+
+def test_all_output_as_one_text_is_what_gemini_sends() -> None:
+    outputs = (
+        TextOutput("stdout", "a"),
+        ImageOutput("image/png", PNG),
+        TextOutput("stderr", "b"),
+        ErrorOutput("ValueError", "x", "Traceback (most recent call last):\nValueError: x"),
+    )
+    execution = Execution(ExecutionStatus.FAILED, outputs, 0.1, truncated=False)
+    assert execution.text == "ab\nTraceback (most recent call last):\nValueError: x\n"
+    assert Execution(ExecutionStatus.TIMEOUT, (ErrorOutput("TimeoutError", "late", ""),), 1, truncated=False).text == (
+        "TimeoutError: late\n"
+    )
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=10) | st.sampled_from(["\ud800", "\0", "aGk="]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["image/png", "saved"]), inner),
+)
+KEYS = st.sampled_from(["name", "text", "data", "metadata", "ename", "evalue", "traceback"])
+KINDS = st.sampled_from(["stream", "display_data", "execute_result", "error", "status", "comm_open", ""])
+
+
+@settings(deadline=None, max_examples=60, derandomize=True)
+@given(st.lists(st.tuples(KINDS, st.dictionaries(KEYS, JSON))))
+def test_whatever_a_kernel_sends_gives_text_that_can_be_stored(messages: list[tuple[str, dict[str, object]]]) -> None:
+    reader = OutputReader()
+    for kind, content in messages:
+        reader.receive(kind, content)
+    reader.finish()
+    text = Execution(ExecutionStatus.OK, joined(reader.outputs), 0, truncated=False).text
+    assert text.encode().decode() == text
+    assert "\0" not in text
