@@ -1,0 +1,11 @@
+"""A server of ours that speaks Gemini's wire protocol on loopback: demo model, scenarios, replays.
+
+It imports nothing of ours but `chat.kernels`, and never Django: it runs in a process of its own.
+The name of the model in the request's path decides who answers:
+
+- `scenario-NAME`: a scripted answer or fault, see `scenarios`;
+- `replay-STEM`: a recorded body, byte for byte, see `replay`;
+- any other name: the demo model, which really runs code, see `demo`.
+
+`GET /emulator/calls` tells what was asked and how each call ended, see `journal`.
+"""

@@ -1,0 +1,193 @@
+"""The server: which path is asked, who answers, and errors in Gemini's form."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable
+from pathlib import Path
+
+from aiohttp import web
+
+from chat.emulator import replay, scenarios, voice, wire
+from chat.emulator.call import Call, contents_of, has_code_execution, read_body, wants_thoughts
+from chat.emulator.delivery import Delivery, json_reply
+from chat.emulator.demo import DEMO_MODEL, Demo
+from chat.emulator.files import FileStore
+from chat.emulator.journal import Journal
+from chat.emulator.replay import Recordings
+from chat.emulator.wire import Step, WireError, WireObject
+
+BODY_LIMIT_BYTES = 256 * 1024 * 1024
+CODE_LIMIT_S = 30.0
+"""Time limit of one execution, as Gemini's."""
+CUT_HEADER = "X-Emulator-Cut"
+"""Request header: send a recorded body in pieces of so many bytes."""
+COUNTED_CALLS = 10_000
+"""Different calls whose repetitions are counted before counting starts anew."""
+STREAM, UNARY = "streamGenerateContent", "generateContent"
+
+
+class Emulator:
+    """One server's state: pace, recordings, uploaded files, journal, warm kernels."""
+
+    def __init__(
+        self,
+        *,
+        pace: float = 1.0,
+        recordings: Path | None = None,
+        cut_bytes: int = 0,
+        warm_kernels: int = 0,
+        code_limit_s: float = CODE_LIMIT_S,
+    ) -> None:
+        """`pace` multiplies all pauses; `warm_kernels` sessions are kept ready for the demo model."""
+        self._pace = pace
+        self._cut_bytes = cut_bytes
+        self._recordings = Recordings(recordings)
+        self._files = FileStore()
+        self._journal = Journal()
+        self._demo = Demo(self._files, warm_kernels, code_limit_s)
+        self._equal_calls: Counter[str] = Counter()
+
+    def application(self) -> web.Application:
+        """The routes; any version and any Vertex path may stand before `models/`."""
+        app = web.Application(client_max_size=BODY_LIMIT_BYTES, middlewares=[_in_gemini_form])
+        app.router.add_routes(
+            [
+                web.get("/emulator/calls", self._calls),
+                web.get("/emulator/calls/{number:[0-9]+}", self._call),
+                *self._files.routes(),
+                web.get("/{path:.*models}", self._models),
+                web.get("/{path:.*models}/{model:[^:]+}", self._model),
+                web.post("/{path:.*?models}/{model:[^:]+}:{method}", self._generate),
+            ]
+        )
+        app.cleanup_ctx.append(self._kernels)
+        return app
+
+    async def _kernels(self, app: web.Application) -> AsyncIterator[None]:
+        self._demo.warm_up()
+        yield
+        await self._demo.close()
+
+    # --- generation ---
+
+    async def _generate(self, request: web.Request) -> web.StreamResponse:
+        model, method = request.match_info["model"], request.match_info["method"]
+        data = await request.read()
+        body = read_body(data)
+        if method == "countTokens":
+            return json_reply(200, {"totalTokens": max(1, len(data) // 4)})
+        if method not in (STREAM, UNARY):
+            raise WireError(404, f"models/{model} is not supported for {method}.", "NOT_FOUND")
+        entry = self._journal.begin(model, method, body, len(data))
+        is_stream = method == STREAM
+        steps, note = self._answer(request, self._read_call(model, body), is_stream)
+        headers = {"X-Emulator-Note": note} if note else {}
+        return await Delivery(request, entry, self._pace, headers).send(steps, is_stream=is_stream)
+
+    def _read_call(self, model: str, body: WireObject) -> Call:
+        contents = contents_of(body)
+        asked = wire.dump(contents)
+        key = hashlib.sha256(model.encode() + asked).hexdigest()
+        number = self._equal_calls[key]
+        if len(self._equal_calls) > COUNTED_CALLS:
+            self._equal_calls.clear()
+        self._equal_calls[key] = number + 1
+        return Call(
+            model=model,
+            contents=contents,
+            code_execution=has_code_execution(body),
+            include_thoughts=wants_thoughts(body),
+            number=number,
+            response_id=voice.response_id(model, asked, number),
+        )
+
+    def _answer(self, request: web.Request, call: Call, is_stream: bool) -> tuple[AsyncGenerator[Step, None], str]:
+        """The steps of an answer, and what a header should say of them."""
+        if call.model.startswith(scenarios.PREFIX):
+            return _asynchronous(scenarios.steps(call)), ""
+        if not call.model.startswith(replay.PREFIX):
+            return self._demo.steps(call), ""
+        path = self._recordings.find(call.model)
+        if path is None:
+            return _asynchronous([replay.not_found(call.model)]), ""
+        recorded = replay.steps(
+            path,
+            is_stream=is_stream,
+            is_sse=request.query.get("alt") == "sse",
+            cut_bytes=_cut_bytes(request, self._cut_bytes),
+        )
+        is_wrapped = is_stream and path.suffix == ".json"
+        return _asynchronous(recorded), "unary recording, wrapped as one event" if is_wrapped else ""
+
+    # --- models and journal ---
+
+    async def _models(self, request: web.Request) -> web.Response:
+        described = [
+            _model(DEMO_MODEL, "The demo model: runs code for real, but is no AI."),
+            *(_model(scenarios.PREFIX + name, known.description) for name, known in scenarios.SCENARIOS.items()),
+            *(_model(name, "A recorded answer.") for name in self._recordings.names()),
+        ]
+        if "publishers/" not in request.match_info["path"]:
+            return web.json_response({"models": described})
+        publisher = [{**model, "name": f"publishers/google/{model['name']}"} for model in described]
+        return web.json_response({"publisherModels": publisher})
+
+    async def _model(self, request: web.Request) -> web.Response:
+        name = request.match_info["model"]
+        unknown_scenario = name.startswith(scenarios.PREFIX) and scenarios.find(name) is None
+        unknown_recording = name.startswith(replay.PREFIX) and self._recordings.find(name) is None
+        if unknown_scenario or unknown_recording:
+            raise WireError(404, f"models/{name} is not found for this API version.", "NOT_FOUND")
+        return web.json_response(_model(name, ""))
+
+    async def _calls(self, request: web.Request) -> web.Response:
+        return web.json_response([entry.summary() for entry in self._journal.entries()])
+
+    async def _call(self, request: web.Request) -> web.Response:
+        for entry in self._journal.entries():
+            if entry.number == int(request.match_info["number"]):
+                return web.json_response({**entry.summary(), "request": entry.request})
+        raise WireError(404, "No such call, or no longer kept.", "NOT_FOUND")
+
+
+@web.middleware
+async def _in_gemini_form(
+    request: web.Request, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]
+) -> web.StreamResponse:
+    try:
+        return await handler(request)
+    except WireError as fault:
+        body = [fault.body] if _is_array(request) else fault.body
+        return web.Response(status=fault.status, body=wire.dump(body), content_type="application/json", charset="UTF-8")
+    except web.HTTPException as fault:
+        name = {404: "NOT_FOUND", 405: "UNIMPLEMENTED", 413: "INVALID_ARGUMENT"}.get(fault.status, "UNKNOWN")
+        return json_reply(fault.status, wire.error(fault.status, f"{fault.reason}: {request.path}", name))
+
+
+def _is_array(request: web.Request) -> bool:
+    return request.path.endswith(f":{STREAM}") and request.query.get("alt") != "sse"
+
+
+def _cut_bytes(request: web.Request, usual: int) -> int:
+    wanted = request.headers.get(CUT_HEADER, "")
+    return int(wanted) if wanted.isdecimal() else usual
+
+
+def _model(name: str, description: str) -> WireObject:
+    return {
+        "name": f"models/{name}",
+        "version": "001",
+        "displayName": name,
+        "description": description,
+        "inputTokenLimit": 1_048_576,
+        "outputTokenLimit": 65_536,
+        "supportedGenerationMethods": [UNARY, "countTokens"],
+        "thinking": True,
+    }
+
+
+async def _asynchronous(steps: Iterable[Step]) -> AsyncGenerator[Step, None]:
+    for step in steps:
+        yield step

@@ -1,0 +1,166 @@
+"""The server over a real socket: paths, body forms, errors, journal."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any
+
+import aiohttp
+import pytest
+from google import genai
+from google.genai import types
+
+from tests.chat.emulator.sdk import answer, finishes_of, text_of
+
+HELLO = {"contents": [{"role": "user", "parts": [{"text": "Hello"}]}]}
+TEXT_STREAM = "/v1beta/models/scenario-text:streamGenerateContent"
+
+
+async def test_stream_is_events_and_nothing_else(http: aiohttp.ClientSession) -> None:
+    async with http.post(TEXT_STREAM, params={"alt": "sse"}, json=HELLO) as response:
+        body = await response.read()
+    assert response.content_type == "text/event-stream"
+    events = body.split(b"\r\n\r\n")
+    assert events.pop() == b""
+    chunks = [json.loads(event.removeprefix(b"data: ")) for event in events]
+    assert len({chunk["responseId"] for chunk in chunks}) == 1
+    for chunk in chunks:
+        usage = chunk["usageMetadata"]
+        terms = [count for name, count in usage.items() if name.endswith("Count") and name != "totalTokenCount"]
+        assert chunk["modelVersion"] == "scenario-text"
+        assert usage["totalTokenCount"] == sum(terms)
+    assert chunks[-1]["candidates"][0]["finishReason"] == "STOP"
+
+
+async def test_stream_without_sse_is_a_json_array(http: aiohttp.ClientSession) -> None:
+    async with http.post(TEXT_STREAM, json=HELLO) as response:
+        chunks = await response.json()
+    assert response.content_type == "application/json"
+    assert chunks[0]["candidates"][0]["content"]["parts"][0]["text"].startswith("A ")
+
+
+async def test_unary_answer_joins_the_stream(http: aiohttp.ClientSession) -> None:
+    async with http.post("/v1/models/scenario-code:generateContent", json=HELLO) as response:
+        body = await response.json()
+    kinds = [next(iter(part.keys() - {"thoughtSignature"})) for part in body["candidates"][0]["content"]["parts"]]
+    assert kinds == ["executableCode", "codeExecutionResult", "text", "text"]
+    assert body["candidates"][0]["finishReason"] == "STOP"
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/v1/models",
+        "/v1alpha/models",
+        "/v1/projects/p/locations/global/publishers/google/models",
+        "/v1beta1/publishers/google/models",
+        "/publishers/google/models",
+    ],
+)
+async def test_any_version_and_the_vertex_paths_are_served(http: aiohttp.ClientSession, path: str) -> None:
+    url = f"{path}/scenario-text:streamGenerateContent"
+    async with http.post(url, params={"alt": "sse"}, json=HELLO) as response:
+        assert response.status == 200
+
+
+@pytest.mark.parametrize(
+    ("path", "data", "status"),
+    [
+        (TEXT_STREAM + "?alt=sse", b"{", 400),
+        (TEXT_STREAM + "?alt=sse", b"[]", 400),
+        (TEXT_STREAM + "?alt=sse", b'"\xff"', 400),
+        (TEXT_STREAM + "?alt=sse", b"{}", 400),
+        (TEXT_STREAM, b"{}", 400),
+        ("/v1beta/models/scenario-text:embedContent", b"{}", 404),
+        ("/v1beta/models/scenario-unheard-of:generateContent", json.dumps(HELLO).encode(), 404),
+        ("/v1beta/models/replay-unheard-of:generateContent", json.dumps(HELLO).encode(), 404),
+        ("/v1beta/nothing", b"", 404),
+        ("/upload/v1beta/files", b"", 400),
+        ("/upload/v1beta/files?upload_id=no", b"", 404),
+    ],
+)
+async def test_wrong_requests_get_errors_in_gemini_form(
+    http: aiohttp.ClientSession, path: str, data: bytes, status: int
+) -> None:
+    async with http.post(path, data=data) as response:
+        body: Any = await response.json()
+    is_array = path == TEXT_STREAM
+    assert isinstance(body, list) is is_array
+    error = (body[0] if is_array else body)["error"]
+    assert (response.status, error["code"]) == (status, status)
+    assert error["message"]
+    assert error["status"].isupper()
+
+
+async def test_models_are_listed_and_found_through_the_sdk(client: genai.Client) -> None:
+    names = [model.name async for model in await client.aio.models.list()]
+    assert "models/plotline-demo" in names
+    assert "models/scenario-stall" in names
+    found = await client.aio.models.get(model="plotline-demo")
+    assert found.output_token_limit == 65_536
+
+
+async def test_tokens_are_counted_through_the_sdk(client: genai.Client) -> None:
+    counted = await client.aio.models.count_tokens(model="plotline-demo", contents="Hello")
+    assert counted.total_tokens
+
+
+async def test_vertex_client_is_served(emulator_url: str) -> None:
+    async with aiohttp.ClientSession() as session:
+        options = types.HttpOptions(base_url=emulator_url, aiohttp_client=session)
+        vertex = genai.Client(enterprise=True, api_key="any", http_options=options)
+        chunks = await answer(vertex, "scenario-code-without-ids")
+    assert finishes_of(chunks) == ["STOP"]
+
+
+async def test_uploaded_file_can_be_read_listed_and_deleted(
+    client: genai.Client, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    path = tmp_path_factory.mktemp("upload") / "rivers.csv"
+    path.write_text("river,km\nVolga,3530\n")
+    file = await client.aio.files.upload(file=path, config=types.UploadFileConfig(mime_type="text/csv"))
+    assert file.name
+    assert (file.mime_type, file.display_name, file.size_bytes) == ("text/csv", "rivers.csv", path.stat().st_size)
+    assert file.state is types.FileState.ACTIVE
+    assert (await client.aio.files.get(name=file.name)).uri == file.uri
+    assert file.name in [listed.name async for listed in await client.aio.files.list()]
+    await client.aio.files.delete(name=file.name)
+    assert file.name not in [listed.name async for listed in await client.aio.files.list()]
+
+
+async def test_client_that_leaves_ends_the_answer_at_once(client: genai.Client, http: aiohttp.ClientSession) -> None:
+    async def read() -> None:
+        await answer(client, "scenario-endless")
+
+    task = asyncio.create_task(read())
+    call = await _call_of(http, "scenario-endless")
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    for _ in range(40):
+        await asyncio.sleep(0.05)
+        call = await _call_of(http, "scenario-endless")
+        if call["state"] != "live":
+            break
+    assert call["state"] == "left"
+
+
+async def test_journal_keeps_what_was_sent(client: genai.Client, http: aiohttp.ClientSession) -> None:
+    chunks = await answer(client, "scenario-image", "Remember this")
+    assert text_of(chunks)
+    call = await _call_of(http, "scenario-image")
+    assert (call["state"], call["steps"]) == ("done", len(chunks))
+    async with http.get(f"/emulator/calls/{call['number']}") as response:
+        kept = await response.json()
+    assert kept["request"]["contents"] == [{"role": "user", "parts": [{"text": "Remember this"}]}]
+
+
+async def _call_of(http: aiohttp.ClientSession, model: str) -> dict[str, Any]:
+    for _ in range(100):
+        async with http.get("/emulator/calls") as response:
+            calls = [call for call in await response.json() if call["model"] == model]
+        if calls and calls[-1]["steps"]:
+            break
+        await asyncio.sleep(0.02)
+    return dict(calls[-1])

@@ -1,0 +1,77 @@
+"""What a request may look like, and what it is answered when it does not."""
+
+from __future__ import annotations
+
+import base64
+import json
+from contextlib import suppress
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chat.emulator.call import contents_of, decode_base64, has_code_execution, read_body, wants_thoughts
+from chat.emulator.wire import WireError, WireObject
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    max_leaves=8,
+)
+FIELDS = st.sampled_from(["contents", "parts", "role", "text", "inlineData", "data", "tools", "generationConfig"])
+
+
+def test_snake_case_and_camel_case_are_read_alike() -> None:
+    snake = read_body(b'{"system_instruction": {"parts": []}, "tools": [{"code_execution": {}}]}')
+    camel = read_body(b'{"systemInstruction": {"parts": []}, "tools": [{"codeExecution": {}}]}')
+    assert snake == camel
+    assert has_code_execution(snake)
+
+
+def test_names_inside_function_arguments_stay_as_they_are() -> None:
+    body = read_body(b'{"function_call": {"name": "f", "args": {"city_name": 1}}}')
+    assert body == {"functionCall": {"name": "f", "args": {"city_name": 1}}}
+
+
+@given(st.binary(max_size=40))
+def test_standard_and_url_safe_base64_are_read_with_and_without_padding(data: bytes) -> None:
+    for encoded in (base64.b64encode(data), base64.urlsafe_b64encode(data)):
+        assert decode_base64(encoded.decode()) == data
+        assert decode_base64(encoded.decode().rstrip("=")) == data
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ({}, "contents is not specified"),
+        ({"contents": []}, "contents is not specified"),
+        ({"contents": [{"parts": []}]}, "parts must not be empty"),
+        ({"contents": [{"parts": [{}]}]}, "required oneof field 'data'"),
+        ({"contents": [{"role": "assistant", "parts": [{"text": "a"}]}]}, "Please use a valid role: user, model."),
+        ({"contents": [{"parts": [{"text": 1}]}]}, "Invalid value at 'contents[0].parts[0].text'"),
+        ({"contents": [{"parts": [{"inlineData": {"data": "%"}}]}]}, "Base64 decoding failed"),
+        ({"contents": [{"parts": [{"text": "a"}]}], "prompt": 1}, 'Unknown name "prompt"'),
+        ({"contents": [{"role": "model", "parts": [{"text": "a"}]}]}, "ending with a model turn"),
+    ],
+)
+def test_malformed_requests_are_refused_in_the_words_of_the_api(body: WireObject, words: str) -> None:
+    with pytest.raises(WireError) as caught:
+        contents_of(body)
+    assert caught.value.status == 400
+    assert words in caught.value.body["error"]["message"]
+    assert caught.value.body["error"]["status"] == "INVALID_ARGUMENT"
+
+
+def test_thinking_budget_and_level_together_are_refused() -> None:
+    config = {"thinkingConfig": {"thinkingBudget": 1, "thinkingLevel": "LOW"}}
+    with pytest.raises(WireError):
+        wants_thoughts({"generationConfig": config})
+
+
+@given(JSON | st.dictionaries(FIELDS, JSON | st.lists(st.dictionaries(FIELDS, JSON, max_size=3), max_size=2)))
+def test_any_json_is_read_or_refused_but_never_breaks_the_reader(value: object) -> None:
+    with suppress(WireError):
+        body = read_body(json.dumps(value).encode())
+        has_code_execution(body)
+        wants_thoughts(body)
+        contents_of(body)

@@ -1,0 +1,29 @@
+"""`manage.py gemini_emulator` serves like `python -m chat.emulator`."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import urllib.request
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def test_management_command_serves_on_the_port_it_prints() -> None:
+    arguments = ["gemini_emulator", "--port", "0", "--warm-kernels", "0", "--end-with-stdin"]
+    with subprocess.Popen(
+        [sys.executable, "manage.py", *arguments],
+        cwd=ROOT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as server:
+        assert server.stdout
+        url = server.stdout.readline().split()[-1]
+        with urllib.request.urlopen(f"{url}/v1beta/models", timeout=10) as response:
+            assert json.load(response)["models"][0]["name"] == "models/plotline-demo"
+        assert server.stdin
+        server.stdin.close()
+        assert server.wait(timeout=10) == 0

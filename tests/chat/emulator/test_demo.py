@@ -1,0 +1,177 @@
+"""The demo model runs code for real, through the real SDK."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+
+import aiohttp
+import pytest
+from google import genai
+from google.genai import types
+from PIL import Image
+
+from chat.emulator.demo import DEMO_MODEL
+from chat.kernels.sandbox import SandboxUnavailable
+from chat.kernels.session import Session
+from tests.chat.emulator.sdk import answer, finishes_of, parts_of, text_of
+from tests.emulator_server import running_emulator
+
+RIVERS = b"river,km\nVolga,3530\nDanube,2850\nRhine,1230\n"
+TABLE = types.Part(inline_data=types.Blob(mime_type="text/csv", data=RIVERS))
+
+
+@pytest.fixture(scope="module")
+def sandbox() -> None:
+    """Skips where this machine cannot isolate code."""
+
+    async def try_it() -> None:
+        async with await Session.start():
+            pass
+
+    try:
+        asyncio.run(try_it())
+    except SandboxUnavailable as fault:
+        pytest.skip(f"no code can run here: {fault}")
+
+
+def _user(*parts: types.Part) -> types.Content:
+    return types.Content(role="user", parts=list(parts))
+
+
+def _outputs(parts: list[types.Part]) -> list[tuple[types.Outcome | None, str]]:
+    results = [part.code_execution_result for part in parts if part.code_execution_result]
+    return [(result.outcome, result.output or "") for result in results]
+
+
+@pytest.mark.usefixtures("sandbox")
+async def test_sine_wave_gives_thought_code_result_graph_and_true_words(client: genai.Client) -> None:
+    chunks = await answer(client, DEMO_MODEL, "Plot a sine wave")
+    parts = parts_of(chunks)
+    assert parts[0].thought
+    [code] = [part for part in parts if part.executable_code]
+    assert code.executable_code
+    assert "np.sin" in (code.executable_code.code or "")
+    assert code.thought_signature
+    [(outcome, output)] = _outputs(parts)
+    assert outcome is types.Outcome.OUTCOME_OK
+    assert "first peak: 1.571" in output
+    [graph] = [part.inline_data for part in parts if part.inline_data]
+    assert graph.mime_type == "image/png"
+    assert graph.data
+    picture = Image.open(io.BytesIO(graph.data))
+    picture.load()
+    assert picture.width > 400
+    assert "x = **1.571**" in text_of(chunks)
+    assert parts[-1].text == ""
+    assert parts[-1].thought_signature
+    assert finishes_of(chunks) == ["STOP"]
+    sizes = [len(part.text) for part in parts if part.text and not part.thought]
+    assert max(sizes) <= 70
+    usage = chunks[-1].usage_metadata
+    assert usage
+    assert usage.total_token_count == sum(
+        count or 0
+        for count in (
+            usage.prompt_token_count,
+            usage.candidates_token_count,
+            usage.thoughts_token_count,
+            usage.tool_use_prompt_token_count,
+        )
+    )
+
+
+@pytest.mark.usefixtures("sandbox")
+async def test_failing_division_is_explained_and_repaired(client: genai.Client) -> None:
+    chunks = await answer(client, DEMO_MODEL, "Show me a division that fails")
+    (failed, traceback), (ok, _) = _outputs(parts_of(chunks))
+    assert failed is types.Outcome.OUTCOME_FAILED
+    assert traceback.endswith("ZeroDivisionError: division by zero\n")
+    assert ok is types.Outcome.OUTCOME_OK
+    assert "`ZeroDivisionError: division by zero`" in text_of(chunks)
+    assert "**3** divisions" in text_of(chunks)
+
+
+@pytest.mark.usefixtures("sandbox")
+async def test_code_of_the_prompt_is_run_as_it_is_and_again(client: genai.Client) -> None:
+    prompt = _user(types.Part(text="Run this:\n```python\nprint(6 * 7)\n```"))
+    chunks = await answer(client, DEMO_MODEL, prompt)
+    assert _outputs(parts_of(chunks)) == [(types.Outcome.OUTCOME_OK, "42\n")]
+    history = [prompt, types.Content(role="model", parts=parts_of(chunks)), _user(types.Part(text="Run it again"))]
+    again = await answer(client, DEMO_MODEL, history)
+    assert _outputs(parts_of(again)) == [(types.Outcome.OUTCOME_OK, "42\n")]
+
+
+@pytest.mark.usefixtures("sandbox")
+async def test_attached_table_is_described_and_found_again_in_a_later_turn(client: genai.Client) -> None:
+    first = _user(types.Part(text="What is in here?"), TABLE)
+    chunks = await answer(client, DEMO_MODEL, first)
+    assert "**3** rows and **2** columns" in text_of(chunks)
+    assert any(part.inline_data for part in parts_of(chunks))
+    code = "```python\nprint(open('input_file_0.csv').readline())\n```"
+    later = [first, types.Content(role="model", parts=[types.Part(text="A table.")]), _user(types.Part(text=code))]
+    assert "river,km" in _outputs(parts_of(await answer(client, DEMO_MODEL, later)))[0][1]
+
+
+@pytest.mark.usefixtures("sandbox")
+async def test_uploaded_table_is_read_by_its_name(client: genai.Client) -> None:
+    config = types.UploadFileConfig(mime_type="text/csv", display_name="rivers.csv")
+    file = await client.aio.files.upload(file=io.BytesIO(RIVERS), config=config)
+    assert file.uri
+    part = types.Part(file_data=types.FileData(file_uri=file.uri, mime_type="text/csv"))
+    code = types.Part(text="```python\nprint(len(open('rivers.csv').readlines()))\n```")
+    chunks = await answer(client, DEMO_MODEL, _user(part, code))
+    assert _outputs(parts_of(chunks)) == [(types.Outcome.OUTCOME_OK, "4\n")]
+
+
+@pytest.mark.usefixtures("sandbox")
+async def test_code_that_runs_too_long_exceeds_the_deadline() -> None:
+    with running_emulator(code_limit_s=1.0) as url:
+        async with aiohttp.ClientSession(url) as session:
+            body = {
+                "contents": [{"parts": [{"text": "```python\nprint('begun', flush=True)\nwhile True: pass\n```"}]}],
+                "tools": [{"code_execution": {}}],
+            }
+            async with session.post(f"/v1beta/models/{DEMO_MODEL}:generateContent", json=body) as response:
+                answered = await response.json()
+    results = [part.get("codeExecutionResult") for part in answered["candidates"][0]["content"]["parts"]]
+    [result] = [result for result in results if result]
+    assert result["outcome"] == "OUTCOME_DEADLINE_EXCEEDED"
+    assert result["output"].startswith("begun")
+
+
+async def test_machine_without_sandbox_is_told_of_in_words(
+    monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path_factory.mktemp("empty")))
+    body = {"contents": [{"parts": [{"text": "Plot a sine wave"}]}], "tools": [{"codeExecution": {}}]}
+    with running_emulator() as url:
+        async with (
+            aiohttp.ClientSession(url) as session,
+            session.post(f"/v1beta/models/{DEMO_MODEL}:generateContent", json=body) as response,
+        ):
+            answered = await response.json()
+    said = "".join(part.get("text", "") for part in answered["candidates"][0]["content"]["parts"])
+    assert "I could not run this code: Code cannot be isolated on this machine" in said
+
+
+async def test_code_is_shown_and_not_run_when_execution_is_off(client: genai.Client) -> None:
+    chunks = await answer(client, DEMO_MODEL, "Plot a sine wave", code=False)
+    assert not any(part.executable_code or part.inline_data for part in parts_of(chunks))
+    assert "Code execution is off for this message" in text_of(chunks)
+    assert "```python\nimport matplotlib" in text_of(chunks)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "words"),
+    [
+        ("What is love?", "I am not an AI"),
+        ("Was ist das Leben? Bitte", "Ich bin keine KI"),
+        ("你好", "我不是人工智能"),
+        ("Describe and plot my CSV", "There is no CSV file in this conversation yet"),
+    ],
+)
+async def test_other_prompts_get_an_honest_answer(client: genai.Client, prompt: str, words: str) -> None:
+    chunks = await answer(client, DEMO_MODEL, prompt)
+    assert words in text_of(chunks)
+    assert finishes_of(chunks) == ["STOP"]
