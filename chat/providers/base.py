@@ -1,14 +1,14 @@
 """What a model API must be able to do here, and how it fails.
 
-    ProviderError                 code, user-facing text, and what may be done next
-    ├── RateLimited               429; retry_after_s when the provider said so
-    ├── Overloaded                500, 502, 503, 504
-    ├── Unreachable               no connection, or it broke
-    ├── Stalled                   no byte for too long
-    ├── Unauthorised              401, 403, a bad key
-    ├── ModelNotFound             404
-    ├── InvalidRequest            any other 4xx
-    └── MalformedResponse         what came was not the provider's protocol
+ProviderError                 code, user-facing text, and what may be done next
+├── RateLimited               429; retry_after_s when the provider said so
+├── Overloaded                5xx; 408 and 499, which the provider gave up on
+├── Unreachable               no connection, or it broke
+├── Stalled                   no byte for too long
+├── Unauthorised              401, 403, a bad key
+├── ModelNotFound             404
+├── InvalidRequest            any other 4xx, or what cannot even be sent
+└── MalformedResponse         what came was not the provider's protocol
 """
 
 from __future__ import annotations

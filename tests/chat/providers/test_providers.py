@@ -1,0 +1,21 @@
+"""Providers by name."""
+
+from __future__ import annotations
+
+import pytest
+
+from chat.providers import get_provider, warm_up
+from chat.providers.gemini import GeminiProvider
+
+
+def test_provider_is_made_once() -> None:
+    warm_up()
+    provider = get_provider("gemini")
+    assert isinstance(provider, GeminiProvider)
+    assert get_provider("gemini") is provider
+    assert provider.name == "gemini"
+
+
+def test_unknown_provider_is_a_key_error() -> None:
+    with pytest.raises(KeyError):
+        get_provider("oracle")
