@@ -7,10 +7,39 @@ size and checksum; the pending row, not any task, says what is still to be done.
 from __future__ import annotations
 
 import uuid
-from typing import ClassVar
+from typing import ClassVar, TypedDict
 
 from django.conf import settings
+from django.contrib.auth.models import AbstractBaseUser, AnonymousUser, PermissionsMixin
 from django.db import models
+from django.urls import reverse
+
+
+class AttachmentJSON(TypedDict):
+    """An attachment as the REST API and the upload door say it."""
+
+    id: str
+    index: int | None
+    """The n of its marker, where it stands in a message."""
+    is_graph: bool
+    mime_type: str
+    name: str
+    size_bytes: int
+    width: int | None
+    height: int | None
+    status: str
+    url: str
+
+
+class AttachmentQuerySet(models.QuerySet["Attachment"]):
+    """Reading attachments."""
+
+    def readable_by(self, user: AbstractBaseUser | AnonymousUser) -> AttachmentQuerySet:
+        """A person's own; all of them for staff who may view attachments."""
+        is_staff = getattr(user, "is_staff", False)
+        if is_staff and isinstance(user, PermissionsMixin) and user.has_perm("attachments.view_attachment"):
+            return self
+        return self.filter(owner_id=user.pk)
 
 
 class Attachment(models.Model):
@@ -37,12 +66,34 @@ class Attachment(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
     stored_at = models.DateTimeField(null=True, blank=True)
 
+    objects = AttachmentQuerySet.as_manager()
+
     class Meta:
         ordering: ClassVar[list[str]] = ["created_at"]
         indexes: ClassVar[list[models.Index]] = [models.Index(fields=["owner", "created_at"])]
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def url(self) -> str:
+        """Where its bytes are served, to who may read it."""
+        return reverse("attachment-content", args=[self.pk])
+
+    def as_json(self, index: int | None = None) -> AttachmentJSON:
+        """The contract's form; `index` is its place in a message."""
+        return {
+            "id": str(self.pk),
+            "index": index,
+            "is_graph": self.is_graph,
+            "mime_type": self.mime_type,
+            "name": self.name,
+            "size_bytes": self.size_bytes,
+            "width": self.width,
+            "height": self.height,
+            "status": self.status,
+            "url": self.url,
+        }
 
 
 class PendingUpload(models.Model):
@@ -51,7 +102,6 @@ class PendingUpload(models.Model):
     attachment = models.OneToOneField(
         Attachment, on_delete=models.CASCADE, primary_key=True, related_name="pending_upload"
     )
-    data = models.BinaryField()
     attempts = models.PositiveIntegerField(default=0)
     next_attempt_at = models.DateTimeField(db_index=True, auto_now_add=False)
     last_error = models.TextField(blank=True)
@@ -59,6 +109,8 @@ class PendingUpload(models.Model):
         default=False, help_text="Storage refuses for a reason that time alone does not mend."
     )
     claimed_until = models.DateTimeField(null=True, blank=True, help_text="A worker is at it until then.")
+    # Last, because SQLite reads through a row's large values to reach the columns behind them.
+    data = models.BinaryField()
 
     class Meta:
         ordering: ClassVar[list[str]] = ["next_attempt_at"]

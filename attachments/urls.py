@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
-from django.urls import URLPattern
+from django.urls import path
 
-urlpatterns: list[URLPattern] = []
+from attachments import views
+
+urlpatterns = [
+    path("", views.upload, name="attachment-upload"),
+    path("<uuid:attachment_id>/content/", views.content, name="attachment-content"),
+]

@@ -1,0 +1,132 @@
+"""Creating attachments and reading their bytes, wherever these are at the moment."""
+
+from __future__ import annotations
+
+import hashlib
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.db import transaction
+from django.db.models.functions import Now
+
+from attachments import storage
+from attachments.models import Attachment, PendingUpload
+from attachments.storage import NotStored, StorageError
+from attachments.tasks import upload_attachment
+from attachments.validation import inspect_upload, safe_mime_type, safe_name
+
+
+class BytesUnavailable(Exception):
+    """The bytes cannot be had now; the text is a sentence for the person who asked."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewAttachment:
+    """What is known of a file before it is kept."""
+
+    owner_id: int
+    data: bytes
+    name: str
+    mime_type: str
+    width: int | None
+    """In pixels, of images."""
+    height: int | None
+    is_graph: bool
+    attachment_id: uuid.UUID | None = None
+    """Chosen by the caller, to name it before it is stored."""
+
+
+def new_pending(
+    *,
+    owner_id: int,
+    data: bytes,
+    name: str,
+    mime_type: str,
+    width: int | None,
+    height: int | None,
+    is_graph: bool,
+    attachment_id: uuid.UUID | None = None,
+) -> Attachment:
+    """Keep one file; see `new_pending_many`."""
+    new = NewAttachment(
+        owner_id=owner_id,
+        data=data,
+        name=name,
+        mime_type=mime_type,
+        width=width,
+        height=height,
+        is_graph=is_graph,
+        attachment_id=attachment_id,
+    )
+    return new_pending_many([new])[0]
+
+
+def new_pending_many(news: Sequence[NewAttachment]) -> list[Attachment]:
+    """Keep files in the caller's transaction: rows, bytes and upload tasks are committed together or not at all.
+
+    Storage is not touched. The name is reduced to a label, and what is no type becomes `application/octet-stream`.
+    """
+    attachments = [
+        Attachment(
+            id=new.attachment_id or uuid.uuid4(),
+            owner_id=new.owner_id,
+            name=safe_name(new.name, "file"),
+            mime_type=safe_mime_type(new.mime_type),
+            size_bytes=len(new.data),
+            sha256=hashlib.sha256(new.data).hexdigest(),
+            width=new.width,
+            height=new.height,
+            is_graph=new.is_graph,
+        )
+        for new in news
+    ]
+    pending = [
+        PendingUpload(attachment=attachment, data=new.data, next_attempt_at=Now())
+        for attachment, new in zip(attachments, news, strict=True)
+    ]
+    with transaction.atomic(savepoint=False):
+        Attachment.objects.bulk_create(attachments)
+        PendingUpload.objects.bulk_create(pending)
+        for attachment in attachments:
+            upload_attachment.enqueue(str(attachment.pk))
+    return attachments
+
+
+def new_upload(*, owner_id: int, name: str, data: bytes) -> Attachment:
+    """Keep a user's file, if it is one that may be attached. Raises `validation.RefusedUpload` with a sentence."""
+    info = inspect_upload(name, data)
+    return new_pending(
+        owner_id=owner_id,
+        data=data,
+        name=info.name,
+        mime_type=info.mime_type,
+        width=info.width,
+        height=info.height,
+        is_graph=False,
+    )
+
+
+def read_bytes(attachment: Attachment) -> bytes:
+    """The file's bytes, exactly those that were kept: from the database while they wait there, then from storage.
+
+    Takes 12 s at most. Raises BytesUnavailable.
+    """
+    name = attachment.storage_name
+    if not name:
+        data = PendingUpload.objects.filter(pk=attachment.pk).values_list("data", flat=True).first()
+        if data is not None:
+            return bytes(data)
+        # Between the caller's read and ours a worker may have confirmed it.
+        name = Attachment.objects.filter(pk=attachment.pk).values_list("storage_name", flat=True).first() or ""
+    if not name:
+        raise BytesUnavailable(f"“{attachment.name}” does not exist any more.")
+    try:
+        data = storage.fetch(name, attachment.size_bytes)
+    except NotStored as error:
+        raise BytesUnavailable(f"“{attachment.name}” is missing in storage.") from error
+    except StorageError as error:
+        raise BytesUnavailable(f"“{attachment.name}” cannot be read just now; please try again soon.") from error
+    if hashlib.sha256(data).hexdigest() != attachment.sha256:
+        raise BytesUnavailable(f"“{attachment.name}” was changed in storage and is not shown.")
+    return data

@@ -1,0 +1,269 @@
+"""Who may upload and read what, and how it is served."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import time
+import uuid
+import zipfile
+
+import pytest
+from django.contrib.auth.models import Permission, User
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from pytest_django import DjangoAssertNumQueries, Settings
+
+from attachments import storage
+from attachments.models import Attachment, PendingUpload
+from attachments.store import new_pending
+from attachments.uploads import attempt
+from tests.attachments.conftest import new_graph, png
+from tests.attachments.fault_proxy import FaultProxy
+
+SVG = b"<svg xmlns='http://www.w3.org/2000/svg' onload='alert(1)'><script>alert(1)</script></svg>"
+HTML = b"<!doctype html><script>alert(1)</script>"
+SHOWN_TYPES = {"image/png", "image/jpeg", "image/gif", "image/webp"}
+SAFE_TYPES = SHOWN_TYPES | {"application/octet-stream", "text/plain; charset=utf-8"}
+
+
+@pytest.fixture
+def logged_in(client: Client, owner: User) -> Client:
+    """The owner's browser."""
+    client.force_login(owner)
+    return client
+
+
+def upload(client: Client, name: str, data: bytes) -> tuple[int, dict[str, object]]:
+    """Status and JSON of an upload."""
+    answer = client.post("/attachments/", {"file": SimpleUploadedFile(name, data)})
+    return answer.status_code, answer.json()
+
+
+# --- reading ---------------------------------------------------------------------------------------------------------
+
+
+def test_owner_sees_the_graph_before_and_after_it_is_stored(logged_in: Client, owner: User) -> None:
+    graph = new_graph(owner)
+    assert logged_in.get(graph.url).content == png()
+    attempt(graph.pk)
+    assert not PendingUpload.objects.exists()
+    answer = logged_in.get(graph.url)
+    assert (answer.status_code, answer.content) == (200, png())
+
+
+def test_graph_is_served_inline_with_headers_that_let_nothing_run(logged_in: Client, owner: User) -> None:
+    graph = new_graph(owner)
+    headers = logged_in.get(graph.url).headers
+    assert headers["Content-Type"] == "image/png"
+    assert headers["Content-Disposition"] == 'inline; filename="graph-0.png"'
+    assert headers["X-Content-Type-Options"] == "nosniff"
+    assert headers["Content-Security-Policy"] == "sandbox; default-src 'none'"
+    assert headers["Cross-Origin-Resource-Policy"] == "same-origin"
+    assert headers["Cache-Control"] == "private, max-age=31536000, immutable"
+    assert headers["ETag"] == f'"{hashlib.sha256(png()).hexdigest()}"'
+
+
+def test_client_that_has_the_bytes_gets_304_without_storage_being_asked(
+    logged_in: Client, owner: User, s3: FaultProxy
+) -> None:
+    graph = new_graph(owner)
+    attempt(graph.pk)
+    etag = logged_in.head(graph.url).headers["ETag"]
+    s3.requests.clear()
+    answer = logged_in.get(graph.url, headers={"If-None-Match": etag})
+    assert (answer.status_code, answer.content, s3.requests) == (304, b"", [])
+    assert answer.headers["ETag"] == etag
+    assert answer.headers["Content-Security-Policy"] == "sandbox; default-src 'none'"
+
+
+@pytest.mark.parametrize(
+    ("who", "status"),
+    [
+        ("owner", 200),
+        ("other", 404),
+        ("anonymous", 302),
+        ("staff without permission", 404),
+        ("staff", 200),
+        ("permission without staff", 404),
+        ("superuser", 200),
+    ],
+)
+def test_only_owner_and_staff_with_permission_read(client: Client, owner: User, who: str, status: int) -> None:
+    graph = new_graph(owner)
+    if who == "owner":
+        client.force_login(owner)
+    elif who != "anonymous":
+        user = User.objects.create_user("reader", is_staff=who.startswith("staff"), is_superuser=who == "superuser")
+        user.is_staff = user.is_staff or who == "superuser"
+        user.save()
+        if who in ("staff", "permission without staff"):
+            user.user_permissions.add(Permission.objects.get(codename="view_attachment"))
+        client.force_login(user)
+    assert client.get(graph.url).status_code == status
+    if status == 302:
+        assert client.get(graph.url).headers["Location"].startswith("/accounts/login/")
+
+
+def test_what_is_not_yours_looks_like_what_does_not_exist(client: Client, owner: User, settings: Settings) -> None:
+    settings.DEBUG = False
+    client.force_login(User.objects.create_user("other"))
+    graph = new_graph(owner)
+    theirs = client.get(graph.url)
+    absent = client.get(f"/attachments/{uuid.uuid4()}/content/")
+    assert theirs.status_code == absent.status_code == 404
+    assert theirs.content == absent.content
+    assert theirs.headers == absent.headers
+
+
+def test_reading_takes_one_query_for_stored_and_two_for_pending(
+    logged_in: Client, owner: User, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    graph = new_graph(owner)
+    session_and_user = 2
+    with django_assert_num_queries(session_and_user + 2):
+        logged_in.get(graph.url)
+    attempt(graph.pk)
+    with django_assert_num_queries(session_and_user + 1):
+        logged_in.get(graph.url)
+
+
+def test_storage_that_hangs_is_503_in_time_and_not_cached(
+    logged_in: Client, owner: User, s3: FaultProxy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    graph = new_graph(owner)
+    attempt(graph.pk)
+    monkeypatch.setattr(storage, "ATTEMPT_LIMIT_S", 0.5)
+    s3.fault = "hole"
+    started_s = time.monotonic()
+    answer = logged_in.get(graph.url)
+    assert time.monotonic() - started_s < 3
+    assert (answer.status_code, answer.headers["Cache-Control"]) == (503, "no-store")
+    assert answer.content.decode() == "“graph-0.png” cannot be read just now; please try again soon."
+
+
+def test_pending_bytes_are_served_while_storage_is_down(logged_in: Client, owner: User, s3: FaultProxy) -> None:
+    s3.refuse()
+    graph = new_graph(owner)
+    assert attempt(graph.pk) == "postponed"
+    assert logged_in.get(graph.url).content == png()
+
+
+# --- uploading -------------------------------------------------------------------------------------------------------
+
+
+def test_upload_answers_with_the_attachment(logged_in: Client, owner: User) -> None:
+    status, answer = upload(logged_in, "../../plot.png", png())
+    kept = Attachment.objects.get()
+    assert status == 201
+    assert answer == {
+        "id": str(kept.pk),
+        "index": None,
+        "is_graph": False,
+        "mime_type": "image/png",
+        "name": "plot.png",
+        "size_bytes": len(png()),
+        "width": 8,
+        "height": 6,
+        "status": "pending",
+        "url": f"/attachments/{kept.pk}/content/",
+    }
+    assert kept.owner == owner
+    assert logged_in.get(kept.url).content == png()
+
+
+def test_refused_uploads_say_why(logged_in: Client, settings: Settings) -> None:
+    settings.UPLOAD_LIMIT_BYTES = 100_000
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w") as file:
+        file.writestr("a.csv", "a,b")
+    assert upload(logged_in, "a.zip", archive.getvalue())[0] == 400
+    assert upload(logged_in, "a.png", png()[:40])[0] == 400
+    assert upload(logged_in, "a.csv", b"") == (400, {"detail": "“a.csv” is empty."})
+    assert upload(logged_in, "a.csv", b"a" * 100_001)[0] == 413
+    status, answer = upload(logged_in, "a.csv", b"a" * 200_000)
+    assert (status, answer) == (413, {"detail": "“The file” is too large: a file may have 0.0954 MB."})
+    nonsense = logged_in.post("/attachments/", b"", content_type="text/plain", headers={"Content-Length": "9" * 6000})
+    assert nonsense.status_code == 413
+    assert logged_in.post("/attachments/").json() == {"detail": "There is no file in this request."}
+    assert not Attachment.objects.exists()
+
+
+def test_upload_needs_a_login_and_the_csrf_token(owner: User) -> None:
+    assert upload(Client(), "a.csv", b"a,b")[0] == 401
+    strict = Client(enforce_csrf_checks=True)
+    strict.force_login(owner)
+    assert strict.post("/attachments/", {"file": SimpleUploadedFile("a.csv", b"a,b")}).status_code == 403
+    assert strict.get("/attachments/").status_code == 405
+    assert not Attachment.objects.exists()
+
+
+HOSTILE_FILES = {
+    "drawing.svg": SVG,
+    "page.html": HTML,
+    "page.xhtml": b"<?xml version='1.0'?><html xmlns='http://www.w3.org/1999/xhtml'><script>alert(1)</script></html>",
+    "table.csv": HTML,
+    "data.json": b'{"a": "</script><script>alert(1)</script>"}',
+    "picture.png": HTML,
+    "picture.svg.png": SVG,
+    "polyglot.gif": b"GIF89a/*\x01\x00\x01\x00\x00\x00\x00*/=1;alert(1);",
+    "polyglot.png": png() + HTML,
+    "polyglot.pdf": b"%PDF-1.7\n" + HTML,
+    "script.js": b"alert(1)",
+    "sheet.css": b"body { background: url(//evil.example) }",
+    "utf7.txt": b"+ADw-script+AD4-alert(1)+ADw-/script+AD4-",
+    "worker.mjs": b"self.addEventListener('fetch', () => {})",
+    "page.mht": b"MIME-Version: 1.0\r\nContent-Type: text/html\r\n\r\n" + HTML,
+    "link.url": b"[InternetShortcut]\r\nURL=javascript:alert(1)",
+    "name\r\nX-Injected: 1.csv": b"a,b",
+    "=cmd|' /C calc'!A0.csv": b"a,b",
+    '"; filename="evil.html': b"a,b",
+    "invoice\u202elmth.csv": b"a,b",
+    "\0\0": b"a,b",
+    "a" * 3000 + ".html": HTML,
+    "archive.zip": b"PK\x03\x04" + bytes(100),
+    "bomb.csv.gz": b"\x1f\x8b\x08" + bytes(100),
+    "program.exe": b"MZ" + bytes(100),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE_FILES)
+def test_hostile_upload_is_refused_or_served_as_something_harmless(logged_in: Client, name: str) -> None:
+    status, answer = upload(logged_in, name, HOSTILE_FILES[name])
+    if status == 400:
+        assert str(answer["detail"]).endswith(".")
+        return
+    assert status == 201
+    assert_harmless(logged_in, str(answer["url"]))
+
+
+@pytest.mark.parametrize(
+    "mime_type",
+    ["image/svg+xml", "text/html", "application/xhtml+xml", "text/xml", "application/javascript", "application/pdf"],
+)
+def test_type_that_a_model_names_is_never_served_when_active(logged_in: Client, owner: User, mime_type: str) -> None:
+    kept = new_pending(
+        owner_id=owner.pk, data=SVG, name="x.svg", mime_type=mime_type, width=None, height=None, is_graph=True
+    )
+    assert_harmless(logged_in, kept.url)
+
+
+def assert_harmless(client: Client, url: str) -> None:
+    """Nothing in the answer would make a browser run it."""
+    answer = client.get(url)
+    assert answer.headers["Content-Type"] in SAFE_TYPES
+    assert answer.headers["X-Content-Type-Options"] == "nosniff"
+    assert answer.headers["Content-Security-Policy"] == "sandbox; default-src 'none'"
+    assert "X-Injected" not in answer.headers
+    if answer.headers["Content-Type"] not in SHOWN_TYPES:
+        assert answer.headers["Content-Disposition"].startswith("attachment")
+
+
+def test_no_signed_address_leaves_the_server(logged_in: Client, owner: User, s3: FaultProxy) -> None:
+    graph = new_graph(owner)
+    attempt(graph.pk)
+    answer = logged_in.get(graph.url)
+    graph.refresh_from_db()
+    assert "X-Amz" not in json.dumps(dict(answer.headers)) + json.dumps(graph.as_json())
+    assert s3.url not in json.dumps(dict(answer.headers)) + json.dumps(graph.as_json())
