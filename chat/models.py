@@ -18,7 +18,6 @@ from django.urls import reverse
 from attachments.models import Attachment
 from chat.parts import PartKind, Role
 
-
 LISTED_CONVERSATIONS = 200
 
 

@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from django.urls import URLPattern, path
-from django.http import HttpRequest, HttpResponse
+from django.urls import path
 
-urlpatterns: list[URLPattern] = [path("c/<uuid:pk>/", lambda request, pk: HttpResponse(), name="conversation")]
+from chat import views
+
+urlpatterns = [
+    path("", views.home, name="home"),
+    path("c/new/", views.conversation_new, name="conversation-new"),
+    path("c/<uuid:conversation_id>/", views.conversation, name="conversation"),
+    path("c/<uuid:conversation_id>/rename/", views.conversation_rename, name="conversation-rename"),
+    path("c/<uuid:conversation_id>/settings/", views.conversation_settings, name="conversation-settings"),
+    path("c/<uuid:conversation_id>/delete/", views.conversation_delete, name="conversation-delete"),
+]

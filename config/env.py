@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from pathlib import Path
 
 from django.core.exceptions import ImproperlyConfigured
+from dotenv import dotenv_values
+
+#: Read when it is there; a variable of the environment itself wins, even an empty one.
+ENV_FILE = Path(__file__).resolve().parent.parent / ".env"
 
 TRUE = frozenset({"1", "true", "yes", "on"})
 FALSE = frozenset({"0", "false", "no", "off", ""})
@@ -15,7 +20,11 @@ class Env:
     """Reads one mapping of variables; `NAME_FILE` names a file that holds a secret instead."""
 
     def __init__(self, variables: Mapping[str, str] | None = None) -> None:
-        self._variables = os.environ if variables is None else variables
+        if variables is None:
+            # Values are taken as they stand: a password may well hold `${`.
+            file = {name: value or "" for name, value in dotenv_values(ENV_FILE, interpolate=False).items()}
+            variables = {**file, **os.environ}
+        self._variables = variables
 
     def text(self, name: str, default: str = "") -> str:
         """The value without surrounding blanks; an empty one is the default."""
@@ -30,7 +39,9 @@ class Env:
             with open(path, encoding="utf-8") as file:
                 return file.read().strip() or default
         except OSError as error:
-            raise ImproperlyConfigured(f"{name}_FILE names {path!r}, which cannot be read: {error.strerror}.") from error
+            raise ImproperlyConfigured(
+                f"{name}_FILE names {path!r}, which cannot be read: {error.strerror}."
+            ) from error
 
     def boolean(self, name: str, *, default: bool) -> bool:
         """1, true, yes, on; 0, false, no, off."""
@@ -66,5 +77,7 @@ class Env:
         """A URL that begins with one of `schemes`, or empty."""
         value = self.text(name)
         if value and not value.startswith(tuple(f"{scheme}://" for scheme in schemes)):
-            raise ImproperlyConfigured(f"{name} must begin with {' or '.join(f'{s}://' for s in schemes)}, not {value!r}.")
+            raise ImproperlyConfigured(
+                f"{name} must begin with {' or '.join(f'{s}://' for s in schemes)}, not {value!r}."
+            )
         return value

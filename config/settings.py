@@ -103,9 +103,13 @@ USE_TZ = True
 DATABASE_URL = env.url("DATABASE_URL", ("sqlite", "postgres", "postgresql"))
 DATABASES: dict[str, Any] = {
     "default": dj_database_url.parse(
-        DATABASE_URL or f"sqlite:///{VAR_DIR / 'plotline.sqlite3'}", conn_max_age=60, conn_health_checks=True
+        # Under ASGI each request has a thread of its own: a connection kept open would be nobody's soon.
+        DATABASE_URL or f"sqlite:///{VAR_DIR / 'plotline.sqlite3'}",
+        conn_max_age=0,
     )
 }
+if DATABASES["default"]["ENGINE"] == "django.db.backends.postgresql":
+    DATABASES["default"].setdefault("OPTIONS", {})["pool"] = {"min_size": 1, "max_size": 20, "timeout": 10}
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     DATABASES["default"].setdefault("OPTIONS", {}).update(
         {
@@ -189,6 +193,9 @@ AWS_ACCESS_KEY_ID = env.secret("AWS_ACCESS_KEY_ID") or None
 
 #: Secret of that access key.
 AWS_SECRET_ACCESS_KEY = env.secret("AWS_SECRET_ACCESS_KEY") or None
+
+#: Longest pause in seconds between two tries to upload one attachment, while storage fails.
+UPLOAD_RETRY_LIMIT_S = env.integer("UPLOAD_RETRY_LIMIT_S", 300, minimum=1)
 
 MEDIA_ROOT = VAR_DIR / "media"
 STORAGES: dict[str, Any] = {

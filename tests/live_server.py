@@ -129,12 +129,21 @@ def running_server(**variables: str) -> Iterator[LiveServer]:
 
 
 class Visitor:
-    """A signed-in browser without a page: HTTP session and sockets."""
+    """A browser without a page: HTTP session and sockets."""
 
     def __init__(self, server: LiveServer, username: str = "demo", password: str = "demo") -> None:
+        """Sign in; an empty name leaves the visitor anonymous."""
         self.server = server
         self.http = requests.Session()
-        self.post("/accounts/login/", login=username, password=password)
+        if username:
+            self.post("/accounts/login/", login=username, password=password)
+
+    @classmethod
+    def signed_up(cls, server: LiveServer, username: str, password: str) -> Visitor:
+        """A new account."""
+        visitor = cls(server, "")
+        visitor.post("/accounts/signup/", username=username, password1=password, password2=password)
+        return visitor
 
     def post(self, path: str, **fields: str) -> requests.Response:
         """Post a form with its CSRF token."""

@@ -232,14 +232,15 @@ class Assembler:
         if not extraction.images:
             yield PartStarted(index, part)
             return
-        numbers: list[JSON] = []
+        places: list[JSON] = []
         found: list[Change] = []
         for image in extraction.images:
             number, attachment = self._attachment(index, image.data, image.mime_type, "", extra=len(found))
-            numbers.append({"offset": image.offset, "header": image.header, "attachment": number})
+            place: dict[str, JSON] = {"offset": image.offset, "header": image.header, "line_chars": image.line_chars}
+            places.append(place | {"attachment": number})
             if attachment:
                 found.append(AttachmentFound(attachment))
-        yield PartStarted(index, replace(part, text=extraction.text, fields={**part.fields, DATA_URIS: numbers}))
+        yield PartStarted(index, replace(part, text=extraction.text, fields={**part.fields, DATA_URIS: places}))
         yield from found
 
     def _attachment(

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from contextlib import aclosing
 
 from channels.db import database_sync_to_async
 from django.conf import settings
@@ -61,12 +62,9 @@ async def run_turn(turn: LiveTurn, commits: GroupCommit) -> None:
 async def _collect(turn: LiveTurn, commits: GroupCommit) -> None:
     # Not on the store's thread: old graphs may be read from a storage that is slow.
     prepared = await database_sync_to_async(history.prepare, thread_sensitive=False)(turn.turn.pk)
-    events = get_provider(prepared.provider).stream(prepared.request)
-    try:
+    async with aclosing(get_provider(prepared.provider).stream(prepared.request)) as events:
         async for event in events:
             turn.add(event)
             commits.touch()
             if turn.size_bytes > settings.ANSWER_LIMIT_BYTES:
                 raise AnswerTooLong
-    finally:
-        await events.aclose()

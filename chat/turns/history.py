@@ -105,7 +105,8 @@ def _file_part(attachment: Attachment) -> Part:
 
 def _replayed_part(row: PartRow, attachments: dict[int, Attachment], replayed: set[uuid.UUID]) -> Part | None:
     part = row_part(row)
-    if part.kind is PartKind.THOUGHT or (part.kind is PartKind.UNSUPPORTED and not part.fields):
+    is_blank = part.kind is PartKind.UNSUPPORTED and not part.fields and part.thought_signature is None
+    if part.kind is PartKind.THOUGHT or part.fields.get("thought") or is_blank:
         return None
     if part.kind is PartKind.INLINE_DATA:
         if row.attachment is None or row.attachment_id not in replayed:
@@ -132,6 +133,7 @@ def _restored(part: Part, attachments: dict[int, Attachment]) -> Part:
                 place["header"],
                 attachments[place["attachment"]].mime_type,
                 read_bytes(attachments[place["attachment"]]),
+                place["line_chars"],
             )
             for place in places
         ]

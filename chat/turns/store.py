@@ -19,7 +19,7 @@ from datetime import timedelta
 from typing import Any, ParamSpec, TypeVar
 
 from django.conf import settings
-from django.db import IntegrityError, close_old_connections, connection, transaction
+from django.db import IntegrityError, InterfaceError, OperationalError, connection, transaction
 from django.db.models import F, Max
 from django.utils import timezone
 
@@ -126,8 +126,13 @@ async def run(function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) ->
     """Call a function of this module on the store's thread."""
 
     def call() -> T:
-        close_old_connections()
-        return function(*args, **kwargs)
+        try:
+            return function(*args, **kwargs)
+        except (OperationalError, InterfaceError):
+            # The thread keeps its connection; one that the database has dropped is opened anew next time.
+            if connection.connection is not None and not connection.is_usable():
+                connection.close()
+            raise
 
     return await asyncio.get_running_loop().run_in_executor(_executor, call)
 

@@ -6,9 +6,12 @@ import shutil
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from tests.live_server import LiveServer, running_server
+
+# Two busy cores, and code that really runs.
+expect.set_options(timeout=30_000)
 
 #: No sandbox of its own: tests also run as root, in containers. The rest keeps it from asking the outside anything.
 FLAGS = [

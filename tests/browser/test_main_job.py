@@ -97,7 +97,7 @@ def test_tab_closed_reloaded_and_opened_twice_ends_with_one_page(
 
 
 def test_stop_and_continue(page: Page) -> None:
-    answer = ask(page, "```python\nimport time\ntime.sleep(25)\n```")
+    answer = ask(page, "```python\nimport time\ntime.sleep(8)\n```")
     expect(answer.locator('[data-part-kind="executable_code"]')).to_be_attached()
     page.click('button[data-action="stop"]')
     expect(answer).to_have_attribute("data-status", "stopped")

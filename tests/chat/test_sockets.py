@@ -113,12 +113,8 @@ def test_foreign_origin_is_refused_at_the_handshake(server: LiveServer, demo: Vi
 
 def test_nobody_gets_into_a_conversation_that_is_not_theirs(server: LiveServer, demo: Visitor) -> None:
     conversation_id = demo.new_conversation()
-    stranger = Visitor.__new__(Visitor)
-    stranger.server, stranger.http = server, requests.Session()
-    other = Visitor.__new__(Visitor)
-    other.server, other.http = server, requests.Session()
-    password = "a-long-pass-word-9"
-    other.post("/accounts/signup/", username=f"other{uuid.uuid4().hex[:8]}", password1=password, password2=password)
+    stranger = Visitor(server, "")
+    other = Visitor.signed_up(server, f"other{uuid.uuid4().hex[:8]}", "a-long-pass-word-9")
     for visitor, target in ((stranger, conversation_id), (other, conversation_id), (demo, str(uuid.uuid4()))):
         with pytest.raises(InvalidStatus) as refused:
             visitor.socket(target)
@@ -284,7 +280,7 @@ def test_logging_out_ends_open_sockets_within_five_seconds(server: LiveServer) -
 
 
 def test_reader_that_never_reads_does_not_hold_up_the_others(demo: Visitor) -> None:
-    conversation_id = conversation(demo, "scenario-long-200")
+    conversation_id = conversation(demo, "scenario-long-40")
     with ExitStack() as sleepers:
         for _ in range(5):
             sleepers.enter_context(demo.socket(conversation_id, max_queue=1))

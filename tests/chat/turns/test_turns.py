@@ -208,27 +208,37 @@ async def test_sweep_leaves_living_turns_alone(emulated: Settings) -> None:
 async def test_full_disk_holds_a_turn_up_and_loses_nothing(
     emulated: Settings, caplog: pytest.LogCaptureFixture
 ) -> None:
-    conversation = await new_conversation(model="scenario-long-20")
+
+    def limit(pages: int) -> None:
+        with connection.cursor() as cursor:
+            cursor.execute("VACUUM")
+            cursor.execute(f"PRAGMA max_page_count = {pages}")
+
+    conversation = await new_conversation(model="scenario-endless-500")
     tab = Tab(conversation.pk)
     broadcast.subscribe(conversation.pk, tab)
     await start_turn(lambda: (Conversation.objects.get(pk=conversation.pk), Asked("go")))
-
-    def fill(pages: int) -> None:
-        with connection.cursor() as cursor:
-            cursor.execute(f"PRAGMA max_page_count = {pages}")
-
-    # SQLite says "database or disk is full" for both.
-    await store.run(fill, 1)
-    while "trying again: database or disk is full" not in caplog.text:
-        await asyncio.sleep(0.01)
-    held = len(tab.frames)
-    await asyncio.sleep(0.5)
-    assert len(tab.frames) == held
-    await store.run(fill, 2**30)
+    try:
+        # SQLite says "database or disk is full" for both.
+        await store.run(limit, 1)
+        async with asyncio.timeout(20):
+            while "trying again: database or disk is full" not in caplog.text:
+                await asyncio.sleep(0.01)
+        held = len(tab.frames)
+        await asyncio.sleep(0.5)
+        assert len(tab.frames) == held
+    finally:
+        await store.run(limit, 2**30)
+    async with asyncio.timeout(20):
+        while len(tab.frames) < held + 3:
+            await asyncio.sleep(0.01)
+    await stop_turn(conversation.pk)
     await Runner.current().drain()
     broadcast.unsubscribe(conversation.pk, tab)
-    turn = await Turn.objects.aget(conversation=conversation)
-    assert turn.status == "done"
+    turn = await Turn.objects.select_related("message").aget(conversation=conversation)
+    assert turn.status == "stopped"
+    words = turn.message.text.split("word ")[1:]
+    assert [int(word) for word in words] == list(range(1, len(words) + 1))
     assert tab.page.transcript == await fresh_page(conversation)
 
 

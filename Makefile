@@ -1,0 +1,62 @@
+# Every target does its own set-up and skips what is done already; `make` alone lists them.
+# Nothing is installed outside .venv, but for system packages where this user may (root, or sudo without a password).
+
+PORT ?= 8000
+PYTHON ?= python3
+BIN := .venv/bin
+export PORT
+
+.PHONY: help run test check bench requirements
+help:
+	@echo "make run      set up, then serve on http://127.0.0.1:$(PORT) (PORT=8123 make run: another port)"
+	@echo "make test     set up, then run every test"
+	@echo "make check    lint, formatting, types, import contracts, templates, migrations, Django's own checks"
+	@echo "make bench    measure"
+	@echo "make requirements   pin again after a change of requirements*.in (ARGS=--upgrade: newest versions)"
+
+run: .venv/installed
+	@deploy/system-packages run || echo "Plotline starts without them; what needs them will say so."
+	@exec deploy/run
+
+test: .venv/installed-dev
+	@deploy/system-packages test
+	@exec $(BIN)/python -m pytest
+
+check: export DEBUG := 1
+check: export DATABASE_URL :=
+check: export REDIS_URL :=
+check: .venv/installed-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy .
+	$(BIN)/lint-imports
+	$(BIN)/djlint templates attachments --lint --quiet
+	$(BIN)/python manage.py makemigrations --check --dry-run
+	$(BIN)/python manage.py check --fail-level WARNING
+	@key=$$($(BIN)/python -c 'import secrets; print(secrets.token_urlsafe(60))'); set -x; \
+	  SECRET_KEY=$$key DEBUG=0 HTTPS=1 $(BIN)/python manage.py check --deploy --fail-level WARNING
+
+bench: .venv/installed-dev
+	@exec $(BIN)/python -m bench
+
+# pip-tools stands in no requirements file: it would bring a pip of its own into every environment.
+PIN := $(BIN)/pip-compile --quiet --strip-extras --no-header --no-emit-index-url --no-emit-find-links \
+  --no-emit-trusted-host --no-emit-options --annotation-style=line
+requirements: .venv/installed
+	$(BIN)/pip install --quiet pip-tools
+	$(PIN) $(ARGS) --output-file requirements.txt requirements.in
+	$(PIN) $(ARGS) --output-file requirements-dev.txt requirements-dev.in
+
+.venv/created:
+	@deploy/virtual-environment $(PYTHON)
+	@touch $@
+
+.venv/installed: requirements.txt | .venv/created
+	@echo "Installing requirements.txt into .venv (a minute or two)"
+	@$(BIN)/pip install -qq --disable-pip-version-check -r requirements.txt
+	@touch $@
+
+.venv/installed-dev: requirements-dev.txt .venv/installed
+	@echo "Installing requirements-dev.txt into .venv"
+	@$(BIN)/pip install -qq --disable-pip-version-check -r requirements-dev.txt
+	@touch $@

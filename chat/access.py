@@ -1,0 +1,66 @@
+"""The one place that decides who may read or write a conversation and what hangs from it.
+
+A row that is absent, a row of somebody else and an id that is no id raise the same `NotFound` after the same
+query, so that an answer never tells whether a foreign row exists. Staff read in the admin, not here.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+
+from django.contrib.auth.base_user import AbstractBaseUser
+from django.contrib.auth.models import AnonymousUser
+from django.core.exceptions import ValidationError
+from django.http import Http404
+
+from attachments.models import Attachment
+from chat.models import Conversation, ConversationQuerySet, Message
+
+
+class NotFound(Http404):
+    """Absent, or not theirs."""
+
+    def __init__(self) -> None:
+        super().__init__("There is nothing here that you may see.")
+
+
+def conversations_of(user: AbstractBaseUser | AnonymousUser) -> ConversationQuerySet:
+    """Every conversation that `user` may read; none for anonymous and deactivated users."""
+    if not user.is_authenticated or not user.is_active:
+        return Conversation.objects.none()
+    return Conversation.objects.owned_by(user.pk)
+
+
+def readable_conversation(user: AbstractBaseUser | AnonymousUser, conversation_id: uuid.UUID | str) -> Conversation:
+    """Return the conversation if `user` may read it. Raises NotFound."""
+    try:
+        return conversations_of(user).get(pk=conversation_id)
+    except (Conversation.DoesNotExist, ValidationError):
+        raise NotFound from None
+
+
+def writable_conversation(user: AbstractBaseUser | AnonymousUser, conversation_id: uuid.UUID | str) -> Conversation:
+    """Return the conversation if `user` may send, rename or delete in it: its owner alone. Raises NotFound."""
+    return readable_conversation(user, conversation_id)
+
+
+def message_of(conversation: Conversation, message_id: uuid.UUID | str) -> Message:
+    """Return a message of this very conversation, which the caller has got from this module. Raises NotFound."""
+    try:
+        return conversation.messages.get(pk=message_id)
+    except (Message.DoesNotExist, ValidationError):
+        raise NotFound from None
+
+
+def attachments_of(user: AbstractBaseUser | AnonymousUser, ids: Sequence[uuid.UUID]) -> list[Attachment]:
+    """Return the attachments in the order of `ids`. Raises NotFound unless every one of them is the user's own."""
+    if not ids:
+        return []
+    if not user.is_authenticated or not user.is_active:
+        raise NotFound
+    found = Attachment.objects.filter(owner_id=user.pk).in_bulk(list(ids))
+    try:
+        return [found[attachment_id] for attachment_id in ids]
+    except KeyError:
+        raise NotFound from None

@@ -1,0 +1,156 @@
+"""What clients send, parsed once for page, socket and API; every error is a sentence for a person.
+
+The forms need no request and no database. Their data may be a `QueryDict` or a decoded JSON object, whose values
+can be of any type; nothing in them may end in a traceback.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping
+from typing import Any
+
+from django import forms
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.core.validators import RegexValidator
+
+from chat.models import Conversation
+
+#: Most files in one message.
+ATTACHMENTS_LIMIT = 10
+#: Longest `client_id`, in characters.
+CLIENT_ID_LIMIT = 64
+#: Longest title, in characters.
+TITLE_LIMIT = 200
+
+
+class PlainTextField(forms.CharField):
+    """Text that every database can store: NUL characters are dropped, lone surrogates become U+FFFD."""
+
+    default_error_messages = {"not_text": "This must be text."}  # noqa: RUF012 - Django's own spelling
+
+    def to_python(self, value: object) -> str:
+        """Raises ValidationError for what is neither text nor absent."""
+        if value is None:
+            return ""
+        if not isinstance(value, str):
+            raise ValidationError(self.error_messages["not_text"], code="not_text")
+        value = value.replace("\x00", "")
+        if not value.isascii():
+            # JSON can spell half of a surrogate pair, which UTF-8 and so every database refuses.
+            value = value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        return value.strip() if self.strip else value
+
+
+class PromptField(PlainTextField):
+    """Text for a model, kept as typed, of at most `PROMPT_LIMIT_BYTES` of UTF-8."""
+
+    def __init__(self, *, what: str, required: bool, empty: str = "") -> None:
+        """`what` begins the sentence about its length; `empty` is the sentence when a required one is blank."""
+        super().__init__(required=required, strip=False, error_messages={"required": empty}, widget=forms.Textarea)
+        self.what = what
+
+    def validate(self, value: str) -> None:
+        """Refuses blank text where it is required, and text that is too long."""
+        if self.required and not value.strip():
+            raise ValidationError(self.error_messages["required"], code="required")
+        size_bytes, limit_bytes = len(value.encode()), settings.PROMPT_LIMIT_BYTES
+        if size_bytes > limit_bytes:
+            raise ValidationError(
+                f"{self.what} has {-(-size_bytes // 1024)} KB, but at most {limit_bytes // 1024} KB can be sent."
+                " Shorten it.",
+                code="too_long",
+            )
+
+
+class AttachmentIdsField(forms.Field):
+    """Ids of attachments, one or a list of them; each once, in the order given."""
+
+    widget = forms.MultipleHiddenInput
+
+    def to_python(self, value: object) -> list[uuid.UUID]:
+        """Raises ValidationError for too many, and for what is no id."""
+        items = value if isinstance(value, list | tuple) else [value]
+        given = [item for item in items if item not in (None, "")]
+        if len(given) > ATTACHMENTS_LIMIT:
+            raise ValidationError(f"At most {ATTACHMENTS_LIMIT} files can be attached to one message.", code="too_many")
+        try:
+            return list(dict.fromkeys(uuid.UUID(str(item)) for item in given))
+        except ValueError:
+            raise ValidationError(
+                "An attached file is not known here. Remove it and attach it again.", code="invalid"
+            ) from None
+
+
+class SentencesForm(forms.Form):
+    """A form whose errors are read aloud as sentences."""
+
+    def sentence(self) -> str:
+        """All errors as one text; empty when there are none."""
+        return " ".join(str(sentence) for sentences in self.errors.values() for sentence in sentences)
+
+
+class SendForm(SentencesForm):
+    """A prompt: `text` as typed, `attachments` as a list of UUIDs, `client_id` or empty."""
+
+    text = PromptField(what="This message", required=True, empty="Write a message first.")
+    attachments = AttachmentIdsField(required=False)
+    client_id = PlainTextField(
+        required=False,
+        max_length=CLIENT_ID_LIMIT,
+        error_messages={"max_length": f"client_id can have at most {CLIENT_ID_LIMIT} characters."},
+    )
+
+
+class TitleField(PlainTextField):
+    """One line; line breaks and other runs of blanks become one space."""
+
+    def __init__(self, *, required: bool) -> None:
+        super().__init__(
+            required=required,
+            max_length=TITLE_LIMIT,
+            error_messages={
+                "required": "Give the conversation a name.",
+                "max_length": f"A title can have at most {TITLE_LIMIT} characters.",
+            },
+        )
+
+    def to_python(self, value: object) -> str:
+        """Raises ValidationError as `PlainTextField` does."""
+        return " ".join(super().to_python(value).split())
+
+
+class RenameForm(SentencesForm):
+    """A conversation's new title."""
+
+    title = TitleField(required=True)
+
+
+class ConversationSettingsForm(SentencesForm):
+    """Settings of a conversation; `cleaned_data` holds those that were given and no others."""
+
+    title = TitleField(required=False)
+    model = PlainTextField(
+        required=False,
+        max_length=200,
+        validators=[
+            # The name becomes part of a path of the provider's API: it must not climb out of it.
+            RegexValidator(r"^(?!.*\.\.)[A-Za-z0-9][A-Za-z0-9._:@/-]*$", "This is not the name of a model.")
+        ],
+        error_messages={"max_length": "The name of a model can have at most 200 characters."},
+    )
+    code_execution = forms.ChoiceField(
+        choices=Conversation.CodeExecution.choices,
+        error_messages={
+            "required": "Choose when answers may run code.",
+            "invalid_choice": "Answers may run code: auto, on or off.",
+        },
+    )
+    system_instruction = PromptField(what="This instruction", required=False)
+
+    def __init__(self, data: Mapping[str, Any] | None = None) -> None:
+        """Drop the fields that `data` does not name, so that they keep their values."""
+        super().__init__(data)
+        for name in set(self.fields) - set(self.data):
+            del self.fields[name]

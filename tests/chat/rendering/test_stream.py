@@ -1,0 +1,197 @@
+"""Streamed markdown: whatever the pieces, the page is what the whole text gives."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from chat.rendering import documents, stream
+from chat.rendering.blocks import finish, parse
+from chat.rendering.markdown import render_markdown
+from chat.rendering.stream import MarkdownStream, split_markdown
+from tests.chat.rendering.pages import assert_streams_like_whole
+from tests.chat.rendering.specifications import load_examples
+
+#: Pieces that blocks are made of, and characters that parsers and sanitisers stumble over.
+PIECES = [
+    *("a", "b c", "\n", "\n\n", "\r\n", "\r", "\t", "    ", "  ", "\\", ":", "&#13;", "&nbsp;", "&", "<"),
+    *("- ", "* ", "1. ", "2. ", "2) ", "> ", ">", "# ", "---", "===", "- [x] ", "```", "~~~", "`", "```py\nx=1\n```\n"),
+    *("[a]", "[a]: /u\n", '[b]: /v "t"\n', "[a]: ", "/u", ' "t"', "[^1]: ", "[^1]", "![x](y)", "[l](http://x.example)"),
+    *(
+        "|",
+        "|-|-|\n",
+        "| a | b |\n",
+        "-|-\n",
+        "3. a|b\n",
+        "    a|b\n",
+        "*",
+        "**",
+        "_",
+        "~~",
+        "$",
+        "$$",
+        "www.x.example",
+    ),
+    *("<div>", "</div>", "<!--", "-->", "<pre>", "<b>", "<?", "<![CDATA[", "<script>"),
+    *("\ufeff", "\0", "\f", "\v", "\u2028", "\xa0", "\ud83d", "\ude00", "😀"),
+]
+texts = st.lists(st.sampled_from(PIECES), max_size=40).map("".join)
+
+
+@st.composite
+def texts_with_cuts(draw: st.DrawFn) -> tuple[str, list[int]]:
+    text = draw(texts)
+    return text, draw(st.lists(st.integers(0, len(text)), max_size=12))
+
+
+@settings(max_examples=1500)
+@given(texts_with_cuts())
+def test_any_text_in_any_pieces_gives_the_whole(case: tuple[str, list[int]]) -> None:
+    assert_streams_like_whole(*case)
+
+
+@settings(max_examples=1000)
+@given(texts)
+def test_closed_and_tail_are_what_the_parser_gives_for_the_whole_text(text: str) -> None:
+    assert render_markdown(text) == finish(parse(text), open_source=text)
+
+
+@pytest.mark.parametrize("limit_chars", [20, 40, 97])
+@settings(max_examples=300)
+@given(texts_with_cuts())
+def test_texts_longer_than_a_document_too(limit_chars: int, case: tuple[str, list[int]]) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(documents, "DOCUMENT_LIMIT_CHARS", limit_chars)
+        patch.setattr(stream, "DOCUMENT_LIMIT_CHARS", limit_chars)
+        patch.setattr(documents, "TABLE_CELLS_LIMIT", 30)
+        assert_streams_like_whole(*case)
+
+
+@pytest.mark.parametrize("name", ["commonmark", "gfm"])
+def test_examples_of_the_specification_stream_at_every_character(name: str) -> None:
+    for example in load_examples(name):
+        assert_streams_like_whole(example.markdown, range(len(example.markdown)))
+
+
+def test_documents_made_of_examples_stream_in_random_pieces() -> None:
+    random = Random(20261120)
+    examples = [example.markdown for name in ("commonmark", "gfm") for example in load_examples(name)]
+    for _ in range(1500):
+        text = random.choice(["", "\n", "\n\n"]).join(random.choices(examples, k=random.randint(1, 5)))
+        text = text.replace("\n", random.choices(["\n", "\r\n", "\r"], weights=[8, 1, 1])[0])
+        assert_streams_like_whole(text, [random.randrange(len(text) + 1) for _ in range(random.randint(1, 10))])
+        assert render_markdown(text) == finish(parse(text), open_source=text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a [x]\n\nb\n\n[x]: /u\n\nc",
+        "a [x]\n\nb\n\n> [x]:\n> /u\n\nc\n",
+        "a [x]\n\nb\n\n- 1. [x]: /u 'ti\n  tle'\n",
+        "[x]: /u\n\n[x]\n\nb\n\n[x]: /other\n",
+        "a\n\nb\n===\n\nc\n---\n",
+        "- a\n- b\n\n- c\n\n\nd\n",
+        "- a\n\n  b\n\n      code\n\nc\n",
+        "> a\nlazy\n\n> b\n",
+        "| a | b |\n| - | - |\n| 1 | 2 |\nrow\n\nend\n",
+        "text\n    a | b\n- | -\nc\n",
+        "text\n2. a | b\n- | -\nc\n",
+        "    code\n\n\n    more\n\n\nend",
+        "<!-- open\n\n# not a heading\n\n--> b\n\nc\n",
+        "$$\na\n\nb\n$$\n\nc\n",
+        "a  \n\nb\\\n\nc  ",
+        "---\ntitle: x\n---\n\ntext[^1]\n\n[^1]: note\n",
+        "a\n\n\ufeff# b\n\n\ufeff- c\n\nd\n",
+    ],
+)
+def test_borders_that_are_easily_got_wrong(text: str) -> None:
+    for variant in (text, text.replace("\n", "\r\n"), text.replace("\n", "\r")):
+        assert_streams_like_whole(variant, range(len(variant)))
+
+
+def test_closed_blocks_are_sent_once() -> None:
+    markdown = MarkdownStream()
+    sent: list[str] = []
+    for line in ["# A\n", "\n", "one\n", "two\n", "\n", "- x\n", "- y\n", "\n", "end", ".\n"]:
+        markdown.append(line)
+        update = markdown.update()
+        assert not update.reset
+        sent.append(update.closed)
+    assert sent == [
+        "",
+        "",
+        "<h1>A</h1>\n",
+        "",
+        "",
+        "<p>one\ntwo</p>\n",
+        *[""] * 3,
+        "<ul>\n<li>x</li>\n<li>y</li>\n</ul>\n",
+    ]
+    assert update.tail == "<p>end.</p>\n"
+
+
+def test_reference_definition_makes_earlier_blocks_anew() -> None:
+    markdown = MarkdownStream()
+    markdown.append("see [1]\n\nand\n\nmore\n")
+    assert "<a" not in markdown.update().closed
+    markdown.append("\n[1]: https://e.example\n")
+    update = markdown.update()
+    assert update.reset
+    assert 'href="https://e.example"' in update.closed
+
+
+def test_definition_that_changes_nothing_resets_nothing() -> None:
+    markdown = MarkdownStream()
+    markdown.append("one\n\ntwo\n\nthree\n")
+    markdown.update()
+    markdown.append("\n[1]: https://e.example\n\nfour\n")
+    update = markdown.update()
+    assert (update.reset, update.closed) == (False, "<p>three</p>\n")
+
+
+def test_update_without_new_text_closes_nothing_and_keeps_the_tail() -> None:
+    markdown = MarkdownStream()
+    markdown.append("one\n\ntwo")
+    first, second = markdown.update(), markdown.update()
+    assert (second.reset, second.closed, second.tail) == (False, "", first.tail)
+
+
+def test_endless_fence_is_cut_and_goes_on_as_code() -> None:
+    text = "```python\n" + "x = [1, 2]: foo\n" * 10_000 + "```\n\nend\n"
+    closed, tail = split_markdown(text)
+    html = closed + tail
+    assert html.count("<pre") == 3
+    assert html.count("x = [1, 2]: foo") == 10_000
+    assert tail == "<p>end</p>\n"
+    assert_streams_like_whole(text, range(0, len(text), 16_000))
+
+
+def test_endless_table_repeats_its_head() -> None:
+    row = "| " + "cell " * 20 + "| b |\n"
+    html = render_markdown("| h1 | h2 |\n|---|---|\n" + row * 1000)
+    assert html.count("<th>h1</th>") == html.count("<table>") == 2
+    assert html.count("<td>b</td>") == 1000
+
+
+def test_endless_list_is_cut_between_its_items() -> None:
+    html = render_markdown("- item\n  - inner\n" * 8000)
+    assert html.count("<li>") == 16_000
+    assert "<pre" not in html
+
+
+def test_every_document_of_a_long_text_is_in_the_sum_of_updates() -> None:
+    text = "".join(f"## {number}\n\nText of {number}, and *more*: [x]\n\n" for number in range(6000))
+    markdown = MarkdownStream()
+    html = ""
+    for start, end in pairwise([*range(0, len(text), 10_007), len(text)]):
+        markdown.append(text[start:end])
+        update = markdown.update()
+        assert not update.reset
+        html += update.closed
+    assert html + update.tail == render_markdown(text)
+    assert html.count("<h2>") == 6000

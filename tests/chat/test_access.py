@@ -1,0 +1,315 @@
+"""Nobody reads or writes what is not theirs, and no answer tells whether it exists.
+
+The matrix is made from the URL configuration: a route that is not listed here fails.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import pytest
+from django.apps import apps
+from django.contrib.auth.models import AnonymousUser, Permission, User
+from django.db import connection
+from django.http import HttpResponseBase
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import URLPattern, URLResolver, get_resolver
+from pytest_django import Settings
+
+from attachments.models import Attachment
+from chat.access import (
+    NotFound,
+    attachments_of,
+    conversations_of,
+    message_of,
+    readable_conversation,
+    writable_conversation,
+)
+from chat.models import Conversation, Message
+from tests.factories import (
+    make_attachment,
+    make_conversation,
+    make_graph,
+    make_model_message,
+    make_user,
+    make_user_message,
+)
+
+pytestmark = pytest.mark.django_db
+
+PEOPLE = ("anonymous", "owner", "other", "staff", "superuser")
+LOGIN = "login"
+"""Sent to the login page."""
+
+Outcome = int | str
+
+
+@dataclass(frozen=True)
+class Route:
+    """What GET and POST answer to each of `PEOPLE`, in that order."""
+
+    get: tuple[Outcome, ...]
+    post: tuple[Outcome, ...]
+
+
+def everybody(outcome: Outcome) -> tuple[Outcome, ...]:
+    return (outcome,) * len(PEOPLE)
+
+
+def signed_in(outcome: Outcome) -> tuple[Outcome, ...]:
+    return (LOGIN, *everybody(outcome)[1:])
+
+
+def owner_only(outcome: Outcome) -> tuple[Outcome, ...]:
+    return (LOGIN, outcome, 404, 404, 404)
+
+
+ROUTES = {
+    "healthz": Route(get=everybody(200), post=everybody(405)),
+    "readyz": Route(get=everybody(200), post=everybody(405)),
+    "": Route(get=signed_in(302), post=signed_in(405)),
+    "c/new/": Route(get=signed_in(405), post=signed_in(302)),
+    "c/<uuid:conversation_id>/": Route(get=owner_only(200), post=signed_in(405)),
+    "c/<uuid:conversation_id>/rename/": Route(get=signed_in(405), post=owner_only(302)),
+    "c/<uuid:conversation_id>/settings/": Route(get=signed_in(405), post=owner_only(302)),
+    "c/<uuid:conversation_id>/delete/": Route(get=signed_in(405), post=owner_only(302)),
+    "attachments/": Route(get=everybody(405), post=(401, 400, 400, 400, 400)),
+    # Staff who review need its graphs: "view attachment" is a permission of theirs.
+    "attachments/<uuid:attachment_id>/content/": Route(get=(LOGIN, 200, 404, 404, 200), post=everybody(405)),
+    "accounts/login/": Route(get=(200, 302, 302, 302, 302), post=(200, 302, 302, 302, 302)),
+    "accounts/signup/": Route(get=(200, 302, 302, 302, 302), post=(200, 302, 302, 302, 302)),
+    "accounts/logout/": Route(get=(302, 200, 200, 200, 200), post=everybody(302)),
+    "accounts/inactive/": Route(get=everybody(200), post=everybody(405)),
+    "accounts/reauthenticate/": Route(get=signed_in(200), post=signed_in(200)),
+    "accounts/password/change/": Route(get=signed_in(200), post=signed_in(200)),
+    "accounts/password/set/": Route(get=signed_in(302), post=signed_in(302)),
+}
+
+ADMIN = "admin/"
+#: Of the admin: what must be open to who is not in yet.
+OPEN_ADMIN = frozenset({"admin/login/", "admin/logout/"})
+
+
+def routes(patterns: Sequence[URLPattern | URLResolver], prefix: str = "") -> Iterator[str]:
+    for pattern in patterns:
+        route = prefix + str(pattern.pattern)
+        if isinstance(pattern, URLResolver):
+            yield from routes(pattern.url_patterns, route)
+        else:
+            yield route
+
+
+def all_routes() -> list[str]:
+    return list(routes(get_resolver().url_patterns))
+
+
+@dataclass(frozen=True)
+class World:
+    """An owner with a conversation that holds a graph, and others who want to see it."""
+
+    people: dict[str, User | None]
+    conversation: Conversation
+    message: Message
+    graph: Attachment
+
+    def client_of(self, person: str) -> Client:
+        client = Client()
+        user = self.people[person]
+        if user is not None:
+            client.force_login(user)
+        return client
+
+    def path(self, route: str) -> str:
+        path = route.replace("<uuid:conversation_id>", str(self.conversation.pk))
+        return "/" + path.replace("<uuid:attachment_id>", str(self.graph.pk))
+
+
+@pytest.fixture
+def world(settings: Settings) -> World:
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]  # the real one is slow on purpose
+    owner = make_user("owner", password="a password")
+    conversation = make_conversation(owner, title="Secret plans")
+    message = make_model_message(conversation)
+    people = {
+        "anonymous": None,
+        "owner": owner,
+        "other": make_user("other", password="a password"),
+        "staff": make_user("staff", password="a password", is_staff=True),
+        "superuser": make_user("superuser", password="a password", is_staff=True, is_superuser=True),
+    }
+    return World(people, conversation, message, make_graph(message, part_index=0))
+
+
+def outcome_of(response: HttpResponseBase) -> Outcome:
+    to_login = response.status_code == 302 and response.headers["Location"].startswith("/accounts/login/?next=")
+    return LOGIN if to_login else response.status_code
+
+
+def state() -> dict[str, list[object]]:
+    """Every row of the product's own tables."""
+    models = [model for model in apps.get_models() if model is User or model._meta.app_label in ("chat", "attachments")]
+    return {model.__name__: list(model._default_manager.order_by("pk").values()) for model in models}
+
+
+# --- the matrix
+
+
+def test_every_route_is_listed() -> None:
+    assert {route for route in all_routes() if not route.startswith(ADMIN)} == set(ROUTES)
+
+
+@pytest.mark.parametrize("method", ["get", "post"])
+@pytest.mark.parametrize("route", ROUTES)
+def test_each_person_gets_what_is_theirs(world: World, route: str, method: str) -> None:
+    expected = getattr(ROUTES[route], method)
+    # The owner last: what they may do changes what there is.
+    for person, outcome in sorted(zip(PEOPLE, expected, strict=True), key=lambda pair: pair[0] == "owner"):
+        data = {"title": "Another"} if method == "post" else {}
+        response = getattr(world.client_of(person), method)(world.path(route), data)
+        assert outcome_of(response) == outcome, person
+
+
+@pytest.mark.parametrize("route", [route for route in ROUTES if "<uuid" in route])
+def test_foreign_and_absent_look_alike_and_cost_the_same(world: World, route: str) -> None:
+    client = world.client_of("other")
+    answers: list[tuple[int, bytes, int]] = []
+    for path in (world.path(route), world.path(route.replace("<uuid:conversation_id>", str(uuid.uuid4())))):
+        path = path.replace(str(world.graph.pk), str(uuid.uuid4())) if answers else path
+        for method in ("get", "post"):
+            with CaptureQueriesContext(connection) as queries:
+                response = getattr(client, method)(path)
+            answers.append((response.status_code, response.content, len(queries)))
+    assert answers[:2] == answers[2:]
+    assert 404 in (answers[0][0], answers[1][0])
+
+
+@pytest.mark.parametrize("route", ROUTES)
+@pytest.mark.parametrize("method", ["get", "head", "options"])
+def test_reading_changes_nothing(world: World, route: str, method: str) -> None:
+    clients = [world.client_of(person) for person in PEOPLE]
+    for user in filter(None, world.people.values()):
+        make_conversation(user)  # the one thing that reading makes: whoever has none gets an empty one
+    before = state()
+    for client in clients:
+        getattr(client, method)(world.path(route), {"title": "Another"})
+    assert state() == before
+
+
+@pytest.mark.parametrize("route", [route for route, cells in ROUTES.items() if cells.post != everybody(405)])
+def test_post_without_a_token_is_refused_and_changes_nothing(world: World, route: str) -> None:
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(world.conversation.owner)
+    before = state()
+    assert client.post(world.path(route), {"title": "Another"}).status_code == 403
+    assert state() == before
+
+
+def test_login_without_a_token_is_refused() -> None:
+    response = Client(enforce_csrf_checks=True).post("/accounts/login/", {"login": "a", "password": "b"})
+    assert response.status_code == 403
+    assert Client(enforce_csrf_checks=True).post("/admin/login/", {"username": "a"}).status_code == 403
+
+
+# --- the admin
+
+
+def admin_path(route: str) -> str:
+    """A path of the route; objects are any that there are."""
+    _, app, model, *_ = f"{route}//".split("/")
+    known = {(kind._meta.app_label, kind._meta.model_name): kind for kind in apps.get_models()}
+    kind = known.get((app, model))
+    first = kind._default_manager.first() if kind else None
+    path = route.replace("<path:object_id>", str(first.pk) if first else "1").replace("<path:content_type_id>", "1")
+    app_list = "^(?P<app_label>auth|account|django_tasks_database|attachments|chat|admin)/$"
+    return "/" + path.replace("<id>", "1").replace("(?P<url>.*)$", "anything").replace(app_list, "chat/")
+
+
+@pytest.mark.parametrize("person", ["anonymous", "owner"])
+def test_the_admin_is_refused_to_who_is_no_staff(world: World, person: str) -> None:
+    client = world.client_of(person)
+    paths = [admin_path(route) for route in all_routes() if route.startswith(ADMIN) and route not in OPEN_ADMIN]
+    assert len(paths) > 40
+    for path in paths:
+        for method in ("get", "post"):
+            response = getattr(client, method)(path)
+            assert response.status_code == 302, path
+            assert response.headers["Location"].startswith("/admin/login/?next="), path
+
+
+def test_the_admin_shows_no_rows_to_staff_without_permissions(world: World) -> None:
+    client = world.client_of("staff")
+    paths = [admin_path(route) for route in all_routes() if route.startswith("admin/chat/")]
+    assert len(paths) > 20
+    for path in paths:
+        assert client.get(path, follow=True).status_code == 403, path
+
+
+def test_staff_who_may_view_conversations_see_the_graphs_in_them(world: World) -> None:
+    staff = world.people["staff"]
+    assert staff is not None
+    path = world.path("attachments/<uuid:attachment_id>/content/")
+    assert world.client_of("staff").get(path).status_code == 404
+    staff.user_permissions.add(Permission.objects.get(codename="view_attachment"))
+    assert world.client_of("staff").get(path).status_code == 200
+
+
+# --- the module itself
+
+
+def test_conversations_of_holds_only_their_own() -> None:
+    mine, _ = make_conversation(), make_conversation()
+    assert list(conversations_of(mine.owner)) == [mine]
+
+
+def test_anonymous_and_deactivated_users_have_nothing() -> None:
+    conversation = make_conversation()
+    user = conversation.owner
+    user.is_active = False
+    for person in (AnonymousUser(), user):
+        assert not conversations_of(person).exists()
+        with pytest.raises(NotFound):
+            readable_conversation(person, conversation.pk)
+        with pytest.raises(NotFound):
+            attachments_of(person, [make_attachment(user).pk])
+
+
+@pytest.mark.parametrize("reach", [readable_conversation, writable_conversation])
+def test_a_conversation_is_found_by_its_owner_alone(reach: type) -> None:
+    conversation = make_conversation()
+    assert reach(conversation.owner, conversation.pk) == conversation
+    assert reach(conversation.owner, str(conversation.pk)) == conversation
+    for user in (make_user(), make_user(is_staff=True, is_superuser=True)):
+        with pytest.raises(NotFound):
+            reach(user, conversation.pk)
+
+
+@pytest.mark.parametrize("absent", [uuid.uuid4(), "no id", "", "'; drop table", "1" * 10_000])
+def test_what_is_no_id_is_as_absent_as_an_unknown_one(absent: uuid.UUID | str) -> None:
+    conversation = make_conversation()
+    with pytest.raises(NotFound):
+        readable_conversation(conversation.owner, absent)
+    with pytest.raises(NotFound):
+        message_of(conversation, absent)
+
+
+def test_a_message_is_found_through_its_own_conversation_alone() -> None:
+    mine = make_conversation()
+    also_mine = make_conversation(mine.owner)
+    message = make_user_message(mine)
+    assert message_of(mine, str(message.pk)) == message
+    with pytest.raises(NotFound):
+        message_of(also_mine, message.pk)
+
+
+def test_attachments_come_in_the_order_asked_for_and_all_or_none() -> None:
+    user = make_user()
+    first, second = make_attachment(user), make_attachment(user)
+    foreign = make_attachment(make_user())
+    assert attachments_of(user, [second.pk, first.pk]) == [second, first]
+    assert attachments_of(user, []) == []
+    for stranger in (foreign.pk, uuid.uuid4()):
+        with pytest.raises(NotFound):
+            attachments_of(user, [first.pk, stranger])

@@ -1,0 +1,166 @@
+"""Every mistake of a client gets a sentence, and nothing that a client can send ends in a traceback."""
+
+from __future__ import annotations
+
+import json
+import uuid
+
+import pytest
+from django.http import QueryDict
+from hypothesis import given
+from hypothesis import strategies as st
+from pytest_django import Settings
+
+from chat.forms import ATTACHMENTS_LIMIT, ConversationSettingsForm, RenameForm, SendForm
+
+ID = "6f1c1d6e-0000-4000-8000-000000000001"
+OTHER_ID = "6f1c1d6e-0000-4000-8000-000000000002"
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters()),
+    lambda inner: st.lists(inner, max_size=12) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=20,
+)
+
+
+def cleaned(form: SendForm | RenameForm | ConversationSettingsForm) -> dict[str, object]:
+    assert form.is_valid(), form.sentence()
+    assert form.sentence() == ""
+    return form.cleaned_data
+
+
+def sentence(form: SendForm | RenameForm | ConversationSettingsForm) -> str:
+    assert not form.is_valid()
+    return form.sentence()
+
+
+def test_prompt_is_kept_as_typed() -> None:
+    assert cleaned(SendForm({"text": "  def f():\n    pass\n"}))["text"] == "  def f():\n    pass\n"
+
+
+@pytest.mark.parametrize("data", [{}, {"text": ""}, {"text": None}, {"text": " \n\t"}, {"text": "\x00"}])
+def test_empty_prompt_is_refused_with_a_sentence(data: dict[str, object]) -> None:
+    assert sentence(SendForm(data)) == "Write a message first."
+
+
+@pytest.mark.parametrize("text", [5, True, ["a"], {"a": "b"}])
+def test_prompt_that_is_no_text_is_refused_with_a_sentence(text: object) -> None:
+    assert sentence(SendForm({"text": text})) == "This must be text."
+
+
+def test_prompt_of_exactly_the_limit_is_taken(settings: Settings) -> None:
+    settings.PROMPT_LIMIT_BYTES = 2048
+    assert SendForm({"text": "é" * 1024}).is_valid()
+
+
+def test_prompt_over_the_limit_is_refused_with_both_sizes_and_is_not_lost(settings: Settings) -> None:
+    settings.PROMPT_LIMIT_BYTES = 2048
+    form = SendForm({"text": "é" * 1024 + "a"})
+    assert sentence(form) == "This message has 3 KB, but at most 2 KB can be sent. Shorten it."
+    assert form["text"].value() == "é" * 1024 + "a"
+
+
+def test_nul_characters_are_dropped_from_a_prompt() -> None:
+    assert cleaned(SendForm({"text": "a\x00b"}))["text"] == "ab"
+
+
+def test_half_a_surrogate_pair_becomes_a_replacement_character() -> None:
+    data = json.loads(r'{"text": "a \ud800 \ud83d\ude00"}')
+    assert cleaned(SendForm(data))["text"] == "a � 😀"
+
+
+def test_one_attachment_may_come_without_a_list() -> None:
+    assert cleaned(SendForm({"text": "a", "attachments": ID}))["attachments"] == [uuid.UUID(ID)]
+
+
+def test_attachments_keep_their_order_and_come_once() -> None:
+    form = SendForm({"text": "a", "attachments": [OTHER_ID, ID, "", OTHER_ID, None]})
+    assert cleaned(form)["attachments"] == [uuid.UUID(OTHER_ID), uuid.UUID(ID)]
+
+
+def test_a_page_may_post_what_a_socket_sends() -> None:
+    form = SendForm(QueryDict(f"text=a&attachments={ID}&attachments={OTHER_ID}&client_id=x"))
+    expected = {"text": "a", "attachments": [uuid.UUID(ID), uuid.UUID(OTHER_ID)], "client_id": "x"}
+    assert cleaned(form) == expected
+
+
+@pytest.mark.parametrize("data", [{"text": "a"}, {"text": "a", "attachments": "", "client_id": ""}])
+def test_attachments_and_client_id_may_be_absent(data: dict[str, object]) -> None:
+    assert cleaned(SendForm(data)) == {"text": "a", "attachments": [], "client_id": ""}
+
+
+def test_too_many_attachments_are_refused_with_a_sentence() -> None:
+    ids = [str(uuid.UUID(int=number)) for number in range(ATTACHMENTS_LIMIT + 1)]
+    assert sentence(SendForm({"text": "a", "attachments": ids})) == "At most 10 files can be attached to one message."
+    assert SendForm({"text": "a", "attachments": ids[1:]}).is_valid()
+
+
+@pytest.mark.parametrize("attachments", ["x", ["../../etc/passwd"], [{"id": ID}], {"id": ID}, 5, True, [[ID]]])
+def test_attachment_that_is_no_id_is_refused_with_a_sentence(attachments: object) -> None:
+    form = SendForm({"text": "a", "attachments": attachments})
+    assert sentence(form) == "An attached file is not known here. Remove it and attach it again."
+
+
+def test_long_client_id_is_refused_with_a_sentence() -> None:
+    assert SendForm({"text": "a", "client_id": "x" * 64}).is_valid()
+    form = SendForm({"text": "a", "client_id": "x" * 65})
+    assert sentence(form) == "client_id can have at most 64 characters."
+
+
+@given(st.dictionaries(st.sampled_from(["text", "attachments", "client_id", "other"]), json_values))
+def test_no_json_ends_in_a_traceback_and_what_is_taken_can_be_stored(data: dict[str, object]) -> None:
+    form = SendForm(data)
+    if form.is_valid():
+        for name in ("text", "client_id"):
+            assert b"\x00" not in form.cleaned_data[name].encode()
+    else:
+        assert form.sentence()
+
+
+def test_title_is_one_line() -> None:
+    assert cleaned(RenameForm({"title": "  a\n\t b  "})) == {"title": "a b"}
+
+
+@pytest.mark.parametrize(
+    ("title", "expected"),
+    [
+        ("", "Give the conversation a name."),
+        (" \n", "Give the conversation a name."),
+        ("x" * 201, "A title can have at most 200 characters."),
+    ],
+)
+def test_bad_title_is_refused_with_a_sentence(title: str, expected: str) -> None:
+    assert sentence(RenameForm({"title": title})) == expected
+
+
+def test_settings_hold_only_what_was_given() -> None:
+    assert cleaned(ConversationSettingsForm({"code_execution": "off"})) == {"code_execution": "off"}
+    assert cleaned(ConversationSettingsForm({})) == {}
+    assert cleaned(ConversationSettingsForm({"system_instruction": "", "title": ""})) == {
+        "system_instruction": "",
+        "title": "",
+    }
+
+
+@pytest.mark.parametrize(
+    "model", ["", "gemini-2.5-flash", "publishers/google/models/gemini-2.5-flash", "meta-llama/Llama-3:free", "a@001"]
+)
+def test_names_of_models_are_taken(model: str) -> None:
+    assert cleaned(ConversationSettingsForm({"model": model})) == {"model": model}
+
+
+@pytest.mark.parametrize("model", ["../x", "a/../../b", "/etc", "a b", "a?key=1", "a#b", "a\nb", "é"])
+def test_model_that_could_leave_its_path_is_refused(model: str) -> None:
+    assert sentence(ConversationSettingsForm({"model": model})) == "This is not the name of a model."
+
+
+@pytest.mark.parametrize("choice", ["sometimes", ["on"], 1])
+def test_unknown_choice_is_refused_with_a_sentence(choice: object) -> None:
+    form = ConversationSettingsForm({"code_execution": choice})
+    assert sentence(form) == "Answers may run code: auto, on or off."
+
+
+def test_long_instruction_is_refused_with_both_sizes(settings: Settings) -> None:
+    settings.PROMPT_LIMIT_BYTES = 1024
+    form = ConversationSettingsForm({"system_instruction": "x" * 1025})
+    assert sentence(form) == "This instruction has 2 KB, but at most 1 KB can be sent. Shorten it."

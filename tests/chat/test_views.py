@@ -1,0 +1,276 @@
+"""Pages of conversations: what they show, what they change, and how many queries they take."""
+
+from __future__ import annotations
+
+import uuid
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.management import CommandError, call_command
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from pytest_django import Settings
+
+from attachments.models import Attachment, PendingUpload
+from chat.models import Conversation, Message, MessageAttachment, Part, Turn, TurnEvent
+from chat.parts import PartKind
+from tests.factories import (
+    attach,
+    make_attachment,
+    make_conversation,
+    make_graph,
+    make_model_message,
+    make_user,
+    make_user_message,
+)
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def owner() -> User:
+    return make_user("owner")
+
+
+@pytest.fixture
+def browser(owner: User) -> Client:
+    """The owner's."""
+    client = Client()
+    client.force_login(owner)
+    return client
+
+
+def queries_of(client: Client, path: str) -> int:
+    with CaptureQueriesContext(connection) as queries:
+        assert client.get(path).status_code == 200
+    return len(queries)
+
+
+# --- home and new
+
+
+def test_home_goes_to_the_newest_conversation(browser: Client, owner: User) -> None:
+    older, newer = make_conversation(owner), make_conversation(owner)
+    make_conversation()
+    assert browser.get("/").headers["Location"] == newer.get_absolute_url()
+    older.save()
+    assert browser.get("/").headers["Location"] == older.get_absolute_url()
+
+
+def test_home_makes_an_empty_conversation_once_for_whoever_has_none(browser: Client, owner: User) -> None:
+    first = browser.get("/", follow=True)
+    second = browser.get("/", follow=True)
+    assert first.status_code == second.status_code == 200
+    assert owner.conversations.count() == 1
+    assert first.context["conversation"] == second.context["conversation"] == owner.conversations.get()
+
+
+def test_new_uses_an_untouched_conversation_again_and_puts_it_first(browser: Client, owner: User) -> None:
+    empty = make_conversation(owner)
+    make_model_message(make_conversation(owner))
+    for _ in range(3):
+        assert browser.post("/c/new/").headers["Location"] == empty.get_absolute_url()
+    assert owner.conversations.count() == 2
+    assert owner.conversations.newest_first()[0] == empty
+
+
+@pytest.mark.parametrize("touch", [{"title": "A"}, {"code_execution": "off"}, {"system_instruction": "Be brief."}])
+def test_new_leaves_a_prepared_conversation_alone(browser: Client, owner: User, touch: dict[str, str]) -> None:
+    prepared = make_conversation(owner, **touch)
+    assert browser.post("/c/new/").headers["Location"] != prepared.get_absolute_url()
+    assert owner.conversations.count() == 2
+
+
+def test_new_never_takes_a_strangers_empty_conversation(browser: Client, owner: User) -> None:
+    make_conversation()
+    browser.post("/c/new/")
+    assert owner.conversations.count() == 1
+
+
+# --- the page
+
+
+def test_page_shows_what_was_said(browser: Client, owner: User) -> None:
+    conversation = make_conversation(owner, title="Primes & <sums>")
+    make_user_message(conversation, "Is <b>2</b> prime?")
+    graph = make_graph(make_model_message(conversation, parts=[(PartKind.TEXT, "Yes, it is.")]), part_index=0)
+    html = browser.get(conversation.get_absolute_url()).content.decode()
+    assert "Primes &amp; &lt;sums&gt;" in html
+    assert "Is &lt;b&gt;2&lt;/b&gt; prime?" in html
+    assert "Yes, it is." in html
+    assert str(graph.pk) in html
+    assert f"/ws/conversations/{conversation.pk}/?revision=0" in html
+
+
+def test_page_names_the_revision_that_its_messages_are_of(browser: Client, owner: User) -> None:
+    conversation = make_conversation(owner)
+    Conversation.objects.filter(pk=conversation.pk).update(revision=7)
+    context = browser.get(conversation.get_absolute_url()).context
+    assert context["socket_url"] == f"/ws/conversations/{conversation.pk}/?revision=7"
+    assert list(context["messages"]) == []
+    assert context["code_execution_choices"] == Conversation.CodeExecution.choices
+
+
+def test_sidebar_lists_only_their_own_newest_first(browser: Client, owner: User) -> None:
+    older, newer = make_conversation(owner), make_conversation(owner)
+    make_conversation()
+    assert list(browser.get(older.get_absolute_url()).context["conversations"]) == [newer, older]
+
+
+@pytest.mark.parametrize("is_emulated", [True, False])
+def test_page_says_whether_the_model_is_emulated(
+    browser: Client, owner: User, settings: Settings, is_emulated: bool
+) -> None:
+    settings.GEMINI_EMULATED = is_emulated
+    html = browser.get(make_conversation(owner).get_absolute_url()).content.decode()
+    assert ("Demo model" in html) is is_emulated
+
+
+def test_pages_are_not_kept_by_caches(browser: Client, owner: User) -> None:
+    for path in ("/", make_conversation(owner).get_absolute_url()):
+        assert "no-store" in browser.get(path).headers["Cache-Control"]
+
+
+def test_page_takes_the_same_queries_whatever_it_shows(browser: Client, owner: User) -> None:
+    conversation = make_conversation(owner)
+
+    def fill() -> None:
+        for _ in range(5):
+            make_graph(make_model_message(conversation), part_index=0)
+            attach(make_user_message(conversation), make_attachment(owner))
+            make_model_message(conversation, status=Turn.Status.FAILED, error_code="overloaded")
+        for _ in range(10):
+            make_model_message(make_conversation(owner))
+
+    fill()
+    few = queries_of(browser, conversation.get_absolute_url())
+    fill()
+    assert queries_of(browser, conversation.get_absolute_url()) == few
+
+
+# --- changes
+
+
+def test_rename_changes_the_title_and_nothing_else(browser: Client, owner: User) -> None:
+    conversation = make_conversation(owner)
+    Conversation.objects.filter(pk=conversation.pk).update(revision=3)
+    before = Conversation.objects.values().get(pk=conversation.pk)
+    response = browser.post(f"/c/{conversation.pk}/rename/", {"title": " New\nname "})
+    assert (response.status_code, response.headers["Location"]) == (302, conversation.get_absolute_url())
+    assert Conversation.objects.values().get(pk=conversation.pk) == {**before, "title": "New name"}
+
+
+def test_settings_change_what_the_form_names_and_nothing_else(browser: Client, owner: User) -> None:
+    conversation = make_conversation(owner, title="Kept")
+    before = Conversation.objects.values().get(pk=conversation.pk)
+    browser.post(f"/c/{conversation.pk}/settings/", {"code_execution": "off", "owner": "1", "revision": "9"})
+    assert Conversation.objects.values().get(pk=conversation.pk) == {**before, "code_execution": "off"}
+
+
+@pytest.mark.parametrize(
+    ("action", "data", "sentence"),
+    [
+        ("rename", {"title": " "}, "Give the conversation a name."),
+        ("rename", {}, "Give the conversation a name."),
+        ("settings", {"code_execution": "maybe"}, "Answers may run code: auto, on or off."),
+    ],
+)
+def test_bad_input_gets_a_sentence_and_changes_nothing(
+    browser: Client, owner: User, action: str, data: dict[str, str], sentence: str
+) -> None:
+    conversation = make_conversation(owner, title="Kept")
+    before = Conversation.objects.values().get(pk=conversation.pk)
+    response = browser.post(f"/c/{conversation.pk}/{action}/", data)
+    assert (response.status_code, response.content.decode()) == (400, sentence)
+    assert response.headers["Content-Type"] == "text/plain; charset=utf-8"
+    assert Conversation.objects.values().get(pk=conversation.pk) == before
+
+
+# --- deletion
+
+
+def test_deletion_leaves_nothing_behind(browser: Client, owner: User) -> None:
+    conversation = make_conversation(owner)
+    attach(make_user_message(conversation), make_attachment(owner))
+    message = make_model_message(conversation)
+    make_graph(message, part_index=0)
+    image = make_attachment(owner, is_graph=True)
+    Part.objects.create(message=message, index=1, kind=PartKind.INLINE_DATA, attachment=image)
+    assert browser.post(f"/c/{conversation.pk}/delete/").headers["Location"] == "/"
+    for model in (Conversation, Message, Part, MessageAttachment, Turn, TurnEvent, Attachment, PendingUpload):
+        assert not model._default_manager.exists(), model
+
+
+def test_deletion_keeps_attachments_that_another_conversation_shows(browser: Client, owner: User) -> None:
+    conversation, kept = make_conversation(owner), make_conversation(owner)
+    linked, held, unused = (make_attachment(owner) for _ in range(3))
+    for attachment in (linked, held, make_attachment(owner)):
+        attach(make_user_message(conversation), attachment)
+    attach(make_user_message(kept), linked)
+    answer = make_model_message(kept)
+    Part.objects.create(message=answer, index=1, kind=PartKind.INLINE_DATA, attachment=held)
+    browser.post(f"/c/{conversation.pk}/delete/")
+    assert set(Attachment.objects.all()) == {linked, held, unused}
+    assert browser.get(kept.get_absolute_url()).status_code == 200
+
+
+def test_deletion_takes_the_graphs_that_stand_in_a_live_answers_log_alone(browser: Client, owner: User) -> None:
+    conversation = make_conversation(owner)
+    answer = make_model_message(conversation, status=Turn.Status.RUNNING)
+    graph = make_attachment(owner, is_graph=True)
+    TurnEvent.objects.create(turn=answer.turn, seq=2, name="attachment", data={"attachment_id": str(graph.pk)})
+    browser.post(f"/c/{conversation.pk}/delete/")
+    assert not Attachment.objects.exists()
+
+
+def test_deletion_takes_the_same_queries_whatever_goes(browser: Client, owner: User) -> None:
+    def delete_of(messages: int) -> int:
+        conversation = make_conversation(owner)
+        for _ in range(messages):
+            make_graph(make_model_message(conversation), part_index=0)
+        with CaptureQueriesContext(connection) as queries:
+            browser.post(f"/c/{conversation.pk}/delete/")
+        return len(queries)
+
+    assert delete_of(5) == delete_of(10)
+
+
+def test_a_deleted_conversation_is_not_there(browser: Client, owner: User) -> None:
+    conversation = make_conversation(owner)
+    browser.post(f"/c/{conversation.pk}/delete/")
+    assert browser.get(conversation.get_absolute_url()).status_code == 404
+    assert browser.post(f"/c/{conversation.pk}/delete/").status_code == 404
+    assert browser.get(f"/c/{uuid.uuid4()}/").status_code == 404
+
+
+# --- the demo user
+
+
+def test_demo_user_is_made_once_and_can_log_in(settings: Settings, capsys: pytest.CaptureFixture[str]) -> None:
+    settings.DEBUG = True
+    call_command("create_demo_user")
+    call_command("create_demo_user")
+    assert capsys.readouterr().out.splitlines() == [
+        "Made user demo with password demo.",
+        "User demo with password demo is there already.",
+    ]
+    assert Client().login(username="demo", password="demo")
+    demo = User.objects.get()
+    assert not demo.is_staff
+    assert not demo.is_superuser
+
+
+def test_demo_user_gets_its_password_back(settings: Settings, capsys: pytest.CaptureFixture[str]) -> None:
+    settings.DEBUG = True
+    User.objects.create_user("demo", password="something else", is_active=False)
+    call_command("create_demo_user")
+    assert capsys.readouterr().out == "Reset user demo with password demo.\n"
+    assert Client().login(username="demo", password="demo")
+
+
+def test_demo_user_is_refused_where_debug_is_off(settings: Settings) -> None:
+    settings.DEBUG = False
+    with pytest.raises(CommandError, match="anybody can guess"):
+        call_command("create_demo_user")
+    assert not User.objects.exists()

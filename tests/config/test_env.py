@@ -1,0 +1,98 @@
+"""Variables are read with their types, from the environment or `.env`; a bad value names its variable."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from django.core.exceptions import ImproperlyConfigured
+
+from config import env as module
+from config.env import Env
+
+
+@pytest.fixture
+def env_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    path = tmp_path / ".env"
+    monkeypatch.setattr(module, "ENV_FILE", path)
+    return path
+
+
+def test_env_file_is_read(env_file: Path) -> None:
+    env_file.write_text('# a comment\nPLOTLINE_TEST_A=one\nexport PLOTLINE_TEST_B="two words"\n')
+    env = Env()
+    assert (env.text("PLOTLINE_TEST_A"), env.text("PLOTLINE_TEST_B")) == ("one", "two words")
+
+
+@pytest.mark.parametrize("value", ["from the shell", ""])
+def test_environment_wins_over_env_file(env_file: Path, monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+    env_file.write_text("PLOTLINE_TEST_A=from the file\n")
+    monkeypatch.setenv("PLOTLINE_TEST_A", value)
+    assert Env().text("PLOTLINE_TEST_A") == value
+
+
+def test_env_file_changes_no_environment(env_file: Path) -> None:
+    env_file.write_text("PLOTLINE_TEST_A=one\n")
+    Env()
+    assert "PLOTLINE_TEST_A" not in os.environ
+
+
+def test_values_of_env_file_are_taken_as_they_stand(env_file: Path) -> None:
+    env_file.write_text("PLOTLINE_TEST_A=pa${HOME}$$ss\n")
+    assert Env().text("PLOTLINE_TEST_A") == "pa${HOME}$$ss"
+
+
+def test_no_env_file_is_no_error(env_file: Path) -> None:
+    assert Env().text("PLOTLINE_TEST_A", "default") == "default"
+
+
+def test_secret_may_stand_in_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "secret"
+    path.write_text("word\n")
+    assert Env({"KEY_FILE": str(path), "KEY": "other"}).secret("KEY") == "word"
+
+
+def test_secret_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ImproperlyConfigured, match="KEY_FILE names"):
+        Env({"KEY_FILE": str(tmp_path / "absent")}).secret("KEY")
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ("1", True),
+        ("true", True),
+        ("YES", True),
+        (" on ", True),
+        ("0", False),
+        ("False", False),
+        ("", True),
+        (" ", True),
+    ],
+)
+def test_boolean_reads_words(value: str, expected: bool) -> None:
+    assert Env({"FLAG": value}).boolean("FLAG", default=True) is expected
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda env: env.boolean("NAME", default=False),
+        lambda env: env.integer("NAME", 1),
+        lambda env: env.url("NAME", ("http", "https")),
+    ],
+)
+def test_bad_value_stops_and_names_its_variable(read: Callable[[Env], object]) -> None:
+    with pytest.raises(ImproperlyConfigured, match="NAME must be"):
+        read(Env({"NAME": "maybe"}))
+
+
+def test_number_below_its_minimum_is_refused() -> None:
+    with pytest.raises(ImproperlyConfigured, match="at least 2"):
+        Env({"NAME": "1"}).integer("NAME", 5, minimum=2)
+
+
+def test_words_are_separated_by_commas() -> None:
+    assert Env({"NAMES": " a, b ,,c"}).words("NAMES", []) == ["a", "b", "c"]

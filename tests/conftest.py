@@ -1,0 +1,35 @@
+"""What holds for every test: nothing leaves this machine, and random examples are the same in every run."""
+
+from __future__ import annotations
+
+import ipaddress
+import sys
+
+from hypothesis import settings
+
+# Two busy cores make any deadline a coin toss; seeds come from the test, so a failure repeats.
+settings.register_profile("plotline", deadline=None, derandomize=True)
+settings.load_profile("plotline")
+
+
+class LeftTheMachineError(Exception):
+    """A test tried to reach another machine."""
+
+
+def stay_on_loopback(event: str, arguments: tuple[object, ...]) -> None:
+    """Audit hook: refuse connections of this process to anything but loopback addresses and Unix sockets."""
+    if event != "socket.connect":
+        return
+    address = arguments[1]
+    if not isinstance(address, tuple) or not isinstance(address[0], str):
+        return
+    host = address[0].partition("%")[0]
+    try:
+        number = ipaddress.ip_address("127.0.0.1" if host == "localhost" else host)
+    except ValueError:
+        raise LeftTheMachineError(f"A test connected to {host}.") from None
+    if not (number.is_loopback or number.is_unspecified):
+        raise LeftTheMachineError(f"A test connected to {host}.")
+
+
+sys.addaudithook(stay_on_loopback)

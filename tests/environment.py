@@ -1,0 +1,52 @@
+"""The environment of a test run, set before Django's settings are read: loaded by `-p tests.environment`.
+
+Whatever the caller's shell or `.env` says, tests have no key, no bucket, no database and no Redis but their own;
+only PLOTLINE_VAR_DIR and PLOTLINE_TEST_* pass through.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import re
+import shutil
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+
+#: Read by SDKs themselves, past our settings.
+FOREIGN = ("AWS_", "GOOGLE_", "GEMINI_", "OPENAI_", "JUPYTER_", "CLOUDSDK_", "VERTEX")
+
+VALUES = {
+    "DEBUG": "1",
+    "HTTPS": "0",
+    "SECRET_KEY": "for-tests-only",
+}
+
+
+def settings_variables() -> list[str]:
+    """The names of all variables that `.env.example` lists, in its order."""
+    return re.findall(r"^#?([A-Z][A-Z0-9_]*)=", (ROOT / ".env.example").read_text(), flags=re.MULTILINE)
+
+
+def prepare() -> None:
+    """Make `os.environ` what tests run with; child processes inherit it."""
+    var_dir = os.environ.get("PLOTLINE_VAR_DIR")
+    for name in [name for name in os.environ if name.startswith(FOREIGN)]:
+        # A proxy's certificates are no account.
+        if not name.endswith(("_CA_BUNDLE", "_CERTS_FILE")):
+            del os.environ[name]
+    for name in settings_variables():
+        # Empty, not absent: an absent one would be read from `.env`.
+        os.environ[name] = os.environ[f"{name}_FILE"] = ""
+    os.environ.update(VALUES)
+    if not var_dir:
+        var_dir = tempfile.mkdtemp(prefix="plotline-")
+        atexit.register(shutil.rmtree, var_dir, ignore_errors=True)
+    os.environ["PLOTLINE_VAR_DIR"] = var_dir
+    # Where collected static files lie; WhiteNoise warns when there is none, and warnings are errors here.
+    (Path(var_dir) / "static").mkdir(parents=True, exist_ok=True)
+
+
+prepare()

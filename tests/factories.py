@@ -1,0 +1,106 @@
+"""Rows for tests, made through the models alone; names and texts are of no importance unless a test gives them."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+from collections.abc import Sequence
+from datetime import timedelta
+
+from django.contrib.auth.models import User
+from django.utils import timezone
+
+from attachments.models import Attachment, PendingUpload
+from chat.models import Conversation, Message, MessageAttachment, Part, Turn, TurnEvent
+from chat.parts import PartKind, Role
+
+_numbers = itertools.count(1)
+
+
+def make_user(
+    username: str = "", *, password: str | None = None, is_staff: bool = False, is_superuser: bool = False
+) -> User:
+    """A user; without a password, which takes a while to hash, `Client.force_login` lets them in."""
+    user = User(username=username or f"user{next(_numbers)}", is_staff=is_staff, is_superuser=is_superuser)
+    user.set_password(password)
+    user.save()
+    return user
+
+
+def make_conversation(owner: User | None = None, *, title: str = "", **settings: str) -> Conversation:
+    """An empty conversation, of a new user unless one is given."""
+    return Conversation.objects.create(owner=owner or make_user(), title=title, **settings)
+
+
+def make_user_message(conversation: Conversation, text: str = "What is this?") -> Message:
+    """What a user said, as the last message."""
+    return Message.objects.create(
+        conversation=conversation, index=conversation.messages.count(), role=Role.USER, text=text
+    )
+
+
+def make_model_message(
+    conversation: Conversation,
+    *,
+    parts: Sequence[tuple[PartKind, str]] = ((PartKind.TEXT, "An answer."),),
+    status: Turn.Status = Turn.Status.DONE,
+    **turn_fields: str,
+) -> Message:
+    """An answer with its turn, after a user message that is made where none stands last; parts as (kind, text)."""
+    asked = conversation.messages.order_by("-index").first()
+    if asked is None or asked.role == Role.MODEL:
+        asked = make_user_message(conversation)
+    text = "".join(text for kind, text in parts if kind is PartKind.TEXT)
+    message = Message.objects.create(
+        conversation=conversation, index=conversation.messages.count(), role=Role.MODEL, text=text
+    )
+    Part.objects.bulk_create(
+        Part(message=message, index=index, kind=kind, text=text) for index, (kind, text) in enumerate(parts)
+    )
+    now = timezone.now()
+    turn = Turn.objects.create(
+        conversation=conversation,
+        user_message=asked,
+        message=message,
+        status=status,
+        provider="gemini",
+        model="plotline-demo",
+        usage={"prompt": 3, "candidates": 4, "total": 7},
+        started_at=now,
+        first_part_at=now + timedelta(seconds=2),
+        ended_at=None if status in Turn.LIVE else now + timedelta(seconds=5),
+        **turn_fields,
+    )
+    TurnEvent.objects.create(turn=turn, seq=1, name="append", data={"index": 0, "text": text})
+    return message
+
+
+def make_attachment(owner: User, *, data: bytes = b"some bytes", is_graph: bool = False, **fields: str) -> Attachment:
+    """A file that waits for storage."""
+    attachment = Attachment.objects.create(
+        owner=owner,
+        name=fields.pop("name", "graph.png" if is_graph else "data.csv"),
+        mime_type="image/png" if is_graph else "text/csv",
+        size_bytes=len(data),
+        sha256=hashlib.sha256(data).hexdigest(),
+        width=640 if is_graph else None,
+        height=480 if is_graph else None,
+        is_graph=is_graph,
+        **fields,
+    )
+    PendingUpload.objects.create(attachment=attachment, data=data, next_attempt_at=timezone.now())
+    return attachment
+
+
+def make_graph(message: Message, *, part_index: int | None = None) -> Attachment:
+    """A graph that stands in a message, after one of its parts or at its end."""
+    graph = make_attachment(message.conversation.owner, is_graph=True)
+    attach(message, graph, part_index=part_index)
+    return graph
+
+
+def attach(message: Message, attachment: Attachment, *, part_index: int | None = None) -> MessageAttachment:
+    """The attachment as the next one of the message."""
+    return MessageAttachment.objects.create(
+        message=message, attachment=attachment, index=message.message_attachments.count(), part_index=part_index
+    )

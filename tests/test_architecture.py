@@ -1,0 +1,99 @@
+"""The house keeps its own rules: imports point one way, settings are documented, versions pinned, files portable."""
+
+from __future__ import annotations
+
+import ast
+import itertools
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+from importlinter.cli import lint_imports
+
+from tests.environment import ROOT, settings_variables
+
+READERS = {"text", "secret", "boolean", "integer", "words", "url"}
+
+#: Written in pieces, so that this file does not hold what it forbids.
+UNPORTABLE = {
+    "an absolute path of one machine": re.compile(r"(?<![\w.:/-])/(?:root|Users|work|home/\w+)/\w|[.]" + r"pyenv\b"),
+    "a package registry's address": re.compile("py" + r"pi[.]org|pythonhost" + r"ed[.]org|--(?:extra-)?inde" + "x-url"),
+}
+
+
+def tracked_files() -> list[Path]:
+    """Files that git keeps or would keep if they were added, without what it ignores."""
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"]
+    names = subprocess.run(command, cwd=ROOT, capture_output=True, check=True).stdout.decode().split("\0")
+    return [ROOT / name for name in names if name and (ROOT / name).is_file()]
+
+
+def variables_read_by_settings() -> list[str]:
+    """Names that `config/settings.py` passes to a reader of `env`, in order, each once."""
+    names = []
+    for node in ast.walk(ast.parse((ROOT / "config/settings.py").read_text())):
+        match node:
+            case ast.Call(func=ast.Attribute(value=ast.Name("env"), attr=reader), args=[ast.Constant(str(name)), *_]):
+                assert reader in READERS
+                names.append(name)
+    return list(dict.fromkeys(names))
+
+
+def imported_modules(path: Path) -> set[str]:
+    """Top-level names of what one module imports, wherever in it."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            found |= {alias.name.partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            found.add(node.module.partition(".")[0])
+    return found
+
+
+def test_imports_point_in_one_direction(capsys: pytest.CaptureFixture[str]) -> None:
+    status = lint_imports(config_filename=str(ROOT / "pyproject.toml"), no_cache=True)
+    assert status == 0, capsys.readouterr().out
+
+
+def test_nobody_imports_config() -> None:
+    modules = [*(ROOT / "chat").rglob("*.py"), *(ROOT / "attachments").rglob("*.py")]
+    assert [str(path) for path in modules if "config" in imported_modules(path)] == []
+
+
+def test_env_example_lists_exactly_the_variables_that_settings_reads() -> None:
+    assert sorted(settings_variables()) == sorted(variables_read_by_settings())
+
+
+def test_every_variable_of_env_example_has_a_sentence() -> None:
+    lines = (ROOT / ".env.example").read_text().splitlines()
+    for before, line in itertools.pairwise(lines):
+        if re.match(r"#?[A-Z][A-Z0-9_]*=", line):
+            assert re.match(r"# \w", before), f"{line} has no sentence above it"
+
+
+@pytest.mark.parametrize("name", ["requirements.txt", "requirements-dev.txt"])
+def test_every_requirement_is_pinned(name: str) -> None:
+    lines = [line.partition("#")[0].strip() for line in (ROOT / name).read_text().splitlines()]
+    pins = [line for line in lines if line]
+    assert pins
+    assert [line for line in pins if not re.fullmatch(r"[a-z0-9-]+==[\w.]+", line)] == []
+
+
+def test_requirements_hold_what_their_sources_ask_for() -> None:
+    for stem in ("requirements", "requirements-dev"):
+        asked = re.findall(r"^([A-Za-z][\w-]*)", (ROOT / f"{stem}.in").read_text(), flags=re.MULTILINE)
+        pinned = re.findall(r"^([\w-]+)==", (ROOT / f"{stem}.txt").read_text(), flags=re.MULTILINE)
+        assert {name.lower() for name in asked} <= set(pinned)
+
+
+@pytest.mark.parametrize("what", UNPORTABLE)
+def test_no_file_holds(what: str) -> None:
+    found = []
+    for path in tracked_files():
+        try:
+            text = path.read_text()
+        except UnicodeDecodeError:
+            continue
+        found += [f"{path.relative_to(ROOT)}: {match.group()}" for match in UNPORTABLE[what].finditer(text)]
+    assert found == []
