@@ -65,7 +65,8 @@ def storage_name(attachment: Attachment) -> str:
 def delay_s(attempts: int, *, is_permanent: bool) -> float:
     """How long to wait after that many attempts: doubling up to a cap, spread by a quarter to either side."""
     # The exponent is capped because attempts go on for ever and a float ends at 2**1024.
-    delay = REFUSED_RETRY_S if is_permanent else min(FIRST_RETRY_S * 2 ** min(attempts - 1, 30), settings.UPLOAD_RETRY_LIMIT_S)
+    growing_s = FIRST_RETRY_S * 2 ** min(attempts - 1, 30)
+    delay = REFUSED_RETRY_S if is_permanent else min(growing_s, settings.UPLOAD_RETRY_LIMIT_S)
     return delay * random.uniform(0.75, 1.25)
 
 

@@ -27,7 +27,7 @@ from chat.models import Conversation
 from chat.turns import broadcast, watch
 from chat.turns.broadcast import Frame
 from chat.turns.runner import retry_turn, start_turn, stop_turn
-from chat.turns.store import Asked, StartRefused
+from chat.turns.starting import Asked, StartRefused
 from chat.turns.transcript import Snapshot, snapshot
 
 WINDOW_FRAMES = 64
@@ -159,9 +159,7 @@ class ConversationConsumer(AsyncWebsocketConsumer):
     async def _catch_up(self) -> None:
         self._frames.clear()
         try:
-            now = await database_sync_to_async(snapshot)(
-                self.conversation_id, known_revision=self._place.revision
-            )
+            now = await database_sync_to_async(snapshot)(self.conversation_id, known_revision=self._place.revision)
         except Conversation.DoesNotExist:
             await self.end(CLOSE_GONE, NO_CONVERSATION)
             return
@@ -207,6 +205,9 @@ class ConversationConsumer(AsyncWebsocketConsumer):
             await action(self, message)
         except NotFound as absent:
             await self._complain(str(absent))
+        except Conversation.DoesNotExist:
+            # Deleted between the check and the lock.
+            await self._complain(NO_CONVERSATION)
         except StartRefused as refusal:
             await self._complain(refusal.sentence)
 

@@ -152,7 +152,7 @@ class Visitor:
         response = self.http.post(
             f"{self.server.url}{path}",
             data=fields,
-            headers={"X-CSRFToken": self.http.cookies["csrftoken"], "Referer": self.server.url},
+            headers={"X-CSRFToken": self.http.cookies["csrftoken"] or "", "Referer": self.server.url},
             timeout=10,
         )
         assert response.status_code < 400, f"{path}: {response.status_code} {response.text[:300]}"
@@ -172,15 +172,16 @@ class Visitor:
         """Inner HTML of `#transcript` as a fresh page has it: its articles, in order."""
         return "".join(re.findall(r"<article .*?</article>", self.page(conversation_id), flags=re.DOTALL))
 
-    def socket(self, conversation_id: str, query: str = "", **options: Any) -> ClientConnection:  # noqa: ANN401
+    def socket(self, conversation_id: str, query: str = "", max_queue: int = 16) -> ClientConnection:
         """An open socket."""
         cookies = "; ".join(f"{name}={value}" for name, value in self.http.cookies.items())
-        return connect(
+        connection: ClientConnection = connect(
             f"ws://127.0.0.1:{self.server.port}/ws/conversations/{conversation_id}/{query}",
             additional_headers={"Cookie": cookies, "Origin": self.server.url},
             max_size=64 * 1024 * 1024,
-            **options,
+            max_queue=max_queue,
         )
+        return connection
 
 
 def send(socket: ClientConnection, text: str, **fields: str) -> str:

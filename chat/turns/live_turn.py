@@ -14,7 +14,8 @@ from chat.turns.assembler import Answer, Assembler, AttachmentFound, Change
 from chat.turns.broadcast import Frame
 from chat.turns.live_message import LiveMessage
 from chat.turns.log import coalesced, to_row
-from chat.turns.store import Batch, Ending, StartedTurn
+from chat.turns.starting import StartedTurn
+from chat.turns.store import Batch, Ending
 from chat.turns.transcript import answer_view, attachment_view, user_message_view
 
 

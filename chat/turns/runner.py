@@ -15,7 +15,7 @@ from chat.turns import broadcast, store
 from chat.turns.engine import run_turn
 from chat.turns.group_commit import GroupCommit
 from chat.turns.live_turn import LiveTurn
-from chat.turns.store import Asked, StartedTurn
+from chat.turns.starting import Asked, StartedTurn, create_retry, create_turn
 
 _runners: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, Runner] = weakref.WeakKeyDictionary()
 
@@ -29,7 +29,7 @@ async def start_turn(ask: Callable[[], tuple[Conversation, Asked]]) -> StartedTu
 
     def create() -> StartedTurn:
         conversation, asked = ask()
-        return store.create_turn(conversation, asked, lease_owner=broadcast.PROCESS)
+        return create_turn(conversation, asked, lease_owner=broadcast.PROCESS)
 
     return await _launch(create)
 
@@ -38,7 +38,7 @@ async def retry_turn(ask: Callable[[], Conversation]) -> StartedTurn:
     """Answer the last question again, after a turn that left nothing. Raises StartRefused otherwise."""
 
     def create() -> StartedTurn:
-        return store.create_retry(ask(), lease_owner=broadcast.PROCESS)
+        return create_retry(ask(), lease_owner=broadcast.PROCESS)
 
     return await _launch(create)
 

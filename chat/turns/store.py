@@ -14,19 +14,17 @@ import asyncio
 import uuid
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from datetime import timedelta
 from typing import Any, ParamSpec, TypeVar
 
 from django.conf import settings
-from django.db import IntegrityError, InterfaceError, OperationalError, connection, transaction
-from django.db.models import F, Max
+from django.db import InterfaceError, OperationalError, connection, transaction
+from django.db.models import F
 from django.utils import timezone
 
-from attachments.models import Attachment
 from attachments.store import new_pending
 from chat.models import Conversation, Message, MessageAttachment, Part, Turn, TurnEvent
-from chat.parts import PartKind, Role
 from chat.turns.assembler import Answer, FoundAttachment
 from chat.turns.log import Row, fold
 
@@ -34,40 +32,6 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 _executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="turn-store")
-
-TITLE_LENGTH = 60
-
-
-class StartRefused(Exception):
-    """A turn cannot start now; `sentence` says why."""
-
-    def __init__(self, sentence: str) -> None:
-        super().__init__(sentence)
-        self.sentence = sentence
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """What a user sends; the attachments are theirs already."""
-
-    text: str
-    attachments: Sequence[Attachment] = ()
-    client_id: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class StartedTurn:
-    """A turn with its conversation and messages at hand, so that nothing need be read again to run it."""
-
-    turn: Turn
-    attachments: tuple[Attachment, ...]
-    """Of a new question."""
-    is_new: bool
-    """False: this `client_id` has started it before."""
-    asks: bool = True
-    """False: no new question; the last one is answered again."""
-    listed: tuple[Conversation, ...] | None = None
-    """The owner's conversations, where this question has given one of them its title."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,93 +103,7 @@ async def run(function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) ->
 
 def close_connection() -> None:
     """Close the store thread's connection; the next call opens a new one."""
-    _executor.submit(lambda: connection.close()).result()  # noqa: PLW0108 - `connection` is each thread's own
-
-
-def create_turn(conversation: Conversation, asked: Asked, *, lease_owner: str) -> StartedTurn:
-    """Store the user's message, an empty answer and a running turn; raises StartRefused while one is live."""
-    try:
-        with transaction.atomic():
-            # The lock orders two tabs that send at once; the second sees the first one's live turn.
-            Conversation.objects.select_for_update().get(pk=conversation.pk)
-            return _known_turn(conversation, asked) or _create(conversation, asked, lease_owner)
-    except IntegrityError:
-        known = _known_turn(conversation, asked)
-        if known:
-            return known
-        raise
-
-
-def create_retry(conversation: Conversation, *, lease_owner: str) -> StartedTurn:
-    """Answer the last question once more, after a turn that left nothing; raises StartRefused otherwise."""
-    with transaction.atomic():
-        Conversation.objects.select_for_update().get(pk=conversation.pk)
-        turn = Turn.objects.filter(conversation=conversation).select_related("user_message").order_by("-message__index")
-        last = turn.first()
-        if last is None or last.is_live or last.message.parts.exclude(text="", kind=PartKind.TEXT).exists():
-            raise StartRefused("Only an answer that left nothing can be tried again. Ask in a new message.")
-        started = _begin(conversation, last.user_message, last.message.index + 1, (), lease_owner)
-        return replace(started, asks=False)
-
-
-def _known_turn(conversation: Conversation, asked: Asked) -> StartedTurn | None:
-    if not asked.client_id:
-        return None
-    turn = Turn.objects.filter(conversation=conversation, client_id=asked.client_id).first()
-    return StartedTurn(turn, (), is_new=False) if turn else None
-
-
-def _create(conversation: Conversation, asked: Asked, lease_owner: str) -> StartedTurn:
-    if Turn.objects.filter(conversation=conversation, status__in=Turn.LIVE).exists():
-        raise StartRefused("An answer is still being written here. Stop it, or wait until it is done.")
-    last = conversation.messages.aggregate(last=Max("index"))["last"]
-    index = 0 if last is None else last + 1
-    question = Message.objects.create(conversation=conversation, index=index, role=Role.USER, text=asked.text)
-    Part.objects.create(message=question, index=0, kind=PartKind.TEXT, text=asked.text)
-    MessageAttachment.objects.bulk_create(
-        MessageAttachment(message=question, attachment=attachment, index=number)
-        for number, attachment in enumerate(asked.attachments)
-    )
-    is_untitled = not conversation.title
-    if is_untitled:
-        conversation.title = _title_of(asked.text)
-        Conversation.objects.filter(pk=conversation.pk).update(title=conversation.title)
-    started = _begin(conversation, question, index + 1, asked.attachments, lease_owner, asked.client_id)
-    if is_untitled:
-        started = replace(started, listed=tuple(Conversation.objects.owned_by(conversation.owner_id).listed()))
-    return started
-
-
-def _begin(
-    conversation: Conversation,
-    question: Message,
-    index: int,
-    attachments: Sequence[Attachment],
-    lease_owner: str,
-    client_id: str = "",
-) -> StartedTurn:
-    now = timezone.now()
-    answer = Message.objects.create(conversation=conversation, index=index, role=Role.MODEL)
-    turn = Turn.objects.create(
-        conversation=conversation,
-        user_message=question,
-        message=answer,
-        status=Turn.Status.RUNNING,
-        client_id=client_id,
-        provider=settings.CHAT_PROVIDER,
-        model=conversation.model or settings.GEMINI_MODEL,
-        code_execution=conversation.code_execution != Conversation.CodeExecution.OFF,
-        lease_owner=lease_owner,
-        lease_expires_at=now + timedelta(seconds=settings.TURN_LEASE_S),
-        started_at=now,
-    )
-    conversation.revision = bump_revision(conversation.pk)
-    return StartedTurn(turn, tuple(attachments), is_new=True)
-
-
-def _title_of(text: str) -> str:
-    words = " ".join(text.split())
-    return words if len(words) <= TITLE_LENGTH else words[: TITLE_LENGTH - 1].rstrip() + "…"
+    _executor.submit(lambda: connection.close()).result()
 
 
 def write_round(batches: Sequence[Batch], *, lease_owner: str, renew: bool) -> Round:

@@ -28,7 +28,9 @@ FLAGS = [
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     """Chromium, as the system's package manager installs it."""
-    path = next((found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None)
+    path = next(
+        (found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None
+    )
     assert path, "Chromium is not installed: apt-get install chromium"
     with sync_playwright() as playwright:
         launched = playwright.chromium.launch(executable_path=path, args=FLAGS)

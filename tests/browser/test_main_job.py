@@ -1,4 +1,4 @@
-"""The main job in real Chromium: a question, streamed text, folded code, a graph in its place, the same after a reload."""
+"""The main job in real Chromium: streamed text, folded code, a graph in its place, and the same after a reload."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_demo_plots_a_sine_wave(page: Page) -> None:
     graph = answer.locator("figure[data-graph-index] img")
     expect(graph).to_have_count(1)
     graph.scroll_into_view_if_needed()
-    page.wait_for_function("[...document.querySelectorAll('figure img')].every(img => img.complete && img.naturalWidth)")
+    page.wait_for_function("[...document.querySelectorAll('figure img')].every(i => i.complete && i.naturalWidth)")
     assert graph_is_drawn(answer)
     order = [element.get_attribute("data-part-kind") or "graph" for element in answer.locator(".parts > *").all()]
     assert order.index("code_execution_result") < order.index("graph") < len(order) - 1

@@ -82,8 +82,8 @@ def server() -> Iterator[LiveServer]:
 
 def answer_at(server: LiveServer, turn_id: str, seq: int) -> Answer:
     """The answer as the log tells it up to `seq`."""
-    rows = server.rows("SELECT name, data FROM chat_turnevent WHERE turn_id = ? AND seq <= ? ORDER BY seq", turn_id, seq)
-    return fold((name, json.loads(data)) for name, data in rows)
+    rows = server.rows("SELECT seq, name, data FROM chat_turnevent WHERE turn_id = ? ORDER BY seq", turn_id)
+    return fold((name, json.loads(data)) for number, name, data in rows if number <= seq)
 
 
 def rendered(answer: Answer, message_id: uuid.UUID) -> str:
@@ -155,6 +155,7 @@ def test_nothing_that_a_tab_received_is_lost_when_the_server_is_killed(server: L
         time.sleep(0.1)
     statuses = [check(server, done, listener) for done in rounds for listener in done.listeners]
     received = sum(listener.seq > 0 for done in rounds for listener in done.listeners)
-    print(f"{KILLS} kills, {len(statuses)} turns: {received} had shown parts, {statuses.count('interrupted')} interrupted")
+    interrupted = statuses.count("interrupted")
+    print(f"{KILLS} kills, {len(statuses)} turns: {received} had shown parts, {interrupted} were interrupted")
     assert "interrupted" in statuses
     assert received

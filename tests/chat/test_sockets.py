@@ -61,6 +61,12 @@ def drain(socket: ClientConnection, page: Page, *, quiet_s: float = 0.3) -> None
             return
 
 
+def read_until_closed(socket: ClientConnection) -> None:
+    """Raises ConnectionClosed, or TimeoutError when it stays open."""
+    while True:
+        socket.recv(timeout=8)
+
+
 def ended(server: LiveServer, conversation_id: str, limit_s: float = LIMIT_S) -> str:
     """Wait for the conversation's newest turn to end; its status."""
     query = "SELECT status FROM chat_turn WHERE conversation_id = ? ORDER BY created_at DESC"
@@ -179,9 +185,9 @@ def test_sending_twice_with_one_client_id_starts_one_turn(server: LiveServer, de
         read(socket, page, until='data-role="model" data-status="done"')
         drain(socket, page)
         assert page.accepted == ["c1"] * 5
-    assert server.rows("SELECT count(*) FROM chat_turn WHERE conversation_id = ?", conversation_id.replace("-", "")) == [
-        (1,)
-    ]
+    assert server.rows(
+        "SELECT count(*) FROM chat_turn WHERE conversation_id = ?", conversation_id.replace("-", "")
+    ) == [(1,)]
 
 
 def test_a_second_question_waits_for_the_first_answer(demo: Visitor) -> None:
@@ -222,11 +228,11 @@ def test_turn_goes_on_when_its_tab_closes(server: LiveServer, demo: Visitor) -> 
     assert ended(server, conversation_id) == "done"
 
 
-@pytest.mark.parametrize("model", ["scenario-code-two-rounds", "scenario-images", "scenario-markdown", "scenario-long-30"])
+@pytest.mark.parametrize("name", ["code-two-rounds", "images", "markdown", "long-30"])
 def test_early_late_and_returning_tabs_all_end_with_the_page_of_a_reload(
-    server: LiveServer, demo: Visitor, model: str
+    server: LiveServer, demo: Visitor, name: str
 ) -> None:
-    conversation_id = conversation(demo, model)
+    conversation_id = conversation(demo, f"scenario-{name}")
     first, late, returned = Page(), Page(), Page()
     with demo.socket(conversation_id) as socket:
         send(socket, "go")
@@ -263,8 +269,7 @@ def test_deleting_the_conversation_ends_its_sockets(demo: Visitor) -> None:
         socket.recv(timeout=5)
         demo.post(f"/c/{conversation_id}/delete/")
         with pytest.raises(ConnectionClosed):
-            while True:
-                socket.recv(timeout=8)
+            read_until_closed(socket)
 
 
 def test_logging_out_ends_open_sockets_within_five_seconds(server: LiveServer) -> None:
@@ -274,8 +279,7 @@ def test_logging_out_ends_open_sockets_within_five_seconds(server: LiveServer) -
         visitor.post("/accounts/logout/")
         asked = time.monotonic()
         with pytest.raises(ConnectionClosed):
-            while True:
-                socket.recv(timeout=8)
+            read_until_closed(socket)
         assert time.monotonic() - asked < 5.5
 
 

@@ -19,7 +19,7 @@ from django.utils.safestring import SafeString
 from chat.fragments import AttachmentView, MessageView, PartView
 from chat.models import Conversation
 from chat.notices import Notice
-from chat.parts import OUTCOME_OK, Part, PartKind
+from chat.parts import JSON, OUTCOME_OK, Part, PartKind
 
 TEMPLATES = settings.BASE_DIR / "templates"
 MESSAGE_ID = uuid.UUID(int=7, version=4)
@@ -278,7 +278,7 @@ def test_a_users_text_is_shown_as_typed() -> None:
 def hostile_html() -> Iterator[str]:
     """Every template that shows what a model, a kernel or a person wrote, with the worst of it."""
     file, graph = replace(FILE, name=HOSTILE), replace(GRAPH, name=HOSTILE, url=HOSTILE)
-    fields = {"name": HOSTILE, "args": {HOSTILE: HOSTILE}, "response": HOSTILE, "fileUri": HOSTILE}
+    fields: dict[str, JSON] = {"name": HOSTILE, "args": {HOSTILE: HOSTILE}, "response": HOSTILE, "fileUri": HOSTILE}
     for kind in PartKind:
         part = Part(kind, text=HOSTILE, language=HOSTILE, outcome=HOSTILE, mime_type=HOSTILE, fields=fields)
         yield part_html(part_view(part))

@@ -14,7 +14,7 @@ from chat.kernels.session import SessionClosed
 
 async def _until(pool: WarmPool, warm: int) -> None:
     async with asyncio.timeout(60):
-        while pool.warm != warm:  # noqa: ASYNC110 - a pool announces to its own waiters only
+        while pool.warm != warm:
             await asyncio.sleep(0.02)
 
 

@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 
 from channels.db import database_sync_to_async
 
+from chat.fragments import transcript_html
 from chat.models import Conversation, Turn
 from chat.turns import broadcast
 from chat.turns.broadcast import Frame
 from chat.turns.runner import Runner, start_turn
-from chat.turns.store import Asked
+from chat.turns.starting import Asked
 from chat.turns.transcript import snapshot
-from chat.fragments import transcript_html
 from tests.dom import Page
 from tests.factories import make_conversation
 
@@ -36,7 +36,8 @@ class Tab:
 
 async def new_conversation(**settings: str) -> Conversation:
     """An empty conversation."""
-    return await database_sync_to_async(make_conversation)(**settings)
+    conversation: Conversation = await database_sync_to_async(make_conversation)(**settings)
+    return conversation
 
 
 async def answered(conversation: Conversation, text: str, tab: Tab | None = None) -> Turn:
@@ -52,4 +53,5 @@ async def answered(conversation: Conversation, text: str, tab: Tab | None = None
 
 async def fresh_page(conversation: Conversation) -> str:
     """Inner HTML of the transcript as a reload shows it."""
-    return await database_sync_to_async(lambda: str(transcript_html(snapshot(conversation.pk).messages)))()
+    html: str = await database_sync_to_async(lambda: str(transcript_html(snapshot(conversation.pk).messages)))()
+    return html

@@ -9,13 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chat.fragments import part_html
+from chat.fragments import part_html, part_view
 from chat.parts import OUTCOME_OK, Part, PartKind, PartReceived
 from chat.turns.assembler import Answer, Assembler, Change
 from chat.turns.live_message import LiveMessage
 from chat.turns.log import coalesced, fold, to_row
 from chat.turns.transcript import found_attachment_view
-from chat.fragments import part_view
 from tests.chat.providers.recordings import WHY_NOT, Recording, recordings
 from tests.dom import Page
 
@@ -60,9 +59,7 @@ def cut_at_every_character(parts: Iterable[Part]) -> list[list[PartReceived]]:
 
 
 @needs_recordings
-@pytest.mark.parametrize(
-    "recorded", [one for one in recordings() if one.http_status == 200], ids=lambda one: one.name
-)
+@pytest.mark.parametrize("recorded", [one for one in recordings() if one.http_status == 200], ids=lambda one: one.name)
 def test_recording_cut_at_every_character_looks_like_the_whole(recorded: Recording) -> None:
     live, answer = shown_live(cut_at_every_character(recorded.parts))
     undisturbed, _ = shown_live([[PartReceived(part) for part in recorded.parts]])

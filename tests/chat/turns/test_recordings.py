@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Iterator
 
 import pytest
@@ -42,7 +43,7 @@ def kept(parts: list[Part]) -> list[Part]:
     return result
 
 
-def stored(message_id: object) -> list[Part]:
+def stored(message_id: uuid.UUID) -> list[Part]:
     """The parts of a message, with the bytes of their attachments."""
     rows = PartRow.objects.filter(message_id=message_id).order_by("index").select_related("attachment")
     return [with_bytes(row) for row in rows]

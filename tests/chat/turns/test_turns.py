@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import uuid
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 
 import pytest
@@ -17,7 +18,7 @@ from chat.models import Conversation, Message, MessageAttachment, Turn, TurnEven
 from chat.models import Part as PartRow
 from chat.turns import broadcast, recovery, store
 from chat.turns.runner import Runner, retry_turn, start_turn, stop_turn
-from chat.turns.store import Asked, StartRefused
+from chat.turns.starting import Asked, StartRefused
 from tests.chat.turns.running import Tab, answered, fresh_page, new_conversation
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -267,24 +268,22 @@ async def test_answer_that_takes_too_long_is_ended(emulated: Settings) -> None:
     assert turn.message.text
 
 
-async def test_many_turns_share_their_commits(emulated: Settings) -> None:
+async def test_many_turns_share_their_commits(emulated: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     conversations = [await new_conversation(model="scenario-long-5") for _ in range(12)]
     rounds = 0
     write = store.write_round
 
-    def counted(*args: object, **kwargs: object) -> store.Round:
+    def counted(batches: Sequence[store.Batch], *, lease_owner: str, renew: bool) -> store.Round:
         nonlocal rounds
         rounds += 1
-        return write(*args, **kwargs)  # type: ignore[arg-type]
+        return write(batches, lease_owner=lease_owner, renew=renew)
 
-    store.write_round = counted  # type: ignore[assignment]
-    try:
-        await asyncio.gather(
-            *(start_turn(lambda pk=one.pk: (Conversation.objects.get(pk=pk), Asked("go"))) for one in conversations)
-        )
-        await Runner.current().drain()
-    finally:
-        store.write_round = write
+    def ask(conversation: Conversation) -> Callable[[], tuple[Conversation, Asked]]:
+        return lambda: (Conversation.objects.get(pk=conversation.pk), Asked("go"))
+
+    monkeypatch.setattr(store, "write_round", counted)
+    await asyncio.gather(*(start_turn(ask(one)) for one in conversations))
+    await Runner.current().drain()
     turns = [turn async for turn in Turn.objects.all()]
     assert {turn.status for turn in turns} == {"done"}
     assert rounds < await TurnEvent.objects.acount()
