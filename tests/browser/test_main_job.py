@@ -35,6 +35,16 @@ def graph_is_drawn(answer: Locator) -> bool:
     return drawn
 
 
+def take_screenshot(page: Page, code: Locator, folder: Path) -> None:
+    """The README's picture: question, code and graph in one window."""
+    page.set_viewport_size({"width": 1240, "height": 1320})
+    code.evaluate("fold => fold.open = true")
+    page.locator("#scroller").evaluate("box => box.scrollTo(0, 0)")
+    page.screenshot(path=folder / "screenshot.png")
+    code.evaluate("fold => fold.open = false")
+    page.set_viewport_size({"width": 1280, "height": 800})
+
+
 def test_demo_plots_a_sine_wave(page: Page) -> None:
     answer = ask(page, "Plot a sine wave")
     expect(answer).to_have_attribute("data-status", "running")
@@ -53,9 +63,7 @@ def test_demo_plots_a_sine_wave(page: Page) -> None:
     assert order.index("code_execution_result") < order.index("graph") < len(order) - 1
     live = articles(page)
     if folder := os.environ.get("PLOTLINE_TEST_SCREENSHOTS"):
-        code.evaluate("fold => fold.open = true")
-        page.screenshot(path=Path(folder) / "screenshot.png")
-        code.evaluate("fold => fold.open = false")
+        take_screenshot(page, code, Path(folder))
     page.reload()
     expect(page.locator(ANSWER)).to_have_attribute("data-status", "done")
     assert articles(page) == live

@@ -138,9 +138,10 @@ def test_nothing_that_a_tab_received_is_lost_when_the_server_is_killed(server: L
     visitor = Visitor(server)
     rounds = []
     for _ in range(KILLS):
-        listeners = [Listener(visitor.new_conversation()) for _ in range(3)]
-        for listener in listeners:
-            listener.listen(visitor, dice.choice(MODELS))
+        listeners = []
+        for _ in range(3):
+            listeners.append(Listener(visitor.new_conversation()))
+            listeners[-1].listen(visitor, dice.choice(MODELS))
         time.sleep(dice.uniform(0.0, 1.5))
         server.kill()
         for listener in listeners:
