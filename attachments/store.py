@@ -12,7 +12,7 @@ from django.db.models.functions import Now
 
 from attachments import storage
 from attachments.models import Attachment, PendingUpload
-from attachments.storage import NotStored, StorageError
+from attachments.storage import ATTEMPT_LIMIT_S, NotStored, StorageError
 from attachments.tasks import upload_attachment
 from attachments.validation import inspect_upload, safe_mime_type, safe_name
 
@@ -107,10 +107,10 @@ def new_upload(*, owner_id: int, name: str, data: bytes) -> Attachment:
     )
 
 
-def read_bytes(attachment: Attachment) -> bytes:
+def read_bytes(attachment: Attachment, *, limit_s: float = ATTEMPT_LIMIT_S) -> bytes:
     """The file's bytes, exactly those that were kept: from the database while they wait there, then from storage.
 
-    Takes 12 s at most. Raises BytesUnavailable.
+    Waits for storage no longer than `limit_s`. Raises BytesUnavailable.
     """
     name = attachment.storage_name
     if not name:
@@ -122,7 +122,7 @@ def read_bytes(attachment: Attachment) -> bytes:
     if not name:
         raise BytesUnavailable(f"“{attachment.name}” does not exist any more.")
     try:
-        data = storage.fetch(name, attachment.size_bytes)
+        data = storage.fetch(name, attachment.size_bytes, limit_s)
     except NotStored as error:
         raise BytesUnavailable(f"“{attachment.name}” is missing in storage.") from error
     except StorageError as error:

@@ -41,6 +41,8 @@ def prepare() -> None:
         # Empty, not absent: an absent one would be read from `.env`.
         os.environ[name] = os.environ[f"{name}_FILE"] = ""
     os.environ.update(VALUES)
+    # Tests that run in this process may run on PostgreSQL too; servers of their own keep to SQLite.
+    os.environ["DATABASE_URL"] = os.environ.get("PLOTLINE_TEST_DATABASE_URL", "")
     if not var_dir:
         var_dir = tempfile.mkdtemp(prefix="plotline-")
         atexit.register(shutil.rmtree, var_dir, ignore_errors=True)

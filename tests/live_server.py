@@ -37,7 +37,7 @@ def free_port() -> int:
 
 def environment(var_dir: Path, **variables: str) -> dict[str, str]:
     """This run's environment with a folder of its own."""
-    return os.environ | {"PLOTLINE_VAR_DIR": str(var_dir), "DEBUG": "1"} | variables
+    return os.environ | {"PLOTLINE_VAR_DIR": str(var_dir), "DEBUG": "1", "DATABASE_URL": ""} | variables
 
 
 @cache

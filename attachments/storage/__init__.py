@@ -20,7 +20,16 @@ from attachments.storage.base import (
     within,
 )
 
-__all__ = ["NotStored", "StorageError", "StorageRefused", "StorageUnavailable", "fetch", "probe", "put"]
+__all__ = [
+    "ATTEMPT_LIMIT_S",
+    "NotStored",
+    "StorageError",
+    "StorageRefused",
+    "StorageUnavailable",
+    "fetch",
+    "probe",
+    "put",
+]
 
 PROBE_LIMIT_S = 3.0
 READ_ATTEMPTS = 4
@@ -35,11 +44,11 @@ def put(name: str, data: bytes, content_type: str) -> None:
     within(ATTEMPT_LIMIT_S, lambda deadline: storage.store_verified(name, data, content_type, deadline))
 
 
-def fetch(name: str, size_bytes: int) -> bytes:
+def fetch(name: str, size_bytes: int, limit_s: float = ATTEMPT_LIMIT_S) -> bytes:
     """The bytes under `name`; one that holds another number of bytes counts as unavailable.
 
     Somebody waits for them, so what fails at once is tried again at once. Raises NotStored, StorageRefused or
-    StorageUnavailable, within `ATTEMPT_LIMIT_S`.
+    StorageUnavailable, within `limit_s`.
     """
     storage = _configured()
 
@@ -51,7 +60,7 @@ def fetch(name: str, size_bytes: int) -> bytes:
                 deadline.check()
         return storage.fetch(name, size_bytes, deadline)
 
-    return within(ATTEMPT_LIMIT_S, read)
+    return within(limit_s, read)
 
 
 def probe() -> None:

@@ -173,7 +173,7 @@ class _TableCells:
                 continue
             cells += columns
             if "-" in line and not line.strip(_BLANK + "|:-"):
-                columns = max(columns, line.count("|") + 1)
+                columns = max(columns, line.strip(_BLANK + "|").count("|") + 1)
         return columns, cells
 
 

@@ -14,11 +14,11 @@ from pygments.lexer import Lexer
 from pygments.lexers import get_lexer_by_name
 from pygments.token import STANDARD_TYPES
 
-#: What people call a language, and the Pygments lexer for it. A closed list: some of Pygments' several hundred
-#: lexers take quadratic time on hostile input, and the name comes from the model.
+#: What people call a language, and its name among ours. A closed list, because the name comes from the model and some
+#: of Pygments' several hundred lexers need hours for hostile input.
 LANGUAGES: dict[str, str] = {
-    name: lexer
-    for lexer, names in {
+    name: language
+    for language, names in {
         "bash": "bash sh shell zsh",
         "c": "c h",
         "console": "console shell-session",
@@ -55,8 +55,20 @@ LANGUAGES: dict[str, str] = {
     for name in names.split()
 }
 
-#: Longer code stays plain: Pygments needs 2-3 ms for each 1,000 characters, and holds the event loop meanwhile.
-HIGHLIGHT_LIMIT_CHARS = 32 * 1024
+#: Languages that another lexer reads. Pygments' own for these needs up to 8 s for 4 KB of short words on lines of
+#: their own, or of blank lines; JavaScript's knows their comments, strings, numbers and most keywords.
+_LEXERS = dict.fromkeys(("c", "cpp", "csharp", "java"), "javascript")
+
+#: Longer code, some 450 lines, stays plain: Pygments needs about 3 ms for each 1,000 characters, and the event loop
+#: waits for it.
+HIGHLIGHT_LIMIT_CHARS = 16 * 1024
+
+#: So does code with a longer line or white space, or with so many more openings than ends: lexers look for what is not
+#: there from each place anew, which is quadratic.
+LINE_LIMIT_CHARS = 1000
+OPEN_LIMIT = 100
+_LONG_WHITE_SPACE = re.compile(r"\s{200}")
+_PAIRS = (("/*", "*/"), ("<!--", "-->"), ("<?", "?>"), ("[[", "]]"))
 
 #: Token classes that no colour scheme of ours paints; without their spans the HTML is about half as long.
 UNPAINTED = frozenset({"", "n", "p", "w", "esc", "err"})
@@ -65,29 +77,38 @@ CLASSES: frozenset[str] = frozenset(STANDARD_TYPES.values()) - UNPAINTED
 
 
 @lru_cache(maxsize=len(set(LANGUAGES.values())))
-def _lexer(name: str) -> Lexer:
-    return get_lexer_by_name(name)
+def _lexer(language: str) -> Lexer:
+    return get_lexer_by_name(_LEXERS.get(language, language))
 
 
 def language_of(info: str) -> str:
-    """Name the lexer for a fence's info string or a part's language (`PYTHON`); empty when there is none."""
+    """Name the language of a fence's info string or a part's language (`PYTHON`); empty when it is none of ours."""
     word = re.split(r"[\s,{:]", info.strip(), maxsplit=1)[0]
     return LANGUAGES.get(word.lower(), "")
 
 
 def highlight_code(code: str, language: str) -> SafeString:
-    """Render code for the inside of `<pre><code>`; an unknown language or too long a code gives it escaped only."""
-    lexer = language_of(language)
-    if not lexer or len(code) > HIGHLIGHT_LIMIT_CHARS:
+    """Render code for the inside of `<pre><code>`; what is no language of ours, or would be slow, is escaped only."""
+    known = language_of(language)
+    if not known or _is_slow(code):
         return SafeString(escape(code, quote=False))
-    return _highlight(code, lexer)
+    return _highlight(code, known)
+
+
+def _is_slow(code: str) -> bool:
+    return (
+        len(code) > HIGHLIGHT_LIMIT_CHARS
+        or max(map(len, code.split("\n"))) > LINE_LIMIT_CHARS
+        or any(code.count(opening) > code.count(end) + OPEN_LIMIT for opening, end in _PAIRS)
+        or _LONG_WHITE_SPACE.search(code) is not None
+    )
 
 
 # An open list or quote is rendered again with every update: its finished fences come from here.
 @lru_cache(maxsize=128)
-def _highlight(code: str, lexer: str) -> SafeString:
+def _highlight(code: str, language: str) -> SafeString:
     # `get_tokens` would change line ends, strip a BOM and add a newline.
-    tokens = [(token, value) for _, token, value in _lexer(lexer).get_tokens_unprocessed(code)]
+    tokens = [(token, value) for _, token, value in _lexer(language).get_tokens_unprocessed(code)]
     if "".join(value for _, value in tokens) != code:
         # Some lexers rely on the final newline and lose a line without it.
         return SafeString(escape(code, quote=False))

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import aclosing
 
 from channels.db import database_sync_to_async
@@ -28,6 +29,8 @@ from chat.turns.group_commit import GroupCommit
 from chat.turns.live_turn import LiveTurn
 
 logger = logging.getLogger(__name__)
+
+_readers = ThreadPoolExecutor(max_workers=16, thread_name_prefix="history")
 
 
 class AnswerTooLong(Exception):
@@ -61,7 +64,8 @@ async def run_turn(turn: LiveTurn, commits: GroupCommit) -> None:
 
 async def _collect(turn: LiveTurn, commits: GroupCommit) -> None:
     # Not on the store's thread: old graphs may be read from a storage that is slow.
-    prepared = await database_sync_to_async(history.prepare, thread_sensitive=False)(turn.turn.pk)
+    prepare = database_sync_to_async(history.prepare, thread_sensitive=False, executor=_readers)
+    prepared = await prepare(turn.turn.pk)
     async with aclosing(get_provider(prepared.provider).stream(prepared.request)) as events:
         async for event in events:
             turn.add(event)

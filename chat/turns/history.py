@@ -24,6 +24,9 @@ logger = logging.getLogger(__name__)
 REPLAYED_GRAPHS = 4
 """How many of the newest graphs are sent again; each costs image tokens and its bytes in every later turn."""
 
+GRAPH_READ_LIMIT_S = 2.0
+"""How long an answer waits for one of them; after the first that does not come, no other is asked for."""
+
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
@@ -48,24 +51,38 @@ def prepare(turn_id: uuid.UUID) -> Prepared:
         )
     )
     rows = list(messages)
-    replayed = _newest_graphs(rows)
+    graphs = ReplayedGraphs(rows)
     request = GenerateRequest(
         model=turn.model,
-        contents=tuple(merged(_content(message, replayed) for message in rows)),
+        contents=tuple(merged(_content(message, graphs) for message in rows)),
         system_instruction=turn.conversation.system_instruction,
         code_execution=turn.code_execution,
     )
     return Prepared(request, turn.provider)
 
 
-def _newest_graphs(messages: Iterable[Message]) -> set[uuid.UUID]:
-    graphs = [
-        row.attachment_id
-        for message in messages
-        if message.role == Role.MODEL
-        for row in message.message_attachments.all()
-    ]
-    return set(graphs[-REPLAYED_GRAPHS:])
+class ReplayedGraphs:
+    """Bytes of the newest graphs; the answer need not wait for storage, as code and output say what a graph showed."""
+
+    def __init__(self, messages: Iterable[Message]) -> None:
+        graphs = [
+            row.attachment_id
+            for message in messages
+            if message.role == Role.MODEL
+            for row in message.message_attachments.all()
+        ]
+        self._wanted = set(graphs[-REPLAYED_GRAPHS:])
+
+    def read(self, attachment: Attachment) -> bytes | None:
+        """Its bytes; None for an older graph, and once storage has failed to give one soon."""
+        if attachment.pk not in self._wanted:
+            return None
+        try:
+            return read_bytes(attachment, limit_s=GRAPH_READ_LIMIT_S)
+        except BytesUnavailable as error:
+            logger.warning("graphs are not replayed: %s", error)
+            self._wanted.clear()
+            return None
 
 
 def merged(contents: Iterable[Content]) -> Iterator[Content]:
@@ -84,13 +101,13 @@ def merged(contents: Iterable[Content]) -> Iterator[Content]:
         yield last
 
 
-def _content(message: Message, replayed: set[uuid.UUID]) -> Content:
+def _content(message: Message, graphs: ReplayedGraphs) -> Content:
     if message.role == Role.USER:
         files = tuple(_file_part(row.attachment) for row in message.message_attachments.all())
         text = (Part(PartKind.TEXT, text=message.text),) if message.text else ()
         return Content(Role.USER, files + text)
     attachments = {row.index: row.attachment for row in message.message_attachments.all()}
-    parts = [part for row in message.parts.all() if (part := _replayed_part(row, attachments, replayed)) is not None]
+    parts = [part for row in message.parts.all() if (part := _replayed_part(row, attachments, graphs)) is not None]
     return Content(Role.MODEL, tuple(without_open_code(parts)))
 
 
@@ -103,43 +120,29 @@ def _file_part(attachment: Attachment) -> Part:
     )
 
 
-def _replayed_part(row: PartRow, attachments: dict[int, Attachment], replayed: set[uuid.UUID]) -> Part | None:
+def _replayed_part(row: PartRow, attachments: dict[int, Attachment], graphs: ReplayedGraphs) -> Part | None:
     part = row_part(row)
     is_blank = part.kind is PartKind.UNSUPPORTED and not part.fields and part.thought_signature is None
     if part.kind is PartKind.THOUGHT or part.fields.get("thought") or is_blank:
         return None
     if part.kind is PartKind.INLINE_DATA:
-        if row.attachment is None or row.attachment_id not in replayed:
-            return None
-        try:
-            return replace(part, data=read_bytes(row.attachment))
-        except BytesUnavailable as error:
-            # The answer need not wait for storage: the code and its output say what the graph showed.
-            logger.warning("a graph is not replayed: %s", error)
-            return None
+        data = graphs.read(row.attachment) if row.attachment else None
+        return None if data is None else replace(part, data=data)
     if DATA_URIS in part.fields:
-        return _restored(part, attachments)
+        return _restored(part, attachments, graphs)
     return part
 
 
-def _restored(part: Part, attachments: dict[int, Attachment]) -> Part:
-    """A result with the images put back into its output, as the model's own code had printed them."""
+def _restored(part: Part, attachments: dict[int, Attachment], graphs: ReplayedGraphs) -> Part:
+    """A result with its images put back into the output, as the model's code had printed them; or all without."""
     fields: dict[str, Any] = dict(part.fields)
-    places = fields.pop(DATA_URIS)
-    try:
-        images = [
-            FoundImage(
-                place["offset"],
-                place["header"],
-                attachments[place["attachment"]].mime_type,
-                read_bytes(attachments[place["attachment"]]),
-                place["line_chars"],
-            )
-            for place in places
-        ]
-    except BytesUnavailable as error:
-        logger.warning("the images of an output are not replayed: %s", error)
-        return replace(part, fields=fields)
+    images = []
+    for place in fields.pop(DATA_URIS):
+        attachment = attachments[place["attachment"]]
+        data = graphs.read(attachment)
+        if data is None:
+            return replace(part, fields=fields)
+        images.append(FoundImage(place["offset"], place["header"], attachment.mime_type, data, place["line_chars"]))
     return replace(part, text=restore(part.text or "", images), fields=fields)
 
 

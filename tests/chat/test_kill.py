@@ -103,10 +103,16 @@ def rendered(answer: Answer, message_id: uuid.UUID) -> str:
 
 def check(server: LiveServer, done: Round, listener: Listener) -> str:
     """Compare one tab with the database; the turn's status."""
-    [(turn_id, message, status, ended_at)] = server.rows(
+    turns = server.rows(
         "SELECT id, message_id, status, ended_at FROM chat_turn WHERE conversation_id = ?",
         listener.conversation_id.replace("-", ""),
     )
+    if not turns:
+        # Killed before the question was stored: then nobody was told that it was.
+        assert listener.page.transcript == ""
+        assert listener.page.accepted == []
+        return "never started"
+    [(turn_id, message, status, ended_at)] = turns
     assert status in ("interrupted", "done"), status
     ended = datetime.fromisoformat(ended_at).replace(tzinfo=UTC)
     assert (ended - done.restarted_at).total_seconds() <= ENDED_WITHIN_S

@@ -53,6 +53,19 @@ def test_language_is_the_first_word_of_the_info_string(info: str, language: str)
     assert language_of(info) == language
 
 
-def test_code_longer_than_the_limit_stays_plain() -> None:
-    code = "x = 1\n" * (HIGHLIGHT_LIMIT_CHARS // 6 + 1)
+@pytest.mark.parametrize(
+    "code",
+    [
+        "x = 1\n" * (HIGHLIGHT_LIMIT_CHARS // 6 + 1),
+        "x = " + "1 + " * 300,
+        "x = 1\n" + "\n" * 300,
+        "x = 1\n" + "/*\n" * 300,
+    ],
+)
+def test_code_that_would_be_slow_to_colour_stays_plain(code: str) -> None:
     assert highlight_code(code, "python") == code
+
+
+def test_language_read_by_another_lexer_keeps_its_name() -> None:
+    assert language_of("java") == "java"
+    assert '<span class="kd">class</span>' in highlight_code("public class A {}", "java")
