@@ -1,0 +1,120 @@
+"""What is asked of the upstream, and the stamped chunks it answers with; pure.
+
+The question's text is the order: JSON of an `Answer`. Each chunk of text holds one stamp, `⟨microseconds⟩` of
+CLOCK_MONOTONIC, which survives markdown and is the same clock in every process of one machine.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from dataclasses import asdict, dataclass
+
+STAMP = re.compile(r"⟨(\d+)⟩")
+
+#: One chunk each, about 20 characters with its stamp, which takes the place of the @. Together 2 KB of headings,
+#: paragraphs, lists, a table and a fence, repeated for as long as the answer is.
+PIECES = (
+    "## @ Findings\n\n",
+    *("@ it goes on ",) * 11,
+    "@ and ends.\n\n",
+    *("@ **so** it is ",) * 9,
+    "@ and ends.\n\n",
+    *("- @ an item\n",) * 7,
+    "\n| at | value |\n|---|---|\n| @ | 12.5 |\n",
+    *("| @ | 12.5 |\n",) * 7,
+    "\n```\n@ first\n",
+    *("@ = a + b\n",) * 8,
+    "@ last\n```\n\n",
+    *("@ with `code` ",) * 9,
+    "@ and ends.\n\n",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One answer that the upstream is asked for."""
+
+    chunks: int
+    """Text chunks, each with a stamp."""
+    rate: float = 0.0
+    """Chunks a second; 0: flat out."""
+    burst: int = 1
+    """Chunks that come at once; the rate stays what it is."""
+    graphs: int = 0
+    """Times that code, its result and a graph of 60 KB stand between the text chunks."""
+
+    def prompt(self) -> str:
+        """The question that orders it."""
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def ordered_by(cls, prompt: str) -> Answer:
+        """The inverse of `prompt`."""
+        return cls(**json.loads(prompt))
+
+    @property
+    def duration_s(self) -> float:
+        """How long the upstream takes; 0 when flat out."""
+        return self.chunks / self.rate if self.rate else 0.0
+
+    def due_s(self, index: int) -> float:
+        """When chunk `index` is due, from the start."""
+        return (index - index % self.burst) / self.rate if self.rate else 0.0
+
+    def has_graph_before(self, index: int) -> bool:
+        """Whether code, result and graph come before chunk `index`."""
+        return self.graphs > 0 and index > 0 and index % max(1, self.chunks // (self.graphs + 1)) == 0
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """So many answers at the same time."""
+
+    name: str
+    conversations: int
+    answer: Answer
+    stagger_s: float = 0.0
+    """Over which their starts are spread."""
+
+
+class Reading:
+    """One answer as it arrives: when its stamps were first seen."""
+
+    def __init__(self) -> None:
+        self.sent_us = 0
+        self.first_us = 0
+        """When the first stamp came."""
+        self.first_stamp = 0
+        self.last_stamp = 0
+        self.delays_us: list[int] = []
+
+    def send(self) -> None:
+        """The question leaves now."""
+        self.sent_us = now_us()
+
+    def take(self, text: str, at_us: int) -> bool:
+        """Note the stamps that are new in `text`; whether there are any.
+
+        Stamps of one answer grow, so what is not above the last one has been seen: open tails are sent again.
+        """
+        new = [stamp for found in STAMP.findall(text) if (stamp := int(found)) > self.last_stamp]
+        if not new:
+            return False
+        if not self.delays_us:
+            self.first_us, self.first_stamp = at_us, new[0]
+        self.last_stamp = new[-1]
+        self.delays_us += [at_us - stamp for stamp in new]
+        return True
+
+    @property
+    def offered_per_s(self) -> float:
+        """The rate at which the upstream really sent."""
+        span_us = self.last_stamp - self.first_stamp
+        return (len(self.delays_us) - 1) * 1e6 / span_us if span_us else 0.0
+
+
+def now_us() -> int:
+    """Microseconds of CLOCK_MONOTONIC."""
+    return time.monotonic_ns() // 1000
