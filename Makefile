@@ -11,7 +11,7 @@ help:
 	@echo "make run      set up, then serve on http://127.0.0.1:$(PORT) (PORT=8123 make run: another port)"
 	@echo "make test     set up, then run every test"
 	@echo "make check    lint, formatting, types, import contracts, templates, migrations, Django's own checks"
-	@echo "make bench    measure"
+	@echo "make bench    measure the relay (ARGS='--full --repeat 3': longer; see docs/benchmarks.md)"
 	@echo "make requirements   pin again after a change of requirements*.in (ARGS=--upgrade: newest versions)"
 
 run: .venv/installed
@@ -37,7 +37,7 @@ check: .venv/installed-dev
 	  SECRET_KEY=$$key DEBUG=0 HTTPS=1 $(BIN)/python manage.py check --deploy --fail-level WARNING
 
 bench: .venv/installed-dev
-	@exec $(BIN)/python -m bench
+	@exec $(BIN)/python -m bench $(ARGS)
 
 # pip-tools stands in no requirements file: it would bring a pip of its own into every environment.
 PIN := $(BIN)/pip-compile --quiet --strip-extras --no-header --no-emit-index-url --no-emit-find-links \

@@ -63,9 +63,14 @@ class Answer:
         """When chunk `index` is due, from the start."""
         return (index - index % self.burst) / self.rate if self.rate else 0.0
 
-    def has_graph_before(self, index: int) -> bool:
-        """Whether code, result and graph come before chunk `index`."""
-        return self.graphs > 0 and index > 0 and index % max(1, self.chunks // (self.graphs + 1)) == 0
+    def graph_places(self) -> frozenset[int]:
+        """The chunks that code, result and graph come before."""
+        return frozenset(self.chunks * number // (self.graphs + 1) for number in range(1, self.graphs + 1))
+
+    @property
+    def stamps(self) -> int:
+        """Stamps in it: of its text chunks, and of the code and the result of each graph."""
+        return self.chunks + 2 * len(self.graph_places())
 
 
 @dataclass(frozen=True, slots=True)

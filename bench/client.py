@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import aiohttp
 
 from bench.answers import Level, Reading, now_us
-from bench.figures import Observed, expected_stamps
+from bench.figures import Observed
 from bench.processes import BenchError
 
 ACK_EVERY_FRAMES = 8
@@ -31,6 +31,7 @@ HANDSHAKES_AT_ONCE = 20
 
 #: The answer's article in the frames that open and close a turn.
 ANSWER_STATUS = re.compile(r'data-role="model" data-status="(\w+)"')
+COMPLAINT = re.compile(r'hx-target="#composer-error"[^>]*><p>(.*?)</p>')
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +95,7 @@ class _Follower:
     ) -> None:
         self._socket, self._door, self._level, self._observed = socket, door, level, observed
         self._reading = Reading()
-        self._expected = expected_stamps(level)
+        self._expected = level.answer.stamps
         self._unacknowledged = 0
         self._acknowledged_us = 0
 
@@ -126,8 +127,8 @@ class _Follower:
             has_ended = bool(statuses) and statuses[-1] != "running"
             if has_ended and statuses[-1] != "done":
                 raise BenchError(f"a turn ended as {statuses[-1]}")
-            if not statuses and "composer-error" in content and 'class="' in content:
-                raise BenchError(f"the server complained: {content[:500]}")
+            if complaint := COMPLAINT.search(content):
+                raise BenchError(f"the server complained: {complaint[1]}")
             await self._acknowledge(frame, at_us)
         self._count(len(data.encode()), is_progress=is_news and not (self._door.is_product and has_ended))
         return has_ended

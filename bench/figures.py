@@ -78,12 +78,6 @@ def percentile(values: Sequence[float], percent: float) -> float:
     return sorted(values)[max(0, math.ceil(len(values) * percent / 100) - 1)]
 
 
-def expected_stamps(level: Level) -> int:
-    """Stamps of one answer: of its text chunks, and of code and result of each graph."""
-    blocks = sum(level.answer.has_graph_before(index) for index in range(level.answer.chunks - 1))
-    return level.answer.chunks + 2 * min(blocks, level.answer.graphs)
-
-
 def figures_of(level: Level, observed: Observed) -> Figures:
     """One level's figures."""
     chunks = len(observed.delivery_ms)

@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import closing
+from functools import cache
 from pathlib import Path
 
 import psutil
@@ -25,8 +26,12 @@ class BenchError(Exception):
     """The measurement cannot go on; the message says why."""
 
 
+@cache
 def cores() -> tuple[int, int]:
-    """Core of the server under test, and core of upstream and client; the same one where there is no other."""
+    """Core of the server under test, and core of upstream and client; the same one where there is no other.
+
+    As they were when first asked: later this process keeps to one.
+    """
     usable = sorted(os.sched_getaffinity(0))
     return usable[0], usable[-1]
 

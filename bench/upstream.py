@@ -1,4 +1,4 @@
-"""A server that speaks Gemini's stream and stamps each chunk just before it is written: `python -m bench.upstream PORT`.
+"""A server that speaks Gemini's stream and stamps each chunk just before writing it; `python -m bench.upstream PORT`.
 
 Whatever the path, a POST is answered with what the last text of its contents orders; see `bench.answers`.
 """
@@ -28,11 +28,11 @@ GRAPHS = 16
 GRAPH_SIDE_PIXELS = 142
 
 
-def event(*parts: dict[str, Any], **candidate: str) -> bytes:
-    """One server-sent event as Gemini writes it."""
+def event(*parts: dict[str, Any], tokens: int = 0, **candidate: str) -> bytes:
+    """One server-sent event as Gemini writes it; `tokens` of the answer so far."""
     response = {
         "candidates": [{"content": {"parts": list(parts), "role": "model"}, **candidate, "index": 0}],
-        "usageMetadata": {"promptTokenCount": 12, "candidatesTokenCount": 345, "totalTokenCount": 357},
+        "usageMetadata": {"promptTokenCount": 12, "candidatesTokenCount": tokens, "totalTokenCount": 12 + tokens},
         "modelVersion": "bench",
         "responseId": "bench-response",
     }
@@ -45,7 +45,8 @@ def around_stamp(data: bytes) -> tuple[bytes, bytes]:
     return before + "⟨".encode(), "⟩".encode() + after
 
 
-TEXTS = [around_stamp(event({"text": piece})) for piece in PIECES]
+#: As on the wire, no two neighbours tell the same usage.
+TEXTS = [around_stamp(event({"text": piece}, tokens=5 * number)) for number, piece in enumerate(PIECES, start=1)]
 LAST_TEXT = around_stamp(event({"text": "@ done."}, finishReason="STOP"))
 CODE = around_stamp(event({"executableCode": {"language": "PYTHON", "code": "# @\nplt.plot(range(9))\nplt.show()"}}))
 RESULT = around_stamp(event({"codeExecutionResult": {"outcome": "OUTCOME_OK", "output": "@\n"}}))
@@ -65,16 +66,14 @@ GRAPH_EVENTS = [graph_event(seed) for seed in range(GRAPHS)]
 
 def steps(answer: Answer) -> Iterator[tuple[float, tuple[bytes, bytes] | bytes]]:
     """What to send: when it is due, and bytes around a stamp or without one."""
-    graph = 0
-    for index in range(answer.chunks - 1):
+    places = answer.graph_places()
+    for index in range(answer.chunks):
         due_s = answer.due_s(index)
-        if answer.has_graph_before(index) and graph < answer.graphs:
+        if index in places:
             yield due_s, CODE
             yield due_s, RESULT
-            yield due_s, GRAPH_EVENTS[graph % GRAPHS]
-            graph += 1
-        yield due_s, TEXTS[index % len(TEXTS)]
-    yield answer.due_s(answer.chunks - 1), LAST_TEXT
+            yield due_s, GRAPH_EVENTS[sorted(places).index(index) % GRAPHS]
+        yield due_s, TEXTS[index % len(TEXTS)] if index < answer.chunks - 1 else LAST_TEXT
 
 
 async def stream(request: web.Request) -> web.StreamResponse:
@@ -105,13 +104,12 @@ async def stream(request: web.Request) -> web.StreamResponse:
 
 def main(port: int) -> None:
     """Serve on loopback until SIGTERM."""
-    uvloop.install()
     application = web.Application()
     application.router.add_post("/{path:.*}", stream)
     # A pause of ours would be counted as the product's.
     gc.freeze()
     gc.set_threshold(100_000)
-    web.run_app(application, host="127.0.0.1", port=port, print=None, access_log=None)
+    web.run_app(application, host="127.0.0.1", port=port, print=None, access_log=None, loop=uvloop.new_event_loop())
 
 
 if __name__ == "__main__":

@@ -9,16 +9,18 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import uuid
 from collections import deque
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qs
 
 from channels.db import database_sync_to_async
 from channels.generic.websocket import AsyncWebsocketConsumer
 from django.contrib.auth.base_user import AbstractBaseUser
+from django.db import DatabaseError
 
 from chat.access import NotFound, attachments_of, readable_conversation, writable_conversation
 from chat.forms import SendForm
@@ -26,7 +28,7 @@ from chat.fragments import EMPTY, error_html, frame, message_html, partial, tran
 from chat.models import Conversation
 from chat.turns import broadcast, watch
 from chat.turns.broadcast import Frame
-from chat.turns.runner import retry_turn, start_turn, stop_turn
+from chat.turns.runner import continue_turn, retry_turn, start_turn, stop_turn
 from chat.turns.starting import Asked, StartRefused
 from chat.turns.transcript import Snapshot, snapshot
 
@@ -41,7 +43,9 @@ CLOSE_GONE = 4404
 CLOSE_TOO_SLOW = 1013
 
 NO_CONVERSATION = "This conversation is gone."
-CONTINUE = "Continue."
+RETRY_PAUSE_S = 1.0
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
@@ -67,9 +71,10 @@ class Place:
 
 @dataclass(slots=True)
 class Window:
-    """What is on its way to the page."""
+    """What is on its way to the page and not acknowledged."""
 
-    frames: int = 0
+    sent: deque[tuple[str, int, int]] = field(default_factory=deque)
+    """Turn, seq and size in bytes of each frame."""
     size_bytes: int = 0
     is_used: bool = False
     """Whether this client acknowledges at all."""
@@ -77,18 +82,49 @@ class Window:
     @property
     def is_full(self) -> bool:
         """Whether to wait for an acknowledgement."""
-        return self.is_used and (self.frames >= WINDOW_FRAMES or self.size_bytes >= WINDOW_BYTES)
+        return self.is_used and (len(self.sent) >= WINDOW_FRAMES or self.size_bytes >= WINDOW_BYTES)
+
+    @property
+    def is_ignored(self) -> bool:
+        """Whether a client that never acknowledges has been sent more than enough."""
+        return not self.is_used and self.size_bytes > UNACKNOWLEDGED_BYTES
+
+    def add(self, turn_id: str, seq: int, size_bytes: int) -> None:
+        """A frame was sent."""
+        self.size_bytes += size_bytes
+        if len(self.sent) < WINDOW_FRAMES or self.is_used:
+            self.sent.append((turn_id, seq, size_bytes))
+
+    def acknowledge(self, turn_id: str, seq: int) -> None:
+        """The page has applied all frames up to this one; one that was never sent changes nothing."""
+        self.is_used = True
+        known = [position for position, (turn, number, _) in enumerate(self.sent) if (turn, number) == (turn_id, seq)]
+        for _ in range(known[-1] + 1 if known else 0):
+            self.sent.popleft()
+        self.size_bytes = sum(size_bytes for _, _, size_bytes in self.sent)
 
 
 class ConversationConsumer(AsyncWebsocketConsumer):
     """One tab's socket."""
+
+    #: No layer of that name: `broadcast` follows the layer for the whole process, and survives its failures.
+    channel_layer_alias = "none"
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:  # noqa: ANN401 - ASGI's own
+        """Serve one socket; however that ends, nothing of it is left behind."""
+        self._pump_task: asyncio.Task[None] | None = None
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            if self._pump_task:
+                self._pump_task.cancel()
+                broadcast.unsubscribe(self.conversation_id, self)
 
     async def connect(self) -> None:
         """Accept only someone who may read the conversation; everyone else is refused at the handshake."""
         self.user: AbstractBaseUser = self.scope["user"]
         self.session_key: str = self.scope["session"].session_key or ""
         self.conversation_id: uuid.UUID = self.scope["url_route"]["kwargs"]["conversation_id"]
-        self._pump_task: asyncio.Task[None] | None = None
         self._frames: deque[Frame] = deque()
         self._work = asyncio.Event()
         self._window = Window()
@@ -100,28 +136,16 @@ class ConversationConsumer(AsyncWebsocketConsumer):
             await self.close()
             return
         await self.accept()
-        broadcast.subscribe(self.conversation_id, self)
-        if broadcast.crosses_processes():
-            await self.channel_layer.group_add(broadcast.group_name(self.conversation_id), self.channel_name)
-        watch.ensure_watching()
         self._pump_task = asyncio.get_running_loop().create_task(self._pump())
+        broadcast.subscribe(self.conversation_id, self)
+        watch.ensure_watching()
         self._work.set()
-
-    async def disconnect(self, code: int) -> None:
-        """Stop following; a live turn goes on."""
-        if self._pump_task is None:
-            return
-        self._pump_task.cancel()
-        broadcast.unsubscribe(self.conversation_id, self)
-        if broadcast.crosses_processes():
-            await self.channel_layer.group_discard(broadcast.group_name(self.conversation_id), self.channel_name)
 
     # --- following ------------------------------------------------------------------------------------------------
 
     def deliver(self, frame: Frame) -> None:
         """Take a frame of this conversation; called by `broadcast`, never waits."""
         if not frame.text:
-            # Only says at which revision the conversation is.
             if self._is_behind or frame.revision == self._place.revision:
                 return
             self._is_behind = True
@@ -133,19 +157,25 @@ class ConversationConsumer(AsyncWebsocketConsumer):
             self._frames.append(frame)
         self._work.set()
 
-    async def conversation_frame(self, message: dict[str, Any]) -> None:
-        """A frame from another process, by the channel layer."""
-        broadcast.deliver_remote(message, self)
-
     async def _pump(self) -> None:
         while True:
             await self._work.wait()
             self._work.clear()
-            while (self._is_behind or self._frames) and not self._window.is_full:
-                if self._is_behind:
-                    await self._catch_up()
-                else:
-                    await self._relay(self._frames.popleft())
+            try:
+                await self._bring_up_to_date()
+            except Exception:
+                # The database may be away for a moment; the page must not stay behind for ever.
+                logger.exception("a page of conversation %s could not be brought up to date", self.conversation_id)
+                self._is_behind = True
+                await asyncio.sleep(RETRY_PAUSE_S)
+                self._work.set()
+
+    async def _bring_up_to_date(self) -> None:
+        while (self._is_behind or self._frames) and not self._window.is_full:
+            if self._is_behind:
+                await self._catch_up()
+            else:
+                await self._relay(self._frames.popleft())
 
     async def _relay(self, next_frame: Frame) -> None:
         if self._place.has_seen(next_frame):
@@ -157,7 +187,9 @@ class ConversationConsumer(AsyncWebsocketConsumer):
         await self._push(next_frame.text)
 
     async def _catch_up(self) -> None:
+        # Frames that come while it is read follow it, or are in it, or show a gap again.
         self._frames.clear()
+        self._is_behind = False
         try:
             now = await database_sync_to_async(snapshot)(self.conversation_id, known_revision=self._place.revision)
         except Conversation.DoesNotExist:
@@ -166,15 +198,12 @@ class ConversationConsumer(AsyncWebsocketConsumer):
         text = await asyncio.to_thread(_snapshot_frame, now, self._place.revision)
         live = now.live
         self._place = Place(now.revision, str(live.turn_id) if live else "", live.seq if live else 0)
-        # Frames that came while it was read follow it, or are in it, or show a gap again.
-        self._is_behind = False
         if text:
             await self._push(text)
 
     async def _push(self, text: str) -> None:
-        self._window.frames += 1
-        self._window.size_bytes += len(text)
-        if not self._window.is_used and self._window.size_bytes > UNACKNOWLEDGED_BYTES:
+        self._window.add(self._place.turn_id, self._place.seq, len(text))
+        if self._window.is_ignored:
             await self.close(CLOSE_TOO_SLOW)
             return
         await self.send(text_data=text)
@@ -199,7 +228,7 @@ class ConversationConsumer(AsyncWebsocketConsumer):
             return
         action = ACTIONS.get(message["action"])
         if action is None:
-            await self._complain(f"There is no action “{message['action'][:40]}”.")
+            await self._complain(f"There is no such action; there are {', '.join(ACTIONS)}.")
             return
         try:
             await action(self, message)
@@ -210,38 +239,47 @@ class ConversationConsumer(AsyncWebsocketConsumer):
             await self._complain(NO_CONVERSATION)
         except StartRefused as refusal:
             await self._complain(refusal.sentence)
+        except DatabaseError:
+            logger.exception("an action in conversation %s failed", self.conversation_id)
+            await self._complain("The server's database does not answer just now. Nothing was sent; try again soon.")
 
     async def _send_text(self, message: dict[str, Any]) -> None:
         form = SendForm(message)
         if not form.is_valid():
             await self._complain(form.sentence())
             return
-        await self._start(form.cleaned_data)
+        data = form.cleaned_data
 
-    async def _continue(self, message: dict[str, Any]) -> None:
-        # The API takes no request that ends with a model's turn, so going on needs a word of the user's.
-        await self._start({"text": CONTINUE, "attachments": [], "client_id": ""})
-
-    async def _start(self, data: dict[str, Any]) -> None:
-        def ask() -> tuple[Conversation, Asked]:
-            conversation = writable_conversation(self.user, self.conversation_id)
-            return conversation, Asked(data["text"], attachments_of(self.user, data["attachments"]), data["client_id"])
+        def ask() -> tuple[uuid.UUID, Asked]:
+            attachments = attachments_of(self.user, data["attachments"])
+            return self._authorise(), Asked(data["text"], attachments, data["client_id"])
 
         await start_turn(ask)
         accepted = {"accepted": data["client_id"]} if data["client_id"] else {}
         await self.send(text_data=frame(partial("composer-error", "innerHTML", EMPTY), **accepted))
 
+    def _authorise(self) -> uuid.UUID:
+        return writable_conversation(self.user, self.conversation_id).pk
+
+    async def _continue(self, message: dict[str, Any]) -> None:
+        await continue_turn(self._authorise)
+        await self._clear_complaint()
+
     async def _regenerate(self, message: dict[str, Any]) -> None:
-        await retry_turn(lambda: writable_conversation(self.user, self.conversation_id))
-        await self.send(text_data=frame(partial("composer-error", "innerHTML", EMPTY)))
+        await retry_turn(self._authorise)
+        await self._clear_complaint()
 
     async def _stop(self, message: dict[str, Any]) -> None:
-        await database_sync_to_async(writable_conversation)(self.user, self.conversation_id)
-        await stop_turn(self.conversation_id)
+        await stop_turn(await database_sync_to_async(self._authorise)())
 
     async def _acknowledge(self, message: dict[str, Any]) -> None:
-        self._window = Window(is_used=True)
-        self._work.set()
+        turn_id, seq = message.get("turn"), message.get("seq")
+        if (turn_id is None or isinstance(turn_id, str)) and isinstance(seq, int):
+            self._window.acknowledge(turn_id or "", seq)
+            self._work.set()
+
+    async def _clear_complaint(self) -> None:
+        await self.send(text_data=frame(partial("composer-error", "innerHTML", EMPTY)))
 
     async def _complain(self, sentence: str) -> None:
         await self.send(text_data=frame(partial("composer-error", "innerHTML", error_html(sentence))))
@@ -272,4 +310,4 @@ def _snapshot_frame(now: Snapshot, known_revision: int | None) -> str:
         return ""
     if now.live:
         return frame(content, turn=str(now.live.turn_id), seq=now.live.seq)
-    return frame(content, seq=0)
+    return frame(content, turn="", seq=0)

@@ -153,10 +153,11 @@ class Part(models.Model):
     index = models.PositiveIntegerField()
     kind = models.CharField(max_length=30, choices=[(kind.value, kind.value) for kind in PartKind])
     text = models.TextField(null=True, blank=True)  # noqa: DJ001 - null is "absent", which the wire tells from ""
-    language = models.CharField(max_length=50, blank=True)
-    outcome = models.CharField(max_length=50, blank=True)
-    call_id = models.CharField(max_length=200, blank=True)
-    mime_type = models.CharField(max_length=100, blank=True)
+    # Without a limit: what a provider sends is kept as it is, and no length of it may cost the answer.
+    language = models.TextField(blank=True)
+    outcome = models.TextField(blank=True)
+    call_id = models.TextField(blank=True)
+    mime_type = models.TextField(blank=True)
     attachment = models.ForeignKey(
         Attachment, on_delete=models.PROTECT, null=True, blank=True, related_name="+", help_text="Bytes of inline_data."
     )
@@ -229,12 +230,12 @@ class Turn(models.Model):
     lease_expires_at = models.DateTimeField(null=True, blank=True)
     stop_requested = models.BooleanField(default=False)
     usage = models.JSONField(default=dict, blank=True)
-    finish_reason = models.CharField(max_length=100, blank=True)
+    finish_reason = models.TextField(blank=True)
     finish_message = models.TextField(blank=True)
     error_code = models.CharField(max_length=50, blank=True)
     error_detail = models.TextField(blank=True, help_text="What the provider said; for staff.")
-    response_id = models.CharField(max_length=200, blank=True)
-    model_version = models.CharField(max_length=200, blank=True)
+    response_id = models.TextField(blank=True)
+    model_version = models.TextField(blank=True)
     metadata = models.JSONField(default=dict, blank=True, help_text="Grounding and the like, by wire name.")
     created_at = models.DateTimeField(auto_now_add=True)
     started_at = models.DateTimeField(null=True, blank=True)

@@ -106,10 +106,20 @@ DATABASES: dict[str, Any] = {
         # Under ASGI each request has a thread of its own: a connection kept open would be nobody's soon.
         DATABASE_URL or f"sqlite:///{VAR_DIR / 'plotline.sqlite3'}",
         conn_max_age=0,
+        conn_health_checks=True,
     )
 }
 if DATABASES["default"]["ENGINE"] == "django.db.backends.postgresql":
-    DATABASES["default"].setdefault("OPTIONS", {})["pool"] = {"min_size": 1, "max_size": 20, "timeout": 10}
+    DATABASES["default"].setdefault("OPTIONS", {}).update(
+        {
+            "pool": {"min_size": 1, "max_size": 20, "timeout": 10},
+            # A dead network or one long lock must not hold up the one thread that stores all live turns.
+            "connect_timeout": 5,
+            "keepalives_idle": 5,
+            "tcp_user_timeout": 10_000,
+            "options": "-c lock_timeout=2000 -c statement_timeout=30000",
+        }
+    )
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     DATABASES["default"].setdefault("OPTIONS", {}).update(
         {

@@ -7,22 +7,17 @@ layer dropped it or the reader was slow, sees the gap and reads a snapshot inste
 from __future__ import annotations
 
 import asyncio
-import logging
 import os
 import secrets
 import uuid
 from collections import defaultdict
 from dataclasses import asdict, dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
-from channels.layers import InMemoryChannelLayer, get_channel_layer
-
-logger = logging.getLogger(__name__)
+from chat.turns.crossing import Crossing, Message, is_configured
 
 PROCESS = f"{os.getpid()}-{secrets.token_hex(4)}"
 """Names this process among all that serve the same database."""
-
-OUTBOX_LIMIT = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +32,17 @@ class Frame:
     """The seq that it follows; -1 begins a turn, and needs the revision just before this one."""
     seq: int
     text: str
-    """The socket message; empty: there is something new, and only a snapshot tells what."""
+    """The socket message; empty: only says at which revision the conversation is."""
+
+    @classmethod
+    def at_revision(cls, conversation_id: uuid.UUID | str, revision: int) -> Frame:
+        """For readers that may have missed something: those at another revision read a snapshot."""
+        return cls(str(conversation_id), revision, turn_id="", after=-1, seq=0, text="")
+
+    @classmethod
+    def unseen(cls, conversation_id: uuid.UUID | str) -> Frame:
+        """There is something new that no frame can tell: every reader reads a snapshot."""
+        return cls.at_revision(conversation_id, -1)
 
 
 class Subscriber(Protocol):
@@ -49,26 +54,24 @@ class Subscriber(Protocol):
 
 
 _local: dict[str, set[Subscriber]] = defaultdict(set)
-_outboxes: dict[asyncio.AbstractEventLoop, asyncio.Queue[Frame]] = {}
-_senders: dict[asyncio.AbstractEventLoop, asyncio.Task[None]] = {}
-
-
-def group_name(conversation_id: uuid.UUID | str) -> str:
-    """The channel layer's group of a conversation."""
-    return f"conversation.{conversation_id}"
+_crossings: dict[asyncio.AbstractEventLoop, Crossing] = {}
 
 
 def subscribe(conversation_id: uuid.UUID | str, subscriber: Subscriber) -> None:
     """Deliver a conversation's frames from now on."""
     _local[str(conversation_id)].add(subscriber)
+    if is_configured():
+        _crossing().note_followed()
 
 
 def unsubscribe(conversation_id: uuid.UUID | str, subscriber: Subscriber) -> None:
-    """Stop delivering."""
+    """Stop delivering; harmless to repeat."""
     key = str(conversation_id)
     _local[key].discard(subscriber)
     if not _local[key]:
         del _local[key]
+    if is_configured():
+        _crossing().note_followed()
 
 
 def followed() -> list[str]:
@@ -81,43 +84,26 @@ def followers(conversation_id: str) -> list[Subscriber]:
     return list(_local.get(conversation_id, ()))
 
 
-def crosses_processes() -> bool:
-    """Whether a channel layer that reaches other processes is configured."""
-    return not isinstance(get_channel_layer(), InMemoryChannelLayer)
-
-
 def publish(frame: Frame) -> None:
     """Hand a frame to this process's sockets, and to the others' by the layer; never waits, never fails."""
+    _deliver(frame)
+    if is_configured():
+        _crossing().post(frame.conversation_id, {"type": "frame", "process": PROCESS, "frame": asdict(frame)})
+
+
+def _deliver(frame: Frame) -> None:
     for subscriber in followers(frame.conversation_id):
         subscriber.deliver(frame)
-    if crosses_processes():
-        _post(frame)
 
 
-def deliver_remote(message: dict[str, Any], subscriber: Subscriber) -> None:
-    """A frame that came by the layer, for one socket; this process's own have been delivered already."""
+def _take(message: Message) -> None:
+    # This process's own have been delivered already.
     if message["process"] != PROCESS:
-        subscriber.deliver(Frame(**message["frame"]))
+        _deliver(Frame(**message["frame"]))
 
 
-def _post(frame: Frame) -> None:
+def _crossing() -> Crossing:
     loop = asyncio.get_running_loop()
-    outbox = _outboxes.setdefault(loop, asyncio.Queue(OUTBOX_LIMIT))
-    sender = _senders.get(loop)
-    if sender is None or sender.done():
-        _senders[loop] = loop.create_task(_send(outbox))
-    try:
-        outbox.put_nowait(frame)
-    except asyncio.QueueFull:
-        logger.warning("the channel layer is too slow; other processes will read a snapshot instead of frames")
-
-
-async def _send(outbox: asyncio.Queue[Frame]) -> None:
-    layer = get_channel_layer()
-    while True:
-        frame = await outbox.get()
-        message = {"type": "conversation.frame", "process": PROCESS, "frame": asdict(frame)}
-        try:
-            await layer.group_send(group_name(frame.conversation_id), message)
-        except Exception:  # any failure of any layer means the same: others read a snapshot
-            logger.warning("the channel layer did not take a frame", exc_info=True)
+    if loop not in _crossings:
+        _crossings[loop] = Crossing(_take, followed)
+    return _crossings[loop]

@@ -4,20 +4,21 @@ A lone turn waits for nothing: its first change is stored and shown at once, lat
 `FRAME_INTERVAL_S`. Many turns share each transaction. The loop wakes at the earlier of "something new is due" and
 "a lease must be renewed"; it never sleeps out one turn's interval while another one is due.
 
-Guarantee: no frame leaves before the transaction that holds its content has committed.
+Guarantees: no frame leaves before the transaction that holds its content has committed; what is wrong with one turn
+ends that turn and no other.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from datetime import timedelta
 
 from django.conf import settings
-from django.db import DatabaseError, IntegrityError, InterfaceError, OperationalError
+from django.db import InterfaceError, OperationalError
 
 from chat.turns import broadcast, store
 from chat.turns.assembler import Change
+from chat.turns.broadcast import Frame
 from chat.turns.live_turn import LiveTurn
 from chat.turns.store import Batch, Round
 
@@ -26,7 +27,10 @@ logger = logging.getLogger(__name__)
 FRAME_INTERVAL_S = 0.04
 """At most 25 frames a second and conversation; measured: rendering and sending then cost less than storing."""
 
-GIVE_UP_AFTER = timedelta(seconds=30)
+RENDER_SHARE = 0.1
+"""Of one core, that the frames of one turn may take: a block of 200 KB that is still open takes 0.1 s to render."""
+
+GIVE_UP_AFTER_S = 60.0
 """How long a database that does not take writes is tried before the turns it holds up are given up."""
 
 Taken = tuple[LiveTurn, Batch, list[Change]]
@@ -48,12 +52,21 @@ class GroupCommit:
         if self._task is None or self._task.done():
             loop = asyncio.get_running_loop()
             self._renew_at = loop.time() + settings.TURN_LEASE_S / 3
-            self._task = loop.create_task(self._run())
+            self._task = loop.create_task(self._run(), name="group commit")
+            self._task.add_done_callback(self._mourn)
         self._news.set()
 
     def touch(self) -> None:
         """Some turn has news."""
         self._news.set()
+
+    def _mourn(self, task: asyncio.Task[None]) -> None:
+        """The event loop ends, or a defect ended this: no turn may wait for it. Their leases run out."""
+        if not task.cancelled() and task.exception() is not None:
+            logger.critical("group commit ended by a defect; its turns are given up", exc_info=task.exception())
+        for turn in list(self._turns):
+            self._leave(turn)
+            turn.cancel()
 
     async def _run(self) -> None:
         loop = asyncio.get_running_loop()
@@ -67,7 +80,7 @@ class GroupCommit:
             if renew:
                 self._renew_at = now + settings.TURN_LEASE_S / 3
             taken: list[Taken] = [(turn, *turn.take()) for turn in (self._turns if renew else due)]
-            await self._store(taken, renew=renew)
+            await self._store(taken)
 
     async def _wait(self, now: float) -> None:
         self._news.clear()
@@ -78,46 +91,48 @@ class GroupCommit:
         except TimeoutError:
             pass
 
-    async def _store(self, taken: list[Taken], *, renew: bool) -> None:
+    async def _store(self, taken: list[Taken]) -> None:
         loop = asyncio.get_running_loop()
-        give_up_at = loop.time() + GIVE_UP_AFTER.total_seconds()
+        give_up_at = loop.time() + GIVE_UP_AFTER_S
         pause_s = 0.1
         while True:
             try:
-                done = await self._write([batch for _, batch, _ in taken], renew=renew)
+                done = await self._write([batch for _, batch, _ in taken])
             except (OperationalError, InterfaceError) as error:
                 # A full disk, a locked or restarting database: all is still in memory, so try again.
                 logger.warning("live turns could not be stored, trying again: %s", error)
                 if loop.time() > give_up_at:
-                    self._give_up(taken)
+                    await self._give_up(taken)
                     return
                 await asyncio.sleep(pause_s)
                 pause_s = min(pause_s * 2, 2.0)
-            except DatabaseError:
-                # One turn's content is not storable; the others must not fail with it.
+            except Exception:
+                # One turn's content cannot be stored; the others must not fail with it.
                 if len(taken) == 1:
                     logger.exception("turn %s could not be stored", taken[0][0].turn.pk)
-                    self._give_up(taken)
+                    await self._give_up(taken)
                     return
                 for one in taken:
-                    await self._store([one], renew=renew)
+                    await self._store([one])
                 return
             else:
                 self._publish(taken, done)
                 return
 
-    async def _write(self, batches: list[Batch], *, renew: bool) -> Round:
+    async def _write(self, batches: list[Batch]) -> Round:
         try:
-            return await store.run(store.write_round, batches, lease_owner=self._lease_owner, renew=renew)
-        except IntegrityError:
-            # The connection may have broken after the commit and before its confirmation.
-            done = await store.run(store.round_if_stored, batches)
-            if done is None:
-                raise
-            return done
+            done = await store.run(store.write_round, batches, lease_owner=self._lease_owner)
+        except store.ALREADY_STORED:
+            done = Round(lost={batch.turn_id for batch in batches})
+        # The connection may have broken after the commit and before its confirmation.
+        lost = [batch for batch in batches if batch.turn_id in done.lost and batch.rows]
+        if lost:
+            stored = await store.run(store.stored_after_all, lost)
+            done.lost -= stored.keys()
+            done.revisions |= stored
+        return done
 
     def _publish(self, taken: list[Taken], done: Round) -> None:
-        now = asyncio.get_running_loop().time()
         for turn, batch, changes in taken:
             if turn.turn.pk in done.lost:
                 logger.warning("turn %s was taken away: its lease had run out", turn.turn.pk)
@@ -128,16 +143,31 @@ class GroupCommit:
                 turn.stop()
             if batch.ending:
                 self._leave(turn)
-                broadcast.publish(turn.closing(batch, done.revisions[turn.turn.pk]))
-            elif batch.rows:
-                turn.due_at = now + FRAME_INTERVAL_S
-                broadcast.publish(turn.progress(batch, changes))
+            if batch.rows:
+                self._show(turn, batch, changes, done.revisions.get(turn.turn.pk))
 
-    def _give_up(self, taken: list[Taken]) -> None:
-        # Their leases run out; what was stored becomes an interrupted message when the database is back.
-        for turn, _, _ in taken:
+    def _show(self, turn: LiveTurn, batch: Batch, changes: list[Change], revision: int | None) -> None:
+        loop = asyncio.get_running_loop()
+        began = loop.time()
+        try:
+            frame = turn.frame_of(batch, changes, revision)
+        except Exception:
+            # It is stored, and nothing else may wait for it: pages read it for themselves.
+            logger.exception("what turn %s has stored could not be shown", turn.turn.pk)
+            frame = Frame.unseen(turn.turn.conversation_id)
+        took_s = loop.time() - began
+        turn.due_at = loop.time() + max(FRAME_INTERVAL_S, took_s / RENDER_SHARE)
+        broadcast.publish(frame)
+
+    async def _give_up(self, taken: list[Taken]) -> None:
+        for turn, batch, _ in taken:
             self._leave(turn)
             turn.cancel()
+            try:
+                await store.run(store.fail, batch.turn_id, lease_owner=self._lease_owner)
+            except Exception:
+                # Its lease runs out; what was stored becomes an interrupted message when the database is back.
+                logger.exception("turn %s could not be ended", turn.turn.pk)
 
     def _leave(self, turn: LiveTurn) -> None:
         self._turns.discard(turn)

@@ -40,6 +40,7 @@ class LiveTurn:
         self._ending: Ending | None = None
         self._seq = 0
         self._page = LiveMessage(self.turn.message_id)
+        self._is_unseen = False
         self._started = started
 
     @property
@@ -56,7 +57,8 @@ class LiveTurn:
         """Take one event of the provider."""
         self._changes += self._assembler.add(event)
         if isinstance(event, PartReceived):
-            self.size_bytes += len(event.part.text or "") + len(event.part.data or b"")
+            part = event.part
+            self.size_bytes += len(part.text or "") + len(part.data or b"") + len(str(part.fields))
 
     def end(self, status: Turn.Status, *, error_code: str = "", error_detail: str = "") -> None:
         """No event follows."""
@@ -64,8 +66,9 @@ class LiveTurn:
 
     def stop(self) -> None:
         """End it because a user asked for that; a turn that is ending already ends as it would."""
-        self.is_stopping = True
-        self.cancel()
+        if not self.is_stopping:
+            self.is_stopping = True
+            self.cancel()
 
     def cancel(self) -> None:
         """End its task, which closes the upstream request."""
@@ -103,24 +106,27 @@ class LiveTurn:
             content += conversations_swaps(self.turn.conversation, self._started.listed)
         return self._frame(content, after=-1, seq=0)
 
-    def progress(self, batch: Batch, changes: list[Change]) -> Frame:
-        """The frame of a stored round."""
-        content = self._page.update(changes)
-        return self._frame(content, after=batch.first_seq - 1, seq=self._seq_of(batch))
+    def frame_of(self, batch: Batch, changes: list[Change], revision: int | None) -> Frame:
+        """The frame of a stored round; `revision`: the conversation's new one, where the turn has ended.
 
-    def closing(self, batch: Batch, revision: int) -> Frame:
-        """The frame that shows the whole ended message, as every later page will."""
-        assert batch.ending is not None
-        for name, value in batch.ending.turn_fields().items():
-            setattr(self.turn, name, value)
-        self.turn.conversation.revision = revision
-        article = message_html(answer_view(self.turn.message, self.turn, self.answer))
-        content = partial(f"message-{self.turn.message_id}", "outerMorph", article)
-        return self._frame(content, after=batch.first_seq - 1, seq=self._seq_of(batch))
-
-    @staticmethod
-    def _seq_of(batch: Batch) -> int:
-        return batch.first_seq + len(batch.rows) - 1
+        The frame of the end shows the whole message, as every later page will.
+        """
+        if batch.ending is None:
+            if self._is_unseen:
+                return Frame.unseen(self.turn.conversation_id)
+            # Until it has been made: after a failure in the middle, what the tabs have seen is not known.
+            self._is_unseen = True
+            content = self._page.update(changes)
+            self._is_unseen = False
+        else:
+            for name, value in batch.ending.turn_fields().items():
+                setattr(self.turn, name, value)
+            if revision is not None:
+                self.turn.conversation.revision = revision
+            article = message_html(answer_view(self.turn.message, self.turn, self.answer))
+            content = partial(f"message-{self.turn.message_id}", "outerMorph", article)
+        seq = batch.first_seq + len(batch.rows) - 1
+        return self._frame(content, after=batch.first_seq - 1, seq=seq)
 
     def _frame(self, content: SafeString, *, after: int, seq: int) -> Frame:
         turn_id = str(self.turn.pk)

@@ -8,14 +8,22 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
+from datetime import timedelta
 
-from django.db import DatabaseError, close_old_connections, connection
+from django.conf import settings
+from django.db import close_old_connections, connection
 
 from chat.turns import store
+from chat.turns.runner import live_turns
 
 logger = logging.getLogger(__name__)
 
 SWEEP_INTERVAL_S = 2.0
+
+FORGET_INTERVAL_S = 600.0
+LOG_LIFE = timedelta(days=1)
+"""How long the log of an ended turn is kept, for readers that resume it."""
 
 
 def start() -> threading.Thread:
@@ -27,7 +35,8 @@ def start() -> threading.Thread:
 
 def sweep() -> int:
     """End every turn whose lease ran out; how many. Open pages notice by the conversation's revision."""
-    ended = store.interrupt_expired()
+    # A turn that runs here may be behind with its lease, when the database has just come back: it is alive.
+    ended = store.interrupt_expired(alive=live_turns())
     for conversation_id in ended:
         logger.warning("a turn of conversation %s was interrupted: its process is gone", conversation_id)
     return len(ended)
@@ -35,11 +44,17 @@ def sweep() -> int:
 
 def _sweep_for_ever() -> None:
     pause = threading.Event()
+    forget_at = time.monotonic() + FORGET_INTERVAL_S
     while True:
-        close_old_connections()
         try:
+            close_old_connections()
             sweep()
-        except DatabaseError as error:
-            logger.warning("interrupted turns could not be looked for: %s", error)
+            if time.monotonic() > forget_at:
+                forget_at = time.monotonic() + FORGET_INTERVAL_S
+                store.forget_old_logs(older_than=LOG_LIFE)
+        except Exception:
+            logger.warning("interrupted turns could not be looked for", exc_info=True)
             connection.close()
+            # Other processes could not renew their leases either: give them the time to.
+            pause.wait(settings.TURN_LEASE_S)
         pause.wait(SWEEP_INTERVAL_S)

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import timedelta
 
 from django.conf import settings
-from django.db import IntegrityError, transaction
+from django.db import transaction
 from django.db.models import Max
 from django.utils import timezone
 
 from attachments.models import Attachment
 from chat.models import Conversation, Message, MessageAttachment, Part, Turn
 from chat.parts import PartKind, Role
-from chat.turns.store import bump_revision
+from chat.turns.store import bump_revision, lease_end
+from chat.turns.transcript import row_part, turn_notice
 
 TITLE_LENGTH = 60
+CONTINUE = "Continue."
 
 
 class StartRefused(Exception):
@@ -51,30 +53,55 @@ class StartedTurn:
     """The owner's conversations, where this question has given one of them its title."""
 
 
-def create_turn(conversation: Conversation, asked: Asked, *, lease_owner: str) -> StartedTurn:
-    """Store the user's message, an empty answer and a running turn; raises StartRefused while one is live."""
-    try:
-        with transaction.atomic():
-            # The lock orders two tabs that send at once; the second sees the first one's live turn.
-            Conversation.objects.select_for_update().get(pk=conversation.pk)
-            return _known_turn(conversation, asked) or _create(conversation, asked, lease_owner)
-    except IntegrityError:
-        known = _known_turn(conversation, asked)
-        if known:
-            return known
-        raise
+def create_turn(conversation_id: uuid.UUID, asked: Asked, *, lease_owner: str) -> StartedTurn:
+    """Store the user's message, an empty answer and a running turn.
+
+    Raises StartRefused while a turn is live, and Conversation.DoesNotExist.
+    """
+    with transaction.atomic():
+        conversation = _locked(conversation_id)
+        return _known_turn(conversation, asked) or _create(conversation, asked, lease_owner)
 
 
-def create_retry(conversation: Conversation, *, lease_owner: str) -> StartedTurn:
+def create_continuation(conversation_id: uuid.UUID, *, lease_owner: str) -> StartedTurn:
+    """Go on after an answer that offers it; raises StartRefused after any other.
+
+    The API takes no request that ends with a model's turn, so going on needs a word of the user's.
+    """
+    with transaction.atomic():
+        conversation = _locked(conversation_id)
+        if _offer(conversation) != "continue":
+            raise StartRefused("There is nothing to continue here.")
+        return _create(conversation, Asked(CONTINUE), lease_owner)
+
+
+def create_retry(conversation_id: uuid.UUID, *, lease_owner: str) -> StartedTurn:
     """Answer the last question once more, after a turn that left nothing; raises StartRefused otherwise."""
     with transaction.atomic():
-        Conversation.objects.select_for_update().get(pk=conversation.pk)
-        turn = Turn.objects.filter(conversation=conversation).select_related("user_message").order_by("-message__index")
-        last = turn.first()
-        if last is None or last.is_live or last.message.parts.exclude(text="", kind=PartKind.TEXT).exists():
+        conversation = _locked(conversation_id)
+        if _offer(conversation) != "regenerate":
             raise StartRefused("Only an answer that left nothing can be tried again. Ask in a new message.")
+        last = _last_turn(conversation)
+        assert last is not None
         started = _begin(conversation, last.user_message, last.message.index + 1, (), lease_owner)
         return replace(started, asks=False)
+
+
+def _locked(conversation_id: uuid.UUID) -> Conversation:
+    """The conversation as it is now. The lock orders two tabs that send at once: the second sees the first's turn."""
+    return Conversation.objects.select_for_update().get(pk=conversation_id)
+
+
+def _last_turn(conversation: Conversation) -> Turn | None:
+    turns = Turn.objects.filter(conversation=conversation).select_related("message", "user_message")
+    return turns.order_by("-message__index").first()
+
+
+def _offer(conversation: Conversation) -> str:
+    """What the last answer's notice offers to do."""
+    last = _last_turn(conversation)
+    notice = turn_notice(last, map(row_part, last.message.parts.all())) if last else None
+    return notice.action if notice else ""
 
 
 def _known_turn(conversation: Conversation, asked: Asked) -> StartedTurn | None:
@@ -125,7 +152,7 @@ def _begin(
         model=conversation.model or settings.GEMINI_MODEL,
         code_execution=conversation.code_execution != Conversation.CodeExecution.OFF,
         lease_owner=lease_owner,
-        lease_expires_at=now + timedelta(seconds=settings.TURN_LEASE_S),
+        lease_expires_at=lease_end(),
         started_at=now,
     )
     conversation.revision = bump_revision(conversation.pk)

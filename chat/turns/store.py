@@ -1,4 +1,4 @@
-"""Every database write of a turn, and the reads that must agree with them.
+"""Every database write of a live turn, and the reads that must agree with them.
 
 Group commit: one round writes what changed in all live turns of this process in one transaction, and only then
 may it be published. A round writes for a turn only while this process holds its lease; a turn that was taken
@@ -11,16 +11,19 @@ no other socket's query stands between a part and its commit.
 from __future__ import annotations
 
 import asyncio
+import logging
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
 from datetime import timedelta
 from typing import Any, ParamSpec, TypeVar
 
 from django.conf import settings
-from django.db import InterfaceError, OperationalError, connection, transaction
+from django.db import IntegrityError, InterfaceError, OperationalError, connection, transaction
 from django.db.models import F
+from django.db.models.expressions import CombinedExpression
+from django.db.models.functions import Now
 from django.utils import timezone
 
 from attachments.store import new_pending
@@ -30,6 +33,11 @@ from chat.turns.log import Row, fold
 
 P = ParamSpec("P")
 T = TypeVar("T")
+
+logger = logging.getLogger(__name__)
+
+ALREADY_STORED = IntegrityError
+"""What storing a round twice raises: `seq` is unique in its turn."""
 
 _executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="turn-store")
 
@@ -106,8 +114,8 @@ def close_connection() -> None:
     _executor.submit(lambda: connection.close()).result()
 
 
-def write_round(batches: Sequence[Batch], *, lease_owner: str, renew: bool) -> Round:
-    """Store one round of group commit; `renew` pushes the leases of its turns on."""
+def write_round(batches: Sequence[Batch], *, lease_owner: str) -> Round:
+    """Store one round of group commit, and renew the leases of its turns."""
     result = Round()
     with transaction.atomic():
         held = dict(
@@ -127,9 +135,7 @@ def write_round(batches: Sequence[Batch], *, lease_owner: str, renew: bool) -> R
                 for offset, (name, data) in enumerate(batch.rows)
             ]
         )
-        if renew and mine:
-            expires_at = timezone.now() + timedelta(seconds=settings.TURN_LEASE_S)
-            Turn.objects.filter(pk__in=[batch.turn_id for batch in mine]).update(lease_expires_at=expires_at)
+        Turn.objects.filter(pk__in=[batch.turn_id for batch in mine]).update(lease_expires_at=lease_end())
         first = [batch.turn_id for batch in mine if batch.first_seq == 1 and batch.rows]
         if first:
             Turn.objects.filter(pk__in=first).update(first_part_at=timezone.now())
@@ -141,17 +147,21 @@ def write_round(batches: Sequence[Batch], *, lease_owner: str, renew: bool) -> R
     return result
 
 
-def round_if_stored(batches: Sequence[Batch]) -> Round | None:
-    """What a round found out, if it was committed although its confirmation was lost; else None."""
-    result = Round()
-    for batch in batches:
-        last_seq = batch.first_seq + len(batch.rows) - 1
-        if not TurnEvent.objects.filter(turn_id=batch.turn_id, seq=last_seq).exists():
-            return None
-        if batch.ending:
-            revision = Conversation.objects.filter(pk=batch.conversation_id).values_list("revision", flat=True).get()
-            result.revisions[batch.turn_id] = revision
-    return result
+def stored_after_all(batches: Sequence[Batch]) -> dict[uuid.UUID, int]:
+    """Which of these rounds were committed although nobody heard of it: turn -> its conversation's revision."""
+    return {
+        batch.turn_id: Conversation.objects.filter(pk=batch.conversation_id).values_list("revision", flat=True).get()
+        for batch in batches
+        if TurnEvent.objects.filter(turn_id=batch.turn_id, seq=batch.first_seq + len(batch.rows) - 1).exists()
+    }
+
+
+def fail(turn_id: uuid.UUID, *, lease_owner: str) -> None:
+    """End a turn whose newest part cannot be stored, with what its log holds."""
+    with transaction.atomic():
+        turn = Turn.objects.select_for_update().filter(pk=turn_id, lease_owner=lease_owner).first()
+        if turn is not None and turn.is_live:
+            _end_from_log(turn, Turn.Status.FAILED, error_code="storage")
 
 
 def _store_attachments(batch: Batch) -> None:
@@ -222,17 +232,43 @@ def request_stop(conversation_id: uuid.UUID) -> uuid.UUID | None:
     return found
 
 
-def interrupt_expired() -> list[uuid.UUID]:
-    """End every live turn whose lease ran out, with what its log holds; the conversations that changed."""
+def interrupt_expired(*, alive: Collection[uuid.UUID] = ()) -> list[uuid.UUID]:
+    """End every live turn whose lease ran out, but for those that are `alive` in this process.
+
+    Returns the conversations that changed.
+    """
     changed = []
-    expired = Turn.objects.filter(status__in=Turn.LIVE, lease_expires_at__lt=timezone.now())
+    expired = Turn.objects.filter(status__in=Turn.LIVE, lease_expires_at__lt=Now()).exclude(pk__in=alive)
     for turn_id in list(expired.values_list("pk", flat=True)):
         with transaction.atomic():
             turn = expired.select_for_update().filter(pk=turn_id).first()
-            if turn is None:
-                continue
-            rows = turn.events.order_by("seq").values_list("name", "data")
-            ending = Ending(Turn.Status.INTERRUPTED, fold(rows))
-            _end(turn.pk, turn.message_id, turn.conversation_id, ending)
-            changed.append(turn.conversation_id)
+            if turn is not None:
+                _end_from_log(turn, Turn.Status.INTERRUPTED)
+                changed.append(turn.conversation_id)
     return changed
+
+
+def _end_from_log(turn: Turn, status: Turn.Status, *, error_code: str = "") -> None:
+    try:
+        with transaction.atomic():
+            ending = Ending(status, fold(turn.events.order_by("seq").values_list("name", "data")), error_code)
+            _end(turn.pk, turn.message_id, turn.conversation_id, ending)
+    except OperationalError:
+        raise
+    except Exception:
+        # A log that this version cannot read must not keep the conversation closed for ever; its rows stay.
+        logger.exception("the log of turn %s could not be folded", turn.pk)
+        ending = Ending(Turn.Status.FAILED, Answer(), "storage")
+        _end(turn.pk, turn.message_id, turn.conversation_id, ending)
+
+
+def forget_old_logs(*, older_than: timedelta) -> int:
+    """Delete the logs of turns that ended long ago: their parts stand in rows of their own. How many rows."""
+    rows = TurnEvent.objects.filter(turn__ended_at__lt=Now() - older_than, turn__message__parts__isnull=False)
+    deleted, _ = TurnEvent.objects.filter(pk__in=list(rows.values_list("pk", flat=True).distinct()[:5000])).delete()
+    return deleted
+
+
+def lease_end() -> CombinedExpression:
+    """When a lease taken now runs out, on the database's clock: those of processes may differ."""
+    return Now() + timedelta(seconds=settings.TURN_LEASE_S)

@@ -17,7 +17,7 @@ from attachments.models import Attachment
 from chat.fragments import AttachmentView, MessageView, part_view
 from chat.models import Conversation, Message, MessageAttachment, Turn
 from chat.models import Part as PartRow
-from chat.notices import notice_of
+from chat.notices import Notice, notice_of
 from chat.parts import Part, PartKind, Role
 from chat.turns.assembler import Answer, FoundAttachment
 from chat.turns.log import fold
@@ -145,14 +145,19 @@ def model_message_view(
         text="",
         parts=tuple(part_view(message.pk, index, part, shown.get(index, ())) for index, part in enumerate(parts)),
         attachments=tuple(homeless),
-        notice=notice_of(
-            status=turn.status,
-            finish_reason=turn.finish_reason,
-            finish_message=turn.finish_message,
-            error_code=turn.error_code,
-            is_empty=not any(is_visible(part) for part in parts),
-        ),
+        notice=turn_notice(turn, parts),
         created_at=message.created_at.isoformat(),
+    )
+
+
+def turn_notice(turn: Turn, parts: Iterable[Part]) -> Notice | None:
+    """What its answer says about how the turn ended; `parts`: of that answer."""
+    return notice_of(
+        status=turn.status,
+        finish_reason=turn.finish_reason,
+        finish_message=turn.finish_message,
+        error_code=turn.error_code,
+        is_empty=not any(is_visible(part) for part in parts),
     )
 
 

@@ -14,7 +14,7 @@ from channels.db import database_sync_to_async
 from django.contrib.auth import get_user_model
 from django.contrib.auth.base_user import AbstractBaseUser
 from django.contrib.sessions.models import Session
-from django.db import DatabaseError
+from django.utils import timezone
 
 from chat.models import Conversation
 from chat.turns import broadcast
@@ -52,8 +52,8 @@ async def _watch() -> None:
         await asyncio.sleep(WATCH_INTERVAL_S)
         try:
             await look()
-        except DatabaseError as error:
-            logger.warning("open pages could not be checked: %s", error)
+        except Exception:
+            logger.warning("open pages could not be checked", exc_info=True)
 
 
 async def look() -> None:
@@ -68,7 +68,7 @@ async def look() -> None:
             await follower.end(4403, "You are signed out. Sign in again to go on.")
     for key, subscriber in followers:
         # A conversation that is gone has no revision: its followers read that for themselves.
-        subscriber.deliver(Frame(key, revisions.get(key, -1), "", after=-1, seq=0, text=""))
+        subscriber.deliver(Frame.at_revision(key, revisions.get(key, -1)))
 
 
 def _revisions(conversation_ids: list[str]) -> dict[str, int]:
@@ -81,7 +81,11 @@ def _allowed(followers: list[Revocable]) -> set[Revocable]:
     users = get_user_model()._default_manager.filter(pk__in={follower.user.pk for follower in followers})
     passwords = dict(users.filter(is_active=True).values_list("pk", "password"))
     keys = {follower.session_key for follower in followers if follower.session_key}
-    living = set(Session.objects.filter(session_key__in=keys).values_list("session_key", flat=True))
+    living = set(
+        Session.objects.filter(session_key__in=keys, expire_date__gt=timezone.now()).values_list(
+            "session_key", flat=True
+        )
+    )
     return {
         follower
         for follower in followers

@@ -25,7 +25,9 @@ FLAGS = [
 ]
 
 
-@pytest.fixture(scope="session")
+# Of this folder, not of the session: while Playwright runs, its event loop counts as running in this thread, and
+# every asynchronous test after it would fail.
+@pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
     """Chromium, as the system's package manager installs it."""
     path = next(
@@ -38,7 +40,7 @@ def browser() -> Iterator[Browser]:
         launched.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def server() -> Iterator[LiveServer]:
     """The product as `make run` serves it."""
     with running_server() as running:

@@ -60,15 +60,33 @@ def test_closed_and_tail_are_what_the_parser_gives_for_the_whole_text(text: str)
     assert render_markdown(text) == finish(parse(text), open_source=text)
 
 
+def with_limits(patch: pytest.MonkeyPatch, *, document_chars: int, cells: int) -> None:
+    """Small limits, so that small texts reach them."""
+    patch.setattr(documents, "DOCUMENT_LIMIT_CHARS", document_chars)
+    patch.setattr(stream, "DOCUMENT_LIMIT_CHARS", document_chars)
+    patch.setattr(documents, "TABLE_CELLS_LIMIT", cells)
+
+
 @pytest.mark.parametrize("limit_chars", [20, 40, 97])
 @settings(max_examples=300)
 @given(texts_with_cuts())
 def test_texts_longer_than_a_document_too(limit_chars: int, case: tuple[str, list[int]]) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(documents, "DOCUMENT_LIMIT_CHARS", limit_chars)
-        patch.setattr(stream, "DOCUMENT_LIMIT_CHARS", limit_chars)
-        patch.setattr(documents, "TABLE_CELLS_LIMIT", 30)
+        with_limits(patch, document_chars=limit_chars, cells=30)
         assert_streams_like_whole(*case)
+
+
+def test_cells_are_counted_the_same_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    with_limits(monkeypatch, document_chars=1000, cells=30)
+    text = "before\n\n| a | b |\n|-|-|\n" + "| 1 | 2 |\n" * 20 + "\nafter\n"
+    assert "<table>" not in render_markdown(text)
+    assert_streams_like_whole(text, range(len(text)))
+
+
+def test_full_document_that_reopens_a_block_resets(monkeypatch: pytest.MonkeyPatch) -> None:
+    with_limits(monkeypatch, document_chars=40, cells=30)
+    # The line after `[1]:` makes it a definition, which closes nothing, in the piece that also fills the document.
+    assert_streams_like_whole("one\n[two](http://x.example)\n\n[1]: \nf:\n\nfive", [36])
 
 
 @pytest.mark.parametrize("name", ["commonmark", "gfm"])

@@ -44,7 +44,7 @@ async def answered(conversation: Conversation, text: str, tab: Tab | None = None
     """Ask, wait for the end; the turn as stored."""
     if tab:
         broadcast.subscribe(conversation.pk, tab)
-    started = await start_turn(lambda: (Conversation.objects.get(pk=conversation.pk), Asked(text)))
+    started = await start_turn(lambda: (conversation.pk, Asked(text)))
     await Runner.current().drain()
     if tab:
         broadcast.unsubscribe(conversation.pk, tab)

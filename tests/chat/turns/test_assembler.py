@@ -120,6 +120,10 @@ def test_typed_marker_is_text_wherever_it_is_cut() -> None:
 
 def test_what_no_database_stores_becomes_a_replacement_character() -> None:
     assert assembled(text("a\0b\ud800c😀")).parts[0].text == "a\ufffdb\ufffdc😀"
+    call = Part(PartKind.FUNCTION_CALL, call_id="\0", fields={"args": {"\0": ["\ud800", 1]}})
+    [part] = assembled(call).parts
+    assert part.call_id == "\ufffd"
+    assert part.fields == {"args": {"\ufffd": ["\ufffd", 1]}}
 
 
 def test_last_usage_and_last_finish_count() -> None:

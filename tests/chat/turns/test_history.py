@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import urllib.request
+import uuid
 from typing import Any
 
 import pytest
@@ -111,7 +112,7 @@ async def test_code_of_a_stopped_turn_without_its_result_is_left_out(emulated: S
 async def test_files_of_a_question_are_sent_with_it(emulated: Settings) -> None:
     conversation = await new_conversation(model="scenario-text")
 
-    def ask() -> tuple[Conversation, Asked]:
+    def ask() -> tuple[uuid.UUID, Asked]:
         shown = Conversation.objects.get(pk=conversation.pk)
         file = new_pending(
             owner_id=shown.owner_id,
@@ -122,7 +123,7 @@ async def test_files_of_a_question_are_sent_with_it(emulated: Settings) -> None:
             height=6,
             is_graph=False,
         )
-        return shown, Asked("what is this?", (file,))
+        return shown.pk, Asked("what is this?", (file,))
 
     await start_turn(ask)
     await Runner.current().drain()

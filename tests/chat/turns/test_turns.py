@@ -141,7 +141,7 @@ async def test_stopped_turn_keeps_what_came(emulated: Settings) -> None:
     conversation = await new_conversation(model="scenario-endless-50")
     tab = Tab(conversation.pk)
     broadcast.subscribe(conversation.pk, tab)
-    started = await start_turn(lambda: (Conversation.objects.get(pk=conversation.pk), Asked("go")))
+    started = await start_turn(lambda: (conversation.pk, Asked("go")))
     while len(tab.frames) < 5:
         await asyncio.sleep(0.01)
     assert await stop_turn(conversation.pk)
@@ -157,7 +157,7 @@ async def test_stopped_turn_keeps_what_came(emulated: Settings) -> None:
 async def test_turn_stopped_by_another_process_ends_soon(emulated: Settings) -> None:
     emulated.TURN_LEASE_S = 2
     conversation = await new_conversation(model="scenario-endless-20")
-    await start_turn(lambda: (Conversation.objects.get(pk=conversation.pk), Asked("go")))
+    await start_turn(lambda: (conversation.pk, Asked("go")))
     await database_sync_to_async(store.request_stop)(conversation.pk)
     async with asyncio.timeout(3):
         await Runner.current().drain()
@@ -169,7 +169,7 @@ async def test_only_one_of_many_simultaneous_questions_starts(emulated: Settings
 
     async def ask(number: int) -> str:
         try:
-            await start_turn(lambda: (Conversation.objects.get(pk=conversation.pk), Asked(f"question {number}")))
+            await start_turn(lambda: (conversation.pk, Asked(f"question {number}")))
         except StartRefused:
             return "refused"
         return "started"
@@ -183,12 +183,13 @@ async def test_only_one_of_many_simultaneous_questions_starts(emulated: Settings
 
 async def test_turn_that_lost_its_lease_stores_nothing_more(emulated: Settings) -> None:
     conversation = await new_conversation(model="scenario-endless-50")
-    started = await start_turn(lambda: (Conversation.objects.get(pk=conversation.pk), Asked("go")))
+    started = await start_turn(lambda: (conversation.pk, Asked("go")))
     while not await TurnEvent.objects.filter(turn=started.turn).aexists():
         await asyncio.sleep(0.01)
-    # As after a long pause of this process: the lease is over and another process has ended the turn.
-    await Turn.objects.filter(pk=started.turn.pk).aupdate(lease_expires_at=timezone.now() - timedelta(seconds=1))
-    assert await database_sync_to_async(recovery.sweep)() == 1
+    # As after a long pause of this process: the lease was over, and another process ends the turn.
+    gone = timezone.now() - timedelta(seconds=1)
+    await Turn.objects.filter(pk=started.turn.pk).aupdate(lease_owner="another", lease_expires_at=gone)
+    assert await database_sync_to_async(store.interrupt_expired)() == [conversation.pk]
     events = await TurnEvent.objects.filter(turn=started.turn).acount()
     await Runner.current().drain()
     turn = await Turn.objects.select_related("message").aget(pk=started.turn.pk)
@@ -200,7 +201,7 @@ async def test_turn_that_lost_its_lease_stores_nothing_more(emulated: Settings) 
 
 async def test_sweep_leaves_living_turns_alone(emulated: Settings) -> None:
     conversation = await new_conversation(model="scenario-endless")
-    await start_turn(lambda: (Conversation.objects.get(pk=conversation.pk), Asked("go")))
+    await start_turn(lambda: (conversation.pk, Asked("go")))
     assert await database_sync_to_async(recovery.sweep)() == 0
     await stop_turn(conversation.pk)
     await Runner.current().drain()
@@ -218,7 +219,7 @@ async def test_full_disk_holds_a_turn_up_and_loses_nothing(
     conversation = await new_conversation(model="scenario-endless-500")
     tab = Tab(conversation.pk)
     broadcast.subscribe(conversation.pk, tab)
-    await start_turn(lambda: (Conversation.objects.get(pk=conversation.pk), Asked("go")))
+    await start_turn(lambda: (conversation.pk, Asked("go")))
     try:
         # SQLite says "database or disk is full" for both.
         await store.run(limit, 1)
@@ -249,7 +250,7 @@ async def test_failed_answer_that_left_nothing_can_be_tried_again(emulated: Sett
     first = await answered(conversation, "?", tab)
     assert first.status == "failed"
     broadcast.subscribe(conversation.pk, tab)
-    await retry_turn(lambda: Conversation.objects.get(pk=conversation.pk))
+    await retry_turn(lambda: conversation.pk)
     await Runner.current().drain()
     broadcast.unsubscribe(conversation.pk, tab)
     second = await Turn.objects.exclude(pk=first.pk).aget(conversation=conversation)
@@ -257,7 +258,7 @@ async def test_failed_answer_that_left_nothing_can_be_tried_again(emulated: Sett
     assert second.user_message_id == first.user_message_id
     assert tab.page.transcript == await fresh_page(conversation)
     with pytest.raises(StartRefused):
-        await retry_turn(lambda: Conversation.objects.get(pk=conversation.pk))
+        await retry_turn(lambda: conversation.pk)
 
 
 async def test_answer_that_takes_too_long_is_ended(emulated: Settings) -> None:
@@ -273,13 +274,13 @@ async def test_many_turns_share_their_commits(emulated: Settings, monkeypatch: p
     rounds = 0
     write = store.write_round
 
-    def counted(batches: Sequence[store.Batch], *, lease_owner: str, renew: bool) -> store.Round:
+    def counted(batches: Sequence[store.Batch], *, lease_owner: str) -> store.Round:
         nonlocal rounds
         rounds += 1
-        return write(batches, lease_owner=lease_owner, renew=renew)
+        return write(batches, lease_owner=lease_owner)
 
-    def ask(conversation: Conversation) -> Callable[[], tuple[Conversation, Asked]]:
-        return lambda: (Conversation.objects.get(pk=conversation.pk), Asked("go"))
+    def ask(conversation: Conversation) -> Callable[[], tuple[uuid.UUID, Asked]]:
+        return lambda: (conversation.pk, Asked("go"))
 
     monkeypatch.setattr(store, "write_round", counted)
     await asyncio.gather(*(start_turn(ask(one)) for one in conversations))
