@@ -1,0 +1,68 @@
+"""Request bodies before Django sees them: bounded, and parsed by nobody but Django.
+
+Twisted reads every body to its end and parses forms on the event loop, whoever sent them: 15 MB of multipart lines
+stop the server for ten seconds, and a body without an end fills the disk. Daphne uses none of what is parsed.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from daphne import http_protocol
+from twisted.web import http
+
+#: The largest upload, and what a form around it takes.
+BODY_LIMIT_BYTES = 16 * 1024 * 1024
+#: Query strings go through the same function as bodies; a line of headers is shorter than this.
+QUERY_LIMIT_BYTES = 64 * 1024
+
+TOO_LARGE = (
+    b"HTTP/1.1 413 Content Too Large\r\nConnection: close\r\nContent-Type: text/plain; charset=utf-8\r\n\r\n"
+    b"At most 16 MB can be sent at once.\n"
+)
+
+
+class BoundedRequest(http_protocol.WebRequest):  # type: ignore[misc]  # Daphne has no types
+    """A request that is refused as soon as its body is known to be too large."""
+
+    _received_bytes = 0
+    _is_refused = False
+
+    def gotLength(self, length: int | None) -> None:
+        """The announced length, before the body; None: it comes in chunks."""
+        super().gotLength(length)
+        if length is not None and length > BODY_LIMIT_BYTES:
+            self._refuse()
+
+    def handleContentChunk(self, data: bytes) -> None:
+        """Some of the body."""
+        self._received_bytes += len(data)
+        if self._received_bytes > BODY_LIMIT_BYTES:
+            self._refuse()
+        if not self._is_refused:
+            super().handleContentChunk(data)
+
+    def requestReceived(self, command: bytes, path: bytes, version: bytes) -> None:
+        """The body has come to its end; one that was refused is answered already."""
+        if not self._is_refused:
+            super().requestReceived(command, path, version)
+
+    def _refuse(self) -> None:
+        if not self._is_refused:
+            self._is_refused = True
+            self.channel.transport.write(TOO_LARGE)
+            self.channel.loseConnection()
+
+
+_parse_query = http.parse_qs
+
+
+def _parse_short_query(text: bytes, *args: Any, **kwargs: Any) -> dict[bytes, list[bytes]]:  # noqa: ANN401 - as Twisted's
+    return {} if len(text) > QUERY_LIMIT_BYTES else _parse_query(text, *args, **kwargs)
+
+
+def install() -> None:
+    """Make Daphne's requests bounded ones; before its server is made."""
+    http_protocol.WebRequest = BoundedRequest
+    http._getMultiPartArgs = lambda content, content_type: {}
+    http.parse_qs = _parse_short_query
