@@ -11,14 +11,15 @@ import asyncio
 import json
 import logging
 import uuid
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 from urllib.parse import parse_qs
 
 from channels.db import database_sync_to_async
 from channels.generic.websocket import AsyncWebsocketConsumer
+from django.conf import settings
 from django.contrib.auth.base_user import AbstractBaseUser
 from django.db import DatabaseError
 
@@ -28,80 +29,25 @@ from chat.fragments import EMPTY, error_html, frame, message_html, partial, tran
 from chat.models import Conversation
 from chat.turns import broadcast, watch
 from chat.turns.broadcast import Frame
+from chat.turns.following import REFUSED_LIMIT, WINDOW_FRAMES, Pace, Place, Window
 from chat.turns.runner import continue_turn, retry_turn, start_turn, stop_turn
 from chat.turns.starting import Asked, StartRefused
 from chat.turns.transcript import Snapshot, snapshot
 
-WINDOW_FRAMES = 64
-WINDOW_BYTES = 1024 * 1024
-"""What may be on its way to a page that acknowledges; then the next thing it gets is a snapshot."""
-
-UNACKNOWLEDGED_BYTES = 16 * 1024 * 1024
-"""What a client that never acknowledges is sent before it is closed; it may come back and read a snapshot."""
-
 CLOSE_GONE = 4404
 CLOSE_TOO_SLOW = 1013
+CLOSE_TOO_FAST = 1008
 
 NO_CONVERSATION = "This conversation is gone."
 RETRY_PAUSE_S = 1.0
 
 logger = logging.getLogger(__name__)
 
+_readers = ThreadPoolExecutor(max_workers=4, thread_name_prefix="snapshot")
+"""Apart from Django's shared thread: a long transcript must not hold up other sockets' handshakes."""
 
-@dataclass(slots=True)
-class Place:
-    """What the page of one socket shows."""
-
-    revision: int | None
-    turn_id: str = ""
-    seq: int = 0
-
-    def follows(self, frame: Frame) -> bool:
-        """Whether `frame` is the very next step."""
-        if frame.after == -1:
-            return self.revision is not None and frame.revision == self.revision + 1
-        return frame.turn_id == self.turn_id and frame.after == self.seq
-
-    def has_seen(self, frame: Frame) -> bool:
-        """Whether the page shows all that `frame` brings."""
-        if self.revision is None or frame.revision > self.revision:
-            return False
-        return frame.revision < self.revision or (frame.turn_id == self.turn_id and frame.seq <= self.seq)
-
-
-@dataclass(slots=True)
-class Window:
-    """What is on its way to the page and not acknowledged."""
-
-    sent: deque[tuple[str, int, int]] = field(default_factory=deque)
-    """Turn, seq and size in bytes of each frame."""
-    size_bytes: int = 0
-    is_used: bool = False
-    """Whether this client acknowledges at all."""
-
-    @property
-    def is_full(self) -> bool:
-        """Whether to wait for an acknowledgement."""
-        return self.is_used and (len(self.sent) >= WINDOW_FRAMES or self.size_bytes >= WINDOW_BYTES)
-
-    @property
-    def is_ignored(self) -> bool:
-        """Whether a client that never acknowledges has been sent more than enough."""
-        return not self.is_used and self.size_bytes > UNACKNOWLEDGED_BYTES
-
-    def add(self, turn_id: str, seq: int, size_bytes: int) -> None:
-        """A frame was sent."""
-        self.size_bytes += size_bytes
-        if len(self.sent) < WINDOW_FRAMES or self.is_used:
-            self.sent.append((turn_id, seq, size_bytes))
-
-    def acknowledge(self, turn_id: str, seq: int) -> None:
-        """The page has applied all frames up to this one; one that was never sent changes nothing."""
-        self.is_used = True
-        known = [position for position, (turn, number, _) in enumerate(self.sent) if (turn, number) == (turn_id, seq)]
-        for _ in range(known[-1] + 1 if known else 0):
-            self.sent.popleft()
-        self.size_bytes = sum(size_bytes for _, _, size_bytes in self.sent)
+_sockets: Counter[int] = Counter()
+"""Open sockets of this process, by user."""
 
 
 class ConversationConsumer(AsyncWebsocketConsumer):
@@ -113,9 +59,12 @@ class ConversationConsumer(AsyncWebsocketConsumer):
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:  # noqa: ANN401 - ASGI's own
         """Serve one socket; however that ends, nothing of it is left behind."""
         self._pump_task: asyncio.Task[None] | None = None
+        self._is_counted = False
         try:
             await super().__call__(scope, receive, send)
         finally:
+            if self._is_counted:
+                _sockets[self.user.pk] -= 1
             if self._pump_task:
                 self._pump_task.cancel()
                 broadcast.unsubscribe(self.conversation_id, self)
@@ -128,6 +77,7 @@ class ConversationConsumer(AsyncWebsocketConsumer):
         self._frames: deque[Frame] = deque()
         self._work = asyncio.Event()
         self._window = Window()
+        self._pace = Pace()
         self._place = Place(_revision_in(self.scope["query_string"]))
         self._is_behind = True
         try:
@@ -135,6 +85,11 @@ class ConversationConsumer(AsyncWebsocketConsumer):
         except NotFound:
             await self.close()
             return
+        if _sockets[self.user.pk] >= settings.SOCKETS_LIMIT:
+            await self.close()
+            return
+        _sockets[self.user.pk] += 1
+        self._is_counted = True
         await self.accept()
         self._pump_task = asyncio.get_running_loop().create_task(self._pump())
         broadcast.subscribe(self.conversation_id, self)
@@ -190,12 +145,12 @@ class ConversationConsumer(AsyncWebsocketConsumer):
         # Frames that come while it is read follow it, or are in it, or show a gap again.
         self._frames.clear()
         self._is_behind = False
+        read = database_sync_to_async(_read, thread_sensitive=False, executor=_readers)
         try:
-            now = await database_sync_to_async(snapshot)(self.conversation_id, known_revision=self._place.revision)
+            now, text = await read(self.conversation_id, self._place.revision)
         except Conversation.DoesNotExist:
             await self.end(CLOSE_GONE, NO_CONVERSATION)
             return
-        text = await asyncio.to_thread(_snapshot_frame, now, self._place.revision)
         live = now.live
         self._place = Place(now.revision, str(live.turn_id) if live else "", live.seq if live else 0)
         if text:
@@ -203,10 +158,13 @@ class ConversationConsumer(AsyncWebsocketConsumer):
 
     async def _push(self, text: str) -> None:
         self._window.add(self._place.turn_id, self._place.seq, len(text))
+        await self._say(text)
+
+    async def _say(self, text: str) -> None:
         if self._window.is_ignored:
             await self.close(CLOSE_TOO_SLOW)
-            return
-        await self.send(text_data=text)
+        else:
+            await self.send(text_data=text)
 
     async def end(self, code: int, sentence: str) -> None:
         """Say why, and close: the right to read this conversation is gone."""
@@ -217,6 +175,13 @@ class ConversationConsumer(AsyncWebsocketConsumer):
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
         """One JSON object with an `action`; hx-ws sends a form's fields as its `body`."""
+        if not self._pace.allows():
+            # One of them is told so, the others cost nothing; whoever goes on for long is sent away.
+            if self._pace.refused == 1:
+                await self._complain("This is too fast. Wait a second.")
+            elif self._pace.refused > REFUSED_LIMIT:
+                await self.close(CLOSE_TOO_FAST)
+            return
         try:
             message = json.loads(text_data or "")
         except (ValueError, RecursionError):
@@ -256,7 +221,7 @@ class ConversationConsumer(AsyncWebsocketConsumer):
 
         await start_turn(ask)
         accepted = {"accepted": data["client_id"]} if data["client_id"] else {}
-        await self.send(text_data=frame(partial("composer-error", "innerHTML", EMPTY), **accepted))
+        await self._answer(frame(partial("composer-error", "innerHTML", EMPTY), **accepted))
 
     def _authorise(self) -> uuid.UUID:
         return writable_conversation(self.user, self.conversation_id).pk
@@ -279,10 +244,15 @@ class ConversationConsumer(AsyncWebsocketConsumer):
             self._work.set()
 
     async def _clear_complaint(self) -> None:
-        await self.send(text_data=frame(partial("composer-error", "innerHTML", EMPTY)))
+        await self._answer(frame(partial("composer-error", "innerHTML", EMPTY)))
 
     async def _complain(self, sentence: str) -> None:
-        await self.send(text_data=frame(partial("composer-error", "innerHTML", error_html(sentence))))
+        await self._answer(frame(partial("composer-error", "innerHTML", error_html(sentence))))
+
+    async def _answer(self, text: str) -> None:
+        """To this socket alone; counts as sent like any frame."""
+        self._window.size_bytes += len(text)
+        await self._say(text)
 
 
 ACTIONS: dict[str, Callable[[ConversationConsumer, dict[str, Any]], Awaitable[None]]] = {
@@ -298,6 +268,12 @@ def _revision_in(query_string: bytes) -> int | None:
     """The revision that the page was rendered at."""
     value = parse_qs(query_string.decode("latin-1")).get("revision", [""])[0]
     return int(value) if value.isdecimal() and len(value) < 16 else None
+
+
+def _read(conversation_id: uuid.UUID, known_revision: int | None) -> tuple[Snapshot, str]:
+    """A snapshot, and the frame that brings a page up to it; raises Conversation.DoesNotExist."""
+    now = snapshot(conversation_id, known_revision=known_revision)
+    return now, _snapshot_frame(now, known_revision)
 
 
 def _snapshot_frame(now: Snapshot, known_revision: int | None) -> str:

@@ -28,6 +28,7 @@ ERRORS = _error_sentences() | {
     "limit": "The answer grew too long or took too long, so it was ended here. What came is kept.",
     "storage": "The answer could not be stored, so it was ended. Whoever runs this server must look at its database.",
     "file_unavailable": "An attached file could not be read from storage just now. Try again soon.",
+    "files_too_large": "The attached files are too large together: a question can have at most 14 MB of them.",
     "internal": "Something went wrong on this server while it answered. What came is kept.",
 }
 

@@ -58,11 +58,18 @@ _parse_query = http.parse_qs
 
 
 def _parse_short_query(text: bytes, *args: Any, **kwargs: Any) -> dict[bytes, list[bytes]]:  # noqa: ANN401 - as Twisted's
-    return {} if len(text) > QUERY_LIMIT_BYTES else _parse_query(text, *args, **kwargs)
+    if len(text) > QUERY_LIMIT_BYTES:
+        return {}
+    parsed: dict[bytes, list[bytes]] = _parse_query(text, *args, **kwargs)  # type: ignore[no-untyped-call]
+    return parsed
+
+
+def _parse_nothing(content: bytes, ctype: bytes) -> dict[bytes, list[bytes]]:
+    return {}
 
 
 def install() -> None:
     """Make Daphne's requests bounded ones; before its server is made."""
     http_protocol.WebRequest = BoundedRequest
-    http._getMultiPartArgs = lambda content, content_type: {}
-    http.parse_qs = _parse_short_query
+    http._getMultiPartArgs = _parse_nothing
+    http.parse_qs = _parse_short_query  # type: ignore[assignment]  # Twisted's is untyped

@@ -1,11 +1,26 @@
-"""The admin's own login page, under the limits on failed logins that the accounts page keeps."""
+"""Who gets in: whether visitors may sign up, and the admin's login under the limits that the accounts page keeps."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from allauth.account.adapter import get_adapter
+from allauth.account.adapter import DefaultAccountAdapter, get_adapter
+from django.conf import settings
 from django.contrib.admin.forms import AdminAuthenticationForm
+from django.http import HttpRequest
+
+
+def is_signup_open() -> bool:
+    """Whether visitors may make themselves an account."""
+    return bool(settings.ALLOW_SIGNUP)
+
+
+class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc] # allauth has no types
+    """allauth's behaviour, but for the door that the operator may close."""
+
+    def is_open_for_signup(self, request: HttpRequest) -> bool:
+        """Asked before the form is shown and before it is taken."""
+        return is_signup_open()
 
 
 class AdminLoginForm(AdminAuthenticationForm):

@@ -61,6 +61,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "config.headers.NoDNSPrefetch",
     "django.middleware.security.SecurityMiddleware",
     "csp.middleware.CSPMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
@@ -183,9 +184,17 @@ CHAT_PROVIDER = "gemini"
 #: Seconds after which a turn whose process fell silent counts as interrupted; renewed at a third of it.
 TURN_LEASE_S = env.integer("TURN_LEASE_S", 6, minimum=2)
 
-#: Seconds and bytes after which an answer is ended.
+#: Seconds after which an answer is ended.
 TURN_LIMIT_S = env.integer("TURN_LIMIT_S", 600, minimum=1)
-ANSWER_LIMIT_BYTES = 64 * 1024 * 1024
+#: Characters of text, and bytes of images, after which an answer is ended.
+ANSWER_LIMIT_CHARS = 4 * 1024 * 1024
+ANSWER_DATA_LIMIT_BYTES = 64 * 1024 * 1024
+#: Answers that one person may have written at once.
+LIVE_TURNS_LIMIT = 8
+#: Files that one request to the model may hold; the API takes 20 MB in all, with base64 a third more than the bytes.
+REQUEST_FILES_LIMIT_BYTES = 14 * 1024 * 1024
+#: Sockets that one person may have open on one server process.
+SOCKETS_LIMIT = 40
 
 # --- attachments ------------------------------------------------------------------------------------------------
 
@@ -239,6 +248,10 @@ AUTH_PASSWORD_VALIDATORS = [
         "NumericPasswordValidator",
     )
 ]
+
+#: Whether visitors may make themselves an account; where off, staff make them in the admin.
+ALLOW_SIGNUP = env.boolean("ALLOW_SIGNUP", default=True)
+ACCOUNT_ADAPTER = "config.login.AccountAdapter"
 ACCOUNT_LOGIN_METHODS = {"username"}
 ACCOUNT_SIGNUP_FIELDS = ["username*", "password1*", "password2*"]
 ACCOUNT_EMAIL_VERIFICATION = "none"
@@ -290,6 +303,8 @@ if HTTPS:
 PROMPT_LIMIT_BYTES = 256 * 1024
 #: Largest uploaded file, in bytes.
 UPLOAD_LIMIT_BYTES = 15 * 1024 * 1024
+#: Most that one person may upload within 24 hours, in bytes.
+UPLOAD_QUOTA_BYTES = 100 * 1024 * 1024
 DATA_UPLOAD_MAX_MEMORY_SIZE = 2 * 1024 * 1024
 
 # --- logs ---------------------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from django.contrib import admin
 from django.urls import include, path
 
 from config import health
-from config.login import AdminLoginForm
+from config.login import AdminLoginForm, is_signup_open
 
 admin.site.site_header = "Plotline"
 admin.site.site_title = "Plotline"
@@ -16,7 +16,11 @@ admin.site.login_form = AdminLoginForm
 
 # Without allauth's pages about e-mail: accounts here have none, and nothing here sends any.
 account_urlpatterns = [
-    path("login/", accounts.login, name="account_login"),
+    path(
+        "login/",
+        accounts.LoginView.as_view(extra_context={"is_signup_open": is_signup_open}),
+        name="account_login",
+    ),
     path("logout/", accounts.logout, name="account_logout"),
     path("inactive/", accounts.account_inactive, name="account_inactive"),
     path("signup/", accounts.signup, name="account_signup"),

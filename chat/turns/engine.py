@@ -47,6 +47,8 @@ async def run_turn(turn: LiveTurn, commits: GroupCommit) -> None:
     except ProviderError as error:
         logger.warning("turn %s: %s: %s", turn.turn.pk, error.code, error.detail)
         turn.end(Turn.Status.FAILED, error_code=error.code, error_detail=error.detail)
+    except history.FilesTooLarge as error:
+        turn.end(Turn.Status.FAILED, error_code="files_too_large", error_detail=str(error))
     except BytesUnavailable as error:
         turn.end(Turn.Status.FAILED, error_code="file_unavailable", error_detail=str(error))
     except (TimeoutError, AnswerTooLong):
@@ -70,5 +72,5 @@ async def _collect(turn: LiveTurn, commits: GroupCommit) -> None:
         async for event in events:
             turn.add(event)
             commits.touch()
-            if turn.size_bytes > settings.ANSWER_LIMIT_BYTES:
+            if turn.text_chars > settings.ANSWER_LIMIT_CHARS or turn.data_bytes > settings.ANSWER_DATA_LIMIT_BYTES:
                 raise AnswerTooLong

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import logging
 import uuid
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from django.conf import settings
 from django.db.models import Prefetch
 
 from attachments.models import Attachment
@@ -51,10 +52,10 @@ def prepare(turn_id: uuid.UUID) -> Prepared:
         )
     )
     rows = list(messages)
-    graphs = ReplayedGraphs(rows)
+    graphs, files = ReplayedGraphs(rows), SentFiles(rows)
     request = GenerateRequest(
         model=turn.model,
-        contents=tuple(merged(_content(message, graphs) for message in rows)),
+        contents=tuple(merged(_content(message, graphs, files) for message in rows)),
         system_instruction=turn.conversation.system_instruction,
         code_execution=turn.code_execution,
     )
@@ -85,6 +86,41 @@ class ReplayedGraphs:
             return None
 
 
+class FilesTooLarge(Exception):
+    """The files of the question itself pass the size of a request."""
+
+
+class SentFiles:
+    """Which files of the questions are sent: each once, where it came last, the newest first, up to a size."""
+
+    def __init__(self, messages: Sequence[Message]) -> None:
+        """Raises FilesTooLarge."""
+        self._places: set[tuple[uuid.UUID, uuid.UUID]] = set()
+        seen: set[uuid.UUID] = set()
+        room_bytes = settings.REQUEST_FILES_LIMIT_BYTES
+        for message in reversed([message for message in messages if message.role == Role.USER]):
+            for row in message.message_attachments.all():
+                if row.attachment_id in seen:
+                    continue
+                seen.add(row.attachment_id)
+                room_bytes -= row.attachment.size_bytes
+                if room_bytes >= 0:
+                    self._places.add((message.pk, row.attachment_id))
+                elif message is messages[-1]:
+                    raise FilesTooLarge(f"{row.attachment.name} does not fit into the request")
+
+    def part(self, message: Message, attachment: Attachment) -> Part:
+        """The file, or a word in its place."""
+        if (message.pk, attachment.pk) not in self._places:
+            return Part(PartKind.TEXT, text=f"[The file {attachment.name} stood here; it is not sent again.]")
+        return Part(
+            PartKind.INLINE_DATA,
+            mime_type=attachment.mime_type,
+            data=read_bytes(attachment),
+            fields={"displayName": attachment.name},
+        )
+
+
 def merged(contents: Iterable[Content]) -> Iterator[Content]:
     """Without empty contents, and with neighbours of one role joined: an answer may have left no part at all."""
     last: Content | None = None
@@ -101,23 +137,14 @@ def merged(contents: Iterable[Content]) -> Iterator[Content]:
         yield last
 
 
-def _content(message: Message, graphs: ReplayedGraphs) -> Content:
+def _content(message: Message, graphs: ReplayedGraphs, files: SentFiles) -> Content:
     if message.role == Role.USER:
-        files = tuple(_file_part(row.attachment) for row in message.message_attachments.all())
+        sent = tuple(files.part(message, row.attachment) for row in message.message_attachments.all())
         text = (Part(PartKind.TEXT, text=message.text),) if message.text else ()
-        return Content(Role.USER, files + text)
+        return Content(Role.USER, sent + text)
     attachments = {row.index: row.attachment for row in message.message_attachments.all()}
     parts = [part for row in message.parts.all() if (part := _replayed_part(row, attachments, graphs)) is not None]
     return Content(Role.MODEL, tuple(without_open_code(parts)))
-
-
-def _file_part(attachment: Attachment) -> Part:
-    return Part(
-        PartKind.INLINE_DATA,
-        mime_type=attachment.mime_type,
-        data=read_bytes(attachment),
-        fields={"displayName": attachment.name},
-    )
 
 
 def _replayed_part(row: PartRow, attachments: dict[int, Attachment], graphs: ReplayedGraphs) -> Part | None:

@@ -29,8 +29,10 @@ class LiveTurn:
         """Runs the turn."""
         self.is_stopping = False
         """Whether a user asked for its end."""
-        self.size_bytes = 0
-        """Of what came so far, about."""
+        self.text_chars = 0
+        """Of all that came, but for bytes of files."""
+        self.data_bytes = 0
+        """Of files that came."""
         self.due_at = 0.0
         """When its next round may be written, on the event loop's clock."""
         self.settled = asyncio.Event()
@@ -58,7 +60,8 @@ class LiveTurn:
         self._changes += self._assembler.add(event)
         if isinstance(event, PartReceived):
             part = event.part
-            self.size_bytes += len(part.text or "") + len(part.data or b"") + len(str(part.fields))
+            self.text_chars += len(part.text or "") + (len(str(part.fields)) if part.fields else 0)
+            self.data_bytes += len(part.data or b"")
 
     def end(self, status: Turn.Status, *, error_code: str = "", error_detail: str = "") -> None:
         """No event follows."""

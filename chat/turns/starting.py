@@ -114,6 +114,9 @@ def _known_turn(conversation: Conversation, asked: Asked) -> StartedTurn | None:
 def _create(conversation: Conversation, asked: Asked, lease_owner: str) -> StartedTurn:
     if Turn.objects.filter(conversation=conversation, status__in=Turn.LIVE).exists():
         raise StartRefused("An answer is still being written here. Stop it, or wait until it is done.")
+    elsewhere = Turn.objects.filter(conversation__owner_id=conversation.owner_id, status__in=Turn.LIVE).count()
+    if elsewhere >= settings.LIVE_TURNS_LIMIT:
+        raise StartRefused(f"{elsewhere} answers are being written for you already. Wait for one, or stop one.")
     last = conversation.messages.aggregate(last=Max("index"))["last"]
     index = 0 if last is None else last + 1
     question = Message.objects.create(conversation=conversation, index=index, role=Role.USER, text=asked.text)

@@ -151,6 +151,18 @@ def test_staff_cannot_wipe_their_trace(reviewer: Client, superuser: Client, conv
     assert "reviewer" in superuser.get("/admin/admin/logentry/").content.decode()
 
 
+def test_deleting_staff_says_that_their_trace_goes_too(
+    reviewer: Client, superuser: Client, conversation: Conversation
+) -> None:
+    user = User.objects.get(username="reviewer")
+    path = f"/admin/auth/user/{user.pk}/delete/"
+    assert "lines about what they read" not in superuser.get(path).content.decode()
+    reviewer.get(path_of(Conversation, "change", conversation.pk))
+    assert "lines about what they read and deleted as staff: 1" in superuser.get(path).content.decode().lower()
+    superuser.post(path, {"post": "yes"})
+    assert not LogEntry.objects.filter(user_id=user.pk).exists()
+
+
 @pytest.mark.parametrize("model", REVIEWED)
 def test_what_was_written_never_runs_in_the_admin(superuser: Client, model: type) -> None:
     conversation = make_conversation(make_user(), title=PAYLOAD, system_instruction=PAYLOAD)

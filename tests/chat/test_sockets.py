@@ -143,6 +143,8 @@ def test_nobody_gets_into_a_conversation_that_is_not_theirs(server: LiveServer, 
         '{"action": 7}',
         '{"action": "explode"}',
         '{"action": "__init__"}',
+        '{"action": "\\ud800"}',
+        '{"action": "continue"}',
         '{"action": "send"}',
         '{"action": "send", "text": ""}',
         '{"action": "send", "text": " \\n "}',
@@ -173,6 +175,27 @@ def test_a_prompt_of_one_megabyte_gets_a_sentence_with_both_numbers(demo: Visito
         assert "1024 KB" in page.ids["composer-error"].inner()
         assert "256 KB" in page.ids["composer-error"].inner()
         assert page.accepted == []
+
+
+def test_flood_is_told_to_wait_and_then_sent_away(demo: Visitor) -> None:
+    with demo.socket(demo.new_conversation()) as socket:
+        page = Page()
+        for _ in range(100):
+            socket.send("{}")
+        read(socket, page, until="too fast")
+        with pytest.raises(ConnectionClosed):
+            for _ in range(30):
+                for _ in range(200):
+                    socket.send("{}")
+                drain(socket, page, quiet_s=0.05)
+
+
+def test_one_person_has_a_limit_of_open_sockets(server: LiveServer) -> None:
+    visitor = Visitor.signed_up(server, "manytabs", "a-long-pass-word-9")
+    conversation_id = visitor.new_conversation()
+    with ExitStack() as tabs, pytest.raises(InvalidStatus):
+        for _ in range(60):
+            tabs.enter_context(visitor.socket(conversation_id))
 
 
 def test_sending_twice_with_one_client_id_starts_one_turn(server: LiveServer, demo: Visitor) -> None:
@@ -284,7 +307,7 @@ def test_logging_out_ends_open_sockets_within_five_seconds(server: LiveServer) -
 
 
 def test_reader_that_never_reads_does_not_hold_up_the_others(demo: Visitor) -> None:
-    conversation_id = conversation(demo, "scenario-long-40")
+    conversation_id = conversation(demo, "scenario-long-8")
     with ExitStack() as sleepers:
         for _ in range(5):
             sleepers.enter_context(demo.socket(conversation_id, max_queue=1))

@@ -183,6 +183,13 @@ def test_thought_is_folded_and_holds_nothing_but_blocks_and_tail() -> None:
     assert html.endswith(f'"><p>a</p>\n<div id="{ELEMENT_ID}-tail" class="tail"><p>b</p></div></div></details>')
 
 
+def test_data_that_cannot_be_shown_is_named_and_a_picture_that_came_twice_is_not() -> None:
+    sound = part_html(part_view(Part(PartKind.INLINE_DATA, mime_type="audio/wav")))
+    assert "Data of type audio/wav that cannot be shown here." in sound
+    picture = part_html(part_view(Part(PartKind.INLINE_DATA, mime_type="image/png")))
+    assert picture == f'<div id="{ELEMENT_ID}" data-part-kind="inline_data"></div>'
+
+
 def test_figures_follow_their_part_without_a_wrapper() -> None:
     view = part_view(SAMPLES[PartKind.CODE_EXECUTION_RESULT], attachments=(GRAPH, IMAGE))
     read = Roots(part_html(view))

@@ -93,6 +93,23 @@ async def test_wrong_requests_get_errors_in_gemini_form(
     assert error["status"].isupper()
 
 
+@pytest.mark.parametrize("host", ["localhost", "LOCALHOST:80", "127.0.0.1:1", "127.1.2.3", "[::1]:8300"])
+async def test_loopback_is_served_by_any_of_its_names(http: aiohttp.ClientSession, host: str) -> None:
+    async with http.get("/v1beta/models", headers={"Host": host}) as response:
+        assert response.status == 200
+
+
+@pytest.mark.parametrize(
+    "host", ["rebound.example", "localhost.example:8300", "127.0.0.1.example", "192.0.2.1", "[", "", "a@b", "0.0.0.0"]
+)
+@pytest.mark.parametrize("path", ["/v1beta/models", "/emulator/calls", "/nothing"])
+async def test_a_request_that_wants_another_host_is_refused(http: aiohttp.ClientSession, host: str, path: str) -> None:
+    """A web page can lead its own name to loopback, and would read the answers as its own."""
+    async with http.get(path, headers={"Host": host}) as response:
+        body = await response.json()
+    assert (response.status, body["error"]["status"]) == (403, "PERMISSION_DENIED")
+
+
 async def test_models_are_listed_and_found_through_the_sdk(client: genai.Client) -> None:
     names = [model.name async for model in await client.aio.models.list()]
     assert "models/plotline-demo" in names

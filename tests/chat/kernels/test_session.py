@@ -13,7 +13,15 @@ import pytest_asyncio
 from PIL import Image
 
 from chat.kernels import session as session_module
-from chat.kernels.outputs import TEXT_LIMIT_BYTES, ErrorOutput, ExecutionStatus, ImageOutput, Output, TextOutput
+from chat.kernels.outputs import (
+    IMAGE_LIMIT_BYTES,
+    TEXT_LIMIT_BYTES,
+    ErrorOutput,
+    ExecutionStatus,
+    ImageOutput,
+    Output,
+    TextOutput,
+)
 from chat.kernels.session import Session
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -156,6 +164,16 @@ async def test_one_huge_print_is_cut_and_a_graph_after_it_still_comes(session: S
     assert len(images(execution.outputs)) == 1
 
 
+async def test_the_largest_image_that_is_kept_comes_through(session: Session) -> None:
+    code = (
+        "import base64\nfrom IPython.display import display\n"
+        f"data = b'\\x89PNG\\r\\n\\x1a\\n' + bytes({IMAGE_LIMIT_BYTES} - 8)\n"
+        "display({'image/png': base64.b64encode(data).decode()}, raw=True)"
+    )
+    (image,) = images((await session.execute(code, limit_s=LONG_S)).outputs)
+    assert len(image.data) == IMAGE_LIMIT_BYTES
+
+
 async def test_exit_ends_its_cell_only(session: Session) -> None:
     assert (await session.execute("exit()")).status is ExecutionStatus.FAILED
     await asyncio.sleep(0.2)
@@ -201,7 +219,7 @@ async def test_memory_of_all_processes_together_is_limited(
 async def test_a_message_above_the_limit_ends_the_session_and_not_the_server(own_session: Session) -> None:
     code = (
         "kernel = get_ipython().kernel\n"
-        "content = {'name': 'stdout', 'text': 'x' * 40_000_000}\n"
+        "content = {'name': 'stdout', 'text': 'x' * 17_000_000}\n"
         "kernel.session.send(kernel.iopub_socket, 'stream', content, parent=kernel.get_parent())\n"
         "import time; time.sleep(60)"
     )

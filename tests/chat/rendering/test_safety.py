@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from chat.rendering.blocks import finish
 from chat.rendering.markdown import render_markdown
 from chat.rendering.stream import MarkdownStream
 from tests.chat.rendering.pages import Elements
@@ -213,6 +214,7 @@ def assert_only_allowed(html: str) -> None:
             assert attributes["rel"] == "noopener noreferrer nofollow"
             assert attributes["target"] == "_blank"
             assert "href" not in attributes or urlsplit(attributes["href"]).scheme in ("http", "https", "mailto")
+            assert attributes.get("title") == attributes.get("href")
         if tag == "input":
             assert attributes["type"] == "checkbox"
             assert "disabled" in attributes
@@ -244,6 +246,31 @@ def test_payload_gives_only_allowed_html_whole_and_at_every_moment_of_streaming(
             assert_only_allowed(closed)
             assert_only_allowed(update.tail)
             assert_only_allowed(closed + update.tail)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        '[x](javascript:alert(1) "t")',
+        '[x](/settings "t")',
+        '[x](<> "t")',
+        "[x](data:text/html,y)",
+        "[x](ftp://e.example)",
+    ],
+)
+def test_link_without_an_address_has_no_title(source: str) -> None:
+    html = render_markdown(source)
+    assert html == '<p><a target="_blank" rel="noopener noreferrer nofollow">x</a></p>\n'
+
+
+def test_title_holds_no_bare_brackets() -> None:
+    # The parser percent-encodes brackets in addresses; the sanitiser must not rely on it, and nor do we.
+    raw = '<p><a href="https://e.example/?&lt;script&gt;&lt;a title=&quot;y&quot;">x</a></p>'
+    assert ' title="https://e.example/?&lt;script&gt;&lt;a title=&quot;y&quot;" ' in finish(raw)
+    for source in ("[x](https://e.example/<script>)", "[x](https://e.example/&lt;script&gt; '<b>')"):
+        elements = Elements(render_markdown(source))
+        assert [tag for tag, _ in elements.tags] == ["p", "a"]
+        assert re.search(r'="[^"]*[<>]', render_markdown(source)) is None
 
 
 def test_corpora_are_as_large_as_was_asked() -> None:
