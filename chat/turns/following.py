@@ -49,7 +49,7 @@ class Pace:
     tokens: float = ACTIONS_AT_ONCE
     at_s: float = field(default_factory=time.monotonic)
     refused: int = 0
-    """In a row."""
+    """Since the client last kept still for some seconds."""
 
     def allows(self) -> bool:
         """Whether one more message may be taken now."""
@@ -59,8 +59,9 @@ class Pace:
         if self.tokens < 1:
             self.refused += 1
             return False
+        if self.tokens >= ACTIONS_AT_ONCE / 2:
+            self.refused = 0
         self.tokens -= 1
-        self.refused = 0
         return True
 
 

@@ -16,15 +16,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chat.intent import RULES, SURE_POINTS, Decision, decide
+from chat.intent import RULES, SURE_POINTS, UNSURE_POINTS, Decision, decide
 from chat.intent.facts import HEAD_CHARS, INDEX, KEY_CHARS, OPEN_START, TAIL_CHARS, facts_of, window
 from chat.intent.words import WORDS
 
 PROMPTS = Path(__file__).parent / "intent_prompts"
 LANGUAGES = ("en", "de", "zh")
 FLAGS = {"-", "data", "before"}
-HELD_OUT_FLOORS = {"all": (0.0, 0.0)}
-"""(precision, recall) as first measured: a change may not make them worse."""
+HELD_OUT_FLOORS = {"en": (0.96, 0.93), "de": (1.0, 0.96), "zh": (1.0, 1.0), "all": (0.98, 0.96)}
+"""(precision, recall) as measured when this half was first run, cut to two digits: a change may not make them worse."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +61,12 @@ def precision_and_recall(half: str) -> dict[str, tuple[float, float]]:
         right, missed, wrong = (counts[name, *case] for case in ((True, True), (True, False), (False, True)))
         measured[name] = (right / (right + wrong), right / (right + missed))
     return measured
+
+
+def points_of(text: str, *, has_data: bool = False, ran_code_before: bool = False) -> int:
+    """The sum that the rule in the module's docstring speaks of."""
+    facts = facts_of(text, has_data=has_data, ran_code_before=ran_code_before)
+    return sum(rule.points for rule in RULES if rule.holds(facts))
 
 
 def show(half: str, measured: dict[str, tuple[float, float]], capsys: pytest.CaptureFixture[str]) -> None:
@@ -125,16 +131,18 @@ def test_what_stands_around_a_message_changes_the_decision() -> None:
         assert not decide(text, ran_code_before=True).wanted
 
 
-def test_unsure_text_is_decided_by_what_there_is_to_compute_on() -> None:
-    unsure = "4 people, 3 km, find 2"
-    facts = facts_of(unsure)
-    assert sum(rule.points for rule in RULES if rule.holds(facts)) == SURE_POINTS - 1 or decide(unsure).score > 0.5
+def test_unsure_text_is_wanted_only_with_something_to_compute_on_and_nothing_against_it() -> None:
+    assert decide("12 rows with 40 chairs, how many").reasons[-1].startswith("unsure, there is something")
     for prompt in (*prompts_of("tuning"), *prompts_of("held_out")):
         decision = prompt.decision()
-        if decision.wanted and decision.score < 0.5:
+        points = points_of(prompt.text, has_data=prompt.flag == "data", ran_code_before=prompt.flag == "before")
+        assert (decision.score >= 0.5) == (points >= SURE_POINTS)
+        if points >= SURE_POINTS:
+            assert decision.wanted
+        elif points < SURE_POINTS - UNSURE_POINTS:
+            assert not decision.wanted
+        elif decision.wanted:
             assert not any(reason.startswith("but ") for reason in decision.reasons)
-        if not decision.wanted:
-            assert decision.score < 0.5
 
 
 @settings(max_examples=200, deadline=None)
