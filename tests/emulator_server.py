@@ -23,6 +23,7 @@ def running_emulator(
     `replay-STEM` (of `recordings`) and any other name for the demo model; see `chat.emulator`.
     """
     arguments = ["--pace", str(pace), "--warm-kernels", str(warm_kernels), "--code-limit", str(code_limit_s)]
+    arguments.append("--journal")
     if recordings is not None:
         arguments += ["--recordings", str(recordings.resolve())]
     emulator = EmbeddedEmulator(arguments)

@@ -180,6 +180,7 @@ class Visitor:
             additional_headers={"Cookie": cookies, "Origin": self.server.url},
             max_size=64 * 1024 * 1024,
             max_queue=max_queue,
+            close_timeout=1,
         )
         return connection
 

@@ -37,7 +37,11 @@ Row = tuple[str, dict[str, Any]]
 
 
 def coalesced(changes: Iterable[Change]) -> list[Change]:
-    """The same changes with neighbouring appends to one part joined, and only the last usage kept."""
+    """The same changes with neighbouring appends to one part joined.
+
+    Of the usage only the last is kept, and that only beside more than text: a snapshot of it comes with each chunk,
+    and would double the rows of a stream of plain text.
+    """
     result: list[Change] = []
     texts: list[str] = []
     usage: Noted | None = None
@@ -60,7 +64,8 @@ def coalesced(changes: Iterable[Change]) -> list[Change]:
         if isinstance(change, TextAppended):
             texts.append(change.text)
     settle()
-    return [*result, usage] if usage else result
+    is_text = all(isinstance(change, TextAppended) for change in result)
+    return [*result, usage] if usage and not (result and is_text) else result
 
 
 def to_row(change: Change) -> Row:

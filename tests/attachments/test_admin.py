@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import Permission, User
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
@@ -46,6 +47,16 @@ def test_list_takes_the_same_queries_for_few_and_many(
         assert staff.get(url).status_code == 200
     assert len(few.captured_queries) == len(many.captured_queries)
     assert not [query for query in many.captured_queries if '"data"' in query["sql"]]
+
+
+@pytest.mark.parametrize("url", LISTS)
+def test_who_opens_a_page_is_written_down(staff: Client, owner: User, url: str) -> None:
+    graph = new_graph(owner)
+    staff.get(url)
+    assert not LogEntry.objects.exists()
+    staff.get(f"{url}{graph.pk}/change/")
+    entry = LogEntry.objects.get()
+    assert (entry.user.username, entry.object_id, entry.get_change_message()) == ("staff", str(graph.pk), "Read.")
 
 
 @pytest.mark.parametrize("url", LISTS)

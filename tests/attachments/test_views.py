@@ -5,14 +5,19 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import threading
 import time
 import uuid
 import zipfile
+from datetime import timedelta
 
 import pytest
+from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import Permission, User
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection
 from django.test import Client
+from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries, Settings
 
 from attachments import storage
@@ -106,6 +111,19 @@ def test_only_owner_and_staff_with_permission_read(client: Client, owner: User, 
         assert client.get(graph.url).headers["Location"].startswith("/accounts/login/")
 
 
+def test_reading_by_anybody_but_the_owner_is_written_down(client: Client, owner: User) -> None:
+    graph = new_graph(owner)
+    client.force_login(owner)
+    client.get(graph.url)
+    client.force_login(User.objects.create_user("other"))
+    client.get(graph.url)
+    assert not LogEntry.objects.exists()
+    client.force_login(User.objects.create_superuser("boss"))
+    client.get(graph.url)
+    entry = LogEntry.objects.get()
+    assert (entry.user.username, entry.get_edited_object(), entry.get_change_message()) == ("boss", graph, "Read.")
+
+
 def test_what_is_not_yours_looks_like_what_does_not_exist(client: Client, owner: User, settings: Settings) -> None:
     settings.DEBUG = False
     client.force_login(User.objects.create_user("other"))
@@ -188,6 +206,50 @@ def test_refused_uploads_say_why(logged_in: Client, settings: Settings) -> None:
     assert nonsense.status_code == 413
     assert logged_in.post("/attachments/").json() == {"detail": "There is no file in this request."}
     assert not Attachment.objects.exists()
+
+
+def test_uploads_of_one_day_are_limited(logged_in: Client, owner: User, settings: Settings) -> None:
+    settings.UPLOAD_QUOTA_BYTES = 1024**2
+    half = b"x" * 512 * 1024
+    assert [upload(logged_in, "a.txt", half)[0] for _ in range(2)] == [201, 201]
+    assert upload(logged_in, "b.txt", b"xy" * 1024) == (
+        400,
+        {
+            "detail": "“b.txt” (0.00195 MB) is too much for today: you uploaded 1 MB in the last 24 hours,"
+            " of at most 1 MB."
+        },
+    )
+    assert Attachment.objects.count() == PendingUpload.objects.count() == 2
+    Attachment.objects.update(created_at=timezone.now() - timedelta(hours=25))
+    assert upload(logged_in, "b.txt", half)[0] == 201
+
+
+def test_graphs_and_files_of_others_do_not_count(logged_in: Client, owner: User, settings: Settings) -> None:
+    settings.UPLOAD_QUOTA_BYTES = 1024
+    new_graph(owner, data=png() + b"x" * 4096)
+    client = Client()
+    client.force_login(User.objects.create_user("other"))
+    assert upload(client, "a.txt", b"x" * 1024)[0] == 201
+    assert upload(logged_in, "a.txt", b"x" * 1024)[0] == 201
+
+
+@pytest.mark.django_db(transaction=True)
+def test_uploads_at_once_do_not_pass_the_limit_together(owner: User, settings: Settings) -> None:
+    settings.UPLOAD_QUOTA_BYTES = 2048
+    outcomes: list[int] = []
+
+    def send() -> None:
+        client = Client()
+        client.force_login(owner)
+        outcomes.append(upload(client, "a.txt", b"x" * 1024)[0])
+        connection.close()
+
+    threads = [threading.Thread(target=send) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(outcomes) == [201, 201, 400, 400]
 
 
 def test_upload_needs_a_login_and_the_csrf_token(owner: User) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import socket
 import subprocess
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +18,12 @@ from pytest_django import Settings
 from config import health
 
 pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def nothing_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No result of an earlier test answers."""
+    monkeypatch.setattr(health, "READINESS", health.Readiness())
 
 
 def free_port() -> int:
@@ -107,6 +114,40 @@ def test_silence_counts_as_failing_within_the_limit(
     response = client.get("/readyz")
     assert (response.status_code, response.json()["failing"]) == (503, ["channel_layer"])
     assert time.monotonic() - began_at < 2
+
+
+class Counted:
+    """A check that counts its runs."""
+
+    def __init__(self, *, lasts_s: float = 0.0) -> None:
+        self.runs = 0
+        self._lasts_s = lasts_s
+
+    def __call__(self) -> None:
+        self.runs += 1
+        time.sleep(self._lasts_s)
+
+
+def test_result_answers_for_two_seconds(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    storage, now_s = Counted(), 1000.0
+    monkeypatch.setattr(health, "CHECKS", {"storage": storage})
+    monkeypatch.setattr(time, "monotonic", lambda: now_s)
+    for later_s, runs in ((0.0, 1), (1.9, 1), (0.2, 2), (1.0, 2), (60.0, 3)):
+        now_s += later_s
+        assert client.get("/readyz").status_code == 200
+        assert storage.runs == runs
+
+
+def test_many_who_ask_at_once_make_one_check(monkeypatch: pytest.MonkeyPatch) -> None:
+    storage = Counted(lasts_s=0.1)
+    monkeypatch.setattr(health, "CHECKS", {"storage": storage})
+    results: list[list[str]] = []
+    threads = [threading.Thread(target=lambda: results.append(health.READINESS.failing())) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert (storage.runs, results) == (1, [[]] * 8)
 
 
 @pytest.mark.parametrize("path", ["/healthz", "/readyz"])

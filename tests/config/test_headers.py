@@ -1,0 +1,27 @@
+"""Every response tells browsers to look up no host before a click."""
+
+from __future__ import annotations
+
+import uuid
+
+import pytest
+from django.test import Client
+
+from tests.factories import make_attachment, make_conversation, make_user
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.mark.parametrize(
+    "path", ["/healthz", "/", "/accounts/login/", "/admin/login/", "/static/css/tokens.css", f"/c/{uuid.UUID(int=0)}/"]
+)
+def test_hosts_of_links_are_not_looked_up_beforehand(client: Client, path: str) -> None:
+    assert client.get(path).headers["X-DNS-Prefetch-Control"] == "off"
+
+
+def test_pages_with_what_a_model_wrote_say_so_too(client: Client) -> None:
+    owner = make_user()
+    client.force_login(owner)
+    for url in (make_conversation(owner).get_absolute_url(), make_attachment(owner).url):
+        response = client.get(url)
+        assert (response.status_code, response.headers["X-DNS-Prefetch-Control"]) == (200, "off")
