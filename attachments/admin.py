@@ -1,4 +1,7 @@
-"""Attachments for staff: what waits for storage, why, and a button to try again. Nothing else can be changed."""
+"""Attachments for staff: what waits for storage, why, and a button to try again. Nothing else can be changed.
+
+Who opens a file's page is written down in its history, as is who reads its bytes.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ from typing import Any
 
 from django.contrib import admin, messages
 from django.db.models import F, Model, QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 from django.utils.safestring import SafeString
 
@@ -33,6 +36,20 @@ class ReadOnlyAdmin(admin.ModelAdmin[Model]):
     def has_retry_permission(self, request: HttpRequest) -> bool:
         """Named by the retry actions."""
         return bool(request.user.has_perm("attachments.change_pendingupload"))
+
+    def render_change_form(
+        self,
+        request: HttpRequest,
+        context: dict[str, Any],
+        add: bool = False,
+        change: bool = False,
+        form_url: str = "",
+        obj: Model | None = None,
+    ) -> HttpResponse:
+        """Note the reader, then show the page."""
+        if obj is not None:
+            self.log_change(request, obj, "Read.")
+        return super().render_change_form(request, context, add, change, form_url, obj)
 
 
 @admin.register(Attachment)

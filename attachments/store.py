@@ -6,15 +6,23 @@ import hashlib
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 
+from django.conf import settings
+from django.contrib.auth import get_user_model
 from django.db import transaction
+from django.db.models import Sum
 from django.db.models.functions import Now
+from django.utils import timezone
 
 from attachments import storage
 from attachments.models import Attachment, PendingUpload
 from attachments.storage import ATTEMPT_LIMIT_S, NotStored, StorageError
 from attachments.tasks import upload_attachment
-from attachments.validation import inspect_upload, safe_mime_type, safe_name
+from attachments.validation import RefusedUpload, inspect_upload, safe_mime_type, safe_name
+
+#: The window of `UPLOAD_QUOTA_BYTES`.
+QUOTA_WINDOW = timedelta(days=1)
 
 
 class BytesUnavailable(Exception):
@@ -94,17 +102,38 @@ def new_pending_many(news: Sequence[NewAttachment]) -> list[Attachment]:
 
 
 def new_upload(*, owner_id: int, name: str, data: bytes) -> Attachment:
-    """Keep a user's file, if it is one that may be attached. Raises `validation.RefusedUpload` with a sentence."""
+    """Keep a user's file, if it is one that may be attached and they have not sent too much of late.
+
+    Raises `validation.RefusedUpload` with a sentence.
+    """
     info = inspect_upload(name, data)
-    return new_pending(
-        owner_id=owner_id,
-        data=data,
-        name=info.name,
-        mime_type=info.mime_type,
-        width=info.width,
-        height=info.height,
-        is_graph=False,
-    )
+    with transaction.atomic():
+        # One upload of a person at a time, so that many at once do not pass together. Without the key: graphs of live
+        # turns refer to the same row and must not wait.
+        list(get_user_model()._default_manager.select_for_update(no_key=True).filter(pk=owner_id))
+        _check_quota(owner_id, info.name, len(data))
+        return new_pending(
+            owner_id=owner_id,
+            data=data,
+            name=info.name,
+            mime_type=info.mime_type,
+            width=info.width,
+            height=info.height,
+            is_graph=False,
+        )
+
+
+def _check_quota(owner_id: int, name: str, size_bytes: int) -> None:
+    """Raises RefusedUpload. Counts by time: what was uploaded and never sent cannot lock anybody out for good."""
+    recent = Attachment.objects.filter(
+        owner_id=owner_id, is_graph=False, created_at__gt=timezone.now() - QUOTA_WINDOW
+    ).aggregate(total=Sum("size_bytes"))
+    used_bytes = recent["total"] or 0
+    if used_bytes + size_bytes > settings.UPLOAD_QUOTA_BYTES:
+        used, own, most = (f"{n / 1024**2:.3g} MB" for n in (used_bytes, size_bytes, settings.UPLOAD_QUOTA_BYTES))
+        raise RefusedUpload(
+            f"“{name}” ({own}) is too much for today: you uploaded {used} in the last 24 hours, of at most {most}."
+        )
 
 
 def read_bytes(attachment: Attachment, *, limit_s: float = ATTEMPT_LIMIT_S) -> bytes:

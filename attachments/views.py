@@ -9,6 +9,7 @@ from __future__ import annotations
 import uuid
 
 from django.conf import settings
+from django.contrib.admin.models import CHANGE, LogEntry
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
@@ -18,6 +19,7 @@ from django.utils.http import content_disposition_header
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_POST, require_safe
 
+from attachments import storage
 from attachments.models import Attachment
 from attachments.store import BytesUnavailable, new_upload, read_bytes
 from attachments.validation import BINARY, JSON_TYPE, PLAIN, RASTER_TYPES, RefusedUpload, TooLarge, too_large_sentence
@@ -35,8 +37,15 @@ _HEADERS = {
 @require_safe
 @login_required
 def content(request: HttpRequest, attachment_id: uuid.UUID) -> HttpResponseBase:
-    """The bytes, for who may read them; anybody else sees what an absent id shows."""
-    return content_response(request, get_object_or_404(Attachment.objects.readable_by(request.user), pk=attachment_id))
+    """The bytes, for who may read them; anybody else sees what an absent id shows.
+
+    A reading by anybody but the owner is written down first, in the history that the admin shows.
+    """
+    attachment = get_object_or_404(Attachment.objects.readable_by(request.user), pk=attachment_id)
+    reader_id = request.user.pk
+    if reader_id is not None and reader_id != attachment.owner_id:
+        LogEntry.objects.log_actions(reader_id, [attachment], CHANGE, "Read.", single_object=True)
+    return content_response(request, attachment)
 
 
 def content_response(request: HttpRequest, attachment: Attachment) -> HttpResponseBase:
@@ -45,7 +54,9 @@ def content_response(request: HttpRequest, attachment: Attachment) -> HttpRespon
     response = get_conditional_response(request, etag=etag)
     if response is None:
         try:
-            response = HttpResponse(read_bytes(attachment), content_type=_served_type(attachment.mime_type))
+            response = HttpResponse(
+                read_bytes(attachment, limit_s=storage.ATTEMPT_LIMIT_S), content_type=_served_type(attachment.mime_type)
+            )
         except BytesUnavailable as error:
             headers = {**_HEADERS, "Cache-Control": "no-store", "Retry-After": "10"}
             return HttpResponse(str(error), status=503, content_type="text/plain; charset=utf-8", headers=headers)

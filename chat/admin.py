@@ -322,7 +322,19 @@ admin.site.unregister(User)
 
 @admin.register(User)
 class PersonAdmin(DeletesWhole[User], UserAdmin):
-    """Django's page of a user, whose conversations and files go with them."""
+    """Django's page of a user, whose conversations and files go with them.
+
+    So do the lines about what they read and deleted as staff; the page that asks before a deletion counts these.
+    """
+
+    def get_deleted_objects(
+        self, objs: Sequence[User] | QuerySet[User], request: HttpRequest
+    ) -> tuple[list[Any], dict[str, int], set[str], list[Any]]:
+        """Name the users, and count their lines in the log of the admin."""
+        names, counts, permissions, protected = super().get_deleted_objects(objs, request)
+        if lines := LogEntry.objects.filter(user__in=[user.pk for user in objs]).count():
+            counts["lines about what they read and deleted as staff"] = lines
+        return names, counts, permissions, protected
 
     def delete_model(self, request: HttpRequest, obj: User) -> None:
         """Delete what hangs from conversations first: their links protect attachments."""

@@ -76,11 +76,18 @@ class AttachmentIdsField(forms.Field):
         if len(given) > ATTACHMENTS_LIMIT:
             raise ValidationError(f"At most {ATTACHMENTS_LIMIT} files can be attached to one message.", code="too_many")
         try:
-            return list(dict.fromkeys(uuid.UUID(str(item)) for item in given))
+            return list(dict.fromkeys(map(_uuid, given)))
         except ValueError:
             raise ValidationError(
                 "An attached file is not known here. Remove it and attach it again.", code="invalid"
             ) from None
+
+
+def _uuid(item: object) -> uuid.UUID:
+    """Raises ValueError for all but ids; lists in lists in lists are not spelled out, which would exhaust the stack."""
+    if not isinstance(item, str | uuid.UUID):
+        raise ValueError("not an id")
+    return uuid.UUID(str(item))
 
 
 class SentencesForm(forms.Form):
@@ -135,8 +142,9 @@ class ConversationSettingsForm(SentencesForm):
         required=False,
         max_length=200,
         validators=[
-            # The name becomes part of a path of the provider's API: it must not climb out of it.
-            RegexValidator(r"^(?!.*\.\.)[A-Za-z0-9][A-Za-z0-9._:@/-]*$", "This is not the name of a model.")
+            # The name becomes part of a path of the provider's API: it is one segment, so that nobody reaches
+            # other resources with the operator's key.
+            RegexValidator(r"^[A-Za-z0-9][A-Za-z0-9._-]*\Z", "This is not the name of a model.")
         ],
         error_messages={"max_length": "The name of a model can have at most 200 characters."},
     )

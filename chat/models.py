@@ -96,9 +96,9 @@ class Conversation(models.Model):
         self.save(update_fields=list(changes))
 
     def delete_with_attachments(self) -> list[Attachment]:
-        """Delete it with those attachments that no other conversation shows; returns these.
+        """Delete it with the rows of those attachments that no other conversation shows; returns these.
 
-        The caller takes the returned ones' bytes out of storage, once the transaction has been committed.
+        The bytes of the returned ones that storage has confirmed are still there: nothing deletes them yet.
         """
         with transaction.atomic():
             # Whoever writes to a live turn, or sends one of the attachments just now, comes before this or fails.

@@ -7,5 +7,5 @@ The name of the model in the request's path decides who answers:
 - `replay-STEM`: a recorded body, byte for byte, see `replay`;
 - any other name: the demo model, which really runs code, see `demo`.
 
-`GET /emulator/calls` tells what was asked and how each call ended, see `journal`.
+`GET /emulator/calls` tells which models were called and how each call ended, with `--journal` also what was asked.
 """

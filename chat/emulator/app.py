@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import ipaddress
 from collections import Counter
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from aiohttp import web
+from aiohttp.typedefs import Handler, Middleware
 
 from chat.emulator import replay, scenarios, voice, wire
 from chat.emulator.call import Call, contents_of, has_code_execution, read_body, wants_thoughts
@@ -39,19 +42,26 @@ class Emulator:
         cut_bytes: int = 0,
         warm_kernels: int = 0,
         code_limit_s: float = CODE_LIMIT_S,
+        keeps_requests: bool = False,
     ) -> None:
-        """`pace` multiplies all pauses; `warm_kernels` sessions are kept ready for the demo model."""
+        """`pace` multiplies all pauses; `warm_kernels` sessions are kept ready for the demo model.
+
+        `keeps_requests` lets the journal show the bodies of calls to whoever asks.
+        """
         self._pace = pace
         self._cut_bytes = cut_bytes
         self._recordings = Recordings(recordings)
         self._files = FileStore()
-        self._journal = Journal()
+        self._journal = Journal(keeps_requests=keeps_requests)
         self._demo = Demo(self._files, warm_kernels, code_limit_s)
         self._equal_calls: Counter[str] = Counter()
 
-    def application(self) -> web.Application:
-        """The routes; any version and any Vertex path may stand before `models/`."""
-        app = web.Application(client_max_size=BODY_LIMIT_BYTES, middlewares=[_in_gemini_form])
+    def application(self, host: str) -> web.Application:
+        """The routes; any version and any Vertex path may stand before `models/`.
+
+        `host` is the address that is listened on: a request must name it, or loopback, as the host it wants.
+        """
+        app = web.Application(client_max_size=BODY_LIMIT_BYTES, middlewares=[_in_gemini_form, _only_for(host)])
         app.router.add_routes(
             [
                 web.get("/emulator/calls", self._calls),
@@ -153,9 +163,7 @@ class Emulator:
 
 
 @web.middleware
-async def _in_gemini_form(
-    request: web.Request, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]
-) -> web.StreamResponse:
+async def _in_gemini_form(request: web.Request, handler: Handler) -> web.StreamResponse:
     try:
         return await handler(request)
     except WireError as fault:
@@ -164,6 +172,35 @@ async def _in_gemini_form(
     except web.HTTPException as fault:
         name = {404: "NOT_FOUND", 405: "UNIMPLEMENTED", 413: "INVALID_ARGUMENT"}.get(fault.status, "UNKNOWN")
         return json_reply(fault.status, wire.error(fault.status, f"{fault.reason}: {request.path}", name))
+
+
+def _only_for(own: str) -> Middleware:
+    """Refuse requests for any other host: a web page whose name leads to loopback sends its own name."""
+
+    @web.middleware
+    async def check(request: web.Request, handler: Handler) -> web.StreamResponse:
+        host = request.headers.get("Host", "")
+        if not _is_loopback(host) and _name_of(host) != own.lower():
+            raise WireError(403, f"The emulator is not {host[:100]!r}.", "PERMISSION_DENIED")
+        return await handler(request)
+
+    return check
+
+
+def _is_loopback(host: str) -> bool:
+    name = _name_of(host)
+    try:
+        return name == "localhost" or ipaddress.ip_address(name).is_loopback
+    except ValueError:
+        return False
+
+
+def _name_of(host: str) -> str:
+    """The name or address of a Host header, without its port; empty where it is none."""
+    try:
+        return urlsplit(f"//{host}").hostname or ""
+    except ValueError:
+        return ""
 
 
 def _is_array(request: web.Request) -> bool:

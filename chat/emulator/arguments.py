@@ -7,7 +7,7 @@ import asyncio
 from pathlib import Path
 
 from chat.emulator.app import CODE_LIMIT_S, Emulator
-from chat.emulator.server import serve
+from chat.emulator.server import bound_memory, serve
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -19,6 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--cut", type=int, default=0, help="send recorded bodies in pieces of so many bytes")
     parser.add_argument("--warm-kernels", type=int, default=1, help="sessions kept ready for the demo model")
     parser.add_argument("--code-limit", type=float, default=CODE_LIMIT_S, help="seconds that executed code may take")
+    parser.add_argument("--journal", action="store_true", help="keep what calls asked, for GET /emulator/calls/NUMBER")
     parser.add_argument("--end-with-stdin", action="store_true", help="end when standard input does")
 
 
@@ -30,5 +31,7 @@ def run(options: argparse.Namespace) -> None:
         cut_bytes=options.cut,
         warm_kernels=options.warm_kernels,
         code_limit_s=options.code_limit,
+        keeps_requests=options.journal,
     )
+    bound_memory()
     asyncio.run(serve(emulator, options.host, options.port, ends_with_stdin=options.end_with_stdin))

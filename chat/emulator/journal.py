@@ -63,14 +63,17 @@ class Entry:
 class Journal:
     """The last calls, oldest first."""
 
-    def __init__(self) -> None:
-        """Begin with none."""
+    def __init__(self, *, keeps_requests: bool = False) -> None:
+        """Begin with none; without `keeps_requests` nothing that users wrote is kept."""
+        self._keeps_requests = keeps_requests
         self._entries: deque[Entry] = deque(maxlen=KEPT_CALLS)
         self._count = 0
 
     def begin(self, model: str, method: str, request: dict[str, Any], request_bytes: int) -> Entry:
         """Write down a new call; `request` is its body in camelCase."""
         self._count += 1
+        if not self._keeps_requests:
+            request, request_bytes = {}, 0
         entry = Entry(self._count, model, method, request, request_bytes)
         self._entries.append(entry)
         total_bytes = 0

@@ -1,6 +1,8 @@
 """The sockets of one kernel: requests out, messages in.
 
-Limits are set before connecting, so that what code sends can break its own channel but never fill the server's memory.
+Limits are set before connecting, so that what code sends can break its own channel rather than fill our memory. They
+hold for each frame and for whole messages that wait; for the frames of one message ZeroMQ knows no limit, and shows
+none before the last has come. So the process that reads kernels must bound its own memory, as the emulator does.
 """
 
 from __future__ import annotations
@@ -14,14 +16,17 @@ import zmq.asyncio
 
 from chat.kernels.wire import Message, WireError, packed, unpacked
 
-MESSAGE_LIMIT_BYTES = 32 * 1024 * 1024
-"""A larger message breaks its channel before it is read."""
+FRAME_LIMIT_BYTES = 16 * 1024 * 1024
+"""A larger frame breaks its channel before it is read; the largest image that is kept fits in, as base64."""
+WAITING_LIMIT_COUNT = 16
+"""Messages that wait in one socket; the rest waits in the kernel, or is dropped there."""
 
 PORTS = {"shell_port": 1, "iopub_port": 2, "stdin_port": 3, "control_port": 4, "hb_port": 5}
 """The last part of each socket's path, in the words of a connection file."""
 _USED = {"shell": zmq.DEALER, "iopub": zmq.SUB, "control": zmq.DEALER}
 _RETRY_MS = 10
 _BREAK_NOTICED_S = 1.0
+_TOO_MUCH = "It sent more at once than can be read."
 
 
 class Channels:
@@ -62,11 +67,14 @@ class Channels:
 
     async def _read(self, name: str) -> None:
         while True:
-            frames = await self._sockets[name].recv_multipart()
             try:
+                frames = await self._sockets[name].recv_multipart()
                 self._receive(name, unpacked(self._key, frames))
             except WireError as error:
                 self._broken(f"It sent what is no message: {error}.")
+                return
+            except MemoryError:
+                self._broken(_TOO_MUCH)
                 return
             # A socket with messages waiting never suspends: without this a flood would have the loop for itself.
             await asyncio.sleep(0)
@@ -75,12 +83,13 @@ class Channels:
         await self._monitor.recv_multipart()
         # A kernel that just ended breaks its channels too: leave it the time to be seen as ended.
         await asyncio.sleep(_BREAK_NOTICED_S)
-        self._broken("It sent more at once than can be read.")
+        self._broken(_TOO_MUCH)
 
 
 def _connected(path: Path, kind: int) -> zmq.asyncio.Socket:
     channel = zmq.asyncio.Context.instance().socket(kind)
-    channel.setsockopt(zmq.MAXMSGSIZE, MESSAGE_LIMIT_BYTES)
+    channel.setsockopt(zmq.MAXMSGSIZE, FRAME_LIMIT_BYTES)
+    channel.setsockopt(zmq.RCVHWM, WAITING_LIMIT_COUNT)
     channel.setsockopt(zmq.LINGER, 0)
     channel.setsockopt(zmq.RECONNECT_IVL, _RETRY_MS)
     if kind == zmq.SUB:

@@ -48,6 +48,9 @@ CALLS = {
     "open_by_handle_at": (304, 265),
     "memfd_create": (319, 279),
     "shmget": (29, 194),
+    "semget": (64, 190),
+    "msgget": (68, 186),
+    "mq_open": (240, 180),
     "pidfd_getfd": (438, 438),
     "syslog": (103, 116),
 }
@@ -367,6 +370,8 @@ def run() -> dict[str, tuple[bool, str]]:
         "unshare": (NEW_USER_NAMESPACE,),
         "memfd_create": (b"x", 0),
         "shmget": (0, 4096, 0o1600),
+        "semget": (0, 1, 0o1600),
+        "mq_open": (b"x", 0),
         "syslog": (10, 0, 0),
         "chroot": (b"/box",),
     }

@@ -32,8 +32,12 @@ _MACHINE = (
     *("kexec_load", "kexec_file_load", "init_module", "finit_module", "delete_module", "reboot", "syslog", "acct"),
     *("swapon", "swapoff", "quotactl", "settimeofday", "clock_settime", "clock_adjtime", "adjtimex", "iopl", "ioperm"),
 )
-_UNCOUNTED_MEMORY = ("memfd_create", "memfd_secret", "shmget")
-"""Memory that belongs to no process: a count over processes would not see it."""
+_UNCOUNTED_MEMORY = (
+    *("memfd_create", "memfd_secret", "shmget", "semget", "semop", "semtimedop", "semctl"),
+    *("msgget", "msgsnd", "msgrcv", "msgctl"),
+    *("mq_open", "mq_unlink", "mq_timedsend", "mq_timedreceive", "mq_notify", "mq_getsetattr"),
+)
+"""Memory that belongs to no process, or to the Linux kernel itself: a count over processes would not see it."""
 
 _NEW_NAMESPACE_FLAGS = (0x80, 0x20000, 0x2000000, 0x4000000, 0x8000000, 0x10000000, 0x20000000, 0x40000000)
 _TERMINAL_INJECTIONS = (0x5412, 0x541C)

@@ -71,6 +71,7 @@ _BLOCK = re.compile(
 )
 _IMAGE = re.compile(r'<img src="([^"]*)" alt="([^"]*)"(?: title="[^"]*")? />')
 _LINK = re.compile(r'<a href="([^"]+)"(?: title="[^"]*")?>')
+_TITLE_WITHOUT_LINK = re.compile(r'<a title="[^"]*"')
 _MATH = re.compile(r'<span data-math-style="(inline|display)">([^<]*)</span>')
 _CODE = re.compile(r'<pre><code(?: class="language-([^"]*)")?(?: data-math-style="display")?>([^<]*)</code></pre>')
 _ENDS_IN_CODE = re.compile(r"</code></pre>(?:\s*</(?:li|ul|ol|blockquote)>)*\s*\Z")
@@ -129,7 +130,8 @@ def finish(raw: str, *, open_source: str | None = None) -> SafeString:
         start = raw.rindex("<pre>")
         raw, plain = raw[:start], raw[start:]
     raw = _CODE.sub(_code, raw) + _CODE.sub(_plain_code, plain)
-    return SafeString(_CLEANER.clean(raw))
+    # Where the sanitiser took the address away, the title still said it.
+    return SafeString(_TITLE_WITHOUT_LINK.sub("<a", _CLEANER.clean(raw)))
 
 
 def _closes_fence(source: str) -> bool:

@@ -69,16 +69,6 @@ htmx.registerExtension("exact-morph", {
   },
 });
 
-document.addEventListener("htmx:before:ws:message", ({ target, detail }) => {
-  const frame = detail.message.json;
-  if (typeof frame?.content !== "string") return;
-  // htmx looks up all targets of a frame before it applies the first partial. One swap for each lets a partial
-  // fill what an earlier one of the same frame has made.
-  const partials = frame.content.split(/(?<=<\/hx-partial>)/);
-  frame.content = partials.pop();
-  for (const text of partials) htmx.swap({ sourceElement: target, swap: "none", text, transition: false });
-});
-
 document.addEventListener("htmx:after:ws:message", ({ detail }) => {
   const frame = detail.message.json;
   if (!frame) return;
