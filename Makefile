@@ -59,4 +59,6 @@ requirements: .venv/installed
 .venv/installed-dev: requirements-dev.txt .venv/installed
 	@echo "Installing requirements-dev.txt into .venv"
 	@$(BIN)/pip install -qq --disable-pip-version-check -r requirements-dev.txt
+	@echo "Fetching the specifications of Markdown, whose examples are tests"
+	@$(BIN)/pip download -qq --disable-pip-version-check --no-deps --no-binary marko marko==2.2.4 --dest .venv/specifications
 	@touch $@

@@ -17,7 +17,7 @@ from django.utils import timezone
 
 from attachments import storage
 from attachments.models import Attachment, PendingUpload
-from attachments.storage import ATTEMPT_LIMIT_S, NotStored, StorageError
+from attachments.storage import NotStored, StorageError
 from attachments.tasks import upload_attachment
 from attachments.validation import RefusedUpload, inspect_upload, safe_mime_type, safe_name
 
@@ -136,10 +136,10 @@ def _check_quota(owner_id: int, name: str, size_bytes: int) -> None:
         )
 
 
-def read_bytes(attachment: Attachment, *, limit_s: float = ATTEMPT_LIMIT_S) -> bytes:
+def read_bytes(attachment: Attachment, *, limit_s: float | None = None) -> bytes:
     """The file's bytes, exactly those that were kept: from the database while they wait there, then from storage.
 
-    Waits for storage no longer than `limit_s`. Raises BytesUnavailable.
+    Waits for storage no longer than `limit_s`, by default 12 s. Raises BytesUnavailable.
     """
     name = attachment.storage_name
     if not name:

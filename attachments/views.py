@@ -19,7 +19,6 @@ from django.utils.http import content_disposition_header
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_POST, require_safe
 
-from attachments import storage
 from attachments.models import Attachment
 from attachments.store import BytesUnavailable, new_upload, read_bytes
 from attachments.validation import BINARY, JSON_TYPE, PLAIN, RASTER_TYPES, RefusedUpload, TooLarge, too_large_sentence
@@ -55,7 +54,7 @@ def content_response(request: HttpRequest, attachment: Attachment) -> HttpRespon
     if response is None:
         try:
             response = HttpResponse(
-                read_bytes(attachment, limit_s=storage.ATTEMPT_LIMIT_S), content_type=_served_type(attachment.mime_type)
+                read_bytes(attachment), content_type=_served_type(attachment.mime_type)
             )
         except BytesUnavailable as error:
             headers = {**_HEADERS, "Cache-Control": "no-store", "Retry-After": "10"}

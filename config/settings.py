@@ -318,6 +318,7 @@ LOGGING = {
     "loggers": {
         # Each line of daphne's access log repeats a proxy's, and paths name conversations.
         "django.channels.server": {"level": "WARNING"},
+        "daphne": {"level": "WARNING"},
         "httpx2": {"level": "WARNING"},
         "google_genai": {"level": "WARNING"},
     },

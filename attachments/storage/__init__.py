@@ -21,7 +21,6 @@ from attachments.storage.base import (
 )
 
 __all__ = [
-    "ATTEMPT_LIMIT_S",
     "NotStored",
     "StorageError",
     "StorageRefused",
@@ -44,11 +43,11 @@ def put(name: str, data: bytes, content_type: str) -> None:
     within(ATTEMPT_LIMIT_S, lambda deadline: storage.store_verified(name, data, content_type, deadline))
 
 
-def fetch(name: str, size_bytes: int, limit_s: float = ATTEMPT_LIMIT_S) -> bytes:
+def fetch(name: str, size_bytes: int, limit_s: float | None = None) -> bytes:
     """The bytes under `name`; one that holds another number of bytes counts as unavailable.
 
     Somebody waits for them, so what fails at once is tried again at once. Raises NotStored, StorageRefused or
-    StorageUnavailable, within `limit_s`.
+    StorageUnavailable, within `limit_s`, by default `ATTEMPT_LIMIT_S`.
     """
     storage = _configured()
 
@@ -60,7 +59,7 @@ def fetch(name: str, size_bytes: int, limit_s: float = ATTEMPT_LIMIT_S) -> bytes
                 deadline.check()
         return storage.fetch(name, size_bytes, deadline)
 
-    return within(limit_s, read)
+    return within(ATTEMPT_LIMIT_S if limit_s is None else limit_s, read)
 
 
 def probe() -> None:

@@ -284,8 +284,12 @@ def write_outside_the_working_directory() -> object:
     """The root, system folders, the interpreter, devices, the kernel's switches."""
     places = ("/x", "/usr/x", "/dev/x", "/proc/sys/kernel/core_pattern", "/proc/sysrq-trigger", "/shim.py")
     done = []
+    scratch = os.stat("/tmp").st_dev
     for path in (*places, f"{sys.prefix}/x", f"{sys.prefix}/lib/x", f"{sys.base_prefix}/lib/x"):
         try:
+            if os.stat(os.path.dirname(path)).st_dev == scratch:
+                # A checkout below /tmp: what is not bound there is the sandbox's own scratch, not the host's disk.
+                continue
             done.append(written(path))
         except OSError:
             continue

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import signal
+import threading
 from argparse import ArgumentParser
 from types import FrameType
 
@@ -31,8 +32,10 @@ class Command(BaseCommand):
         worker = AttachmentsWorker(threads)
 
         def end(signum: int, frame: FrameType | None) -> None:
-            signal.signal(signum, signal.SIG_DFL)
-            worker.stop()
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+            # Not here: a second signal could come while this one holds the event's lock.
+            threading.Thread(target=worker.stop).start()
 
         signal.signal(signal.SIGINT, end)
         signal.signal(signal.SIGTERM, end)
