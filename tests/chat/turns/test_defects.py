@@ -26,6 +26,7 @@ from chat.turns.assembler import Change, PartStarted, TextAppended
 from chat.turns.live_message import LiveMessage
 from chat.turns.runner import Runner, start_turn, stop_turn
 from chat.turns.starting import Asked, StartedTurn, create_turn
+from chat.turns.transcript import snapshot
 from tests.chat.turns.running import Tab, answered, fresh_page, new_conversation
 from tests.factories import make_conversation, make_model_message
 
@@ -95,7 +96,7 @@ async def test_log_that_cannot_be_read_closes_no_conversation_and_stops_no_recov
 
 
 async def test_page_comes_back_after_the_database_was_away(emulated: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    read, failures = consumers.snapshot, iter([OperationalError("the server closed the connection")] * 2)
+    read, failures = snapshot, iter([OperationalError("the server closed the connection")] * 2)
 
     def away(conversation_id: uuid.UUID, *, known_revision: int | None = None) -> object:
         for failure in failures:
