@@ -53,9 +53,7 @@ def content_response(request: HttpRequest, attachment: Attachment) -> HttpRespon
     response = get_conditional_response(request, etag=etag)
     if response is None:
         try:
-            response = HttpResponse(
-                read_bytes(attachment), content_type=_served_type(attachment.mime_type)
-            )
+            response = HttpResponse(read_bytes(attachment), content_type=_served_type(attachment.mime_type))
         except BytesUnavailable as error:
             headers = {**_HEADERS, "Cache-Control": "no-store", "Retry-After": "10"}
             return HttpResponse(str(error), status=503, content_type="text/plain; charset=utf-8", headers=headers)
