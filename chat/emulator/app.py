@@ -182,6 +182,9 @@ def _only_for(own: str) -> Middleware:
         host = request.headers.get("Host", "")
         if not _is_loopback(host) and _name_of(host) != own.lower():
             raise WireError(403, f"The emulator is not {host[:100]!r}.", "PERMISSION_DENIED")
+        if "Origin" in request.headers:
+            # Only a browser sends one: a page that posts blindly to an address of this machine.
+            raise WireError(403, "The emulator is not for web pages.", "PERMISSION_DENIED")
         return await handler(request)
 
     return check

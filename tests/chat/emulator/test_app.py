@@ -110,6 +110,12 @@ async def test_a_request_that_wants_another_host_is_refused(http: aiohttp.Client
     assert (response.status, body["error"]["status"]) == (403, "PERMISSION_DENIED")
 
 
+async def test_a_web_page_cannot_post_blindly(http: aiohttp.ClientSession) -> None:
+    path = "/v1beta/models/plotline-demo:generateContent"
+    async with http.post(path, data="{}", headers={"Origin": "http://page.example"}) as response:
+        assert response.status == 403
+
+
 async def test_models_are_listed_and_found_through_the_sdk(client: genai.Client) -> None:
     names = [model.name async for model in await client.aio.models.list()]
     assert "models/plotline-demo" in names
