@@ -31,6 +31,7 @@ from chat.parts import (
 )
 from chat.rendering.data_uris import extract_images
 from chat.rendering.markers import Marker, join_text
+from chat.turns.sound import sound_event
 
 DATA_URIS = "dataUris"
 """Name in `Part.fields` of the images that were cut out of a result's output, so that it can be restored."""
@@ -282,57 +283,3 @@ class Assembler:
 def _display_name(part: Part) -> str:
     name = part.fields.get("displayName", "")
     return name if isinstance(name, str) else ""
-
-
-def sound_event(event: StreamEvent) -> StreamEvent:
-    """The event without what no database stores, in any of its texts."""
-    match event:
-        case PartReceived(part):
-            clean = sound_part(part)
-            return event if clean is part else PartReceived(clean)
-        case FinishReported(reason, message):
-            return FinishReported(sound_text(reason), sound_text(message))
-        case PromptBlocked(reason, message):
-            return PromptBlocked(sound_text(reason), sound_text(message))
-        case ResponseDescribed(response_id, model_version):
-            return ResponseDescribed(sound_text(response_id), sound_text(model_version))
-        case MetadataReported(name, value):
-            return MetadataReported(sound_text(name), sound_json(value))
-        case _:
-            return event
-
-
-def sound_part(part: Part) -> Part:
-    """A part without what no database stores; the same object where there is nothing of that kind."""
-    if part.is_open_text:
-        text = sound_text(part.text or "")
-        return part if text == part.text else replace(part, text=text)
-    return replace(
-        part,
-        text=None if part.text is None else sound_text(part.text),
-        language=sound_text(part.language),
-        outcome=sound_text(part.outcome),
-        call_id=sound_text(part.call_id),
-        mime_type=sound_text(part.mime_type),
-        fields={sound_text(key): sound_json(value) for key, value in part.fields.items()},
-    )
-
-
-def sound_json(value: JSON) -> JSON:
-    """JSON without such text, at any depth."""
-    match value:
-        case str():
-            return sound_text(value)
-        case list():
-            return [sound_json(item) for item in value]
-        case dict():
-            return {sound_text(key): sound_json(item) for key, item in value.items()}
-        case _:
-            return value
-
-
-def sound_text(text: str) -> str:
-    """PostgreSQL cannot store NUL, and no database half a surrogate pair: both become U+FFFD."""
-    if text.isascii() and "\0" not in text:
-        return text
-    return text.replace("\0", "\ufffd").encode("utf-16", "surrogatepass").decode("utf-16", "replace")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -19,6 +20,7 @@ from chat.turns.transcript import row_part, turn_notice
 
 TITLE_LENGTH = 60
 CONTINUE = "Continue."
+FENCE = re.compile(r"```\w*")
 
 
 class StartRefused(Exception):
@@ -163,5 +165,6 @@ def _begin(
 
 
 def _title_of(text: str) -> str:
-    words = " ".join(text.split())
+    # A question that is a block of code is named by its first words, not by its fence.
+    words = " ".join(FENCE.sub(" ", text).split()) or "Code"
     return words if len(words) <= TITLE_LENGTH else words[: TITLE_LENGTH - 1].rstrip() + "…"
