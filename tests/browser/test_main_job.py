@@ -37,7 +37,7 @@ def graph_is_drawn(answer: Locator) -> bool:
 
 def take_screenshot(page: Page, code: Locator, folder: Path) -> None:
     """The README's picture: question, code and graph in one window."""
-    page.set_viewport_size({"width": 1240, "height": 1320})
+    page.set_viewport_size({"width": 1240, "height": 1700})
     code.evaluate("fold => fold.open = true")
     page.locator("#scroller").evaluate("box => box.scrollTo(0, 0)")
     page.screenshot(path=folder / "screenshot.png")
