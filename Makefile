@@ -33,7 +33,8 @@ check: .venv/installed-dev
 	$(BIN)/djlint templates attachments --lint --quiet
 	$(BIN)/python manage.py makemigrations --check --dry-run
 	$(BIN)/python manage.py check --fail-level WARNING
-	@key=$$($(BIN)/python -c 'import secrets; print(secrets.token_urlsafe(60))'); set -x; \
+	@key=$$($(BIN)/python -c 'import secrets; print(secrets.token_urlsafe(60))'); \
+	  echo "manage.py check --deploy, as in production"; \
 	  SECRET_KEY=$$key DEBUG=0 HTTPS=1 $(BIN)/python manage.py check --deploy --fail-level WARNING
 
 bench: .venv/installed-dev
