@@ -17,9 +17,19 @@ from django.utils import timezone
 
 from attachments import storage
 from attachments.models import Attachment, PendingUpload
+from attachments.pictures import redrawn
 from attachments.storage import NotStored, StorageError
 from attachments.tasks import upload_attachment
-from attachments.validation import RefusedUpload, inspect_upload, safe_mime_type, safe_name
+from attachments.validation import (
+    RASTER_TYPES,
+    RefusedUpload,
+    TooLarge,
+    UploadInfo,
+    inspect_upload,
+    safe_mime_type,
+    safe_name,
+    too_large_sentence,
+)
 
 #: The window of `UPLOAD_QUOTA_BYTES`.
 QUOTA_WINDOW = timedelta(days=1)
@@ -104,9 +114,13 @@ def new_pending_many(news: Sequence[NewAttachment]) -> list[Attachment]:
 def new_upload(*, owner_id: int, name: str, data: bytes) -> Attachment:
     """Keep a user's file, if it is one that may be attached and they have not sent too much of late.
 
-    Raises `validation.RefusedUpload` with a sentence.
+    A picture is drawn anew, see `pictures`; all else is kept as it is. Raises `validation.RefusedUpload` with a
+    sentence.
     """
     info = inspect_upload(name, data)
+    # Before anything is locked, as it takes a while.
+    if info.mime_type in RASTER_TYPES:
+        info, data = _redrawn(info, data)
     with transaction.atomic():
         # One upload of a person at a time, so that many at once do not pass together. Without the key: graphs of live
         # turns refer to the same row and must not wait.
@@ -121,6 +135,17 @@ def new_upload(*, owner_id: int, name: str, data: bytes) -> Attachment:
             height=info.height,
             is_graph=False,
         )
+
+
+def _redrawn(info: UploadInfo, data: bytes) -> tuple[UploadInfo, bytes]:
+    """The picture and what it is now; one that was a GIF is a PNG. Raises RefusedUpload."""
+    picture = redrawn(info.name, data, info.mime_type)
+    if len(picture.data) > settings.UPLOAD_LIMIT_BYTES:
+        raise TooLarge(too_large_sentence(info.name))
+    name = info.name
+    if picture.mime_type != info.mime_type and name.lower().endswith(".gif"):
+        name = f"{name[:-4]}.png"
+    return UploadInfo(name, picture.mime_type, picture.width, picture.height), picture.data
 
 
 def _check_quota(owner_id: int, name: str, size_bytes: int) -> None:

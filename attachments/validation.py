@@ -1,6 +1,7 @@
 """What a file is, by its content: type, size in pixels, and a name that is only a label.
 
-Pure: nothing is decoded, so that no file, however small, can make the server unpack gigabytes.
+Pure: nothing is decoded, so that no file, however small, can make the server unpack gigabytes. What passes here is
+drawn anew by `attachments.pictures`.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ from dataclasses import dataclass
 
 from django.conf import settings
 from PIL import Image
+
+from attachments.image_structure import TooIntricate, gif_is_cut, jpeg_is_cut, png_is_cut
 
 PNG = "image/png"
 JPEG = "image/jpeg"
@@ -26,11 +29,18 @@ BINARY = "application/octet-stream"
 #: Images that browsers show and that cannot carry a script; served with their own type, inline.
 RASTER_TYPES = frozenset({PNG, JPEG, GIF, WEBP})
 PIXEL_LIMIT = 50_000_000
+#: Of each side of an uploaded image, in pixels; JPEG cannot have more.
+SIDE_LIMIT = 65_535
 NAME_LIMIT_CHARACTERS = 120
+#: In UTF-8: file systems take 255.
+NAME_LIMIT_BYTES = 240
 ALLOWED = "PNG, JPEG, WebP and GIF images, PDF, and text such as CSV, JSON or code"
 
+_MOST_PIXELS = f"an image may have {PIXEL_LIMIT // 1_000_000} million"
 _FORMATS = {PNG: "PNG", JPEG: "JPEG", GIF: "GIF", WEBP: "WEBP"}
 _TEXT_TYPES = {".csv": CSV, ".json": JSON_TYPE}
+#: Windows opens a device instead of a file of these names, whatever the extension.
+_DEVICE = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)
 _MIME_TYPE = re.compile(r"[a-z0-9][a-z0-9.+-]*/[a-z0-9][a-z0-9.+-]*")
 #: Control characters that text does hold: backspace, tab, line ends, form feed, escape (colours of a terminal).
 _BINARY_CHARACTERS = bytes(set(range(32)) - set(b"\b\t\n\v\f\r\x1b"))
@@ -81,7 +91,11 @@ def inspect_upload(name: str, data: bytes) -> UploadInfo:
     if len(data) > settings.UPLOAD_LIMIT_BYTES:
         raise TooLarge(too_large_sentence(label))
     if _raster_type(data):
-        image = inspect_image(data)
+        image = inspect_image(data, subject=f"“{label}”")
+        if max(image.width, image.height) > SIDE_LIMIT:
+            raise UnreadableImage(
+                f"“{label}” has {image.width} × {image.height} pixels: each side may have {SIDE_LIMIT}."
+            )
         return UploadInfo(label, image.mime_type, image.width, image.height)
     if data.startswith(b"%PDF-"):
         return UploadInfo(label, PDF, None, None)
@@ -96,45 +110,60 @@ def too_large_sentence(label: str) -> str:
     return f"“{label}” is too large: a file may have {settings.UPLOAD_LIMIT_BYTES / 1024**2:.3g} MB."
 
 
-def inspect_image(data: bytes) -> ImageInfo:
-    """Type and size of a PNG, JPEG, GIF or WebP, from its header alone.
+def inspect_image(data: bytes, *, subject: str = "This image") -> ImageInfo:
+    """Type and size of a PNG, JPEG, GIF or WebP, from its header alone; `subject` begins what is said of it.
 
     Raises UnreadableImage also for files that end too early and for more than `PIXEL_LIMIT` pixels.
     """
     mime_type = _raster_type(data)
     if mime_type is None:
-        raise UnreadableImage("This is not a PNG, JPEG, GIF or WebP image.")
+        raise UnreadableImage(f"{subject} is not a PNG, JPEG, GIF or WebP image.")
     kind = _FORMATS[mime_type]
+    try:
+        is_cut = _is_cut(mime_type, data)
+    except TooIntricate as error:
+        raise UnreadableImage(f"{subject} is a {kind} image in too many pieces.") from error
     try:
         # Lazily: only the header is read, no pixel is decoded.
         with Image.open(io.BytesIO(data), formats=(kind,)) as image:
             width, height = image.size
     except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
-        raise UnreadableImage(_too_many_pixels()) from error
+        raise UnreadableImage(f"{subject} has too many pixels: {_MOST_PIXELS}.") from error
     except (OSError, ValueError, SyntaxError, EOFError, ArithmeticError, LookupError, TypeError) as error:
         # Pillow's parsers raise any of these on broken headers.
-        raise UnreadableImage(f"This {kind} image is broken.") from error
+        raise UnreadableImage(f"{subject} is a broken {kind} image.") from error
     if width * height > PIXEL_LIMIT:
-        raise UnreadableImage(_too_many_pixels())
+        raise UnreadableImage(f"{subject} has too many pixels, {width} × {height}: {_MOST_PIXELS}.")
     if width < 1 or height < 1:
-        raise UnreadableImage(f"This {kind} image is broken.")
-    if _is_cut(mime_type, data):
-        raise UnreadableImage(f"This {kind} image ends too early.")
+        raise UnreadableImage(f"{subject} is a broken {kind} image.")
+    if is_cut:
+        raise UnreadableImage(f"{subject} is a {kind} image that ends too early.")
     return ImageInfo(mime_type, width, height)
 
 
 def safe_name(name: str, default: str) -> str:
-    """A label of one line: no folder, no control or direction-changing character, not too long; else `default`.
+    """A label of one line: no folder, no control or direction-changing character, no device, not too long.
 
-    The end of a long name is kept, for its extension.
+    The end of a long name is kept, for its extension; `default` stands in for a name of nothing else.
     """
     base = re.split(r"[/\\]", name)[-1]
     # C*: control, format (direction overrides, zero width), surrogate, private, unassigned; Zl, Zp: line ends.
     kept = "".join(c for c in base if unicodedata.category(c)[0] != "C" and unicodedata.category(c) not in ("Zl", "Zp"))
     label = " ".join(unicodedata.normalize("NFC", kept).split()).strip(". ") if kept.strip(". ") else ""
-    if len(label) > NAME_LIMIT_CHARACTERS:
-        label = f"{label[: NAME_LIMIT_CHARACTERS - 21].rstrip()}…{label[-20:].lstrip()}"
+    if _DEVICE.fullmatch(label):
+        label = f"_{label}"
+    if len(label) > NAME_LIMIT_CHARACTERS or len(label.encode()) > NAME_LIMIT_BYTES:
+        label = _shortened(label)
     return label or default
+
+
+def _shortened(label: str) -> str:
+    """Its beginning and its end, of both as much as fits."""
+    end = label[-20:].lstrip()
+    beginning = label[: NAME_LIMIT_CHARACTERS - 21]
+    while len(f"{beginning}…{end}".encode()) > NAME_LIMIT_BYTES:
+        beginning = beginning[:-1]
+    return f"{beginning.rstrip()}…{end}"
 
 
 def safe_mime_type(mime_type: str) -> str:
@@ -155,48 +184,12 @@ def _raster_type(data: bytes) -> str | None:
     return None
 
 
-def _too_many_pixels() -> str:
-    return f"This image has too many pixels: at most {PIXEL_LIMIT // 1_000_000} million are shown."
-
-
 def _is_text(data: bytes) -> bool:
     """UTF-8, or any 8-bit text: without the control characters that every binary format soon has."""
     return not data.translate(None, bytes(set(range(256)) - set(_BINARY_CHARACTERS)))
 
 
 def _is_cut(mime_type: str, data: bytes) -> bool:
-    """Whether the end of the file is missing; looks at its frame only, never at pixels."""
-    if mime_type == PNG:
-        return _png_is_cut(data)
-    if mime_type == JPEG:
-        return _jpeg_is_cut(data)
-    if mime_type == GIF:
-        return not data.rstrip(b"\0\r\n").endswith(b";")
-    return len(data) < int.from_bytes(data[4:8], "little") + 8
-
-
-def _png_is_cut(data: bytes) -> bool:
-    """Chunks are length, type, content, checksum; the last is IEND. Source: w3.org/TR/png-3/#5Chunk-layout."""
-    offset = 8
-    while offset + 12 <= len(data):
-        if data[offset + 4 : offset + 8] == b"IEND":
-            return False
-        offset += 12 + int.from_bytes(data[offset : offset + 4], "big")
-    return True
-
-
-def _jpeg_is_cut(data: bytes) -> bool:
-    """Walk the segments to the scan, so that an end marker of an embedded preview does not count.
-
-    Cameras write on after the end marker, so it need not be last. Source: ITU-T T.81, annex B.
-    """
-    offset = 2
-    while offset + 4 <= len(data) and data[offset] == 0xFF:
-        marker = data[offset + 1]
-        if marker == 0xDA:
-            return data.find(b"\xff\xd9", offset) == -1
-        if marker == 0xFF:
-            offset += 1
-            continue
-        offset += 2 + int.from_bytes(data[offset + 2 : offset + 4], "big")
-    return True
+    """Whether the end of the file is missing; looks at its frame only, never at pixels. Raises TooIntricate."""
+    walk = {PNG: png_is_cut, JPEG: jpeg_is_cut, GIF: gif_is_cut}.get(mime_type)
+    return walk(data) if walk else len(data) < int.from_bytes(data[4:8], "little") + 8

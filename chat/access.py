@@ -15,7 +15,7 @@ from django.core.exceptions import ValidationError
 from django.http import Http404
 
 from attachments.models import Attachment
-from chat.models import Conversation, ConversationQuerySet, Message
+from chat.models import Conversation, ConversationQuerySet
 
 
 class NotFound(Http404):
@@ -43,14 +43,6 @@ def readable_conversation(user: AbstractBaseUser | AnonymousUser, conversation_i
 def writable_conversation(user: AbstractBaseUser | AnonymousUser, conversation_id: uuid.UUID | str) -> Conversation:
     """Return the conversation if `user` may send, rename or delete in it: its owner alone. Raises NotFound."""
     return readable_conversation(user, conversation_id)
-
-
-def message_of(conversation: Conversation, message_id: uuid.UUID | str) -> Message:
-    """Return a message of this very conversation, which the caller has got from this module. Raises NotFound."""
-    try:
-        return conversation.messages.get(pk=message_id)
-    except (Message.DoesNotExist, ValidationError):
-        raise NotFound from None
 
 
 def attachments_of(user: AbstractBaseUser | AnonymousUser, ids: Sequence[uuid.UUID]) -> list[Attachment]:

@@ -24,13 +24,15 @@ from django.contrib.auth.base_user import AbstractBaseUser
 from django.db import DatabaseError
 
 from chat.access import NotFound, attachments_of, readable_conversation, writable_conversation
-from chat.forms import SendForm
-from chat.fragments import EMPTY, error_html, frame, message_html, partial, transcript_html
+from chat.forms import EditForm, SendForm, VersionForm
+from chat.fragments import EMPTY, beside_swaps, error_html, frame, message_html, partial, transcript_html
 from chat.models import Conversation
 from chat.turns import broadcast, watch
+from chat.turns.branches import SwitchRefused
 from chat.turns.broadcast import Frame
 from chat.turns.following import REFUSED_LIMIT, WINDOW_FRAMES, Pace, Place, Window
-from chat.turns.runner import continue_turn, retry_turn, start_turn, stop_turn
+from chat.turns.runner import continue_turn, edit_turn, regenerate_turn, start_turn, stop_turn, switch_version
+from chat.turns.spending import conversation_usage
 from chat.turns.starting import Asked, StartRefused
 from chat.turns.transcript import Snapshot, snapshot
 
@@ -133,6 +135,9 @@ class ConversationConsumer(AsyncWebsocketConsumer):
                 await self._relay(self._frames.popleft())
 
     async def _relay(self, next_frame: Frame) -> None:
+        if next_frame.is_aside:
+            await self._answer(next_frame.text)
+            return
         if self._place.has_seen(next_frame):
             return
         if not self._place.follows(next_frame):
@@ -202,14 +207,19 @@ class ConversationConsumer(AsyncWebsocketConsumer):
         except Conversation.DoesNotExist:
             # Deleted between the check and the lock.
             await self._complain(NO_CONVERSATION)
-        except StartRefused as refusal:
-            await self._complain(refusal.sentence)
+        except (StartRefused, SwitchRefused) as refusal:
+            await self._complain(str(refusal))
         except DatabaseError:
             logger.exception("an action in conversation %s failed", self.conversation_id)
             await self._complain("The server's database does not answer just now. Nothing was sent; try again soon.")
 
     async def _send_text(self, message: dict[str, Any]) -> None:
-        form = SendForm(message)
+        await self._ask(SendForm(message))
+
+    async def _edit(self, message: dict[str, Any]) -> None:
+        await self._ask(EditForm(message))
+
+    async def _ask(self, form: SendForm) -> None:
         if not form.is_valid():
             await self._complain(form.sentence())
             return
@@ -217,9 +227,13 @@ class ConversationConsumer(AsyncWebsocketConsumer):
 
         def ask() -> tuple[uuid.UUID, Asked]:
             attachments = attachments_of(self.user, data["attachments"])
-            return self._authorise(), Asked(data["text"], attachments, data["client_id"])
+            asked = Asked(data["text"], attachments, data["client_id"], data["code_execution"], data["model"])
+            return self._authorise(), asked
 
-        await start_turn(ask)
+        if edited := data.get("message_id"):
+            await edit_turn(edited, ask)
+        else:
+            await start_turn(ask)
         accepted = {"accepted": data["client_id"]} if data["client_id"] else {}
         await self._answer(frame(partial("composer-error", "innerHTML", EMPTY), **accepted))
 
@@ -227,11 +241,23 @@ class ConversationConsumer(AsyncWebsocketConsumer):
         return writable_conversation(self.user, self.conversation_id).pk
 
     async def _continue(self, message: dict[str, Any]) -> None:
-        await continue_turn(self._authorise)
+        await continue_turn(self._authorise, without_tools=message.get("code_execution") == "off")
         await self._clear_complaint()
 
     async def _regenerate(self, message: dict[str, Any]) -> None:
-        await retry_turn(self._authorise)
+        form = VersionForm(message, is_required=False)
+        if not form.is_valid():
+            await self._complain(form.sentence())
+            return
+        await regenerate_turn(self._authorise, form.cleaned_data["message_id"])
+        await self._clear_complaint()
+
+    async def _switch(self, message: dict[str, Any]) -> None:
+        form = VersionForm(message)
+        if not form.is_valid():
+            await self._complain(form.sentence())
+            return
+        await switch_version(self._authorise, form.cleaned_data["message_id"])
         await self._clear_complaint()
 
     async def _stop(self, message: dict[str, Any]) -> None:
@@ -259,6 +285,8 @@ ACTIONS: dict[str, Callable[[ConversationConsumer, dict[str, Any]], Awaitable[No
     "send": ConversationConsumer._send_text,
     "stop": ConversationConsumer._stop,
     "regenerate": ConversationConsumer._regenerate,
+    "edit": ConversationConsumer._edit,
+    "switch": ConversationConsumer._switch,
     "continue": ConversationConsumer._continue,
     "ack": ConversationConsumer._acknowledge,
 }
@@ -273,13 +301,14 @@ def _revision_in(query_string: bytes) -> int | None:
 def _read(conversation_id: uuid.UUID, known_revision: int | None) -> tuple[Snapshot, str]:
     """A snapshot, and the frame that brings a page up to it; raises Conversation.DoesNotExist."""
     now = snapshot(conversation_id, known_revision=known_revision)
-    return now, _snapshot_frame(now, known_revision)
+    return now, _snapshot_frame(conversation_id, now, known_revision)
 
 
-def _snapshot_frame(now: Snapshot, known_revision: int | None) -> str:
+def _snapshot_frame(conversation_id: uuid.UUID, now: Snapshot, known_revision: int | None) -> str:
     """Brings a page up to `now`: the live article where its shape is known, else the whole transcript."""
     if now.revision != known_revision:
         content = partial("transcript", "innerMorph", transcript_html(now.messages))
+        content += beside_swaps(Conversation.objects.get(pk=conversation_id), conversation_usage(conversation_id))
     elif now.live:
         content = partial(f"message-{now.live.message_id}", "outerMorph", message_html(now.messages[0]))
     else:

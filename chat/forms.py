@@ -98,16 +98,77 @@ class SentencesForm(forms.Form):
         return " ".join(str(sentence) for sentences in self.errors.values() for sentence in sentences)
 
 
-class SendForm(SentencesForm):
-    """A prompt: `text` as typed, `attachments` as a list of UUIDs, `client_id` or empty."""
+class ModelField(PlainTextField):
+    """The name of a model or preset, or empty; whether it is offered is not asked here."""
 
-    text = PromptField(what="This message", required=True, empty="Write a message first.")
+    def __init__(self) -> None:
+        super().__init__(
+            required=False,
+            max_length=200,
+            validators=[
+                # The name becomes part of a path of the provider's API: it is one segment, so that nobody reaches
+                # other resources with the operator's key.
+                RegexValidator(r"^[A-Za-z0-9][A-Za-z0-9._-]*\Z", "This is not the name of a model.")
+            ],
+            error_messages={"max_length": "The name of a model can have at most 200 characters."},
+        )
+
+
+class MessageIdField(forms.Field):
+    """Id of a message, or None."""
+
+    def to_python(self, value: object) -> uuid.UUID | None:
+        """Raises ValidationError for what is no id."""
+        if value in (None, ""):
+            return None
+        try:
+            return _uuid(value)
+        except ValueError:
+            raise ValidationError("There is no such message.", code="invalid") from None
+
+
+class SendForm(SentencesForm):
+    """A prompt: `text` as typed, `attachments` as a list of UUIDs, `client_id` or empty.
+
+    `code_execution` and `model` are for this message alone; empty: as the conversation has them.
+    """
+
+    text = PromptField(what="This message", required=False)
     attachments = AttachmentIdsField(required=False)
     client_id = PlainTextField(
         required=False,
         max_length=CLIENT_ID_LIMIT,
         error_messages={"max_length": f"client_id can have at most {CLIENT_ID_LIMIT} characters."},
     )
+    code_execution = forms.ChoiceField(
+        choices=[("", "as the conversation has it"), *Conversation.CodeExecution.choices],
+        required=False,
+        error_messages={"invalid_choice": "An answer may run code: auto, on or off."},
+    )
+    model = ModelField()
+
+    def clean(self) -> dict[str, Any]:
+        """Refuses a message that says nothing; files may stand alone."""
+        data: dict[str, Any] = self.cleaned_data
+        if not data.get("text", "").strip() and not data.get("attachments") and not self.errors:
+            raise ValidationError("Write a message first.", code="required")
+        return data
+
+
+class EditForm(SendForm):
+    """An earlier message, `message_id`, in other words."""
+
+    message_id = MessageIdField(error_messages={"required": "Say which message to change: message_id."})
+
+
+class VersionForm(SentencesForm):
+    """A message of which another version is meant."""
+
+    message_id = MessageIdField(error_messages={"required": "Say which message is meant: message_id."})
+
+    def __init__(self, data: Mapping[str, Any] | None = None, *, is_required: bool = True) -> None:
+        super().__init__(data)
+        self.fields["message_id"].required = is_required
 
 
 class TitleField(PlainTextField):
@@ -138,16 +199,7 @@ class ConversationSettingsForm(SentencesForm):
     """Settings of a conversation; `cleaned_data` holds those that were given and no others."""
 
     title = TitleField(required=False)
-    model = PlainTextField(
-        required=False,
-        max_length=200,
-        validators=[
-            # The name becomes part of a path of the provider's API: it is one segment, so that nobody reaches
-            # other resources with the operator's key.
-            RegexValidator(r"^[A-Za-z0-9][A-Za-z0-9._-]*\Z", "This is not the name of a model.")
-        ],
-        error_messages={"max_length": "The name of a model can have at most 200 characters."},
-    )
+    model = ModelField()
     code_execution = forms.ChoiceField(
         choices=Conversation.CodeExecution.choices,
         error_messages={

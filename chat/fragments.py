@@ -58,6 +58,63 @@ class PartView:
 
 
 @dataclass(frozen=True, slots=True)
+class Versions:
+    """Where a message stands among its versions."""
+
+    number: int
+    """From 1, by age."""
+    total: int
+    previous_id: uuid.UUID | None
+    next_id: uuid.UUID | None
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A page that an answer rests on."""
+
+    url: str
+    """http or https."""
+    title: str
+    host: str
+
+
+@dataclass(frozen=True, slots=True)
+class Grounding:
+    """What an answer found on the web."""
+
+    sources: tuple[Source, ...]
+    queries: tuple[str, ...]
+    """What was searched for."""
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """How an answer was made."""
+
+    model: str
+    """Its label."""
+    code_execution: bool
+    code_reason: str
+    usage: tuple[tuple[str, int], ...]
+    """Words and tokens, those that the provider said."""
+    total: int | None
+    cost: str
+    """US dollars, written out; empty: not known."""
+    duration_s: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationUsage:
+    """What all answers of a conversation used, those out of view too."""
+
+    tokens: int
+    cost: str
+    """US dollars, written out; empty: not known."""
+    turns: int
+    """Of them, those that have ended."""
+
+
+@dataclass(frozen=True, slots=True)
 class MessageView:
     """One message of the transcript."""
 
@@ -74,6 +131,24 @@ class MessageView:
     notice: Notice | None
     created_at: str
     """ISO 8601."""
+    versions: Versions | None = None
+    waiting: str = ""
+    """What a reader is told while the provider is not answering."""
+    left_out: int = 0
+    """How many of the oldest messages the model was not told."""
+    grounding: Grounding | None = None
+    about: About | None = None
+    """Of a model message."""
+
+    @property
+    def images(self) -> list[AttachmentView]:
+        """Of `attachments`, what stands in the gallery: images, but never a graph."""
+        return [view for view in self.attachments if view.width is not None and not view.is_graph]
+
+    @property
+    def others(self) -> list[AttachmentView]:
+        """Of `attachments`, what stands by itself."""
+        return [view for view in self.attachments if view.width is None or view.is_graph]
 
 
 EMPTY = SafeString("")
@@ -121,6 +196,11 @@ def part_html(view: PartView) -> SafeString:
     return render_to_string("chat/_part.html", {"part": view})
 
 
+def status_html(view: MessageView) -> SafeString:
+    """How the turn of a message stands, in words."""
+    return render_to_string("chat/_status.html", {"message": view})
+
+
 def transcript_html(views: Iterable[MessageView]) -> SafeString:
     """The inner HTML of `#transcript`."""
     return format_html_join("", "{}", ((message_html(view),) for view in views))
@@ -134,6 +214,19 @@ def conversations_swaps(conversation: Conversation, listed: Iterable[Conversatio
     )
 
 
+def usage_html(usage: ConversationUsage) -> SafeString:
+    """What the conversation used so far: `#conversation-usage`."""
+    return render_to_string("chat/_usage.html", {"usage": usage})
+
+
+def beside_swaps(conversation: Conversation, usage: ConversationUsage) -> SafeString:
+    """What stands over the transcript of an open conversation: its title, and what it has used."""
+    title = render_to_string("chat/_title.html", {"conversation": conversation})
+    return partial("conversation-title", "outerMorph", title) + partial(
+        "conversation-usage", "outerMorph", usage_html(usage)
+    )
+
+
 def error_html(sentence: str) -> SafeString:
     """The inner HTML of `#composer-error`."""
     return render_to_string("chat/_error.html", {"sentence": sentence})
@@ -144,6 +237,11 @@ def partial(target: str, swap: str, html: SafeString) -> SafeString:
     return format_html(
         '<hx-partial hx-target="#{}" hx-swap="{}">{}</hx-partial>', target, swap, conditional_escape(html)
     )
+
+
+def delete(target: str) -> SafeString:
+    """The swap that takes an element away; `target` is its id."""
+    return partial(target, "delete", EMPTY)
 
 
 def frame(content: SafeString, **fields: str | int) -> str:

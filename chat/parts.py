@@ -7,7 +7,7 @@ kept in wire form in `Part.fields`, so that nothing a provider sent is lost.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from enum import StrEnum
 from typing import TypeAlias
 
@@ -63,6 +63,11 @@ class Part:
     thought_signature: bytes | None = None
 
     @property
+    def is_answer(self) -> bool:
+        """Whether a person would take it for some of an answer: thoughts and empty texts are none."""
+        return self.kind is not PartKind.THOUGHT and (self.kind is not PartKind.TEXT or bool(self.text))
+
+    @property
     def is_open_text(self) -> bool:
         """Whether a later increment of the same kind may be joined to this part."""
         return self.kind in (PartKind.TEXT, PartKind.THOUGHT) and self.thought_signature is None and not self.fields
@@ -79,6 +84,15 @@ class Usage:
     candidates: int | None = None
     cached: int | None = None
     total: int | None = None
+
+    def __add__(self, other: Usage) -> Usage:
+        """Both together; what neither said stays unsaid."""
+        return Usage(
+            *(
+                None if mine is None and theirs is None else (mine or 0) + (theirs or 0)
+                for mine, theirs in zip(astuple(self), astuple(other), strict=True)
+            )
+        )
 
 
 # --- what a provider yields -------------------------------------------------------------------------------------
@@ -154,4 +168,14 @@ class GenerateRequest:
     contents: tuple[Content, ...]
     system_instruction: str = ""
     code_execution: bool = False
+    google_search: bool = False
+    url_context: bool = False
+    image_output: bool = False
+    """Whether the model answers with images beside text."""
+    thinking_level: str = ""
+    """`LOW`, `HIGH`, ... as on the wire; empty: the model's own. Never beside a budget."""
+    thinking_budget: int | None = None
+    """Tokens; 0 is off, -1 as the model sees fit."""
+    temperature: float | None = None
+    max_output_tokens: int | None = None
     include_thoughts: bool = True

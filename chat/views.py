@@ -16,8 +16,11 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from chat.access import NotFound, conversations_of, readable_conversation, writable_conversation
-from chat.forms import ConversationSettingsForm, RenameForm, SentencesForm
+from chat.catalogue.choices import check_choice, choices
+from chat.catalogue.setups import UnknownModel
+from chat.forms import ATTACHMENTS_LIMIT, ConversationSettingsForm, RenameForm
 from chat.models import Conversation
+from chat.turns.spending import conversation_usage
 from chat.turns.transcript import snapshot
 
 
@@ -54,6 +57,11 @@ def conversation(request: SignedInRequest, conversation_id: uuid.UUID) -> HttpRe
         "emulated": settings.GEMINI_EMULATED,
         "socket_url": f"/ws/conversations/{shown.pk}/?revision={page.revision}",
         "code_execution_choices": Conversation.CodeExecution.choices,
+        "model_choices": choices(shown.model),
+        "prompt_limit_bytes": settings.PROMPT_LIMIT_BYTES,
+        "file_limit_bytes": settings.UPLOAD_LIMIT_BYTES,
+        "files_limit": ATTACHMENTS_LIMIT,
+        "usage": conversation_usage(shown.pk),
     }
     return render(request, "chat/conversation.html", context)
 
@@ -69,14 +77,31 @@ def conversation_new(request: SignedInRequest) -> HttpResponse:
 @require_POST
 def conversation_rename(request: SignedInRequest, conversation_id: uuid.UUID) -> HttpResponse:
     """Give it another title."""
-    return _change(request, conversation_id, RenameForm(request.POST))
+    renamed = writable_conversation(request.user, conversation_id)
+    form = RenameForm(request.POST)
+    if not form.is_valid():
+        return _refusal(form.sentence())
+    renamed.change_settings(form.cleaned_data)
+    return redirect(renamed)
 
 
 @login_required
 @require_POST
 def conversation_settings(request: SignedInRequest, conversation_id: uuid.UUID) -> HttpResponse:
-    """Change those settings that the form names."""
-    return _change(request, conversation_id, ConversationSettingsForm(request.POST))
+    """Change those settings that the form names; a script, which accepts no HTML, is not sent to the page."""
+    changed = writable_conversation(request.user, conversation_id)
+    form = ConversationSettingsForm(request.POST)
+    if not form.is_valid():
+        return _refusal(form.sentence())
+    model = form.cleaned_data.get("model", changed.model)
+    # A model that was taken away since stays chosen while only other settings change.
+    if model != changed.model:
+        try:
+            check_choice(model)
+        except UnknownModel as unknown:
+            return _refusal(str(unknown))
+    changed.change_settings(form.cleaned_data)
+    return redirect(changed) if request.accepts("text/html") else HttpResponse(status=204)
 
 
 @login_required
@@ -87,10 +112,6 @@ def conversation_delete(request: SignedInRequest, conversation_id: uuid.UUID) ->
     return redirect("home")
 
 
-def _change(request: SignedInRequest, conversation_id: uuid.UUID, form: SentencesForm) -> HttpResponse:
-    """Write the form's values, or answer 400 with the sentence that says why not."""
-    changed = writable_conversation(request.user, conversation_id)
-    if not form.is_valid():
-        return HttpResponse(form.sentence(), status=400, content_type="text/plain; charset=utf-8")
-    changed.change_settings(form.cleaned_data)
-    return redirect(changed)
+def _refusal(sentence: str) -> HttpResponse:
+    """Why nothing was changed."""
+    return HttpResponse(sentence, status=400, content_type="text/plain; charset=utf-8")

@@ -171,8 +171,23 @@ GEMINI_API_VERSION = env.text("GEMINI_API_VERSION", "v1beta1" if GOOGLE_GENAI_US
 #: Without a key the emulator answers, on loopback, and the page says so.
 GEMINI_EMULATED = not (GEMINI_API_KEY or GOOGLE_GENAI_USE_VERTEXAI)
 
-#: The model of conversations that name none. Aliases like the default follow Google's releases.
-GEMINI_MODEL = env.text("GEMINI_MODEL", "plotline-demo" if GEMINI_EMULATED else "gemini-flash-latest")
+#: The model, or preset, of conversations that name none; empty: the first one of the catalogue.
+GEMINI_MODEL = env.text("GEMINI_MODEL", "plotline-demo" if GEMINI_EMULATED else "")
+
+#: How many of the newest graphs go back to the model with the history; each costs image tokens in each later turn.
+REPLAYED_GRAPHS = env.integer("REPLAYED_GRAPHS", 4, minimum=0)
+
+#: How often a provider that is busy or out of reach is asked in all, before the first byte of an answer.
+PROVIDER_ATTEMPTS = env.integer("PROVIDER_ATTEMPTS", 4, minimum=1)
+#: A provider that asks for a longer wait than so many seconds is not waited for: the person is told.
+PROVIDER_RETRY_LIMIT_S = env.integer("PROVIDER_RETRY_LIMIT_S", 60)
+#: Seconds before it is asked again, doubled each time, where it does not say how long to wait itself.
+PROVIDER_RETRY_PAUSE_S = 1.0
+
+#: Who reads a streamed answer: `lean`, our own parser at a fifth of the cost, or `sdk`, google-genai itself.
+GEMINI_STREAM_READER = env.text("GEMINI_STREAM_READER", "lean")
+if GEMINI_STREAM_READER not in ("lean", "sdk"):
+    raise ImproperlyConfigured(f"GEMINI_STREAM_READER is {GEMINI_STREAM_READER!r}: it must be lean or sdk.")
 
 #: Seconds without a byte after which a generation counts as stalled; a code run may be silent for 30.
 PROVIDER_IDLE_LIMIT_S = env.integer("PROVIDER_IDLE_LIMIT_S", 60, minimum=1)

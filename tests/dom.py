@@ -10,7 +10,7 @@ from typing import Any
 VOID = frozenset({"area", "base", "br", "col", "hr", "img", "input", "link", "meta", "source", "wbr"})
 
 
-BESIDE = frozenset({"conversation-title", "conversations"})
+BESIDE = frozenset({"conversation-title", "conversations", "conversation-usage"})
 """Elements of a real page that this one does without."""
 
 
@@ -126,14 +126,23 @@ class Page:
                 target.children += children
                 self._adopt(target, children)
             case "innerMorph" | "innerHTML":
+                for child in target.children:
+                    self._forget(child)
                 target.children = children
                 self._adopt(target, children)
             case "beforebegin" | "outerMorph" | "outerHTML":
                 assert parent is not None
                 place = parent.children.index(target)
                 keep = [target] if swap == "beforebegin" else []
+                if not keep:
+                    self._forget(target)
                 parent.children[place : place + 1] = [*children, *keep]
                 self._adopt(parent, children)
+            case "delete":
+                assert parent is not None
+                assert not children, "what is deleted is not given anew"
+                parent.children.remove(target)
+                self._forget(target)
             case _:
                 raise AssertionError(f"unknown swap {swap}")
 
@@ -141,6 +150,11 @@ class Page:
         for child in children:
             child.parent = parent
             self._index(child)
+
+    def _forget(self, node: Node) -> None:
+        self.ids.pop(node.element_id, None)
+        for child in node.children:
+            self._forget(child)
 
     @property
     def transcript(self) -> str:

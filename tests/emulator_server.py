@@ -15,15 +15,22 @@ NO_RECORDINGS = f"recorded traffic is not here: set {RECORDINGS_VARIABLE} or put
 
 @contextmanager
 def running_emulator(
-    recordings: Path | None = None, pace: float = 0.0, warm_kernels: int = 0, code_limit_s: float = 30.0
+    recordings: Path | None = None,
+    pace: float = 0.0,
+    warm_kernels: int = 0,
+    code_limit_s: float = 30.0,
+    strict: bool = False,
 ) -> Iterator[str]:
     """Run the emulator for the length of the block; yields its base URL, `http://127.0.0.1:PORT`.
 
     Takes about half a second to start, so share one per session or module. Models are `scenario-NAME`,
-    `replay-STEM` (of `recordings`) and any other name for the demo model; see `chat.emulator`.
+    `replay-STEM` (of `recordings`) and any other name for the demo model; see `chat.emulator`. `strict` refuses what
+    the real API does; see `chat.emulator.strict`.
     """
     arguments = ["--pace", str(pace), "--warm-kernels", str(warm_kernels), "--code-limit", str(code_limit_s)]
     arguments.append("--journal")
+    if strict:
+        arguments.append("--strict")
     if recordings is not None:
         arguments += ["--recordings", str(recordings.resolve())]
     emulator = EmbeddedEmulator(arguments)

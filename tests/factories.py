@@ -35,8 +35,16 @@ def make_conversation(owner: User | None = None, *, title: str = "", **settings:
 def make_user_message(conversation: Conversation, text: str = "What is this?") -> Message:
     """What a user said, as the last message."""
     return Message.objects.create(
-        conversation=conversation, index=conversation.messages.count(), role=Role.USER, text=text
+        conversation=conversation,
+        parent=_last(conversation),
+        index=conversation.messages.count(),
+        role=Role.USER,
+        text=text,
     )
+
+
+def _last(conversation: Conversation) -> Message | None:
+    return conversation.messages.order_by("-index").first()
 
 
 def make_model_message(
@@ -47,12 +55,12 @@ def make_model_message(
     **turn_fields: str,
 ) -> Message:
     """An answer with its turn, after a user message that is made where none stands last; parts as (kind, text)."""
-    asked = conversation.messages.order_by("-index").first()
+    asked = _last(conversation)
     if asked is None or asked.role == Role.MODEL:
         asked = make_user_message(conversation)
     text = "".join(text for kind, text in parts if kind is PartKind.TEXT)
     message = Message.objects.create(
-        conversation=conversation, index=conversation.messages.count(), role=Role.MODEL, text=text
+        conversation=conversation, parent=asked, index=conversation.messages.count(), role=Role.MODEL, text=text
     )
     Part.objects.bulk_create(
         Part(message=message, index=index, kind=kind, text=text) for index, (kind, text) in enumerate(parts)

@@ -4,21 +4,32 @@ from __future__ import annotations
 
 import hashlib
 import ipaddress
+import re
 from collections import Counter
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from aiohttp import web
 from aiohttp.typedefs import Handler, Middleware
 
-from chat.emulator import replay, scenarios, voice, wire
-from chat.emulator.call import Call, contents_of, has_code_execution, read_body, wants_thoughts
+from chat.emulator import catalogue, replay, scenarios, titles, voice, wire
+from chat.emulator.call import (
+    Call,
+    contents_of,
+    has_code_execution,
+    instruction_of,
+    read_body,
+    wants_images,
+    wants_thoughts,
+)
 from chat.emulator.delivery import Delivery, json_reply
-from chat.emulator.demo import DEMO_MODEL, Demo
+from chat.emulator.demo import Demo
 from chat.emulator.files import FileStore
-from chat.emulator.journal import Journal
+from chat.emulator.journal import CallState, Journal
 from chat.emulator.replay import Recordings
+from chat.emulator.strict import Strict
 from chat.emulator.wire import Step, WireError, WireObject
 
 BODY_LIMIT_BYTES = 256 * 1024 * 1024
@@ -28,6 +39,7 @@ CUT_HEADER = "X-Emulator-Cut"
 """Request header: send a recorded body in pieces of so many bytes."""
 COUNTED_CALLS = 10_000
 """Different calls whose repetitions are counted before counting starts anew."""
+_FILE_URI = re.compile(rb'"fileUri":"[^"]*"')
 STREAM, UNARY = "streamGenerateContent", "generateContent"
 
 
@@ -43,10 +55,12 @@ class Emulator:
         warm_kernels: int = 0,
         code_limit_s: float = CODE_LIMIT_S,
         keeps_requests: bool = False,
+        strict: bool = False,
     ) -> None:
         """`pace` multiplies all pauses; `warm_kernels` sessions are kept ready for the demo model.
 
-        `keeps_requests` lets the journal show the bodies of calls to whoever asks.
+        `keeps_requests` lets the journal show the bodies of calls to whoever asks; `strict` refuses what the real API
+        does.
         """
         self._pace = pace
         self._cut_bytes = cut_bytes
@@ -54,6 +68,7 @@ class Emulator:
         self._files = FileStore()
         self._journal = Journal(keeps_requests=keeps_requests)
         self._demo = Demo(self._files, warm_kernels, code_limit_s)
+        self._strict = Strict() if strict else None
         self._equal_calls: Counter[str] = Counter()
 
     def application(self, host: str) -> web.Application:
@@ -92,26 +107,45 @@ class Emulator:
             raise WireError(404, f"models/{model} is not supported for {method}.", "NOT_FOUND")
         entry = self._journal.begin(model, method, body, len(data))
         is_stream = method == STREAM
-        steps, note = self._answer(request, self._read_call(model, body), is_stream)
+        try:
+            call = self._read_call(model, body)
+        except WireError:
+            entry.end(CallState.REFUSED)
+            raise
+        if titles.asks_for_title(instruction_of(body)):
+            steps, note = _asynchronous(titles.steps(call)), ""
+        else:
+            steps, note = self._answer(request, self._counted(call), is_stream)
+        if self._strict is not None:
+            steps = self._strict.listen(call, steps)
         headers = {"X-Emulator-Note": note} if note else {}
         return await Delivery(request, entry, self._pace, headers).send(steps, is_stream=is_stream)
 
     def _read_call(self, model: str, body: WireObject) -> Call:
         contents = contents_of(body)
-        asked = wire.dump(contents)
-        key = hashlib.sha256(model.encode() + asked).hexdigest()
+        code_execution, include_thoughts = has_code_execution(body), wants_thoughts(body)
+        if self._strict is not None:
+            self._strict.check(model, body, contents)
+        return Call(
+            model=model,
+            contents=contents,
+            code_execution=code_execution,
+            include_thoughts=include_thoughts,
+            number=0,
+            response_id=voice.response_id(model, wire.dump(contents), 0),
+            image_output=wants_images(body),
+            is_continuation="continuationToken" in body,
+        )
+
+    def _counted(self, call: Call) -> Call:
+        """The call with its number among equal ones; a file that was uploaded anew makes no difference."""
+        asked = wire.dump(list(call.contents))
+        key = hashlib.sha256(call.model.encode() + _FILE_URI.sub(b"", asked)).hexdigest()
         number = self._equal_calls[key]
         if len(self._equal_calls) > COUNTED_CALLS:
             self._equal_calls.clear()
         self._equal_calls[key] = number + 1
-        return Call(
-            model=model,
-            contents=contents,
-            code_execution=has_code_execution(body),
-            include_thoughts=wants_thoughts(body),
-            number=number,
-            response_id=voice.response_id(model, asked, number),
-        )
+        return replace(call, number=number, response_id=voice.response_id(call.model, asked, number))
 
     def _answer(self, request: web.Request, call: Call, is_stream: bool) -> tuple[AsyncGenerator[Step, None], str]:
         """The steps of an answer, and what a header should say of them."""
@@ -134,15 +168,11 @@ class Emulator:
     # --- models and journal ---
 
     async def _models(self, request: web.Request) -> web.Response:
-        described = [
-            _model(DEMO_MODEL, "The demo model: runs code for real, but is no AI."),
-            *(_model(scenarios.PREFIX + name, known.description) for name, known in scenarios.SCENARIOS.items()),
-            *(_model(name, "A recorded answer.") for name in self._recordings.names()),
-        ]
+        described = catalogue.models(self._recordings.names())
         if "publishers/" not in request.match_info["path"]:
-            return web.json_response({"models": described})
+            return web.json_response(catalogue.page(described, request.query, "models"))
         publisher = [{**model, "name": f"publishers/google/{model['name']}"} for model in described]
-        return web.json_response({"publisherModels": publisher})
+        return web.json_response(catalogue.page(publisher, request.query, "publisherModels"))
 
     async def _model(self, request: web.Request) -> web.Response:
         name = request.match_info["model"]
@@ -150,7 +180,7 @@ class Emulator:
         unknown_recording = name.startswith(replay.PREFIX) and self._recordings.find(name) is None
         if unknown_scenario or unknown_recording:
             raise WireError(404, f"models/{name} is not found for this API version.", "NOT_FOUND")
-        return web.json_response(_model(name, ""))
+        return web.json_response(catalogue.describe(name, ""))
 
     async def _calls(self, request: web.Request) -> web.Response:
         return web.json_response([entry.summary() for entry in self._journal.entries()])
@@ -213,19 +243,6 @@ def _is_array(request: web.Request) -> bool:
 def _cut_bytes(request: web.Request, usual: int) -> int:
     wanted = request.headers.get(CUT_HEADER, "")
     return int(wanted) if wanted.isdecimal() else usual
-
-
-def _model(name: str, description: str) -> WireObject:
-    return {
-        "name": f"models/{name}",
-        "version": "001",
-        "displayName": name,
-        "description": description,
-        "inputTokenLimit": 1_048_576,
-        "outputTokenLimit": 65_536,
-        "supportedGenerationMethods": [UNARY, "countTokens"],
-        "thinking": True,
-    }
 
 
 async def _asynchronous(steps: Iterable[Step]) -> AsyncGenerator[Step, None]:

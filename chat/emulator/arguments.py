@@ -20,6 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--warm-kernels", type=int, default=1, help="sessions kept ready for the demo model")
     parser.add_argument("--code-limit", type=float, default=CODE_LIMIT_S, help="seconds that executed code may take")
     parser.add_argument("--journal", action="store_true", help="keep what calls asked, for GET /emulator/calls/NUMBER")
+    parser.add_argument("--strict", action="store_true", help="refuse what the real API does, as altered signatures")
     parser.add_argument("--end-with-stdin", action="store_true", help="end when standard input does")
 
 
@@ -32,6 +33,7 @@ def run(options: argparse.Namespace) -> None:
         warm_kernels=options.warm_kernels,
         code_limit_s=options.code_limit,
         keeps_requests=options.journal,
+        strict=options.strict,
     )
     bound_memory()
     asyncio.run(serve(emulator, options.host, options.port, ends_with_stdin=options.end_with_stdin))

@@ -34,7 +34,7 @@ _REQUEST_FIELDS = frozenset(
         "tools",
     }
 )
-_PART_DATA = frozenset(
+PART_DATA = frozenset(
     {
         "text",
         "inlineData",
@@ -60,6 +60,10 @@ class Call:
     number: int
     """How many equal calls (model and contents) came before; 0 for the first."""
     response_id: str
+    image_output: bool = False
+    """Whether images may be answered."""
+    is_continuation: bool = False
+    """Whether it goes on with an answer that ended with CONTINUATION."""
 
     @property
     def prompt(self) -> str:
@@ -130,6 +134,23 @@ def wants_thoughts(body: WireObject) -> bool:
     return bool(thinking.get("includeThoughts"))
 
 
+def wants_images(body: WireObject) -> bool:
+    """Whether `responseModalities` holds images."""
+    config = body.get("generationConfig") or {}
+    modalities = config.get("responseModalities") or []
+    if not isinstance(modalities, list):
+        raise WireError(400, "Invalid value at 'generation_config.response_modalities', should be a list.")
+    return any(isinstance(modality, str) and modality.upper() == "IMAGE" for modality in modalities)
+
+
+def instruction_of(body: WireObject) -> str:
+    """The text of the system instruction; empty without one."""
+    instruction = body.get("systemInstruction") or {}
+    parts = instruction.get("parts") or [] if isinstance(instruction, dict) else [{"text": instruction}]
+    said = [part.get("text") for part in (parts if isinstance(parts, list) else [parts]) if isinstance(part, dict)]
+    return "\n".join(text for text in said if isinstance(text, str))
+
+
 def decode_base64(value: str) -> bytes:
     """Bytes of standard or URL-safe base64, padded or not; raises ValueError on anything else."""
     plain = value.translate(str.maketrans("-_", "+/")).rstrip("=")
@@ -156,13 +177,13 @@ def _check_content(content: object, place: str) -> None:
 def _check_part(part: object, place: str) -> None:
     if not isinstance(part, dict):
         raise WireError(400, f"Invalid value at '{place}', Root element must be a message.")
-    if not part.keys() & _PART_DATA and "thoughtSignature" not in part:
+    if not part.keys() & PART_DATA and "thoughtSignature" not in part:
         raise WireError(
             400, f"* GenerateContentRequest.{place}.data: required oneof field 'data' must have one initialized field\n"
         )
     if not isinstance(part.get("text", ""), str):
         raise WireError(400, f"Invalid value at '{place}.text' (TYPE_STRING), {json.dumps(part['text'])}")
-    for name in part.keys() & (_PART_DATA - {"text"}):
+    for name in part.keys() & (PART_DATA - {"text"}):
         if not isinstance(part[name], dict):
             raise WireError(400, f"Invalid value at '{place}.{name}', Root element must be a message.")
     if "inlineData" in part:

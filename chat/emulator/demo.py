@@ -2,6 +2,7 @@
 
 A prompt with a fenced python block runs that block; a prompt that `demo_prompts` knows runs the program written for
 it; an attached CSV file is described and plotted; anything else gets an honest answer that lists what can be tried.
+Asked for image output it draws a pattern.
 On the wire it behaves like Gemini 3: code comes whole, nothing is sent while it runs, then the result, then each graph.
 """
 
@@ -11,7 +12,7 @@ import re
 from collections.abc import AsyncGenerator, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from chat.emulator import demo_prompts, wire
+from chat.emulator import demo_prompts, painting, wire
 from chat.emulator.attached import Attached, attached_files
 from chat.emulator.call import Call
 from chat.emulator.files import FileStore
@@ -35,6 +36,8 @@ CODE_IS_OFF = (
     "Code execution is off for this message, so here is the code instead of its result:\n\n"
     "```python\n{program}\n```\n\nTurn code execution on and ask again, and I will run it.\n"
 )
+PAINTING_INTRO = "I am not an AI and cannot paint, but here is a pattern made from your words:\n"
+PAINTING_COMMENT = "The same words give the same pattern; change one and it changes.\n"
 NO_TABLE = "There is no CSV file in this conversation yet. Attach one and ask again; I'll describe it and plot it.\n"
 
 
@@ -81,6 +84,10 @@ class Demo:
     async def steps(self, call: Call) -> AsyncGenerator[Step, None]:
         """Answer one call."""
         voice = Voice(call)
+        if call.image_output:
+            for step in _painted(voice):
+                yield step
+            return
         plan = _plan(call, attached_files(call, self._files))
         if isinstance(plan, str):
             for chunk in voice.say(plan):
@@ -126,6 +133,15 @@ class Demo:
         finally:
             if session is not None:
                 await session.close()
+
+
+def _painted(voice: Voice) -> Iterator[Step]:
+    """Words, a picture, and words; image models sign both."""
+    yield from voice.say(PAINTING_INTRO)
+    picture = wire.image(painting.pattern(voice.call.prompt))
+    yield voice.chunk({**picture, "thoughtSignature": voice.signature()}, after_s=WRITING_S)
+    yield from voice.say(PAINTING_COMMENT)
+    yield voice.end()
 
 
 def _plan(call: Call, files: list[Attached]) -> _Plan | str:

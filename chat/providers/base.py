@@ -7,6 +7,9 @@ ProviderError                 code, user-facing text, and what may be done next
 ├── Stalled                   no byte for too long
 ├── Unauthorised              401, 403, a bad key
 ├── ModelNotFound             404
+├── SignatureRefused          400: a thought signature is missing, altered, or of another model or key
+├── FileGone                  403, 404: a file that the provider kept is there no more
+├── ContextTooLong            400: the conversation has more tokens than the model reads
 ├── InvalidRequest            any other 4xx, or what cannot even be sent
 └── MalformedResponse         what came was not the provider's protocol
 """
@@ -14,6 +17,8 @@ ProviderError                 code, user-facing text, and what may be done next
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator
+from dataclasses import dataclass
+from datetime import datetime
 from typing import ClassVar, Protocol
 
 from chat.parts import GenerateRequest, StreamEvent
@@ -80,6 +85,28 @@ class ModelNotFound(ProviderError):
     sentence = "The model's service does not know this model. Choose another one."
 
 
+class SignatureRefused(ProviderError):
+    """A thought signature that goes back with the history was not accepted."""
+
+    code = "signature_refused"
+    sentence = "The model's service refused what it had signed earlier in this conversation. Try again."
+
+
+class FileGone(ProviderError):
+    """A file that the provider kept for this conversation is there no more."""
+
+    code = "file_gone"
+    sentence = "The model's service no longer keeps a file of this conversation. Try again; it is sent anew."
+    may_retry = True
+
+
+class ContextTooLong(ProviderError):
+    """The request has more tokens than the model reads."""
+
+    code = "context_too_long"
+    sentence = "This is more than the model can read at once. Shorten the message, or attach less."
+
+
 class InvalidRequest(ProviderError):
     """The provider refused the request itself."""
 
@@ -95,10 +122,54 @@ class MalformedResponse(ProviderError):
     may_retry = True
 
 
+@dataclass(frozen=True, slots=True)
+class KeptFile:
+    """A file that the provider keeps, to be named in requests until it expires."""
+
+    uri: str
+    mime_type: str
+    expires_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class ListedModel:
+    """A model as the provider's own list shows it; None is "not said"."""
+
+    name: str
+    label: str
+    description: str
+    context_tokens: int | None
+    max_output_tokens: int | None
+
+
 class Provider(Protocol):
     """A model API."""
 
     name: str
+    stand_in_signature: bytes | None
+    """Goes with a function call of foreign history, where an own one would bear a thought signature."""
+
+    @property
+    def account(self) -> str:
+        """Digest of address and key: files that one account keeps are unknown to another."""
+        ...
+
+    @property
+    def keeps_files(self) -> bool:
+        """Whether `keep_file` works here; Vertex AI has no such thing."""
+        ...
+
+    def accepted_type(self, mime_type: str) -> str:
+        """The type under which a file of this type is sent; empty: it cannot be sent."""
+        ...
+
+    async def keep_file(self, data: bytes, *, mime_type: str, name: str) -> KeptFile:
+        """Have the provider keep a file, and wait until it is ready; `mime_type` as accepted. Raises ProviderError."""
+        ...
+
+    async def list_models(self) -> list[ListedModel]:
+        """Every model that can generate content, as listed now. Raises ProviderError."""
+        ...
 
     def stream(self, request: GenerateRequest) -> AsyncGenerator[StreamEvent, None]:
         """Yield the events of one generation in wire order until the provider's stream ends.

@@ -7,25 +7,25 @@ that was not asked for.
 from __future__ import annotations
 
 import asyncio
+import io
 import ssl
-from asyncio import AbstractEventLoop, Queue, Semaphore
-from collections.abc import AsyncGenerator, AsyncIterator
-from contextvars import ContextVar
-from dataclasses import dataclass, field, replace
-from typing import TypeAlias
+from asyncio import Queue, Semaphore
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import Any, TypeAlias
 
-import aiohttp
-import certifi
 from django.conf import settings
-from google import genai
 from google.genai import types
 
 from chat.parts import Content, GenerateRequest, Part, PartKind, ResponseDescribed, Role, StreamEvent
-from chat.providers.base import Stalled, Unreachable
-from chat.providers.gemini_failures import SDK_ERRORS, failure_of
-from chat.providers.gemini_wire import config_of, contents_of, events_of
-
-CONNECT_LIMIT_S = 10.0
+from chat.providers.base import InvalidRequest, KeptFile, ListedModel, MalformedResponse, ModelNotFound, Stalled
+from chat.providers.gemini_access import Access, Clients, taken_response
+from chat.providers.gemini_failures import SDK_ERRORS
+from chat.providers.gemini_json import events_of_json
+from chat.providers.gemini_sse import StreamParser
+from chat.providers.gemini_types import accepted_type
+from chat.providers.gemini_wire import STAND_IN_SIGNATURE, config_of, contents_of, events_of
 
 #: How far reading may run ahead of the caller. Reading ahead is not for speed: aiohttp throws away what has
 #: come but was not yet read when the connection breaks.
@@ -34,68 +34,71 @@ READ_AHEAD_CHUNKS = 100
 #: What each chunk said; None at the end.
 Chunks: TypeAlias = Queue[list[StreamEvent] | None]
 
-#: The HTTP responses that the current task has opened.
-_responses: ContextVar[list[aiohttp.ClientResponse]] = ContextVar("gemini_responses")
+#: Longest wait for a file to be taken and ready, and for the list of models.
+KEEP_LIMIT_S = 60.0
+LIST_LIMIT_S = 30.0
 
+#: Pause between two questions whether a file is ready.
+POLL_S = 0.5
 
-@dataclass(frozen=True, slots=True)
-class Access:
-    """How the API is reached."""
-
-    vertexai: bool
-    api_key: str = field(repr=False)
-    project: str
-    location: str
-    base_url: str
-    """Empty: Google's own."""
-    api_version: str
-    emulated: bool
-
-    @classmethod
-    def from_settings(cls) -> Access:
-        """Read anew for each stream: the emulator's address is known only once it has started."""
-        return cls(
-            vertexai=settings.GOOGLE_GENAI_USE_VERTEXAI,
-            api_key="emulated" if settings.GEMINI_EMULATED else settings.GEMINI_API_KEY,
-            project=settings.GOOGLE_CLOUD_PROJECT,
-            location=settings.GOOGLE_CLOUD_LOCATION,
-            base_url=settings.GOOGLE_GEMINI_BASE_URL,
-            api_version=settings.GEMINI_API_VERSION,
-            emulated=settings.GEMINI_EMULATED,
-        )
-
-    def client(self, session: aiohttp.ClientSession | None, tls: ssl.SSLContext) -> genai.Client:
-        """A client that sends through this session, once and without a time limit of the SDK's."""
-        options = types.HttpOptions(
-            base_url=self.base_url or None,
-            api_version=self.api_version,
-            # The SDK would choose a transport by what is installed; its own aiohttp session also fails under
-            # `-W error`.
-            aiohttp_client=session,
-            # Else each client reads the certificates four times, 0.1 s in all.
-            client_args={"verify": tls},
-            async_client_args={"ssl": tls, "verify": tls},
-            # Without options a failed connect sleeps 1-10 s at random and is tried once more.
-            retry_options=types.HttpRetryOptions(attempts=1),
-        )
-        if self.vertexai and self.project:
-            return genai.Client(vertexai=True, project=self.project, location=self.location, http_options=options)
-        return genai.Client(vertexai=self.vertexai, api_key=self.api_key, http_options=options)
+#: Before the name of a model in lists of the Developer API and of Vertex AI.
+MODEL_PREFIXES = ("publishers/google/models/", "models/")
 
 
 class GeminiProvider:
-    """The provider `gemini`. Clients are made one for each event loop, as connections belong to their loop."""
+    """The provider `gemini`."""
 
     name = "gemini"
+    stand_in_signature = STAND_IN_SIGNATURE
 
     def __init__(self) -> None:
         """Do the slow first things, 0.1-0.2 s: certificates and the SDK's validators."""
-        self._tls = ssl.create_default_context()
-        # Beside the system's, as images of containers often have none.
-        self._tls.load_verify_locations(certifi.where())
-        self._clients: dict[tuple[AbstractEventLoop, Access], genai.Client] = {}
-        self._sessions: dict[tuple[AbstractEventLoop, Access], AsyncGenerator[aiohttp.ClientSession, None]] = {}
-        _warm_up(self._tls)
+        self._clients = Clients()
+        _warm_up(self._clients.tls)
+
+    @property
+    def account(self) -> str:
+        """See `Provider.account`."""
+        return Access.from_settings().account
+
+    @property
+    def keeps_files(self) -> bool:
+        """See `Provider.keeps_files`."""
+        return not Access.from_settings().vertexai
+
+    def accepted_type(self, mime_type: str) -> str:
+        """See `Provider.accepted_type`."""
+        return accepted_type(mime_type, vertexai=Access.from_settings().vertexai)
+
+    async def keep_file(self, data: bytes, *, mime_type: str, name: str) -> KeptFile:
+        """See `Provider.keep_file`; the file is kept for 48 hours."""
+        # Else the bytes would go to whatever address the answer names, past a gateway.
+        there = types.HttpOptions(base_url=Access.from_settings().base_url or None)
+        config = types.UploadFileConfig(mime_type=mime_type, display_name=name, http_options=there)
+        try:
+            async with _within(KEEP_LIMIT_S), self._clients.use() as client:
+                file = await client.aio.files.upload(file=io.BytesIO(data), config=config)
+                while file.state is types.FileState.PROCESSING and file.name:
+                    await asyncio.sleep(POLL_S)
+                    file = await client.aio.files.get(name=file.name)
+        except ModelNotFound as error:
+            # A gateway that has models, but no files.
+            raise InvalidRequest(error.detail) from None
+        if file.state is types.FileState.FAILED:
+            raise InvalidRequest(f"The file could not be processed: {file.error and file.error.message}")
+        if not file.uri or file.expiration_time is None:
+            raise MalformedResponse(f"A file in state {file.state} has no address or no end.")
+        return KeptFile(file.uri, mime_type, file.expiration_time)
+
+    async def list_models(self) -> list[ListedModel]:
+        """See `Provider.list_models`; Vertex AI does not say what a model can do, so there it lists all."""
+        async with _within(LIST_LIMIT_S), self._clients.use() as client:
+            pager = await client.aio.models.list()
+            models = list(pager.page)
+            # Going through the pager item by item fails at an empty page.
+            while pager.config.get("page_token"):
+                models += await pager.next_page()
+        return [_listed(model) for model in models if _generates(model)]
 
     async def stream(self, request: GenerateRequest) -> AsyncGenerator[StreamEvent, None]:
         """See `Provider.stream`; reading happens in a task of its own, which ends with this generator."""
@@ -119,83 +122,88 @@ class GeminiProvider:
             await asyncio.gather(reader, return_exceptions=True)
 
     async def _read(self, request: GenerateRequest, chunks: Chunks, room: Semaphore) -> None:
-        """Put the upstream's chunks until it ends; whatever ends this task closes the upstream request.
-
-        Neither `break` nor `aclose()` makes the SDK close its response: its generators hold one another.
-        """
-        access = Access.from_settings()
+        """Put the upstream's chunks until it ends; whatever ends this task closes the upstream request."""
         idle_limit_s: float = settings.PROVIDER_IDLE_LIMIT_S
-        responses: list[aiohttp.ClientResponse] = []
-        _responses.set(responses)
-        try:
-            client = await self._client(access)
-            stream = await client.aio.models.generate_content_stream(
+        async with self._clients.use() as client:
+            asked = client.aio.models.generate_content_stream(
                 model=request.model, contents=contents_of(request), config=config_of(request)
             )
-            while (chunk := await _next(stream, idle_limit_s)) is not None:
-                await room.acquire()
-                chunks.put_nowait(list(events_of(chunk)))
-        except SDK_ERRORS as error:
-            status = responses[-1].status if responses else None
-            # The original may hold the key, in the request's headers or in what the server repeats of it.
-            raise failure_of(error, http_status=status, api_key=access.api_key) from None
-        finally:
-            for response in responses:
-                response.close()
-
-    async def _client(self, access: Access) -> genai.Client:
-        """This loop's client."""
-        if access.emulated and not access.base_url:
-            raise Unreachable("There is no key, and no emulator is running.")
-        for loop, other in list(self._clients):
-            if loop.is_closed():
-                self._clients.pop((loop, other), None)
-                self._sessions.pop((loop, other), None)
-        key = (asyncio.get_running_loop(), access)
-        # Nothing between this and the last line waits, so that no other stream comes in between.
-        if key not in self._clients:
-            self._sessions[key] = _open_session(trust_env=not access.emulated)
-            self._clients[key] = access.client(await anext(self._sessions[key]), self._tls)
-        return self._clients[key]
+            async with _watched(idle_limit_s) as watchdog:
+                async for said in _said(asked):
+                    # Whoever takes it may take long: that is not the provider's silence.
+                    watchdog.reschedule(None)
+                    await room.acquire()
+                    chunks.put_nowait(said)
+                    watchdog.reschedule(asyncio.get_running_loop().time() + idle_limit_s)
 
     async def aclose(self) -> None:
         """Let go of this loop's connections."""
-        here = asyncio.get_running_loop()
-        for key in [key for key in self._clients if key[0] is here]:
-            self._clients.pop(key)
-            await self._sessions.pop(key).aclose()
+        await self._clients.aclose()
 
 
-async def _open_session(*, trust_env: bool) -> AsyncGenerator[aiohttp.ClientSession, None]:
-    """Yield a session, once; it is closed with this generator, which asyncio does by itself before a loop ends."""
-    async with aiohttp.ClientSession(
-        connector=_Connector(limit=0), middlewares=(_note_response,), trust_env=trust_env
-    ) as session:
-        yield session
-
-
-async def _note_response(request: aiohttp.ClientRequest, handler: aiohttp.ClientHandlerType) -> aiohttp.ClientResponse:
-    response = await handler(request)
-    _responses.get().append(response)
-    return response
-
-
-class _Connector(aiohttp.TCPConnector):
-    """Has a time limit for connecting alone; the SDK lets one be set only for the whole of a stream."""
-
-    async def connect(
-        self, req: aiohttp.ClientRequest, traces: list[aiohttp.tracing.Trace], timeout: aiohttp.ClientTimeout
-    ) -> aiohttp.connector.Connection:
-        return await super().connect(req, traces, aiohttp.ClientTimeout(connect=CONNECT_LIMIT_S))
-
-
-async def _next(
-    stream: AsyncIterator[types.GenerateContentResponse], idle_limit_s: float
-) -> types.GenerateContentResponse | None:
-    """The next chunk, None at the end. Raises Stalled."""
+@asynccontextmanager
+async def _within(limit_s: float) -> AsyncGenerator[None, None]:
+    """End what takes longer. Raises Stalled."""
     try:
-        async with asyncio.timeout(idle_limit_s) as watchdog:
-            return await anext(stream, None)
+        async with asyncio.timeout(limit_s):
+            yield
+    except TimeoutError:
+        raise Stalled(f"It took longer than {limit_s} s.") from None
+
+
+def _generates(model: types.Model) -> bool:
+    return bool(model.name) and (model.supported_actions is None or "generateContent" in model.supported_actions)
+
+
+def _listed(model: types.Model) -> ListedModel:
+    name = model.name or ""
+    for prefix in MODEL_PREFIXES:
+        name = name.removeprefix(prefix)
+    return ListedModel(
+        name=name,
+        label=model.display_name or name,
+        description=model.description or "",
+        context_tokens=model.input_token_limit,
+        max_output_tokens=model.output_token_limit,
+    )
+
+
+async def _said(asked: Awaitable[AsyncIterator[types.GenerateContentResponse]]) -> AsyncIterator[list[StreamEvent]]:
+    """What a streamed request is answered, bit by bit, by the reader that the settings name."""
+    if settings.GEMINI_STREAM_READER == "sdk":
+        async for response in await asked:
+            yield list(events_of(response))
+        return
+    parser = StreamParser()
+    async for data in (await taken_response(asked)).content.iter_any():
+        said, failure = _read_all(parser.feed(data))
+        yield said
+        if failure:
+            raise failure
+    said, failure = _read_all(parser.close())
+    yield said
+    if failure:
+        raise failure
+
+
+def _read_all(chunks: Iterator[dict[str, Any]]) -> tuple[list[StreamEvent], Exception | None]:
+    """What chunks that came together say, and what ended them: what came before it counts."""
+    said: list[StreamEvent] = []
+    try:
+        for chunk in chunks:
+            said += list(events_of_json(chunk))
+    except SDK_ERRORS as error:
+        return said, error
+    return said, None
+
+
+@asynccontextmanager
+async def _watched(idle_limit_s: float) -> AsyncGenerator[asyncio.Timeout, None]:
+    """End what falls silent, unless the timeout that is given is moved on. Raises Stalled."""
+    watchdog = asyncio.timeout(idle_limit_s)
+    try:
+        async with watchdog:
+            yield watchdog
     except TimeoutError:
         if watchdog.expired():
             raise Stalled(f"Nothing came for {idle_limit_s} s.") from None
@@ -220,6 +228,7 @@ USED_TYPES = (
     types.HttpResponse,
     types.GenerateContentConfig,
     types.Tool,
+    types.ThinkingConfig,
 )
 
 
@@ -229,6 +238,7 @@ def _warm_up(tls: ssl.SSLContext) -> None:
         model.model_rebuild()
     wire = {"candidates": [{"content": {"parts": [{"text": "a"}]}, "finishReason": "STOP"}]}
     list(events_of(types.GenerateContentResponse.model_validate(wire)))
+    list(events_of_json(wire))
     user = Content(Role.USER, (Part(PartKind.TEXT, text="a"),))
     request = GenerateRequest("m", (user,), system_instruction="a", code_execution=True)
     contents_of(request)

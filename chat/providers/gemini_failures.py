@@ -14,12 +14,15 @@ from google.auth import exceptions as auth_errors
 from google.genai import errors as sdk_errors
 
 from chat.providers.base import (
+    ContextTooLong,
+    FileGone,
     InvalidRequest,
     MalformedResponse,
     ModelNotFound,
     Overloaded,
     ProviderError,
     RateLimited,
+    SignatureRefused,
     Unauthorised,
     Unreachable,
 )
@@ -39,7 +42,16 @@ SDK_ERRORS = (
 )
 
 DETAIL_LIMIT_CHARS = 2000
+LONGEST_DELAY_S = 86_400.0
 KEY_LIKE = re.compile(r"AIza[\w-]{20,}|(?<=[?&]key=)[^&\s\"']+")
+#: `Corrupted thought signature.`, `Thought signature is not valid`, `Function call is missing a thought_signature in
+#: functionCall parts`, `Invalid value at '...thought_signature' (TYPE_BYTES), Base64 decoding failed`.
+SIGNATURE_LIKE = re.compile(r"thought[ _]?signature", re.IGNORECASE)
+#: "The input token count (1196265) exceeds the maximum number of tokens allowed (1048575)."
+LENGTH_LIKE = re.compile(r"token count.{0,30} exceeds the maximum number of tokens", re.IGNORECASE)
+#: `You do not have permission to access the File ID or it may not exist.`: 403 for a file that is gone, expired, or of
+#: another key; 404 in some places.
+FILE_LIKE = re.compile(r"permission to access the file\b|\bfile\b.{0,200}\b(may not exist|not found)", re.IGNORECASE)
 DURATION = re.compile(r"(\d+(?:\.\d+)?)s")
 
 
@@ -63,7 +75,7 @@ def _kind(error: Exception, http_status: int | None) -> type[ProviderError]:
     if isinstance(error, sdk_errors.APIError):
         if any(detail.get("reason") == "API_KEY_INVALID" for detail in _details(error.details)):
             return Unauthorised
-        return _kind_of_status(error.code)
+        return _kind_of_refusal(error) or _kind_of_status(error.code)
     if http_status not in (None, 200):
         # The body of an HTTP error was broken, which tells less than the status.
         return _kind_of_status(http_status)
@@ -76,6 +88,18 @@ def _kind(error: Exception, http_status: int | None) -> type[ProviderError]:
         return Unreachable
     # Before anything was answered, only the request can be at fault.
     return InvalidRequest if http_status is None else MalformedResponse
+
+
+def _kind_of_refusal(error: sdk_errors.APIError) -> type[ProviderError] | None:
+    """What only the message tells; None where the status says it all."""
+    message = str(error.message or "")
+    if error.code == 400 and SIGNATURE_LIKE.search(message):
+        return SignatureRefused
+    if error.code == 400 and LENGTH_LIKE.search(message):
+        return ContextTooLong
+    if error.code in (403, 404) and FILE_LIKE.search(message):
+        return FileGone
+    return None
 
 
 def _kind_of_status(status: object) -> type[ProviderError]:
@@ -109,5 +133,5 @@ def _retry_after_s(body: object) -> float | None:
     for entry in _details(body):
         delay = DURATION.fullmatch(str(entry.get("retryDelay")))
         if delay:
-            return float(delay[1])
+            return min(float(delay[1]), LONGEST_DELAY_S)
     return None

@@ -1,16 +1,19 @@
 """Between google-genai's types and our own values, both ways; pure.
 
-Exact both ways: what a part held goes back as it came. The SDK itself drops what it does not know, so a part of
-a kind newer than the SDK arrives here empty. Only halves of surrogate pairs are changed, as no text can hold them.
+Exact both ways: what a part held goes back as it came, but for what the SDK does not know: read by it (`events_of`),
+a part of a kind newer than the SDK arrives empty, and it cannot send one at all. Only halves of surrogate pairs are
+changed, as no text can hold them.
 """
 
 from __future__ import annotations
 
+import base64
+import copy
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from google.genai import types
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
 
 from chat.parts import (
     JSON,
@@ -60,17 +63,21 @@ OWN_FIELDS: Mapping[PartKind, Mapping[str, str]] = {
     PartKind.FUNCTION_RESPONSE: {"id": "call_id"},
 }
 
+#: Stands in for the thought signature of a part that the model did not make. On the wire, in base64, it reads exactly
+#: as documented: `skip_thought_signature_validator`. Source: ai.google.dev/gemini-api/docs/thought-signatures#faqs.
+STAND_IN_SIGNATURE = base64.urlsafe_b64decode("skip_thought_signature_validator")
+
 METADATA = ("safety_ratings", "citation_metadata", "grounding_metadata", "url_context_metadata")
 
 
 def events_of(chunk: types.GenerateContentResponse) -> Iterator[StreamEvent]:
     """What one chunk says: who answers, a blocked prompt, the parts in their order, metadata, finish, usage."""
     if chunk.response_id or chunk.model_version:
-        yield ResponseDescribed(_sound(chunk.response_id or ""), _sound(chunk.model_version or ""))
+        yield ResponseDescribed(sound(chunk.response_id or ""), sound(chunk.model_version or ""))
     if chunk.prompt_feedback is not None:
         if chunk.prompt_feedback.block_reason is not None:
             message = chunk.prompt_feedback.block_reason_message or ""
-            yield PromptBlocked(_sound(chunk.prompt_feedback.block_reason.value), _sound(message))
+            yield PromptBlocked(sound(chunk.prompt_feedback.block_reason.value), sound(message))
         yield MetadataReported("promptFeedback", _wire(chunk.prompt_feedback))
     if chunk.candidates:
         # More than one is never asked for.
@@ -89,7 +96,7 @@ def _candidate_events(candidate: types.Candidate) -> Iterator[StreamEvent]:
             name = str(types.Candidate.model_fields[attribute].alias)
             yield MetadataReported(name, [_wire(item) for item in value] if isinstance(value, list) else _wire(value))
     if candidate.finish_reason is not None:
-        yield FinishReported(_sound(candidate.finish_reason.value), _sound(candidate.finish_message or ""))
+        yield FinishReported(sound(candidate.finish_reason.value), sound(candidate.finish_message or ""))
 
 
 def _usage_of(usage: types.GenerateContentResponseUsageMetadata) -> Usage:
@@ -108,12 +115,12 @@ def part_of(sdk: types.Part) -> Part:
     present = sdk.model_fields_set
     if sdk.text is not None and present <= TEXT_ATTRIBUTES:
         kind = PartKind.THOUGHT if sdk.thought else PartKind.TEXT
-        return Part(kind, text=_sound(sdk.text), thought_signature=sdk.thought_signature)
+        return Part(kind, text=sound(sdk.text), thought_signature=sdk.thought_signature)
     contents = [name for name in CONTENT_ATTRIBUTES & present if getattr(sdk, name) is not None]
     if sdk.text is not None and len(contents) == 1:
         kind = PartKind.THOUGHT if sdk.thought else PartKind.TEXT
         fields = _wire(sdk, exclude=TEXT_ATTRIBUTES)
-        return Part(kind, text=_sound(sdk.text), fields=fields, thought_signature=sdk.thought_signature)
+        return Part(kind, text=sound(sdk.text), fields=fields, thought_signature=sdk.thought_signature)
     if len(contents) != 1 or contents[0] not in KINDS:
         fields = _wire(sdk, exclude={"thought_signature"})
         return Part(PartKind.UNSUPPORTED, fields=fields, thought_signature=sdk.thought_signature)
@@ -136,10 +143,10 @@ def _held_part(sdk: types.Part, attribute: str) -> Part:
 def _wire(model: BaseModel, exclude: set[str] | None = None) -> dict[str, JSON]:
     """An SDK value in wire form: camelCase, absent keys left out."""
     dumped = model.model_dump(mode="json", by_alias=True, exclude_none=True, exclude=exclude)
-    return {key: _sound_json(value) for key, value in dumped.items()}
+    return {key: sound_json(value) for key, value in dumped.items()}
 
 
-def _sound(text: str) -> str:
+def sound(text: str) -> str:
     """The text with each half of a surrogate pair replaced: JSON can spell one, UTF-8 cannot hold it."""
     try:
         text.encode()
@@ -148,14 +155,15 @@ def _sound(text: str) -> str:
     return text
 
 
-def _sound_json(value: JSON) -> JSON:
+def sound_json(value: JSON) -> JSON:
+    """The same of all strings in JSON."""
     if isinstance(value, str):
-        return _sound(value)
+        return sound(value)
     if isinstance(value, list):
-        return [_sound_json(item) for item in value]
+        return [sound_json(item) for item in value]
     if isinstance(value, dict):
         # Keys are sound: pydantic sees to them.
-        return {key: _sound_json(item) for key, item in value.items()}
+        return {key: sound_json(item) for key, item in value.items()}
     return value
 
 
@@ -175,14 +183,33 @@ def _sdk_parts(content: Content) -> list[types.Part]:
 def sdk_part_of(part: Part) -> types.Part | None:
     """The inverse of `part_of`; None for what is not sent back: thoughts, and parts that arrived empty.
 
-    Raises pydantic.ValidationError when `fields` holds what the SDK does not know.
+    What the SDK does not know cannot be sent by it, and is left out; a signature then stands on an empty text.
     """
-    wire = _wire_part(part)
+    wire = _without_unknown(_wire_part(part))
     if not wire:
-        return None
+        if part.thought_signature is None or part.kind is not PartKind.UNSUPPORTED:
+            return None
+        # A part without content is refused; an empty text is where Gemini itself puts a lone signature.
+        wire = {"text": ""}
     if part.thought_signature is not None:
         wire["thoughtSignature"] = part.thought_signature
     return types.Part.model_validate(wire)
+
+
+def _without_unknown(wire: dict[str, Any]) -> dict[str, Any]:
+    """The part without keys that the SDK's models forbid, at whatever depth."""
+    try:
+        types.Part.model_validate(wire)
+    except ValidationError as error:
+        wire = copy.deepcopy(wire)
+        for fault in error.errors(include_url=False, include_context=False, include_input=False):
+            if fault["type"] == "extra_forbidden":
+                *above, key = fault["loc"]
+                holder: Any = wire
+                for step in above:
+                    holder = holder[step]
+                del holder[key]
+    return wire
 
 
 def _wire_part(part: Part) -> dict[str, Any]:
@@ -191,9 +218,6 @@ def _wire_part(part: Part) -> dict[str, Any]:
     if part.kind is PartKind.TEXT:
         return {"text": part.text or "", **part.fields}
     if part.kind is PartKind.UNSUPPORTED:
-        if not part.fields and part.thought_signature is not None:
-            # A part without content is refused; an empty text is where Gemini itself puts a lone signature.
-            return {"text": ""}
         return dict(part.fields)
     content: dict[str, Any] = {key: value for key, value in part.fields.items() if key not in SIBLINGS}
     for key, name in OWN_FIELDS[part.kind].items():
@@ -205,12 +229,48 @@ def _wire_part(part: Part) -> dict[str, Any]:
 
 
 def config_of(request: GenerateRequest) -> types.GenerateContentConfig:
-    """What goes beside the contents; sampling is left to the model, newer ones refuse to be told."""
+    """What goes beside the contents; what the request leaves open is not sent, newer models refuse to be told.
+
+    Raises ValueError for a thinking level beside a budget, which the API refuses.
+    """
     return types.GenerateContentConfig(
         system_instruction=request.system_instruction or None,
-        tools=[types.Tool(code_execution=types.ToolCodeExecution())] if request.code_execution else None,
-        thinking_config=types.ThinkingConfig(include_thoughts=True) if request.include_thoughts else None,
+        tools=_tools(request) or None,
+        thinking_config=_thinking(request),
+        response_modalities=["TEXT", "IMAGE"] if request.image_output else None,
+        temperature=request.temperature,
+        max_output_tokens=request.max_output_tokens,
         automatic_function_calling=types.AutomaticFunctionCallingConfig(disable=True),
         # It would hide finish reasons, send requests of its own, and add up usage over them.
         automatic_continuation=False,
     )
+
+
+def _tools(request: GenerateRequest) -> list[types.ToolUnion]:
+    """One entry for each, as the API wants tools that are combined."""
+    tools: list[types.ToolUnion] = []
+    if request.code_execution:
+        tools.append(types.Tool(code_execution=types.ToolCodeExecution()))
+    if request.google_search:
+        tools.append(types.Tool(google_search=types.GoogleSearch()))
+    if request.url_context:
+        tools.append(types.Tool(url_context=types.UrlContext()))
+    return tools
+
+
+def _thinking(request: GenerateRequest) -> types.ThinkingConfig | None:
+    """How to think, and whether to tell the thoughts; None where nothing of it is said.
+
+    Thoughts are not asked of models that answer with images, nor where thinking is off: some of them answer
+    400 `Thinking is not enabled for this model` or `include_thoughts is only enabled when thinking is enabled`.
+    """
+    if request.thinking_level and request.thinking_budget is not None:
+        raise ValueError("A thinking level and a thinking budget cannot be set together.")
+    thinking: dict[str, Any] = {}
+    if request.include_thoughts and not request.image_output and request.thinking_budget != 0:
+        thinking["include_thoughts"] = True
+    if request.thinking_level:
+        thinking["thinking_level"] = types.ThinkingLevel(request.thinking_level)
+    if request.thinking_budget is not None:
+        thinking["thinking_budget"] = request.thinking_budget
+    return types.ThinkingConfig(**thinking) if thinking else None

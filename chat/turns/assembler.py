@@ -92,7 +92,28 @@ class Noted:
     event: UsageReported | FinishReported | PromptBlocked | ResponseDescribed | MetadataReported
 
 
-Change: TypeAlias = PartStarted | TextAppended | AttachmentFound | Noted
+@dataclass(frozen=True, slots=True)
+class Waited:
+    """The provider could not answer; it is asked again in a moment. Shown until something comes."""
+
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """So many of the oldest messages were not sent, as the conversation is longer than the model reads."""
+
+    messages: int
+
+
+@dataclass(frozen=True, slots=True)
+class Restarted:
+    """The provider is asked again, after an answer without anything to see: of its parts, the first `kept` stay."""
+
+    kept: int
+
+
+Change: TypeAlias = PartStarted | TextAppended | AttachmentFound | Noted | Waited | LeftOut | Restarted
 
 
 @dataclass(slots=True)
@@ -102,13 +123,18 @@ class Answer:
     attachments: list[FoundAttachment] = field(default_factory=list)
     part_attachments: dict[int, int] = field(default_factory=dict)
     """Part index -> attachment index, of inline_data."""
-    usage: Usage | None = None
+    last_usage: Usage | None = None
     finish_reason: str = ""
     finish_message: str = ""
     block_reason: str = ""
     response_id: str = ""
     model_version: str = ""
     metadata: dict[str, JSON] = field(default_factory=dict)
+    waiting: str = ""
+    """What the reader is told while the provider is not answering."""
+    left_out: int = 0
+    _spent: Usage | None = None
+    """Of attempts before the last one: they are paid for too."""
     _parts: list[Part] = field(default_factory=list)
     _tail: list[str] = field(default_factory=list)
     """Text of the last part that is not joined to it yet: joining at each chunk would cost O(n) each time."""
@@ -121,6 +147,7 @@ class Answer:
                 if index != len(self._parts):
                     raise ValueError(f"part {index} cannot follow {len(self._parts)} parts")
                 self._parts.append(part)
+                self.waiting = ""
                 if attachment is not None:
                     self.part_attachments[index] = attachment
             case TextAppended(_, text):
@@ -130,13 +157,38 @@ class Answer:
                 self.attachments.append(replace(attachment, data=None))
             case Noted(event):
                 self._note(event)
+            case Waited(sentence):
+                self.waiting = sentence
+            case LeftOut(messages):
+                self.left_out = messages
+            case Restarted(kept):
+                self._restart(kept)
+
+    def _restart(self, kept: int) -> None:
+        self._settle()
+        del self._parts[kept:]
+        self._spent, self.last_usage = self.usage, None
+        self.finish_reason = self.finish_message = self.block_reason = ""
+        self.metadata.clear()
+
+    @property
+    def usage(self) -> Usage | None:
+        """Tokens of all attempts together; of a single one, what its last snapshot said."""
+        if self._spent is None or self.last_usage is None:
+            return self.last_usage or self._spent
+        return self._spent + self.last_usage
+
+    @property
+    def is_blank(self) -> bool:
+        """Whether nothing came that a person would take for an answer."""
+        return not any(part.is_answer for part in self.parts)
 
     def _note(
         self, event: UsageReported | FinishReported | PromptBlocked | ResponseDescribed | MetadataReported
     ) -> None:
         match event:
             case UsageReported(usage):
-                self.usage = usage
+                self.last_usage = usage
             case FinishReported(reason, message):
                 self.finish_reason, self.finish_message = reason, message
             case PromptBlocked(reason, message):
@@ -187,6 +239,23 @@ class Assembler:
         self._new_id = new_id
         self._code_seen = code_execution
         self._by_hash: dict[str, int] = {}
+        self._closed = 0
+        """How many of the parts belong to attempts before this one."""
+
+    def note(self, change: Waited | LeftOut) -> list[Change]:
+        """Apply a word of our own."""
+        self.answer.apply(change)
+        return [change]
+
+    def restart(self) -> list[Change]:
+        """Begin anew after a blank answer: thoughts that were shown stay."""
+        parts = self.answer.parts
+        kept = next((index for index, part in enumerate(parts) if part.kind is not PartKind.THOUGHT), len(parts))
+        change = Restarted(kept)
+        self.answer.apply(change)
+        # What another attempt says joins nothing of this one.
+        self._closed = kept
+        return [change]
 
     def add(self, event: StreamEvent) -> list[Change]:
         """Apply one event; the changes belong together and must be stored in one commit."""
@@ -216,7 +285,7 @@ class Assembler:
         if part.is_open_text:
             if not part.text:
                 return
-            if parts and parts[-1].kind is part.kind and parts[-1].is_open_text:
+            if len(parts) > self._closed and parts[-1].kind is part.kind and parts[-1].is_open_text:
                 yield TextAppended(index - 1, part.text)
                 return
         yield PartStarted(index, part)

@@ -20,6 +20,9 @@ PROCESS = f"{os.getpid()}-{secrets.token_hex(4)}"
 """Names this process among all that serve the same database."""
 
 
+ASIDE = -2
+
+
 @dataclass(frozen=True, slots=True)
 class Frame:
     """One step of a conversation's page."""
@@ -33,6 +36,16 @@ class Frame:
     seq: int
     text: str
     """The socket message; empty: only says at which revision the conversation is."""
+
+    @classmethod
+    def aside(cls, conversation_id: uuid.UUID | str, text: str) -> Frame:
+        """Beside the transcript: changes nobody's place, and may be lost."""
+        return cls(str(conversation_id), -1, turn_id="", after=ASIDE, seq=0, text=text)
+
+    @property
+    def is_aside(self) -> bool:
+        """Whether it is beside the transcript."""
+        return self.after == ASIDE
 
     @classmethod
     def at_revision(cls, conversation_id: uuid.UUID | str, revision: int) -> Frame:

@@ -20,7 +20,7 @@ from chat.turns import broadcast, store
 from chat.turns.assembler import Change
 from chat.turns.broadcast import Frame
 from chat.turns.live_turn import LiveTurn
-from chat.turns.store import Batch, Round
+from chat.turns.store import Batch, Ended, Round
 
 logger = logging.getLogger(__name__)
 
@@ -55,6 +55,10 @@ class GroupCommit:
             self._task = loop.create_task(self._run(), name="group commit")
             self._task.add_done_callback(self._mourn)
         self._news.set()
+
+    def give_up(self, turn: LiveTurn) -> None:
+        """Keep its lease no longer."""
+        self._leave(turn)
 
     def touch(self) -> None:
         """Some turn has news."""
@@ -129,7 +133,7 @@ class GroupCommit:
         if lost:
             stored = await store.run(store.stored_after_all, lost)
             done.lost -= stored.keys()
-            done.revisions |= stored
+            done.ended |= stored
         return done
 
     def _publish(self, taken: list[Taken], done: Round) -> None:
@@ -144,13 +148,13 @@ class GroupCommit:
             if batch.ending:
                 self._leave(turn)
             if batch.rows:
-                self._show(turn, batch, changes, done.revisions.get(turn.turn.pk))
+                self._show(turn, batch, changes, done.ended.get(turn.turn.pk))
 
-    def _show(self, turn: LiveTurn, batch: Batch, changes: list[Change], revision: int | None) -> None:
+    def _show(self, turn: LiveTurn, batch: Batch, changes: list[Change], ended: Ended | None) -> None:
         loop = asyncio.get_running_loop()
         began = loop.time()
         try:
-            frame = turn.frame_of(batch, changes, revision)
+            frame = turn.frame_of(batch, changes, ended)
         except Exception:
             # It is stored, and nothing else may wait for it: pages read it for themselves.
             logger.exception("what turn %s has stored could not be shown", turn.turn.pk)

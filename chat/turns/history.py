@@ -1,29 +1,38 @@
-"""From a conversation's rows to what the model is asked: parts in order, ids and signatures in place."""
+"""From a conversation's rows to what the model is asked: parts in order, ids and signatures in place.
+
+Only the path in view is told. What an answer held goes back as it came, but for what the model that is asked now could
+not take: thoughts, signatures of another model, code that never got its result, calls that nobody answered.
+"""
 
 from __future__ import annotations
 
 import logging
 import uuid
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from itertools import chain, groupby
 from typing import Any
 
-from django.conf import settings
 from django.db.models import Prefetch
 
 from attachments.models import Attachment
 from attachments.store import BytesUnavailable, read_bytes
+from chat.catalogue.instructions import system_instruction
+from chat.catalogue.setups import setup_from
 from chat.models import Message, MessageAttachment, Turn
 from chat.models import Part as PartRow
 from chat.parts import Content, GenerateRequest, Part, PartKind, Role
+from chat.providers import get_provider
+from chat.providers.base import Provider
 from chat.rendering.data_uris import FoundImage, restore
 from chat.turns.assembler import DATA_URIS
+from chat.turns.attempts import Replay
+from chat.turns.budget import fitting
+from chat.turns.sent_files import SentFiles
 from chat.turns.transcript import row_part
 
 logger = logging.getLogger(__name__)
-
-REPLAYED_GRAPHS = 4
-"""How many of the newest graphs are sent again; each costs image tokens and its bytes in every later turn."""
 
 GRAPH_READ_LIMIT_S = 2.0
 """How long an answer waits for one of them; after the first that does not come, no other is asked for."""
@@ -35,90 +44,97 @@ class Prepared:
 
     request: GenerateRequest
     provider: str
+    left_out: int
+    """How many of the oldest messages are not in it."""
+    has_graphs: bool
+    """Whether images of earlier answers are in it."""
+    to_keep: tuple[Attachment, ...]
+    """Files that the provider must keep first; then prepare anew."""
 
 
-def prepare(turn_id: uuid.UUID) -> Prepared:
-    """The request of a turn."""
-    turn = Turn.objects.select_related("conversation", "message").get(pk=turn_id)
-    messages = (
-        Message.objects.filter(conversation_id=turn.conversation_id, index__lt=turn.message.index)
-        .order_by("index")
-        .prefetch_related(
-            Prefetch("parts", queryset=PartRow.objects.order_by("index").select_related("attachment")),
-            Prefetch(
-                "message_attachments",
-                queryset=MessageAttachment.objects.order_by("index").select_related("attachment"),
-            ),
-        )
-    )
-    rows = list(messages)
-    graphs, files = ReplayedGraphs(rows), SentFiles(rows)
+def prepare(turn_id: uuid.UUID, replay: Replay) -> Prepared:
+    """The request of a turn. Raises FilesTooLarge and BytesUnavailable."""
+    turn = Turn.objects.select_related("conversation", "message", "user_message").get(pk=turn_id)
+    setup = setup_from(turn.parameters, provider=turn.provider, model=turn.model)
+    rows = list(_rows(turn))
+    provider = get_provider(turn.provider)
+    graphs = ReplayedImages(rows, replay, provider)
+    files = SentFiles(rows, provider)
+    model = turn.model if replay.signatures else ""
+    told = [
+        question_contents(message, files)
+        if message.role == Role.USER
+        else answer_contents(message, graphs, model, provider)
+        for message in rows
+    ]
+    fits = fitting(told, setup.context_tokens, replay.share, files.kept_bytes)
     request = GenerateRequest(
         model=turn.model,
-        contents=tuple(merged(_content(message, graphs, files) for message in rows)),
-        system_instruction=turn.conversation.system_instruction,
+        contents=tuple(merged(chain.from_iterable(fits))),
+        system_instruction=system_instruction(
+            setup, code_execution=turn.code_execution, own=turn.conversation.system_instruction
+        ),
         code_execution=turn.code_execution,
+        google_search=setup.google_search,
+        url_context=setup.url_context,
+        image_output=setup.image_output,
+        thinking_level=setup.thinking_level,
+        thinking_budget=setup.thinking_budget,
+        temperature=setup.temperature,
+        max_output_tokens=setup.max_output_tokens,
     )
-    return Prepared(request, turn.provider)
+    return Prepared(request, turn.provider, len(told) - len(fits), graphs.has_any, tuple(files.to_keep))
 
 
-class ReplayedGraphs:
-    """Bytes of the newest graphs; the answer need not wait for storage, as code and output say what a graph showed."""
+def _rows(turn: Turn) -> Iterable[Message]:
+    """The path to the question, the question last."""
+    shown = Message.objects.filter(
+        conversation_id=turn.conversation_id, is_shown=True, index__lt=turn.message.index
+    ).select_related("turn")
+    return shown.order_by("index").prefetch_related(
+        Prefetch("parts", queryset=PartRow.objects.order_by("index").select_related("attachment")),
+        Prefetch(
+            "message_attachments", queryset=MessageAttachment.objects.order_by("index").select_related("attachment")
+        ),
+    )
 
-    def __init__(self, messages: Iterable[Message]) -> None:
-        graphs = [
-            row.attachment_id
+
+class ReplayedImages:
+    """Bytes of the newest graphs and images of answers.
+
+    An answer need not wait for storage, as code and output say what a graph showed.
+    """
+
+    def __init__(self, messages: Iterable[Message], replay: Replay, provider: Provider) -> None:
+        drawn = [
+            row.attachment
             for message in messages
             if message.role == Role.MODEL
             for row in message.message_attachments.all()
+            # A GIF, say, can be drawn, but not be sent.
+            if provider.accepted_type(row.attachment.mime_type)
         ]
-        self._wanted = set(graphs[-REPLAYED_GRAPHS:])
+        graphs = [attachment.pk for attachment in drawn if attachment.is_graph]
+        images = [attachment.pk for attachment in drawn if not attachment.is_graph]
+        self._wanted = {*_newest(graphs, replay.graphs), *_newest(images, replay.images)}
+        self.has_any = False
 
     def read(self, attachment: Attachment) -> bytes | None:
         """Its bytes; None for an older graph, and once storage has failed to give one soon."""
         if attachment.pk not in self._wanted:
             return None
         try:
-            return read_bytes(attachment, limit_s=GRAPH_READ_LIMIT_S)
+            data = read_bytes(attachment, limit_s=GRAPH_READ_LIMIT_S)
         except BytesUnavailable as error:
-            logger.warning("graphs are not replayed: %s", error)
+            logger.warning("images are not replayed: %s", error)
             self._wanted.clear()
             return None
+        self.has_any = True
+        return data
 
 
-class FilesTooLarge(Exception):
-    """The files of the question itself pass the size of a request."""
-
-
-class SentFiles:
-    """Which files of the questions are sent: each once, where it came last, the newest first, up to a size."""
-
-    def __init__(self, messages: Sequence[Message]) -> None:
-        """Raises FilesTooLarge."""
-        self._places: set[tuple[uuid.UUID, uuid.UUID]] = set()
-        seen: set[uuid.UUID] = set()
-        room_bytes = settings.REQUEST_FILES_LIMIT_BYTES
-        for message in reversed([message for message in messages if message.role == Role.USER]):
-            for row in message.message_attachments.all():
-                if row.attachment_id in seen:
-                    continue
-                seen.add(row.attachment_id)
-                room_bytes -= row.attachment.size_bytes
-                if room_bytes >= 0:
-                    self._places.add((message.pk, row.attachment_id))
-                elif message is messages[-1]:
-                    raise FilesTooLarge(f"{row.attachment.name} does not fit into the request")
-
-    def part(self, message: Message, attachment: Attachment) -> Part:
-        """The file, or a word in its place."""
-        if (message.pk, attachment.pk) not in self._places:
-            return Part(PartKind.TEXT, text=f"[The file {attachment.name} stood here; it is not sent again.]")
-        return Part(
-            PartKind.INLINE_DATA,
-            mime_type=attachment.mime_type,
-            data=read_bytes(attachment),
-            fields={"displayName": attachment.name},
-        )
+def _newest(ids: list[uuid.UUID], number: int) -> list[uuid.UUID]:
+    return ids[-number:] if number else []
 
 
 def merged(contents: Iterable[Content]) -> Iterator[Content]:
@@ -137,17 +153,30 @@ def merged(contents: Iterable[Content]) -> Iterator[Content]:
         yield last
 
 
-def _content(message: Message, graphs: ReplayedGraphs, files: SentFiles) -> Content:
-    if message.role == Role.USER:
-        sent = tuple(files.part(message, row.attachment) for row in message.message_attachments.all())
-        text = (Part(PartKind.TEXT, text=message.text),) if message.text else ()
-        return Content(Role.USER, sent + text)
+def question_contents(message: Message, files: SentFiles) -> list[Content]:
+    """A question: its files, then its words."""
+    sent = tuple(files.part(message, row.attachment) for row in message.message_attachments.all())
+    text = (Part(PartKind.TEXT, text=message.text),) if message.text else ()
+    return [Content(Role.USER, sent + text)]
+
+
+def answer_contents(message: Message, graphs: ReplayedImages, model: str, provider: Provider) -> list[Content]:
+    """An answer; `model` is the one whose signatures go back."""
     attachments = {row.index: row.attachment for row in message.message_attachments.all()}
     parts = [part for row in message.parts.all() if (part := _replayed_part(row, attachments, graphs)) is not None]
-    return Content(Role.MODEL, tuple(without_open_code(parts)))
+    parts = answerable(without_open_code(parts))
+    if message.turn.model != model:
+        parts = without_signatures(parts, provider.stand_in_signature)
+    return by_speaker(parts)
 
 
-def _replayed_part(row: PartRow, attachments: dict[int, Attachment], graphs: ReplayedGraphs) -> Part | None:
+def by_speaker(parts: Iterable[Part]) -> list[Content]:
+    """An answer as the API wants it: what a function gave back is the user's say."""
+    spoken = groupby(parts, lambda part: Role.USER if part.kind is PartKind.FUNCTION_RESPONSE else Role.MODEL)
+    return [Content(role, tuple(said)) for role, said in spoken]
+
+
+def _replayed_part(row: PartRow, attachments: dict[int, Attachment], graphs: ReplayedImages) -> Part | None:
     part = row_part(row)
     is_blank = part.kind is PartKind.UNSUPPORTED and not part.fields and part.thought_signature is None
     if part.kind is PartKind.THOUGHT or part.fields.get("thought") or is_blank:
@@ -160,7 +189,7 @@ def _replayed_part(row: PartRow, attachments: dict[int, Attachment], graphs: Rep
     return part
 
 
-def _restored(part: Part, attachments: dict[int, Attachment], graphs: ReplayedGraphs) -> Part:
+def _restored(part: Part, attachments: dict[int, Attachment], graphs: ReplayedImages) -> Part:
     """A result with its images put back into the output, as the model's code had printed them; or all without."""
     fields: dict[str, Any] = dict(part.fields)
     images = []
@@ -176,6 +205,43 @@ def _restored(part: Part, attachments: dict[int, Attachment], graphs: ReplayedGr
 def without_open_code(parts: list[Part]) -> list[Part]:
     """Without code at the end that has no result: the turn was stopped while it ran, and the API wants pairs."""
     end = len(parts)
-    while end and parts[end - 1].kind is PartKind.EXECUTABLE_CODE:
-        end -= 1
+    for place in range(len(parts) - 1, -1, -1):
+        if parts[place].kind is PartKind.EXECUTABLE_CODE:
+            end = place
+        elif parts[place].is_answer:
+            break
     return parts[:end]
+
+
+def answerable(parts: list[Part]) -> list[Part]:
+    """With a note in place of each function call that nobody answered: the API wants an answer to each."""
+    answered = Counter(_call_key(part) for part in parts if part.kind is PartKind.FUNCTION_RESPONSE)
+    result = []
+    for part in parts:
+        if part.kind is PartKind.FUNCTION_CALL:
+            if answered[_call_key(part)] < 1:
+                result.append(_call_note(part))
+                continue
+            answered[_call_key(part)] -= 1
+        result.append(part)
+    return result
+
+
+def _call_key(part: Part) -> tuple[str, str]:
+    return part.call_id, str(part.fields.get("name", ""))
+
+
+def _call_note(part: Part) -> Part:
+    return Part(PartKind.TEXT, text=f"[The function {part.fields.get('name', '')} was asked for; it was not run.]")
+
+
+def without_signatures(parts: list[Part], stand_in: bytes | None) -> list[Part]:
+    """As another model's: it could not read them. A part that holds nothing else is left out.
+
+    A function call alone may not be without one: it gets the `stand_in` that is documented for foreign history.
+    """
+    return [
+        replace(part, thought_signature=stand_in if part.kind is PartKind.FUNCTION_CALL else None)
+        for part in parts
+        if part.thought_signature is None or part.text or part.fields or part.data or part.call_id
+    ]

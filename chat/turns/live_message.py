@@ -6,17 +6,26 @@ rendered again.
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Iterable
 
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 
-from chat.fragments import AttachmentView, part_element_id, part_html, part_view, partial
+from chat.fragments import AttachmentView, delete, part_element_id, part_html, part_view, partial, status_html
+from chat.models import Turn
 from chat.parts import Part, PartKind
 from chat.rendering.stream import MarkdownStream
-from chat.turns.assembler import AttachmentFound, Change, PartStarted, TextAppended
-from chat.turns.transcript import found_attachment_view
+from chat.turns.assembler import (
+    Answer,
+    AttachmentFound,
+    Change,
+    LeftOut,
+    PartStarted,
+    Restarted,
+    TextAppended,
+    Waited,
+)
+from chat.turns.transcript import answer_view, found_attachment_view
 
 STREAMED = (PartKind.TEXT, PartKind.THOUGHT)
 
@@ -24,8 +33,11 @@ STREAMED = (PartKind.TEXT, PartKind.THOUGHT)
 class LiveMessage:
     """What the tabs of one live message have been told so far."""
 
-    def __init__(self, message_id: uuid.UUID) -> None:
-        self._message_id = message_id
+    def __init__(self, turn: Turn) -> None:
+        self._turn = turn
+        self._message_id = turn.message_id
+        self._waiting = ""
+        self._left_out = 0
         self._index = -1
         self._part: Part | None = None
         self._attachments: list[AttachmentView] = []
@@ -41,16 +53,41 @@ class LiveMessage:
             match change:
                 case PartStarted(index, part, _):
                     swaps += self._flush()
+                    swaps += self._tell(waiting="")
                     self._begin(index, part)
                 case TextAppended(_, text) if self._stream:
                     self._stream.append(text)
                     self._is_changed = True
                 case AttachmentFound(found):
                     self._attachments.append(found_attachment_view(found))
+                case Waited(sentence):
+                    swaps += self._tell(waiting=sentence)
+                case LeftOut(messages):
+                    swaps += self._tell(left_out=messages)
+                case Restarted(kept):
+                    swaps += self._flush()
+                    swaps += self._forget(kept)
                 case _:
                     pass
         swaps += self._flush()
         return format_html_join("", "{}", ((swap,) for swap in swaps))
+
+    def _tell(self, waiting: str | None = None, left_out: int | None = None) -> list[SafeString]:
+        """How the turn stands, where that is news."""
+        told = self._waiting, self._left_out
+        self._waiting = self._waiting if waiting is None else waiting
+        self._left_out = self._left_out if left_out is None else left_out
+        if told == (self._waiting, self._left_out):
+            return []
+        answer = Answer(waiting=self._waiting, left_out=self._left_out)
+        view = answer_view(self._turn.message, self._turn, answer)
+        return [partial(f"message-{self._message_id}-status", "outerMorph", status_html(view))]
+
+    def _forget(self, kept: int) -> list[SafeString]:
+        """Parts of an attempt that gave nothing to see are gone, but for the first `kept`."""
+        gone = range(kept, self._index + 1)
+        self._index, self._part, self._stream = kept - 1, None, None
+        return [delete(part_element_id(self._message_id, index)) for index in gone]
 
     def _begin(self, index: int, part: Part) -> None:
         self._index, self._part, self._attachments = index, part, []

@@ -5,17 +5,20 @@ from __future__ import annotations
 import asyncio
 import uuid
 
+from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 
-from chat.fragments import conversations_swaps, frame, message_html, partial
-from chat.models import Turn
+from chat.fragments import MessageView, conversations_swaps, delete, frame, message_html, partial, usage_html
+from chat.models import Conversation, Turn
 from chat.parts import PartReceived, StreamEvent
-from chat.turns.assembler import Answer, Assembler, AttachmentFound, Change
+from chat.providers.base import ProviderError
+from chat.turns.assembler import Answer, Assembler, AttachmentFound, Change, LeftOut, PartStarted, Waited
 from chat.turns.broadcast import Frame
 from chat.turns.live_message import LiveMessage
 from chat.turns.log import coalesced, to_row
+from chat.turns.spending import answer_cost
 from chat.turns.starting import StartedTurn
-from chat.turns.store import Batch, Ending
+from chat.turns.store import Batch, Ended, Ending
 from chat.turns.transcript import answer_view, attachment_view, user_message_view
 
 
@@ -25,6 +28,7 @@ class LiveTurn:
     def __init__(self, started: StartedTurn) -> None:
         self.turn = started.turn
         """As last stored; its conversation and both messages are at hand."""
+        self.setup = started.setup
         self.task: asyncio.Task[None] | None = None
         """Runs the turn."""
         self.is_stopping = False
@@ -35,13 +39,16 @@ class LiveTurn:
         """Of files that came."""
         self.due_at = 0.0
         """When its next round may be written, on the event loop's clock."""
+        self.has_heard = False
+        """Whether the provider has said anything in this attempt."""
         self.settled = asyncio.Event()
         """Set once its end is stored, or it was lost."""
         self._assembler = Assembler(code_execution=self.turn.code_execution, new_id=lambda: str(uuid.uuid4()))
         self._changes: list[Change] = []
         self._ending: Ending | None = None
         self._seq = 0
-        self._page = LiveMessage(self.turn.message_id)
+        self._has_part = False
+        self._page = LiveMessage(self.turn)
         self._is_unseen = False
         self._started = started
 
@@ -51,21 +58,57 @@ class LiveTurn:
         return self._assembler.answer
 
     @property
+    def names_conversation(self) -> bool:
+        """Whether a title may be made now: nobody had named it when this turn began, and its answer is whole."""
+        is_unnamed = self.turn.conversation.title_source == Conversation.TitleSource.WORDS
+        return is_unnamed and self.turn.status == Turn.Status.DONE
+
+    @property
     def has_news(self) -> bool:
         """Whether there is anything to store."""
         return bool(self._changes or self._ending)
 
     def add(self, event: StreamEvent) -> None:
         """Take one event of the provider."""
+        self.has_heard = True
         self._changes += self._assembler.add(event)
         if isinstance(event, PartReceived):
             part = event.part
             self.text_chars += len(part.text or "") + (len(str(part.fields)) if part.fields else 0)
             self.data_bytes += len(part.data or b"")
 
-    def end(self, status: Turn.Status, *, error_code: str = "", error_detail: str = "") -> None:
+    def restart(self, sentence: str) -> None:
+        """The provider is asked again; `sentence` is what the reader is told until something comes, or empty."""
+        self.has_heard = False
+        self._changes += self._assembler.restart()
+        if sentence:
+            self._changes += self._assembler.note(Waited(sentence))
+
+    def note_left_out(self, messages: int) -> None:
+        """So many of the oldest messages are not sent."""
+        if messages != self.answer.left_out:
+            self._changes += self._assembler.note(LeftOut(messages))
+
+    def fail(self, error: ProviderError) -> None:
+        """The provider failed, and no event follows."""
+        self.end(
+            Turn.Status.FAILED,
+            error_code=error.code,
+            error_detail=error.detail,
+            retry_after_s=error.retry_after_s,
+        )
+
+    def end(
+        self,
+        status: Turn.Status,
+        *,
+        error_code: str = "",
+        error_detail: str = "",
+        retry_after_s: float | None = None,
+    ) -> None:
         """No event follows."""
-        self._ending = Ending(status, self.answer, error_code, error_detail)
+        cost = answer_cost(self.answer.usage, self.setup)
+        self._ending = Ending(status, self.answer, error_code, error_detail, retry_after_s, cost)
 
     def stop(self) -> None:
         """End it because a user asked for that; a turn that is ending already ends as it would."""
@@ -94,23 +137,27 @@ class LiveTurn:
             rows=rows,
             attachments=[change.attachment for change in changes if isinstance(change, AttachmentFound)],
             ending=self._ending,
+            brings_first_part=not self._has_part and any(isinstance(change, PartStarted) for change in changes),
         )
+        self._has_part = self._has_part or batch.brings_first_part
         self._seq += len(rows)
         return batch, changes
 
     def opening(self) -> Frame:
         """The frame that adds the question and its empty answer to the transcript."""
-        html = message_html(answer_view(self.turn.message, self.turn, self.answer))
-        if self._started.asks:
-            files = [attachment_view(attachment, index) for index, attachment in enumerate(self._started.attachments)]
-            html = message_html(user_message_view(self.turn.user_message, files)) + html
-        content = partial("transcript", "beforeend", html)
+        started = self._started
+        html = message_html(self._view())
+        if started.asks:
+            files = [attachment_view(attachment, index) for index, attachment in enumerate(started.attachments)]
+            html = message_html(user_message_view(self.turn.user_message, files, started.question_versions)) + html
+        content = format_html_join("", "{}", ((delete(f"message-{hidden}"),) for hidden in started.hidden))
+        content += partial("transcript", "beforeend", html)
         if self._started.listed is not None:
             content += conversations_swaps(self.turn.conversation, self._started.listed)
         return self._frame(content, after=-1, seq=0)
 
-    def frame_of(self, batch: Batch, changes: list[Change], revision: int | None) -> Frame:
-        """The frame of a stored round; `revision`: the conversation's new one, where the turn has ended.
+    def frame_of(self, batch: Batch, changes: list[Change], ended: Ended | None) -> Frame:
+        """The frame of a stored round; `ended`: what the conversation is then, where the turn has ended.
 
         The frame of the end shows the whole message, as every later page will.
         """
@@ -124,12 +171,15 @@ class LiveTurn:
         else:
             for name, value in batch.ending.turn_fields().items():
                 setattr(self.turn, name, value)
-            if revision is not None:
-                self.turn.conversation.revision = revision
-            article = message_html(answer_view(self.turn.message, self.turn, self.answer))
-            content = partial(f"message-{self.turn.message_id}", "outerMorph", article)
+            content = partial(f"message-{self.turn.message_id}", "outerMorph", message_html(self._view()))
+            if ended is not None:
+                self.turn.conversation.revision = ended.revision
+                content += partial("conversation-usage", "outerMorph", usage_html(ended.usage))
         seq = batch.first_seq + len(batch.rows) - 1
         return self._frame(content, after=batch.first_seq - 1, seq=seq)
+
+    def _view(self) -> MessageView:
+        return answer_view(self.turn.message, self.turn, self.answer, self._started.answer_versions)
 
     def _frame(self, content: SafeString, *, after: int, seq: int) -> Frame:
         turn_id = str(self.turn.pk)

@@ -21,7 +21,18 @@ from chat.parts import (
     Usage,
     UsageReported,
 )
-from chat.turns.assembler import Answer, AttachmentFound, Change, FoundAttachment, Noted, PartStarted, TextAppended
+from chat.turns.assembler import (
+    Answer,
+    AttachmentFound,
+    Change,
+    FoundAttachment,
+    LeftOut,
+    Noted,
+    PartStarted,
+    Restarted,
+    TextAppended,
+    Waited,
+)
 
 NOTES = {
     "usage": UsageReported,
@@ -31,6 +42,8 @@ NOTES = {
     "metadata": MetadataReported,
 }
 NOTE_NAMES = {kind: name for name, kind in NOTES.items()}
+WORDS = {"waited": Waited, "left_out": LeftOut, "restarted": Restarted}
+WORD_NAMES = {kind: name for name, kind in WORDS.items()}
 
 Row = tuple[str, dict[str, Any]]
 """Name and data of one `TurnEvent`."""
@@ -60,6 +73,10 @@ def coalesced(changes: Iterable[Change]) -> list[Change]:
             texts.append(change.text)
             continue
         settle()
+        if isinstance(change, Restarted) and usage:
+            # It belongs to the attempt that ends here.
+            result.append(usage)
+            usage = None
         result.append(change)
         if isinstance(change, TextAppended):
             texts.append(change.text)
@@ -79,6 +96,8 @@ def to_row(change: Change) -> Row:
             return "attachment", {key: value for key, value in asdict(attachment).items() if key != "data"}
         case Noted(event):
             return NOTE_NAMES[type(event)], asdict(event)
+        case Waited() | LeftOut() | Restarted():
+            return WORD_NAMES[type(change)], asdict(change)
 
 
 def from_row(name: str, data: dict[str, Any]) -> Change | None:
@@ -94,6 +113,9 @@ def from_row(name: str, data: dict[str, Any]) -> Change | None:
             return Noted(UsageReported(Usage(**data["usage"])))
         case _ if name in NOTES:
             return Noted(NOTES[name](**data))
+        case _ if name in WORDS:
+            word: Change = WORDS[name](**data)
+            return word
         case _:
             return None
 

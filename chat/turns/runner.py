@@ -6,15 +6,27 @@ A task here belongs to no socket: it goes on when the tab that asked for it is g
 from __future__ import annotations
 
 import asyncio
+import logging
 import uuid
 import weakref
 from collections.abc import Callable
 
-from chat.turns import broadcast, store
+from chat.fragments import frame
+from chat.turns import branches, broadcast, store, titles
+from chat.turns.broadcast import Frame
 from chat.turns.engine import run_turn
 from chat.turns.group_commit import GroupCommit
 from chat.turns.live_turn import LiveTurn
-from chat.turns.starting import Asked, StartedTurn, create_continuation, create_retry, create_turn
+from chat.turns.starting import (
+    Asked,
+    StartedTurn,
+    create_continuation,
+    create_edit,
+    create_turn,
+    create_version,
+)
+
+logger = logging.getLogger(__name__)
 
 _runners: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, Runner] = weakref.WeakKeyDictionary()
 
@@ -37,14 +49,39 @@ async def start_turn(ask: Callable[[], tuple[uuid.UUID, Asked]]) -> StartedTurn:
     return await Runner.current().start(create)
 
 
-async def continue_turn(authorise: Authorise) -> StartedTurn:
+async def continue_turn(authorise: Authorise, *, without_tools: bool = False) -> StartedTurn:
     """Go on after an answer that was cut short. Raises StartRefused where there is nothing to continue."""
-    return await Runner.current().start(lambda: create_continuation(authorise(), lease_owner=broadcast.PROCESS))
+
+    def create() -> StartedTurn:
+        return create_continuation(authorise(), lease_owner=broadcast.PROCESS, without_tools=without_tools)
+
+    return await Runner.current().start(create)
 
 
-async def retry_turn(authorise: Authorise) -> StartedTurn:
-    """Answer the last question again, after a turn that left nothing. Raises StartRefused otherwise."""
-    return await Runner.current().start(lambda: create_retry(authorise(), lease_owner=broadcast.PROCESS))
+async def regenerate_turn(authorise: Authorise, message_id: uuid.UUID | None = None) -> StartedTurn:
+    """Write another version of an answer, by default of the last. Raises StartRefused where there is none."""
+    return await Runner.current().start(lambda: create_version(authorise(), message_id, lease_owner=broadcast.PROCESS))
+
+
+async def edit_turn(message_id: uuid.UUID, ask: Callable[[], tuple[uuid.UUID, Asked]]) -> StartedTurn:
+    """Ask an earlier question in other words, as a new branch. Raises StartRefused where there is none."""
+
+    def create() -> StartedTurn:
+        conversation_id, asked = ask()
+        return create_edit(conversation_id, message_id, asked, lease_owner=broadcast.PROCESS)
+
+    return await Runner.current().start(create)
+
+
+async def switch_version(authorise: Authorise, message_id: uuid.UUID) -> None:
+    """Bring another version of a message into view, in every tab. Raises SwitchRefused."""
+
+    def show() -> tuple[uuid.UUID, int]:
+        conversation_id = authorise()
+        return conversation_id, branches.show(conversation_id, message_id)
+
+    conversation_id, revision = await store.run(show)
+    broadcast.publish(Frame.at_revision(conversation_id, revision))
 
 
 async def stop_turn(conversation_id: uuid.UUID) -> bool:
@@ -68,6 +105,7 @@ class Runner:
         self._commits = GroupCommit(broadcast.PROCESS)
         self._turns: dict[uuid.UUID, LiveTurn] = {}
         self._starting: set[asyncio.Task[StartedTurn]] = set()
+        self._naming: set[asyncio.Task[None]] = set()
 
     @classmethod
     def current(cls) -> Runner:
@@ -97,7 +135,19 @@ class Runner:
         self._turns[turn.turn.pk] = turn
         self._commits.enter(turn)
         turn.task = asyncio.get_running_loop().create_task(run_turn(turn, self._commits))
-        turn.task.add_done_callback(lambda _: self._turns.pop(turn.turn.pk, None))
+        turn.task.add_done_callback(lambda task: self._ended(turn, task))
+
+    def _ended(self, turn: LiveTurn, task: asyncio.Task[None]) -> None:
+        self._turns.pop(turn.turn.pk, None)
+        if not task.cancelled() and task.exception() is not None:
+            # It could not even end itself: its lease runs out, and what its log holds is kept.
+            logger.critical("turn %s ended by a defect", turn.turn.pk, exc_info=task.exception())
+            self._commits.give_up(turn)
+            return
+        if turn.names_conversation:
+            task = asyncio.get_running_loop().create_task(_name(turn.turn.conversation_id))
+            self._naming.add(task)
+            task.add_done_callback(self._naming.discard)
 
     def stop(self, turn_id: uuid.UUID) -> None:
         """Stop a turn, if it runs here."""
@@ -109,7 +159,20 @@ class Runner:
         return set(self._turns)
 
     async def drain(self) -> None:
-        """Wait until every turn has ended."""
-        while self._turns:
-            await asyncio.gather(*(turn.task for turn in self._turns.values() if turn.task), return_exceptions=True)
+        """Wait until every turn has ended, and every title has come."""
+        while self._turns or self._naming:
+            tasks = [turn.task for turn in self._turns.values() if turn.task]
+            await asyncio.gather(*tasks, *self._naming, return_exceptions=True)
             await asyncio.sleep(0)
+
+
+async def _name(conversation_id: uuid.UUID) -> None:
+    """Have a model name a conversation after its first answer."""
+    asked = await store.run(titles.title_request, conversation_id)
+    if asked is None:
+        return
+    request, setup = asked
+    made = await titles.ask_title(request, setup.provider)
+    swaps = await store.run(titles.give_title, conversation_id, made, setup)
+    if swaps:
+        broadcast.publish(Frame.aside(conversation_id, frame(swaps)))

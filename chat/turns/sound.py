@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import astuple, replace
 
 from chat.parts import (
     JSON,
@@ -13,7 +13,12 @@ from chat.parts import (
     PromptBlocked,
     ResponseDescribed,
     StreamEvent,
+    Usage,
+    UsageReported,
 )
+
+TOKENS_LIMIT = 10**12
+"""More than any answer has; sums of it fit into every database."""
 
 
 def sound_event(event: StreamEvent) -> StreamEvent:
@@ -30,8 +35,15 @@ def sound_event(event: StreamEvent) -> StreamEvent:
             return ResponseDescribed(sound_text(response_id), sound_text(model_version))
         case MetadataReported(name, value):
             return MetadataReported(sound_text(name), sound_json(value))
+        case UsageReported(usage):
+            return UsageReported(Usage(*map(sound_count, astuple(usage))))
         case _:
             return event
+
+
+def sound_count(tokens: int | None) -> int | None:
+    """A number of tokens; none where it cannot be one."""
+    return tokens if tokens is not None and 0 <= tokens <= TOKENS_LIMIT else None
 
 
 def sound_part(part: Part) -> Part:

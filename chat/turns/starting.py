@@ -5,30 +5,34 @@ from __future__ import annotations
 import re
 import uuid
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Max
 from django.utils import timezone
 
 from attachments.models import Attachment
+from chat.catalogue.setups import Setup, UnknownModel, setup_of
+from chat.forms import ATTACHMENTS_LIMIT
+from chat.fragments import Versions
 from chat.models import Conversation, Message, MessageAttachment, Part, Turn
+from chat.notices import ERRORS
 from chat.parts import PartKind, Role
+from chat.providers import get_provider
+from chat.turns import branches
+from chat.turns.deciding import Decided, decide_code
 from chat.turns.store import bump_revision, lease_end
 from chat.turns.transcript import row_part, turn_notice
 
 TITLE_LENGTH = 60
 CONTINUE = "Continue."
+ANSWER_NOW = "Answer now with what you have, without running more code."
 FENCE = re.compile(r"```\w*")
 
 
 class StartRefused(Exception):
-    """A turn cannot start now; `sentence` says why."""
-
-    def __init__(self, sentence: str) -> None:
-        super().__init__(sentence)
-        self.sentence = sentence
+    """A turn cannot start now; the text says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +42,27 @@ class Asked:
     text: str
     attachments: Sequence[Attachment] = ()
     client_id: str = ""
+    code_mode: str = ""
+    """`auto`, `on` or `off` for this message alone; empty: as the conversation has it."""
+    model: str = ""
+    """For this message alone; empty: the conversation's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """What holds for one turn alone, and for other versions of its answer."""
+
+    code_mode: str = ""
+    """Empty: the conversation's."""
+    model: str = ""
+    """Empty: the conversation's."""
+    continues: bool = False
+    """It goes on from an answer, whose decision on code it takes over."""
+    without_tools: bool = False
+
+    def as_json(self) -> dict[str, Any]:
+        """What differs from nothing."""
+        return {name: value for name, value in asdict(self).items() if value}
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,14 +70,28 @@ class StartedTurn:
     """A turn with its conversation and messages at hand, so that nothing need be read again to run it."""
 
     turn: Turn
+    setup: Setup
     attachments: tuple[Attachment, ...]
     """Of a new question."""
     is_new: bool
     """False: this `client_id` has started it before."""
+    question_versions: Versions | None = None
+    answer_versions: Versions | None = None
     asks: bool = True
     """False: no new question; the last one is answered again."""
+    hidden: tuple[uuid.UUID, ...] = ()
+    """Messages that another version has replaced on the page."""
     listed: tuple[Conversation, ...] | None = None
     """The owner's conversations, where this question has given one of them its title."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a message goes: after what, and in whose stead."""
+
+    parent: Message | None
+    index: int
+    replaces: Message | None = None
 
 
 def create_turn(conversation_id: uuid.UUID, asked: Asked, *, lease_owner: str) -> StartedTurn:
@@ -62,31 +101,64 @@ def create_turn(conversation_id: uuid.UUID, asked: Asked, *, lease_owner: str) -
     """
     with transaction.atomic():
         conversation = _locked(conversation_id)
-        return _known_turn(conversation, asked) or _create(conversation, asked, lease_owner)
+        return _known_turn(conversation, asked) or _ask(conversation, asked, _end_of(conversation), lease_owner)
 
 
-def create_continuation(conversation_id: uuid.UUID, *, lease_owner: str) -> StartedTurn:
+def create_continuation(conversation_id: uuid.UUID, *, lease_owner: str, without_tools: bool = False) -> StartedTurn:
     """Go on after an answer that offers it; raises StartRefused after any other.
 
-    The API takes no request that ends with a model's turn, so going on needs a word of the user's.
+    The API takes no request that ends with a model's turn, so going on needs a word of the user's. `without_tools`:
+    the answer is wanted from what is there already.
     """
     with transaction.atomic():
         conversation = _locked(conversation_id)
-        if _offer(conversation) != "continue":
+        place = _end_of(conversation)
+        last = _turn_of(place.parent)
+        if last is None or _offer(last) not in ("continue", "answer"):
             raise StartRefused("There is nothing to continue here.")
-        return _create(conversation, Asked(CONTINUE), lease_owner)
+        chosen = Chosen(model=last.chosen.get("model", ""), continues=True, without_tools=without_tools)
+        words = ANSWER_NOW if without_tools else CONTINUE
+        return _ask(conversation, Asked(words), place, lease_owner, chosen, last)
 
 
-def create_retry(conversation_id: uuid.UUID, *, lease_owner: str) -> StartedTurn:
-    """Answer the last question once more, after a turn that left nothing; raises StartRefused otherwise."""
+def create_version(conversation_id: uuid.UUID, message_id: uuid.UUID | None, *, lease_owner: str) -> StartedTurn:
+    """Answer a question once more; the old answer stays as a version, and what follows it with it.
+
+    `message_id`: the answer, by default the last. Raises StartRefused where there is no such answer in view.
+    """
     with transaction.atomic():
         conversation = _locked(conversation_id)
-        if _offer(conversation) != "regenerate":
-            raise StartRefused("Only an answer that left nothing can be tried again. Ask in a new message.")
-        last = _last_turn(conversation)
-        assert last is not None
-        started = _begin(conversation, last.user_message, last.message.index + 1, (), lease_owner)
+        _refuse_live(conversation)
+        answer = _shown(conversation, message_id) if message_id else _end_of(conversation).parent
+        turn = _turn_of(answer)
+        if answer is None or turn is None:
+            raise StartRefused("There is no answer here that could be written anew.")
+        place = Place(answer.parent, answer.index, replaces=answer)
+        chosen = Chosen(**turn.chosen)
+        files = [row.attachment for row in turn.user_message.message_attachments.select_related("attachment")]
+        setup = _setup(conversation, chosen, files)
+        started = _begin(conversation, turn.user_message, place, chosen, setup, lease_owner, before=turn)
         return replace(started, asks=False)
+
+
+def create_edit(conversation_id: uuid.UUID, message_id: uuid.UUID, asked: Asked, *, lease_owner: str) -> StartedTurn:
+    """Ask an earlier question in other words; the old one stays as a version, with all that followed it.
+
+    Its files go with it. Raises StartRefused where there is no such question in view.
+    """
+    with transaction.atomic():
+        conversation = _locked(conversation_id)
+        if known := _known_turn(conversation, asked):
+            return known
+        question = _shown(conversation, message_id)
+        if question is None or question.role != Role.USER:
+            raise StartRefused("Only a message of yours that is in view can be changed.")
+        files = [row.attachment for row in question.message_attachments.select_related("attachment")]
+        files += [attachment for attachment in asked.attachments if attachment not in files]
+        if len(files) > ATTACHMENTS_LIMIT:
+            raise StartRefused(f"The message has files already: at most {ATTACHMENTS_LIMIT} can be attached to one.")
+        place = Place(question.parent, question.index, replaces=question)
+        return _ask(conversation, replace(asked, attachments=files), place, lease_owner)
 
 
 def _locked(conversation_id: uuid.UUID) -> Conversation:
@@ -94,15 +166,24 @@ def _locked(conversation_id: uuid.UUID) -> Conversation:
     return Conversation.objects.select_for_update().get(pk=conversation_id)
 
 
-def _last_turn(conversation: Conversation) -> Turn | None:
-    turns = Turn.objects.filter(conversation=conversation).select_related("message", "user_message")
-    return turns.order_by("-message__index").first()
+def _end_of(conversation: Conversation) -> Place:
+    last = conversation.messages.filter(is_shown=True).order_by("-index").first()
+    return Place(last, 0 if last is None else last.index + 1)
 
 
-def _offer(conversation: Conversation) -> str:
-    """What the last answer's notice offers to do."""
-    last = _last_turn(conversation)
-    notice = turn_notice(last, map(row_part, last.message.parts.all())) if last else None
+def _shown(conversation: Conversation, message_id: uuid.UUID) -> Message | None:
+    return conversation.messages.filter(pk=message_id, is_shown=True).select_related("parent").first()
+
+
+def _turn_of(answer: Message | None) -> Turn | None:
+    if answer is None or answer.role != Role.MODEL:
+        return None
+    return Turn.objects.select_related("message", "user_message").get(message=answer)
+
+
+def _offer(turn: Turn) -> str:
+    """What the notice of an answer offers to do."""
+    notice = turn_notice(turn, map(row_part, turn.message.parts.all()))
     return notice.action if notice else ""
 
 
@@ -110,18 +191,76 @@ def _known_turn(conversation: Conversation, asked: Asked) -> StartedTurn | None:
     if not asked.client_id:
         return None
     turn = Turn.objects.filter(conversation=conversation, client_id=asked.client_id).first()
-    return StartedTurn(turn, (), is_new=False) if turn else None
+    return StartedTurn(turn, Setup(turn.provider, turn.model, turn.model), (), is_new=False) if turn else None
 
 
-def _create(conversation: Conversation, asked: Asked, lease_owner: str) -> StartedTurn:
+def _refuse_live(conversation: Conversation) -> None:
     if Turn.objects.filter(conversation=conversation, status__in=Turn.LIVE).exists():
         raise StartRefused("An answer is still being written here. Stop it, or wait until it is done.")
     elsewhere = Turn.objects.filter(conversation__owner_id=conversation.owner_id, status__in=Turn.LIVE).count()
     if elsewhere >= settings.LIVE_TURNS_LIMIT:
         raise StartRefused(f"{elsewhere} answers are being written for you already. Wait for one, or stop one.")
-    last = conversation.messages.aggregate(last=Max("index"))["last"]
-    index = 0 if last is None else last + 1
-    question = Message.objects.create(conversation=conversation, index=index, role=Role.USER, text=asked.text)
+
+
+def _setup(conversation: Conversation, chosen: Chosen, files: Sequence[Attachment]) -> Setup:
+    """Of the chosen model, which must take these files."""
+    try:
+        setup = setup_of(chosen.model or conversation.model)
+    except UnknownModel as unknown:
+        raise StartRefused(str(unknown)) from unknown
+    if files:
+        _check_files(setup, files)
+    if chosen.without_tools:
+        return replace(setup, code_execution=False, google_search=False, url_context=False)
+    return setup
+
+
+def _decided(
+    conversation: Conversation, question: Message, chosen: Chosen, setup: Setup, before: Turn | None
+) -> Decided:
+    """`before`: the turn that is continued, or answered anew."""
+    if chosen.without_tools:
+        return Decided(Conversation.CodeExecution.OFF, False, "The answer was wanted without tools.")
+    if chosen.continues and before is not None:
+        if before.code_execution and setup.code_execution:
+            return Decided(before.code_mode, True, before.code_reason)
+        return Decided(before.code_mode, False, "It goes on from an answer without code.")
+    return decide_code(conversation, question, setup, chosen.code_mode)
+
+
+def _check_files(setup: Setup, files: Sequence[Attachment]) -> None:
+    provider = get_provider(setup.provider)
+    for file in files:
+        if not provider.accepted_type(file.mime_type):
+            raise StartRefused(
+                f"{setup.label} does not take files like “{file.name}” ({file.mime_type}). Remove it, or convert it to"
+                " PNG, JPEG, PDF, CSV or text."
+            )
+    if not provider.keeps_files and sum(file.size_bytes for file in files) > settings.REQUEST_FILES_LIMIT_BYTES:
+        raise StartRefused(ERRORS["files_too_large"])
+
+
+def _ask(
+    conversation: Conversation,
+    asked: Asked,
+    place: Place,
+    lease_owner: str,
+    chosen: Chosen | None = None,
+    before: Turn | None = None,
+) -> StartedTurn:
+    """Store a question at its place, and begin to answer it; `before`: the turn that it continues."""
+    _refuse_live(conversation)
+    chosen = chosen or Chosen(asked.code_mode, asked.model)
+    setup = _setup(conversation, chosen, asked.attachments)
+    hidden = branches.hide(place.replaces)
+    question = Message.objects.create(
+        conversation=conversation,
+        parent=place.parent,
+        index=place.index,
+        role=Role.USER,
+        text=asked.text,
+        last_shown=conversation.revision + 1,
+    )
     Part.objects.create(message=question, index=0, kind=PartKind.TEXT, text=asked.text)
     MessageAttachment.objects.bulk_create(
         MessageAttachment(message=question, attachment=attachment, index=number)
@@ -129,42 +268,67 @@ def _create(conversation: Conversation, asked: Asked, lease_owner: str) -> Start
     )
     is_untitled = not conversation.title
     if is_untitled:
-        conversation.title = _title_of(asked.text)
+        conversation.title = title_of(asked.text or asked.attachments[0].name)
         Conversation.objects.filter(pk=conversation.pk).update(title=conversation.title)
-    started = _begin(conversation, question, index + 1, asked.attachments, lease_owner, asked.client_id)
-    if is_untitled:
-        started = replace(started, listed=tuple(Conversation.objects.owned_by(conversation.owner_id).listed()))
-    return started
+    answer_place = Place(question, place.index + 1)
+    started = _begin(
+        conversation, question, answer_place, chosen, setup, lease_owner, before=before, client_id=asked.client_id
+    )
+    return replace(
+        started,
+        attachments=tuple(asked.attachments),
+        question_versions=branches.versions_of(question) if place.replaces else None,
+        hidden=hidden,
+        listed=tuple(Conversation.objects.owned_by(conversation.owner_id).listed()) if is_untitled else None,
+    )
 
 
 def _begin(
     conversation: Conversation,
     question: Message,
-    index: int,
-    attachments: Sequence[Attachment],
+    place: Place,
+    chosen: Chosen,
+    setup: Setup,
     lease_owner: str,
+    *,
+    before: Turn | None = None,
     client_id: str = "",
 ) -> StartedTurn:
+    """Store an empty answer and its running turn."""
     now = timezone.now()
-    answer = Message.objects.create(conversation=conversation, index=index, role=Role.MODEL)
+    decided = _decided(conversation, question, chosen, setup, before)
+    hidden = branches.hide(place.replaces)
+    answer = Message.objects.create(
+        conversation=conversation,
+        parent=place.parent,
+        index=place.index,
+        role=Role.MODEL,
+        last_shown=conversation.revision + 1,
+    )
     turn = Turn.objects.create(
         conversation=conversation,
         user_message=question,
         message=answer,
         status=Turn.Status.RUNNING,
         client_id=client_id,
-        provider=settings.CHAT_PROVIDER,
-        model=conversation.model or settings.GEMINI_MODEL,
-        code_execution=conversation.code_execution != Conversation.CodeExecution.OFF,
+        provider=setup.provider,
+        model=setup.model,
+        chosen=chosen.as_json(),
+        parameters=setup.parameters(),
+        code_mode=decided.mode,
+        code_execution=decided.is_offered,
+        code_reason=decided.reason,
         lease_owner=lease_owner,
         lease_expires_at=lease_end(),
         started_at=now,
     )
     conversation.revision = bump_revision(conversation.pk)
-    return StartedTurn(turn, tuple(attachments), is_new=True)
+    versions = branches.versions_of(answer) if place.replaces else None
+    return StartedTurn(turn, setup, (), is_new=True, answer_versions=versions, hidden=hidden)
 
 
-def _title_of(text: str) -> str:
+def title_of(text: str) -> str:
+    """A title made of a question's first words."""
     # A question that is a block of code is named by its first words, not by its fence.
     words = " ".join(FENCE.sub(" ", text).split()) or "Code"
     return words if len(words) <= TITLE_LENGTH else words[: TITLE_LENGTH - 1].rstrip() + "…"

@@ -16,7 +16,8 @@ import uuid
 from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
+from decimal import Decimal
 from typing import Any, ParamSpec, TypeVar
 
 from django.conf import settings
@@ -27,9 +28,12 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from attachments.store import new_pending
+from chat.catalogue.setups import setup_from
+from chat.fragments import ConversationUsage
 from chat.models import Conversation, Message, MessageAttachment, Part, Turn, TurnEvent
 from chat.turns.assembler import Answer, FoundAttachment
 from chat.turns.log import Row, fold
+from chat.turns.spending import answer_cost, conversation_usage
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -50,19 +54,27 @@ class Ending:
     answer: Answer
     error_code: str = ""
     error_detail: str = ""
+    retry_after_s: float | None = None
+    cost: Decimal | None = None
+    """US dollars."""
+    ended_at: datetime = field(default_factory=timezone.now)
+    """Set once: the row and the page say the same, however often it is written."""
 
     def turn_fields(self) -> dict[str, Any]:
         """What the turn's row says from then on."""
         answer = self.answer
         return {
             "status": self.status,
-            "ended_at": timezone.now(),
+            "ended_at": self.ended_at,
             "lease_expires_at": None,
             "usage": {} if answer.usage is None else asdict(answer.usage),
             "finish_reason": answer.finish_reason or answer.block_reason,
             "finish_message": answer.finish_message,
             "error_code": self.error_code,
             "error_detail": self.error_detail,
+            "retry_after_s": self.retry_after_s,
+            "left_out": answer.left_out,
+            "cost": self.cost,
             "response_id": answer.response_id,
             "model_version": answer.model_version,
             "metadata": answer.metadata,
@@ -81,6 +93,15 @@ class Batch:
     rows: list[Row]
     attachments: list[FoundAttachment] = field(default_factory=list)
     ending: Ending | None = None
+    brings_first_part: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """A conversation after one of its turns has ended."""
+
+    revision: int
+    usage: ConversationUsage
 
 
 @dataclass(slots=True)
@@ -90,8 +111,8 @@ class Round:
     lost: set[uuid.UUID] = field(default_factory=set)
     """Turns this process no longer holds: nothing was stored for them."""
     stop_requested: set[uuid.UUID] = field(default_factory=set)
-    revisions: dict[uuid.UUID, int] = field(default_factory=dict)
-    """Turn -> its conversation's new revision, for turns that ended."""
+    ended: dict[uuid.UUID, Ended] = field(default_factory=dict)
+    """Turn -> what its conversation is then, for turns that ended."""
 
 
 async def run(function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
@@ -136,21 +157,22 @@ def write_round(batches: Sequence[Batch], *, lease_owner: str) -> Round:
             ]
         )
         Turn.objects.filter(pk__in=[batch.turn_id for batch in mine]).update(lease_expires_at=lease_end())
-        first = [batch.turn_id for batch in mine if batch.first_seq == 1 and batch.rows]
+        first = [batch.turn_id for batch in mine if batch.brings_first_part]
         if first:
             Turn.objects.filter(pk__in=first).update(first_part_at=timezone.now())
         for batch in mine:
             if batch.ending:
-                result.revisions[batch.turn_id] = _end(
-                    batch.turn_id, batch.message_id, batch.conversation_id, batch.ending
-                )
+                _end(batch.turn_id, batch.message_id, batch.conversation_id, batch.ending)
+    for batch in mine:
+        if batch.ending:
+            result.ended[batch.turn_id] = _ended(batch.conversation_id)
     return result
 
 
-def stored_after_all(batches: Sequence[Batch]) -> dict[uuid.UUID, int]:
-    """Which of these rounds were committed although nobody heard of it: turn -> its conversation's revision."""
+def stored_after_all(batches: Sequence[Batch]) -> dict[uuid.UUID, Ended]:
+    """Which of these rounds were committed although nobody heard of it: turn -> what its conversation is now."""
     return {
-        batch.turn_id: Conversation.objects.filter(pk=batch.conversation_id).values_list("revision", flat=True).get()
+        batch.turn_id: _ended(batch.conversation_id)
         for batch in batches
         if TurnEvent.objects.filter(turn_id=batch.turn_id, seq=batch.first_seq + len(batch.rows) - 1).exists()
     }
@@ -179,8 +201,14 @@ def _store_attachments(batch: Batch) -> None:
         )
 
 
-def _end(turn_id: uuid.UUID, message_id: uuid.UUID, conversation_id: uuid.UUID, ending: Ending) -> int:
-    """Fold the answer into rows and end the turn; the conversation's new revision."""
+def _ended(conversation_id: uuid.UUID) -> Ended:
+    """Read after the commit: nothing that is only shown may cost an answer."""
+    revision = Conversation.objects.filter(pk=conversation_id).values_list("revision", flat=True).get()
+    return Ended(revision, conversation_usage(conversation_id))
+
+
+def _end(turn_id: uuid.UUID, message_id: uuid.UUID, conversation_id: uuid.UUID, ending: Ending) -> None:
+    """Fold the answer into rows and end the turn."""
     answer = ending.answer
     before = [status for status, after in Turn.TRANSITIONS.items() if ending.status in after]
     changed = Turn.objects.filter(pk=turn_id, status__in=before).update(**ending.turn_fields())
@@ -213,7 +241,7 @@ def _end(turn_id: uuid.UUID, message_id: uuid.UUID, conversation_id: uuid.UUID, 
         for attachment in answer.attachments
     )
     Message.objects.filter(pk=message_id).update(text=answer.text)
-    return bump_revision(conversation_id)
+    bump_revision(conversation_id)
 
 
 def bump_revision(conversation_id: uuid.UUID) -> int:
@@ -251,7 +279,9 @@ def interrupt_expired(*, alive: Collection[uuid.UUID] = ()) -> list[uuid.UUID]:
 def _end_from_log(turn: Turn, status: Turn.Status, *, error_code: str = "") -> None:
     try:
         with transaction.atomic():
-            ending = Ending(status, fold(turn.events.order_by("seq").values_list("name", "data")), error_code)
+            answer = fold(turn.events.order_by("seq").values_list("name", "data"))
+            setup = setup_from(turn.parameters, provider=turn.provider, model=turn.model)
+            ending = Ending(status, answer, error_code, cost=answer_cost(answer.usage, setup))
             _end(turn.pk, turn.message_id, turn.conversation_id, ending)
     except OperationalError:
         raise

@@ -14,12 +14,14 @@ from django.db.models import Prefetch
 from django.urls import reverse
 
 from attachments.models import Attachment
-from chat.fragments import AttachmentView, MessageView, part_view
+from chat.fragments import AttachmentView, MessageView, Versions, part_view
 from chat.models import Conversation, Message, MessageAttachment, Turn
 from chat.models import Part as PartRow
 from chat.notices import Notice, notice_of
 from chat.parts import Part, PartKind, Role
+from chat.turns.about import about, grounding_of
 from chat.turns.assembler import Answer, FoundAttachment
+from chat.turns.branches import versions_in_view
 from chat.turns.log import fold
 
 READ_ATTEMPTS = 5
@@ -52,7 +54,8 @@ def snapshot(conversation_id: uuid.UUID, *, known_revision: int | None = None) -
         before = _revision(conversation_id)
         messages = _messages(conversation_id, live_only=before == known_revision)
         seqs: dict[uuid.UUID, int] = {}
-        views = tuple(message_view(message, seqs) for message in messages)
+        versions = versions_in_view(conversation_id, messages)
+        views = tuple(message_view(message, seqs, versions.get(message.pk)) for message in messages)
         # A turn that ended between the reads bumped the revision: what was read is of two minds, so read again.
         if _revision(conversation_id) == before:
             break
@@ -74,7 +77,8 @@ def _revision(conversation_id: uuid.UUID) -> int:
 
 
 def _messages(conversation_id: uuid.UUID, *, live_only: bool) -> list[Message]:
-    rows = Message.objects.filter(conversation_id=conversation_id).order_by("index").select_related("turn")
+    rows = Message.objects.filter(conversation_id=conversation_id, is_shown=True).order_by("index")
+    rows = rows.select_related("turn")
     if live_only:
         rows = rows.filter(turn__status__in=Turn.LIVE)
     return list(
@@ -88,25 +92,26 @@ def _messages(conversation_id: uuid.UUID, *, live_only: bool) -> list[Message]:
     )
 
 
-def message_view(message: Message, seqs: dict[uuid.UUID, int] | None = None) -> MessageView:
+def message_view(message: Message, seqs: dict[uuid.UUID, int], versions: Versions | None) -> MessageView:
     """One message; `seqs` takes the seq at which a live turn was read."""
     if message.role == Role.USER:
         files = [row_attachment_view(row) for row in message.message_attachments.all()]
-        return user_message_view(message, files)
+        return user_message_view(message, files, versions)
     turn = message.turn
     if turn.is_live:
         rows = list(turn.events.order_by("seq").values_list("seq", "name", "data"))
-        if seqs is not None:
-            seqs[turn.pk] = rows[-1][0] if rows else 0
-        return answer_view(message, turn, fold((name, data) for _, name, data in rows))
+        seqs[turn.pk] = rows[-1][0] if rows else 0
+        return answer_view(message, turn, fold((name, data) for _, name, data in rows), versions)
     shown: dict[int | None, list[AttachmentView]] = {}
     for row in message.message_attachments.all():
         shown.setdefault(row.part_index, []).append(row_attachment_view(row))
     parts = [row_part(row) for row in message.parts.all()]
-    return model_message_view(message, turn, parts, shown)
+    return model_message_view(message, turn, parts, shown, versions, left_out=turn.left_out)
 
 
-def user_message_view(message: Message, attachments: Sequence[AttachmentView]) -> MessageView:
+def user_message_view(
+    message: Message, attachments: Sequence[AttachmentView], versions: Versions | None = None
+) -> MessageView:
     """What a user said."""
     return MessageView(
         message_id=message.pk,
@@ -117,15 +122,18 @@ def user_message_view(message: Message, attachments: Sequence[AttachmentView]) -
         attachments=tuple(attachments),
         notice=None,
         created_at=message.created_at.isoformat(),
+        versions=versions,
     )
 
 
-def answer_view(message: Message, turn: Turn, answer: Answer) -> MessageView:
+def answer_view(message: Message, turn: Turn, answer: Answer, versions: Versions | None = None) -> MessageView:
     """A model message told from its answer in memory or from its log."""
     shown: dict[int | None, list[AttachmentView]] = {}
     for found in answer.attachments:
         shown.setdefault(found.part_index, []).append(found_attachment_view(found))
-    return model_message_view(message, turn, answer.parts, shown)
+    return model_message_view(
+        message, turn, answer.parts, shown, versions, waiting=answer.waiting, left_out=answer.left_out
+    )
 
 
 def model_message_view(
@@ -133,6 +141,10 @@ def model_message_view(
     turn: Turn,
     parts: Iterable[Part],
     shown: Mapping[int | None, Sequence[AttachmentView]],
+    versions: Versions | None = None,
+    *,
+    waiting: str = "",
+    left_out: int = 0,
 ) -> MessageView:
     """What the model said; `shown`: attachments by the index of the part they follow."""
     parts = list(parts)
@@ -147,6 +159,12 @@ def model_message_view(
         attachments=tuple(homeless),
         notice=turn_notice(turn, parts),
         created_at=message.created_at.isoformat(),
+        versions=versions,
+        waiting=waiting if turn.is_live else "",
+        left_out=left_out,
+        # Of a turn that has ended, as its row says it: what a live one has heard so far may still change.
+        grounding=None if turn.is_live else grounding_of(turn.metadata),
+        about=about(turn),
     )
 
 
@@ -157,13 +175,9 @@ def turn_notice(turn: Turn, parts: Iterable[Part]) -> Notice | None:
         finish_reason=turn.finish_reason,
         finish_message=turn.finish_message,
         error_code=turn.error_code,
-        is_empty=not any(is_visible(part) for part in parts),
+        retry_after_s=turn.retry_after_s,
+        is_empty=not any(part.is_answer for part in parts),
     )
-
-
-def is_visible(part: Part) -> bool:
-    """Whether a person sees anything of it; an empty text part only carries a signature."""
-    return part.kind not in (PartKind.TEXT, PartKind.THOUGHT) or bool(part.text)
 
 
 def row_part(row: PartRow) -> Part:

@@ -27,6 +27,12 @@ export function send(message) {
   return true;
 }
 
+/** Names a message, so that sending it twice starts one turn. */
+export function newClientId() {
+  // randomUUID does not exist on plain http, where self-hosted servers often live.
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
 function tell(name, detail) {
   connection.dispatchEvent(new CustomEvent(name, { detail }));
 }

@@ -1,6 +1,7 @@
 /** The conversation page's one entry: other modules are imported by path, so that each exists once. */
 import "./connection.js";
 import "./transcript.js";
+import "./settings.js";
 import "./composer.js";
 import "./sidebar.js";
 import "./lightbox.js";

@@ -25,7 +25,35 @@ class Files extends EventTarget {
     for (const file of list) this.#arrive(this.#chip(file.name), file);
   }
 
-  async upload(source) {
+  /** Upload those that may be; of the others one `refused` tells. */
+  add(sources) {
+    const refusals = [];
+    for (const source of sources) {
+      const refusal = this.#refusal(source);
+      if (refusal) refusals.push(refusal);
+      else this.#upload(source);
+    }
+    if (refusals.length) this.#refuse(refusals.join(" "));
+  }
+
+  /** Why the server would not take it: known here, so that nobody waits for an upload in vain. */
+  #refusal(source) {
+    const { fileLimitBytes, filesLimit } = this.#form.dataset;
+    const name = source.name || "pasted file";
+    if (source.size > (Number(fileLimitBytes) || Infinity)) {
+      return `“${name}” is too large (${sizeInWords(source.size)}): a file may have ${sizeInWords(Number(fileLimitBytes))}.`;
+    }
+    if (this.#chips.children.length >= (Number(filesLimit) || Infinity)) {
+      return `“${name}” was not attached: a message may have ${filesLimit} files.`;
+    }
+    return null;
+  }
+
+  #refuse(sentence) {
+    this.dispatchEvent(new CustomEvent("refused", { detail: sentence }));
+  }
+
+  async #upload(source) {
     const chip = this.#chip(source.name || "pasted file");
     const body = new FormData();
     body.append("file", source, source.name || "pasted");
@@ -38,7 +66,7 @@ class Files extends EventTarget {
     } catch (failure) {
       chip.remove();
       const sentence = failure instanceof TypeError ? `${source.name} could not be uploaded: no connection.` : failure.message;
-      this.dispatchEvent(new CustomEvent("refused", { detail: sentence }));
+      this.#refuse(sentence);
     }
     this.dispatchEvent(new Event("change"));
   }
@@ -68,7 +96,7 @@ class Files extends EventTarget {
 function sizeInWords(size_bytes) {
   if (size_bytes < 1024) return `${size_bytes} bytes`;
   if (size_bytes < 1024 ** 2) return `${(size_bytes / 1024).toFixed(1)} KB`;
-  return `${(size_bytes / 1024 ** 2).toFixed(1)} MB`;
+  return `${Number((size_bytes / 1024 ** 2).toFixed(1))} MB`;
 }
 
 export const files = new Files();
@@ -76,10 +104,9 @@ export const files = new Files();
 const input = document.getElementById("file");
 const area = document.getElementById("conversation");
 const frame = document.querySelector("#composer .box");
-const uploadAll = (sources) => Array.from(sources, (source) => files.upload(source));
 
 input.addEventListener("change", () => {
-  uploadAll(input.files);
+  files.add(input.files);
   input.value = "";
 });
 
@@ -92,7 +119,7 @@ document.addEventListener("click", ({ target }) => {
 document.getElementById("text").addEventListener("paste", (event) => {
   if (!event.clipboardData.files.length) return;
   event.preventDefault();
-  uploadAll(event.clipboardData.files);
+  files.add(event.clipboardData.files);
 });
 
 area.addEventListener("dragover", (event) => {
@@ -105,5 +132,5 @@ area.addEventListener("drop", (event) => {
   delete frame.dataset.drop;
   if (!event.dataTransfer.files.length) return;
   event.preventDefault();
-  uploadAll(event.dataTransfer.files);
+  files.add(event.dataTransfer.files);
 });

@@ -8,6 +8,7 @@ const scroller = document.getElementById("scroller");
 const jump = document.getElementById("jump");
 const announcer = document.getElementById("announcer");
 const note = document.getElementById("composer-note");
+const error = document.getElementById("composer-error");
 
 /** Whether an answer is being written. */
 export function isLive() {
@@ -62,13 +63,37 @@ connection.addEventListener("frame", () => {
   if (document.title !== title) document.title = title;
 });
 
+// --- versions: the article whose arrow was used stays where it is, and its arrow keeps the focus ----------------------
+
+let turning = null;
+
+function keepPlace() {
+  const article = turning && document.getElementById(`message-${turning.message_id}`);
+  if (error.textContent.trim()) turning = null;
+  if (!turning || !article) return;
+  pinned = false;
+  scroller.scrollTop += article.getBoundingClientRect().top - turning.top;
+  const arrows = Array.from(article.querySelectorAll('[data-action="switch"]:enabled'));
+  (arrows.find(({ dataset }) => dataset.way === turning.way) ?? arrows[0])?.focus({ preventScroll: true });
+  announcer.textContent = `Version ${article.querySelector(".versions span").textContent}`;
+  turning = null;
+}
+
+connection.addEventListener("frame", keepPlace);
+
 // --- buttons -------------------------------------------------------------------------------------------------------
 
+const SENT = ["stop", "regenerate", "continue", "switch"];
+
 document.addEventListener("click", ({ target }) => {
-  const action = target.closest("button[data-action]")?.dataset.action;
+  const button = target.closest("button[data-action]");
+  const { action, messageId, codeExecution, way } = button?.dataset ?? {};
   if (action === "jump") pin();
-  if (!["stop", "regenerate", "continue"].includes(action)) return;
-  if (!send({ action })) note.textContent = "No connection. Try again when it is back.";
+  if (!SENT.includes(action)) return;
+  error.replaceChildren();
+  // What is undefined is not in the JSON.
+  if (!send({ action, message_id: messageId, code_execution: codeExecution })) note.textContent = "No connection. Try again when it is back.";
   else if (action === "stop") note.textContent = "Stopping…";
+  else if (action === "switch") turning = { message_id: messageId, way, top: button.closest("article").getBoundingClientRect().top };
   else pin();
 });

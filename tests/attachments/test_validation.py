@@ -78,6 +78,24 @@ def test_pixel_bomb_is_refused_before_it_is_decoded(size: tuple[int, int]) -> No
         inspect_image(png_header(*size))
 
 
+def test_refused_image_is_named_with_the_limit() -> None:
+    with pytest.raises(
+        UnreadableImage, match=r"^“sky.png” has too many pixels, 9000 × 9000: an image may have 50 million"
+    ):
+        inspect_upload("sky.png", png_header(9000, 9000))
+    with pytest.raises(UnreadableImage, match=r"^“strip.png” has 1 × 70000 pixels: each side may have 65535\.$"):
+        inspect_upload("strip.png", png_header(1, 70_000))
+    with pytest.raises(UnreadableImage, match=r"^“cut.png” is a PNG image that ends too early\.$"):
+        inspect_upload("cut.png", picture("PNG")[:-20])
+
+
+def test_frame_that_is_larger_than_its_gif_counts() -> None:
+    whole = picture("GIF", (10, 10))
+    at = whole.index(b"\x2c\0\0\0\0") + 5
+    with pytest.raises(UnreadableImage, match="too many pixels"):
+        inspect_image(whole[:at] + struct.pack("<HH", 12_000, 12_000) + whole[at + 4 :])
+
+
 def test_image_of_no_pixels_is_refused() -> None:
     with pytest.raises(UnreadableImage):
         inspect_image(png_header(0, 10))
@@ -153,6 +171,10 @@ def test_empty_and_large_files_are_refused_by_name_and_limit(settings: Settings)
         ("", "file"),
         ("/", "file"),
         ("\ud800", "file"),
+        ("CON", "_CON"),
+        ("nul.txt", "_nul.txt"),
+        ("com1.tar.gz", "_com1.tar.gz"),
+        ("console.txt", "console.txt"),
     ],
 )
 def test_name_is_reduced_to_a_label(name: str, label: str) -> None:
@@ -163,12 +185,16 @@ def test_long_name_keeps_its_extension() -> None:
     label = safe_name("a" * 5000 + ".csv", "file")
     assert len(label) == 120
     assert label.endswith(".csv")
+    label = safe_name("\U0001f600" * 500 + ".csv", "file")
+    assert len(label.encode()) <= 240
+    assert label.endswith("\U0001f600.csv")
 
 
 @given(st.text())
 def test_any_name_becomes_one_printable_line(name: str) -> None:
     label = safe_name(name, "file")
-    assert 0 < len(label) <= 255
+    assert 0 < len(label) <= 120
+    assert len(label.encode()) <= 240
     assert not set("/\\\0\r\n") & set(label)
     assert not any(unicodedata.category(c)[0] == "C" for c in label)
     assert safe_name(label, "file") == label
@@ -186,3 +212,31 @@ def test_any_name_becomes_one_printable_line(name: str) -> None:
 )
 def test_what_is_no_type_becomes_octet_stream(said: str, kept: str) -> None:
     assert safe_mime_type(said) == kept
+
+
+def jpeg_head(filling: bytes) -> bytes:
+    """A real JPEG with this before its scan."""
+    buffer = io.BytesIO()
+    Image.new("RGB", (8, 8)).save(buffer, "JPEG")
+    data = buffer.getvalue()
+    scan = data.index(b"\xff\xda")
+    return data[:scan] + filling + data[scan:]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        jpeg_head(b"\xff" * 2_000_000),
+        jpeg_head(b"\xff\xfe\x00\x02" * 500_000),
+        b"\x89PNG\r\n\x1a\n" + b"\x00\x00\x00\x00teXt\x00\x00\x00\x00" * 100_000,
+        b"GIF89a\x08\x00\x08\x00\x00\x00\x00" + b"!\xfe\x01a\x00" * 400_000 + b";",
+    ],
+    ids=["jpeg fill", "jpeg segments", "png chunks", "gif comments"],
+)
+def test_image_that_is_nothing_but_pieces_is_refused_before_any_parser_walks_it(data: bytes) -> None:
+    with pytest.raises(UnreadableImage, match="in too many pieces"):
+        inspect_image(data)
+
+
+def test_image_with_some_fill_and_segments_is_taken() -> None:
+    assert inspect_image(jpeg_head(b"\xff" * 8 + b"\xff\xfe\x00\x02" * 50)).width == 8

@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, StorageState, expect, sync_playwright
 
 from tests.live_server import LiveServer, running_server
 
@@ -56,10 +56,20 @@ def sign_in(page: Page, server: LiveServer) -> None:
     page.wait_for_selector("form#composer")
 
 
+@pytest.fixture(scope="package")
+def signed_in(browser: Browser, server: LiveServer) -> StorageState:
+    """The cookies of somebody who went through the form."""
+    window = browser.new_context()
+    sign_in(window.new_page(), server)
+    state = window.storage_state()
+    window.close()
+    return state
+
+
 @pytest.fixture
-def context(browser: Browser) -> Iterator[BrowserContext]:
-    """A window of 1280 x 800 that fails the test on any script error or CSP report."""
-    opened = browser.new_context(viewport={"width": 1280, "height": 800})
+def context(browser: Browser, signed_in: StorageState) -> Iterator[BrowserContext]:
+    """A window of 1280 x 800, signed in as demo."""
+    opened = browser.new_context(viewport={"width": 1280, "height": 800}, storage_state=signed_in)
     opened.set_default_timeout(30_000)
     yield opened
     opened.close()
@@ -67,13 +77,14 @@ def context(browser: Browser) -> Iterator[BrowserContext]:
 
 @pytest.fixture
 def page(context: BrowserContext, server: LiveServer) -> Iterator[Page]:
-    """Signed in as demo, in a new conversation."""
+    """A new conversation; any script error or CSP report fails the test."""
     opened = context.new_page()
     complaints: list[str] = []
     opened.on("pageerror", lambda error: complaints.append(str(error)))
     opened.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
-    sign_in(opened, server)
-    opened.click("text=New conversation")
-    opened.wait_for_selector("form#composer")
+    opened.goto(f"{server.url}/")
+    with opened.expect_navigation():
+        opened.click("text=New conversation")
     yield opened
-    assert complaints == []
+    # A refusal in words is an answer like others, which Chromium calls an error.
+    assert [words for words in complaints if "status of 400" not in words] == []

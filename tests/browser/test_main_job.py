@@ -8,23 +8,8 @@ from pathlib import Path
 
 from playwright.sync_api import BrowserContext, Locator, Page, expect
 
+from tests.browser.actions import ANSWER, articles, ask, change_settings
 from tests.live_server import LiveServer
-
-ANSWER = 'article[data-role="model"]'
-
-
-def ask(page: Page, text: str) -> Locator:
-    """Type and send; the answer's article."""
-    answers = page.locator(ANSWER).count()
-    page.fill("form#composer textarea[name=text]", text)
-    page.press("form#composer textarea[name=text]", "Enter")
-    return page.locator(ANSWER).nth(answers)
-
-
-def articles(page: Page) -> str:
-    """All messages as the browser holds them, but for folds that a reader opened."""
-    html: str = page.evaluate("[...document.querySelectorAll('#transcript article')].map(a => a.outerHTML).join('')")
-    return html
 
 
 def graph_is_drawn(answer: Locator) -> bool:
@@ -105,11 +90,13 @@ def test_tab_closed_reloaded_and_opened_twice_ends_with_one_page(
 
 
 def test_stop_and_continue(page: Page) -> None:
-    answer = ask(page, "```python\nimport time\ntime.sleep(8)\n```")
-    expect(answer.locator('[data-part-kind="executable_code"]')).to_be_attached()
+    change_settings(page, model="scenario-stall")
+    answer = ask(page, "Say something long")
+    expect(answer.locator('[data-part-kind="text"]')).to_be_attached()
     page.click('button[data-action="stop"]')
     expect(answer).to_have_attribute("data-status", "stopped")
     expect(answer).to_contain_text("You stopped this answer")
+    change_settings(page, model="scenario-text")
     page.click('button[data-action="continue"]')
     expect(page.locator(ANSWER).last).to_have_attribute("data-status", "done")
     expect(page.locator(ANSWER)).to_have_count(2)

@@ -14,6 +14,7 @@ from pytest_django import Settings
 from chat.forms import ATTACHMENTS_LIMIT, ConversationSettingsForm, RenameForm, SendForm
 
 ID = "6f1c1d6e-0000-4000-8000-000000000001"
+UNSET = {"code_execution": "", "model": ""}
 OTHER_ID = "6f1c1d6e-0000-4000-8000-000000000002"
 
 json_values = st.recursive(
@@ -80,13 +81,13 @@ def test_attachments_keep_their_order_and_come_once() -> None:
 
 def test_a_page_may_post_what_a_socket_sends() -> None:
     form = SendForm(QueryDict(f"text=a&attachments={ID}&attachments={OTHER_ID}&client_id=x"))
-    expected = {"text": "a", "attachments": [uuid.UUID(ID), uuid.UUID(OTHER_ID)], "client_id": "x"}
+    expected = {"text": "a", "attachments": [uuid.UUID(ID), uuid.UUID(OTHER_ID)], "client_id": "x", **UNSET}
     assert cleaned(form) == expected
 
 
 @pytest.mark.parametrize("data", [{"text": "a"}, {"text": "a", "attachments": "", "client_id": ""}])
 def test_attachments_and_client_id_may_be_absent(data: dict[str, object]) -> None:
-    assert cleaned(SendForm(data)) == {"text": "a", "attachments": [], "client_id": ""}
+    assert cleaned(SendForm(data)) == {"text": "a", "attachments": [], "client_id": "", **UNSET}
 
 
 def test_too_many_attachments_are_refused_with_a_sentence() -> None:

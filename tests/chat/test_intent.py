@@ -1,8 +1,8 @@
 """The decision on code execution: how often it is right, by language; that it explains itself; that it stays bounded.
 
-The labelled set lies in `intent_prompts/`: language, label (`run` or `text`), flags (`data`, `before` or `-`) and the
-text with `\\n` and `\\t` escaped. `held_out.tsv` was written before the function and is never used to tune it: its
-test prints totals and no prompt. Failures of `tuning.tsv` are shown, to be learnt from.
+The labelled sets lie in `intent_prompts/`: language, label (`run` or `text`), flags (`data`, `before` or `-`) and the
+text with `\\n` and `\\t` escaped. `held_out.tsv` and `blind.tsv` are never tuned on: of them only figures
+are printed, and no prompt. Failures of `tuning.tsv` are shown, to be learnt from.
 """
 
 from __future__ import annotations
@@ -16,15 +16,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chat.intent import RULES, SURE_POINTS, UNSURE_POINTS, Decision, decide
-from chat.intent.facts import HEAD_CHARS, INDEX, KEY_CHARS, OPEN_START, TAIL_CHARS, facts_of, window
+from chat.emulator.demo_prompts import PROMPTS as DEMO
+from chat.intent import SURE_POINTS, UNSURE_POINTS, Decision, decide
+from chat.intent.facts import facts_of
+from chat.intent.lexicon import HEAD_CHARS, INDEX, KEY_CHARS, OPEN_START, TAIL_CHARS, window
+from chat.intent.rules import RULES
 from chat.intent.words import WORDS
 
 PROMPTS = Path(__file__).parent / "intent_prompts"
 LANGUAGES = ("en", "de", "zh")
 FLAGS = {"-", "data", "before"}
-HELD_OUT_FLOORS = {"en": (0.96, 0.90), "de": (1.0, 0.96), "zh": (1.0, 1.0), "all": (0.98, 0.95)}
-"""(precision, recall) as measured, cut to two digits: a change may not make them worse."""
+SETS = ("tuning", "held_out", "blind")
+LEAST = 0.95
+"""Precision and recall by language on all sets together."""
+LEAST_UNSEEN = {"precision": 0.95, "recall": 0.95}
+"""On what the function was not tuned on, all languages together."""
+LONGEST_SENTENCE = 120
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,19 +48,19 @@ class Prompt:
         return decide(self.text, has_data=self.flag == "data", ran_code_before=self.flag == "before")
 
 
-def prompts_of(half: str) -> Iterator[Prompt]:
-    """The prompts of one half, `tuning` or `held_out`."""
-    for line in (PROMPTS / f"{half}.tsv").read_text(encoding="utf-8").splitlines():
+def prompts_of(name: str) -> Iterator[Prompt]:
+    """The prompts of one of `SETS`."""
+    for line in (PROMPTS / f"{name}.tsv").read_text(encoding="utf-8").splitlines():
         language, label, flag, text = line.split("\t", 3)
         yield Prompt(
             language, {"run": True, "text": False}[label], flag, text.replace("\\n", "\n").replace("\\t", "\t")
         )
 
 
-def precision_and_recall(half: str) -> dict[str, tuple[float, float]]:
-    """(precision, recall) by language and for `all`."""
+def precision_and_recall(*sets: str) -> dict[str, tuple[float, float]]:
+    """(precision, recall) by language and for `all`, over the prompts of all named sets."""
     counts: Counter[tuple[str, bool, bool]] = Counter()
-    for prompt in prompts_of(half):
+    for prompt in (prompt for name in sets for prompt in prompts_of(name)):
         for name in (prompt.language, "all"):
             counts[name, prompt.is_wanted, prompt.decision().wanted] += 1
     measured = {}
@@ -69,57 +76,163 @@ def points_of(text: str, *, has_data: bool = False, ran_code_before: bool = Fals
     return sum(rule.points for rule in RULES if rule.holds(facts))
 
 
-def show(half: str, measured: dict[str, tuple[float, float]], capsys: pytest.CaptureFixture[str]) -> None:
+def show(title: str, measured: dict[str, tuple[float, float]], capsys: pytest.CaptureFixture[str]) -> None:
     """Print the table past pytest's capture: it is what the run is read for."""
     with capsys.disabled():
-        print(f"\nintent, {half.replace('_', '-')} half:")
+        print(f"\nintent, {title}:")
         for name, (precision, recall) in measured.items():
             print(f"  {name:<4} precision {precision:.3f}  recall {recall:.3f}")
 
 
-def test_labelled_set_is_large_and_balanced_in_every_language() -> None:
-    halves = {half: list(prompts_of(half)) for half in ("tuning", "held_out")}
-    texts = [prompt.text for half in halves.values() for prompt in half]
-    assert len(texts) == len(set(texts)) >= 360
-    for half in halves.values():
-        assert {prompt.flag for prompt in half} == FLAGS
+def test_labelled_sets_are_large_and_balanced_in_every_language() -> None:
+    prompts = {name: list(prompts_of(name)) for name in SETS}
+    texts = [(prompt.text, prompt.flag) for name in SETS for prompt in prompts[name]]
+    total, different = len(texts), len(set(texts))
+    assert total == different
+    for name, least in zip(SETS, (100, 60, 35), strict=True):
+        flags = {prompt.flag for prompt in prompts[name]}
+        assert flags == FLAGS
         for language in LANGUAGES:
-            wanted = [prompt.is_wanted for prompt in half if prompt.language == language]
-            assert len(wanted) >= 60
+            wanted = [prompt.is_wanted for prompt in prompts[name] if prompt.language == language]
+            assert len(wanted) >= least
             assert 0.45 <= sum(wanted) / len(wanted) <= 0.55
 
 
-def test_tuning_half_is_decided_right(capsys: pytest.CaptureFixture[str]) -> None:
+def test_tuning_set_is_decided_right_in_every_language(capsys: pytest.CaptureFixture[str]) -> None:
     measured = precision_and_recall("tuning")
     show("tuning", measured, capsys)
     wrong = [prompt for prompt in prompts_of("tuning") if prompt.decision().wanted != prompt.is_wanted]
-    precision, recall = measured["all"]
-    assert precision >= 0.95, wrong
-    assert recall >= 0.95, wrong
+    for precision, recall in measured.values():
+        assert precision >= 0.97, wrong
+        assert recall >= 0.97, wrong
 
 
-def test_held_out_half_is_decided_as_well_as_was_measured(capsys: pytest.CaptureFixture[str]) -> None:
-    measured = precision_and_recall("held_out")
-    show("held_out", measured, capsys)
-    for name, (least_precision, least_recall) in HELD_OUT_FLOORS.items():
-        precision, recall = measured[name]
-        assert precision >= least_precision, name
-        assert recall >= least_recall, name
+def test_prompts_that_were_not_tuned_on_are_decided_right_too(capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("held_out", "blind"):
+        show(name.replace("_", "-"), precision_and_recall(name), capsys)
+    unseen = precision_and_recall("held_out", "blind")
+    show("held-out and blind", unseen, capsys)
+    everything = precision_and_recall(*SETS)
+    show("all sets", everything, capsys)
+    precision, recall = unseen["all"]
+    assert precision >= LEAST_UNSEEN["precision"]
+    assert recall >= LEAST_UNSEEN["recall"]
+    for language in LANGUAGES:
+        assert min(everything[language]) >= LEAST, language
+
+
+@pytest.mark.parametrize("language", ["en", "de", "zh"])
+def test_every_example_of_the_demo_runs_code(language: str) -> None:
+    examples = [(entry.words[language].example, entry.needs_table) for entry in DEMO if language in entry.words]
+    assert examples
+    refused = [example for example, has_data in examples if not decide(example, has_data=has_data).wanted]
+    assert not refused
+
+
+FENCED = "```python\nprint(1)\n```"
+
+
+@pytest.mark.parametrize(
+    ("text", "has_data"),
+    [
+        ("First 50 primes", False),
+        ("Draw a histogram of 1000 random numbers", False),
+        ("Show me something random", False),
+        ("Describe the attached CSV", True),
+        ("what stands out?", True),
+        ("was fällt auf", True),
+        ("Fit a line to noisy points", False),
+        ("Hi, plot a normal distribution please", False),
+        ("solve a quadratic", False),
+        ("画一个正弦波", False),
+        ("用python画一个爱心", False),
+    ],
+)
+def test_short_orders_run_code(text: str, has_data: bool) -> None:
+    assert decide(text, has_data=has_data).wanted
+    assert decide(text.lower(), has_data=has_data).wanted
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{}",
+        "{}\nplease",
+        "Run this:\n{}",
+        "{}\nexecute",
+        "what does this print?\n{}",
+        "Führe aus:\n{}",
+        "运行\n{}",
+        "```\nprint(1)\n```",
+        "```python\nprint(1)",
+    ],
+)
+def test_python_that_comes_alone_or_is_to_be_run_runs(text: str) -> None:
+    assert decide(text.format(FENCED)).wanted
+    assert decide(text.format(f"```python\n{'total = 1  # explain, translate' * 300}\n```")).wanted
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "explain this\n{}",
+        "review this:\n{}",
+        "translate this to Rust\n{}",
+        "make this faster\n{}",
+        "why doesn't this run?\n{}",
+        "don't run this, just explain\n{}",
+        "Was macht dieser Code?\n{}",
+        "给代码加注释\n{}",
+        "```js\nconsole.log(1)\n```",
+    ],
+)
+def test_code_that_is_wanted_as_text_does_not_run(text: str) -> None:
+    assert not decide(text.format(FENCED)).wanted
 
 
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("3x + 5 = 20, what is x?", "an equation or formula"),
-        ("Which is cheaper, 3 kg for 7.20 or 5 kg for 11?", "several quantities are compared"),
+        ("3x + 5 = 20, what is x?", "has an equation or formula"),
+        ("Which is cheaper, 3 kg for 7.20 or 5 kg for 11?", "compares several quantities"),
         ("Histogram der Körpergrößen bitte", "asks for a graph"),
         ("你现在是一名船长，船上有40个人", "but is role play"),
         ("Translate: we sold 40 units at 3 euros each", "but asks for a translation"),
         ("", "nothing to calculate"),
     ],
 )
-def test_decision_says_why(text: str, reason: str) -> None:
+def test_decision_names_its_reasons(text: str, reason: str) -> None:
     assert reason in decide(text).reasons
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("Plot 3, 4, 8", "The question asks for a graph and has a list of numbers."),
+        ("Plot a sine wave", "The question asks for a graph."),
+        ("你好", "It is small talk, so running code would not help."),
+        ("Translate: we sold 40 units", "It asks for a translation, so running code would not help."),
+        (
+            "12 chairs and 3 lamps in the room upstairs",
+            "It has several numbers, but that alone calls for no calculation.",
+        ),
+        ("", "Nothing here is to be calculated."),
+    ],
+)
+def test_decision_has_a_sentence_for_a_person(text: str, why: str) -> None:
+    assert decide(text).why == why
+
+
+def test_every_sentence_is_one_and_short() -> None:
+    longest = sorted((rule.reason for rule in RULES), key=len)[-2:]
+    for wanted in (True, False):
+        for reasons in (tuple(longest), *((rule.reason,) for rule in RULES)):
+            if wanted and reasons[0].startswith("but "):
+                continue
+            why = Decision(wanted=wanted, score=0.5, reasons=reasons).why
+            assert len(why) <= LONGEST_SENTENCE
+            assert why.count(".") == 1
+            assert why.endswith(".")
 
 
 def test_what_stands_around_a_message_changes_the_decision() -> None:
@@ -133,7 +246,7 @@ def test_what_stands_around_a_message_changes_the_decision() -> None:
 
 def test_unsure_text_is_wanted_only_with_something_to_compute_on_and_nothing_against_it() -> None:
     assert decide("12 rows with 40 chairs, how many").reasons[-1].startswith("unsure, there is something")
-    for prompt in (*prompts_of("tuning"), *prompts_of("held_out")):
+    for prompt in prompts_of("tuning"):
         decision = prompt.decision()
         points = points_of(prompt.text, has_data=prompt.flag == "data", ran_code_before=prompt.flag == "before")
         assert (decision.score >= 0.5) == (points >= SURE_POINTS)
@@ -156,6 +269,8 @@ def test_any_text_gives_an_explained_decision(text: str, has_data: bool, ran_cod
     assert decision == decide(text, has_data=has_data, ran_code_before=ran_code_before)
     assert 0 <= decision.score <= 1
     assert decision.reasons
+    assert decision.why.endswith(".")
+    assert len(decision.why) <= LONGEST_SENTENCE
     assert len(set(decision.reasons)) == len(decision.reasons)
 
 
@@ -179,6 +294,13 @@ HOSTILE = (
     "\n1;",
     "1 km in ",
     "0 ",
+    "```",
+    "```py\n",
+    "how many ",
+    "|x-",
+    '"a',
+    "请",
+    "please ",
 )
 
 

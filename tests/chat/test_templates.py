@@ -16,7 +16,18 @@ from django.template.loader import render_to_string
 from django.test import RequestFactory
 from django.utils.safestring import SafeString
 
-from chat.fragments import AttachmentView, MessageView, PartView
+from chat.catalogue.choices import Choice
+from chat.fragments import (
+    About,
+    AttachmentView,
+    ConversationUsage,
+    Grounding,
+    MessageView,
+    PartView,
+    Source,
+    Versions,
+    usage_html,
+)
 from chat.models import Conversation
 from chat.notices import Notice
 from chat.parts import JSON, OUTCOME_OK, Part, PartKind
@@ -112,6 +123,29 @@ def message_view(
         notice=notice,
         created_at="2026-05-04T10:12:13+00:00",
     )
+
+
+SOURCES = Grounding(
+    (
+        Source("https://example.org/a?b=1&c=2", "A page & more", "example.org"),
+        Source("http://b.example/", "b.example", "b.example"),
+    ),
+    ("rivers of Europe", "longest <river>"),
+)
+ABOUT = About(
+    model="Gemini Flash",
+    code_execution=True,
+    code_reason="The question asks for a plot.",
+    usage=(("read", 1200), ("written", 34)),
+    total=1234,
+    cost="$0.0021",
+    duration_s=4.2,
+)
+CHOICES = [
+    Choice("", "Default (Flash)", "", "", is_missing=False),
+    Choice("quick", "Quick", "For most questions.", "Presets", is_missing=False),
+    Choice("gone-1", "Gone", "No longer offered by the provider.", "Models", is_missing=True),
+]
 
 
 def part_html(view: PartView) -> str:
@@ -277,6 +311,95 @@ def test_a_notice_offers_its_action_and_a_finished_message_says_nothing() -> Non
     assert html == f'<div id="message-{MESSAGE_ID}-status" class="status"></div>'
 
 
+def actions_of(html: str) -> list[tuple[str | None, str | None]]:
+    """What the buttons of a message do, and to which message."""
+    tags = Roots(html).tags
+    return [(has.get("data-action"), has.get("data-message-id")) for tag, has in tags if tag == "button"]
+
+
+def test_versions_name_their_place_and_lead_to_both_sides() -> None:
+    before, after = uuid.UUID(int=8, version=4), uuid.UUID(int=9, version=4)
+    html = message_html(replace(message_view(role="user", text="a"), versions=Versions(2, 3, before, after)))
+    assert actions_of(html)[:2] == [("switch", str(before)), ("switch", str(after))]
+    assert ">2/3<" in html
+    assert " disabled" not in html
+    assert 'class="versions"' not in message_html(message_view(role="user", text="a"))
+
+
+def test_the_first_and_the_last_version_lead_one_way_alone() -> None:
+    other = uuid.UUID(int=8, version=4)
+    first = message_html(replace(message_view(), versions=Versions(1, 2, None, other)))
+    last = message_html(replace(message_view(), versions=Versions(2, 2, other, None)))
+    assert actions_of(first)[:2] == [("switch", None), ("switch", str(other))]
+    assert actions_of(last)[:2] == [("switch", str(other)), ("switch", None)]
+    for html in (first, last):
+        assert len([1 for _, has in Roots(html).tags if "disabled" in has]) == 1
+
+
+def test_an_answer_says_how_it_was_made() -> None:
+    html = message_html(FULL)
+    assert "<summary><span>Gemini Flash</span><span>may run code</span><span>1,234 tokens</span><span>$0.0021" in html
+    assert "<dt>Code</dt><dd>The question asks for a plot.</dd><dt>Tokens read</dt><dd>1,200</dd>" in html
+    assert "<dt>Took</dt><dd>4.2 s</dd>" in html
+    bare = message_html(replace(FULL, about=About("m", False, "", (), None, "", None)))
+    assert "<summary><span>m</span><span>no code</span></summary><dl><dt>Model</dt><dd>m</dd></dl>" in bare
+
+
+def test_sources_are_numbered_links_that_tell_nothing_to_where_they_lead() -> None:
+    html = message_html(FULL)
+    links = [has for tag, has in Roots(html).tags if tag == "a" and has.get("target") == "_blank"]
+    assert [link["href"] for link in links] == ["https://example.org/a?b=1&c=2", "http://b.example/"]
+    assert all(link["rel"] == "noopener noreferrer nofollow ugc" for link in links)
+    assert 'A page &amp; more</bdi></a> <span class="muted">example.org</span>' in html
+    assert "b.example</bdi></a></li>" in html
+    assert "<q>rivers of Europe</q> · <q>longest &lt;river&gt;</q>" in html
+    assert "<ol>" not in message_html(replace(FULL, grounding=Grounding((), ("only searched",))))
+
+
+def test_pictures_of_a_message_stand_in_a_gallery_and_other_files_beside_it() -> None:
+    html = message_html(message_view(role="user", attachments=(FILE, IMAGE, replace(IMAGE, index=3))))
+    assert html.count('<div class="gallery">') == 1
+    assert html.index('class="chip"') < html.index('<div class="gallery">')
+    assert len([1 for tag, _ in Roots(html).tags if tag == "figure"]) == 2
+    assert 'class="gallery"' not in message_html(message_view(attachments=(GRAPH, FILE)))
+
+
+def test_a_reader_is_told_of_waiting_and_of_what_was_left_out() -> None:
+    waiting = message_html(replace(message_view(status="running"), waiting="Asking again in 3 s…"))
+    assert "Asking again in 3 s…" in waiting
+    assert "Waiting for the model…" not in waiting
+    assert "The 1 oldest message of this conversation was not sent" in message_html(replace(message_view(), left_out=1))
+    assert "The 2 oldest messages of this conversation were not sent" in message_html(FULL)
+
+
+@pytest.mark.parametrize(
+    ("offer", "action", "mode"),
+    [("continue", "continue", None), ("answer", "continue", "off"), ("regenerate", "regenerate", None)],
+)
+def test_a_notice_offers_what_it_says(offer: str, action: str, mode: str | None) -> None:
+    view = message_view(notice=Notice("warning", "Something.", offer))
+    html = render_to_string("chat/_status.html", {"message": view})
+    button = next(has for tag, has in Roots(html).tags if tag == "button")
+    assert (button["data-action"], button.get("data-code-execution")) == (action, mode)
+    assert button.get("data-message-id") == (str(MESSAGE_ID) if action == "regenerate" else None)
+
+
+@pytest.mark.parametrize(
+    ("usage", "words"),
+    [
+        (ConversationUsage(0, "", 0), ""),
+        (ConversationUsage(12345, "$0.0123", 2), "<span>12,345 tokens</span><span>$0.0123</span>"),
+        (ConversationUsage(5, "", 1), "<span>5 tokens</span>"),
+    ],
+)
+def test_usage_of_a_conversation_is_one_element(usage: ConversationUsage, words: str) -> None:
+    html = usage_html(usage)
+    read = Roots(html)
+    assert (read.roots, read.texts) == (["span"], [])
+    assert read.tags[0][1]["id"] == "conversation-usage"
+    assert html.endswith(f">{words}</span>")
+
+
 def test_a_users_text_is_shown_as_typed() -> None:
     html = message_html(message_view(role="user", text="  a\n\n [GRAPH:0] <b>"))
     assert '<div class="said">  a\n\n [GRAPH:0] &lt;b&gt;</div>' in html
@@ -292,7 +415,20 @@ def hostile_html() -> Iterator[str]:
     yield part_html(part_view(SAMPLES[PartKind.TEXT], attachments=(file, graph)))
     yield message_html(message_view(role="user", text=HOSTILE, attachments=(file, graph)))
     yield message_html(message_view(notice=Notice("error", HOSTILE)))
-    conversation = Conversation(title=HOSTILE)
+    source = Source(f"https://e.example/{HOSTILE}", HOSTILE, HOSTILE)
+    about = About(HOSTILE, True, HOSTILE, ((HOSTILE, 1),), 1, HOSTILE, 1.0)
+    grounded = replace(message_view(), grounding=Grounding((source,), (HOSTILE,)), about=about, waiting=HOSTILE)
+    yield message_html(grounded)
+    yield message_html(replace(grounded, status="running"))
+    yield usage_html(ConversationUsage(1, HOSTILE, 1))
+    conversation = Conversation(title=HOSTILE, model=HOSTILE, system_instruction=f"</textarea>{HOSTILE}")
+    context = {
+        "conversation": conversation,
+        "model_choices": [Choice(HOSTILE, HOSTILE, HOSTILE, HOSTILE, is_missing=True)],
+        "code_execution_choices": Conversation.CodeExecution.choices,
+    }
+    yield render_to_string("chat/_composer.html", context)
+    yield render_to_string("chat/_settings.html", context)
     yield render_to_string("chat/_title.html", {"conversation": conversation})
     yield render_to_string("chat/_sidebar.html", {"conversation": conversation, "conversations": [conversation]})
     yield render_to_string("chat/_error.html", {"sentence": HOSTILE})
@@ -306,7 +442,10 @@ def test_hostile_text_and_names_stay_text() -> None:
         assert "2 \u202e" not in html
 
 
-@pytest.mark.parametrize("view", [message_view(parts=ALL_PARTS), message_view(role="user")])
+FULL = replace(message_view(parts=ALL_PARTS, attachments=(GRAPH, IMAGE)), grounding=SOURCES, about=ABOUT, left_out=2)
+
+
+@pytest.mark.parametrize("view", [FULL, replace(FULL, status="running"), message_view(role="user")])
 def test_messages_hold_nothing_that_htmx_would_mark(view: MessageView) -> None:
     names = {name for _, attributes in Roots(message_html(view)).tags for name in attributes}
     assert not [name for name in names if name.startswith(("hx-", "data-hx-"))]
@@ -314,7 +453,7 @@ def test_messages_hold_nothing_that_htmx_would_mark(view: MessageView) -> None:
 
 def test_class_attributes_in_messages_are_written_as_a_browser_would() -> None:
     # htmx adds and removes classes; a browser then writes the attribute anew, with single blanks.
-    html = message_html(message_view(parts=ALL_PARTS, attachments=(GRAPH,)))
+    html = message_html(FULL)
     for _, attributes in Roots(html).tags:
         classes = attributes.get("class")
         assert classes is None or (classes and classes == " ".join(classes.split()))
@@ -341,8 +480,8 @@ def test_script_modules_are_small_and_import_what_exists() -> None:
             assert (scripts / imported).is_file()
 
 
-def test_the_conversation_page_bears_the_hooks_of_its_composer() -> None:
-    conversation = Conversation(title="Waves & more")
+def page_html(conversation: Conversation) -> str:
+    """A conversation's page with one message."""
     request = RequestFactory().get("/")
     request.user = AnonymousUser()
     context = {
@@ -352,13 +491,66 @@ def test_the_conversation_page_bears_the_hooks_of_its_composer() -> None:
         "emulated": True,
         "socket_url": "/ws/conversations/x/?revision=1",
         "code_execution_choices": Conversation.CodeExecution.choices,
+        "model_choices": CHOICES,
+        "prompt_limit_bytes": 1024,
+        "usage": ConversationUsage(7, "", 1),
     }
-    html = render_to_string("chat/conversation.html", context, request)
+    return render_to_string("chat/conversation.html", context, request)
+
+
+def test_the_conversation_page_bears_the_hooks_of_its_composer() -> None:
+    html = page_html(Conversation(title="Waves & more"))
     tags = Roots(html).tags
     assert ("form", "composer") in [(tag, attributes.get("id")) for tag, attributes in tags]
-    assert [attributes["name"] for tag, attributes in tags if tag == "textarea"] == ["text"]
+    composer = html[html.index('<form id="composer"') : html.index("</form>", html.index('<form id="composer"'))]
+    assert [has["name"] for tag, has in Roots(composer).tags if tag == "textarea"] == ["text"]
     assert 'data-action="stop"' in html
     assert 'hx-ws:connect="/ws/conversations/x/?revision=1"' in html
     assert "Waves &amp; more · Plotline" in html
     assert "Demo model" in html
+    assert "7 tokens" in html
+    ids = [attributes["id"] for _, attributes in tags if "id" in attributes]
+    assert len(ids) == len(set(ids))
     assert not [name for _, attributes in tags for name in attributes if name == "style" or name.startswith("on")]
+
+
+def test_pickers_show_what_is_chosen_and_what_is_gone() -> None:
+    conversation = Conversation(model="gone-1", code_execution="on", system_instruction="\nBe <brief>.")
+    composer = render_to_string(
+        "chat/_composer.html",
+        {
+            "conversation": conversation,
+            "model_choices": CHOICES,
+            "code_execution_choices": Conversation.CodeExecution.choices,
+        },
+    )
+    tags = Roots(composer).tags
+    assert [has["value"] for tag, has in tags if tag == "option" and "selected" in has] == ["gone-1", "on"]
+    assert [has["data-saved"] for tag, has in tags if tag == "select"] == ["gone-1", "on"]
+    assert "Gone (no longer offered)</option>" in composer
+    assert [has["label"] for tag, has in tags if tag == "optgroup"] == [
+        "Presets",
+        "Models",
+        "In this conversation",
+        "Only for the next message",
+    ]
+    assert [has["value"] for tag, has in tags if tag == "option"][-2:] == ["once-on", "once-off"]
+
+
+def test_the_settings_dialog_shows_every_setting_as_it_is() -> None:
+    conversation = Conversation(model="quick", code_execution="off", system_instruction="\nBe <brief>.")
+    html = render_to_string(
+        "chat/_settings.html",
+        {
+            "conversation": conversation,
+            "model_choices": CHOICES,
+            "code_execution_choices": Conversation.CodeExecution.choices,
+            "prompt_limit_bytes": 1024,
+        },
+    )
+    checked = [(has["name"], has["value"]) for _, has in Roots(html).tags if "checked" in has]
+    assert checked == [("model", "quick"), ("code_execution", "off")]
+    assert "For most questions." in html
+    # The first newline belongs to the tag.
+    assert '">\n\nBe &lt;brief&gt;.</textarea>' in html
+    assert 'data-limit-bytes="1024"' in html

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from decimal import Decimal
 
 import pytest
 from django.contrib.auth.models import User
@@ -13,8 +14,10 @@ from django.test.utils import CaptureQueriesContext
 from pytest_django import Settings
 
 from attachments.models import Attachment, PendingUpload
-from chat.models import Conversation, Message, MessageAttachment, Part, Turn, TurnEvent
+from chat.fragments import ConversationUsage
+from chat.models import Conversation, LanguageModel, Message, MessageAttachment, Part, Turn, TurnEvent
 from chat.parts import PartKind
+from chat.turns.spending import conversation_usage
 from tests.factories import (
     attach,
     make_attachment,
@@ -158,7 +161,11 @@ def test_rename_changes_the_title_and_nothing_else(browser: Client, owner: User)
     before = Conversation.objects.values().get(pk=conversation.pk)
     response = browser.post(f"/c/{conversation.pk}/rename/", {"title": " New\nname "})
     assert (response.status_code, response.headers["Location"]) == (302, conversation.get_absolute_url())
-    assert Conversation.objects.values().get(pk=conversation.pk) == {**before, "title": "New name"}
+    assert Conversation.objects.values().get(pk=conversation.pk) == {
+        **before,
+        "title": "New name",
+        "title_source": "user",
+    }
 
 
 def test_settings_change_what_the_form_names_and_nothing_else(browser: Client, owner: User) -> None:
@@ -185,6 +192,88 @@ def test_bad_input_gets_a_sentence_and_changes_nothing(
     assert (response.status_code, response.content.decode()) == (400, sentence)
     assert response.headers["Content-Type"] == "text/plain; charset=utf-8"
     assert Conversation.objects.values().get(pk=conversation.pk) == before
+
+
+def test_settings_are_written_together_and_a_script_is_not_sent_to_the_page(browser: Client, owner: User) -> None:
+    conversation = make_conversation(owner)
+    LanguageModel.objects.create(name="a-model")
+    values = {"model": "a-model", "code_execution": "on", "system_instruction": "\nBe brief.\n"}
+    answer = browser.post(f"/c/{conversation.pk}/settings/", values, headers={"Accept": "text/plain"})
+    assert (answer.status_code, answer.content) == (204, b"")
+    conversation.refresh_from_db()
+    assert {name: getattr(conversation, name) for name in values} == values
+    answer = browser.post(f"/c/{conversation.pk}/settings/", {"code_execution": "off"})
+    assert answer.headers["Location"] == conversation.get_absolute_url()
+
+
+def test_model_that_nobody_may_choose_is_refused_and_nothing_is_saved(
+    browser: Client, owner: User, settings: Settings
+) -> None:
+    settings.GEMINI_EMULATED = False
+    LanguageModel.objects.create(name="disabled", is_enabled=False)
+    conversation = make_conversation(owner)
+    for name in ("disabled", "unheard-of"):
+        values = {"model": name, "system_instruction": "Be brief."}
+        answer = browser.post(f"/c/{conversation.pk}/settings/", values)
+        assert (answer.status_code, answer.headers["Content-Type"]) == (400, "text/plain; charset=utf-8")
+        assert answer.content.decode() == f"There is no model “{name}” here. Choose another one."
+    conversation.refresh_from_db()
+    assert (conversation.model, conversation.system_instruction) == ("", "")
+
+
+def test_model_that_is_gone_stays_chosen_while_other_settings_change(
+    browser: Client, owner: User, settings: Settings
+) -> None:
+    settings.GEMINI_EMULATED = False
+    conversation = make_conversation(owner, model="gone-1")
+    values = {"model": "gone-1", "system_instruction": "Be brief."}
+    assert browser.post(f"/c/{conversation.pk}/settings/", values).status_code == 302
+    conversation.refresh_from_db()
+    assert conversation.system_instruction == "Be brief."
+    html = browser.get(conversation.get_absolute_url()).content.decode()
+    assert "gone-1 (no longer offered)" in html
+
+
+def test_settings_of_a_stranger_are_not_there(browser: Client) -> None:
+    theirs = make_conversation()
+    assert browser.post(f"/c/{theirs.pk}/settings/", {"code_execution": "off"}).status_code == 404
+
+
+# --- what it cost
+
+
+def test_usage_counts_every_answer_that_has_ended(browser: Client, owner: User) -> None:
+    conversation = make_conversation(owner)
+    first = make_model_message(conversation)
+    Turn.objects.filter(pk=first.turn.pk).update(cost=Decimal("0.25"), usage={"total": 1500})
+    hidden = make_model_message(conversation)
+    Turn.objects.filter(pk=hidden.turn.pk).update(cost=Decimal("1.5"), usage={"total": 2000})
+    hidden.is_shown = False
+    hidden.save()
+    assert conversation_usage(conversation.pk) == ConversationUsage(3500, "$1.75", 2)
+    html = browser.get(conversation.get_absolute_url()).content.decode()
+    assert "<span>3,500 tokens</span><span>$1.75</span>" in html
+    make_model_message(conversation, status=Turn.Status.RUNNING)
+    assert conversation_usage(conversation.pk).turns == 2
+
+
+def test_usage_says_where_a_price_is_not_known(owner: User) -> None:
+    conversation = make_conversation(owner)
+    assert conversation_usage(conversation.pk) == ConversationUsage(0, "", 0)
+    unpriced = make_model_message(conversation)
+    assert conversation_usage(conversation.pk) == ConversationUsage(7, "", 1)
+    Turn.objects.filter(pk=unpriced.turn.pk).update(cost=Decimal("0.02"))
+    make_model_message(conversation)
+    assert conversation_usage(conversation.pk) == ConversationUsage(14, "at least $0.0200", 2)
+
+
+def test_usage_takes_two_queries(owner: User) -> None:
+    conversation = make_conversation(owner)
+    for _ in range(3):
+        make_model_message(conversation)
+    with CaptureQueriesContext(connection) as queries:
+        conversation_usage(conversation.pk)
+    assert len(queries) == 2
 
 
 # --- deletion

@@ -4,7 +4,8 @@ The model's name chooses: `scenario-NAME`, or `scenario-NAME-NUMBER` where a sce
 (`scenario-stall-5` is silent for 5 s, `scenario-long-200` writes 200 KB). `GET /v1beta/models` lists all of them
 with a sentence each. A scenario is a generator of steps with real pauses; the server's pace scales them.
 
-Answers are in `texts` and `code`, endings in `endings`, faults in `faults`; importing them fills the registry.
+Answers are in `texts`, `sources` and `code`, endings in `endings`, faults in `faults`, and those that pass once the
+client has done what it should in `repairs`; importing them fills the registry.
 """
 
 from __future__ import annotations
@@ -14,13 +15,25 @@ from collections.abc import Iterator
 
 from chat.emulator import wire
 from chat.emulator.call import Call
-from chat.emulator.scenarios import code, endings, faults, texts
+from chat.emulator.scenarios import code, endings, faults, repairs, sources, texts
 from chat.emulator.scenarios.registry import SCENARIOS, Scenario
 from chat.emulator.wire import Step
 
 PREFIX = "scenario-"
 
-__all__ = ["PREFIX", "SCENARIOS", "Scenario", "code", "endings", "faults", "find", "steps", "texts"]
+__all__ = [
+    "PREFIX",
+    "SCENARIOS",
+    "Scenario",
+    "code",
+    "endings",
+    "faults",
+    "find",
+    "repairs",
+    "sources",
+    "steps",
+    "texts",
+]
 
 
 def find(model: str) -> tuple[Scenario, int] | None:

@@ -23,7 +23,7 @@ TRACEBACK = (
 )
 
 
-def _round(
+def code_round(
     voice: Voice, source: str, outcome: str = "OUTCOME_OK", output: str = "", images: tuple[bytes, ...] = ()
 ) -> Iterator[Step]:
     """Code, its result, and each image in a chunk of its own."""
@@ -43,7 +43,7 @@ def _code(voice: Voice, source: str, call_id: str) -> list[WireObject]:
 @scenario("code")
 def _code_gemini_3(voice: Voice, amount: int) -> Iterator[Step]:
     """Code and result with ids and signatures, text, and a final empty signed part."""
-    yield from _round(voice, PRODUCT, output="42\n")
+    yield from code_round(voice, PRODUCT, output="42\n")
     yield from voice.say("The product of 6 and 7 is **42**.")
     yield voice.end()
 
@@ -52,15 +52,15 @@ def _code_gemini_3(voice: Voice, amount: int) -> Iterator[Step]:
 def _code_gemini_2_5(voice: Voice, amount: int) -> Iterator[Step]:
     """The same without ids and signatures, as 2.5 models send it."""
     yield from voice.say("I will calculate this. ")
-    yield from _round(voice, PRODUCT, output="42\n")
+    yield from code_round(voice, PRODUCT, output="42\n")
     yield from voice.say("The product of 6 and 7 is **42**.", finish="STOP")
 
 
 @scenario("code-two-rounds")
 def _code_two_rounds(voice: Voice, amount: int) -> Iterator[Step]:
     """Two rounds of code, one finish."""
-    yield from _round(voice, PRODUCT, output="42\n")
-    yield from _round(voice, "print(product + 100)", output="142\n")
+    yield from code_round(voice, PRODUCT, output="42\n")
+    yield from code_round(voice, "print(product + 100)", output="142\n")
     yield from voice.say("First 42, then 142.")
     yield voice.end()
 
@@ -68,7 +68,7 @@ def _code_two_rounds(voice: Voice, amount: int) -> Iterator[Step]:
 @scenario("two-finishes", form=Form.GEMINI_2_5)
 def _two_finishes(voice: Voice, amount: int) -> Iterator[Step]:
     """A finishReason STOP on the second code chunk; the answer comes after it."""
-    yield from _round(voice, PRODUCT, output="42\n")
+    yield from code_round(voice, PRODUCT, output="42\n")
     yield from voice.say("The first number is 42.\n\nSecond run:\n")
     yield voice.chunk(wire.code("print(product + 100)"), finish="STOP")
     yield voice.chunk(wire.result("OUTCOME_OK", "142\n"), after_s=RUN_S)
@@ -89,7 +89,7 @@ def _two_results(voice: Voice, amount: int) -> Iterator[Step]:
 @scenario("result-without-output")
 def _result_without_output(voice: Voice, amount: int) -> Iterator[Step]:
     """Code that printed nothing: the result has no output field."""
-    yield from _round(voice, "table = [n * n for n in range(10)]")
+    yield from code_round(voice, "table = [n * n for n in range(10)]")
     yield from voice.say("The table is ready.")
     yield voice.end()
 
@@ -98,8 +98,8 @@ def _result_without_output(voice: Voice, amount: int) -> Iterator[Step]:
 def _code_failed(voice: Voice, amount: int) -> Iterator[Step]:
     """OUTCOME_FAILED with a traceback behind noise, a corrected block, text."""
     noise = "OpenBLAS WARNING - could not determine the L2 cache size on this system, assuming 256k\n"
-    yield from _round(voice, "print(1 / 0)", "OUTCOME_FAILED", noise + TRACEBACK)
-    yield from _round(voice, "print(float('inf'))", output="inf\n")
+    yield from code_round(voice, "print(1 / 0)", "OUTCOME_FAILED", noise + TRACEBACK)
+    yield from code_round(voice, "print(float('inf'))", output="inf\n")
     yield from voice.say("Division by zero has no result; its limit is infinite.")
     yield voice.end()
 
@@ -107,7 +107,7 @@ def _code_failed(voice: Voice, amount: int) -> Iterator[Step]:
 @scenario("code-deadline")
 def _code_deadline(voice: Voice, amount: int) -> Iterator[Step]:
     """OUTCOME_DEADLINE_EXCEEDED with the output so far."""
-    yield from _round(voice, "print('start')\nwhile True:\n    pass", "OUTCOME_DEADLINE_EXCEEDED", "start\n")
+    yield from code_round(voice, "print('start')\nwhile True:\n    pass", "OUTCOME_DEADLINE_EXCEEDED", "start\n")
     yield from voice.say("The code ran longer than allowed.")
     yield voice.end()
 
@@ -132,7 +132,7 @@ def _code_without_result(voice: Voice, amount: int) -> Iterator[Step]:
 @scenario("code-only")
 def _code_only(voice: Voice, amount: int) -> Iterator[Step]:
     """Code and result, and no text at all."""
-    yield from _round(voice, PRODUCT, output="42\n")
+    yield from code_round(voice, PRODUCT, output="42\n")
     yield voice.end()
 
 
@@ -140,14 +140,14 @@ def _code_only(voice: Voice, amount: int) -> Iterator[Step]:
 def _code_large_output(voice: Voice, amount: int) -> Iterator[Step]:
     """An output of about 1 MB."""
     lines = "".join(f"{number:6d} {number * number:12d}\n" for number in range(50_000))
-    yield from _round(voice, "for n in range(50_000):\n    print(n, n * n)", output=lines)
+    yield from code_round(voice, "for n in range(50_000):\n    print(n, n * n)", output=lines)
     yield voice.end()
 
 
 @scenario("image")
 def _image(voice: Voice, amount: int) -> Iterator[Step]:
     """A graph in a chunk of its own, after the result."""
-    yield from _round(voice, PLOT, output="Plot saved as plot.png\n", images=(drawing.chart(),))
+    yield from code_round(voice, PLOT, output="Plot saved as plot.png\n", images=(drawing.chart(),))
     yield from voice.say("The points follow a sine curve.")
     yield voice.end()
 
@@ -166,7 +166,7 @@ def _image_shared_chunk(voice: Voice, amount: int) -> Iterator[Step]:
 @scenario("image-twice")
 def _image_twice(voice: Voice, amount: int) -> Iterator[Step]:
     """The same graph twice with equal bytes, as savefig() and show() in one block give it."""
-    yield from _round(voice, PLOT, images=(drawing.chart(seed=3), drawing.chart(seed=3)))
+    yield from code_round(voice, PLOT, images=(drawing.chart(seed=3), drawing.chart(seed=3)))
     yield from voice.say("One graph, sent twice.")
     yield voice.end()
 
@@ -174,7 +174,7 @@ def _image_twice(voice: Voice, amount: int) -> Iterator[Step]:
 @scenario("image-two-sizes")
 def _image_two_sizes(voice: Voice, amount: int) -> Iterator[Step]:
     """One chart in two sizes."""
-    yield from _round(voice, PLOT, images=(drawing.chart(1600, 1000, seed=4), drawing.chart(800, 500, seed=4)))
+    yield from code_round(voice, PLOT, images=(drawing.chart(1600, 1000, seed=4), drawing.chart(800, 500, seed=4)))
     yield from voice.say("The same chart in two sizes.")
     yield voice.end()
 
@@ -183,7 +183,7 @@ def _image_two_sizes(voice: Voice, amount: int) -> Iterator[Step]:
 def _images(voice: Voice, amount: int) -> Iterator[Step]:
     """Three rounds (or the number given) of code with a different graph each, and text between."""
     for number in range(1, amount + 1):
-        yield from _round(voice, PLOT, output=f"{number}\n", images=(drawing.chart(seed=10 + number),))
+        yield from code_round(voice, PLOT, output=f"{number}\n", images=(drawing.chart(seed=10 + number),))
         yield from voice.say(f"That was graph number {number}.\n\n")
     yield voice.end()
 
@@ -202,7 +202,7 @@ def _image_jpeg(voice: Voice, amount: int) -> Iterator[Step]:
 def _image_in_output(voice: Voice, amount: int) -> Iterator[Step]:
     """A graph as a data: URL inside the result's output, between two printed lines."""
     data_url = "data:image/png;base64," + base64.b64encode(drawing.chart(400, 250, seed=6)).decode()
-    yield from _round(voice, PLOT, output=f"before\n{data_url}\nafter\n")
+    yield from code_round(voice, PLOT, output=f"before\n{data_url}\nafter\n")
     yield from voice.say("The graph came inside the output.")
     yield voice.end()
 
@@ -210,6 +210,6 @@ def _image_in_output(voice: Voice, amount: int) -> Iterator[Step]:
 @scenario("image-invalid")
 def _image_invalid(voice: Voice, amount: int) -> Iterator[Step]:
     """Bytes that say image/png and are no image."""
-    yield from _round(voice, PLOT, images=(b"<svg onload=alert(1)>this is no PNG",))
+    yield from code_round(voice, PLOT, images=(b"<svg onload=alert(1)>this is no PNG",))
     yield from voice.say("The graph is broken.")
     yield voice.end()

@@ -56,6 +56,50 @@ def _prompt_blocked(voice: Voice, amount: int) -> Iterator[Step]:
     yield voice.envelope({"promptFeedback": {"blockReason": "PROHIBITED_CONTENT", "safetyRatings": RATINGS}})
 
 
+@scenario("model-armor")
+def _model_armor(voice: Voice, amount: int) -> Iterator[Step]:
+    """The prompt is refused by the project's own filter: one chunk without candidates."""
+    message = "Blocked by Model Armor: the prompt violated a filter."
+    yield voice.envelope({"promptFeedback": {"blockReason": "MODEL_ARMOR", "blockReasonMessage": message}})
+
+
+@scenario("spii")
+def _spii(voice: Voice, amount: int) -> Iterator[Step]:
+    """Some text, then SPII without content."""
+    yield from voice.say(PLAIN[:60])
+    yield voice.respond({}, finish="SPII")
+
+
+@scenario("image-safety")
+def _image_safety(voice: Voice, amount: int) -> Iterator[Step]:
+    """An image model's IMAGE_SAFETY with a message, without parts."""
+    message = "Unable to show the generated image. The image may violate a policy."
+    yield voice.respond({"content": {}}, finish="IMAGE_SAFETY", finishMessage=message)
+
+
+@scenario("escalation")
+def _escalation(voice: Voice, amount: int) -> Iterator[Step]:
+    """Some text, then ESCALATION."""
+    yield from voice.say(PLAIN[:60], finish="ESCALATION")
+
+
+@scenario("continuation")
+def _continuation(voice: Voice, amount: int) -> Iterator[Step]:
+    """Text cut off by CONTINUATION with a token; a call with a token gets the rest."""
+    if voice.call.is_continuation:
+        yield from voice.say(PLAIN[90:])
+        yield voice.end()
+        return
+    yield from voice.say(PLAIN[:90])
+    yield voice.chunk(finish="CONTINUATION", continuationToken=voice.signature())
+
+
+@scenario("unexpected-tool-call")
+def _unexpected_tool_call(voice: Voice, amount: int) -> Iterator[Step]:
+    """UNEXPECTED_TOOL_CALL as the only chunk, without content."""
+    yield voice.respond({}, finish="UNEXPECTED_TOOL_CALL", finishMessage="Unexpected tool call: google_search.")
+
+
 @scenario("malformed-function-call")
 def _malformed_function_call(voice: Voice, amount: int) -> Iterator[Step]:
     """MALFORMED_FUNCTION_CALL as the only chunk, without content."""
@@ -65,7 +109,11 @@ def _malformed_function_call(voice: Voice, amount: int) -> Iterator[Step]:
 
 @scenario("too-many-tool-calls")
 def _too_many_tool_calls(voice: Voice, amount: int) -> Iterator[Step]:
-    """The server's tool loop gave up: code parts and no answer."""
+    """The server's tool loop gave up: code parts and no answer; without code execution, text."""
+    if not voice.call.code_execution:
+        yield from voice.say(PLAIN)
+        yield voice.end()
+        return
     for number in range(3):
         call_id = voice.call_id()
         yield voice.chunk(wire.code(f"print(data[{number}])", call_id, voice.signature()))
@@ -78,16 +126,6 @@ def _too_many_tool_calls(voice: Voice, amount: int) -> Iterator[Step]:
 def _empty_answer(voice: Voice, amount: int) -> Iterator[Step]:
     """One empty text part and STOP."""
     yield voice.chunk(wire.text(""), finish="STOP")
-
-
-@scenario("empty-answer-once")
-def _empty_answer_once(voice: Voice, amount: int) -> Iterator[Step]:
-    """An empty answer to the first equal call, text to every later one."""
-    if voice.call.number == 0:
-        yield voice.chunk(finish="STOP")
-        return
-    yield from voice.say(PLAIN)
-    yield voice.end()
 
 
 @scenario("last-chunk-without-parts", form=Form.GEMINI_2_5)

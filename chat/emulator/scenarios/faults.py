@@ -24,6 +24,11 @@ def _rate_limit(retry_s: float) -> Reply:
     return wire.refusal(429, QUOTA, "RESOURCE_EXHAUSTED", details)
 
 
+def overloaded() -> Reply:
+    """503."""
+    return wire.refusal(503, OVERLOADED, "UNAVAILABLE")
+
+
 @scenario("rate-limited")
 def _rate_limited(voice: Voice, amount: int) -> Iterator[Step]:
     """429 with RetryInfo, always."""
@@ -49,7 +54,7 @@ def _internal_error(voice: Voice, amount: int) -> Iterator[Step]:
 @scenario("unavailable")
 def _unavailable(voice: Voice, amount: int) -> Iterator[Step]:
     """503."""
-    yield wire.refusal(503, OVERLOADED, "UNAVAILABLE")
+    yield overloaded()
 
 
 @scenario("bad-request")

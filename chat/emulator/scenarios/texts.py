@@ -1,4 +1,4 @@
-"""Scenarios of text, thoughts, tools and metadata."""
+"""Scenarios of text, thoughts, tools and images without code."""
 
 from __future__ import annotations
 
@@ -140,31 +140,6 @@ def _tool_call(voice: Voice, amount: int) -> Iterator[Step]:
     yield voice.end()
 
 
-@scenario("grounding")
-def _grounding(voice: Voice, amount: int) -> Iterator[Step]:
-    """Text with groundingMetadata in the last chunk and urlContextMetadata in the first."""
-    retrieved = {"retrievedUrl": "https://example.org/", "urlRetrievalStatus": "URL_RETRIEVAL_STATUS_SUCCESS"}
-    yield voice.chunk(wire.text("The Volga"), urlContextMetadata={"urlMetadata": [retrieved]})
-    yield from voice.say(" is the longest river in Europe.")
-    segment = {"startIndex": 0, "endIndex": 41, "text": "The Volga is the longest river in Europe."}
-    grounding = {
-        "webSearchQueries": ["longest river in Europe"],
-        "groundingChunks": [{"web": {"uri": "https://example.org/volga", "title": "example.org"}}],
-        "groundingSupports": [{"segment": segment, "groundingChunkIndices": [0]}],
-        "searchEntryPoint": {"renderedContent": "<style>.chip{border:1px solid}</style><div class=chip>Volga</div>"},
-    }
-    yield voice.chunk(wire.text("", voice.signature()), finish="STOP", groundingMetadata=grounding)
-
-
-@scenario("citations")
-def _citations(voice: Voice, amount: int) -> Iterator[Step]:
-    """Text with citationMetadata in the middle of the stream."""
-    yield voice.chunk(wire.text("To be, or not to be, "))
-    source = {"startIndex": 0, "endIndex": 41, "uri": "https://example.org/hamlet", "license": "public domain"}
-    yield voice.chunk(wire.text("that is the question."), citationMetadata={"citations": [source]})
-    yield voice.end()
-
-
 @scenario("unknown-part")
 def _unknown_part(voice: Voice, amount: int) -> Iterator[Step]:
     """A part of a kind that nobody knows yet, between two texts."""
@@ -174,14 +149,26 @@ def _unknown_part(voice: Voice, amount: int) -> Iterator[Step]:
     yield voice.end()
 
 
-@scenario("image-model")
+@scenario("image-model", amount=1)
 def _image_model(voice: Voice, amount: int) -> Iterator[Step]:
-    """An image without any code, as image models give it, after a content without parts."""
-    yield from voice.say("Here is your picture:\n")
-    yield voice.chunk()
-    signed = {**wire.image(drawing.chart(640, 640, seed=9)), "thoughtSignature": voice.signature()}
-    yield voice.chunk(signed, after_s=1.5)
+    """Text and a signed image (or the number given, each with a text), without any code, as image models give it."""
+    for number in range(amount):
+        yield from voice.say("Here is your picture:\n" if number == 0 else f"And number {number + 1}:\n")
+        yield voice.chunk()
+        yield _signed_image(voice, 9 + number)
     yield voice.end()
+
+
+@scenario("image-only")
+def _image_only(voice: Voice, amount: int) -> Iterator[Step]:
+    """A signed image and nothing else."""
+    yield _signed_image(voice, 21)
+    yield voice.chunk(finish="STOP")
+
+
+def _signed_image(voice: Voice, seed: int) -> Step:
+    signed = {**wire.image(drawing.chart(640, 640, seed=seed)), "thoughtSignature": voice.signature()}
+    return voice.chunk(signed, after_s=1.5)
 
 
 @scenario("vertex", form=Form.GEMINI_2_5)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ssl
 from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
 
 import aiohttp
 import pytest
@@ -25,9 +26,16 @@ def emulator_url() -> Iterator[str]:
 @pytest.fixture
 async def client(emulator_url: str) -> AsyncIterator[genai.Client]:
     """The SDK as the product uses it: on an aiohttp session of our own, for its own one warns."""
+    async with connected(emulator_url) as sdk:
+        yield sdk
+
+
+@asynccontextmanager
+async def connected(url: str) -> AsyncIterator[genai.Client]:
+    """The SDK for the length of the block, pointed at an emulator."""
     async with aiohttp.ClientSession() as session:
         options = types.HttpOptions(
-            base_url=emulator_url,
+            base_url=url,
             api_version="v1beta",
             aiohttp_client=session,
             # Else each client reads the certificates anew, a tenth of a second each time.

@@ -20,6 +20,7 @@ async def answer(
     config = types.GenerateContentConfig(
         tools=[CODE] if code else [],
         thinking_config=types.ThinkingConfig(include_thoughts=True),
+        automatic_continuation=False,
         automatic_function_calling=types.AutomaticFunctionCallingConfig(disable=True),
         http_options=types.HttpOptions(headers=headers or {}),
     )

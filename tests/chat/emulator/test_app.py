@@ -124,6 +124,69 @@ async def test_models_are_listed_and_found_through_the_sdk(client: genai.Client)
     assert found.output_token_limit == 65_536
 
 
+async def test_models_come_page_by_page(client: genai.Client, http: aiohttp.ClientSession) -> None:
+    whole = [model.name async for model in await client.aio.models.list()]
+    config = types.ListModelsConfig(page_size=7)
+    paged = [model.name async for model in await client.aio.models.list(config=config)]
+    assert paged == whole
+    assert len(set(paged)) == len(paged) > 50
+    async with http.get("/v1beta/models", params={"pageSize": "7"}) as response:
+        page = await response.json()
+    assert len(page["models"]) == 7
+    assert page["nextPageToken"]
+    wanted = {"name", "version", "displayName", "description", "inputTokenLimit", "outputTokenLimit"}
+    assert all(model.keys() >= wanted | {"supportedGenerationMethods", "thinking"} for model in page["models"])
+    async with http.get("/v1beta/models", params={"pageSize": "5000"}) as response:
+        assert "nextPageToken" not in await response.json()
+
+
+@pytest.mark.parametrize("query", ["pageSize=-1", "pageSize=many", "pageToken=%25", "pageToken=nonsense"])
+async def test_pages_that_cannot_be_are_refused(http: aiohttp.ClientSession, query: str) -> None:
+    async with http.get(f"/v1beta/models?{query}") as response:
+        assert (response.status, (await response.json())["error"]["status"]) == (400, "INVALID_ARGUMENT")
+
+
+async def test_everything_that_the_sdk_can_ask_for_is_read(client: genai.Client, http: aiohttp.ClientSession) -> None:
+    function = types.FunctionDeclaration(
+        name="get_weather", parameters_json_schema={"type": "object", "properties": {"city_name": {"type": "string"}}}
+    )
+    config = types.GenerateContentConfig(
+        system_instruction="Be brief.",
+        max_output_tokens=100,
+        temperature=0.5,
+        top_p=0.9,
+        top_k=10,
+        stop_sequences=["END"],
+        seed=1,
+        response_modalities=["TEXT", "IMAGE"],
+        image_config=types.ImageConfig(aspect_ratio="1:1"),
+        media_resolution=types.MediaResolution.MEDIA_RESOLUTION_LOW,
+        thinking_config=types.ThinkingConfig(include_thoughts=True, thinking_level=types.ThinkingLevel.LOW),
+        safety_settings=[
+            types.SafetySetting(
+                category=types.HarmCategory.HARM_CATEGORY_HARASSMENT, threshold=types.HarmBlockThreshold.BLOCK_NONE
+            )
+        ],
+        tools=[
+            types.Tool(code_execution=types.ToolCodeExecution()),
+            types.Tool(google_search=types.GoogleSearch()),
+            types.Tool(url_context=types.UrlContext()),
+            types.Tool(function_declarations=[function]),
+        ],
+        tool_config=types.ToolConfig(include_server_side_tool_invocations=True),
+        automatic_function_calling=types.AutomaticFunctionCallingConfig(disable=True),
+    )
+    answered = await client.aio.models.generate_content(model="scenario-text", contents="All of it", config=config)
+    assert answered.text
+    call = await _call_of(http, "scenario-text")
+    async with http.get(f"/emulator/calls/{call['number']}") as response:
+        body = (await response.json())["request"]
+    assert body["generationConfig"]["thinkingConfig"] == {"includeThoughts": True, "thinkingLevel": "LOW"}
+    assert {name for tool in body["tools"] for name in tool} >= {"codeExecution", "googleSearch", "urlContext"}
+    budget = types.GenerateContentConfig(thinking_config=types.ThinkingConfig(thinking_budget=-1))
+    assert (await client.aio.models.generate_content(model="scenario-text", contents="Hm", config=budget)).text
+
+
 async def test_tokens_are_counted_through_the_sdk(client: genai.Client) -> None:
     counted = await client.aio.models.count_tokens(model="plotline-demo", contents="Hello")
     assert counted.total_tokens

@@ -10,7 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chat.emulator.call import contents_of, decode_base64, has_code_execution, read_body, wants_thoughts
+from chat.emulator.call import (
+    contents_of,
+    decode_base64,
+    has_code_execution,
+    instruction_of,
+    read_body,
+    wants_images,
+    wants_thoughts,
+)
 from chat.emulator.wire import WireError, WireObject
 
 JSON = st.recursive(
@@ -18,7 +26,9 @@ JSON = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
     max_leaves=8,
 )
-FIELDS = st.sampled_from(["contents", "parts", "role", "text", "inlineData", "data", "tools", "generationConfig"])
+FIELDS = st.sampled_from(
+    ["contents", "parts", "role", "text", "inlineData", "data", "tools", "generationConfig", "systemInstruction"]
+)
 
 
 def test_snake_case_and_camel_case_are_read_alike() -> None:
@@ -68,10 +78,33 @@ def test_thinking_budget_and_level_together_are_refused() -> None:
         wants_thoughts({"generationConfig": config})
 
 
+@pytest.mark.parametrize(
+    ("modalities", "expected"), [(None, False), (["TEXT"], False), (["TEXT", "IMAGE"], True), (["Image"], True)]
+)
+def test_image_output_is_found_among_the_modalities(modalities: list[str] | None, expected: bool) -> None:
+    assert wants_images({"generationConfig": {"responseModalities": modalities}}) is expected
+
+
+@pytest.mark.parametrize(
+    "instruction",
+    [
+        "Be brief.",
+        {"parts": [{"text": "Be brief."}]},
+        {"parts": {"text": "Be brief."}},
+        {"role": "user", "parts": [{"text": "Be brief."}, {}, 1]},
+    ],
+)
+def test_system_instruction_is_read_in_every_form(instruction: object) -> None:
+    assert instruction_of({"systemInstruction": instruction}) == "Be brief."
+    assert instruction_of({}) == ""
+
+
 @given(JSON | st.dictionaries(FIELDS, JSON | st.lists(st.dictionaries(FIELDS, JSON, max_size=3), max_size=2)))
 def test_any_json_is_read_or_refused_but_never_breaks_the_reader(value: object) -> None:
     with suppress(WireError):
         body = read_body(json.dumps(value).encode())
         has_code_execution(body)
         wants_thoughts(body)
+        wants_images(body)
+        instruction_of(body)
         contents_of(body)

@@ -175,3 +175,21 @@ async def test_other_prompts_get_an_honest_answer(client: genai.Client, prompt: 
     chunks = await answer(client, DEMO_MODEL, prompt)
     assert words in text_of(chunks)
     assert finishes_of(chunks) == ["STOP"]
+
+
+async def test_image_output_is_words_a_signed_picture_and_words(client: genai.Client) -> None:
+    pictures = []
+    for prompt in ("A calm sea", "A calm sea", "A storm"):
+        config = types.GenerateContentConfig(response_modalities=["TEXT", "IMAGE"])
+        answered = await client.aio.models.generate_content(model="gemini-3-image", contents=prompt, config=config)
+        parts = parts_of([answered])
+        assert [bool(part.inline_data) for part in parts] == [False, True, False, False]
+        assert parts[0].text
+        assert parts[2].text
+        blob = parts[1].inline_data
+        assert blob
+        assert blob.data
+        assert parts[1].thought_signature
+        assert Image.open(io.BytesIO(blob.data)).format == "PNG"
+        pictures.append(blob.data)
+    assert pictures[0] == pictures[1] != pictures[2]

@@ -17,6 +17,7 @@ from PIL import Image
 
 from chat.emulator import scenarios, wire
 from chat.emulator.call import Call
+from chat.emulator.scenarios.texts import PLAIN
 from chat.emulator.wire import Chunk
 from tests.chat.emulator.sdk import answer, finishes_of, parts_of, text_of
 
@@ -25,6 +26,8 @@ FAULTS = {
     "rate-limited": 429,
     "internal-error": 500,
     "unavailable": 503,
+    "unavailable-once": 503,
+    "unavailable-times": 503,
     "bad-request": 400,
     "bad-key": 400,
     "forbidden": 403,
@@ -33,7 +36,7 @@ FAULTS = {
     "error-in-stream-bare": 499,
 }
 BROKEN = {"cut", "stall", "stall-at-start", "endless", "malformed-json", "rate-limited-once"}
-WITHOUT_CANDIDATES = {"prompt-blocked"}
+WITHOUT_CANDIDATES = {"prompt-blocked", "model-armor"}
 
 
 def _call(name: str, number: int = 0) -> Call:
@@ -79,6 +82,166 @@ async def test_rate_limit_tells_when_to_retry_and_passes(client: genai.Client) -
         await answer(client, "scenario-rate-limited-once", "Retry me")
     assert caught.value.details["error"]["details"][1]["retryDelay"] == "0.2s"
     assert text_of(await answer(client, "scenario-rate-limited-once", "Retry me"))
+
+
+@pytest.mark.parametrize(
+    ("name", "finish", "has_text"),
+    [
+        ("continuation", "CONTINUATION", True),
+        ("empty-answer-once", "STOP", False),
+        ("empty-answer-thoughts-once", "STOP", False),
+        ("escalation", "ESCALATION", True),
+        ("image-safety", "IMAGE_SAFETY", False),
+        ("malformed-function-call-once", "MALFORMED_FUNCTION_CALL", False),
+        ("malformed-response-once", "MALFORMED_RESPONSE", False),
+        ("missing-signature", "MISSING_THOUGHT_SIGNATURE", False),
+        ("spii", "SPII", True),
+        ("unexpected-tool-call", "UNEXPECTED_TOOL_CALL", False),
+    ],
+)
+async def test_answer_ends_as_named_and_with_text_where_it_is_asked_for_again(
+    client: genai.Client, name: str, finish: str, has_text: bool
+) -> None:
+    prompt = f"Ending of {name}"
+    chunks = await answer(client, f"scenario-{name}", prompt)
+    assert finishes_of(chunks) == [finish]
+    assert bool(text_of(chunks)) is has_text
+    again = await answer(client, f"scenario-{name}", prompt)
+    if name.endswith("-once") or name == "missing-signature":
+        assert finishes_of(again) == ["STOP"]
+        assert text_of(again)
+    else:
+        assert finishes_of(again) == [finish]
+
+
+async def test_thoughts_of_an_empty_answer_come(client: genai.Client) -> None:
+    [thought] = parts_of(await answer(client, "scenario-empty-answer-thoughts-once", "Only thoughts"))
+    assert thought.thought
+    assert thought.text
+
+
+@pytest.mark.parametrize(
+    ("name", "times"), [("unavailable-once", 1), ("unavailable-times", 2), ("unavailable-times-3", 3)]
+)
+async def test_unavailable_model_answers_after_so_many_calls(client: genai.Client, name: str, times: int) -> None:
+    for _ in range(times):
+        with pytest.raises(errors.ServerError) as caught:
+            await answer(client, f"scenario-{name}", "Are you there?")
+        assert caught.value.code == 503
+    assert text_of(await answer(client, f"scenario-{name}", "Are you there?"))
+
+
+async def test_continuation_goes_on_where_its_token_comes_back(client: genai.Client) -> None:
+    chunks = await answer(client, "scenario-continuation")
+    candidates = chunks[-1].candidates
+    assert candidates
+    token = candidates[0].continuation_token
+    assert token
+    config = types.GenerateContentConfig(continuation_token=token, automatic_continuation=False)
+    rest = await client.aio.models.generate_content(model="scenario-continuation", contents="Hello", config=config)
+    assert text_of(chunks) + text_of([rest]) == PLAIN
+
+
+async def test_signatures_are_refused_until_they_are_stripped(client: genai.Client) -> None:
+    parts = parts_of(await answer(client, "scenario-corrupted-signature-once"))
+    assert parts[0].executable_code
+    with pytest.raises(errors.ClientError, match=r"Corrupted thought signature\."):
+        await answer(client, "scenario-corrupted-signature-once", _history(parts))
+    for signature in (None, b"skip_thought_signature_validator"):
+        bare = [part.model_copy(update={"thought_signature": signature}) for part in parts]
+        assert text_of(await answer(client, "scenario-corrupted-signature-once", _history(bare)))
+
+
+async def test_graphs_are_refused_until_they_are_left_out(client: genai.Client) -> None:
+    parts = parts_of(await answer(client, "scenario-images-refused"))
+    bare = [part for part in parts if not part.inline_data]
+    assert len(bare) == len(parts) - 1
+    with pytest.raises(errors.ClientError, match=r"Unable to process input image\."):
+        await answer(client, "scenario-images-refused", _history(parts))
+    assert text_of(await answer(client, "scenario-images-refused", _history(bare)))
+
+
+async def test_file_is_refused_once_even_when_it_gets_another_uri(client: genai.Client) -> None:
+    def asked(name: str) -> types.Content:
+        file = types.FileData(file_uri=f"https://example.org/v1beta/files/{name}", mime_type="text/csv")
+        return types.Content(role="user", parts=[types.Part(file_data=file), types.Part(text="Read it")])
+
+    with pytest.raises(errors.ClientError, match="permission to access the File abc or it may not exist") as caught:
+        await answer(client, "scenario-file-refused-once", asked("abc"))
+    assert caught.value.code == 403
+    assert text_of(await answer(client, "scenario-file-refused-once", asked("def")))
+    assert text_of(await answer(client, "scenario-file-refused-once", "No file at all"))
+
+
+async def test_tool_loop_that_gives_up_answers_without_tools(client: genai.Client) -> None:
+    chunks = await answer(client, "scenario-too-many-tool-calls")
+    assert (finishes_of(chunks), text_of(chunks)) == (["TOO_MANY_TOOL_CALLS"], "")
+    chunks = await answer(client, "scenario-too-many-tool-calls", code=False)
+    assert (finishes_of(chunks), text_of(chunks)) == (["STOP"], PLAIN)
+
+
+async def test_sources_come_whole_with_the_last_chunk(client: genai.Client) -> None:
+    chunks = await answer(client, "scenario-grounded")
+    candidates = chunks[-1].candidates
+    assert candidates
+    grounding = candidates[0].grounding_metadata
+    assert grounding
+    assert grounding.web_search_queries == ["longest river in Europe", "Volga length km"]
+    sources = [chunk.web for chunk in grounding.grounding_chunks or [] if chunk.web]
+    assert any((source.uri or "").startswith("javascript:") for source in sources)
+    assert any(source.title is None for source in sources)
+    assert grounding.search_entry_point
+    assert "chip" in (grounding.search_entry_point.rendered_content or "")
+    said = text_of(chunks).encode()
+    for support in grounding.grounding_supports or []:
+        segment = support.segment
+        assert segment
+        assert said[segment.start_index or 0 : segment.end_index].decode() == segment.text
+        assert all(index < len(sources) for index in support.grounding_chunk_indices or [])
+
+
+@pytest.mark.filterwarnings("ignore:.* is not a valid:UserWarning")
+async def test_pages_come_with_the_first_chunk_read_or_not(client: genai.Client) -> None:
+    chunks = await answer(client, "scenario-url-context")
+    candidates = chunks[0].candidates
+    assert candidates
+    context = candidates[0].url_context_metadata
+    assert context
+    statuses = [page.url_retrieval_status for page in context.url_metadata or []]
+    assert statuses[:2] == [
+        types.UrlRetrievalStatus.URL_RETRIEVAL_STATUS_SUCCESS,
+        types.UrlRetrievalStatus.URL_RETRIEVAL_STATUS_ERROR,
+    ]
+
+
+@pytest.mark.parametrize(("name", "kinds"), [("image-model", "ti"), ("image-model-2", "titi"), ("image-only", "i")])
+async def test_image_models_sign_their_images(client: genai.Client, name: str, kinds: str) -> None:
+    parts = parts_of(await answer(client, f"scenario-{name}"))
+    seen = [("i" if part.inline_data else "t") for part in parts if part.text or part.inline_data]
+    assert "".join(kind for number, kind in enumerate(seen) if number == 0 or seen[number - 1] != kind) == kinds
+    assert all(part.thought_signature for part in parts if part.inline_data)
+
+
+@pytest.mark.parametrize("model", ["scenario-unavailable", "scenario-code", "plotline-demo", "replay-unheard-of"])
+async def test_any_model_gives_a_title_when_asked_for_one(client: genai.Client, model: str) -> None:
+    config = types.GenerateContentConfig(system_instruction="Write a title for this conversation: six words.")
+    for asked in ("Plot the sine\nof x twice, please", "Question:\nPlot the sine of x twice\n\nAnswer:\nHere."):
+        answered = await client.aio.models.generate_content(model=model, contents=asked, config=config)
+        assert answered.text == "Plot the sine of x"
+
+
+async def test_title_counts_for_no_scenario(client: genai.Client) -> None:
+    config = types.GenerateContentConfig(system_instruction="Write a title for this conversation.")
+    model = "scenario-unavailable-once"
+    await client.aio.models.generate_content(model=model, contents="Same words", config=config)
+    with pytest.raises(errors.ServerError):
+        await answer(client, model, "Same words")
+
+
+def _history(parts: list[types.Part]) -> list[types.Content]:
+    asked = types.Content(role="user", parts=[types.Part(text="Hello")])
+    more = types.Content(role="user", parts=[types.Part(text="And then?")])
+    return [asked, types.Content(role="model", parts=parts), more]
 
 
 async def test_gemini_3_code_has_ids_signatures_and_an_empty_signed_end(client: genai.Client) -> None:

@@ -25,6 +25,14 @@ def provider() -> GeminiProvider:
     return GeminiProvider()
 
 
+@pytest.fixture(autouse=True, params=["lean", "sdk"])
+def reader(request: pytest.FixtureRequest, settings: Settings) -> str:
+    """Both ways of reading a stream give the same."""
+    settings.GEMINI_STREAM_READER = request.param
+    chosen: str = request.param
+    return chosen
+
+
 @pytest.fixture
 def serve(settings: Settings) -> Serve:
     """Serve an answer, and let the settings name that server."""

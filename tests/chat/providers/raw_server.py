@@ -31,9 +31,11 @@ class Exchange:
         value: dict[str, Any] = json.loads(self.body)
         return value
 
-    def head(self, status: int = 200, content_type: str = "text/event-stream", **headers: str) -> None:
+    def head(
+        self, status: int = 200, content_type: str = "text/event-stream", headers: Mapping[str, str] | None = None
+    ) -> None:
         """Status line and headers; the body is chunked."""
-        fields = {"Content-Type": content_type, "Transfer-Encoding": "chunked", **headers}
+        fields = {"Content-Type": content_type, "Transfer-Encoding": "chunked", **(headers or {})}
         lines = [f"HTTP/1.1 {status} Status", *(f"{name}: {value}" for name, value in fields.items())]
         self.transport.write("\r\n".join([*lines, "", ""]).encode())
 

@@ -11,14 +11,17 @@ from pathlib import Path
 import pytest
 from pytest_django import Settings
 
-from chat.providers import gemini
+from chat.providers import gemini_access
 from chat.providers.base import (
+    ContextTooLong,
+    FileGone,
     InvalidRequest,
     MalformedResponse,
     ModelNotFound,
     Overloaded,
     ProviderError,
     RateLimited,
+    SignatureRefused,
     Unauthorised,
     Unreachable,
 )
@@ -58,6 +61,61 @@ async def test_http_error_is_told_by_its_status(
             assert len(server.exchanges) == count, "it was tried again"
 
 
+TOLD_BY_ITS_MESSAGE = [
+    (400, "Corrupted thought signature.", SignatureRefused),
+    (
+        400,
+        "The input token count (1196265) exceeds the maximum number of tokens allowed (1048575).",
+        ContextTooLong,
+    ),
+    (
+        400,
+        "Unable to submit request because Thought signature is not valid.. Learn more: https://example.com",
+        SignatureRefused,
+    ),
+    (
+        400,
+        "Function call is missing a thought_signature in functionCall parts. This is required for tools to work",
+        SignatureRefused,
+    ),
+    (
+        400,
+        "Invalid value at 'contents[1].parts[0].thoughtSignature' (TYPE_BYTES), Base64 decoding failed",
+        SignatureRefused,
+    ),
+    (400, "Thinking is not enabled for this model", InvalidRequest),
+    (500, "thought signature", Overloaded),
+    (403, "You do not have permission to access the File abc-123 or it may not exist.", FileGone),
+    (404, "File files/abc-123 may not exist.", FileGone),
+    (404, "The file files/abc-123 was not found.", FileGone),
+    (403, "You do not have permission to access the model profile.", Unauthorised),
+    (404, "models/gemini-0 is not found for API version v1beta, or is not supported.", ModelNotFound),
+    (400, "Unsupported file uri", InvalidRequest),
+]
+
+
+@pytest.mark.parametrize(("status", "message", "kind"), TOLD_BY_ITS_MESSAGE)
+async def test_refusal_is_told_by_its_message_where_the_status_says_too_little(
+    status: int, message: str, kind: type[ProviderError], provider: GeminiProvider, serve: Serve
+) -> None:
+    said = {"error": {"code": status, "message": message, "status": "WHY"}}
+    async with serve(failing(status, json.dumps(said).encode())) as server:
+        _, error = await all_of(provider)
+        assert type(error) is kind
+        assert message in error.detail
+        server.answer = whole(f"data: {json.dumps(said)}\r\n\r\n".encode())
+        _, error = await all_of(provider)
+        assert type(error) is kind, "inside a stream of status 200"
+
+
+async def test_bad_key_is_a_bad_key_whatever_else_is_said(provider: GeminiProvider, serve: Serve) -> None:
+    details = [{"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "API_KEY_INVALID"}]
+    said = {"error": {"code": 400, "message": "no thought signature for that key", "details": details}}
+    async with serve(failing(400, json.dumps(said).encode())):
+        _, error = await all_of(provider)
+    assert type(error) is Unauthorised
+
+
 async def test_delay_of_a_rate_limit_is_told(provider: GeminiProvider, serve: Serve) -> None:
     async with serve(failing(429, b"{}")) as server:
         for delay, expected in [("34.4s", 34.4), ("7s", 7.0), ("soon", None), (None, None), ({"seconds": 3}, None)]:
@@ -81,7 +139,7 @@ async def test_refused_connection_fails_fast(provider: GeminiProvider, settings:
 async def test_connecting_has_a_limit_of_its_own(
     provider: GeminiProvider, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(gemini, "CONNECT_LIMIT_S", 0.2)
+    monkeypatch.setattr(gemini_access, "CONNECT_LIMIT_S", 0.2)
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         listener.listen(0)

@@ -283,3 +283,22 @@ def test_address_of_an_image_is_shown_not_linked(payload: str) -> None:
     elements = Elements(render_markdown(payload))
     assert [tag for tag, _ in elements.tags] == ["p"]
     assert ADDRESS in elements.text
+
+
+@pytest.mark.parametrize(
+    ("source", "shown"),
+    [
+        ("Saved: ![my plot](plot.png)", "Saved: ![my plot](plot.png)"),
+        ("![](plot.png)", "![](plot.png)"),
+        ("![p](sandbox:/mnt/data/plot.png)", "![p](sandbox:/mnt/data/plot.png)"),
+        ("![p](attachment:plot.png 'a title')", "![p](attachment:plot.png)"),
+        ("![p][r]\n\n[r]: plot.png", "![p](plot.png)"),
+        ("![p](data:image/png;base64,iVBORw0KGgo=)", "![p](data:image/png;base64,iVBORw0KGgo=)"),
+        ("![](https://e.example/y.png)", "![](https://e.example/y.png)"),
+        ('<img src="plot.png" alt="p">', '<img src="plot.png" alt="p">'),
+    ],
+)
+def test_image_that_a_model_only_names_is_text_and_never_a_broken_picture(source: str, shown: str) -> None:
+    elements = Elements(render_markdown(source))
+    assert "img" not in [tag for tag, _ in elements.tags]
+    assert elements.text.strip() == shown

@@ -13,8 +13,8 @@ from tests.emulator_server import running_emulator
 
 @pytest.fixture(scope="session")
 def scenarios_url() -> Iterator[str]:
-    """An emulator without pauses."""
-    with running_emulator() as url:
+    """An emulator without pauses, as strict as the real API."""
+    with running_emulator(strict=True) as url:
         yield url
 
 
@@ -23,5 +23,7 @@ def emulated(scenarios_url: str, settings: Settings) -> Iterator[Settings]:
     """Settings that point at it."""
     settings.GOOGLE_GEMINI_BASE_URL = scenarios_url
     settings.GEMINI_EMULATED = True
+    settings.PROVIDER_RETRY_PAUSE_S = 0.01
+    settings.PROVIDER_RETRY_LIMIT_S = 1
     yield settings
     store.close_connection()

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import json
+import urllib.request
 import uuid
+from collections.abc import Awaitable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
 from channels.db import database_sync_to_async
 
@@ -12,7 +17,7 @@ from chat.models import Conversation, Turn
 from chat.turns import broadcast
 from chat.turns.broadcast import Frame
 from chat.turns.runner import Runner, start_turn
-from chat.turns.starting import Asked
+from chat.turns.starting import Asked, StartedTurn
 from chat.turns.transcript import snapshot
 from tests.dom import Page
 from tests.factories import make_conversation
@@ -24,10 +29,25 @@ class Tab:
 
     conversation_id: uuid.UUID
     frames: list[Frame] = field(default_factory=list)
+    """Of turns."""
+    all_frames: list[Frame] = field(default_factory=list)
     page: Page = field(default_factory=Page)
+
+    @contextmanager
+    def following(self) -> Iterator[None]:
+        """Follow for the length of the block."""
+        broadcast.subscribe(self.conversation_id, self)
+        try:
+            yield
+        finally:
+            broadcast.unsubscribe(self.conversation_id, self)
 
     def deliver(self, frame: Frame) -> None:
         """Apply a frame; each must follow the last one."""
+        self.all_frames.append(frame)
+        if frame.is_aside:
+            self.page.apply(frame.text)
+            return
         last = next((seen for seen in reversed(self.frames) if seen.turn_id == frame.turn_id), None)
         assert frame.after == (last.seq if last else -1)
         self.frames.append(frame)
@@ -49,6 +69,29 @@ async def answered(conversation: Conversation, text: str, tab: Tab | None = None
     if tab:
         broadcast.unsubscribe(conversation.pk, tab)
     return await Turn.objects.select_related("message").aget(pk=started.turn.pk)
+
+
+async def finished(start: Awaitable[StartedTurn]) -> Turn:
+    """Start a turn, wait for the end; the turn as stored."""
+    started = await start
+    await Runner.current().drain()
+    return await Turn.objects.select_related("message").aget(pk=started.turn.pk)
+
+
+def _journal(url: str, path: str = "") -> Any:  # noqa: ANN401 - JSON
+    with urllib.request.urlopen(f"{url}/emulator/calls{path}", timeout=5) as answer:
+        return json.load(answer)
+
+
+def seen(url: str) -> int:
+    """How many calls the emulator has had."""
+    return max((call["number"] for call in _journal(url)), default=0)
+
+
+def calls_since(url: str, number: int) -> list[dict[str, Any]]:
+    """What the emulator was asked after its first `number` calls, oldest first; each with its `request`."""
+    newer = sorted(call["number"] for call in _journal(url) if call["number"] > number)
+    return [_journal(url, f"/{later}") for later in newer]
 
 
 async def fresh_page(conversation: Conversation) -> str:

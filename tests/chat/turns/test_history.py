@@ -3,114 +3,36 @@
 from __future__ import annotations
 
 import base64
-import json
-import urllib.request
+import hashlib
 import uuid
-from typing import Any
 
 import pytest
 from channels.db import database_sync_to_async
+from hypothesis import given
+from hypothesis import strategies as st
 from pytest_django import Settings
 
+from attachments.models import Attachment
 from attachments.store import new_pending
 from chat.models import Conversation, Turn
 from chat.parts import Content, Part, PartKind, Role
-from chat.turns.history import merged, without_open_code
+from chat.turns.budget import fitting, tokens_of
+from chat.turns.history import answerable, by_speaker, merged, without_open_code, without_signatures
 from chat.turns.runner import Runner, start_turn
+from chat.turns.sent_files import as_sent
 from chat.turns.starting import Asked
 from tests.attachments.conftest import png
-from tests.chat.turns.running import answered, new_conversation
+from tests.chat.turns.running import answered, calls_since, new_conversation, seen
 
 TEXT = Part(PartKind.TEXT, text="t")
 CODE = Part(PartKind.EXECUTABLE_CODE, text="1")
 RESULT = Part(PartKind.CODE_EXECUTION_RESULT, outcome="OUTCOME_OK")
 
 
-def last_request(url: str) -> dict[str, Any]:
-    """The body of the newest call."""
-    with urllib.request.urlopen(f"{url}/emulator/calls", timeout=5) as answer:
-        listed = json.load(answer)
-    calls = listed["calls"] if isinstance(listed, dict) else listed
-    number = max(call["number"] for call in calls)
-    with urllib.request.urlopen(f"{url}/emulator/calls/{number}", timeout=5) as answer:
-        request: dict[str, Any] = json.load(answer)["request"]
-    return request
-
-
-async def second_request(settings: Settings, scenario: str, **chosen: str) -> list[dict[str, Any]]:
-    """Contents of the second question, after a first answer of that scenario."""
-    conversation = await new_conversation(model=f"scenario-{scenario}", **chosen)
-    await answered(conversation, "first")
-    await Conversation.objects.filter(pk=conversation.pk).aupdate(model="scenario-text")
-    await answered(conversation, "second")
-    contents: list[dict[str, Any]] = last_request(settings.GOOGLE_GEMINI_BASE_URL)["contents"]
-    return contents
-
-
-@pytest.mark.django_db(transaction=True)
-async def test_code_is_replayed_in_order_with_ids_and_signatures(emulated: Settings) -> None:
-    first, answer, second = await second_request(emulated, "code")
-    assert [first["role"], answer["role"], second["role"]] == ["user", "model", "user"]
-    code, result, text, signed = answer["parts"]
-    assert code["executableCode"]["id"] == result["codeExecutionResult"]["id"]
-    assert code["thoughtSignature"]
-    assert "thoughtSignature" not in result
-    assert text["text"]
-    assert signed["text"] == ""
-    assert signed["thoughtSignature"]
-    assert second["parts"] == [{"text": "second"}]
-
-
-@pytest.mark.django_db(transaction=True)
-async def test_thoughts_are_not_replayed(emulated: Settings) -> None:
-    _, answer, _ = await second_request(emulated, "thoughts")
-    assert not any(part.get("thought") for part in answer["parts"])
-    assert any(part.get("text") for part in answer["parts"])
-
-
-@pytest.mark.django_db(transaction=True)
-async def test_graphs_are_replayed_as_the_bytes_that_came(emulated: Settings) -> None:
-    _, answer, _ = await second_request(emulated, "image")
-    [graph] = [part["inlineData"] for part in answer["parts"] if "inlineData" in part]
-    assert base64.b64decode(graph["data"], altchars=b"-_").startswith(b"\x89PNG")
-    assert not any("GRAPH" in part.get("text", "") for part in answer["parts"])
-
-
-@pytest.mark.django_db(transaction=True)
-async def test_only_the_newest_graphs_are_replayed(emulated: Settings) -> None:
-    _, answer, _ = await second_request(emulated, "images-7")
-    kinds = [next(iter(part)) for part in answer["parts"]]
-    assert kinds.count("inlineData") == 4
-    assert kinds.count("codeExecutionResult") == 7
-
-
-@pytest.mark.django_db(transaction=True)
-async def test_an_image_that_code_printed_is_put_back_into_its_output(emulated: Settings) -> None:
-    _, answer, _ = await second_request(emulated, "image-in-output")
-    [output] = [part["codeExecutionResult"]["output"] for part in answer["parts"] if "codeExecutionResult" in part]
-    head, _, tail = output.partition("base64,")
-    assert "data:image/png;" in head
-    assert base64.b64decode(tail.split()[0].strip("\"')>")).startswith(b"\x89PNG")
-
-
-@pytest.mark.django_db(transaction=True)
-async def test_an_answer_that_left_nothing_is_left_out(emulated: Settings) -> None:
-    contents = await second_request(emulated, "rate-limited")
-    assert [content["role"] for content in contents] == ["user"]
-    assert contents[0]["parts"] == [{"text": "first"}, {"text": "second"}]
-
-
-@pytest.mark.django_db(transaction=True)
-async def test_code_of_a_stopped_turn_without_its_result_is_left_out(emulated: Settings) -> None:
-    contents = await second_request(emulated, "code-without-result")
-    assert contents[-1]["role"] == "user"
-    model_parts = [part for content in contents if content["role"] == "model" for part in content["parts"]]
-    assert not model_parts or "executableCode" not in model_parts[-1]
-
-
 @pytest.mark.django_db(transaction=True)
 async def test_files_of_a_question_are_sent_with_it(emulated: Settings) -> None:
     conversation = await new_conversation(model="scenario-text")
+    before = seen(emulated.GOOGLE_GEMINI_BASE_URL)
 
     def ask() -> tuple[uuid.UUID, Asked]:
         shown = Conversation.objects.get(pk=conversation.pk)
@@ -129,7 +51,8 @@ async def test_files_of_a_question_are_sent_with_it(emulated: Settings) -> None:
     await Runner.current().drain()
     turn = await Turn.objects.aget(conversation=conversation)
     assert turn.status == "done"
-    [content] = last_request(emulated.GOOGLE_GEMINI_BASE_URL)["contents"]
+    [call] = calls_since(emulated.GOOGLE_GEMINI_BASE_URL, before)
+    [content] = call["request"]["contents"]
     data = content["parts"][0]["inlineData"]
     assert data["mimeType"] == "image/png"
     assert base64.b64decode(data["data"], altchars=b"-_") == png(3)
@@ -142,6 +65,22 @@ def test_open_code_is_cut_only_at_the_end() -> None:
     assert without_open_code([CODE, RESULT, TEXT, CODE]) == [CODE, RESULT, TEXT]
     assert without_open_code([CODE, RESULT]) == [CODE, RESULT]
     assert without_open_code([CODE, CODE]) == []
+    signed = Part(PartKind.TEXT, text="", thought_signature=b"s")
+    assert without_open_code([TEXT, CODE, signed]) == [TEXT]
+    assert without_open_code([CODE, RESULT, signed]) == [CODE, RESULT, signed]
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_graph_goes_back_as_the_very_bytes_that_came(emulated: Settings) -> None:
+    conversation = await new_conversation(model="scenario-image")
+    turn = await answered(conversation, "first")
+    before = seen(emulated.GOOGLE_GEMINI_BASE_URL)
+    await answered(conversation, "second")
+    [call] = calls_since(emulated.GOOGLE_GEMINI_BASE_URL, before)
+    [graph] = [part["inlineData"] for part in call["request"]["contents"][1]["parts"] if "inlineData" in part]
+    data = base64.b64decode(graph["data"], altchars=b"-_")
+    attachment = await Attachment.objects.aget(message_attachments__message=turn.message)
+    assert hashlib.sha256(data).hexdigest() == attachment.sha256
 
 
 def test_neighbours_of_one_role_are_one_content() -> None:
@@ -152,3 +91,63 @@ def test_neighbours_of_one_role_are_one_content() -> None:
         Content(Role.MODEL, (TEXT, TEXT)),
         user,
     ]
+
+
+@pytest.mark.parametrize(
+    ("data", "mime_type", "sent"),
+    [
+        (b"a;b", "text/csv", b"a;b"),
+        ("ä;ö".encode(), "text/csv", "ä;ö".encode()),
+        ("ä;ö".encode("utf-8-sig"), "text/csv", "ä;ö".encode()),
+        ("ä;ö".encode("latin-1"), "text/plain", "ä;ö".encode()),
+        ("ä;ö".encode("utf-16"), "text/plain", "ä;ö".encode()),
+        (b"\xff\xfe\xff", "image/png", b"\xff\xfe\xff"),
+    ],
+)
+def test_text_is_sent_in_utf_8(data: bytes, mime_type: str, sent: bytes) -> None:
+    assert as_sent(data, mime_type) == sent
+
+
+def text(words: str, role: Role = Role.USER) -> list[Content]:
+    """A message of one text."""
+    return [Content(role, (Part(PartKind.TEXT, text=words),))]
+
+
+@given(
+    st.lists(st.integers(0, 3000), min_size=1, max_size=12),
+    st.one_of(st.none(), st.integers(1, 5000)),
+    st.sampled_from([1.0, 0.5]),
+)
+def test_what_fits_is_the_newest_and_begins_with_a_question(
+    sizes: list[int], context_tokens: int | None, share: float
+) -> None:
+    roles = [Role.USER if place % 2 == 0 else Role.MODEL for place in range(len(sizes) * 2 - 1)]
+    messages = [text("x" * sizes[place // 2], role) for place, role in enumerate(roles)]
+    kept = fitting(messages, context_tokens, share)
+    assert kept
+    assert kept == messages[len(messages) - len(kept) :]
+    assert kept[0][0].role is Role.USER
+    if len(kept) > 1 and context_tokens is not None:
+        assert sum(tokens_of(content) for contents in kept for content in contents) <= context_tokens * share
+    if context_tokens is None and share == 1:
+        assert kept == messages
+
+
+def test_calls_and_what_they_gave_are_spoken_in_turn() -> None:
+    call = Part(PartKind.FUNCTION_CALL, call_id="1", fields={"name": "f"})
+    response = Part(PartKind.FUNCTION_RESPONSE, call_id="1", fields={"name": "f"})
+    assert answerable([call, response, TEXT]) == [call, response, TEXT]
+    [note, last] = answerable([call, TEXT])
+    assert (note.kind, last) == (PartKind.TEXT, TEXT)
+    assert [(one.role, len(one.parts)) for one in by_speaker([TEXT, call, response, TEXT])] == [
+        (Role.MODEL, 2),
+        (Role.USER, 1),
+        (Role.MODEL, 1),
+    ]
+
+
+def test_signatures_of_another_model_leave_no_empty_part() -> None:
+    signed = Part(PartKind.TEXT, text="", thought_signature=b"s")
+    call = Part(PartKind.FUNCTION_CALL, fields={"name": "f"}, thought_signature=b"s")
+    bare = without_signatures([TEXT, signed, call], b"stand-in")
+    assert [part.thought_signature for part in bare] == [None, b"stand-in"]

@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterable
+from datetime import UTC, datetime
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chat.fragments import part_html, part_view
+from chat.fragments import part_html, part_view, status_html
+from chat.models import Message, Turn
 from chat.parts import OUTCOME_OK, Part, PartKind, PartReceived
-from chat.turns.assembler import Answer, Assembler, Change
+from chat.turns.assembler import Answer, Assembler, Change, LeftOut, Waited
 from chat.turns.live_message import LiveMessage
-from chat.turns.log import coalesced, fold, to_row
-from chat.turns.transcript import found_attachment_view
+from chat.turns.log import Row, coalesced, fold, to_row
+from chat.turns.transcript import answer_view, found_attachment_view
 from tests.chat.providers.recordings import WHY_NOT, Recording, recordings
 from tests.dom import Page
 
 MESSAGE_ID = uuid.UUID(int=7)
-EMPTY_PAGE = f'<div id="message-{MESSAGE_ID}-parts"></div>'
+TURN = Turn(message=Message(pk=MESSAGE_ID, created_at=datetime(2026, 1, 1, tzinfo=UTC)), status=Turn.Status.RUNNING)
+EMPTY_PAGE = f'<div id="message-{MESSAGE_ID}-parts"></div>' + status_html(answer_view(TURN.message, TURN, Answer()))
 
 needs_recordings = pytest.mark.skipif(not recordings(), reason=WHY_NOT)
 
@@ -37,7 +40,7 @@ def shown_live(rounds: Iterable[list[PartReceived]]) -> tuple[str, Answer]:
     """The page after one swap a round, and the answer read back from the log that the rounds leave."""
     numbers = iter(range(1, 1000))
     assembler = Assembler(code_execution=True, new_id=lambda: str(uuid.UUID(int=next(numbers))))
-    live, page, log = LiveMessage(MESSAGE_ID), Page(EMPTY_PAGE), []
+    live, page, log = LiveMessage(TURN), Page(EMPTY_PAGE), []
     for events in rounds:
         changes: list[Change] = coalesced(change for event in events for change in assembler.add(event))
         log += [to_row(change) for change in changes]
@@ -98,3 +101,47 @@ def test_any_parts_in_any_rounds_look_like_the_whole(parts: list[list[Part]], da
             rounds.append([])
     live, answer = shown_live(rounds)
     assert live == whole(answer)
+
+
+BLANKS = st.lists(
+    st.one_of(
+        TEXTS.map(lambda words: [Part(PartKind.THOUGHT, text=word) for word in words]),
+        st.just([Part(PartKind.TEXT, text="", thought_signature=b"s")]),
+        st.just([Part(PartKind.THOUGHT, text="signed", thought_signature=b"s")]),
+    ),
+    max_size=3,
+)
+
+
+@given(attempts=st.lists(BLANKS, max_size=3), last=PARTS, data=st.data())
+def test_attempts_that_gave_nothing_to_see_look_like_the_whole(
+    attempts: list[list[list[Part]]], last: list[list[Part]], data: st.DataObject
+) -> None:
+    numbers = iter(range(1, 1000))
+    assembler = Assembler(code_execution=True, new_id=lambda: str(uuid.UUID(int=next(numbers))))
+    live, page = LiveMessage(TURN), Page(EMPTY_PAGE)
+    log: list[Row] = []
+    pending: list[Change] = []
+
+    def show() -> None:
+        changes = coalesced(pending)
+        pending.clear()
+        log.extend(to_row(change) for change in changes)
+        page.swap(live.update(changes))
+
+    for number, groups in enumerate([*attempts, last]):
+        if number:
+            pending += assembler.restart()
+            if data.draw(st.booleans()):
+                pending += assembler.note(Waited(f"wait {number}"))
+        if data.draw(st.booleans()):
+            pending += assembler.note(LeftOut(number))
+        for part in (part for group in groups for part in group):
+            pending += assembler.add(PartReceived(part))
+            if data.draw(st.booleans()):
+                show()
+    show()
+    answer = fold(log)
+    assert answer.parts == assembler.answer.parts
+    assert page.ids[f"message-{MESSAGE_ID}-parts"].inner() == whole(answer)
+    assert page.ids[f"message-{MESSAGE_ID}-status"].html() == status_html(answer_view(TURN.message, TURN, answer))

@@ -1,4 +1,4 @@
-"""Conversations, their messages and parts, the turns that make answers, and the log that a live turn leaves.
+"""Conversations, their trees of messages and parts, the turns that make answers, and the log of a live turn.
 
 While a turn is live its truth is its `TurnEvent` log, appended to by `turns.store` alone; when it ends, the
 log is folded into `Part` rows in the same transaction that ends it.
@@ -55,6 +55,10 @@ class ConversationQuerySet(models.QuerySet["Conversation"]):
         return conversation
 
 
+class _Overtaken(Exception):
+    """Somebody was faster; the savepoint's locks are given back."""
+
+
 class Conversation(models.Model):
     """One chat with its settings."""
 
@@ -65,12 +69,24 @@ class Conversation(models.Model):
         ON = "on", "always"
         OFF = "off", "never"
 
+    class TitleSource(models.TextChoices):
+        """Who named it."""
+
+        WORDS = "words", "its first words"
+        MODEL = "model", "a model"
+        USER = "user", "its owner"
+
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="conversations")
     title = models.CharField(max_length=200, blank=True)
+    title_source = models.CharField(
+        max_length=5, choices=TitleSource.choices, default=TitleSource.WORDS, help_text="First words may be bettered."
+    )
     model = models.CharField(max_length=200, blank=True, help_text="Empty: the server's default model.")
     code_execution = models.CharField(max_length=4, choices=CodeExecution.choices, default=CodeExecution.AUTO)
     system_instruction = models.TextField(blank=True)
+    side_tokens = models.PositiveBigIntegerField(default=0, help_text="Of what is asked beside turns: its title.")
+    side_cost = models.DecimalField(max_digits=14, decimal_places=8, null=True, blank=True, help_text="US dollars.")
     revision = models.PositiveBigIntegerField(
         default=0, help_text="Counts changes of the transcript's shape, so that a page can tell that it is behind."
     )
@@ -91,6 +107,7 @@ class Conversation(models.Model):
 
     def change_settings(self, changes: Mapping[str, str]) -> None:
         """Write these columns and no other: a live turn may be counting `revision` up at the same time."""
+        changes = {**changes, "title_source": self.TitleSource.USER} if "title" in changes else changes
         for name, value in changes.items():
             setattr(self, name, value)
         self.save(update_fields=list(changes))
@@ -101,8 +118,7 @@ class Conversation(models.Model):
         The bytes of the returned ones that storage has confirmed are still there: nothing deletes them yet.
         """
         with transaction.atomic():
-            # Whoever writes to a live turn, or sends one of the attachments just now, comes before this or fails.
-            list(Turn.objects.select_for_update().filter(conversation=self, status__in=Turn.LIVE))
+            self._lock()
             shown = Attachment.objects.select_for_update().filter(pk__in=self._attachment_ids())
             ids = [attachment.pk for attachment in shown]
             self.delete()
@@ -111,6 +127,24 @@ class Conversation(models.Model):
             deleted = list(orphans)
             orphans.delete()
         return deleted
+
+    def _lock(self) -> None:
+        """Whoever writes to a live turn, asks something, or sends an attachment just now, comes before this or fails.
+
+        In their order: turns, conversation, and attachments last. A turn that began between the first two is waited for
+        by beginning anew, so that no two wait for each other.
+        """
+        live = Turn.objects.filter(conversation=self, status__in=Turn.LIVE)
+        while True:
+            try:
+                with transaction.atomic():
+                    known = {turn.pk for turn in live.select_for_update()}
+                    list(Conversation.objects.select_for_update().filter(pk=self.pk))
+                    if known >= set(live.values_list("pk", flat=True)):
+                        return
+                    raise _Overtaken
+            except _Overtaken:
+                continue
 
     def _attachment_ids(self) -> set[uuid.UUID]:
         """Attachments of its messages; those of a live answer stand in its log alone until it ends."""
@@ -125,11 +159,20 @@ class Conversation(models.Model):
 
 
 class Message(models.Model):
-    """What one side said."""
+    """What one side said. Messages form a tree: those with the same parent are versions of one another."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     conversation = models.ForeignKey(Conversation, on_delete=models.CASCADE, related_name="messages")
-    index = models.PositiveIntegerField(help_text="Place in the conversation, from 0.")
+    parent = models.ForeignKey(
+        "self", on_delete=models.CASCADE, null=True, blank=True, related_name="versions", help_text="What it follows."
+    )
+    index = models.PositiveIntegerField(help_text="Place on its path, from 0.")
+    is_shown = models.BooleanField(
+        default=True, help_text="Whether it stands on the path that is shown and continued; other versions do not."
+    )
+    last_shown = models.PositiveBigIntegerField(
+        default=0, help_text="The conversation's revision when it came into view: of several, the last seen is shown."
+    )
     role = models.CharField(max_length=5, choices=[(role.value, role.value) for role in Role])
     text = models.TextField(
         blank=True, help_text="The text parts joined; `[GRAPH:n]` on a line of its own where attachment n was drawn."
@@ -139,7 +182,13 @@ class Message(models.Model):
     class Meta:
         ordering: ClassVar[list[str]] = ["conversation", "index"]
         constraints: ClassVar[list[models.BaseConstraint]] = [
-            models.UniqueConstraint(fields=["conversation", "index"], name="one_message_per_index"),
+            models.UniqueConstraint(
+                fields=["conversation", "index"], condition=Q(is_shown=True), name="one_shown_message_per_index"
+            ),
+            models.CheckConstraint(
+                condition=Q(index=0, parent__isnull=True) | Q(index__gt=0, parent__isnull=False),
+                name="first_messages_follow_none",
+            ),
         ]
 
     def __str__(self) -> str:
@@ -194,6 +243,24 @@ class MessageAttachment(models.Model):
         return f"attachment {self.index} of {self.message_id}"
 
 
+class ProviderFile(models.Model):
+    """An attachment that a provider keeps for a while, so that it need not be sent with every request."""
+
+    attachment = models.ForeignKey(Attachment, on_delete=models.CASCADE, related_name="provider_files")
+    account = models.CharField(max_length=64, help_text="Digest of the provider, address and key that it belongs to.")
+    uri = models.TextField()
+    mime_type = models.CharField(max_length=100, help_text="As the provider takes it.")
+    expires_at = models.DateTimeField()
+
+    class Meta:
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            models.UniqueConstraint(fields=["attachment", "account"], name="one_file_per_account"),
+        ]
+
+    def __str__(self) -> str:
+        return self.uri
+
+
 class Turn(models.Model):
     """One generation: from a user message to the end of the answer."""
 
@@ -225,7 +292,24 @@ class Turn(models.Model):
     client_id = models.CharField(max_length=64, blank=True, help_text="Chosen by the client; one turn for each.")
     provider = models.CharField(max_length=50)
     model = models.CharField(max_length=200)
+    code_mode = models.CharField(
+        max_length=4,
+        choices=Conversation.CodeExecution.choices,
+        default=Conversation.CodeExecution.AUTO,
+        help_text="What was asked for: the conversation's setting, or this message's own.",
+    )
     code_execution = models.BooleanField(default=False, help_text="Whether this generation was offered the tool.")
+    code_reason = models.TextField(blank=True, help_text="Why, for a person to read.")
+    chosen = models.JSONField(
+        default=dict, blank=True, help_text="What was chosen for this turn alone; it holds for other versions too."
+    )
+    parameters = models.JSONField(default=dict, blank=True, help_text="What the model was set to; see `Setup`.")
+    left_out = models.PositiveIntegerField(
+        default=0, help_text="Oldest messages that were not sent, as the conversation is longer than the model reads."
+    )
+    cost = models.DecimalField(
+        max_digits=14, decimal_places=8, null=True, blank=True, help_text="US dollars; none: no price is known."
+    )
     lease_owner = models.CharField(max_length=64, blank=True, help_text="The process that runs it.")
     lease_expires_at = models.DateTimeField(null=True, blank=True)
     stop_requested = models.BooleanField(default=False)
@@ -234,6 +318,7 @@ class Turn(models.Model):
     finish_message = models.TextField(blank=True)
     error_code = models.CharField(max_length=50, blank=True)
     error_detail = models.TextField(blank=True, help_text="What the provider said; for staff.")
+    retry_after_s = models.FloatField(null=True, blank=True, help_text="How long the provider asks to wait.")
     response_id = models.TextField(blank=True)
     model_version = models.TextField(blank=True)
     metadata = models.JSONField(default=dict, blank=True, help_text="Grounding and the like, by wire name.")

@@ -1,0 +1,150 @@
+"""From a name that people choose to what a generation is set to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from decimal import Decimal
+from typing import Any
+
+from django.conf import settings
+from django.db.models import Case, FilteredRelation, Q, When
+
+from chat.models import LanguageModel, Preset
+
+
+class UnknownModel(Exception):
+    """Nobody may choose this; the text is a sentence for the person who did."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prices:
+    """US dollars per million tokens; None is "not known"."""
+
+    input: Decimal | None = None
+    output: Decimal | None = None
+    cached: Decimal | None = None
+    """None: as other input."""
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """What a generation is set to: a preset's choices over those of its model."""
+
+    provider: str
+    model: str
+    """Its id at the provider."""
+    label: str
+    thinking_level: str = ""
+    thinking_budget: int | None = None
+    temperature: float | None = None
+    max_output_tokens: int | None = None
+    context_tokens: int | None = None
+    code_execution: bool = True
+    """Whether the model can run code, and the preset lets it."""
+    google_search: bool = False
+    """Whether it searches the web; a preset alone can let it, as searches are billed apart."""
+    url_context: bool = False
+    """Whether it reads given addresses; a preset alone can let it."""
+    image_output: bool = False
+    instruction: str = ""
+    """What a preset tells the model besides."""
+    prices: Prices = Prices()
+    is_missing: bool = False
+    """Whether the provider last said that it has no such model."""
+
+    def parameters(self) -> dict[str, Any]:
+        """What of it is kept with a turn, as JSON: all but what the turn has columns for, and what may change."""
+        kept = asdict(self)
+        for name in ("provider", "model", "is_missing"):
+            kept.pop(name)
+        kept["prices"] = {name: str(price) for name, price in kept["prices"].items() if price is not None}
+        return kept
+
+
+def setup_of(name: str) -> Setup:
+    """The setup that a name stands for; empty: the server's default. Raises UnknownModel. One query.
+
+    A preset comes before a model of the same name, and a model of CHAT_PROVIDER before another provider's.
+    The server's default is GEMINI_MODEL, or else the first preset. A default that is named works even where its row is
+    disabled or there is none: whoever runs the server has named it.
+    """
+    is_default = name in ("", settings.GEMINI_MODEL)
+    name = name or settings.GEMINI_MODEL
+    if not name:
+        return _first_setup()
+    named = FilteredRelation("presets", condition=Q(presets__slug=name))
+    rows = LanguageModel.objects.annotate(preset=named).select_related("preset")  # type: ignore[misc]  # unknown to it
+    if not is_default:
+        rows = rows.filter(Q(preset__isnull=True) | Q(preset__is_enabled=True), is_enabled=True)
+    row = (
+        rows.filter(Q(preset__isnull=False) | Q(name=name))
+        .order_by(
+            Case(When(preset__isnull=False, then=0), When(provider=settings.CHAT_PROVIDER, then=1), default=2),
+            "position",
+            "pk",
+        )
+        .first()
+    )
+    if row is not None:
+        preset: Preset | None = getattr(row, "preset", None)  # absent where the join found none
+        return _model_setup(row) if preset is None else _preset_setup(preset, row)
+    if is_default or settings.GEMINI_EMULATED:
+        return Setup(settings.CHAT_PROVIDER, name, label=name)
+    raise UnknownModel(f"There is no model “{name[:100]}” here. Choose another one.")
+
+
+def _first_setup() -> Setup:
+    """Of the first preset that is offered, else of the first model. Raises UnknownModel."""
+    preset = Preset.objects.filter(is_enabled=True, language_model__is_enabled=True).select_related("language_model")
+    if (first := preset.first()) is not None:
+        return _preset_setup(first, first.language_model)
+    row = LanguageModel.objects.filter(is_enabled=True).first()
+    if row is None:
+        raise UnknownModel("No model is offered here yet. Whoever runs this server must add one, or set GEMINI_MODEL.")
+    return _model_setup(row)
+
+
+def _model_setup(row: LanguageModel) -> Setup:
+    return Setup(
+        provider=row.provider,
+        model=row.name,
+        label=str(row),
+        thinking_level=row.thinking_level,
+        thinking_budget=row.thinking_budget,
+        temperature=row.temperature,
+        max_output_tokens=row.max_output_tokens,
+        context_tokens=row.context_tokens,
+        code_execution=row.code_execution,
+        image_output=row.image_output,
+        is_missing=row.missing_since is not None,
+        prices=Prices() if row.has_lapsed_prices else Prices(row.input_price, row.output_price, row.cached_price),
+    )
+
+
+def _preset_setup(preset: Preset, row: LanguageModel) -> Setup:
+    """The model's setup with the preset's choices; a tool needs both."""
+    setup = _model_setup(row)
+    if preset.thinking_level or preset.thinking_budget is not None:
+        setup = replace(setup, thinking_level=preset.thinking_level, thinking_budget=preset.thinking_budget)
+    return replace(
+        setup,
+        label=preset.label,
+        code_execution=preset.code_execution and row.code_execution,
+        google_search=preset.google_search and row.google_search,
+        url_context=preset.url_context and row.url_context,
+        instruction=preset.instruction,
+    )
+
+
+def setup_from(parameters: Mapping[str, Any], *, provider: str, model: str) -> Setup:
+    """The setup that a turn was started with; a field that it does not name has its default."""
+    known = {name: parameters[name] for name in Setup.__dataclass_fields__ if name in parameters}
+    prices = Prices(**{name: Decimal(price) for name, price in known.pop("prices", {}).items()})
+    return Setup(**{"label": model, **known, "provider": provider, "model": model, "prices": prices})
+
+
+def title_setup() -> Setup | None:
+    """Of the model that names new conversations; None where no row says so."""
+    row = LanguageModel.objects.filter(makes_titles=True, is_enabled=True, missing_since__isnull=True).first()
+    return None if row is None else _model_setup(row)

@@ -1,0 +1,167 @@
+"""The catalogue: which models are offered, what each can do and costs, and what every model is told.
+
+Rows are data of the operator, edited in the admin; no id of a model stands in code.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from django.core.exceptions import ValidationError
+from django.core.validators import MinValueValidator
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+
+NOT_BOTH_THINKING = Q(thinking_level="") | Q(thinking_budget__isnull=True)
+"""The API refuses a request that names a level and a budget."""
+
+BOTH_THINKING = "Set a thinking level or a thinking budget, not both: the API refuses a request that names both."
+
+
+class ThinkingLevel(models.TextChoices):
+    """How long a model thinks, where it takes a level (Gemini 3 and later)."""
+
+    MINIMAL = "MINIMAL", "minimal"
+    LOW = "LOW", "low"
+    MEDIUM = "MEDIUM", "medium"
+    HIGH = "HIGH", "high"
+    XHIGH = "XHIGH", "extra high"
+
+
+class LanguageModel(models.Model):
+    """One model of a provider: what it can do, how it is set unless a preset says otherwise, what it costs."""
+
+    provider = models.CharField(max_length=50, default="gemini", help_text="One of CHAT_PROVIDERS.")
+    name = models.CharField(max_length=200, help_text="Its id at the provider.")
+    label = models.CharField(max_length=100, blank=True, help_text="What people see; empty: its id.")
+    description = models.CharField(max_length=200, blank=True, help_text="When to choose it, in one sentence.")
+    is_enabled = models.BooleanField(default=True, help_text="Whether people may choose it.")
+    position = models.IntegerField(default=0, help_text="Order in lists, lowest first.")
+
+    code_execution = models.BooleanField(default=False, help_text="It can run Python itself.")
+    google_search = models.BooleanField(
+        default=False, help_text="It can search the web; it does where a preset lets it, as searches cost extra."
+    )
+    url_context = models.BooleanField(
+        default=False, help_text="It can read pages whose address it is given; it does where a preset lets it."
+    )
+    image_output = models.BooleanField(default=False, help_text="It answers with images.")
+
+    thinking_level = models.CharField(max_length=10, choices=ThinkingLevel.choices, blank=True)
+    thinking_budget = models.IntegerField(
+        null=True, blank=True, validators=[MinValueValidator(-1)], help_text="Tokens; 0: off, -1: as it sees fit."
+    )
+    temperature = models.FloatField(null=True, blank=True, help_text="Empty for models that take none: newer ones.")
+    max_output_tokens = models.PositiveIntegerField(null=True, blank=True, help_text="Empty: the model's own limit.")
+    context_tokens = models.PositiveIntegerField(
+        null=True, blank=True, help_text="What it can read, in tokens; of longer conversations the oldest is left out."
+    )
+
+    input_price = models.DecimalField(
+        max_digits=12,
+        decimal_places=6,
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(0)],
+        help_text="US dollars per million tokens read.",
+    )
+    output_price = models.DecimalField(
+        max_digits=12,
+        decimal_places=6,
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(0)],
+        help_text="US dollars per million tokens written.",
+    )
+    cached_price = models.DecimalField(
+        max_digits=12,
+        decimal_places=6,
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(0)],
+        help_text="US dollars per million tokens read from cache; empty: as other input.",
+    )
+    prices_until = models.DateField(
+        null=True, blank=True, help_text="The last day of these prices; after it they count as not known."
+    )
+    prices_note = models.CharField(
+        max_length=300, blank=True, help_text="Where they were read, what follows them, what they leave out."
+    )
+
+    makes_titles = models.BooleanField(
+        default=False, help_text="It names new conversations; the first such row does. None: their first words do."
+    )
+    listed_at = models.DateTimeField(null=True, blank=True, help_text="When the provider last listed it.")
+    missing_since = models.DateTimeField(
+        null=True, blank=True, help_text="Since when the provider answers that it has no such model."
+    )
+
+    class Meta:
+        ordering: ClassVar[list[str]] = ["position", "name"]
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            models.UniqueConstraint(fields=["provider", "name"], name="one_model_per_name"),
+            models.CheckConstraint(
+                condition=NOT_BOTH_THINKING, name="model_level_or_budget", violation_error_message=BOTH_THINKING
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.label or self.name
+
+    @property
+    def has_lapsed_prices(self) -> bool:
+        """Whether its prices held until a day that is over, UTC."""
+        return self.prices_until is not None and self.prices_until < timezone.now().date()
+
+
+class Preset(models.Model):
+    """A model with settings under a name that people know; what is empty is as the model has it."""
+
+    slug = models.SlugField(max_length=50, unique=True, help_text="Its name in addresses and the API.")
+    label = models.CharField(max_length=100)
+    description = models.CharField(max_length=200, blank=True, help_text="When to choose it, in one sentence.")
+    language_model = models.ForeignKey(LanguageModel, on_delete=models.CASCADE, related_name="presets")
+    is_enabled = models.BooleanField(default=True, help_text="Whether people may choose it.")
+    position = models.IntegerField(default=0, help_text="Order in lists, lowest first.")
+    thinking_level = models.CharField(max_length=10, choices=ThinkingLevel.choices, blank=True)
+    thinking_budget = models.IntegerField(
+        null=True, blank=True, validators=[MinValueValidator(-1)], help_text="Tokens; 0: off, -1: as it sees fit."
+    )
+    code_execution = models.BooleanField(default=True, help_text="It may run code, if its model can.")
+    google_search = models.BooleanField(default=False, help_text="It searches the web, if its model can.")
+    url_context = models.BooleanField(default=False, help_text="It reads given addresses, if its model can.")
+    instruction = models.TextField(blank=True, help_text="What the model is told besides.")
+
+    class Meta:
+        ordering: ClassVar[list[str]] = ["position", "label"]
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            models.CheckConstraint(
+                condition=NOT_BOTH_THINKING, name="preset_level_or_budget", violation_error_message=BOTH_THINKING
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.label
+
+    def clean(self) -> None:
+        """Raises ValidationError for the id of a model: whoever chose one would get the other."""
+        if LanguageModel.objects.filter(name=self.slug).exists():
+            raise ValidationError({"slug": "A model has this id. Choose another name for the preset."})
+
+
+class Instruction(models.Model):
+    """What every model is told in every conversation; the one row replaces what the product would say."""
+
+    general = models.TextField(blank=True, help_text="Always.")
+    code_execution = models.TextField(blank=True, help_text="When the answer may run code.")
+    google_search = models.TextField(blank=True, help_text="When the answer may search the web.")
+    image_output = models.TextField(blank=True, help_text="When the model answers with images.")
+
+    class Meta:
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            models.CheckConstraint(condition=Q(pk=1), name="one_instruction"),
+        ]
+
+    def __str__(self) -> str:
+        return "What every model is told"

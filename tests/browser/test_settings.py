@@ -1,0 +1,104 @@
+"""Choosing models and code in real Chromium: the composer's pickers, the dialog, and one message's own choice."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Page, expect
+
+from tests.browser.actions import ANSWER, QUESTION, ask, ask_and_wait, change_settings
+
+MODEL = 'form#composer select[name="model"]'
+CODE = 'form#composer select[name="code_execution"]'
+DIALOG = "dialog#conversation-settings"
+
+
+def test_code_chosen_for_one_message_holds_for_that_alone(page: Page) -> None:
+    change_settings(page, model="scenario-text", code_execution="on")
+    page.reload()
+    page.select_option(CODE, "once-off")
+    page.reload()
+    expect(page.locator(CODE)).to_have_value("once-off")
+    first = ask_and_wait(page, "Say it in words")
+    expect(first.locator(".about summary")).to_contain_text("no code")
+    expect(page.locator(CODE)).to_have_value("on")
+    second = ask_and_wait(page, "And now")
+    expect(second.locator(".about summary")).to_contain_text("may run code")
+
+
+def test_answer_now_asks_for_an_answer_without_code(page: Page) -> None:
+    change_settings(page, model="scenario-too-many-tool-calls", code_execution="on")
+    ask_and_wait(page, "Sum it up")
+    page.click("text=Answer now, without running code")
+    expect(page.locator(QUESTION)).to_have_count(2)
+    expect(page.locator(ANSWER).last).to_have_attribute("data-status", "done")
+    expect(page.locator(ANSWER).last.locator(".about summary")).to_contain_text("no code")
+    expect(page.locator('#transcript button[data-action="continue"]:visible')).to_have_count(0)
+
+
+def test_picker_saves_its_choice_and_takes_a_refused_one_back(page: Page) -> None:
+    name = page.locator(f"{MODEL} optgroup option").first.get_attribute("value") or ""
+    assert name
+    page.select_option(MODEL, name)
+    # Answered only when it is stored.
+    expect(page.locator(f'{MODEL}[data-saved="{name}"]')).to_have_count(1)
+    page.reload()
+    expect(page.locator(MODEL)).to_have_value(name)
+    page.locator(f"{MODEL} option").last.evaluate("option => { option.value = 'no/model' }")
+    with page.expect_response("**/settings/"):
+        page.select_option(MODEL, "no/model")
+    expect(page.locator("#composer-note")).to_have_text("This is not the name of a model.")
+    expect(page.locator(MODEL)).to_have_value(name)
+
+
+def test_dialog_saves_everything_at_once_and_loses_nothing_when_refused(page: Page) -> None:
+    page.click('button[data-action="settings"]')
+    dialog = page.locator(DIALOG)
+    expect(dialog).to_be_visible()
+    model = dialog.locator('input[name="model"]').nth(1)
+    name = model.get_attribute("value") or ""
+    model.check()
+    dialog.locator('input[name="code_execution"][value="off"]').check()
+    page.fill("#system-instruction", "ä" * 200_000)
+    expect(page.locator("#instruction-size")).to_have_text("390.6 of 256 KB")
+    dialog.locator('button[type="submit"]').click()
+    expect(dialog.locator('[role="alert"]')).to_contain_text("at most 256 KB")
+    assert len(page.input_value("#system-instruction")) == 200_000
+    expect(page.locator(CODE)).to_have_value("auto")
+
+    page.fill("#system-instruction", "\nBe brief.\n\nUse <b>pandas</b>.")
+    dialog.locator('button[type="submit"]').click()
+    expect(dialog).to_be_hidden()
+    expect(page.locator(CODE)).to_have_value("off")
+    expect(page.locator(MODEL)).to_have_value(name)
+    page.reload()
+    page.click('button[data-action="settings"]')
+    expect(page.locator("#system-instruction")).to_have_value("\nBe brief.\n\nUse <b>pandas</b>.")
+    expect(dialog.locator(f'input[name="model"][value="{name}"]')).to_be_checked()
+    expect(dialog.locator('input[name="code_execution"]:checked')).to_have_value("off")
+
+
+def test_cancel_puts_saved_settings_back_and_escape_keeps_what_was_typed(page: Page) -> None:
+    page.click('button[data-action="settings"]')
+    page.fill("#system-instruction", "Half a thought")
+    page.keyboard.press("Escape")
+    page.click('button[data-action="settings"]')
+    expect(page.locator("#system-instruction")).to_have_value("Half a thought")
+    page.click(f'{DIALOG} button[type="reset"]')
+    expect(page.locator(DIALOG)).to_be_hidden()
+    page.click('button[data-action="settings"]')
+    expect(page.locator("#system-instruction")).to_have_value("")
+
+
+def test_phone_has_room_for_everything(page: Page) -> None:
+    page.set_viewport_size({"width": 360, "height": 740})
+    change_settings(page, model="scenario-text")
+    page.reload()
+    page.select_option(CODE, "once-off")
+    answer = ask(page, "Something")
+    expect(answer).to_have_attribute("data-status", "done")
+    assert page.evaluate("document.documentElement.scrollWidth") == 360
+    for box in [element.bounding_box() for element in page.locator(".tools > :visible").all()]:
+        assert box
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= 360
+    page.click('button[data-action="settings"]')
+    assert page.evaluate("document.documentElement.scrollWidth") == 360

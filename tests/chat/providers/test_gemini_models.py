@@ -1,0 +1,95 @@
+"""The provider's own list of models."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+
+import pytest
+from pytest_django import Settings
+
+from chat.providers import gemini
+from chat.providers.base import ListedModel, MalformedResponse, Stalled, Unauthorised
+from chat.providers.gemini import GeminiProvider
+from tests.chat.providers.conftest import Serve
+from tests.chat.providers.raw_server import Answer, Exchange, failing
+from tests.emulator_server import running_emulator
+
+CHATS = {
+    "name": "models/gemini-x",
+    "displayName": "Gemini X",
+    "description": "Answers.",
+    "inputTokenLimit": 1_048_576,
+    "outputTokenLimit": 65_536,
+    "supportedGenerationMethods": ["generateContent", "countTokens"],
+}
+EMBEDS = {"name": "models/embedding", "supportedGenerationMethods": ["embedContent"]}
+BARE = {"name": "models/gemini-y", "supportedGenerationMethods": ["generateContent"]}
+
+
+def pages(*bodies: object) -> Answer:
+    """Answer the first question with the first body, and each next page's token with its own."""
+
+    async def answer(exchange: Exchange) -> None:
+        _, _, token = exchange.path.partition("pageToken=")
+        exchange.head(content_type="application/json")
+        exchange.send(json.dumps(bodies[int(token.partition("&")[0] or 0)]).encode())
+        exchange.end()
+
+    return answer
+
+
+async def test_models_that_generate_are_listed_over_all_pages(provider: GeminiProvider, serve: Serve) -> None:
+    first = {"models": [CHATS, EMBEDS], "nextPageToken": "1"}
+    async with serve(pages(first, {"models": [], "nextPageToken": "2"}, {"models": [BARE]})) as server:
+        listed = await provider.list_models()
+    assert listed == [
+        ListedModel("gemini-x", "Gemini X", "Answers.", 1_048_576, 65_536),
+        ListedModel("gemini-y", "gemini-y", "", None, None),
+    ]
+    assert server.exchanges[0].path.partition("?")[0] == "/v1beta/models"
+
+
+async def test_vertex_lists_its_models_without_their_publisher(
+    provider: GeminiProvider, serve: Serve, settings: Settings
+) -> None:
+    settings.GOOGLE_GENAI_USE_VERTEXAI = True
+    settings.GEMINI_EMULATED = False
+    settings.GEMINI_API_KEY = "a-key"
+    settings.GEMINI_API_VERSION = "v1beta1"
+    body = {"publisherModels": [{"name": "publishers/google/models/gemini-x", "versionId": "1"}]}
+    async with serve(pages(body)) as server:
+        assert await provider.list_models() == [ListedModel("gemini-x", "gemini-x", "", None, None)]
+    assert server.exchanges[0].path.partition("?")[0] == "/v1beta1/publishers/google/models"
+
+
+async def test_empty_list_is_no_error(provider: GeminiProvider, serve: Serve) -> None:
+    async with serve(pages({})):
+        assert await provider.list_models() == []
+
+
+async def test_list_without_an_end_is_given_up(
+    provider: GeminiProvider, serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gemini, "LIST_LIMIT_S", 0.2)
+    async with serve(pages({"models": [EMBEDS], "nextPageToken": "0"})):
+        with pytest.raises(Stalled):
+            await asyncio.wait_for(provider.list_models(), 5)
+
+
+async def test_failures_are_told(provider: GeminiProvider, serve: Serve) -> None:
+    async with serve(failing(403, b'{"error": {"code": 403, "message": "no"}}')) as server:
+        with pytest.raises(Unauthorised):
+            await provider.list_models()
+        server.answer = pages("nonsense")
+        with pytest.raises(MalformedResponse):
+            await provider.list_models()
+
+
+async def test_models_of_the_emulator_are_listed(provider: GeminiProvider, settings: Settings) -> None:
+    with running_emulator() as url:
+        settings.GOOGLE_GEMINI_BASE_URL = url
+        names = [model.name for model in await provider.list_models()]
+        await provider.aclose()
+    assert "plotline-demo" in names
+    assert len(names) == len(set(names)) > 10

@@ -1,0 +1,81 @@
+"""Every file is sent as a type that the API takes, or not at all."""
+
+from __future__ import annotations
+
+import pytest
+from pytest_django import Settings
+
+from attachments.validation import inspect_upload
+from chat.providers.gemini import GeminiProvider
+from chat.providers.gemini_types import accepted_type
+
+SENT_AS_IT_IS = [
+    "text/plain",
+    "application/pdf",
+    "image/png",
+    "image/jpeg",
+    "image/webp",
+    "image/heic",
+    "image/heif",
+    "audio/mpeg",
+    "video/mp4",
+]
+TOLD_FROM_PLAIN_TEXT = ["text/csv", "text/html", "text/css", "text/md", "text/xml", "text/rtf"]
+SENT_AS_PLAIN_TEXT = [
+    "application/json",
+    "application/javascript",
+    "application/x-javascript",
+    "application/typescript",
+    "application/x-python",
+    "application/x-yaml",
+    "application/yaml",
+    "application/x-latex",
+    "application/x-ipynb+json",
+    "application/geo+json",
+    "application/sql",
+    "text/markdown",
+    "text/tab-separated-values",
+    "text/x-python",
+    "text/vnd.trolltech.linguist",
+]
+NEVER_SENT = [
+    "image/gif",
+    "image/tiff",
+    "image/svg+xml",
+    "video/mp2t",
+    "application/zip",
+    "application/octet-stream",
+    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+    "text",
+    "",
+]
+
+
+@pytest.mark.parametrize("vertexai", [False, True])
+def test_type_is_sent_as_one_that_the_api_takes(vertexai: bool) -> None:
+    for mime_type in SENT_AS_IT_IS:
+        assert accepted_type(mime_type, vertexai=vertexai) == mime_type
+    for mime_type in TOLD_FROM_PLAIN_TEXT:
+        assert accepted_type(mime_type, vertexai=vertexai) == ("text/plain" if vertexai else mime_type)
+    for mime_type in SENT_AS_PLAIN_TEXT:
+        assert accepted_type(mime_type, vertexai=vertexai) == "text/plain"
+    for mime_type in NEVER_SENT:
+        assert accepted_type(mime_type, vertexai=vertexai) == ""
+
+
+def test_case_and_parameters_of_a_type_do_not_matter() -> None:
+    assert accepted_type("Text/CSV; charset=utf-8", vertexai=False) == "text/csv"
+
+
+def test_settings_say_which_api_it_is(provider: GeminiProvider, settings: Settings) -> None:
+    assert provider.accepted_type("text/csv") == "text/csv"
+    settings.GOOGLE_GENAI_USE_VERTEXAI = True
+    assert provider.accepted_type("text/csv") == "text/plain"
+
+
+@pytest.mark.parametrize(
+    "name", ["a.js", "a.ts", "a.tsx", "a.py", "a.json", "a.md", "a.yaml", "a.tex", "a.sql", "a.r", "a.ipynb", "a.html"]
+)
+def test_uploaded_code_is_sent_as_plain_text_whatever_its_extension(name: str) -> None:
+    info = inspect_upload(name, b'{"cells": []}')
+    assert accepted_type(info.mime_type, vertexai=False) == "text/plain"

@@ -1,0 +1,140 @@
+"""Titles that a model makes in the background."""
+
+from __future__ import annotations
+
+import pytest
+from channels.db import database_sync_to_async
+from django.db import connection
+from pytest_django import Settings
+
+from chat.catalogue.setups import Setup
+from chat.models import Conversation, LanguageModel
+from chat.turns import titles
+from chat.turns.about import dollars
+from chat.turns.spending import conversation_usage
+from chat.turns.starting import title_of
+from chat.turns.titles import Made, tidy
+from tests.chat.turns.running import Tab, answered, calls_since, new_conversation, seen
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+QUESTION = "Plot the monthly rainfall of Hamburg and of Munich beside each other, please"
+FIRST_WORDS = title_of(QUESTION)
+
+
+@pytest.fixture
+def namer(emulated: Settings) -> None:
+    """A model that names conversations, on a server with a key."""
+    emulated.GEMINI_EMULATED, emulated.GEMINI_API_KEY = False, "a-key"
+    LanguageModel.objects.all().delete()
+    LanguageModel.objects.create(name="scenario-text", makes_titles=True)
+    LanguageModel.objects.create(name="scenario-code")
+    connection.close()
+
+
+async def test_first_words_are_the_title_at_once_and_a_model_betters_them(namer: None) -> None:
+    conversation = await new_conversation(model="scenario-code")
+    tab = Tab(conversation.pk)
+    with tab.following():
+        await answered(conversation, QUESTION)
+    await conversation.arefresh_from_db()
+    assert conversation.title == "Plot the monthly rainfall of"
+    assert conversation.title_source == "model"
+    texts = [frame.text for frame in tab.all_frames]
+    assert any(FIRST_WORDS.split()[0] in text and "conversation-title" in text for text in texts)
+    assert "conversation-title" in texts[-1]
+
+
+async def test_title_of_a_user_stays(namer: None) -> None:
+    conversation = await new_conversation(model="scenario-code")
+    await Conversation.objects.filter(pk=conversation.pk).aupdate(title="Mine", title_source="user")
+    await answered(conversation, QUESTION)
+    await conversation.arefresh_from_db()
+    assert conversation.title == "Mine"
+
+
+async def test_only_the_first_answer_names_the_conversation(namer: None, emulated: Settings) -> None:
+    conversation = await new_conversation(model="scenario-code")
+    await answered(conversation, QUESTION)
+    before = seen(emulated.GOOGLE_GEMINI_BASE_URL)
+    await answered(conversation, "another thing entirely")
+    assert len(calls_since(emulated.GOOGLE_GEMINI_BASE_URL, before)) == 1
+    await conversation.arefresh_from_db()
+    assert conversation.title == "Plot the monthly rainfall of"
+
+
+async def test_title_is_paid_for_and_counted(namer: None, emulated: Settings) -> None:
+    await LanguageModel.objects.aupdate(input_price=1_000, output_price=1_000)
+    conversation = await new_conversation(model="scenario-code")
+    turn = await answered(conversation, QUESTION)
+    await conversation.arefresh_from_db()
+    assert turn.cost
+    assert conversation.side_tokens
+    assert conversation.side_cost
+    usage = await database_sync_to_async(conversation_usage)(conversation.pk)
+    assert usage.tokens == turn.usage["total"] + conversation.side_tokens
+    assert usage.cost == dollars(turn.cost + conversation.side_cost)
+
+
+async def test_conversation_whose_first_answer_failed_is_named_later(namer: None) -> None:
+    await LanguageModel.objects.acreate(name="scenario-bad-request")
+    conversation = await new_conversation(model="scenario-bad-request")
+    await answered(conversation, QUESTION)
+    await conversation.arefresh_from_db()
+    assert conversation.title_source == "words"
+    await Conversation.objects.filter(pk=conversation.pk).aupdate(model="scenario-code")
+    await answered(conversation, "again")
+    await conversation.arefresh_from_db()
+    assert conversation.title_source == "model"
+
+
+async def test_model_that_is_gone_is_marked(namer: None) -> None:
+    await LanguageModel.objects.acreate(name="scenario-not-found")
+    conversation = await new_conversation(model="scenario-not-found")
+    await answered(conversation, QUESTION)
+    setup = Setup("gemini", "scenario-text", label="")
+    made = Made(is_model_missing=True)
+    assert await database_sync_to_async(titles.give_title)(conversation.pk, made, setup) is None
+    missing = LanguageModel.objects.filter(missing_since__isnull=False).values_list("name", flat=True)
+    assert {name async for name in missing} == {"scenario-text", "scenario-not-found"}
+
+
+async def test_model_that_does_not_answer_leaves_the_first_words(namer: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(titles, "TITLE_LIMIT_S", 0.0)
+    conversation = await new_conversation(model="scenario-code")
+    await answered(conversation, QUESTION)
+    await conversation.arefresh_from_db()
+    assert conversation.title_source == "words"
+    assert conversation.title.startswith("Plot the monthly rainfall of Hamburg")
+
+
+async def test_without_a_model_for_it_nobody_is_asked(namer: None) -> None:
+    await LanguageModel.objects.aupdate(makes_titles=False)
+    conversation = await new_conversation(model="scenario-code")
+    await answered(conversation, "Short")
+    await conversation.arefresh_from_db()
+    assert (conversation.title, conversation.title_source) == ("Short", "words")
+
+
+async def test_demo_model_names_nothing(namer: None, emulated: Settings) -> None:
+    emulated.GEMINI_EMULATED = True
+    conversation = await new_conversation(model="scenario-code")
+    await answered(conversation, QUESTION)
+    await conversation.arefresh_from_db()
+    assert (conversation.title, conversation.title_source) == (FIRST_WORDS, "words")
+
+
+@pytest.mark.parametrize(
+    ("said", "title"),
+    [
+        ('"Rainfall in Hamburg."', "Rainfall in Hamburg"),
+        ("\n\n**Rainfall**\nand more", "Rainfall"),
+        ("## Regen in München。", "Regen in München"),
+        ("「降雨量」", "降雨量"),
+        ("x" * 100, "x" * 59 + "…"),
+        ("a\x00b", "ab"),
+        ("   \n ", ""),
+    ],
+)
+def test_title_is_one_plain_line(said: str, title: str) -> None:
+    assert tidy(said) == title
