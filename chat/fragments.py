@@ -206,11 +206,11 @@ def transcript_html(views: Iterable[MessageView]) -> SafeString:
     return format_html_join("", "{}", ((message_html(view),) for view in views))
 
 
-def conversations_swaps(conversation: Conversation, listed: Iterable[Conversation]) -> SafeString:
-    """A new title: in the head of the open conversation and in the list beside it."""
-    context = {"conversation": conversation, "conversations": listed}
+def title_swaps(conversation: Conversation) -> SafeString:
+    """A new title: over the transcript of the open conversation, and in the list beside it."""
+    context = {"conversation": conversation, "entry": conversation}
     return partial("conversation-title", "outerMorph", render_to_string("chat/_title.html", context)) + partial(
-        "conversations", "outerMorph", render_to_string("chat/_sidebar.html", context)
+        f"entry-{conversation.pk}", "outerMorph", render_to_string("chat/_sidebar_entry.html", context)
     )
 
 
@@ -220,11 +220,8 @@ def usage_html(usage: ConversationUsage) -> SafeString:
 
 
 def beside_swaps(conversation: Conversation, usage: ConversationUsage) -> SafeString:
-    """What stands over the transcript of an open conversation: its title, and what it has used."""
-    title = render_to_string("chat/_title.html", {"conversation": conversation})
-    return partial("conversation-title", "outerMorph", title) + partial(
-        "conversation-usage", "outerMorph", usage_html(usage)
-    )
+    """What stands beside the transcript of an open conversation: its title, and what it has used."""
+    return title_swaps(conversation) + partial("conversation-usage", "outerMorph", usage_html(usage))
 
 
 def error_html(sentence: str) -> SafeString:

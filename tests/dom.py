@@ -10,7 +10,7 @@ from typing import Any
 VOID = frozenset({"area", "base", "br", "col", "hr", "img", "input", "link", "meta", "source", "wbr"})
 
 
-BESIDE = frozenset({"conversation-title", "conversations", "conversation-usage"})
+BESIDE = frozenset({"conversation-title", "conversation-usage"})
 """Elements of a real page that this one does without."""
 
 
@@ -115,7 +115,7 @@ class Page:
         """The partials of one frame, in order."""
         for partial in parse(content).children:
             assert partial.target, f"not a partial: {partial.html()[:80]}"
-            if partial.target in BESIDE:
+            if partial.target in BESIDE or partial.target.startswith("entry-"):
                 continue
             self._swap(self.ids[partial.target], partial.swap, partial.children)
 

@@ -8,7 +8,6 @@ from decimal import Decimal
 from typing import Any
 
 from django.conf import settings
-from django.db.models import Case, FilteredRelation, Q, When
 
 from chat.models import LanguageModel, Preset
 
@@ -63,7 +62,7 @@ class Setup:
 
 
 def setup_of(name: str) -> Setup:
-    """The setup that a name stands for; empty: the server's default. Raises UnknownModel. One query.
+    """The setup that a name stands for; empty: the server's default. Raises UnknownModel. At most two queries.
 
     A preset comes before a model of the same name, and a model of CHAT_PROVIDER before another provider's.
     The server's default is GEMINI_MODEL, or else the first preset. A default that is named works even where its row is
@@ -73,22 +72,12 @@ def setup_of(name: str) -> Setup:
     name = name or settings.GEMINI_MODEL
     if not name:
         return _first_setup()
-    named = FilteredRelation("presets", condition=Q(presets__slug=name))
-    rows = LanguageModel.objects.annotate(preset=named).select_related("preset")  # type: ignore[misc]  # unknown to it
-    if not is_default:
-        rows = rows.filter(Q(preset__isnull=True) | Q(preset__is_enabled=True), is_enabled=True)
-    row = (
-        rows.filter(Q(preset__isnull=False) | Q(name=name))
-        .order_by(
-            Case(When(preset__isnull=False, then=0), When(provider=settings.CHAT_PROVIDER, then=1), default=2),
-            "position",
-            "pk",
-        )
-        .first()
-    )
-    if row is not None:
-        preset: Preset | None = getattr(row, "preset", None)  # absent where the join found none
-        return _model_setup(row) if preset is None else _preset_setup(preset, row)
+    preset = Preset.objects.filter(slug=name).select_related("language_model").first()
+    if preset is not None and (is_default or (preset.is_enabled and preset.language_model.is_enabled)):
+        return _preset_setup(preset, preset.language_model)
+    rows = [row for row in LanguageModel.objects.filter(name=name) if is_default or row.is_enabled]
+    if rows:
+        return _model_setup(min(rows, key=lambda row: row.provider != settings.CHAT_PROVIDER))
     if is_default or settings.GEMINI_EMULATED:
         return Setup(settings.CHAT_PROVIDER, name, label=name)
     raise UnknownModel(f"There is no model “{name[:100]}” here. Choose another one.")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from django.db.models import Q
+from django.db.models import QuerySet
 
+from attachments.models import Attachment
 from chat.catalogue.setups import Setup
 from chat.intent import decide
 from chat.models import Conversation, Message, MessageAttachment, Part
@@ -28,8 +30,10 @@ class Decided:
     """A sentence for a person."""
 
 
-def decide_code(conversation: Conversation, question: Message, setup: Setup, mode: str) -> Decided:
-    """`mode`: of this message, empty for the conversation's; `question` is stored already, with its files."""
+def decide_code(
+    conversation: Conversation, question: Message, files: Sequence[Attachment], setup: Setup, mode: str
+) -> Decided:
+    """`mode`: of this message, empty for the conversation's; `files`: of the question."""
     mode = mode or conversation.code_execution
     if mode == Conversation.CodeExecution.OFF:
         return Decided(mode, False, "Code execution is turned off.")
@@ -37,15 +41,19 @@ def decide_code(conversation: Conversation, question: Message, setup: Setup, mod
         return Decided(mode, False, f"{setup.label} does not run code.")
     if mode == Conversation.CodeExecution.ON:
         return Decided(mode, True, "Code execution is turned on.")
-    before = Message.objects.filter(conversation=conversation, is_shown=True, index__lt=question.index)
-    files = MessageAttachment.objects.filter(Q(message=question) | Q(message__in=before, message__role=Role.USER))
-    decision = decide(
-        question.text,
-        has_data=any(is_data(*file) for file in files.values_list("attachment__mime_type", "attachment__name")),
-        ran_code_before=bool(question.index)
-        and Part.objects.filter(message__in=before, kind=PartKind.EXECUTABLE_CODE).exists(),
-    )
+    has_data = any(is_data(file.mime_type, file.name) for file in files)
+    ran_before = False
+    if question.index:
+        before = Message.objects.filter(conversation=conversation, is_shown=True, index__lt=question.index)
+        has_data = has_data or _has_data(before)
+        ran_before = Part.objects.filter(message__in=before, kind=PartKind.EXECUTABLE_CODE).exists()
+    decision = decide(question.text, has_data=has_data, ran_code_before=ran_before)
     return Decided(mode, decision.wanted, decision.why)
+
+
+def _has_data(messages: QuerySet[Message]) -> bool:
+    links = MessageAttachment.objects.filter(message__in=messages, message__role=Role.USER)
+    return any(is_data(*file) for file in links.values_list("attachment__mime_type", "attachment__name"))
 
 
 def is_data(mime_type: str, name: str) -> bool:

@@ -119,7 +119,7 @@ async def _answer(turn: LiveTurn, commits: GroupCommit) -> None:
 
 async def _prepare(turn: LiveTurn, replay: Replay) -> Prepared:
     # Not on the store's thread: old graphs may be read from a storage that is slow.
-    prepared = await _in_thread(history.prepare, turn.turn.pk, replay)
+    prepared = await _in_thread(history.prepare, turn.turn, replay)
     if not prepared.to_keep:
         return prepared
     provider = get_provider(prepared.provider)
@@ -128,7 +128,7 @@ async def _prepare(turn: LiveTurn, replay: Replay) -> Prepared:
         data = sent_files.as_sent(await _in_thread(read_bytes, attachment), accepted)
         kept = await provider.keep_file(data, mime_type=accepted, name=attachment.name)
         await _in_thread(sent_files.remember, attachment, provider.account, kept)
-    return await _in_thread(history.prepare, turn.turn.pk, replay)
+    return await _in_thread(history.prepare, turn.turn, replay)
 
 
 async def _collect(turn: LiveTurn, commits: GroupCommit, prepared: Prepared) -> None:

@@ -83,7 +83,7 @@ class GroupCommit:
                 continue
             if renew:
                 self._renew_at = now + settings.TURN_LEASE_S / 3
-            taken: list[Taken] = [(turn, *turn.take()) for turn in (self._turns if renew else due)]
+            taken: list[Taken] = [(turn, *turn.take(renews_lease=renew)) for turn in (self._turns if renew else due)]
             await self._store(taken)
 
     async def _wait(self, now: float) -> None:

@@ -10,11 +10,12 @@ import logging
 import uuid
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from copy import copy
 from dataclasses import dataclass, replace
 from itertools import chain, groupby
 from typing import Any
 
-from django.db.models import Prefetch
+from django.db.models import Prefetch, prefetch_related_objects
 
 from attachments.models import Attachment
 from attachments.store import BytesUnavailable, read_bytes
@@ -52,9 +53,8 @@ class Prepared:
     """Files that the provider must keep first; then prepare anew."""
 
 
-def prepare(turn_id: uuid.UUID, replay: Replay) -> Prepared:
-    """The request of a turn. Raises FilesTooLarge and BytesUnavailable."""
-    turn = Turn.objects.select_related("conversation", "message", "user_message").get(pk=turn_id)
+def prepare(turn: Turn, replay: Replay) -> Prepared:
+    """The request of a turn that has its conversation and messages at hand. Raises FilesTooLarge, BytesUnavailable."""
     setup = setup_from(turn.parameters, provider=turn.provider, model=turn.model)
     rows = list(_rows(turn))
     provider = get_provider(turn.provider)
@@ -88,14 +88,19 @@ def prepare(turn_id: uuid.UUID, replay: Replay) -> Prepared:
 
 def _rows(turn: Turn) -> Iterable[Message]:
     """The path to the question, the question last."""
+    files = Prefetch(
+        "message_attachments", queryset=MessageAttachment.objects.order_by("index").select_related("attachment")
+    )
+    if turn.user_message.index == 0:
+        # Most conversations are asked one thing: nothing of it need be read again.
+        question = copy(turn.user_message)
+        prefetch_related_objects([question], files)
+        return [question]
     shown = Message.objects.filter(
         conversation_id=turn.conversation_id, is_shown=True, index__lt=turn.message.index
     ).select_related("turn")
     return shown.order_by("index").prefetch_related(
-        Prefetch("parts", queryset=PartRow.objects.order_by("index").select_related("attachment")),
-        Prefetch(
-            "message_attachments", queryset=MessageAttachment.objects.order_by("index").select_related("attachment")
-        ),
+        Prefetch("parts", queryset=PartRow.objects.order_by("index").select_related("attachment")), files
     )
 
 

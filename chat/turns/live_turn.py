@@ -8,7 +8,7 @@ import uuid
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 
-from chat.fragments import MessageView, conversations_swaps, delete, frame, message_html, partial, usage_html
+from chat.fragments import MessageView, delete, frame, message_html, partial, title_swaps, usage_html
 from chat.models import Conversation, Turn
 from chat.parts import PartReceived, StreamEvent
 from chat.providers.base import ProviderError
@@ -121,7 +121,7 @@ class LiveTurn:
         if self.task and not self._ending:
             self.task.cancel()
 
-    def take(self) -> tuple[Batch, list[Change]]:
+    def take(self, *, renews_lease: bool) -> tuple[Batch, list[Change]]:
         """What is new since the last call, for the store and for the page."""
         changes = coalesced(self._changes)
         self._changes = []
@@ -137,6 +137,7 @@ class LiveTurn:
             rows=rows,
             attachments=[change.attachment for change in changes if isinstance(change, AttachmentFound)],
             ending=self._ending,
+            renews_lease=renews_lease,
             brings_first_part=not self._has_part and any(isinstance(change, PartStarted) for change in changes),
         )
         self._has_part = self._has_part or batch.brings_first_part
@@ -152,8 +153,8 @@ class LiveTurn:
             html = message_html(user_message_view(self.turn.user_message, files, started.question_versions)) + html
         content = format_html_join("", "{}", ((delete(f"message-{hidden}"),) for hidden in started.hidden))
         content += partial("transcript", "beforeend", html)
-        if self._started.listed is not None:
-            content += conversations_swaps(self.turn.conversation, self._started.listed)
+        if started.names:
+            content += title_swaps(self.turn.conversation)
         return self._frame(content, after=-1, seq=0)
 
     def frame_of(self, batch: Batch, changes: list[Change], ended: Ended | None) -> Frame:

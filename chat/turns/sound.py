@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import astuple, replace
+from dataclasses import replace
 
 from chat.parts import (
     JSON,
@@ -36,9 +36,19 @@ def sound_event(event: StreamEvent) -> StreamEvent:
         case MetadataReported(name, value):
             return MetadataReported(sound_text(name), sound_json(value))
         case UsageReported(usage):
-            return UsageReported(Usage(*map(sound_count, astuple(usage))))
+            return event if is_sound_usage(usage) else UsageReported(Usage(*map(sound_count, counts_of(usage))))
         case _:
             return event
+
+
+def counts_of(usage: Usage) -> tuple[int | None, ...]:
+    """Its numbers; many times faster than `dataclasses.astuple`, and asked of each chunk."""
+    return usage.prompt, usage.tool_use, usage.thoughts, usage.candidates, usage.cached, usage.total
+
+
+def is_sound_usage(usage: Usage) -> bool:
+    """Whether all its numbers can be."""
+    return all(tokens is None or 0 <= tokens <= TOKENS_LIMIT for tokens in counts_of(usage))
 
 
 def sound_count(tokens: int | None) -> int | None:

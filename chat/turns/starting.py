@@ -22,7 +22,7 @@ from chat.parts import PartKind, Role
 from chat.providers import get_provider
 from chat.turns import branches
 from chat.turns.deciding import Decided, decide_code
-from chat.turns.store import bump_revision, lease_end
+from chat.turns.store import lease_end
 from chat.turns.transcript import row_part, turn_notice
 
 TITLE_LENGTH = 60
@@ -81,8 +81,8 @@ class StartedTurn:
     """False: no new question; the last one is answered again."""
     hidden: tuple[uuid.UUID, ...] = ()
     """Messages that another version has replaced on the page."""
-    listed: tuple[Conversation, ...] | None = None
-    """The owner's conversations, where this question has given one of them its title."""
+    names: bool = False
+    """Whether this question has given the conversation its title."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +137,7 @@ def create_version(conversation_id: uuid.UUID, message_id: uuid.UUID | None, *, 
         chosen = Chosen(**turn.chosen)
         files = [row.attachment for row in turn.user_message.message_attachments.select_related("attachment")]
         setup = _setup(conversation, chosen, files)
-        started = _begin(conversation, turn.user_message, place, chosen, setup, lease_owner, before=turn)
+        started = _begin(conversation, turn.user_message, place, chosen, setup, lease_owner, files=files, before=turn)
         return replace(started, asks=False)
 
 
@@ -195,11 +195,12 @@ def _known_turn(conversation: Conversation, asked: Asked) -> StartedTurn | None:
 
 
 def _refuse_live(conversation: Conversation) -> None:
-    if Turn.objects.filter(conversation=conversation, status__in=Turn.LIVE).exists():
+    live = Turn.objects.filter(conversation__owner_id=conversation.owner_id, status__in=Turn.LIVE)
+    places = list(live.values_list("conversation_id", flat=True))
+    if conversation.pk in places:
         raise StartRefused("An answer is still being written here. Stop it, or wait until it is done.")
-    elsewhere = Turn.objects.filter(conversation__owner_id=conversation.owner_id, status__in=Turn.LIVE).count()
-    if elsewhere >= settings.LIVE_TURNS_LIMIT:
-        raise StartRefused(f"{elsewhere} answers are being written for you already. Wait for one, or stop one.")
+    if len(places) >= settings.LIVE_TURNS_LIMIT:
+        raise StartRefused(f"{len(places)} answers are being written for you already. Wait for one, or stop one.")
 
 
 def _setup(conversation: Conversation, chosen: Chosen, files: Sequence[Attachment]) -> Setup:
@@ -216,7 +217,12 @@ def _setup(conversation: Conversation, chosen: Chosen, files: Sequence[Attachmen
 
 
 def _decided(
-    conversation: Conversation, question: Message, chosen: Chosen, setup: Setup, before: Turn | None
+    conversation: Conversation,
+    question: Message,
+    files: Sequence[Attachment],
+    chosen: Chosen,
+    setup: Setup,
+    before: Turn | None,
 ) -> Decided:
     """`before`: the turn that is continued, or answered anew."""
     if chosen.without_tools:
@@ -225,7 +231,7 @@ def _decided(
         if before.code_execution and setup.code_execution:
             return Decided(before.code_mode, True, before.code_reason)
         return Decided(before.code_mode, False, "It goes on from an answer without code.")
-    return decide_code(conversation, question, setup, chosen.code_mode)
+    return decide_code(conversation, question, files, setup, chosen.code_mode)
 
 
 def _check_files(setup: Setup, files: Sequence[Attachment]) -> None:
@@ -262,24 +268,32 @@ def _ask(
         last_shown=conversation.revision + 1,
     )
     Part.objects.create(message=question, index=0, kind=PartKind.TEXT, text=asked.text)
-    MessageAttachment.objects.bulk_create(
-        MessageAttachment(message=question, attachment=attachment, index=number)
-        for number, attachment in enumerate(asked.attachments)
-    )
+    if asked.attachments:
+        MessageAttachment.objects.bulk_create(
+            MessageAttachment(message=question, attachment=attachment, index=number)
+            for number, attachment in enumerate(asked.attachments)
+        )
     is_untitled = not conversation.title
     if is_untitled:
         conversation.title = title_of(asked.text or asked.attachments[0].name)
-        Conversation.objects.filter(pk=conversation.pk).update(title=conversation.title)
     answer_place = Place(question, place.index + 1)
     started = _begin(
-        conversation, question, answer_place, chosen, setup, lease_owner, before=before, client_id=asked.client_id
+        conversation,
+        question,
+        answer_place,
+        chosen,
+        setup,
+        lease_owner,
+        files=asked.attachments,
+        before=before,
+        client_id=asked.client_id,
     )
     return replace(
         started,
         attachments=tuple(asked.attachments),
         question_versions=branches.versions_of(question) if place.replaces else None,
         hidden=hidden,
-        listed=tuple(Conversation.objects.owned_by(conversation.owner_id).listed()) if is_untitled else None,
+        names=is_untitled,
     )
 
 
@@ -291,12 +305,13 @@ def _begin(
     setup: Setup,
     lease_owner: str,
     *,
+    files: Sequence[Attachment],
     before: Turn | None = None,
     client_id: str = "",
 ) -> StartedTurn:
-    """Store an empty answer and its running turn."""
+    """Store an empty answer and its running turn; `files`: of the question."""
     now = timezone.now()
-    decided = _decided(conversation, question, chosen, setup, before)
+    decided = _decided(conversation, question, files, chosen, setup, before)
     hidden = branches.hide(place.replaces)
     answer = Message.objects.create(
         conversation=conversation,
@@ -322,7 +337,9 @@ def _begin(
         lease_expires_at=lease_end(),
         started_at=now,
     )
-    conversation.revision = bump_revision(conversation.pk)
+    # Its row is locked: nobody else counts its revision up meanwhile.
+    conversation.revision += 1
+    conversation.save(update_fields=["revision", "title", "updated_at"])
     versions = branches.versions_of(answer) if place.replaces else None
     return StartedTurn(turn, setup, (), is_new=True, answer_versions=versions, hidden=hidden)
 

@@ -94,6 +94,7 @@ class Batch:
     attachments: list[FoundAttachment] = field(default_factory=list)
     ending: Ending | None = None
     brings_first_part: bool = False
+    renews_lease: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +137,7 @@ def close_connection() -> None:
 
 
 def write_round(batches: Sequence[Batch], *, lease_owner: str) -> Round:
-    """Store one round of group commit, and renew the leases of its turns."""
+    """Store one round of group commit, and renew the leases that are due."""
     result = Round()
     with transaction.atomic():
         held = dict(
@@ -156,7 +157,8 @@ def write_round(batches: Sequence[Batch], *, lease_owner: str) -> Round:
                 for offset, (name, data) in enumerate(batch.rows)
             ]
         )
-        Turn.objects.filter(pk__in=[batch.turn_id for batch in mine]).update(lease_expires_at=lease_end())
+        if renewed := [batch.turn_id for batch in mine if batch.renews_lease]:
+            Turn.objects.filter(pk__in=renewed).update(lease_expires_at=lease_end())
         first = [batch.turn_id for batch in mine if batch.brings_first_part]
         if first:
             Turn.objects.filter(pk__in=first).update(first_part_at=timezone.now())

@@ -21,7 +21,7 @@ from django.utils.safestring import SafeString
 from chat.catalogue.costs import cost_of
 from chat.catalogue.missing import mark_missing
 from chat.catalogue.setups import Setup, title_setup
-from chat.fragments import conversations_swaps, partial, usage_html
+from chat.fragments import beside_swaps
 from chat.models import Conversation, Message
 from chat.parts import Content, GenerateRequest, Part, PartKind, PartReceived, Role, Usage, UsageReported
 from chat.providers import get_provider
@@ -119,7 +119,4 @@ def give_title(conversation_id: uuid.UUID, made: Made, setup: Setup) -> SafeStri
     named = rows.filter(title_source=Conversation.TitleSource.WORDS)
     if not made.title or not named.update(title=made.title, title_source=Conversation.TitleSource.MODEL):
         return None
-    conversation = rows.get()
-    listed = Conversation.objects.owned_by(conversation.owner_id).listed()
-    usage = usage_html(conversation_usage(conversation_id))
-    return conversations_swaps(conversation, listed) + partial("conversation-usage", "outerMorph", usage)
+    return beside_swaps(rows.get(), conversation_usage(conversation_id))

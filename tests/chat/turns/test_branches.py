@@ -90,7 +90,7 @@ def told(conversation: Conversation) -> list[tuple[str, list[str | None]]]:
     """What the model would be told with one more question, which is taken back."""
     with transaction.atomic():
         started = create_turn(conversation.pk, Asked("next"), lease_owner="test")
-        request = prepare(started.turn.pk, Replay(graphs=4, images=4)).request
+        request = prepare(started.turn, Replay(graphs=4, images=4)).request
         transaction.set_rollback(True)
     assert request.contents[-1].parts == (Part(PartKind.TEXT, text="next"),)
     return [(content.role, [part.text for part in content.parts]) for content in request.contents[:-1]]
