@@ -30,10 +30,11 @@ from chat.models import Conversation
 from chat.turns import broadcast, watch
 from chat.turns.branches import SwitchRefused
 from chat.turns.broadcast import Frame
+from chat.turns.deciding import StartRefused
 from chat.turns.following import REFUSED_LIMIT, WINDOW_FRAMES, Pace, Place, Window
 from chat.turns.runner import continue_turn, edit_turn, regenerate_turn, start_turn, stop_turn, switch_version
 from chat.turns.spending import conversation_usage
-from chat.turns.starting import Asked, StartRefused
+from chat.turns.starting import Asked
 from chat.turns.transcript import Snapshot, snapshot
 
 CLOSE_GONE = 4404

@@ -1,22 +1,47 @@
-"""Whether an answer is offered code execution, and why: the mode, the model's ability, and what is asked."""
+"""What a turn is set to, and whether it is offered code: what was chosen, what the model can, what is asked."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
+from typing import Any
 
+from django.conf import settings
 from django.db.models import QuerySet
 
 from attachments.models import Attachment
-from chat.catalogue.setups import Setup
+from chat.catalogue.setups import Setup, UnknownModel, setup_of
 from chat.intent import decide
-from chat.models import Conversation, Message, MessageAttachment, Part
+from chat.models import Conversation, Message, MessageAttachment, Part, Turn
+from chat.notices import ERRORS
 from chat.parts import PartKind, Role
+from chat.providers import get_provider
 
 DATA_TYPES = ("text/csv", "application/json", "image/")
 """Beginnings of types of files that are computed on."""
 DATA_NAMES = (".csv", ".tsv", ".tab", ".dat", ".json", ".jsonl", ".ndjson")
 """Ends of their names: tables in plain text are not told by their content."""
+
+
+class StartRefused(Exception):
+    """A turn cannot start now; the text says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """What holds for one turn alone, and for other versions of its answer."""
+
+    code_mode: str = ""
+    """Empty: the conversation's."""
+    model: str = ""
+    """Empty: the conversation's."""
+    continues: bool = False
+    """It goes on from an answer, whose decision on code it takes over."""
+    without_tools: bool = False
+
+    def as_json(self) -> dict[str, Any]:
+        """What differs from nothing."""
+        return {name: value for name, value in asdict(self).items() if value}
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +53,49 @@ class Decided:
     is_offered: bool
     reason: str
     """A sentence for a person."""
+
+
+def chosen_setup(conversation: Conversation, chosen: Chosen, files: Sequence[Attachment]) -> Setup:
+    """Of the chosen model, which must take these files."""
+    try:
+        setup = setup_of(chosen.model or conversation.model)
+    except UnknownModel as unknown:
+        raise StartRefused(str(unknown)) from unknown
+    if files:
+        _check_files(setup, files)
+    if chosen.without_tools:
+        return replace(setup, code_execution=False, google_search=False, url_context=False)
+    return setup
+
+
+def decided_on(
+    conversation: Conversation,
+    question: Message,
+    files: Sequence[Attachment],
+    chosen: Chosen,
+    setup: Setup,
+    before: Turn | None,
+) -> Decided:
+    """`before`: the turn that is continued, or answered anew."""
+    if chosen.without_tools:
+        return Decided(Conversation.CodeExecution.OFF, False, "The answer was wanted without tools.")
+    if chosen.continues and before is not None:
+        if before.code_execution and setup.code_execution:
+            return Decided(before.code_mode, True, before.code_reason)
+        return Decided(before.code_mode, False, "It goes on from an answer without code.")
+    return decide_code(conversation, question, files, setup, chosen.code_mode)
+
+
+def _check_files(setup: Setup, files: Sequence[Attachment]) -> None:
+    provider = get_provider(setup.provider)
+    for file in files:
+        if not provider.accepted_type(file.mime_type):
+            raise StartRefused(
+                f"{setup.label} does not take files like “{file.name}” ({file.mime_type}). Remove it, or convert it to"
+                " PNG, JPEG, PDF, CSV or text."
+            )
+    if not provider.keeps_files and sum(file.size_bytes for file in files) > settings.REQUEST_FILES_LIMIT_BYTES:
+        raise StartRefused(ERRORS["files_too_large"])
 
 
 def decide_code(

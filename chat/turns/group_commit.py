@@ -17,7 +17,7 @@ from django.conf import settings
 from django.db import InterfaceError, OperationalError
 
 from chat.turns import broadcast, store
-from chat.turns.assembler import Change
+from chat.turns.answer import Change
 from chat.turns.broadcast import Frame
 from chat.turns.live_turn import LiveTurn
 from chat.turns.store import Batch, Ended, Round

@@ -27,7 +27,7 @@ from chat.parts import Content, GenerateRequest, Part, PartKind, Role
 from chat.providers import get_provider
 from chat.providers.base import Provider
 from chat.rendering.data_uris import FoundImage, restore
-from chat.turns.assembler import DATA_URIS
+from chat.turns.answer import DATA_URIS
 from chat.turns.attempts import Replay
 from chat.turns.budget import fitting
 from chat.turns.sent_files import SentFiles

@@ -15,16 +15,7 @@ from chat.fragments import AttachmentView, delete, part_element_id, part_html, p
 from chat.models import Turn
 from chat.parts import Part, PartKind
 from chat.rendering.stream import MarkdownStream
-from chat.turns.assembler import (
-    Answer,
-    AttachmentFound,
-    Change,
-    LeftOut,
-    PartStarted,
-    Restarted,
-    TextAppended,
-    Waited,
-)
+from chat.turns.answer import Answer, AttachmentFound, Change, LeftOut, PartStarted, Restarted, TextAppended, Waited
 from chat.turns.transcript import answer_view, found_attachment_view
 
 STREAMED = (PartKind.TEXT, PartKind.THOUGHT)

@@ -12,7 +12,8 @@ from chat.fragments import MessageView, delete, frame, message_html, partial, ti
 from chat.models import Conversation, Turn
 from chat.parts import PartReceived, StreamEvent
 from chat.providers.base import ProviderError
-from chat.turns.assembler import Answer, Assembler, AttachmentFound, Change, LeftOut, PartStarted, Waited
+from chat.turns.answer import Answer, AttachmentFound, Change, LeftOut, PartStarted, Waited
+from chat.turns.assembler import Assembler
 from chat.turns.broadcast import Frame
 from chat.turns.live_message import LiveMessage
 from chat.turns.log import coalesced, to_row

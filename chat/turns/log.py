@@ -21,7 +21,7 @@ from chat.parts import (
     Usage,
     UsageReported,
 )
-from chat.turns.assembler import (
+from chat.turns.answer import (
     Answer,
     AttachmentFound,
     Change,

@@ -5,23 +5,20 @@ from __future__ import annotations
 import re
 import uuid
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+from dataclasses import dataclass, replace
 
 from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
 from attachments.models import Attachment
-from chat.catalogue.setups import Setup, UnknownModel, setup_of
+from chat.catalogue.setups import Setup
 from chat.forms import ATTACHMENTS_LIMIT
 from chat.fragments import Versions
 from chat.models import Conversation, Message, MessageAttachment, Part, Turn
-from chat.notices import ERRORS
 from chat.parts import PartKind, Role
-from chat.providers import get_provider
 from chat.turns import branches
-from chat.turns.deciding import Decided, decide_code
+from chat.turns.deciding import Chosen, StartRefused, chosen_setup, decided_on
 from chat.turns.store import lease_end
 from chat.turns.transcript import row_part, turn_notice
 
@@ -29,10 +26,6 @@ TITLE_LENGTH = 60
 CONTINUE = "Continue."
 ANSWER_NOW = "Answer now with what you have, without running more code."
 FENCE = re.compile(r"```\w*")
-
-
-class StartRefused(Exception):
-    """A turn cannot start now; the text says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,23 +39,6 @@ class Asked:
     """`auto`, `on` or `off` for this message alone; empty: as the conversation has it."""
     model: str = ""
     """For this message alone; empty: the conversation's."""
-
-
-@dataclass(frozen=True, slots=True)
-class Chosen:
-    """What holds for one turn alone, and for other versions of its answer."""
-
-    code_mode: str = ""
-    """Empty: the conversation's."""
-    model: str = ""
-    """Empty: the conversation's."""
-    continues: bool = False
-    """It goes on from an answer, whose decision on code it takes over."""
-    without_tools: bool = False
-
-    def as_json(self) -> dict[str, Any]:
-        """What differs from nothing."""
-        return {name: value for name, value in asdict(self).items() if value}
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +112,7 @@ def create_version(conversation_id: uuid.UUID, message_id: uuid.UUID | None, *, 
         place = Place(answer.parent, answer.index, replaces=answer)
         chosen = Chosen(**turn.chosen)
         files = [row.attachment for row in turn.user_message.message_attachments.select_related("attachment")]
-        setup = _setup(conversation, chosen, files)
+        setup = chosen_setup(conversation, chosen, files)
         started = _begin(conversation, turn.user_message, place, chosen, setup, lease_owner, files=files, before=turn)
         return replace(started, asks=False)
 
@@ -203,49 +179,6 @@ def _refuse_live(conversation: Conversation) -> None:
         raise StartRefused(f"{len(places)} answers are being written for you already. Wait for one, or stop one.")
 
 
-def _setup(conversation: Conversation, chosen: Chosen, files: Sequence[Attachment]) -> Setup:
-    """Of the chosen model, which must take these files."""
-    try:
-        setup = setup_of(chosen.model or conversation.model)
-    except UnknownModel as unknown:
-        raise StartRefused(str(unknown)) from unknown
-    if files:
-        _check_files(setup, files)
-    if chosen.without_tools:
-        return replace(setup, code_execution=False, google_search=False, url_context=False)
-    return setup
-
-
-def _decided(
-    conversation: Conversation,
-    question: Message,
-    files: Sequence[Attachment],
-    chosen: Chosen,
-    setup: Setup,
-    before: Turn | None,
-) -> Decided:
-    """`before`: the turn that is continued, or answered anew."""
-    if chosen.without_tools:
-        return Decided(Conversation.CodeExecution.OFF, False, "The answer was wanted without tools.")
-    if chosen.continues and before is not None:
-        if before.code_execution and setup.code_execution:
-            return Decided(before.code_mode, True, before.code_reason)
-        return Decided(before.code_mode, False, "It goes on from an answer without code.")
-    return decide_code(conversation, question, files, setup, chosen.code_mode)
-
-
-def _check_files(setup: Setup, files: Sequence[Attachment]) -> None:
-    provider = get_provider(setup.provider)
-    for file in files:
-        if not provider.accepted_type(file.mime_type):
-            raise StartRefused(
-                f"{setup.label} does not take files like “{file.name}” ({file.mime_type}). Remove it, or convert it to"
-                " PNG, JPEG, PDF, CSV or text."
-            )
-    if not provider.keeps_files and sum(file.size_bytes for file in files) > settings.REQUEST_FILES_LIMIT_BYTES:
-        raise StartRefused(ERRORS["files_too_large"])
-
-
 def _ask(
     conversation: Conversation,
     asked: Asked,
@@ -257,7 +190,7 @@ def _ask(
     """Store a question at its place, and begin to answer it; `before`: the turn that it continues."""
     _refuse_live(conversation)
     chosen = chosen or Chosen(asked.code_mode, asked.model)
-    setup = _setup(conversation, chosen, asked.attachments)
+    setup = chosen_setup(conversation, chosen, asked.attachments)
     hidden = branches.hide(place.replaces)
     question = Message.objects.create(
         conversation=conversation,
@@ -311,7 +244,7 @@ def _begin(
 ) -> StartedTurn:
     """Store an empty answer and its running turn; `files`: of the question."""
     now = timezone.now()
-    decided = _decided(conversation, question, files, chosen, setup, before)
+    decided = decided_on(conversation, question, files, chosen, setup, before)
     hidden = branches.hide(place.replaces)
     answer = Message.objects.create(
         conversation=conversation,

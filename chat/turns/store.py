@@ -31,7 +31,7 @@ from attachments.store import new_pending
 from chat.catalogue.setups import setup_from
 from chat.fragments import ConversationUsage
 from chat.models import Conversation, Message, MessageAttachment, Part, Turn, TurnEvent
-from chat.turns.assembler import Answer, FoundAttachment
+from chat.turns.answer import Answer, FoundAttachment
 from chat.turns.log import Row, fold
 from chat.turns.spending import answer_cost, conversation_usage
 

@@ -20,7 +20,7 @@ from chat.models import Part as PartRow
 from chat.notices import Notice, notice_of
 from chat.parts import Part, PartKind, Role
 from chat.turns.about import about, grounding_of
-from chat.turns.assembler import Answer, FoundAttachment
+from chat.turns.answer import Answer, FoundAttachment
 from chat.turns.branches import versions_in_view
 from chat.turns.log import fold
 

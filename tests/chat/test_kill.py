@@ -19,7 +19,7 @@ import pytest
 from websockets.exceptions import ConnectionClosed
 
 from chat.fragments import part_html, part_view
-from chat.turns.assembler import Answer
+from chat.turns.answer import Answer
 from chat.turns.log import fold
 from chat.turns.transcript import found_attachment_view
 from tests.dom import Page

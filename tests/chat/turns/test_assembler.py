@@ -9,7 +9,8 @@ import pytest
 
 from chat.parts import OUTCOME_OK, FinishReported, Part, PartKind, PartReceived, Usage, UsageReported
 from chat.rendering.data_uris import FoundImage, restore
-from chat.turns.assembler import DATA_URIS, Answer, Assembler
+from chat.turns.answer import DATA_URIS, Answer
+from chat.turns.assembler import Assembler
 from chat.turns.log import coalesced, fold, to_row
 from tests.attachments.conftest import png
 

@@ -20,17 +20,10 @@ from chat.turns import branches, store
 from chat.turns.assembler import Assembler
 from chat.turns.attempts import Replay
 from chat.turns.branches import SwitchRefused
+from chat.turns.deciding import StartRefused
 from chat.turns.history import prepare
 from chat.turns.runner import Runner, edit_turn, regenerate_turn, start_turn, switch_version
-from chat.turns.starting import (
-    Asked,
-    StartedTurn,
-    StartRefused,
-    create_continuation,
-    create_edit,
-    create_turn,
-    create_version,
-)
+from chat.turns.starting import Asked, StartedTurn, create_continuation, create_edit, create_turn, create_version
 from chat.turns.transcript import snapshot
 from tests.chat.turns.running import Tab, answered, calls_since, finished, fresh_page, new_conversation, seen
 from tests.factories import make_attachment, make_conversation

@@ -22,7 +22,7 @@ from chat import consumers
 from chat.models import Conversation, Turn, TurnEvent
 from chat.routing import websocket_urlpatterns
 from chat.turns import broadcast, recovery, runner, store
-from chat.turns.assembler import Change, PartStarted, TextAppended
+from chat.turns.answer import Change, PartStarted, TextAppended
 from chat.turns.live_message import LiveMessage
 from chat.turns.runner import Runner, start_turn, stop_turn
 from chat.turns.starting import Asked, StartedTurn, create_turn

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from chat.fragments import part_html, part_view, status_html
 from chat.models import Message, Turn
 from chat.parts import OUTCOME_OK, Part, PartKind, PartReceived
-from chat.turns.assembler import Answer, Assembler, Change, LeftOut, Waited
+from chat.turns.answer import Answer, Change, LeftOut, Waited
+from chat.turns.assembler import Assembler
 from chat.turns.live_message import LiveMessage
 from chat.turns.log import Row, coalesced, fold, to_row
 from chat.turns.transcript import answer_view, found_attachment_view

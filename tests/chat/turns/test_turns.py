@@ -17,8 +17,9 @@ from attachments.models import Attachment
 from chat.models import Conversation, Message, MessageAttachment, Turn, TurnEvent
 from chat.models import Part as PartRow
 from chat.turns import broadcast, recovery, store
+from chat.turns.deciding import StartRefused
 from chat.turns.runner import Runner, regenerate_turn, start_turn, stop_turn
-from chat.turns.starting import Asked, StartRefused
+from chat.turns.starting import Asked
 from tests.chat.turns.running import Tab, answered, fresh_page, new_conversation
 
 pytestmark = pytest.mark.django_db(transaction=True)
