@@ -10,8 +10,10 @@ import json
 import re
 import time
 from dataclasses import asdict, dataclass
+from pathlib import Path
 
-STAMP = re.compile(r"⟨(\d+)⟩")
+STAMP = re.compile(rb"(?:\xe2\x9f\xa8|\\u27e8)(\d+)(?:\xe2\x9f\xa9|\\u27e9)")
+"""In UTF-8, or escaped as JSON may be."""
 
 #: One chunk each, about 20 characters with its stamp, which takes the place of the @. Together 2 KB of headings,
 #: paragraphs, lists, a table and a fence, repeated for as long as the answer is.
@@ -31,6 +33,10 @@ PIECES = (
     "@ and ends.\n\n",
 )
 
+#: About 2 KB of all that an answer may hold, repeated: what a browser is given to draw. It needs no stamps.
+RICH_TEXT = Path(__file__).with_name("answer.md").read_text()
+RICH_PIECES = tuple(RICH_TEXT[at : at + 20] for at in range(0, len(RICH_TEXT), 20))
+
 
 @dataclass(frozen=True, slots=True)
 class Answer:
@@ -44,6 +50,8 @@ class Answer:
     """Chunks that come at once; the rate stays what it is."""
     graphs: int = 0
     """Times that code, its result and a graph of 60 KB stand between the text chunks."""
+    is_rich: bool = False
+    """Without stamps in the text, and with all that Markdown has."""
 
     def prompt(self) -> str:
         """The question that orders it."""
@@ -64,8 +72,10 @@ class Answer:
         return (index - index % self.burst) / self.rate if self.rate else 0.0
 
     def graph_places(self) -> frozenset[int]:
-        """The chunks that code, result and graph come before."""
-        return frozenset(self.chunks * number // (self.graphs + 1) for number in range(1, self.graphs + 1))
+        """The chunks that code, result and graph come before; in a rich answer never in the middle of a block."""
+        step = len(RICH_PIECES) if self.is_rich else 1
+        places = (self.chunks * number // (self.graphs + 1) for number in range(1, self.graphs + 1))
+        return frozenset(place - place % step for place in places)
 
     @property
     def stamps(self) -> int:
@@ -99,14 +109,20 @@ class Reading:
         """The question leaves now."""
         self.sent_us = now_us()
 
-    def take(self, text: str, at_us: int) -> bool:
-        """Note the stamps that are new in `text`; whether there are any.
+    def take(self, data: bytes, at_us: int) -> bool:
+        """Note the stamps that are new in `data`, in UTF-8; whether there are any.
 
         Stamps of one answer grow, so what is not above the last one has been seen: open tails are sent again.
         """
-        new = [stamp for found in STAMP.findall(text) if (stamp := int(found)) > self.last_stamp]
+        new: list[int] = []
+        for found in reversed(STAMP.findall(data)):
+            stamp = int(found)
+            if stamp <= self.last_stamp:
+                break
+            new.append(stamp)
         if not new:
             return False
+        new.reverse()
         if not self.delays_us:
             self.first_us, self.first_stamp = at_us, new[0]
         self.last_stamp = new[-1]

@@ -1,4 +1,4 @@
-"""The two baselines: (a) the SDK reading alone, (b) a bare relay of its chunks under Daphne."""
+"""The baselines: (a) the SDK reading alone, (b) a bare relay of its chunks under Daphne, (c) one without the SDK."""
 
 from __future__ import annotations
 
@@ -35,13 +35,14 @@ class SdkAlone:
             raise BenchError(f"the reader ended: {self.process.told()}")
         observed = Observed(**json.loads(line))
         observed.cpu_s = self.process.cpu_s() - cpu_s
+        observed.server_share = observed.cpu_s / observed.wall_s
         observed.upstream_share = (self.upstream.process.cpu_s() - upstream_cpu_s) / observed.wall_s
         return observed
 
 
 @dataclass(frozen=True, slots=True)
-class BareRelay:
-    """Daphne and the SDK, nothing else."""
+class Relay:
+    """Daphne and a reader, nothing else."""
 
     process: PinnedProcess
     upstream: Upstream
@@ -64,12 +65,12 @@ def running_sdk_alone(upstream: Upstream, folder: Path) -> Iterator[SdkAlone]:
 
 
 @contextmanager
-def running_bare_relay(upstream: Upstream, folder: Path) -> Iterator[BareRelay]:
-    """Baseline (b) for the length of the block."""
+def running_relay(way: str, upstream: Upstream, folder: Path) -> Iterator[Relay]:
+    """Baseline (b), `sdk`, or (c), `lean`, for the length of the block."""
     port = free_port()
     variables = environment(BENCH_UPSTREAM_URL=upstream.url)
-    arguments = ["-m", "bench.relay", str(port)]
-    process = PinnedProcess(arguments, core=cores()[0], variables=variables, log=folder / "relay.log")
+    arguments = ["-m", "bench.relay", way, str(port)]
+    process = PinnedProcess(arguments, core=cores()[0], variables=variables, log=folder / f"{way}.log")
     with running(process):
         process.wait_for(port)
-        yield BareRelay(process, upstream, port)
+        yield Relay(process, upstream, port)

@@ -10,14 +10,14 @@ import json
 import re
 import time
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
-import aiohttp
-
-from bench.answers import Level, Reading, now_us
-from bench.figures import Observed
+from bench.answers import Level, Reading
+from bench.figures import Observed, Sample
 from bench.processes import BenchError
+from bench.websocket import connect
 
 ACK_EVERY_FRAMES = 8
 ACK_AFTER_US = 250_000
@@ -34,6 +34,24 @@ ANSWER_STATUS = re.compile(r'data-role="model" data-status="(\w+)"')
 COMPLAINT = re.compile(r'hx-target="#composer-error"[^>]*><p>(.*?)</p>')
 
 
+class Line(Protocol):
+    """A connection that has been opened: texts go out, and come in with their time in microseconds."""
+
+    on_text: Callable[[bytes, int], None]
+    closed: asyncio.Future[None]
+
+    def send(self, text: str) -> None:
+        """Send one message."""
+        ...
+
+    async def close(self) -> None:
+        """End it."""
+        ...
+
+
+Opener = Callable[[str, Mapping[str, str]], Awaitable[Line]]
+
+
 @dataclass(frozen=True, slots=True)
 class Door:
     """Where one conversation's socket is."""
@@ -42,62 +60,65 @@ class Door:
     headers: dict[str, str]
     is_product: bool
     """The product sends JSON, wants acknowledgements and says when a turn has ended; a bare relay sends text."""
+    asks: bool = True
+    """Whether this tab asks the question; others on the same conversation only read."""
+    opener: Opener = connect
 
 
-async def run_level(doors: Sequence[Door], level: Level, sample: Callable[[], tuple[float, int]]) -> Observed:
-    """Open a socket for each door, ask on all of them, and read to the end.
-
-    `sample` gives the server's CPU seconds and memory in bytes now.
-    """
+async def run_level(doors: Sequence[Door], level: Level, sample: Callable[[], Sample]) -> Observed:
+    """Open a socket for each door, ask on all of them, and read to the end; `sample` weighs the other processes now."""
     observed = Observed(asked_per_s=level.conversations * level.answer.rate)
-    timeout = aiohttp.ClientTimeout(total=None, sock_connect=30)
-    async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0), timeout=timeout) as session:
-        gate = asyncio.Semaphore(HANDSHAKES_AT_ONCE)
-        sockets = await asyncio.gather(*(_open(session, door, gate) for door in doors))
-        await asyncio.sleep(SETTLE_S)
-        begun_at, begun_cpu_s = time.monotonic(), time.process_time()
-        server_cpu_s, _ = sample()
-        start_at = asyncio.get_running_loop().time() + 0.02
-        weighing = asyncio.create_task(_weigh(observed, level, sample))
-        pause_s = level.stagger_s / level.conversations
-        followers = [
-            _Follower(socket, door, level, observed).run(start_at + number * pause_s)
-            for number, (socket, door) in enumerate(zip(sockets, doors, strict=True))
-        ]
-        async with asyncio.timeout(level.stagger_s + level.answer.duration_s + DRAIN_LIMIT_S):
-            await asyncio.gather(*followers)
-        observed.wall_s = time.monotonic() - begun_at
-        observed.client_share = (time.process_time() - begun_cpu_s) / observed.wall_s
-        observed.cpu_s = sample()[0] - server_cpu_s
-        await weighing
-        await asyncio.gather(*(socket.close() for socket in sockets))
+    gate = asyncio.Semaphore(HANDSHAKES_AT_ONCE)
+    sockets = await asyncio.gather(*(_open(door, gate) for door in doors))
+    followers = [Follower(socket, door, level) for socket, door in zip(sockets, doors, strict=True)]
+    await asyncio.sleep(SETTLE_S)
+    begun_at, before = time.monotonic(), sample()
+    start_at = asyncio.get_running_loop().time() + 0.02
+    weighing = asyncio.create_task(weigh(observed, level, sample))
+    pause_s = level.stagger_s / level.conversations
+    async with asyncio.timeout(level.stagger_s + level.answer.duration_s + DRAIN_LIMIT_S):
+        await asyncio.gather(*(follower.run(start_at + number * pause_s) for number, follower in enumerate(followers)))
+    observed.wall_s = time.monotonic() - begun_at
+    after = sample()
+    observed.cpu_s = after.server_cpu_s - before.server_cpu_s
+    for follower in followers:
+        follower.tell(observed)
+    await weighing
+    await asyncio.gather(*(socket.close() for socket in sockets))
     return observed
 
 
-async def _open(
-    session: aiohttp.ClientSession, door: Door, gate: asyncio.Semaphore
-) -> aiohttp.ClientWebSocketResponse[bool]:
+async def _open(door: Door, gate: asyncio.Semaphore) -> Line:
     async with gate:
-        return await session.ws_connect(door.url, headers=door.headers, max_msg_size=0)
+        return await door.opener(door.url, door.headers)
 
 
-async def _weigh(observed: Observed, level: Level, sample: Callable[[], tuple[float, int]]) -> None:
-    # Shortly before the first answer ends: then all are live, and as long as they get.
-    await asyncio.sleep(max(level.stagger_s, level.answer.duration_s) * 0.9)
-    observed.rss_live_bytes = sample()[1]
+async def weigh(observed: Observed, level: Level, sample: Callable[[], Sample]) -> None:
+    """Note how busy all were while all answers were live, and the server's memory shortly before the first one ends."""
+    length_s = max(level.stagger_s, level.answer.duration_s)
+    await asyncio.sleep(min(level.stagger_s, length_s * 0.4))
+    begun_at, before = time.monotonic(), sample()
+    await asyncio.sleep(length_s * 0.9 - min(level.stagger_s, length_s * 0.4))
+    after, wall_s = sample(), time.monotonic() - begun_at
+    observed.rss_live_bytes = after.server_rss_bytes
+    if wall_s > 0:
+        observed.server_share = (after.server_cpu_s - before.server_cpu_s) / wall_s
+        observed.upstream_share = (after.upstream_cpu_s - before.upstream_cpu_s) / wall_s
+        observed.client_share = (after.client_cpu_s - before.client_cpu_s) / wall_s
 
 
-class _Follower:
+class Follower:
     """One conversation of a level."""
 
-    def __init__(
-        self, socket: aiohttp.ClientWebSocketResponse[bool], door: Door, level: Level, observed: Observed
-    ) -> None:
-        self._socket, self._door, self._level, self._observed = socket, door, level, observed
+    def __init__(self, socket: Line, door: Door, level: Level) -> None:
+        self._socket, self._door, self._level = socket, door, level
         self._reading = Reading()
         self._expected = level.answer.stamps
+        self._ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._frames = self._bytes = self._progress_frames = self._progress_bytes = 0
         self._unacknowledged = 0
         self._acknowledged_us = 0
+        socket.on_text = self._take if door.is_product else self._take_plain
 
     async def run(self, start_at: float) -> None:
         """Ask at that time of the loop's clock and read the whole answer."""
@@ -105,46 +126,58 @@ class _Follower:
         question = {"action": "send", "text": self._level.answer.prompt(), "client_id": str(uuid.uuid4())}
         self._reading.send()
         self._acknowledged_us = self._reading.sent_us
-        await self._socket.send_str(json.dumps(question))
-        while True:
-            message = await self._socket.receive()
-            at_us = now_us()
-            if message.type is not aiohttp.WSMsgType.TEXT:
-                raise BenchError(f"the socket closed in the middle of an answer: {message!r}")
-            if await self._take(message.data, at_us):
-                break
-        self._observed.add(self._reading, self._expected)
+        if self._door.asks:
+            self._socket.send(json.dumps(question))
+        await asyncio.wait((self._ended, self._socket.closed), return_when=asyncio.FIRST_COMPLETED)
+        if not self._ended.done():
+            raise BenchError("the socket closed in the middle of an answer")
+        self._ended.result()
 
-    async def _take(self, data: str, at_us: int) -> bool:
-        """One message; whether it was the last."""
-        frame = json.loads(data) if self._door.is_product else {"content": data}
+    def tell(self, observed: Observed) -> None:
+        """Add what was seen."""
+        observed.add(self._reading, self._expected)
+        observed.frames += self._frames
+        observed.bytes += self._bytes
+        observed.progress_frames += self._progress_frames
+        observed.progress_bytes += self._progress_bytes
+
+    def _take_plain(self, data: bytes, at_us: int) -> None:
+        self._count(data, is_progress=self._reading.take(data, at_us))
+        if len(self._reading.delays_us) >= self._expected:
+            self._end()
+
+    def _take(self, data: bytes, at_us: int) -> None:
+        is_news = self._reading.take(data, at_us)
+        frame = json.loads(data)
+        self._acknowledge(frame, at_us)
         content = frame.get("content", "")
-        is_news = self._reading.take(content, at_us)
-        if not self._door.is_product:
-            has_ended = len(self._reading.delays_us) >= self._expected
-        else:
-            statuses = ANSWER_STATUS.findall(content)
-            has_ended = bool(statuses) and statuses[-1] != "running"
-            if has_ended and statuses[-1] != "done":
-                raise BenchError(f"a turn ended as {statuses[-1]}")
-            if complaint := COMPLAINT.search(content):
-                raise BenchError(f"the server complained: {complaint[1]}")
-            await self._acknowledge(frame, at_us)
-        self._count(len(data.encode()), is_progress=is_news and not (self._door.is_product and has_ended))
-        return has_ended
+        statuses = ANSWER_STATUS.findall(content)
+        has_ended = bool(statuses) and statuses[-1] not in ("queued", "running")
+        self._count(data, is_progress=is_news and not has_ended)
+        if complaint := COMPLAINT.search(content):
+            self._end(BenchError(f"the server complained: {complaint[1]}"))
+        elif has_ended:
+            self._end(None if statuses[-1] == "done" else BenchError(f"a turn ended as {statuses[-1]}"))
 
-    async def _acknowledge(self, frame: dict[str, object], at_us: int) -> None:
+    def _end(self, error: BenchError | None = None) -> None:
+        if self._ended.done():
+            return
+        if error:
+            self._ended.set_exception(error)
+        else:
+            self._ended.set_result(None)
+
+    def _acknowledge(self, frame: dict[str, object], at_us: int) -> None:
         if "seq" not in frame:
             return
         self._unacknowledged += 1
         if self._unacknowledged >= ACK_EVERY_FRAMES or at_us - self._acknowledged_us >= ACK_AFTER_US:
             self._unacknowledged, self._acknowledged_us = 0, at_us
-            told = {"action": "ack", "turn": frame.get("turn"), "seq": frame["seq"]}
-            await self._socket.send_str(json.dumps(told))
+            self._socket.send(json.dumps({"action": "ack", "turn": frame.get("turn"), "seq": frame["seq"]}))
 
-    def _count(self, size_bytes: int, *, is_progress: bool) -> None:
-        self._observed.frames += 1
-        self._observed.bytes += size_bytes
+    def _count(self, data: bytes, *, is_progress: bool) -> None:
+        self._frames += 1
+        self._bytes += len(data)
         if is_progress:
-            self._observed.progress_frames += 1
-            self._observed.progress_bytes += size_bytes
+            self._progress_frames += 1
+            self._progress_bytes += len(data)

@@ -17,6 +17,18 @@ RATE_LIMIT_MS = 250.0
 """A level is kept up with while the 99th percentile of delivery is at most this."""
 OFFERED_SHARE = 0.95
 """Of the rate that was asked for, what the upstream must really have sent for a level to count."""
+BUSY_SHARE = 0.88
+"""Of its core: who uses more has no time left."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """CPU seconds and memory so far."""
+
+    server_cpu_s: float
+    server_rss_bytes: int
+    upstream_cpu_s: float
+    client_cpu_s: float
 
 
 @dataclass(slots=True)
@@ -45,8 +57,10 @@ class Observed:
     """Of the server's process tree, when most of the answers were there."""
     cpu_s: float = 0.0
     """Of the server's process tree, from before the first question to after the last answer."""
+    server_share: float = 0.0
+    """CPU of the server, as a share of its core, while all answers were live."""
     client_share: float = 0.0
-    """CPU of the client, as a share of its core; upstream and client have one core between them."""
+    """The same of the client; upstream and client have one core between them."""
     upstream_share: float = 0.0
     commits: int | None = None
     """Transactions of the product's database."""
@@ -70,6 +84,11 @@ class Observed:
             and self.offered_per_s >= OFFERED_SHARE * self.asked_per_s
         )
 
+    @property
+    def harness_share(self) -> float:
+        """CPU of client and upstream, as a share of the core that they have between them."""
+        return self.client_share + self.upstream_share
+
 
 def percentile(values: Sequence[float], percent: float) -> float:
     """Nearest rank: the smallest value that `percent` of all do not exceed. Raises ValueError when there is none."""
@@ -81,6 +100,8 @@ def percentile(values: Sequence[float], percent: float) -> float:
 def figures_of(level: Level, observed: Observed) -> Figures:
     """One level's figures."""
     chunks = len(observed.delivery_ms)
+    if not chunks:
+        return {f"lost {level.name}": observed.lost}
     figures = {
         "first_part_p50_ms": percentile(observed.first_part_ms, 50),
         "first_part_p99_ms": percentile(observed.first_part_ms, 99),
@@ -89,6 +110,7 @@ def figures_of(level: Level, observed: Observed) -> Figures:
         "cpu_s_per_1000": 1000 * observed.cpu_s / chunks,
         "offered_per_s": observed.offered_per_s,
         "delivered_per_s": chunks / observed.wall_s,
+        "server_share": observed.server_share,
         "client_share": observed.client_share,
         "upstream_share": observed.upstream_share,
         "lost": observed.lost,
@@ -115,3 +137,18 @@ def medians(repeats: Iterable[Mapping[str, float]]) -> Figures:
 def ratios(figures: Mapping[str, float], base: Mapping[str, float]) -> Figures:
     """Each figure divided by the base's, where that has it and it is not 0."""
     return {name: value / base[name] for name, value in figures.items() if base.get(name)}
+
+
+def limit_of(figures: Mapping[str, float]) -> str:
+    """What ended the search for the highest rate, in words: the server, or what measures it."""
+    if "failed_rate_per_s" not in figures:
+        return "kept up with every level tried: its limit lies above"
+    server, harness = figures["failed_server_share"], figures["failed_harness_share"]
+    busy = (
+        f"at {figures['failed_rate_per_s']:,.0f}/s the server used {server:.0%} of its core, the harness {harness:.0%}"
+    )
+    if harness >= BUSY_SHARE:
+        return f"{busy}: the harness was at its limit, so the server's may lie above"
+    if server >= BUSY_SHARE:
+        return f"{busy}: the server was the limit"
+    return f"{busy}: neither was busy all the time; the server fell behind in between"

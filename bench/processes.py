@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import re
 import socket
@@ -36,6 +37,17 @@ def cores() -> tuple[int, int]:
     return usable[0], usable[-1]
 
 
+def settle_here() -> None:
+    """Make this process a client: on the client's core, and without pauses that would be counted as the server's."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(100_000)
+    server_core, own_core = cores()
+    os.sched_setaffinity(0, {own_core})
+    if server_core == own_core:
+        print("There is only one core: server and client disturb each other.", file=sys.stderr)
+
+
 def free_port() -> int:
     """A port that nothing listens on."""
     with closing(socket.socket()) as probe:
@@ -55,14 +67,22 @@ class PinnedProcess:
     """A Python process of this project on one core."""
 
     def __init__(
-        self, arguments: Sequence[str], *, core: int, variables: Mapping[str, str], log: Path, pipes: bool = False
+        self,
+        arguments: Sequence[str],
+        *,
+        core: int,
+        variables: Mapping[str, str],
+        log: Path,
+        pipes: bool = False,
+        python: str = sys.executable,
+        cwd: Path = ROOT,
     ) -> None:
         """Start `python ARGUMENTS`; with `pipes` its stdin and stdout are ours, else all it writes goes to `log`."""
         self._log = log
         with log.open("ab") as file:
             self.popen = subprocess.Popen(
-                [sys.executable, *arguments],
-                cwd=ROOT,
+                [python, *arguments],
+                cwd=cwd,
                 env=dict(variables),
                 stdin=subprocess.PIPE if pipes else subprocess.DEVNULL,
                 stdout=subprocess.PIPE if pipes else file,

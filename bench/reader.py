@@ -26,7 +26,7 @@ async def read(client: genai.Client, level: Level, start_at: float, observed: Ob
     reading = Reading()
     reading.send()
     async for text in chunks_of(client, level.answer.prompt()):
-        reading.take(text, now_us())
+        reading.take(text.encode(), now_us())
     observed.add(reading, level.answer.stamps)
 
 

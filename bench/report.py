@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from bench.figures import Figures, ratios
+from bench.figures import Figures, limit_of, ratios
+from bench.layout import markdown_table, number
 
 #: Order and words of the table: the beginning of a figure's name, what it is, digits after the point.
 MEASURES = (
@@ -24,36 +25,39 @@ MEASURES = (
     ("frames_per_s", "frames/s", 0),
     ("commits_per_s", "commits/s", 0),
     ("chunks_per_commit", "chunks per commit", 1),
+    ("browser_main_thread_s", "browser's main thread, s", 2),
+    ("browser_cpu_s", "of it CPU, s", 2),
+    ("browser_script_s", "of it script, s", 2),
+    ("browser_layout_s", "of it layout and style, s", 2),
+    ("browser_s_per_1000", "browser's main thread per 1,000 chunks, s", 2),
+    ("browser_longest_task_ms", "browser's longest task while streaming, ms", 1),
+    ("browser_layout_shift", "layout shift, the sum of all", 4),
+    ("browser_reader_moved_px", "what a reader who scrolled up saw move, px", 1),
 )
-HEAD = ("measure", "(a) SDK alone", "(b) bare relay", "Plotline", "of (a)", "of (b)")
+WORDS = {"sdk": "(a) SDK alone", "relay": "(b) bare relay", "lean": "(c) lean relay", "plotline": "Plotline"}
 
 
-def table(results: Mapping[str, Figures]) -> str:
-    """Markdown; `results` are the medians of `sdk`, `relay` and `plotline`."""
-    sdk, relay, plotline = results["sdk"], results["relay"], results["plotline"]
-    of_sdk, of_relay = ratios(plotline, sdk), ratios(plotline, relay)
-    rows: list[tuple[str, ...]] = [HEAD]
+def table(results: Mapping[str, Figures], browser: Figures) -> str:
+    """Markdown; medians of `plotline` and what was measured beside it, and of the browser with Plotline's page."""
+    plotline = results["plotline"] | browser
+    of_sdk, of_relay = (ratios(plotline, results.get(name, {})) for name in ("sdk", "relay"))
+    rows = [("measure", *(WORDS.get(name, name) for name in results), "of (a)", "of (b)")]
     for prefix, words, digits in MEASURES:
         for name in (name for name in plotline if name == prefix or name.startswith(f"{prefix} ")):
             level = name.removeprefix(prefix).strip()
             rows.append(
                 (
                     f"{words}; {level}" if level else words,
-                    *(_number(figures.get(name), digits) for figures in (sdk, relay, plotline)),
-                    *(_number(figures.get(name), 2) for figures in (of_sdk, of_relay)),
+                    *(
+                        number((plotline if target == "plotline" else figures).get(name), digits)
+                        for target, figures in results.items()
+                    ),
+                    *(number(figures.get(name), 2) for figures in (of_sdk, of_relay)),
                 )
             )
-    widths = [max(len(row[column]) for row in rows) for column in range(len(HEAD))]
-    lines = ["| " + " | ".join(_padded(row, widths)) + " |" for row in rows]
-    lines.insert(
-        1, "|" + "|".join("-" * (width + 1) + (":" if column else "-") for column, width in enumerate(widths)) + "|"
-    )
-    return "\n".join(lines)
+    return markdown_table(rows)
 
 
-def _number(value: float | None, digits: int) -> str:
-    return "-" if value is None else f"{value:,.{digits}f}"
-
-
-def _padded(row: tuple[str, ...], widths: list[int]) -> list[str]:
-    return [row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))]
+def limits(results: Mapping[str, Figures]) -> str:
+    """What ended each search for the highest rate, a line each."""
+    return "\n".join(f"- {WORDS.get(name, name)}: {limit_of(figures)}." for name, figures in results.items())

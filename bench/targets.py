@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
@@ -12,7 +14,7 @@ import uvloop
 
 from bench.answers import Level
 from bench.client import Door, run_level
-from bench.figures import Observed
+from bench.figures import Observed, Sample
 from bench.processes import PinnedProcess, cores, environment, free_port
 
 
@@ -59,8 +61,11 @@ def running_upstream(folder: Path) -> Iterator[Upstream]:
 
 def observe(process: PinnedProcess, upstream: Upstream, doors: Sequence[Door], level: Level) -> Observed:
     """Run a level by the socket client."""
-    upstream_cpu_s = upstream.process.cpu_s()
-    observed = uvloop.run(run_level(doors, level, lambda: (process.cpu_s(), process.rss_bytes())))
+    observed = uvloop.run(run_level(doors, level, partial(sample, process, upstream)))
     process.check()
-    observed.upstream_share = (upstream.process.cpu_s() - upstream_cpu_s) / observed.wall_s
     return observed
+
+
+def sample(process: PinnedProcess, upstream: Upstream) -> Sample:
+    """What server, upstream and this process have used by now."""
+    return Sample(process.cpu_s(), process.rss_bytes(), upstream.process.cpu_s(), time.process_time())

@@ -1,116 +1,178 @@
-"""A server that speaks Gemini's stream and stamps each chunk just before writing it; `python -m bench.upstream PORT`.
+"""A server that streams as Gemini or OpenAI do, stamping each chunk as it writes it; `python -m bench.upstream PORT`.
 
-Whatever the path, a POST is answered with what the last text of its contents orders; see `bench.answers`.
+A POST is answered with what the last text of its contents orders; see `bench.answers`. The path tells the form:
+`.../chat/completions` is OpenAI's, all others are Gemini's; `GET .../models` is OpenAI's list. It is written on the
+transport itself: upstream and client share one core, and a busy upstream would be taken for a slow product.
 """
 
 from __future__ import annotations
 
 import asyncio
-import base64
 import gc
-import io
 import json
-import random
 import sys
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, cast
 
 import uvloop
-from aiohttp import web
-from PIL import Image
 
-from bench.answers import PIECES, Answer, now_us
+from bench.answers import Answer, now_us
+from bench.wire import (
+    GEMINI,
+    GEMINI_TITLE,
+    OPENAI,
+    OPENAI_MODELS,
+    OPENAI_TITLE,
+    OPENAI_TITLE_WHOLE,
+    Form,
+    Step,
+)
 
-GRAPHS = 16
-"""Different ones; the n-th graph of every answer is the same."""
-
-#: Noise does not compress: 142 x 142 x 3 bytes are 60 KB of PNG.
-GRAPH_SIDE_PIXELS = 142
-
-
-def event(*parts: dict[str, Any], tokens: int = 0, **candidate: str) -> bytes:
-    """One server-sent event as Gemini writes it; `tokens` of the answer so far."""
-    response = {
-        "candidates": [{"content": {"parts": list(parts), "role": "model"}, **candidate, "index": 0}],
-        "usageMetadata": {"promptTokenCount": 12, "candidatesTokenCount": tokens, "totalTokenCount": 12 + tokens},
-        "modelVersion": "bench",
-        "responseId": "bench-response",
-    }
-    return b"data: " + json.dumps(response, ensure_ascii=False, separators=(",", ":")).encode() + b"\r\n\r\n"
+STREAM_HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
+AT_ONCE = 16
+"""Chunks written before others get their turn, when an answer is late or flat out."""
 
 
-def around_stamp(data: bytes) -> tuple[bytes, bytes]:
-    """What comes before and after the stamp's digits."""
-    before, after = data.split(b"@")
-    return before + "⟨".encode(), "⟩".encode() + after
+def prompt_of(body: dict[str, Any]) -> str:
+    """The last text of a request in either form; empty when it has none."""
+    last = (body.get("contents") or body.get("messages") or [{}])[-1]
+    parts = last.get("parts") or last.get("content") or ""
+    if isinstance(parts, list):
+        parts = next((part["text"] for part in reversed(parts) if "text" in part), "")
+    return str(parts)
 
 
-#: As on the wire, no two neighbours tell the same usage.
-TEXTS = [around_stamp(event({"text": piece}, tokens=5 * number)) for number, piece in enumerate(PIECES, start=1)]
-LAST_TEXT = around_stamp(event({"text": "@ done."}, finishReason="STOP"))
-CODE = around_stamp(event({"executableCode": {"language": "PYTHON", "code": "# @\nplt.plot(range(9))\nplt.show()"}}))
-RESULT = around_stamp(event({"codeExecutionResult": {"outcome": "OUTCOME_OK", "output": "@\n"}}))
-
-
-def graph_event(seed: int) -> bytes:
-    """A chunk with a PNG of 60 KB."""
-    side = GRAPH_SIDE_PIXELS
-    image = Image.frombytes("RGB", (side, side), random.Random(seed).randbytes(side * side * 3))
-    png = io.BytesIO()
-    image.save(png, "PNG")
-    return event({"inlineData": {"mimeType": "image/png", "data": base64.b64encode(png.getvalue()).decode()}})
-
-
-GRAPH_EVENTS = [graph_event(seed) for seed in range(GRAPHS)]
-
-
-def steps(answer: Answer) -> Iterator[tuple[float, tuple[bytes, bytes] | bytes]]:
-    """What to send: when it is due, and bytes around a stamp or without one."""
-    places = answer.graph_places()
-    for index in range(answer.chunks):
-        due_s = answer.due_s(index)
-        if index in places:
-            yield due_s, CODE
-            yield due_s, RESULT
-            yield due_s, GRAPH_EVENTS[sorted(places).index(index) % GRAPHS]
-        yield due_s, TEXTS[index % len(TEXTS)] if index < answer.chunks - 1 else LAST_TEXT
-
-
-async def stream(request: web.Request) -> web.StreamResponse:
-    """Send the answer that was ordered."""
-    asked = await request.json()
-    answer = Answer.ordered_by(asked["contents"][-1]["parts"][-1]["text"])
-    response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
-    await response.prepare(request)
-    loop = asyncio.get_running_loop()
-    started_at, stamp = loop.time(), 0
+def ordered(prompt: str) -> Answer | None:
+    """What it orders; None when it is no order."""
     try:
-        for due_s, step in steps(answer):
-            wait_s = started_at + due_s - loop.time()
-            if wait_s > 0:
-                await asyncio.sleep(wait_s)
-            if isinstance(step, bytes):
-                await response.write(step)
-                continue
-            before, after = step
-            stamp = max(now_us(), stamp + 1)
-            await response.write(b"%s%d%s" % (before, stamp, after))
-    except ConnectionResetError:
-        # The reader has gone: it was stopped, or its process ended.
-        return response
-    await response.write_eof()
-    return response
+        return Answer.ordered_by(prompt)
+    except (TypeError, ValueError):
+        return None
 
 
-def main(port: int) -> None:
+def chunk_of(data: bytes) -> bytes:
+    """A chunk of HTTP/1.1."""
+    return b"%x\r\n%s\r\n" % (len(data), data)
+
+
+class Server(asyncio.Protocol):
+    """One connection: requests one after another, each answered to its end."""
+
+    def __init__(self) -> None:
+        self._buffer = b""
+        self._loop = asyncio.get_running_loop()
+        self._steps: Iterator[tuple[float, Step]] | None = None
+        """Of the answer that is being written."""
+        self._next: tuple[float, Step] | None = None
+        self._timer: asyncio.Handle | None = None
+        self._is_paused = False
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Keep it."""
+        # uvloop's transports do not say that they are one.
+        self._transport = cast(asyncio.Transport, transport)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """The reader has gone: it was stopped, or its process ended."""
+        if self._timer:
+            self._timer.cancel()
+
+    def data_received(self, data: bytes) -> None:
+        """Read a request; the next one is left until this one is answered."""
+        self._buffer += data
+        if not self._steps:
+            self._serve()
+
+    def _serve(self) -> None:
+        head, found, rest = self._buffer.partition(b"\r\n\r\n")
+        if not found:
+            return
+        request, *lines = head.decode("latin-1").split("\r\n")
+        fields = {name.strip().lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
+        length = int(fields.get("content-length", 0))
+        if len(rest) < length:
+            return
+        self._buffer = rest[length:]
+        method, path, _ = request.split(" ", 2)
+        is_openai = path.partition("?")[0].endswith("/chat/completions")
+        if method == "GET":
+            self._say(OPENAI_MODELS if path.endswith("/models") else b"{}")
+        elif "transfer-encoding" in fields:
+            self._say(b"{}", status="411 Length Required")
+        else:
+            body = json.loads(rest[:length])
+            answer = ordered(prompt_of(body))
+            if answer:
+                self._begin(answer, OPENAI if is_openai else GEMINI)
+            elif is_openai and not body.get("stream"):
+                self._say(OPENAI_TITLE_WHOLE)
+            else:
+                self._transport.write(
+                    STREAM_HEAD + chunk_of(OPENAI_TITLE if is_openai else GEMINI_TITLE) + b"0\r\n\r\n"
+                )
+
+    def _say(self, data: bytes, status: str = "200 OK") -> None:
+        head = f"HTTP/1.1 {status}\r\nContent-Type: application/json\r\nContent-Length: {len(data)}\r\n\r\n"
+        self._transport.write(head.encode() + data)
+
+    # --- a stream -------------------------------------------------------------------------------------------------
+
+    def _begin(self, answer: Answer, form: Form) -> None:
+        self._started_at, self._stamp = self._loop.time(), 0
+        self._head = STREAM_HEAD
+        self._steps = form.steps(answer)
+        self._next = next(self._steps)
+        self._go_on()
+
+    def _go_on(self) -> None:
+        """Write what is due, then wait for the next."""
+        assert self._steps
+        self._timer = None
+        for _ in range(AT_ONCE):
+            if self._next is None:
+                self._transport.write(b"0\r\n\r\n")
+                self._steps = None
+                self._serve()
+                return
+            due_s, step = self._next
+            due_at = self._started_at + due_s
+            if self._is_paused:
+                return
+            if due_at > self._loop.time():
+                self._timer = self._loop.call_at(due_at, self._go_on)
+                return
+            self._write(step)
+            self._next = next(self._steps, None)
+        self._timer = self._loop.call_soon(self._go_on)
+
+    def _write(self, step: Step) -> None:
+        if isinstance(step, bytes):
+            data = step
+        else:
+            self._stamp = max(now_us(), self._stamp + 1)
+            data = b"%s%d%s" % (step[0], self._stamp, step[1])
+        self._transport.write(self._head + chunk_of(data))
+        self._head = b""
+
+    def pause_writing(self) -> None:
+        """The reader is slow: what is late now is stamped when it is written."""
+        self._is_paused = True
+
+    def resume_writing(self) -> None:
+        """It has caught up."""
+        self._is_paused = False
+        if self._steps and not self._timer:
+            self._go_on()
+
+
+async def serve(port: int) -> None:
     """Serve on loopback until SIGTERM."""
-    application = web.Application()
-    application.router.add_post("/{path:.*}", stream)
-    # A pause of ours would be counted as the product's.
-    gc.freeze()
-    gc.set_threshold(100_000)
-    web.run_app(application, host="127.0.0.1", port=port, print=None, access_log=None, loop=uvloop.new_event_loop())
+    server = await asyncio.get_running_loop().create_server(Server, "127.0.0.1", port, backlog=1024)
+    await server.serve_forever()
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]))
+    # A pause of ours would be counted as the product's.
+    gc.freeze()
+    gc.set_threshold(100_000)
+    uvloop.run(serve(int(sys.argv[1])))

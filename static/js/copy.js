@@ -68,4 +68,4 @@ document.addEventListener("pointerover", ({ target }) => {
   hovered = target.closest('[data-part-kind="text"] pre');
   place();
 });
-document.getElementById("scroller").addEventListener("scroll", place, { passive: true });
+document.getElementById("scroller").addEventListener("scroll", () => { if (hovered) place(); }, { passive: true });

@@ -27,21 +27,38 @@ export function pin() {
   scroller.scrollTop = scroller.scrollHeight;
 }
 
-scroller.addEventListener("scroll", () => {
+/** Whether the reader still wants the end. */
+function look() {
   const { scrollTop, scrollHeight, clientHeight } = scroller;
   // Growth alone never unpins: only a reader makes scrollTop smaller.
   if (scrollHeight - scrollTop - clientHeight < NEAR_PX) pinned = true;
   else if (scrollTop < lastTop) pinned = false;
   lastTop = scrollTop;
-  jump.hidden = pinned;
-});
+  // Setting what is set already would be a change to the browser.
+  if (jump.hidden !== pinned) jump.hidden = pinned;
+}
 
-const follow = new ResizeObserver(() => {
-  if (pinned) scroller.scrollTop = scroller.scrollHeight;
-});
-follow.observe(scroller);
-follow.observe(transcript());
-pin();
+function follow() {
+  // A reader may have scrolled up whose event is still to come.
+  if (pinned) look();
+  if (!pinned) return;
+  scroller.scrollTop = scroller.scrollHeight;
+  lastTop = scroller.scrollTop;
+}
+
+scroller.addEventListener("scroll", look);
+
+const grown = new ResizeObserver(follow);
+grown.observe(scroller);
+grown.observe(transcript());
+// Before the browser draws a frame, not while it does: what scrolls then has a second one drawn, for its event.
+connection.addEventListener("frame", follow);
+// An address that names a message, as search's do, is of a reader who wants to see that one.
+const named = location.hash && document.getElementById(location.hash.slice(1));
+if (named) {
+  pinned = false;
+  named.scrollIntoView();
+} else pin();
 
 // --- what a screen reader hears: the state, not each word ---------------------------------------------------------
 

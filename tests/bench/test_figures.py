@@ -13,7 +13,7 @@ def read_answer(delays_us: list[int], gap_us: int) -> Reading:
     reading = Reading()
     for number, delay_us in enumerate(delays_us):
         stamp = 1_000 + number * gap_us
-        reading.take(f"⟨{stamp}⟩", stamp + delay_us)
+        reading.take(f"⟨{stamp}⟩".encode(), stamp + delay_us)
     return reading
 
 

@@ -29,7 +29,7 @@ def test_commits_are_counted_as_sqlite_counts_them(tmp_path: Path) -> None:
 
 def test_table_sets_plotline_beside_the_baselines() -> None:
     name = "cpu_s_per_1000 50x20"
-    lines = table({"sdk": {name: 0.2}, "relay": {}, "plotline": {name: 0.3}}).splitlines()
+    lines = table({"sdk": {name: 0.2}, "relay": {}, "plotline": {name: 0.3}}, {}).splitlines()
     assert [cell.strip() for cell in lines[2].split("|")[1:-1]] == [
         "CPU per 1,000 chunks, s; 50x20",
         "0.200",
