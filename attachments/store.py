@@ -125,7 +125,7 @@ def new_upload(*, owner_id: int, name: str, data: bytes) -> Attachment:
         # One upload of a person at a time, so that many at once do not pass together. Without the key: graphs of live
         # turns refer to the same row and must not wait.
         list(get_user_model()._default_manager.select_for_update(no_key=True).filter(pk=owner_id))
-        _check_quota(owner_id, info.name, len(data))
+        check_quota(owner_id, info.name, len(data))
         return new_pending(
             owner_id=owner_id,
             data=data,
@@ -148,7 +148,7 @@ def _redrawn(info: UploadInfo, data: bytes) -> tuple[UploadInfo, bytes]:
     return UploadInfo(name, picture.mime_type, picture.width, picture.height), picture.data
 
 
-def _check_quota(owner_id: int, name: str, size_bytes: int) -> None:
+def check_quota(owner_id: int, name: str, size_bytes: int) -> None:
     """Raises RefusedUpload. Counts by time: what was uploaded and never sent cannot lock anybody out for good."""
     recent = Attachment.objects.filter(
         owner_id=owner_id, is_graph=False, created_at__gt=timezone.now() - QUOTA_WINDOW

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import Any
 
 from django import forms
@@ -15,12 +16,14 @@ from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.core.validators import RegexValidator
 
-from chat.models import Conversation
+from chat.models import Conversation, Place
 
 #: Most files in one message.
 ATTACHMENTS_LIMIT = 10
 #: Longest `client_id`, in characters.
 CLIENT_ID_LIMIT = 64
+#: Longest text to search for, in characters.
+SEARCH_LIMIT = 200
 #: Longest title, in characters.
 TITLE_LIMIT = 200
 
@@ -114,8 +117,10 @@ class ModelField(PlainTextField):
         )
 
 
-class MessageIdField(forms.Field):
-    """Id of a message, or None."""
+class IdField(forms.Field):
+    """An id, or None."""
+
+    default_error_messages = {"unknown": "There is nothing with this id."}  # noqa: RUF012 - Django's own spelling
 
     def to_python(self, value: object) -> uuid.UUID | None:
         """Raises ValidationError for what is no id."""
@@ -124,7 +129,13 @@ class MessageIdField(forms.Field):
         try:
             return _uuid(value)
         except ValueError:
-            raise ValidationError("There is no such message.", code="invalid") from None
+            raise ValidationError(self.error_messages["unknown"], code="invalid") from None
+
+
+class MessageIdField(IdField):
+    """Id of a message, or None."""
+
+    default_error_messages = {"unknown": "There is no such message."}  # noqa: RUF012 - Django's own spelling
 
 
 class SendForm(SentencesForm):
@@ -214,3 +225,38 @@ class ConversationSettingsForm(SentencesForm):
         super().__init__(data)
         for name in set(self.fields) - set(self.data):
             del self.fields[name]
+
+
+class PlaceField(PlainTextField):
+    """Where a list of conversations goes on, as `written` says it; or None."""
+
+    def clean(self, value: object) -> Place | None:
+        """Raises ValidationError for all that `written` does not give."""
+        text = super().clean(value)
+        if not text:
+            return None
+        at, _, conversation_id = text.partition("_")
+        try:
+            moment = datetime.fromisoformat(at)
+            if moment.tzinfo is None:
+                raise ValueError("a moment of no time zone")
+            return Place(moment.astimezone(UTC), uuid.UUID(conversation_id))
+        except (ValueError, OverflowError):
+            raise ValidationError("The list cannot go on from there.", code="invalid") from None
+
+    @staticmethod
+    def written(place: Place) -> str:
+        """As it goes into an address."""
+        return f"{place.updated_at.isoformat()}_{place.conversation_id.hex}"
+
+
+class ListForm(SentencesForm):
+    """Which conversations to list: those that hold the words of `q`, on from `after`; `open` is the one in view."""
+
+    q = PlainTextField(
+        required=False,
+        max_length=SEARCH_LIMIT,
+        error_messages={"max_length": f"At most {SEARCH_LIMIT} characters can be searched for."},
+    )
+    after = PlaceField(required=False)
+    open = IdField(required=False)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from django.urls import path
+from django.urls import include, path
 
 from chat import views
 
 urlpatterns = [
+    path("", include("chat.transfers")),
     path("", views.home, name="home"),
+    path("conversations/", views.conversations, name="conversations"),
     path("c/new/", views.conversation_new, name="conversation-new"),
     path("c/<uuid:conversation_id>/", views.conversation, name="conversation"),
     path("c/<uuid:conversation_id>/rename/", views.conversation_rename, name="conversation-rename"),

@@ -6,28 +6,38 @@ What is not theirs is a 404 (`access.NotFound`). A page that changes something t
 from __future__ import annotations
 
 import uuid
+from typing import Any
+from urllib.parse import urlencode
 
 from django.conf import settings
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
+from django_htmx.middleware import HtmxDetails
 
 from chat.access import NotFound, conversations_of, readable_conversation, writable_conversation
 from chat.catalogue.choices import check_choice, choices
 from chat.catalogue.setups import UnknownModel
-from chat.forms import ATTACHMENTS_LIMIT, ConversationSettingsForm, RenameForm
-from chat.models import Conversation
+from chat.forms import ATTACHMENTS_LIMIT, ConversationSettingsForm, ListForm, PlaceField, RenameForm
+from chat.models import Conversation, Place
+from chat.models.found import found
+from chat.search.query import parse
 from chat.turns.spending import conversation_usage
 from chat.turns.transcript import snapshot
+
+LISTED_AT_ONCE = 40
+FOUND_AT_ONCE = 20
 
 
 class SignedInRequest(HttpRequest):
     """A request behind `login_required`."""
 
     user: User
+    htmx: HtmxDetails
 
 
 @never_cache
@@ -51,9 +61,9 @@ def conversation(request: SignedInRequest, conversation_id: uuid.UUID) -> HttpRe
     except Conversation.DoesNotExist:  # deleted in another tab just now
         raise NotFound from None
     context = {
+        **_listed(request.user, opened=shown.pk),
         "conversation": shown,
         "messages": page.messages,
-        "conversations": conversations_of(request.user).listed(),
         "emulated": settings.GEMINI_EMULATED,
         "socket_url": f"/ws/conversations/{shown.pk}/?revision={page.revision}",
         "code_execution_choices": Conversation.CodeExecution.choices,
@@ -64,6 +74,21 @@ def conversation(request: SignedInRequest, conversation_id: uuid.UUID) -> HttpRe
         "usage": conversation_usage(shown.pk),
     }
     return render(request, "chat/conversation.html", context)
+
+
+@never_cache
+@login_required
+@require_safe
+def conversations(request: SignedInRequest) -> HttpResponse:
+    """List theirs, or those that hold what they look for: as a page, or as what htmx puts into the list."""
+    form = ListForm(request.GET)
+    if not form.is_valid():
+        return _refusal(form.sentence())
+    asked = form.cleaned_data
+    context = _listed(request.user, asked["q"], asked["after"], asked["open"])
+    if not request.htmx:
+        return render(request, "chat/conversations.html", context)
+    return render(request, "chat/_entries.html" if asked["after"] else "chat/_conversations.html", context)
 
 
 @login_required
@@ -110,6 +135,26 @@ def conversation_delete(request: SignedInRequest, conversation_id: uuid.UUID) ->
     """Delete it and what only it shows."""
     writable_conversation(request.user, conversation_id).delete_with_attachments()
     return redirect("home")
+
+
+def _listed(
+    user: User, searched: str = "", after: Place | None = None, opened: uuid.UUID | None = None
+) -> dict[str, Any]:
+    """What the list's templates need; `opened`: the conversation in view, which the list marks."""
+    terms = parse(searched)
+    theirs = conversations_of(user)
+    page = theirs.holding(terms).page(FOUND_AT_ONCE, after) if searched else theirs.page(LISTED_AT_ONCE, after)
+    more_url = ""
+    if page.end:
+        more = {"q": searched, "after": PlaceField.written(page.end), "open": opened or ""}
+        more_url = f"{reverse('conversations')}?{urlencode(more)}"
+    return {
+        "conversation": {"pk": opened},
+        "conversations": page.conversations,
+        "searched": searched,
+        "found": found(page.conversations, terms) if searched else [],
+        "more_url": more_url,
+    }
 
 
 def _refusal(sentence: str) -> HttpResponse:

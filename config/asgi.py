@@ -22,10 +22,12 @@ from chat.emulator import embedded  # noqa: E402
 from chat.providers import warm_up  # noqa: E402
 from chat.routing import websocket_urlpatterns  # noqa: E402
 from chat.turns import recovery  # noqa: E402
+from config import sending  # noqa: E402
 from config.origins import SameOriginOnly  # noqa: E402
 
 if settings.GEMINI_EMULATED and not settings.GOOGLE_GEMINI_BASE_URL:
     settings.GOOGLE_GEMINI_BASE_URL = embedded.start()
+sending.install()
 warm_up()
 recovery.start()
 

@@ -8,20 +8,28 @@ from chat.models.conversation import (
     ConversationQuerySet,
     Message,
     MessageAttachment,
+    Page,
     Part,
+    Place,
     ProviderFile,
     Turn,
     TurnEvent,
 )
+from chat.models.imported import ImportedConversation
+from chat.models.tokens import ApiToken
 
 __all__ = [
+    "ApiToken",
     "Conversation",
     "ConversationQuerySet",
+    "ImportedConversation",
     "Instruction",
     "LanguageModel",
     "Message",
     "MessageAttachment",
+    "Page",
     "Part",
+    "Place",
     "Preset",
     "ProviderFile",
     "Turn",

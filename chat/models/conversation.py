@@ -7,7 +7,9 @@ log is folded into `Part` rows in the same transaction that ends it.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from typing import ClassVar
 
 from django.conf import settings
@@ -16,9 +18,26 @@ from django.db.models import Exists, OuterRef, Q
 from django.urls import reverse
 
 from attachments.models import Attachment
+from chat.models.search import Holds
 from chat.parts import PartKind, Role
+from chat.search.query import Term
 
-LISTED_CONVERSATIONS = 200
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a conversation stands in `newest_first`."""
+
+    updated_at: datetime
+    conversation_id: uuid.UUID
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Some conversations, newest first."""
+
+    conversations: list[Conversation]
+    end: Place | None
+    """Where the next page goes on; None: there are no more."""
 
 
 class ConversationQuerySet(models.QuerySet["Conversation"]):
@@ -30,19 +49,32 @@ class ConversationQuerySet(models.QuerySet["Conversation"]):
 
     def newest_first(self) -> ConversationQuerySet:
         """By the last thing that happened in them."""
-        return self.order_by("-updated_at", "-created_at")
+        return self.order_by("-updated_at", "-pk")
 
-    def listed(self) -> ConversationQuerySet:
-        """Those that stand beside the open one; older ones are found by search."""
-        return self.newest_first()[:LISTED_CONVERSATIONS]
+    def page(self, size: int, after: Place | None = None) -> Page:
+        """The newest, or those that stand after a place; what has moved up since then does not come again."""
+        rows = self.newest_first()
+        if after is not None:
+            # The last condition follows from the others, but is one that an index answers.
+            is_later = Q(updated_at__lt=after.updated_at) | Q(pk__lt=after.conversation_id)
+            rows = rows.filter(is_later, updated_at__lte=after.updated_at)
+        found = list(rows[: size + 1])
+        last = found[size - 1] if len(found) > size else None
+        return Page(found[:size], Place(last.updated_at, last.pk) if last else None)
+
+    def holding(self, terms: Sequence[Term]) -> ConversationQuerySet:
+        """Those in whose title and messages in view every one of the terms stands; no terms stand nowhere."""
+        return self.filter(*map(Holds, terms)) if terms else self.none()
 
     def untouched(self) -> ConversationQuerySet:
         """Those without a message, a title or settings of their own."""
-        defaults = {
+        defaults: dict[str, str | None] = {
             "title": "",
             "model": "",
             "system_instruction": "",
             "code_execution": Conversation.CodeExecution.AUTO,
+            "archived_at": None,
+            "pinned_at": None,
         }
         return self.filter(messages__isnull=True, **defaults)
 
@@ -90,6 +122,8 @@ class Conversation(models.Model):
     revision = models.PositiveBigIntegerField(
         default=0, help_text="Counts changes of the transcript's shape, so that a page can tell that it is behind."
     )
+    archived_at = models.DateTimeField(null=True, blank=True, help_text="When its owner put it away; none: in use.")
+    pinned_at = models.DateTimeField(null=True, blank=True, help_text="When its owner pinned it; none: not pinned.")
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
 
@@ -105,7 +139,7 @@ class Conversation(models.Model):
     def get_absolute_url(self) -> str:
         return reverse("conversation", args=[self.pk])
 
-    def change_settings(self, changes: Mapping[str, str]) -> None:
+    def change_settings(self, changes: Mapping[str, str | datetime | None]) -> None:
         """Write these columns and no other: a live turn may be counting `revision` up at the same time."""
         changes = {**changes, "title_source": self.TitleSource.USER} if "title" in changes else changes
         for name, value in changes.items():

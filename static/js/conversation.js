@@ -3,6 +3,7 @@ import "./connection.js";
 import "./transcript.js";
 import "./settings.js";
 import "./composer.js";
+import "./search.js";
 import "./sidebar.js";
 import "./lightbox.js";
 import "./copy.js";

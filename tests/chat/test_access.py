@@ -69,11 +69,15 @@ ROUTES = {
     "healthz": Route(get=everybody(200), post=everybody(405)),
     "readyz": Route(get=everybody(200), post=everybody(405)),
     "": Route(get=signed_in(302), post=signed_in(405)),
+    "conversations/": Route(get=signed_in(200), post=signed_in(405)),
     "c/new/": Route(get=signed_in(405), post=signed_in(302)),
     "c/<uuid:conversation_id>/": Route(get=owner_only(200), post=signed_in(405)),
     "c/<uuid:conversation_id>/rename/": Route(get=signed_in(405), post=owner_only(302)),
     "c/<uuid:conversation_id>/settings/": Route(get=signed_in(405), post=owner_only(302)),
     "c/<uuid:conversation_id>/delete/": Route(get=signed_in(405), post=owner_only(302)),
+    "c/<uuid:conversation_id>/export/<slug:format_name>/": Route(get=owner_only(200), post=signed_in(405)),
+    "export/": Route(get=signed_in(200), post=signed_in(405)),
+    "import/": Route(get=signed_in(200), post=signed_in(400)),
     "attachments/": Route(get=everybody(405), post=(401, 400, 400, 400, 400)),
     # Staff who review need its graphs: "view attachment" is a permission of theirs.
     "attachments/<uuid:attachment_id>/content/": Route(get=(LOGIN, 200, 404, 404, 200), post=everybody(405)),
@@ -122,6 +126,7 @@ class World:
 
     def path(self, route: str) -> str:
         path = route.replace("<uuid:conversation_id>", str(self.conversation.pk))
+        path = path.replace("<slug:format_name>", "json")
         return "/" + path.replace("<uuid:attachment_id>", str(self.graph.pk))
 
 

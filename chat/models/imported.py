@@ -1,0 +1,27 @@
+"""Which conversations came out of files, so that the same one is not taken twice."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from django.conf import settings
+from django.db import models
+
+from chat.models.conversation import Conversation
+
+
+class ImportedConversation(models.Model):
+    """What was imported for a person; it goes with the conversation, which can then be imported again."""
+
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    conversation = models.OneToOneField(Conversation, on_delete=models.CASCADE, related_name="imported")
+    digest = models.CharField(max_length=64, help_text="Of what it held in its file, in hex.")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            models.UniqueConstraint(fields=["owner", "digest"], name="one_import_per_owner"),
+        ]
+
+    def __str__(self) -> str:
+        return f"import {self.digest[:12]}"

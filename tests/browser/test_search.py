@@ -1,0 +1,126 @@
+"""The search box and the long list in real Chromium: while typing, by keys, on a phone, without scripts."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page, StorageState, expect
+
+from tests.live_server import ROOT, LiveServer, environment
+
+BOX = "#search-box"
+ENTRIES = "#conversations li[id]"
+FOUND = "#conversations li.found"
+
+#: More than two pages of the list; one of them says what is searched for.
+FILL = """
+from django.contrib.auth.models import User
+from chat.models import Conversation, Message
+owner = User.objects.get(username="demo")
+for number in range(90):
+    Conversation.objects.create(owner=owner, title=f"Filling {number}")
+wanted = Conversation.objects.create(owner=owner, title="Weather of May")
+before = None
+for index in range(40):
+    text = "我想要一个<b>图表</b>" if index == 3 else "Something else. " * 40
+    before = Message.objects.create(conversation=wanted, parent=before, index=index, role="user", text=text)
+"""
+
+EMPTY = """
+from chat.models import Conversation
+Conversation.objects.filter(title__startswith="Filling").delete()
+"""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _library(server: LiveServer) -> Iterator[None]:
+    command = [sys.executable, "manage.py", "shell", "-v0", "-c", FILL]
+    subprocess.run(command, cwd=ROOT, env=environment(server.var_dir), check=True, capture_output=True)
+    yield
+    command[-1] = (
+        "from chat.models import Conversation; Conversation.objects.filter(title__startswith='Filling').delete()"
+    )
+    subprocess.run(command, cwd=ROOT, env=environment(server.var_dir), check=True, capture_output=True)
+
+
+def test_search_finds_while_one_types_and_keys_choose(page: Page) -> None:
+    page.keyboard.press("Control+k")
+    expect(page.locator(BOX)).to_be_focused()
+    page.keyboard.insert_text("图表")
+    expect(page.locator(FOUND)).to_have_count(1)
+    expect(page.locator(f"{FOUND} .title")).to_have_text("Weather of May")
+    expect(page.locator(f"{FOUND} .excerpt mark")).to_have_text("图表")
+    expect(page.locator(f"{FOUND} .excerpt")).to_have_text("我想要一个<b>图表</b>")
+    page.keyboard.press("Escape")
+    expect(page.locator(FOUND)).to_have_count(0)
+    expect(page.locator(ENTRIES)).to_have_count(40)
+    expect(page.locator(f'{ENTRIES} a[aria-current="page"]')).to_have_count(1)
+    page.keyboard.type("weath of")
+    expect(page.locator(f"{FOUND} mark")).to_have_text(["Weath", "of"])
+    page.fill(BOX, "图")
+    expect(page.locator(f"{FOUND} .excerpt mark")).to_have_text("图")
+    page.keyboard.press("ArrowDown")
+    expect(page.locator(f"{FOUND} a")).to_be_focused()
+    page.keyboard.press("ArrowUp")
+    expect(page.locator(BOX)).to_be_focused()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    page.wait_for_url(re.compile("#message-"))
+    expect(page.locator("#conversation-title")).to_have_text("Weather of May")
+    expect(page.get_by_text("我想要一个")).to_be_in_viewport()
+
+
+def test_slash_leads_to_the_box_unless_one_is_writing(page: Page) -> None:
+    page.focus("form#composer textarea[name=text]")
+    page.keyboard.press("/")
+    expect(page.locator("form#composer textarea[name=text]")).to_have_value("/")
+    page.locator("#scroller").focus()
+    page.keyboard.press("/")
+    expect(page.locator(BOX)).to_be_focused()
+    expect(page.locator(BOX)).to_have_value("")
+    page.keyboard.type("qqqq")
+    expect(page.locator("#conversations")).to_contain_text("Nothing was found for “qqqq”.")
+    expect(page.locator("#announcer")).to_contain_text("Nothing was found")
+
+
+def test_list_goes_on_where_it_is_scrolled_to(page: Page) -> None:
+    expect(page.locator(ENTRIES)).to_have_count(40)
+    page.locator("#conversations").evaluate("list => { list.scrollTop = list.scrollHeight }")
+    expect(page.locator(ENTRIES)).to_have_count(80)
+    ids = page.locator(ENTRIES).evaluate_all("entries => entries.map((entry) => entry.id)")
+    assert len(set(ids)) == 80
+
+
+def test_drawer_of_a_phone_opens_for_the_box(page: Page) -> None:
+    page.set_viewport_size({"width": 360, "height": 740})
+    page.keyboard.press("Control+k")
+    expect(page.locator(BOX)).to_be_focused()
+    page.keyboard.type("filling")
+    expect(page.locator(FOUND)).to_have_count(20)
+    assert page.evaluate("document.documentElement.scrollWidth") == 360
+    page.keyboard.press("Escape")
+    expect(page.locator(FOUND)).to_have_count(0)
+    expect(page.locator("#sidebar")).to_have_attribute("data-open", "")
+    page.keyboard.press("Escape")
+    expect(page.locator("#sidebar")).not_to_have_attribute("data-open", "")
+
+
+def test_search_works_without_scripts(browser: Browser, server: LiveServer, signed_in: StorageState) -> None:
+    window = browser.new_context(java_script_enabled=False, storage_state=signed_in)
+    page = window.new_page()
+    page.goto(f"{server.url}/")
+    page.fill(BOX, "filling")
+    page.press(BOX, "Enter")
+    expect(page.locator(FOUND)).to_have_count(20)
+    page.click("text=Show more")
+    expect(page.locator(FOUND)).to_have_count(20)
+    expect(page.locator(BOX)).to_have_value("filling")
+    page.fill(BOX, "图表")
+    page.press(BOX, "Enter")
+    page.click(f"{FOUND} a")
+    expect(page.locator("#conversation-title")).to_have_text("Weather of May")
+    window.close()

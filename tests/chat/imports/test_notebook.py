@@ -1,0 +1,117 @@
+"""Notebooks as conversations: ours give their messages back, others become one answer."""
+
+from __future__ import annotations
+
+import base64
+import json
+from typing import Any
+
+import pytest
+
+from attachments.models import Attachment
+from chat.imports.importing import import_file
+from chat.imports.refusal import RefusedImport
+from chat.models import Conversation, Message
+from tests.chat.exports.building import exported_bytes, png, rich_conversation
+from tests.factories import make_user
+
+pytestmark = pytest.mark.django_db
+
+
+def imported(data: bytes, name: str = "analysis.ipynb") -> Conversation:
+    found = import_file(data, owner_id=make_user().pk, name=name)
+    return Conversation.objects.get(pk=found.created[0])
+
+
+def parts_of(message: Message) -> list[tuple[str, str | None]]:
+    return [(part.kind, part.text) for part in message.parts.all()]
+
+
+def notebook(*cells: dict[str, Any]) -> bytes:
+    return json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": list(cells)}).encode()
+
+
+def code(source: object, *outputs: dict[str, Any], count: int | None = 1) -> dict[str, Any]:
+    return {"cell_type": "code", "metadata": {}, "source": source, "outputs": list(outputs), "execution_count": count}
+
+
+def test_other_notebook_is_one_answer() -> None:
+    picture = base64.b64encode(png()).decode()
+    error = {"output_type": "error", "ename": "E", "evalue": "", "traceback": ["\x1b[31mTraceback\x1b[0m", "E: no"]}
+    conversation = imported(
+        notebook(
+            {"cell_type": "markdown", "metadata": {}, "source": ["# Title\n", "Words"]},
+            code(
+                ["print(1)\n", "2"],
+                {"output_type": "stream", "name": "stdout", "text": ["1\n"]},
+                {"output_type": "execute_result", "data": {"text/plain": "2", "text/html": "<script>"}, "metadata": {}},
+            ),
+            code("plot()", {"output_type": "display_data", "metadata": {}, "data": {"image/png": picture + "\n"}}),
+            code("fail()", error),
+            code("never()", count=None),
+            code(""),
+        )
+    )
+    assert conversation.title == "analysis"
+    question, answer = conversation.messages.order_by("index")
+    assert question.text == "Notebook: analysis"
+    assert parts_of(answer) == [
+        ("text", "# Title\nWords"),
+        ("executable_code", "print(1)\n2"),
+        ("code_execution_result", "1\n2"),
+        ("executable_code", "plot()"),
+        ("code_execution_result", None),
+        ("executable_code", "fail()"),
+        ("code_execution_result", "Traceback\nE: no"),
+        ("text", "```python\nnever()\n```"),
+    ]
+    assert [part.outcome for part in answer.parts.filter(kind="code_execution_result")][-1] == "OUTCOME_FAILED"
+    place = answer.message_attachments.get()
+    assert (place.part_index, place.attachment.is_graph, place.attachment.width) == (4, True, 64)
+    assert answer.text == "# Title\nWords\n[GRAPH:0]\n```python\nnever()\n```"
+
+
+def test_our_notebook_gives_its_messages_back() -> None:
+    original = rich_conversation()
+    copy = imported(exported_bytes(original, "ipynb"), "Sales-by-month-notebook.zip")
+    assert copy.title == original.title
+    messages = list(copy.messages.order_by("index"))
+    assert [message.role for message in messages] == ["user", "model", "user", "model"]
+    assert messages[0].text == "Plot *this*:\n  1. <b>bold</b>\n# not a heading"
+    assert [kind for kind, _ in parts_of(messages[1])] == [
+        "thought",
+        "text",
+        "executable_code",
+        "code_execution_result",
+        "executable_code",
+        "code_execution_result",
+        "text",
+    ]
+    assert parts_of(messages[1])[1] == ("text", "I will read the file.")
+    assert messages[1].turn.model == "plotline-demo"
+    assert Attachment.objects.filter(owner=copy.owner, is_graph=True).count() == 1
+    assert parts_of(messages[3]) == [("text", "Half an ans")]
+
+
+def test_same_notebook_is_taken_once() -> None:
+    owner = make_user()
+    file = notebook(code("1", {"output_type": "stream", "name": "stdout", "text": "1"}))
+    first = import_file(file, owner_id=owner.pk, name="a.ipynb")
+    assert import_file(file, owner_id=owner.pk, name="b.ipynb").known == first.created
+
+
+@pytest.mark.parametrize(
+    ("file", "sentence"),
+    [
+        (b'{"nbformat": 3, "cells": []}', "$.nbformat: only notebooks of format 4"),
+        (notebook({"cell_type": "video", "source": ""}), "$.cells[0].cell_type: “video” is none of"),
+        (notebook(code({"a": 1})), "$.cells[0].source: there must be a text"),
+        (notebook(code("x", {"output_type": "display_data", "data": {"image/png": "AAAA"}})), "is not a PNG"),
+        (notebook(code("x", {"output_type": "display_data", "data": {"image/png": "?"}})), "there must be base64"),
+    ],
+)
+def test_broken_notebook_is_refused_in_words(file: bytes, sentence: str) -> None:
+    with pytest.raises(RefusedImport) as caught:
+        import_file(file, owner_id=make_user().pk)
+    assert sentence in str(caught.value)
+    assert not Conversation.objects.exists()
