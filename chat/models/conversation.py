@@ -17,6 +17,7 @@ from django.urls import reverse
 
 from attachments.models import Attachment
 from chat.parts import PartKind, Role
+from chat.statements import Given
 
 LISTED_CONVERSATIONS = 200
 
@@ -24,7 +25,7 @@ LISTED_CONVERSATIONS = 200
 class ConversationQuerySet(models.QuerySet["Conversation"]):
     """Reading conversations."""
 
-    def owned_by(self, user_id: int) -> ConversationQuerySet:
+    def owned_by(self, user_id: int | Given) -> ConversationQuerySet:
         """Those that belong to one person."""
         return self.filter(owner_id=user_id)
 

@@ -27,6 +27,7 @@ from chat.parts import Content, GenerateRequest, Part, PartKind, Role
 from chat.providers import get_provider
 from chat.providers.base import Provider
 from chat.rendering.data_uris import FoundImage, restore
+from chat.statements import Select, given
 from chat.turns.answer import DATA_URIS
 from chat.turns.attempts import Replay
 from chat.turns.budget import fitting
@@ -34,6 +35,10 @@ from chat.turns.sent_files import SentFiles
 from chat.turns.transcript import row_part
 
 logger = logging.getLogger(__name__)
+
+_HAS_FILES = Select(
+    lambda: MessageAttachment.objects.filter(message=given(MessageAttachment, "message_id")).order_by()[:1]
+)
 
 GRAPH_READ_LIMIT_S = 2.0
 """How long an answer waits for one of them; after the first that does not come, no other is asked for."""
@@ -94,7 +99,10 @@ def _rows(turn: Turn) -> Iterable[Message]:
     if turn.user_message.index == 0:
         # Most conversations are asked one thing: nothing of it need be read again.
         question = copy(turn.user_message)
-        prefetch_related_objects([question], files)
+        if _HAS_FILES.rows(message_id=question.pk):
+            prefetch_related_objects([question], files)
+        else:
+            vars(question)["_prefetched_objects_cache"] = {"message_attachments": MessageAttachment.objects.none()}
         return [question]
     shown = Message.objects.filter(
         conversation_id=turn.conversation_id, is_shown=True, index__lt=turn.message.index
