@@ -10,17 +10,19 @@ import asyncio
 import io
 import ssl
 from asyncio import Queue, Semaphore
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any, TypeAlias
 
 from django.conf import settings
+from google import genai
 from google.genai import types
 
 from chat.parts import Content, GenerateRequest, Part, PartKind, ResponseDescribed, Role, StreamEvent
 from chat.providers.base import InvalidRequest, KeptFile, ListedModel, MalformedResponse, ModelNotFound, Stalled
 from chat.providers.gemini_access import Access, Clients, taken_response
+from chat.providers.gemini_body import body_of
 from chat.providers.gemini_failures import SDK_ERRORS
 from chat.providers.gemini_json import events_of_json
 from chat.providers.gemini_sse import StreamParser
@@ -37,6 +39,9 @@ Chunks: TypeAlias = Queue[list[StreamEvent] | None]
 #: Longest wait for a file to be taken and ready, and for the list of models.
 KEEP_LIMIT_S = 60.0
 LIST_LIMIT_S = 30.0
+
+#: What the SDK is given to ask, where the body is made by ourselves.
+PLACEHOLDER = types.Content(role="user")
 
 #: Pause between two questions whether a file is ready.
 POLL_S = 0.5
@@ -124,17 +129,13 @@ class GeminiProvider:
     async def _read(self, request: GenerateRequest, chunks: Chunks, room: Semaphore) -> None:
         """Put the upstream's chunks until it ends; whatever ends this task closes the upstream request."""
         idle_limit_s: float = settings.PROVIDER_IDLE_LIMIT_S
-        async with self._clients.use() as client:
-            asked = client.aio.models.generate_content_stream(
-                model=request.model, contents=contents_of(request), config=config_of(request)
-            )
-            async with _watched(idle_limit_s) as watchdog:
-                async for said in _said(asked):
-                    # Whoever takes it may take long: that is not the provider's silence.
-                    watchdog.reschedule(None)
-                    await room.acquire()
-                    chunks.put_nowait(said)
-                    watchdog.reschedule(asyncio.get_running_loop().time() + idle_limit_s)
+        async with self._clients.use() as client, _watched(idle_limit_s) as watchdog:
+            async for said in _said(client, request):
+                # Whoever takes it may take long: that is not the provider's silence.
+                watchdog.reschedule(None)
+                await room.acquire()
+                chunks.put_nowait(said)
+                watchdog.reschedule(asyncio.get_running_loop().time() + idle_limit_s)
 
     async def aclose(self) -> None:
         """Let go of this loop's connections."""
@@ -168,14 +169,16 @@ def _listed(model: types.Model) -> ListedModel:
     )
 
 
-async def _said(asked: Awaitable[AsyncIterator[types.GenerateContentResponse]]) -> AsyncIterator[list[StreamEvent]]:
+async def _said(client: genai.Client, request: GenerateRequest) -> AsyncIterator[list[StreamEvent]]:
     """What a streamed request is answered, bit by bit, by the reader that the settings name."""
+    ask = client.aio.models.generate_content_stream
     if settings.GEMINI_STREAM_READER == "sdk":
-        async for response in await asked:
+        async for response in await ask(model=request.model, contents=contents_of(request), config=config_of(request)):
             yield list(events_of(response))
         return
-    parser = StreamParser()
-    async for data in (await taken_response(asked)).content.iter_any():
+    body, parser = body_of(request), StreamParser()
+    taken = await taken_response(ask(model=request.model, contents=PLACEHOLDER), body)
+    async for data in taken.content.iter_any():
         said, failure = _read_all(parser.feed(data))
         yield said
         if failure:
@@ -243,4 +246,5 @@ def _warm_up(tls: ssl.SSLContext) -> None:
     request = GenerateRequest("m", (user,), system_instruction="a", code_execution=True)
     contents_of(request)
     config_of(request)
+    body_of(request)
     replace(Access.from_settings(), vertexai=False, api_key="none").client(None, tls)
