@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from django.db import connection, models
+from django.db import DEFAULT_DB_ALIAS, connections, models
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import Expression, Field, Model, QuerySet
 from django.db.models.sql import InsertQuery, UpdateQuery
@@ -35,9 +35,9 @@ class Given(Expression):
     def as_sql(self, compiler: SQLCompiler, connection: BaseDatabaseWrapper) -> Any:  # noqa: ANN401
         return "%s", [self]
 
-    def adapted(self, value: Any) -> Any:  # noqa: ANN401 - whatever the column holds
+    def adapted(self, value: Any, database: BaseDatabaseWrapper) -> Any:  # noqa: ANN401 - whatever the column holds
         """The value as the database takes it."""
-        return self.output_field.get_db_prep_save(value, connection)
+        return self.output_field.get_db_prep_save(value, database)
 
 
 def given(model: type[Model], column: str, name: str = "") -> Given:
@@ -54,9 +54,9 @@ class _Compiled:
     converters: Sequence[tuple[int, Callable[[Any], Any]]] = ()
     """Of the results, by place."""
 
-    def bound(self, values: Values) -> list[Any]:
+    def bound(self, values: Values, database: BaseDatabaseWrapper) -> list[Any]:
         return [
-            parameter.adapted(values[parameter.name]) if isinstance(parameter, Given) else parameter
+            parameter.adapted(values[parameter.name], database) if isinstance(parameter, Given) else parameter
             for parameter in self.parameters
         ]
 
@@ -72,33 +72,34 @@ class Select(Generic[ModelT]):
 
     def rows(self, *shape: int, **values: Any) -> list[tuple[Any, ...]]:  # noqa: ANN401 - whatever the columns hold
         """The results, one tuple for each, as `values_list` gives them."""
-        compiled = self._compiled.get((connection.vendor, *shape)) or self._compile(shape)
-        with connection.cursor() as cursor:
-            cursor.execute(compiled.sql, compiled.bound(values))
+        database = connections[DEFAULT_DB_ALIAS]
+        compiled = self._compiled.get((database.vendor, *shape)) or self._compile(shape, database)
+        with database.cursor() as cursor:
+            cursor.execute(compiled.sql, compiled.bound(values, database))
             found: list[tuple[Any, ...]] = cursor.fetchall()
         return [_converted(row, compiled.converters) for row in found] if compiled.converters else found
 
     def objects(self, *shape: int, **values: Any) -> list[ModelT]:  # noqa: ANN401
         """The results as objects, for a query of whole rows."""
         rows = self.rows(*shape, **values)
-        return [self._model.from_db(connection.alias, self._columns, row) for row in rows]
+        return [self._model.from_db(DEFAULT_DB_ALIAS, self._columns, row) for row in rows]
 
     def first(self, *shape: int, **values: Any) -> ModelT | None:  # noqa: ANN401
         """The first object; the query says its order, and that one is enough."""
         return next(iter(self.objects(*shape, **values)), None)
 
-    def _compile(self, shape: tuple[int, ...]) -> _Compiled:
+    def _compile(self, shape: tuple[int, ...], database: BaseDatabaseWrapper) -> _Compiled:
         queryset = self._build(*shape)
-        compiler = queryset.query.get_compiler(connection=connection)
+        compiler = queryset.query.get_compiler(connection=database)
         sql, parameters = compiler.as_sql()
         columns = [column for column, _, _ in compiler.select]
         converters = [
-            (place, _chained(functions, expression))
+            (place, _chained(functions, expression, database))
             for place, (functions, expression) in compiler.get_converters(columns).items()
         ]
         self._model = queryset.model
         self._columns = [field.attname for field in queryset.model._meta.concrete_fields]
-        compiled = self._compiled[connection.vendor, *shape] = _Compiled(sql, parameters, converters)
+        compiled = self._compiled[database.vendor, *shape] = _Compiled(sql, parameters, converters)
         return compiled
 
 
@@ -114,33 +115,28 @@ class Insert(Generic[ModelT]):
 
     def one(self, row: ModelT, **values: Any) -> ModelT:  # noqa: ANN401
         """Insert an object; it is then as `create` would give it."""
-        with connection.cursor() as cursor:
-            cursor.execute(self._statement().sql, self._bound(row, values))
-        row._state.adding, row._state.db = False, connection.alias
+        columns = {field.attname: field.pre_save(row, add=True) for field in self._fields}
+        self.many([{**columns, **values}])
+        row._state.adding, row._state.db = False, DEFAULT_DB_ALIAS
         return row
 
-    def many(self, rows: Iterable[ModelT], **values: Any) -> None:  # noqa: ANN401
-        """Insert some, in one go."""
-        if bound := [self._bound(row, values) for row in rows]:
-            with connection.cursor() as cursor:
-                cursor.executemany(self._statement().sql, bound)
+    def many(self, rows: Iterable[Values]) -> None:
+        """Insert some in one go, each as values by the names of its columns."""
+        database = connections[DEFAULT_DB_ALIAS]
+        compiled = self._compiled.get(database.vendor) or self._compile(database)
+        if bound := [compiled.bound(row, database) for row in rows]:
+            with database.cursor() as cursor:
+                cursor.executemany(compiled.sql, bound)
 
-    def _bound(self, row: ModelT, values: Values) -> list[Any]:
-        columns = {field.attname: field.pre_save(row, add=True) for field in self._fields}
-        return self._statement().bound({**columns, **values})
-
-    def _statement(self) -> _Compiled:
-        return self._compiled.get(connection.vendor) or self._compile()
-
-    def _compile(self) -> _Compiled:
+    def _compile(self, database: BaseDatabaseWrapper) -> _Compiled:
         probe = self._model()
         for field in self._fields:
             expression = self._expressions.get(field.name) or Given(field.attname, _saved(field))
             setattr(probe, field.attname, expression)
         query = InsertQuery(self._model)
         query.insert_values(self._fields, [probe], raw=True)
-        [(sql, parameters)] = query.get_compiler(connection=connection).as_sql()
-        compiled = self._compiled[connection.vendor] = _Compiled(sql, parameters)
+        [(sql, parameters)] = query.get_compiler(connection=database).as_sql()
+        compiled = self._compiled[database.vendor] = _Compiled(sql, parameters)
         return compiled
 
 
@@ -154,16 +150,17 @@ class Update:
 
     def run(self, **values: Any) -> int:  # noqa: ANN401 - whatever the columns hold
         """Make them; in how many rows."""
-        compiled = self._compiled.get(connection.vendor) or self._compile()
-        with connection.cursor() as cursor:
-            cursor.execute(compiled.sql, compiled.bound(values))
+        database = connections[DEFAULT_DB_ALIAS]
+        compiled = self._compiled.get(database.vendor) or self._compile(database)
+        with database.cursor() as cursor:
+            cursor.execute(compiled.sql, compiled.bound(values, database))
             return int(cursor.rowcount)
 
-    def _compile(self) -> _Compiled:
+    def _compile(self, database: BaseDatabaseWrapper) -> _Compiled:
         query: UpdateQuery = self._build().query.chain(UpdateQuery)  # type: ignore[assignment]
         query.add_update_values(self._changes)
-        sql, parameters = query.get_compiler(connection=connection).as_sql()
-        compiled = self._compiled[connection.vendor] = _Compiled(sql, parameters)
+        sql, parameters = query.get_compiler(connection=database).as_sql()
+        compiled = self._compiled[database.vendor] = _Compiled(sql, parameters)
         return compiled
 
 
@@ -171,10 +168,12 @@ def _saved(field: Field[Any, Any]) -> Field[Any, Any]:
     return field.target_field if isinstance(field, models.ForeignKey) else field
 
 
-def _chained(functions: Sequence[Callable[..., Any]], expression: Expression) -> Callable[[Any], Any]:
+def _chained(
+    functions: Sequence[Callable[..., Any]], expression: Expression, database: BaseDatabaseWrapper
+) -> Callable[[Any], Any]:
     def convert(value: Any) -> Any:  # noqa: ANN401
         for function in functions:
-            value = function(value, expression, connection)
+            value = function(value, expression, database)
         return value
 
     return convert

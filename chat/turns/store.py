@@ -186,7 +186,7 @@ def write_round(batches: Sequence[Batch], *, lease_owner: str) -> Round:
         for batch in mine:
             _store_attachments(batch)
         _NEW_EVENT.many(
-            TurnEvent(turn_id=batch.turn_id, seq=batch.first_seq + offset, name=name, data=data)
+            {"turn_id": batch.turn_id, "seq": batch.first_seq + offset, "name": name, "data": data}
             for batch in mine
             for offset, (name, data) in enumerate(batch.rows)
         )
@@ -258,28 +258,28 @@ def _end(turn_id: uuid.UUID, message_id: uuid.UUID, conversation_id: uuid.UUID, 
         raise RuntimeError(f"turn {turn_id} cannot become {ending.status}")
     ids = [uuid.UUID(attachment.attachment_id) for attachment in answer.attachments]
     _NEW_PART.many(
-        Part(
-            message_id=message_id,
-            index=index,
-            kind=part.kind,
-            text=part.text,
-            language=part.language,
-            outcome=part.outcome,
-            call_id=part.call_id,
-            mime_type=part.mime_type,
-            attachment_id=ids[answer.part_attachments[index]] if index in answer.part_attachments else None,
-            fields=dict(part.fields),
-            thought_signature=part.thought_signature,
-        )
+        {
+            "message_id": message_id,
+            "index": index,
+            "kind": part.kind,
+            "text": part.text,
+            "language": part.language,
+            "outcome": part.outcome,
+            "call_id": part.call_id,
+            "mime_type": part.mime_type,
+            "attachment_id": ids[answer.part_attachments[index]] if index in answer.part_attachments else None,
+            "fields": dict(part.fields),
+            "thought_signature": part.thought_signature,
+        }
         for index, part in enumerate(answer.parts)
     )
     _NEW_PLACE.many(
-        MessageAttachment(
-            message_id=message_id,
-            attachment_id=ids[attachment.index],
-            index=attachment.index,
-            part_index=attachment.part_index,
-        )
+        {
+            "message_id": message_id,
+            "attachment_id": ids[attachment.index],
+            "index": attachment.index,
+            "part_index": attachment.part_index,
+        }
         for attachment in answer.attachments
     )
     _TEXT.run(id=message_id, text=answer.text)
