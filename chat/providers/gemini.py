@@ -9,11 +9,10 @@ from __future__ import annotations
 import asyncio
 import io
 import ssl
-from asyncio import Queue, Semaphore
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from typing import Any, TypeAlias
+from typing import Any
 
 from django.conf import settings
 from google import genai
@@ -28,13 +27,7 @@ from chat.providers.gemini_json import events_of_json
 from chat.providers.gemini_sse import StreamParser
 from chat.providers.gemini_types import accepted_type
 from chat.providers.gemini_wire import STAND_IN_SIGNATURE, config_of, contents_of, events_of
-
-#: How far reading may run ahead of the caller. Reading ahead is not for speed: aiohttp throws away what has
-#: come but was not yet read when the connection breaks.
-READ_AHEAD_CHUNKS = 100
-
-#: What each chunk said; None at the end.
-Chunks: TypeAlias = Queue[list[StreamEvent] | None]
+from chat.providers.read_ahead import ReadAhead
 
 #: Longest wait for a file to be taken and ready, and for the list of models.
 KEEP_LIMIT_S = 60.0
@@ -107,15 +100,13 @@ class GeminiProvider:
 
     async def stream(self, request: GenerateRequest) -> AsyncGenerator[StreamEvent, None]:
         """See `Provider.stream`; reading happens in a task of its own, which ends with this generator."""
-        chunks: Chunks = Queue()
-        room = Semaphore(READ_AHEAD_CHUNKS)
-        reader = asyncio.create_task(self._read(request, chunks, room), name="gemini reader")
-        reader.add_done_callback(lambda _: chunks.put_nowait(None))
+        ahead = ReadAhead()
+        reader = asyncio.create_task(self._read(request, ahead), name="gemini reader")
+        reader.add_done_callback(lambda _: ahead.end())
         described = ResponseDescribed("", "")
         try:
-            while (chunk := await chunks.get()) is not None:
-                room.release()
-                for event in chunk:
+            while said := await ahead.take():
+                for event in said:
                     if isinstance(event, ResponseDescribed):
                         if (news := _described(described, event)) == described:
                             continue
@@ -126,16 +117,17 @@ class GeminiProvider:
             reader.cancel()
             await asyncio.gather(reader, return_exceptions=True)
 
-    async def _read(self, request: GenerateRequest, chunks: Chunks, room: Semaphore) -> None:
-        """Put the upstream's chunks until it ends; whatever ends this task closes the upstream request."""
+    async def _read(self, request: GenerateRequest, ahead: ReadAhead) -> None:
+        """Put what the upstream says until it ends; whatever ends this task closes the upstream request."""
         idle_limit_s: float = settings.PROVIDER_IDLE_LIMIT_S
         async with self._clients.use() as client, _watched(idle_limit_s) as watchdog:
             async for said in _said(client, request):
-                # Whoever takes it may take long: that is not the provider's silence.
-                watchdog.reschedule(None)
-                await room.acquire()
-                chunks.put_nowait(said)
-                watchdog.reschedule(asyncio.get_running_loop().time() + idle_limit_s)
+                ahead.put(said)
+                if ahead.is_full:
+                    # Whoever takes it may take long: that is not the provider's silence.
+                    watchdog.reschedule(None)
+                    await ahead.wait_for_room()
+                _move_on(watchdog, idle_limit_s)
 
     async def aclose(self) -> None:
         """Let go of this loop's connections."""
@@ -211,6 +203,14 @@ async def _watched(idle_limit_s: float) -> AsyncGenerator[asyncio.Timeout, None]
         if watchdog.expired():
             raise Stalled(f"Nothing came for {idle_limit_s} s.") from None
         raise
+
+
+def _move_on(watchdog: asyncio.Timeout, idle_limit_s: float) -> None:
+    """Something has come. Said anew once a tenth has passed, not at each chunk, of which thousands may come."""
+    now = asyncio.get_running_loop().time()
+    ends_at = watchdog.when()
+    if ends_at is None or ends_at < now + idle_limit_s * 0.9:
+        watchdog.reschedule(now + idle_limit_s)
 
 
 def _described(known: ResponseDescribed, event: ResponseDescribed) -> ResponseDescribed:

@@ -12,7 +12,8 @@ from pytest_django import Settings
 
 from chat.parts import PartReceived, StreamEvent
 from chat.providers.base import Stalled, Unreachable
-from chat.providers.gemini import READ_AHEAD_CHUNKS, GeminiProvider
+from chat.providers.gemini import GeminiProvider
+from chat.providers.read_ahead import LIMIT_EVENTS
 from tests.chat.providers.conftest import REQUEST, Serve, all_of, parts_of, text_event
 from tests.chat.providers.raw_server import Exchange, RawServer, events
 
@@ -30,7 +31,7 @@ async def trickle(exchange: Exchange) -> None:
 async def flood(exchange: Exchange) -> None:
     """Far more at once than is read ahead, then silence."""
     exchange.head()
-    for number in range(READ_AHEAD_CHUNKS * 3):
+    for number in range(LIMIT_EVENTS * 3):
         exchange.event(text_event(f"{number} "))
     await asyncio.sleep(60)
 
@@ -152,13 +153,13 @@ async def test_silence_after_parts_keeps_the_parts(provider: GeminiProvider, ser
     settings.PROVIDER_IDLE_LIMIT_S = 0.3
     async with serve(flood):
         received, error = await all_of(provider)
-    assert len(parts_of(received)) == READ_AHEAD_CHUNKS * 3
+    assert len(parts_of(received)) == LIMIT_EVENTS * 3
     assert isinstance(error, Stalled)
 
 
 async def test_slow_consumer_is_no_stall(provider: GeminiProvider, serve: Serve, settings: Settings) -> None:
     settings.PROVIDER_IDLE_LIMIT_S = 0.2
-    numbers = range(READ_AHEAD_CHUNKS * 2)
+    numbers = range(LIMIT_EVENTS * 2)
     received = []
     async with serve(events(*(text_event(str(number)) for number in numbers))):
         async for event in provider.stream(REQUEST):
