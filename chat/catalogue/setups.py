@@ -16,6 +16,9 @@ from chat.statements import Select, given
 _PRESET = Select(lambda: Preset.objects.filter(slug=given(Preset, "slug")).order_by())
 _MODEL = Select(lambda: LanguageModel.objects.filter(pk=given(LanguageModel, "id")).order_by())
 _NAMED = Select(lambda: LanguageModel.objects.filter(name=given(LanguageModel, "name")))
+_TITLES = Select(
+    lambda: LanguageModel.objects.filter(makes_titles=True, is_enabled=True, missing_since__isnull=True)[:1]
+)
 _FIRST = Select(lambda: Preset.objects.filter(is_enabled=True, language_model__is_enabled=True)[:1])
 
 
@@ -144,5 +147,5 @@ def setup_from(parameters: Mapping[str, Any], *, provider: str, model: str) -> S
 
 def title_setup() -> Setup | None:
     """Of the model that names new conversations; None where no row says so."""
-    row = LanguageModel.objects.filter(makes_titles=True, is_enabled=True, missing_since__isnull=True).first()
+    row = _TITLES.first()
     return None if row is None else _model_setup(row)

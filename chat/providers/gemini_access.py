@@ -26,6 +26,8 @@ from chat.providers.base import Unreachable
 from chat.providers.gemini_failures import SDK_ERRORS, failure_of
 
 CONNECT_LIMIT_S = 10.0
+KEPT_ALIVE_S = 60.0
+"""An idle connection: the next question need not wait for another one."""
 
 #: The HTTP responses that the current use of a client has opened.
 _responses: ContextVar[list[aiohttp.ClientResponse]] = ContextVar("gemini_responses")
@@ -168,7 +170,9 @@ class Clients:
 async def _open_session(*, trust_env: bool) -> AsyncGenerator[aiohttp.ClientSession, None]:
     """Yield a session, once; it is closed with this generator, which asyncio does by itself before a loop ends."""
     async with aiohttp.ClientSession(
-        connector=_Connector(limit=0), middlewares=(_note_response,), trust_env=trust_env
+        connector=_Connector(limit=0, keepalive_timeout=KEPT_ALIVE_S),
+        middlewares=(_note_response,),
+        trust_env=trust_env,
     ) as session:
         yield session
 

@@ -51,11 +51,11 @@ class AnswerTooLong(Exception):
     """An answer passed the size that one message may have."""
 
 
-async def run_turn(turn: LiveTurn, commits: GroupCommit) -> None:
-    """Generate one answer; returns once its end is stored."""
+async def run_turn(turn: LiveTurn, commits: GroupCommit, prepared: Prepared | None = None) -> None:
+    """Generate one answer; returns once its end is stored. `prepared`: its request, where there is one already."""
     try:
         async with asyncio.timeout(settings.TURN_LIMIT_S):
-            await _answer(turn, commits)
+            await _answer(turn, commits, prepared)
     except asyncio.CancelledError:
         turn.end(Turn.Status.STOPPED if turn.is_stopping else Turn.Status.INTERRUPTED)
     except ProviderError as error:
@@ -88,7 +88,7 @@ async def _mark_model(turn: LiveTurn) -> None:
         await _in_thread(mark_found, row.provider, row.model)
 
 
-async def _answer(turn: LiveTurn, commits: GroupCommit) -> None:
+async def _answer(turn: LiveTurn, commits: GroupCommit, prepared: Prepared | None) -> None:
     """Ask until there is an answer, or no hope of one. Raises what the last attempt raised."""
     attempts = Attempts(
         Replay(graphs=settings.REPLAYED_GRAPHS, images=REPLAYED_IMAGES),
@@ -101,7 +101,7 @@ async def _answer(turn: LiveTurn, commits: GroupCommit) -> None:
         sent_graphs = False
         again: Again | None
         try:
-            prepared = await _prepare(turn, attempts.replay)
+            prepared = prepared or await _prepare(turn, attempts.replay)
             sent_graphs = prepared.has_graphs
             turn.note_left_out(prepared.left_out)
             await _collect(turn, commits, prepared)
@@ -114,6 +114,7 @@ async def _answer(turn: LiveTurn, commits: GroupCommit) -> None:
             again = attempts.after_blank(turn.answer.finish_reason) if turn.answer.is_blank else None
             if again is None:
                 return
+        prepared = None
         await _pause(turn, commits, again)
 
 

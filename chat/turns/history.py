@@ -9,12 +9,13 @@ from __future__ import annotations
 import logging
 import uuid
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from itertools import chain, groupby
 from typing import Any
 
+from django.db import DatabaseError
 from django.db.models import Prefetch, prefetch_related_objects
 
 from attachments.models import Attachment
@@ -56,6 +57,18 @@ class Prepared:
     """Whether images of earlier answers are in it."""
     to_keep: tuple[Attachment, ...]
     """Files that the provider must keep first; then prepare anew."""
+
+
+def prepare_at_once(turn: Turn, attachments: Sequence[Attachment]) -> Prepared | None:
+    """The request of a conversation's first question, where nothing stands in its way; None: `prepare` it."""
+    if turn.user_message.index or attachments:
+        return None
+    try:
+        return prepare(turn, Replay(graphs=0, images=0))
+    except DatabaseError:
+        # The turn has begun: whoever runs it tries this again, and ends it where that fails too.
+        logger.exception("the request of turn %s could not be prepared at once", turn.pk)
+        return None
 
 
 def prepare(turn: Turn, replay: Replay) -> Prepared:
@@ -102,7 +115,10 @@ def _rows(turn: Turn) -> Iterable[Message]:
         if _HAS_FILES.rows(message_id=question.pk):
             prefetch_related_objects([question], files)
         else:
-            vars(question)["_prefetched_objects_cache"] = {"message_attachments": MessageAttachment.objects.none()}
+            none = MessageAttachment.objects.none()
+            # Else it would be compiled to find that out.
+            none._result_cache = []
+            vars(question)["_prefetched_objects_cache"] = {"message_attachments": none}
         return [question]
     shown = Message.objects.filter(
         conversation_id=turn.conversation_id, is_shown=True, index__lt=turn.message.index
