@@ -1,6 +1,6 @@
 """Gemini, by google-genai: the Developer API, Vertex AI, or an emulator, as the settings say.
 
-SDK types and errors stop here. One `stream` is one upstream request: nothing is retried and nothing is sent
+SDK types and errors stop here. One `generate` is one upstream request: nothing is retried and nothing is sent
 that was not asked for.
 """
 
@@ -19,7 +19,15 @@ from google import genai
 from google.genai import types
 
 from chat.parts import Content, GenerateRequest, Part, PartKind, ResponseDescribed, Role, StreamEvent
-from chat.providers.base import InvalidRequest, KeptFile, ListedModel, MalformedResponse, ModelNotFound, Stalled
+from chat.providers.base import (
+    InvalidRequest,
+    KeptFile,
+    ListedModel,
+    MalformedResponse,
+    ModelNotFound,
+    Stalled,
+    Take,
+)
 from chat.providers.gemini_access import Access, Clients, taken_response
 from chat.providers.gemini_body import body_of
 from chat.providers.gemini_failures import SDK_ERRORS
@@ -27,7 +35,6 @@ from chat.providers.gemini_json import events_of_json
 from chat.providers.gemini_sse import StreamParser
 from chat.providers.gemini_types import accepted_type
 from chat.providers.gemini_wire import STAND_IN_SIGNATURE, config_of, contents_of, events_of
-from chat.providers.read_ahead import ReadAhead
 
 #: Longest wait for a file to be taken and ready, and for the list of models.
 KEEP_LIMIT_S = 60.0
@@ -98,40 +105,41 @@ class GeminiProvider:
                 models += await pager.next_page()
         return [_listed(model) for model in models if _generates(model)]
 
-    async def stream(self, request: GenerateRequest) -> AsyncGenerator[StreamEvent, None]:
-        """See `Provider.stream`; reading happens in a task of its own, which ends with this generator."""
-        ahead = ReadAhead()
-        reader = asyncio.create_task(self._read(request, ahead), name="gemini reader")
-        reader.add_done_callback(lambda _: ahead.end())
+    async def generate(self, request: GenerateRequest, take: Take) -> None:
+        """See `Provider.generate`."""
+        idle_limit_s: float = settings.PROVIDER_IDLE_LIMIT_S
         described = ResponseDescribed("", "")
         try:
-            while said := await ahead.take():
-                for event in said:
-                    if isinstance(event, ResponseDescribed):
-                        if (news := _described(described, event)) == described:
-                            continue
-                        event = described = news
-                    yield event
-            reader.result()
-        finally:
-            reader.cancel()
-            await asyncio.gather(reader, return_exceptions=True)
-
-    async def _read(self, request: GenerateRequest, ahead: ReadAhead) -> None:
-        """Put what the upstream says until it ends; whatever ends this task closes the upstream request."""
-        idle_limit_s: float = settings.PROVIDER_IDLE_LIMIT_S
-        async with self._clients.use() as client, _watched(idle_limit_s) as watchdog:
-            async for said in _said(client, request):
-                ahead.put(said)
-                if ahead.is_full:
-                    # Whoever takes it may take long: that is not the provider's silence.
-                    watchdog.reschedule(None)
-                    await ahead.wait_for_room()
-                _move_on(watchdog, idle_limit_s)
+            async with self._clients.use() as client, _watched(idle_limit_s) as watchdog:
+                async for said in _said(client, request):
+                    for event in said:
+                        if isinstance(event, ResponseDescribed):
+                            if (news := _described(described, event)) == described:
+                                continue
+                            event = described = news
+                        _hand_over(event, take)
+                    _move_on(watchdog, idle_limit_s)
+        except _NotTaken as error:
+            raise error.reason from None
 
     async def aclose(self) -> None:
         """Let go of this loop's connections."""
         await self._clients.aclose()
+
+
+class _NotTaken(Exception):
+    """Carries what `take` raised past those who look for the SDK's errors."""
+
+    def __init__(self, reason: Exception) -> None:
+        super().__init__()
+        self.reason = reason
+
+
+def _hand_over(event: StreamEvent, take: Take) -> None:
+    try:
+        take(event)
+    except Exception as error:  # noqa: BLE001 - raised anew by `generate`
+        raise _NotTaken(error) from None
 
 
 @asynccontextmanager

@@ -32,6 +32,8 @@ KINDS: Mapping[str, PartKind] = {wire: kind for kind, (_, wire) in HOLDERS.items
 CONTENT_KEYS = frozenset({"text", "toolCall", "toolResponse", *KINDS})
 #: Nearly every part of a stream has these alone.
 TEXT_KEYS = frozenset({"text", "thought", "thoughtSignature"})
+#: Nearly every candidate has these alone.
+PLAIN_CANDIDATE_KEYS = frozenset({"content", "index"})
 METADATA = ("safetyRatings", "citationMetadata", "groundingMetadata", "urlContextMetadata")
 
 
@@ -59,6 +61,8 @@ def _candidate_events(candidate: WireObject) -> Iterator[StreamEvent]:
     if content is not None:
         for part in content.get("parts") or ():
             yield PartReceived(part_of_json(part))
+    if candidate.keys() <= PLAIN_CANDIDATE_KEYS:
+        return
     for name in METADATA:
         value = candidate.get(name)
         if value is not None:

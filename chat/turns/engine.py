@@ -18,7 +18,6 @@ import logging
 import random
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import aclosing
 from typing import ParamSpec, TypeVar
 
 from channels.db import database_sync_to_async
@@ -27,6 +26,7 @@ from django.conf import settings
 from attachments.store import BytesUnavailable, read_bytes
 from chat.catalogue.missing import mark_found, mark_missing
 from chat.models import Turn
+from chat.parts import StreamEvent
 from chat.providers import get_provider
 from chat.providers.base import ModelNotFound, ProviderError
 from chat.turns import history, sent_files
@@ -133,12 +133,15 @@ async def _prepare(turn: LiveTurn, replay: Replay) -> Prepared:
 
 
 async def _collect(turn: LiveTurn, commits: GroupCommit, prepared: Prepared) -> None:
-    async with aclosing(get_provider(prepared.provider).stream(prepared.request)) as events:
-        async for event in events:
-            turn.add(event)
-            commits.touch()
-            if turn.text_chars > settings.ANSWER_LIMIT_CHARS or turn.data_bytes > settings.ANSWER_DATA_LIMIT_BYTES:
-                raise AnswerTooLong
+    chars_limit, bytes_limit = settings.ANSWER_LIMIT_CHARS, settings.ANSWER_DATA_LIMIT_BYTES
+
+    def take(event: StreamEvent) -> None:
+        turn.add(event)
+        commits.touch()
+        if turn.text_chars > chars_limit or turn.data_bytes > bytes_limit:
+            raise AnswerTooLong
+
+    await get_provider(prepared.provider).generate(prepared.request, take)
 
 
 async def _pause(turn: LiveTurn, commits: GroupCommit, again: Again) -> None:
