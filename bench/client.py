@@ -19,8 +19,8 @@ from bench.figures import Observed, Sample
 from bench.processes import BenchError
 from bench.websocket import connect
 
-ACK_EVERY_FRAMES = 8
-ACK_AFTER_US = 250_000
+ACK_EVERY_FRAMES = 16
+ACK_AFTER_US = 1_000_000
 """As in the page's connection.js."""
 
 SETTLE_S = 0.3

@@ -16,6 +16,13 @@ from django.http import Http404
 
 from attachments.models import Attachment
 from chat.models import Conversation, ConversationQuerySet
+from chat.statements import Select, given
+
+_OWN = Select(
+    lambda: (
+        Conversation.objects.owned_by(given(Conversation, "owner_id")).filter(pk=given(Conversation, "id")).order_by()
+    )
+)
 
 
 class NotFound(Http404):
@@ -34,10 +41,15 @@ def conversations_of(user: AbstractBaseUser | AnonymousUser) -> ConversationQuer
 
 def readable_conversation(user: AbstractBaseUser | AnonymousUser, conversation_id: uuid.UUID | str) -> Conversation:
     """Return the conversation if `user` may read it. Raises NotFound."""
+    if not user.is_authenticated or not user.is_active:
+        raise NotFound
     try:
-        return conversations_of(user).get(pk=conversation_id)
-    except (Conversation.DoesNotExist, ValidationError):
+        found = _OWN.first(owner_id=user.pk, id=conversation_id)
+    except ValidationError:
         raise NotFound from None
+    if found is None:
+        raise NotFound
+    return found
 
 
 def writable_conversation(user: AbstractBaseUser | AnonymousUser, conversation_id: uuid.UUID | str) -> Conversation:

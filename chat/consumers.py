@@ -17,6 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 from urllib.parse import parse_qs
 
+from channels.consumer import get_handler_name
 from channels.db import database_sync_to_async
 from channels.generic.websocket import AsyncWebsocketConsumer
 from django.conf import settings
@@ -71,6 +72,14 @@ class ConversationConsumer(AsyncWebsocketConsumer):
             if self._pump_task:
                 self._pump_task.cancel()
                 broadcast.unsubscribe(self.conversation_id, self)
+
+    async def dispatch(self, message: dict[str, Any]) -> None:
+        """Handle one event of the socket.
+
+        Channels looks after database connections before each, on another thread; here each query does so for itself,
+        and most messages are acknowledgements, which ask nothing.
+        """
+        await getattr(self, get_handler_name(message))(message)
 
     async def connect(self) -> None:
         """Accept only someone who may read the conversation; everyone else is refused at the handshake."""

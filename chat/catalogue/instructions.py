@@ -9,8 +9,10 @@ from pathlib import Path
 
 from chat.catalogue.setups import Setup
 from chat.models import Instruction
+from chat.statements import Select
 
 _FILE = Path(__file__).with_suffix(".toml")
+_ROW = Select(lambda: Instruction.objects.filter(pk=1).order_by())
 
 
 @cache
@@ -24,7 +26,7 @@ def system_instruction(setup: Setup, *, code_execution: bool, own: str) -> str:
 
     What a model is told about running code or searching depends on whether it can in this answer. One query.
     """
-    row = Instruction.objects.filter(pk=1).first()
+    row = _ROW.first()
     texts = default_texts() if row is None else {name: getattr(row, name) for name in default_texts()}
     said = [
         texts["general"],

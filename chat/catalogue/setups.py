@@ -10,6 +10,16 @@ from typing import Any
 from django.conf import settings
 
 from chat.models import LanguageModel, Preset
+from chat.statements import Select, given
+
+# Asked at each start; see `chat.statements`.
+_PRESET = Select(lambda: Preset.objects.filter(slug=given(Preset, "slug")).order_by())
+_MODEL = Select(lambda: LanguageModel.objects.filter(pk=given(LanguageModel, "id")).order_by())
+_NAMED = Select(lambda: LanguageModel.objects.filter(name=given(LanguageModel, "name")))
+_TITLES = Select(
+    lambda: LanguageModel.objects.filter(makes_titles=True, is_enabled=True, missing_since__isnull=True)[:1]
+)
+_FIRST = Select(lambda: Preset.objects.filter(is_enabled=True, language_model__is_enabled=True)[:1])
 
 
 class UnknownModel(Exception):
@@ -62,7 +72,7 @@ class Setup:
 
 
 def setup_of(name: str) -> Setup:
-    """The setup that a name stands for; empty: the server's default. Raises UnknownModel. At most two queries.
+    """The setup that a name stands for; empty: the server's default. Raises UnknownModel. At most three queries.
 
     A preset comes before a model of the same name, and a model of CHAT_PROVIDER before another provider's.
     The server's default is GEMINI_MODEL, or else the first preset. A default that is named works even where its row is
@@ -72,10 +82,12 @@ def setup_of(name: str) -> Setup:
     name = name or settings.GEMINI_MODEL
     if not name:
         return _first_setup()
-    preset = Preset.objects.filter(slug=name).select_related("language_model").first()
-    if preset is not None and (is_default or (preset.is_enabled and preset.language_model.is_enabled)):
-        return _preset_setup(preset, preset.language_model)
-    rows = [row for row in LanguageModel.objects.filter(name=name) if is_default or row.is_enabled]
+    preset = _PRESET.first(slug=name)
+    if preset is not None and (is_default or preset.is_enabled):
+        [row] = _MODEL.objects(id=preset.language_model_id)
+        if is_default or row.is_enabled:
+            return _preset_setup(preset, row)
+    rows = [row for row in _NAMED.objects(name=name) if is_default or row.is_enabled]
     if rows:
         return _model_setup(min(rows, key=lambda row: row.provider != settings.CHAT_PROVIDER))
     if is_default or settings.GEMINI_EMULATED:
@@ -85,13 +97,13 @@ def setup_of(name: str) -> Setup:
 
 def _first_setup() -> Setup:
     """Of the first preset that is offered, else of the first model. Raises UnknownModel."""
-    preset = Preset.objects.filter(is_enabled=True, language_model__is_enabled=True).select_related("language_model")
-    if (first := preset.first()) is not None:
-        return _preset_setup(first, first.language_model)
-    row = LanguageModel.objects.filter(is_enabled=True).first()
-    if row is None:
+    if (first := _FIRST.first()) is not None:
+        [row] = _MODEL.objects(id=first.language_model_id)
+        return _preset_setup(first, row)
+    model = LanguageModel.objects.filter(is_enabled=True).first()
+    if model is None:
         raise UnknownModel("No model is offered here yet. Whoever runs this server must add one, or set GEMINI_MODEL.")
-    return _model_setup(row)
+    return _model_setup(model)
 
 
 def _model_setup(row: LanguageModel) -> Setup:
@@ -135,5 +147,5 @@ def setup_from(parameters: Mapping[str, Any], *, provider: str, model: str) -> S
 
 def title_setup() -> Setup | None:
     """Of the model that names new conversations; None where no row says so."""
-    row = LanguageModel.objects.filter(makes_titles=True, is_enabled=True, missing_since__isnull=True).first()
+    row = _TITLES.first()
     return None if row is None else _model_setup(row)

@@ -21,6 +21,7 @@ from attachments.models import Attachment
 from chat.models.search import Holds
 from chat.parts import PartKind, Role
 from chat.search.query import Term
+from chat.statements import Given
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,7 @@ class Page:
 class ConversationQuerySet(models.QuerySet["Conversation"]):
     """Reading conversations."""
 
-    def owned_by(self, user_id: int) -> ConversationQuerySet:
+    def owned_by(self, user_id: int | Given) -> ConversationQuerySet:
         """Those that belong to one person."""
         return self.filter(owner_id=user_id)
 

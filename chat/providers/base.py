@@ -16,10 +16,10 @@ ProviderError                 code, user-facing text, and what may be done next
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import ClassVar, Protocol
+from typing import ClassVar, Protocol, TypeAlias
 
 from chat.parts import GenerateRequest, StreamEvent
 
@@ -142,6 +142,10 @@ class ListedModel:
     max_output_tokens: int | None
 
 
+Take: TypeAlias = Callable[[StreamEvent], None]
+"""Takes one event of a stream, without waiting."""
+
+
 class Provider(Protocol):
     """A model API."""
 
@@ -171,11 +175,12 @@ class Provider(Protocol):
         """Every model that can generate content, as listed now. Raises ProviderError."""
         ...
 
-    def stream(self, request: GenerateRequest) -> AsyncGenerator[StreamEvent, None]:
-        """Yield the events of one generation in wire order until the provider's stream ends.
+    async def generate(self, request: GenerateRequest, take: Take) -> None:
+        """Hand over the events of one generation in wire order, and return when the provider's stream ends.
 
-        Cancelling the task that iterates, or closing the generator, closes the upstream request at once.
-        Raises ProviderError; events yielded before it stand.
+        Nothing stands between the wire and `take`, so it must not wait. Cancelling the task that runs this closes the
+        upstream request at once, and so does whatever `take` raises, which is raised as it is.
+        Raises ProviderError; events handed over before it stand.
         """
         ...
 

@@ -1,6 +1,6 @@
 """Gemini, by google-genai: the Developer API, Vertex AI, or an emulator, as the settings say.
 
-SDK types and errors stop here. One `stream` is one upstream request: nothing is retried and nothing is sent
+SDK types and errors stop here. One `generate` is one upstream request: nothing is retried and nothing is sent
 that was not asked for.
 """
 
@@ -9,34 +9,39 @@ from __future__ import annotations
 import asyncio
 import io
 import ssl
-from asyncio import Queue, Semaphore
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from typing import Any, TypeAlias
+from typing import Any
 
 from django.conf import settings
+from google import genai
 from google.genai import types
 
 from chat.parts import Content, GenerateRequest, Part, PartKind, ResponseDescribed, Role, StreamEvent
-from chat.providers.base import InvalidRequest, KeptFile, ListedModel, MalformedResponse, ModelNotFound, Stalled
+from chat.providers.base import (
+    InvalidRequest,
+    KeptFile,
+    ListedModel,
+    MalformedResponse,
+    ModelNotFound,
+    Stalled,
+    Take,
+)
 from chat.providers.gemini_access import Access, Clients, taken_response
+from chat.providers.gemini_body import body_of
 from chat.providers.gemini_failures import SDK_ERRORS
 from chat.providers.gemini_json import events_of_json
 from chat.providers.gemini_sse import StreamParser
 from chat.providers.gemini_types import accepted_type
 from chat.providers.gemini_wire import STAND_IN_SIGNATURE, config_of, contents_of, events_of
 
-#: How far reading may run ahead of the caller. Reading ahead is not for speed: aiohttp throws away what has
-#: come but was not yet read when the connection breaks.
-READ_AHEAD_CHUNKS = 100
-
-#: What each chunk said; None at the end.
-Chunks: TypeAlias = Queue[list[StreamEvent] | None]
-
 #: Longest wait for a file to be taken and ready, and for the list of models.
 KEEP_LIMIT_S = 60.0
 LIST_LIMIT_S = 30.0
+
+#: What the SDK is given to ask, where the body is made by ourselves.
+PLACEHOLDER = types.Content(role="user")
 
 #: Pause between two questions whether a file is ready.
 POLL_S = 0.5
@@ -100,45 +105,41 @@ class GeminiProvider:
                 models += await pager.next_page()
         return [_listed(model) for model in models if _generates(model)]
 
-    async def stream(self, request: GenerateRequest) -> AsyncGenerator[StreamEvent, None]:
-        """See `Provider.stream`; reading happens in a task of its own, which ends with this generator."""
-        chunks: Chunks = Queue()
-        room = Semaphore(READ_AHEAD_CHUNKS)
-        reader = asyncio.create_task(self._read(request, chunks, room), name="gemini reader")
-        reader.add_done_callback(lambda _: chunks.put_nowait(None))
+    async def generate(self, request: GenerateRequest, take: Take) -> None:
+        """See `Provider.generate`."""
+        idle_limit_s: float = settings.PROVIDER_IDLE_LIMIT_S
         described = ResponseDescribed("", "")
         try:
-            while (chunk := await chunks.get()) is not None:
-                room.release()
-                for event in chunk:
-                    if isinstance(event, ResponseDescribed):
-                        if (news := _described(described, event)) == described:
-                            continue
-                        event = described = news
-                    yield event
-            reader.result()
-        finally:
-            reader.cancel()
-            await asyncio.gather(reader, return_exceptions=True)
-
-    async def _read(self, request: GenerateRequest, chunks: Chunks, room: Semaphore) -> None:
-        """Put the upstream's chunks until it ends; whatever ends this task closes the upstream request."""
-        idle_limit_s: float = settings.PROVIDER_IDLE_LIMIT_S
-        async with self._clients.use() as client:
-            asked = client.aio.models.generate_content_stream(
-                model=request.model, contents=contents_of(request), config=config_of(request)
-            )
-            async with _watched(idle_limit_s) as watchdog:
-                async for said in _said(asked):
-                    # Whoever takes it may take long: that is not the provider's silence.
-                    watchdog.reschedule(None)
-                    await room.acquire()
-                    chunks.put_nowait(said)
-                    watchdog.reschedule(asyncio.get_running_loop().time() + idle_limit_s)
+            async with self._clients.use() as client, _watched(idle_limit_s) as watchdog:
+                async for said in _said(client, request):
+                    for event in said:
+                        if isinstance(event, ResponseDescribed):
+                            if (news := _described(described, event)) == described:
+                                continue
+                            event = described = news
+                        _hand_over(event, take)
+                    _move_on(watchdog, idle_limit_s)
+        except _NotTaken as error:
+            raise error.reason from None
 
     async def aclose(self) -> None:
         """Let go of this loop's connections."""
         await self._clients.aclose()
+
+
+class _NotTaken(Exception):
+    """Carries what `take` raised past those who look for the SDK's errors."""
+
+    def __init__(self, reason: Exception) -> None:
+        super().__init__()
+        self.reason = reason
+
+
+def _hand_over(event: StreamEvent, take: Take) -> None:
+    try:
+        take(event)
+    except Exception as error:  # noqa: BLE001 - raised anew by `generate`
+        raise _NotTaken(error) from None
 
 
 @asynccontextmanager
@@ -168,14 +169,16 @@ def _listed(model: types.Model) -> ListedModel:
     )
 
 
-async def _said(asked: Awaitable[AsyncIterator[types.GenerateContentResponse]]) -> AsyncIterator[list[StreamEvent]]:
+async def _said(client: genai.Client, request: GenerateRequest) -> AsyncIterator[list[StreamEvent]]:
     """What a streamed request is answered, bit by bit, by the reader that the settings name."""
+    ask = client.aio.models.generate_content_stream
     if settings.GEMINI_STREAM_READER == "sdk":
-        async for response in await asked:
+        async for response in await ask(model=request.model, contents=contents_of(request), config=config_of(request)):
             yield list(events_of(response))
         return
-    parser = StreamParser()
-    async for data in (await taken_response(asked)).content.iter_any():
+    body, parser = body_of(request), StreamParser()
+    taken = await taken_response(ask(model=request.model, contents=PLACEHOLDER), body)
+    async for data in taken.content.iter_any():
         said, failure = _read_all(parser.feed(data))
         yield said
         if failure:
@@ -208,6 +211,14 @@ async def _watched(idle_limit_s: float) -> AsyncGenerator[asyncio.Timeout, None]
         if watchdog.expired():
             raise Stalled(f"Nothing came for {idle_limit_s} s.") from None
         raise
+
+
+def _move_on(watchdog: asyncio.Timeout, idle_limit_s: float) -> None:
+    """Something has come. Said anew once a tenth has passed, not at each chunk, of which thousands may come."""
+    now = asyncio.get_running_loop().time()
+    ends_at = watchdog.when()
+    if ends_at is None or ends_at < now + idle_limit_s * 0.9:
+        watchdog.reschedule(now + idle_limit_s)
 
 
 def _described(known: ResponseDescribed, event: ResponseDescribed) -> ResponseDescribed:
@@ -243,4 +254,5 @@ def _warm_up(tls: ssl.SSLContext) -> None:
     request = GenerateRequest("m", (user,), system_instruction="a", code_execution=True)
     contents_of(request)
     config_of(request)
+    body_of(request)
     replace(Access.from_settings(), vertexai=False, api_key="none").client(None, tls)

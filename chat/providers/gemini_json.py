@@ -32,15 +32,9 @@ KINDS: Mapping[str, PartKind] = {wire: kind for kind, (_, wire) in HOLDERS.items
 CONTENT_KEYS = frozenset({"text", "toolCall", "toolResponse", *KINDS})
 #: Nearly every part of a stream has these alone.
 TEXT_KEYS = frozenset({"text", "thought", "thoughtSignature"})
+#: Nearly every candidate has these alone.
+PLAIN_CANDIDATE_KEYS = frozenset({"content", "index"})
 METADATA = ("safetyRatings", "citationMetadata", "groundingMetadata", "urlContextMetadata")
-COUNTS = {
-    "prompt": "promptTokenCount",
-    "tool_use": "toolUsePromptTokenCount",
-    "thoughts": "thoughtsTokenCount",
-    "candidates": "candidatesTokenCount",
-    "cached": "cachedContentTokenCount",
-    "total": "totalTokenCount",
-}
 
 
 def events_of_json(chunk: WireObject) -> Iterator[StreamEvent]:
@@ -59,7 +53,7 @@ def events_of_json(chunk: WireObject) -> Iterator[StreamEvent]:
         yield from _candidate_events(candidates[0])
     usage = chunk.get("usageMetadata")
     if usage is not None:
-        yield UsageReported(Usage(**{name: _count(usage.get(key)) for name, key in COUNTS.items()}))
+        yield UsageReported(_usage(usage))
 
 
 def _candidate_events(candidate: WireObject) -> Iterator[StreamEvent]:
@@ -67,6 +61,8 @@ def _candidate_events(candidate: WireObject) -> Iterator[StreamEvent]:
     if content is not None:
         for part in content.get("parts") or ():
             yield PartReceived(part_of_json(part))
+    if candidate.keys() <= PLAIN_CANDIDATE_KEYS:
+        return
     for name in METADATA:
         value = candidate.get(name)
         if value is not None:
@@ -134,6 +130,19 @@ def _text(value: object) -> str:
     if not isinstance(value, str):
         raise TypeError(f"text comes as a string, not as {type(value).__name__}")
     return sound(value)
+
+
+def _usage(wire: WireObject) -> Usage:
+    # Spelled out: it comes with each chunk, and a loop would take twice as long.
+    count = wire.get
+    return Usage(
+        prompt=_count(count("promptTokenCount")),
+        tool_use=_count(count("toolUsePromptTokenCount")),
+        thoughts=_count(count("thoughtsTokenCount")),
+        candidates=_count(count("candidatesTokenCount")),
+        cached=_count(count("cachedContentTokenCount")),
+        total=_count(count("totalTokenCount")),
+    )
 
 
 def _count(value: object) -> int | None:

@@ -62,7 +62,8 @@ class StreamParser:
 
 def _json(data: bytes) -> object:
     try:
-        return json.loads(data)
+        # Else it would look at the bytes for their encoding, which is known.
+        return json.loads(data.decode())
     except ValueError as error:
         raise ValueError(f"{error}: {data[:SHOWN_BYTES]!r}") from None
 

@@ -56,7 +56,7 @@ TEXT_ATTRIBUTES = {"text", "thought", "thought_signature"}
 #: Values of `Part` that have a field of their own there: wire name of the content's key, attribute of `Part`.
 OWN_FIELDS: Mapping[PartKind, Mapping[str, str]] = {
     PartKind.EXECUTABLE_CODE: {"code": "text", "language": "language", "id": "call_id"},
-    PartKind.CODE_EXECUTION_RESULT: {"output": "text", "outcome": "outcome", "id": "call_id"},
+    PartKind.CODE_EXECUTION_RESULT: {"outcome": "outcome", "output": "text", "id": "call_id"},
     PartKind.INLINE_DATA: {"data": "data", "mimeType": "mime_type"},
     PartKind.FILE_DATA: {"mimeType": "mime_type"},
     PartKind.FUNCTION_CALL: {"id": "call_id"},
@@ -235,8 +235,8 @@ def config_of(request: GenerateRequest) -> types.GenerateContentConfig:
     """
     return types.GenerateContentConfig(
         system_instruction=request.system_instruction or None,
-        tools=_tools(request) or None,
-        thinking_config=_thinking(request),
+        tools=[types.Tool.model_validate({name: {}}) for name in tools_of(request)] or None,
+        thinking_config=types.ThinkingConfig.model_validate(thinking) if (thinking := thinking_of(request)) else None,
         response_modalities=["TEXT", "IMAGE"] if request.image_output else None,
         temperature=request.temperature,
         max_output_tokens=request.max_output_tokens,
@@ -246,20 +246,18 @@ def config_of(request: GenerateRequest) -> types.GenerateContentConfig:
     )
 
 
-def _tools(request: GenerateRequest) -> list[types.ToolUnion]:
-    """One entry for each, as the API wants tools that are combined."""
-    tools: list[types.ToolUnion] = []
-    if request.code_execution:
-        tools.append(types.Tool(code_execution=types.ToolCodeExecution()))
-    if request.google_search:
-        tools.append(types.Tool(google_search=types.GoogleSearch()))
-    if request.url_context:
-        tools.append(types.Tool(url_context=types.UrlContext()))
-    return tools
+def tools_of(request: GenerateRequest) -> list[str]:
+    """Names of the tools on the wire: one entry for each, as the API wants tools that are combined."""
+    wanted = {
+        "codeExecution": request.code_execution,
+        "googleSearch": request.google_search,
+        "urlContext": request.url_context,
+    }
+    return [name for name, is_wanted in wanted.items() if is_wanted]
 
 
-def _thinking(request: GenerateRequest) -> types.ThinkingConfig | None:
-    """How to think, and whether to tell the thoughts; None where nothing of it is said.
+def thinking_of(request: GenerateRequest) -> dict[str, Any]:
+    """How to think, and whether to tell the thoughts, in the API's words; empty where nothing of it is said.
 
     Thoughts are not asked of models that answer with images, nor where thinking is off: some of them answer
     400 `Thinking is not enabled for this model` or `include_thoughts is only enabled when thinking is enabled`.
@@ -268,9 +266,9 @@ def _thinking(request: GenerateRequest) -> types.ThinkingConfig | None:
         raise ValueError("A thinking level and a thinking budget cannot be set together.")
     thinking: dict[str, Any] = {}
     if request.include_thoughts and not request.image_output and request.thinking_budget != 0:
-        thinking["include_thoughts"] = True
+        thinking["includeThoughts"] = True
     if request.thinking_level:
-        thinking["thinking_level"] = types.ThinkingLevel(request.thinking_level)
+        thinking["thinkingLevel"] = request.thinking_level
     if request.thinking_budget is not None:
-        thinking["thinking_budget"] = request.thinking_budget
-    return types.ThinkingConfig(**thinking) if thinking else None
+        thinking["thinkingBudget"] = request.thinking_budget
+    return thinking

@@ -18,7 +18,6 @@ import logging
 import random
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import aclosing
 from typing import ParamSpec, TypeVar
 
 from channels.db import database_sync_to_async
@@ -27,6 +26,7 @@ from django.conf import settings
 from attachments.store import BytesUnavailable, read_bytes
 from chat.catalogue.missing import mark_found, mark_missing
 from chat.models import Turn
+from chat.parts import StreamEvent
 from chat.providers import get_provider
 from chat.providers.base import ModelNotFound, ProviderError
 from chat.turns import history, sent_files
@@ -51,11 +51,11 @@ class AnswerTooLong(Exception):
     """An answer passed the size that one message may have."""
 
 
-async def run_turn(turn: LiveTurn, commits: GroupCommit) -> None:
-    """Generate one answer; returns once its end is stored."""
+async def run_turn(turn: LiveTurn, commits: GroupCommit, prepared: Prepared | None = None) -> None:
+    """Generate one answer; returns once its end is stored. `prepared`: its request, where there is one already."""
     try:
         async with asyncio.timeout(settings.TURN_LIMIT_S):
-            await _answer(turn, commits)
+            await _answer(turn, commits, prepared)
     except asyncio.CancelledError:
         turn.end(Turn.Status.STOPPED if turn.is_stopping else Turn.Status.INTERRUPTED)
     except ProviderError as error:
@@ -88,7 +88,7 @@ async def _mark_model(turn: LiveTurn) -> None:
         await _in_thread(mark_found, row.provider, row.model)
 
 
-async def _answer(turn: LiveTurn, commits: GroupCommit) -> None:
+async def _answer(turn: LiveTurn, commits: GroupCommit, prepared: Prepared | None) -> None:
     """Ask until there is an answer, or no hope of one. Raises what the last attempt raised."""
     attempts = Attempts(
         Replay(graphs=settings.REPLAYED_GRAPHS, images=REPLAYED_IMAGES),
@@ -101,7 +101,7 @@ async def _answer(turn: LiveTurn, commits: GroupCommit) -> None:
         sent_graphs = False
         again: Again | None
         try:
-            prepared = await _prepare(turn, attempts.replay)
+            prepared = prepared or await _prepare(turn, attempts.replay)
             sent_graphs = prepared.has_graphs
             turn.note_left_out(prepared.left_out)
             await _collect(turn, commits, prepared)
@@ -114,6 +114,7 @@ async def _answer(turn: LiveTurn, commits: GroupCommit) -> None:
             again = attempts.after_blank(turn.answer.finish_reason) if turn.answer.is_blank else None
             if again is None:
                 return
+        prepared = None
         await _pause(turn, commits, again)
 
 
@@ -132,12 +133,15 @@ async def _prepare(turn: LiveTurn, replay: Replay) -> Prepared:
 
 
 async def _collect(turn: LiveTurn, commits: GroupCommit, prepared: Prepared) -> None:
-    async with aclosing(get_provider(prepared.provider).stream(prepared.request)) as events:
-        async for event in events:
-            turn.add(event)
-            commits.touch()
-            if turn.text_chars > settings.ANSWER_LIMIT_CHARS or turn.data_bytes > settings.ANSWER_DATA_LIMIT_BYTES:
-                raise AnswerTooLong
+    chars_limit, bytes_limit = settings.ANSWER_LIMIT_CHARS, settings.ANSWER_DATA_LIMIT_BYTES
+
+    def take(event: StreamEvent) -> None:
+        turn.add(event)
+        commits.touch()
+        if turn.text_chars > chars_limit or turn.data_bytes > bytes_limit:
+            raise AnswerTooLong
+
+    await get_provider(prepared.provider).generate(prepared.request, take)
 
 
 async def _pause(turn: LiveTurn, commits: GroupCommit, again: Again) -> None:

@@ -9,12 +9,13 @@ from __future__ import annotations
 import logging
 import uuid
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from itertools import chain, groupby
 from typing import Any
 
+from django.db import DatabaseError
 from django.db.models import Prefetch, prefetch_related_objects
 
 from attachments.models import Attachment
@@ -27,6 +28,7 @@ from chat.parts import Content, GenerateRequest, Part, PartKind, Role
 from chat.providers import get_provider
 from chat.providers.base import Provider
 from chat.rendering.data_uris import FoundImage, restore
+from chat.statements import Select, given
 from chat.turns.answer import DATA_URIS
 from chat.turns.attempts import Replay
 from chat.turns.budget import fitting
@@ -34,6 +36,10 @@ from chat.turns.sent_files import SentFiles
 from chat.turns.transcript import row_part
 
 logger = logging.getLogger(__name__)
+
+_HAS_FILES = Select(
+    lambda: MessageAttachment.objects.filter(message=given(MessageAttachment, "message_id")).order_by()[:1]
+)
 
 GRAPH_READ_LIMIT_S = 2.0
 """How long an answer waits for one of them; after the first that does not come, no other is asked for."""
@@ -51,6 +57,18 @@ class Prepared:
     """Whether images of earlier answers are in it."""
     to_keep: tuple[Attachment, ...]
     """Files that the provider must keep first; then prepare anew."""
+
+
+def prepare_at_once(turn: Turn, attachments: Sequence[Attachment]) -> Prepared | None:
+    """The request of a conversation's first question, where nothing stands in its way; None: `prepare` it."""
+    if turn.user_message.index or attachments:
+        return None
+    try:
+        return prepare(turn, Replay(graphs=0, images=0))
+    except DatabaseError:
+        # The turn has begun: whoever runs it tries this again, and ends it where that fails too.
+        logger.exception("the request of turn %s could not be prepared at once", turn.pk)
+        return None
 
 
 def prepare(turn: Turn, replay: Replay) -> Prepared:
@@ -94,7 +112,13 @@ def _rows(turn: Turn) -> Iterable[Message]:
     if turn.user_message.index == 0:
         # Most conversations are asked one thing: nothing of it need be read again.
         question = copy(turn.user_message)
-        prefetch_related_objects([question], files)
+        if _HAS_FILES.rows(message_id=question.pk):
+            prefetch_related_objects([question], files)
+        else:
+            none = MessageAttachment.objects.none()
+            # Else it would be compiled to find that out.
+            none._result_cache = []
+            vars(question)["_prefetched_objects_cache"] = {"message_attachments": none}
         return [question]
     shown = Message.objects.filter(
         conversation_id=turn.conversation_id, is_shown=True, index__lt=turn.message.index

@@ -8,10 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 
-from chat.fragments import AttachmentView, delete, part_element_id, part_html, part_view, partial, status_html
+from chat.fragments import (
+    AttachmentView,
+    delete,
+    joined,
+    part_element_id,
+    part_html,
+    part_view,
+    partial,
+    status_html,
+)
 from chat.models import Turn
 from chat.parts import Part, PartKind
 from chat.rendering.stream import MarkdownStream
@@ -61,7 +69,7 @@ class LiveMessage:
                 case _:
                     pass
         swaps += self._flush()
-        return format_html_join("", "{}", ((swap,) for swap in swaps))
+        return joined(swaps)
 
     def _tell(self, waiting: str | None = None, left_out: int | None = None) -> list[SafeString]:
         """How the turn stands, where that is news."""

@@ -5,10 +5,9 @@ from __future__ import annotations
 import asyncio
 import uuid
 
-from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 
-from chat.fragments import MessageView, delete, frame, message_html, partial, title_swaps, usage_html
+from chat.fragments import MessageView, delete, frame, joined, message_html, partial, title_swaps, usage_html
 from chat.models import Conversation, Turn
 from chat.parts import PartReceived, StreamEvent
 from chat.providers.base import ProviderError
@@ -52,6 +51,8 @@ class LiveTurn:
         self._page = LiveMessage(self.turn)
         self._is_unseen = False
         self._started = started
+        self._turn_id = str(self.turn.pk)
+        self._conversation_id = str(self.turn.conversation_id)
 
     @property
     def answer(self) -> Answer:
@@ -152,7 +153,7 @@ class LiveTurn:
         if started.asks:
             files = [attachment_view(attachment, index) for index, attachment in enumerate(started.attachments)]
             html = message_html(user_message_view(self.turn.user_message, files, started.question_versions)) + html
-        content = format_html_join("", "{}", ((delete(f"message-{hidden}"),) for hidden in started.hidden))
+        content = joined(delete(f"message-{hidden}") for hidden in started.hidden)
         content += partial("transcript", "beforeend", html)
         if started.names:
             content += title_swaps(self.turn.conversation)
@@ -184,12 +185,11 @@ class LiveTurn:
         return answer_view(self.turn.message, self.turn, self.answer, self._started.answer_versions)
 
     def _frame(self, content: SafeString, *, after: int, seq: int) -> Frame:
-        turn_id = str(self.turn.pk)
         return Frame(
-            conversation_id=str(self.turn.conversation_id),
+            conversation_id=self._conversation_id,
             revision=self.turn.conversation.revision,
-            turn_id=turn_id,
+            turn_id=self._turn_id,
             after=after,
             seq=seq,
-            text=frame(content, turn=turn_id, seq=seq),
+            text=frame(content, turn=self._turn_id, seq=seq),
         )

@@ -12,10 +12,11 @@ import weakref
 from collections.abc import Callable
 
 from chat.fragments import frame
-from chat.turns import branches, broadcast, store, titles
+from chat.turns import branches, broadcast, history, store, titles
 from chat.turns.broadcast import Frame
 from chat.turns.engine import run_turn
 from chat.turns.group_commit import GroupCommit
+from chat.turns.history import Prepared
 from chat.turns.live_turn import LiveTurn
 from chat.turns.starting import (
     Asked,
@@ -123,18 +124,18 @@ class Runner:
         return await asyncio.shield(task)
 
     async def _start(self, create: Callable[[], StartedTurn]) -> StartedTurn:
-        started = await store.run(create)
+        started, prepared = await store.run(_created, create)
         if started.is_new:
-            self._launch(started)
+            self._launch(started, prepared)
         return started
 
-    def _launch(self, started: StartedTurn) -> None:
+    def _launch(self, started: StartedTurn, prepared: Prepared | None) -> None:
         """Show both messages everywhere and begin to answer."""
         turn = LiveTurn(started)
         broadcast.publish(turn.opening())
         self._turns[turn.turn.pk] = turn
         self._commits.enter(turn)
-        turn.task = asyncio.get_running_loop().create_task(run_turn(turn, self._commits))
+        turn.task = asyncio.get_running_loop().create_task(run_turn(turn, self._commits, prepared))
         turn.task.add_done_callback(lambda task: self._ended(turn, task))
 
     def _ended(self, turn: LiveTurn, task: asyncio.Task[None]) -> None:
@@ -164,6 +165,13 @@ class Runner:
             tasks = [turn.task for turn in self._turns.values() if turn.task]
             await asyncio.gather(*tasks, *self._naming, return_exceptions=True)
             await asyncio.sleep(0)
+
+
+def _created(create: Callable[[], StartedTurn]) -> tuple[StartedTurn, Prepared | None]:
+    """A turn, and its request where that takes no further crossing to another thread."""
+    started = create()
+    prepared = history.prepare_at_once(started.turn, started.attachments) if started.is_new else None
+    return started, prepared
 
 
 async def _name(conversation_id: uuid.UUID) -> None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import uuid
 from decimal import Decimal
+from typing import Any
 
 from django.conf import settings
-from django.db.models import BigIntegerField, Count, Q, Sum
+from django.db.models import BigIntegerField, Count, Q, QuerySet, Sum
 from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Cast
 
@@ -15,6 +16,7 @@ from chat.catalogue.setups import Setup
 from chat.fragments import ConversationUsage
 from chat.models import Conversation, Turn
 from chat.parts import Usage
+from chat.statements import Select, given
 from chat.turns.about import dollars
 
 
@@ -23,20 +25,33 @@ def answer_cost(usage: Usage | None, setup: Setup) -> Decimal | None:
     return None if usage is None or settings.GEMINI_EMULATED else cost_of(usage, setup.prices)
 
 
+def _sums() -> QuerySet[Turn, tuple[Any, ...]]:
+    ended = Turn.objects.filter(conversation=given(Turn, "conversation_id")).exclude(status__in=Turn.LIVE)
+    return (
+        ended.order_by()
+        .values("conversation")
+        .annotate(
+            turns=Count("pk"),
+            tokens=Sum(Cast(KeyTextTransform("total", "usage"), BigIntegerField())),
+            spent=Sum("cost"),
+            unpriced=Count("pk", filter=Q(cost__isnull=True, usage__total__gt=0)),
+        )
+        .values_list("turns", "tokens", "spent", "unpriced")
+    )
+
+
+_SUMS = Select(_sums)
+_BESIDE = Select(
+    lambda: Conversation.objects.filter(pk=given(Conversation, "id")).order_by().values_list("side_tokens", "side_cost")
+)
+
+
 def conversation_usage(conversation_id: uuid.UUID) -> ConversationUsage:
     """Sums over all turns that have ended, and what was asked beside them; two queries."""
-    total = Cast(KeyTextTransform("total", "usage"), BigIntegerField())
-    ended = Turn.objects.filter(conversation_id=conversation_id).exclude(status__in=Turn.LIVE)
-    sums = ended.aggregate(
-        turns=Count("pk"),
-        tokens=Sum(total),
-        spent=Sum("cost"),
-        unpriced=Count("pk", filter=Q(cost__isnull=True, usage__total__gt=0)),
-    )
-    beside = Conversation.objects.filter(pk=conversation_id).values_list("side_tokens", "side_cost").first()
-    side_tokens, side_cost = beside or (0, None)
-    costs = [cost for cost in (sums["spent"], side_cost) if cost is not None]
+    turns, tokens, spent, unpriced = next(iter(_SUMS.rows(conversation_id=conversation_id)), (0, 0, None, 0))
+    side_tokens, side_cost = next(iter(_BESIDE.rows(id=conversation_id)), (0, None))
+    costs = [cost for cost in (spent, side_cost) if cost is not None]
     amount = dollars(sum(costs[1:], costs[0])) if costs else ""
-    if amount and sums["unpriced"]:
+    if amount and unpriced:
         amount = f"at least {amount}"
-    return ConversationUsage((sums["tokens"] or 0) + side_tokens, amount, sums["turns"])
+    return ConversationUsage((tokens or 0) + side_tokens, amount, turns)

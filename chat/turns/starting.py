@@ -17,15 +17,43 @@ from chat.forms import ATTACHMENTS_LIMIT
 from chat.fragments import Versions
 from chat.models import Conversation, Message, MessageAttachment, Part, Turn
 from chat.parts import PartKind, Role
+from chat.statements import Insert, Select, Update, given
 from chat.turns import branches
 from chat.turns.deciding import Chosen, StartRefused, chosen_setup, decided_on
-from chat.turns.store import lease_end
+from chat.turns.store import GIVEN_LEASE, lease_end, lease_length
 from chat.turns.transcript import row_part, turn_notice
 
 TITLE_LENGTH = 60
 CONTINUE = "Continue."
 ANSWER_NOW = "Answer now with what you have, without running more code."
 FENCE = re.compile(r"```\w*")
+
+# What every start asks and writes; see `chat.statements`.
+_LOCKED = Select(lambda: Conversation.objects.select_for_update().filter(pk=given(Conversation, "id")).order_by())
+_LAST = Select(
+    lambda: Message.objects.filter(conversation=given(Message, "conversation_id"), is_shown=True).order_by("-index")[:1]
+)
+_KNOWN = Select(
+    lambda: Turn.objects.filter(
+        conversation=given(Turn, "conversation_id"), client_id=given(Turn, "client_id")
+    ).order_by()
+)
+_LIVE = Select(
+    lambda: (
+        Turn.objects.filter(conversation__owner=given(Conversation, "owner_id"), status__in=Turn.LIVE)
+        .order_by()
+        .values_list("conversation_id")
+    )
+)
+_NEW_MESSAGE = Insert(Message)
+_NEW_PART = Insert(Part)
+_NEW_TURN = Insert(Turn, lease_expires_at=lease_end(GIVEN_LEASE))
+_BEGUN = Update(
+    lambda: Conversation.objects.filter(pk=given(Conversation, "id")),
+    revision=given(Conversation, "revision"),
+    title=given(Conversation, "title"),
+    updated_at=given(Conversation, "updated_at"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,11 +167,14 @@ def create_edit(conversation_id: uuid.UUID, message_id: uuid.UUID, asked: Asked,
 
 def _locked(conversation_id: uuid.UUID) -> Conversation:
     """The conversation as it is now. The lock orders two tabs that send at once: the second sees the first's turn."""
-    return Conversation.objects.select_for_update().get(pk=conversation_id)
+    conversation = _LOCKED.first(id=conversation_id)
+    if conversation is None:
+        raise Conversation.DoesNotExist
+    return conversation
 
 
 def _end_of(conversation: Conversation) -> Place:
-    last = conversation.messages.filter(is_shown=True).order_by("-index").first()
+    last = _LAST.first(conversation_id=conversation.pk)
     return Place(last, 0 if last is None else last.index + 1)
 
 
@@ -166,13 +197,12 @@ def _offer(turn: Turn) -> str:
 def _known_turn(conversation: Conversation, asked: Asked) -> StartedTurn | None:
     if not asked.client_id:
         return None
-    turn = Turn.objects.filter(conversation=conversation, client_id=asked.client_id).first()
+    turn = _KNOWN.first(conversation_id=conversation.pk, client_id=asked.client_id)
     return StartedTurn(turn, Setup(turn.provider, turn.model, turn.model), (), is_new=False) if turn else None
 
 
 def _refuse_live(conversation: Conversation) -> None:
-    live = Turn.objects.filter(conversation__owner_id=conversation.owner_id, status__in=Turn.LIVE)
-    places = list(live.values_list("conversation_id", flat=True))
+    places = [place for (place,) in _LIVE.rows(owner_id=conversation.owner_id)]
     if conversation.pk in places:
         raise StartRefused("An answer is still being written here. Stop it, or wait until it is done.")
     if len(places) >= settings.LIVE_TURNS_LIMIT:
@@ -192,15 +222,17 @@ def _ask(
     chosen = chosen or Chosen(asked.code_mode, asked.model)
     setup = chosen_setup(conversation, chosen, asked.attachments)
     hidden = branches.hide(place.replaces)
-    question = Message.objects.create(
-        conversation=conversation,
-        parent=place.parent,
-        index=place.index,
-        role=Role.USER,
-        text=asked.text,
-        last_shown=conversation.revision + 1,
+    question = _NEW_MESSAGE.one(
+        Message(
+            conversation=conversation,
+            parent=place.parent,
+            index=place.index,
+            role=Role.USER,
+            text=asked.text,
+            last_shown=conversation.revision + 1,
+        )
     )
-    Part.objects.create(message=question, index=0, kind=PartKind.TEXT, text=asked.text)
+    _NEW_PART.one(Part(message=question, index=0, kind=PartKind.TEXT, text=asked.text))
     if asked.attachments:
         MessageAttachment.objects.bulk_create(
             MessageAttachment(message=question, attachment=attachment, index=number)
@@ -246,14 +278,16 @@ def _begin(
     now = timezone.now()
     decided = decided_on(conversation, question, files, chosen, setup, before)
     hidden = branches.hide(place.replaces)
-    answer = Message.objects.create(
-        conversation=conversation,
-        parent=place.parent,
-        index=place.index,
-        role=Role.MODEL,
-        last_shown=conversation.revision + 1,
+    answer = _NEW_MESSAGE.one(
+        Message(
+            conversation=conversation,
+            parent=place.parent,
+            index=place.index,
+            role=Role.MODEL,
+            last_shown=conversation.revision + 1,
+        )
     )
-    turn = Turn.objects.create(
+    turn = Turn(
         conversation=conversation,
         user_message=question,
         message=answer,
@@ -267,12 +301,13 @@ def _begin(
         code_execution=decided.is_offered,
         code_reason=decided.reason,
         lease_owner=lease_owner,
-        lease_expires_at=lease_end(),
         started_at=now,
     )
+    _NEW_TURN.one(turn, lease=lease_length())
     # Its row is locked: nobody else counts its revision up meanwhile.
     conversation.revision += 1
-    conversation.save(update_fields=["revision", "title", "updated_at"])
+    conversation.updated_at = now
+    _BEGUN.run(id=conversation.pk, revision=conversation.revision, title=conversation.title, updated_at=now)
     versions = branches.versions_of(answer) if place.replaces else None
     return StartedTurn(turn, setup, (), is_new=True, answer_versions=versions, hidden=hidden)
 

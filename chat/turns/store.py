@@ -22,7 +22,7 @@ from typing import Any, ParamSpec, TypeVar
 
 from django.conf import settings
 from django.db import IntegrityError, InterfaceError, OperationalError, connection, transaction
-from django.db.models import F
+from django.db.models import DurationField, F
 from django.db.models.expressions import CombinedExpression
 from django.db.models.functions import Now
 from django.utils import timezone
@@ -31,6 +31,7 @@ from attachments.store import new_pending
 from chat.catalogue.setups import setup_from
 from chat.fragments import ConversationUsage
 from chat.models import Conversation, Message, MessageAttachment, Part, Turn, TurnEvent
+from chat.statements import Given, Insert, Select, Update, given
 from chat.turns.answer import Answer, FoundAttachment
 from chat.turns.log import Row, fold
 from chat.turns.spending import answer_cost, conversation_usage
@@ -42,6 +43,44 @@ logger = logging.getLogger(__name__)
 
 ALREADY_STORED = IntegrityError
 """What storing a round twice raises: `seq` is unique in its turn."""
+
+# What every round or every end asks; see `chat.statements`.
+_HELD = Select(
+    lambda count: (
+        Turn.objects.select_for_update()
+        .filter(
+            pk__in=[given(Turn, "id", f"turn_{number}") for number in range(count)],
+            status=Turn.Status.RUNNING,
+            lease_owner=given(Turn, "lease_owner"),
+        )
+        .order_by()
+        .values_list("pk", "stop_requested")
+    )
+)
+GIVEN_LEASE = Given("lease", DurationField())
+"""The length of a lease, in a statement."""
+
+_NEW_EVENT = Insert(TurnEvent)
+_NEW_PART = Insert(Part)
+_NEW_PLACE = Insert(MessageAttachment)
+_FIRST_PART = Update(lambda: Turn.objects.filter(pk=given(Turn, "id")), first_part_at=given(Turn, "first_part_at"))
+_TEXT = Update(lambda: Message.objects.filter(pk=given(Message, "id")), text=given(Message, "text"))
+_REVISION = Select(lambda: Conversation.objects.filter(pk=given(Conversation, "id")).values_list("revision"))
+_BUMP = Update(
+    lambda: Conversation.objects.filter(pk=given(Conversation, "id")),
+    revision=F("revision") + 1,
+    updated_at=given(Conversation, "updated_at"),
+)
+_ENDED_FIELDS = (
+    *("status", "ended_at", "lease_expires_at", "usage", "finish_reason", "finish_message", "error_code"),
+    *("error_detail", "retry_after_s", "left_out", "cost", "response_id", "model_version", "metadata"),
+)
+_END = Update(
+    lambda: Turn.objects.filter(
+        pk=given(Turn, "id"), status__in=[given(Turn, "status", before) for before in ("before", "or_before")]
+    ),
+    **{name: given(Turn, name) for name in _ENDED_FIELDS},
+)
 
 _executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="turn-store")
 
@@ -140,35 +179,36 @@ def write_round(batches: Sequence[Batch], *, lease_owner: str) -> Round:
     """Store one round of group commit, and renew the leases that are due."""
     result = Round()
     with transaction.atomic():
-        held = dict(
-            Turn.objects.select_for_update()
-            .filter(pk__in=[batch.turn_id for batch in batches], status=Turn.Status.RUNNING, lease_owner=lease_owner)
-            .values_list("pk", "stop_requested")
-        )
+        held = _held([batch.turn_id for batch in batches], lease_owner)
         result.lost = {batch.turn_id for batch in batches} - held.keys()
         result.stop_requested = {turn_id for turn_id, stop_requested in held.items() if stop_requested}
         mine = [batch for batch in batches if batch.turn_id in held]
         for batch in mine:
             _store_attachments(batch)
-        TurnEvent.objects.bulk_create(
-            [
-                TurnEvent(turn_id=batch.turn_id, seq=batch.first_seq + offset, name=name, data=data)
-                for batch in mine
-                for offset, (name, data) in enumerate(batch.rows)
-            ]
+        _NEW_EVENT.many(
+            {"turn_id": batch.turn_id, "seq": batch.first_seq + offset, "name": name, "data": data}
+            for batch in mine
+            for offset, (name, data) in enumerate(batch.rows)
         )
         if renewed := [batch.turn_id for batch in mine if batch.renews_lease]:
             Turn.objects.filter(pk__in=renewed).update(lease_expires_at=lease_end())
-        first = [batch.turn_id for batch in mine if batch.brings_first_part]
-        if first:
-            Turn.objects.filter(pk__in=first).update(first_part_at=timezone.now())
         for batch in mine:
+            if batch.brings_first_part:
+                _FIRST_PART.run(id=batch.turn_id, first_part_at=timezone.now())
             if batch.ending:
                 _end(batch.turn_id, batch.message_id, batch.conversation_id, batch.ending)
     for batch in mine:
         if batch.ending:
             result.ended[batch.turn_id] = _ended(batch.conversation_id)
     return result
+
+
+def _held(turn_ids: Sequence[uuid.UUID], lease_owner: str) -> dict[uuid.UUID, bool]:
+    """Of these turns, those that the owner of a lease still holds, and whether someone asked to stop them."""
+    # In a few sizes, so that few statements are compiled.
+    size = 1 << (len(turn_ids) - 1).bit_length()
+    ids = {f"turn_{number}": turn_ids[min(number, len(turn_ids) - 1)] for number in range(size)}
+    return dict(_HELD.rows(size, lease_owner=lease_owner, **ids))
 
 
 def stored_after_all(batches: Sequence[Batch]) -> dict[uuid.UUID, Ended]:
@@ -205,7 +245,7 @@ def _store_attachments(batch: Batch) -> None:
 
 def _ended(conversation_id: uuid.UUID) -> Ended:
     """Read after the commit: nothing that is only shown may cost an answer."""
-    revision = Conversation.objects.filter(pk=conversation_id).values_list("revision", flat=True).get()
+    [(revision,)] = _REVISION.rows(id=conversation_id)
     return Ended(revision, conversation_usage(conversation_id))
 
 
@@ -213,44 +253,44 @@ def _end(turn_id: uuid.UUID, message_id: uuid.UUID, conversation_id: uuid.UUID, 
     """Fold the answer into rows and end the turn."""
     answer = ending.answer
     before = [status for status, after in Turn.TRANSITIONS.items() if ending.status in after]
-    changed = Turn.objects.filter(pk=turn_id, status__in=before).update(**ending.turn_fields())
+    changed = _END.run(id=turn_id, before=before[0], or_before=before[-1], **ending.turn_fields())
     if changed != 1:
         raise RuntimeError(f"turn {turn_id} cannot become {ending.status}")
     ids = [uuid.UUID(attachment.attachment_id) for attachment in answer.attachments]
-    Part.objects.bulk_create(
-        Part(
-            message_id=message_id,
-            index=index,
-            kind=part.kind,
-            text=part.text,
-            language=part.language,
-            outcome=part.outcome,
-            call_id=part.call_id,
-            mime_type=part.mime_type,
-            attachment_id=ids[answer.part_attachments[index]] if index in answer.part_attachments else None,
-            fields=dict(part.fields),
-            thought_signature=part.thought_signature,
-        )
+    _NEW_PART.many(
+        {
+            "message_id": message_id,
+            "index": index,
+            "kind": part.kind,
+            "text": part.text,
+            "language": part.language,
+            "outcome": part.outcome,
+            "call_id": part.call_id,
+            "mime_type": part.mime_type,
+            "attachment_id": ids[answer.part_attachments[index]] if index in answer.part_attachments else None,
+            "fields": dict(part.fields),
+            "thought_signature": part.thought_signature,
+        }
         for index, part in enumerate(answer.parts)
     )
-    MessageAttachment.objects.bulk_create(
-        MessageAttachment(
-            message_id=message_id,
-            attachment_id=ids[attachment.index],
-            index=attachment.index,
-            part_index=attachment.part_index,
-        )
+    _NEW_PLACE.many(
+        {
+            "message_id": message_id,
+            "attachment_id": ids[attachment.index],
+            "index": attachment.index,
+            "part_index": attachment.part_index,
+        }
         for attachment in answer.attachments
     )
-    Message.objects.filter(pk=message_id).update(text=answer.text)
+    _TEXT.run(id=message_id, text=answer.text)
     bump_revision(conversation_id)
 
 
 def bump_revision(conversation_id: uuid.UUID) -> int:
     """Count a change of the transcript's shape; inside the transaction that makes it."""
-    rows = Conversation.objects.filter(pk=conversation_id)
-    rows.update(revision=F("revision") + 1, updated_at=timezone.now())
-    return rows.values_list("revision", flat=True).get()
+    _BUMP.run(id=conversation_id, updated_at=timezone.now())
+    [(revision,)] = _REVISION.rows(id=conversation_id)
+    return int(revision)
 
 
 def request_stop(conversation_id: uuid.UUID) -> uuid.UUID | None:
@@ -301,6 +341,11 @@ def forget_old_logs(*, older_than: timedelta) -> int:
     return deleted
 
 
-def lease_end() -> CombinedExpression:
+def lease_length() -> timedelta:
+    """How long a lease lasts."""
+    return timedelta(seconds=settings.TURN_LEASE_S)
+
+
+def lease_end(length: timedelta | Given | None = None) -> CombinedExpression:
     """When a lease taken now runs out, on the database's clock: those of processes may differ."""
-    return Now() + timedelta(seconds=settings.TURN_LEASE_S)
+    return Now() + (length or lease_length())

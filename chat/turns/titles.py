@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import uuid
-from contextlib import aclosing
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -23,7 +22,7 @@ from chat.catalogue.missing import mark_missing
 from chat.catalogue.setups import Setup, title_setup
 from chat.fragments import beside_swaps
 from chat.models import Conversation, Message
-from chat.parts import Content, GenerateRequest, Part, PartKind, PartReceived, Role, Usage, UsageReported
+from chat.parts import Content, GenerateRequest, Part, PartKind, PartReceived, Role, StreamEvent, Usage, UsageReported
 from chat.providers import get_provider
 from chat.providers.base import ModelNotFound, ProviderError
 from chat.turns.spending import conversation_usage
@@ -50,21 +49,28 @@ class Made:
     is_model_missing: bool = False
 
 
+class _Enough(Exception):
+    """This is no title any more."""
+
+
 async def ask_title(request: GenerateRequest, provider: str) -> Made:
     """One line from the model."""
     made, text = Made(), ""
+
+    def take(event: StreamEvent) -> None:
+        nonlocal text
+        if isinstance(event, PartReceived) and event.part.kind is PartKind.TEXT:
+            text += event.part.text or ""
+        elif isinstance(event, UsageReported):
+            made.usage = event.usage
+        if len(text) > 4 * TITLE_LIMIT_CHARS:
+            raise _Enough
+
     try:
-        async with (
-            asyncio.timeout(TITLE_LIMIT_S),
-            aclosing(get_provider(provider).stream(request)) as events,
-        ):
-            async for event in events:
-                if isinstance(event, PartReceived) and event.part.kind is PartKind.TEXT:
-                    text += event.part.text or ""
-                elif isinstance(event, UsageReported):
-                    made.usage = event.usage
-                if len(text) > 4 * TITLE_LIMIT_CHARS:
-                    break
+        async with asyncio.timeout(TITLE_LIMIT_S):
+            await get_provider(provider).generate(request, take)
+    except _Enough:
+        pass
     except (ProviderError, TimeoutError) as error:
         logger.info("no title was made: %s", error)
         made.is_model_missing = isinstance(error, ModelNotFound)

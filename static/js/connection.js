@@ -6,8 +6,8 @@
  */
 export const connection = new EventTarget();
 
-const ACK_EVERY_FRAMES = 8;
-const ACK_AFTER_MS = 250;
+const ACK_EVERY_FRAMES = 16;
+const ACK_AFTER_MS = 1000;
 const BANNER_AFTER_MS = 1500;
 const TRIES_BEFORE_ASKING = 3;
 

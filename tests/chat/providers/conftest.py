@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import replace
@@ -50,15 +49,12 @@ REQUEST = GenerateRequest("gemini-test", (Content(Role.USER, (Part(PartKind.TEXT
 
 
 async def all_of(
-    provider: GeminiProvider, request: GenerateRequest = REQUEST, *, model: str = "", pause_s: float = 0
+    provider: GeminiProvider, request: GenerateRequest = REQUEST, *, model: str = ""
 ) -> tuple[list[StreamEvent], ProviderError | None]:
-    """The events of a stream, each taken `pause_s` after the one before, and the error that ended it."""
+    """The events of a stream, and the error that ended it."""
     received: list[StreamEvent] = []
     try:
-        async for event in provider.stream(replace(request, model=model or request.model)):
-            received.append(event)
-            if pause_s:
-                await asyncio.sleep(pause_s)
+        await provider.generate(replace(request, model=model or request.model), received.append)
     except ProviderError as error:
         return received, error
     return received, None

@@ -11,10 +11,11 @@ from chat.parts import Content, GenerateRequest, Part, PartKind, Role
 from chat.providers.base import InvalidRequest
 from chat.providers.gemini import GeminiProvider
 from chat.providers.gemini_wire import STAND_IN_SIGNATURE
+from tests.chat.providers.camel import in_camel_case
 from tests.chat.providers.conftest import REQUEST, Serve, all_of
 from tests.chat.providers.raw_server import events
 
-TOLD = {"thinkingConfig": {"include_thoughts": True}}
+TOLD = {"thinkingConfig": {"includeThoughts": True}}
 IMAGES = {"responseModalities": ["TEXT", "IMAGE"]}
 
 SET_TO: list[tuple[dict[str, Any], dict[str, Any], list[dict[str, Any]] | None]] = [
@@ -28,17 +29,17 @@ SET_TO: list[tuple[dict[str, Any], dict[str, Any], list[dict[str, Any]] | None]]
         TOLD,
         [{"codeExecution": {}}, {"googleSearch": {}}, {"urlContext": {}}],
     ),
-    ({"thinking_level": "LOW"}, {"thinkingConfig": {"include_thoughts": True, "thinking_level": "LOW"}}, None),
-    ({"thinking_level": "XHIGH", "include_thoughts": False}, {"thinkingConfig": {"thinking_level": "XHIGH"}}, None),
-    ({"thinking_budget": -1}, {"thinkingConfig": {"include_thoughts": True, "thinking_budget": -1}}, None),
-    ({"thinking_budget": 2048}, {"thinkingConfig": {"include_thoughts": True, "thinking_budget": 2048}}, None),
-    ({"thinking_budget": 0}, {"thinkingConfig": {"thinking_budget": 0}}, None),
+    ({"thinking_level": "LOW"}, {"thinkingConfig": {"includeThoughts": True, "thinkingLevel": "LOW"}}, None),
+    ({"thinking_level": "XHIGH", "include_thoughts": False}, {"thinkingConfig": {"thinkingLevel": "XHIGH"}}, None),
+    ({"thinking_budget": -1}, {"thinkingConfig": {"includeThoughts": True, "thinkingBudget": -1}}, None),
+    ({"thinking_budget": 2048}, {"thinkingConfig": {"includeThoughts": True, "thinkingBudget": 2048}}, None),
+    ({"thinking_budget": 0}, {"thinkingConfig": {"thinkingBudget": 0}}, None),
     ({"temperature": 0.0}, {**TOLD, "temperature": 0.0}, None),
     ({"temperature": 1.5, "max_output_tokens": 100}, {**TOLD, "temperature": 1.5, "maxOutputTokens": 100}, None),
     ({"image_output": True}, IMAGES, None),
     (
         {"image_output": True, "thinking_level": "HIGH", "google_search": True},
-        {**IMAGES, "thinkingConfig": {"thinking_level": "HIGH"}},
+        {**IMAGES, "thinkingConfig": {"thinkingLevel": "HIGH"}},
         [{"googleSearch": {}}],
     ),
 ]
@@ -55,7 +56,7 @@ async def test_request_says_what_is_set_and_no_more(
     async with serve(events({})) as server:
         _, error = await all_of(provider, replace(REQUEST, **fields))
     assert error is None
-    body = server.exchanges[0].json
+    body = in_camel_case(server.exchanges[0].json)
     assert body.pop("contents") == [{"role": "user", "parts": [{"text": "?"}]}]
     assert body == {"generationConfig": generation} | ({"tools": tools} if tools else {})
 

@@ -25,6 +25,7 @@ from chat.parts import (
 )
 from chat.providers.base import InvalidRequest, ModelNotFound, Overloaded, ProviderError, RateLimited, Unauthorised
 from chat.providers.gemini import GeminiProvider
+from tests.chat.providers.camel import in_camel_case
 from tests.chat.providers.conftest import REQUEST, Serve, all_of, parts_of
 from tests.chat.providers.raw_server import Answer, Exchange, events, failing, whole
 from tests.chat.providers.recordings import WHY_NOT, Recording, events_in, part_from, raw_parts, recording, recordings
@@ -230,21 +231,3 @@ def _with_other_type(value: JSON, chance: random.Random) -> JSON:
         return [*value[:index], _with_other_type(value[index], chance), *value[index + 1 :]]
     key = chance.choice(list(value))
     return {**value, key: _with_other_type(value[key], chance)}
-
-
-FREE_FORM = ("args", "response", "partMetadata")
-
-
-def in_camel_case(value: Any) -> Any:  # noqa: ANN401 - any JSON
-    """JSON with camelCase keys, as the SDK sends nested ones in snake_case; what functions are given stays."""
-    if isinstance(value, list):
-        return [in_camel_case(item) for item in value]
-    if not isinstance(value, dict):
-        return value
-    camel = {_camel(key): item for key, item in value.items()}
-    return {key: item if key in FREE_FORM else in_camel_case(item) for key, item in camel.items()}
-
-
-def _camel(key: str) -> str:
-    first, *others = key.split("_")
-    return first + "".join(word.title() for word in others)

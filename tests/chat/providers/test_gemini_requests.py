@@ -24,6 +24,7 @@ from chat.parts import (
     Role,
 )
 from chat.providers.gemini import GeminiProvider
+from tests.chat.providers.camel import in_camel_case
 from tests.chat.providers.conftest import REQUEST, Serve, all_of, parts_of, text_event
 from tests.chat.providers.raw_server import Exchange, events, serving, whole
 
@@ -41,12 +42,12 @@ async def test_full_request_has_tool_thoughts_and_instruction(provider: GeminiPr
     request = GenerateRequest("m", REQUEST.contents, system_instruction="Be brief.", code_execution=True)
     async with serve(events({})) as server:
         await all_of(provider, request)
-    body = server.exchanges[0].json
+    body = in_camel_case(server.exchanges[0].json)
     assert body.pop("systemInstruction")["parts"] == [{"text": "Be brief."}]
     assert body == {
         "contents": [{"role": "user", "parts": [{"text": "?"}]}],
         "tools": [{"codeExecution": {}}],
-        "generationConfig": {"thinkingConfig": {"include_thoughts": True}},
+        "generationConfig": {"thinkingConfig": {"includeThoughts": True}},
     }
 
 

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import aclosing
+from collections.abc import Awaitable, Callable
 
 import pytest
 from pytest_django import Settings
 
-from chat.parts import PartReceived, StreamEvent
+from chat.parts import StreamEvent
 from chat.providers.base import Stalled, Unreachable
-from chat.providers.gemini import READ_AHEAD_CHUNKS, GeminiProvider
+from chat.providers.gemini import GeminiProvider
 from tests.chat.providers.conftest import REQUEST, Serve, all_of, parts_of, text_event
-from tests.chat.providers.raw_server import Exchange, RawServer, events
+from tests.chat.providers.raw_server import Exchange, RawServer
 
 CLOSES_WITHIN_S = 0.5
+FLOOD_EVENTS = 200
 
 
 async def trickle(exchange: Exchange) -> None:
@@ -28,9 +28,9 @@ async def trickle(exchange: Exchange) -> None:
 
 
 async def flood(exchange: Exchange) -> None:
-    """Far more at once than is read ahead, then silence."""
+    """Far more at once than is read at once, then silence."""
     exchange.head()
-    for number in range(READ_AHEAD_CHUNKS * 3):
+    for number in range(FLOOD_EVENTS * 3):
         exchange.event(text_event(f"{number} "))
     await asyncio.sleep(60)
 
@@ -46,50 +46,40 @@ async def deafness(exchange: Exchange) -> None:
     await asyncio.sleep(60)
 
 
-async def cancel_consumer(stream: AsyncGenerator[StreamEvent, None]) -> None:
-    async def consume() -> None:
-        async with aclosing(stream):
-            async for _ in stream:
-                pass
+class Enough(Exception):
+    """What a caller raises that wants no more."""
 
-    task = asyncio.create_task(consume())
+
+async def cancel(provider: GeminiProvider) -> None:
+    task = asyncio.create_task(provider.generate(REQUEST, lambda _: None))
     await asyncio.sleep(0.2)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
 
 
-async def cancel_consumer_without_closing(stream: AsyncGenerator[StreamEvent, None]) -> None:
-    async def consume() -> None:
-        async for _ in stream:
-            pass
+async def refuse_the_first(provider: GeminiProvider) -> None:
+    def take(_: StreamEvent) -> None:
+        raise Enough
 
-    task = asyncio.create_task(consume())
-    await asyncio.sleep(0.2)
-    task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await task
+    with pytest.raises(Enough):
+        await provider.generate(REQUEST, take)
 
 
-async def close_after_one(stream: AsyncGenerator[StreamEvent, None]) -> None:
-    await anext(stream)
-    await asyncio.sleep(0.1)
-    await stream.aclose()
+async def fail_as_the_sdk_would(provider: GeminiProvider) -> None:
+    def take(_: StreamEvent) -> None:
+        raise ValueError("of the caller")
+
+    with pytest.raises(ValueError, match="of the caller"):
+        await provider.generate(REQUEST, take)
 
 
-async def break_and_close(stream: AsyncGenerator[StreamEvent, None]) -> None:
-    async for _ in stream:
-        break
-    await stream.aclose()
-
-
-Stop = Callable[[AsyncGenerator[StreamEvent, None]], Awaitable[None]]
+Stop = Callable[[GeminiProvider], Awaitable[None]]
 
 
 async def assert_stops(provider: GeminiProvider, server: RawServer, stop: Stop) -> None:
     before = asyncio.all_tasks()
-    stream = provider.stream(REQUEST)
-    await stop(stream)
+    await stop(provider)
     stopped_at = time.monotonic()
     exchange = server.exchanges[-1]
     await asyncio.wait_for(exchange.closed.wait(), CLOSES_WITHIN_S)
@@ -97,7 +87,7 @@ async def assert_stops(provider: GeminiProvider, server: RawServer, stop: Stop) 
     assert asyncio.all_tasks() - before - server.tasks == set()
 
 
-@pytest.mark.parametrize("stop", [cancel_consumer, cancel_consumer_without_closing, close_after_one, break_and_close])
+@pytest.mark.parametrize("stop", [cancel, refuse_the_first, fail_as_the_sdk_would])
 @pytest.mark.parametrize("answer", [trickle, flood])
 async def test_stopping_closes_the_request(
     stop: Stop, answer: Callable[[Exchange], Awaitable[None]], provider: GeminiProvider, serve: Serve
@@ -106,33 +96,12 @@ async def test_stopping_closes_the_request(
         await assert_stops(provider, server, stop)
 
 
-@pytest.mark.parametrize("stop", [cancel_consumer, cancel_consumer_without_closing])
 @pytest.mark.parametrize("answer", [silence, deafness])
 async def test_stopping_before_the_first_event_closes_the_request(
-    stop: Stop, answer: Callable[[Exchange], Awaitable[None]], provider: GeminiProvider, serve: Serve
+    answer: Callable[[Exchange], Awaitable[None]], provider: GeminiProvider, serve: Serve
 ) -> None:
     async with serve(answer) as server:
-        await assert_stops(provider, server, stop)
-
-
-async def test_forgotten_stream_closes_the_request(provider: GeminiProvider, serve: Serve) -> None:
-    async with serve(trickle) as server:
-        async for _ in provider.stream(REQUEST):
-            break
-        await asyncio.wait_for(server.exchanges[0].closed.wait(), CLOSES_WITHIN_S)
-
-
-async def test_stream_that_failed_unseen_leaves_nothing_behind(provider: GeminiProvider, serve: Serve) -> None:
-    async def answer(exchange: Exchange) -> None:
-        exchange.head()
-        exchange.event(text_event("a"))
-        exchange.send(b"data: nonsense\r\n\r\n")
-
-    async with serve(answer):
-        stream = provider.stream(REQUEST)
-        await anext(stream)
-        await asyncio.sleep(0.05)
-        await stream.aclose()
+        await assert_stops(provider, server, cancel)
 
 
 @pytest.mark.parametrize("answer", [silence, deafness])
@@ -152,24 +121,11 @@ async def test_silence_after_parts_keeps_the_parts(provider: GeminiProvider, ser
     settings.PROVIDER_IDLE_LIMIT_S = 0.3
     async with serve(flood):
         received, error = await all_of(provider)
-    assert len(parts_of(received)) == READ_AHEAD_CHUNKS * 3
+    assert len(parts_of(received)) == FLOOD_EVENTS * 3
     assert isinstance(error, Stalled)
 
 
-async def test_slow_consumer_is_no_stall(provider: GeminiProvider, serve: Serve, settings: Settings) -> None:
-    settings.PROVIDER_IDLE_LIMIT_S = 0.2
-    numbers = range(READ_AHEAD_CHUNKS * 2)
-    received = []
-    async with serve(events(*(text_event(str(number)) for number in numbers))):
-        async for event in provider.stream(REQUEST):
-            assert isinstance(event, PartReceived)
-            received.append(event.part.text)
-            if len(received) == 1:
-                await asyncio.sleep(0.5)
-    assert received == [str(number) for number in numbers]
-
-
-async def test_break_of_the_connection_loses_nothing_to_a_slow_consumer(provider: GeminiProvider, serve: Serve) -> None:
+async def test_break_of_the_connection_loses_nothing_that_came(provider: GeminiProvider, serve: Serve) -> None:
     async def answer(exchange: Exchange) -> None:
         exchange.head()
         for number in range(30):
@@ -178,6 +134,6 @@ async def test_break_of_the_connection_loses_nothing_to_a_slow_consumer(provider
         exchange.transport.abort()
 
     async with serve(answer):
-        received, error = await all_of(provider, pause_s=0.01)
+        received, error = await all_of(provider)
     assert [part.text for part in parts_of(received)] == [str(number) for number in range(30)]
     assert type(error) is Unreachable

@@ -1,0 +1,186 @@
+"""Queries that the ORM writes once and that are then only given values: for what every turn and every frame asks.
+
+Building and compiling a query costs the ORM 0.2 to 0.8 ms each time, and SQLite answers most of them in 0.05 ms. A
+statement is declared with the ORM's own words, holds a `Given` wherever a value comes later, and is compiled when it is
+first used; its SQL, its adapting of values and its converting of results are the ORM's.
+
+No signals are sent; no model here has any.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from django.db import DEFAULT_DB_ALIAS, connections, models
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.models import Expression, Field, Model, QuerySet
+from django.db.models.sql import InsertQuery, UpdateQuery
+from django.db.models.sql.compiler import SQLCompiler
+
+ModelT = TypeVar("ModelT", bound=Model)
+
+Values = Mapping[str, Any]
+"""What a statement is given, by name."""
+
+
+class Given(Expression):
+    """A value that comes when the statement is run; converted as `field` would."""
+
+    def __init__(self, name: str, field: Field[Any, Any]) -> None:
+        super().__init__(output_field=field)
+        self.name = name
+
+    def as_sql(self, compiler: SQLCompiler, connection: BaseDatabaseWrapper) -> Any:  # noqa: ANN401
+        return "%s", [self]
+
+    def adapted(self, value: Any, database: BaseDatabaseWrapper) -> Any:  # noqa: ANN401 - whatever the column holds
+        """The value as the database takes it."""
+        return self.output_field.get_db_prep_save(value, database)
+
+
+def given(model: type[Model], column: str, name: str = "") -> Given:
+    """A value for a column of a model, such as `conversation_id`; by default it has the column's name."""
+    field = next(field for field in model._meta.concrete_fields if column in (field.attname, field.name))
+    return Given(name or column, field.target_field if isinstance(field, models.ForeignKey) else field)
+
+
+@dataclass(frozen=True, slots=True)
+class _Compiled:
+    sql: str
+    parameters: Sequence[Any]
+    """Values, and a `Given` for each that comes later."""
+    converters: Sequence[tuple[int, Callable[[Any], Any]]] = ()
+    """Of the results, by place."""
+
+    def bound(self, values: Values, database: BaseDatabaseWrapper) -> list[Any]:
+        return [
+            parameter.adapted(values[parameter.name], database) if isinstance(parameter, Given) else parameter
+            for parameter in self.parameters
+        ]
+
+
+class Select(Generic[ModelT]):
+    """A query. `build` may take numbers that shape it, such as how many ids it asks for; each is compiled once."""
+
+    def __init__(self, build: Callable[..., QuerySet[ModelT, Any]]) -> None:
+        self._build = build
+        self._compiled: dict[tuple[Any, ...], _Compiled] = {}
+        self._model: type[ModelT]
+        self._columns: list[str]
+
+    def rows(self, *shape: int, **values: Any) -> list[tuple[Any, ...]]:  # noqa: ANN401 - whatever the columns hold
+        """The results, one tuple for each, as `values_list` gives them."""
+        database = connections[DEFAULT_DB_ALIAS]
+        compiled = self._compiled.get((database.vendor, *shape)) or self._compile(shape, database)
+        with database.cursor() as cursor:
+            cursor.execute(compiled.sql, compiled.bound(values, database))
+            found: list[tuple[Any, ...]] = cursor.fetchall()
+        return [_converted(row, compiled.converters) for row in found] if compiled.converters else found
+
+    def objects(self, *shape: int, **values: Any) -> list[ModelT]:  # noqa: ANN401
+        """The results as objects, for a query of whole rows."""
+        rows = self.rows(*shape, **values)
+        return [self._model.from_db(DEFAULT_DB_ALIAS, self._columns, row) for row in rows]
+
+    def first(self, *shape: int, **values: Any) -> ModelT | None:  # noqa: ANN401
+        """The first object; the query says its order, and that one is enough."""
+        return next(iter(self.objects(*shape, **values)), None)
+
+    def _compile(self, shape: tuple[int, ...], database: BaseDatabaseWrapper) -> _Compiled:
+        queryset = self._build(*shape)
+        compiler = queryset.query.get_compiler(connection=database)
+        sql, parameters = compiler.as_sql()
+        columns = [column for column, _, _ in compiler.select]
+        converters = [
+            (place, _chained(functions, expression, database))
+            for place, (functions, expression) in compiler.get_converters(columns).items()
+        ]
+        self._model = queryset.model
+        self._columns = [field.attname for field in queryset.model._meta.concrete_fields]
+        compiled = self._compiled[database.vendor, *shape] = _Compiled(sql, parameters, converters)
+        return compiled
+
+
+class Insert(Generic[ModelT]):
+    """New rows of one model, by objects of it. `expressions`: columns that the database reckons, from what is given."""
+
+    def __init__(self, model: type[ModelT], **expressions: Expression) -> None:
+        self._model = model
+        self._expressions = expressions
+        self._compiled: dict[str, _Compiled] = {}
+        # A number that the database gives is not among them: those rows are known by other columns.
+        self._fields = [field for field in model._meta.concrete_fields if not isinstance(field, models.AutoField)]
+
+    def one(self, row: ModelT, **values: Any) -> ModelT:  # noqa: ANN401
+        """Insert an object; it is then as `create` would give it."""
+        columns = {field.attname: field.pre_save(row, add=True) for field in self._fields}
+        self.many([{**columns, **values}])
+        row._state.adding, row._state.db = False, DEFAULT_DB_ALIAS
+        return row
+
+    def many(self, rows: Iterable[Values]) -> None:
+        """Insert some in one go, each as values by the names of its columns."""
+        database = connections[DEFAULT_DB_ALIAS]
+        compiled = self._compiled.get(database.vendor) or self._compile(database)
+        if bound := [compiled.bound(row, database) for row in rows]:
+            with database.cursor() as cursor:
+                cursor.executemany(compiled.sql, bound)
+
+    def _compile(self, database: BaseDatabaseWrapper) -> _Compiled:
+        probe = self._model()
+        for field in self._fields:
+            expression = self._expressions.get(field.name) or Given(field.attname, _saved(field))
+            setattr(probe, field.attname, expression)
+        query = InsertQuery(self._model)
+        query.insert_values(self._fields, [probe], raw=True)
+        [(sql, parameters)] = query.get_compiler(connection=database).as_sql()
+        compiled = self._compiled[database.vendor] = _Compiled(sql, parameters)
+        return compiled
+
+
+class Update:
+    """Changes of the rows that a query finds."""
+
+    def __init__(self, build: Callable[[], QuerySet[Any, Any]], **changes: object) -> None:
+        self._build = build
+        self._changes = changes
+        self._compiled: dict[str, _Compiled] = {}
+
+    def run(self, **values: Any) -> int:  # noqa: ANN401 - whatever the columns hold
+        """Make them; in how many rows."""
+        database = connections[DEFAULT_DB_ALIAS]
+        compiled = self._compiled.get(database.vendor) or self._compile(database)
+        with database.cursor() as cursor:
+            cursor.execute(compiled.sql, compiled.bound(values, database))
+            return int(cursor.rowcount)
+
+    def _compile(self, database: BaseDatabaseWrapper) -> _Compiled:
+        query: UpdateQuery = self._build().query.chain(UpdateQuery)  # type: ignore[assignment]
+        query.add_update_values(self._changes)
+        sql, parameters = query.get_compiler(connection=database).as_sql()
+        compiled = self._compiled[database.vendor] = _Compiled(sql, parameters)
+        return compiled
+
+
+def _saved(field: Field[Any, Any]) -> Field[Any, Any]:
+    return field.target_field if isinstance(field, models.ForeignKey) else field
+
+
+def _chained(
+    functions: Sequence[Callable[..., Any]], expression: Expression, database: BaseDatabaseWrapper
+) -> Callable[[Any], Any]:
+    def convert(value: Any) -> Any:  # noqa: ANN401
+        for function in functions:
+            value = function(value, expression, database)
+        return value
+
+    return convert
+
+
+def _converted(row: Sequence[Any], converters: Sequence[tuple[int, Callable[[Any], Any]]]) -> tuple[Any, ...]:
+    values = list(row)
+    for place, convert in converters:
+        values[place] = convert(values[place])
+    return tuple(values)
