@@ -56,6 +56,8 @@ INSTALLED_APPS = [
     "django_htmx",
     "django_tasks",
     "django_tasks_db",
+    "drf_spectacular",
+    "rest_framework",
     "attachments",
     "chat",
 ]
@@ -321,6 +323,43 @@ UPLOAD_LIMIT_BYTES = 15 * 1024 * 1024
 #: Most that one person may upload within 24 hours, in bytes.
 UPLOAD_QUOTA_BYTES = 100 * 1024 * 1024
 DATA_UPLOAD_MAX_MEMORY_SIZE = 2 * 1024 * 1024
+
+# --- REST ---------------------------------------------------------------------------------------------------------
+
+#: Calls of the REST API that one person may make within a minute, on one server process.
+API_CALLS_PER_MINUTE = env.integer("API_CALLS_PER_MINUTE", 600, minimum=1)
+
+#: Of them, those that begin an answer, bring a file or import conversations.
+API_WRITES_PER_MINUTE = env.integer("API_WRITES_PER_MINUTE", 60, minimum=1)
+
+REST_FRAMEWORK: dict[str, Any] = {
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "chat.api.authentication.BearerAuthentication",
+        "rest_framework.authentication.SessionAuthentication",
+    ],
+    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["chat.api.parsing.BoundedJSONParser"],
+    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "chat.api.parsing.OneForm",
+    "DEFAULT_THROTTLE_CLASSES": ["chat.api.throttles.CallThrottle"],
+    "DEFAULT_SCHEMA_CLASS": "chat.api.describing.CallSchema",
+    "EXCEPTION_HANDLER": "chat.api.problems.problem_response",
+    "UNAUTHENTICATED_USER": "django.contrib.auth.models.AnonymousUser",
+    "TEST_REQUEST_DEFAULT_FORMAT": "json",
+}
+SPECTACULAR_SETTINGS: dict[str, Any] = {
+    "TITLE": "Plotline",
+    "VERSION": "1",
+    "OAS_VERSION": "3.1.1",
+    "DESCRIPTION": "Conversations with Gemini whose answers run code and show their graphs.",
+    "SCHEMA_PATH_PREFIX": "/api/v1",
+    "PREPROCESSING_HOOKS": ["chat.api.schema.only_calls"],
+    "POSTPROCESSING_HOOKS": ["chat.api.schema.finished"],
+    "COMPONENT_SPLIT_PATCH": False,
+    "COMPONENT_SPLIT_REQUEST": False,
+    "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
+    "SORT_OPERATIONS": False,
+}
 
 # --- logs ---------------------------------------------------------------------------------------------------------
 

@@ -35,5 +35,6 @@ urlpatterns = [
     path("admin/", admin.site.urls),
     path("accounts/", include(account_urlpatterns)),
     path("attachments/", include("attachments.urls")),
+    path("", include("chat.api.urls")),
     path("", include("chat.urls")),
 ]

@@ -113,6 +113,12 @@ class LiveServer:
         with closing(sqlite3.connect(self.var_dir / "plotline.sqlite3", timeout=20)) as database:
             return database.execute(query, values).fetchall()
 
+    def write(self, statement: str, *values: str) -> None:
+        """Change its database behind its back."""
+        with closing(sqlite3.connect(self.var_dir / "plotline.sqlite3", timeout=20)) as database:
+            database.execute(statement, values)
+            database.commit()
+
 
 @contextmanager
 def running_server(**variables: str) -> Iterator[LiveServer]:

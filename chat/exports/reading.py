@@ -80,7 +80,7 @@ class Source:
     def messages(self, *, shown_only: bool) -> Iterator[Told]:
         """Its messages, parents before children and older versions before newer ones. Raises Vanished."""
         for ids in _batches(self._rows(shown_only=shown_only)):
-            yield from _told(ids)
+            yield from told(ids)
 
     def _rows(self, *, shown_only: bool) -> list[tuple[uuid.UUID, int]]:
         rows = Message.objects.filter(conversation_id=self.conversation.pk)
@@ -122,7 +122,8 @@ def _batches(rows: list[tuple[uuid.UUID, int]]) -> Iterator[list[uuid.UUID]]:
         yield batch
 
 
-def _told(ids: list[uuid.UUID]) -> Iterator[Told]:
+def told(ids: list[uuid.UUID]) -> Iterator[Told]:
+    """These messages in this order, each whole; three queries, and some for a live one. Raises Vanished."""
     rows = _read(ids)
     for pk in ids:
         message = rows.pop(pk, None)
@@ -132,9 +133,9 @@ def _told(ids: list[uuid.UUID]) -> Iterator[Told]:
         if turn is None or not turn.is_live:
             yield _ended(message, turn)
             continue
-        told = _live(message, turn)
+        so_far = _live(message, turn)
         if Turn.objects.filter(pk=turn.pk, status__in=Turn.LIVE).exists():
-            yield told
+            yield so_far
             continue
         # It ended while its log was read: its rows are there now.
         message = _read([pk]).get(pk)

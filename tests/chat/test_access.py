@@ -27,7 +27,7 @@ from chat.access import (
     readable_conversation,
     writable_conversation,
 )
-from chat.models import Conversation, Instruction, Message
+from chat.models import ApiToken, Conversation, Instruction, Message
 from tests.factories import (
     make_attachment,
     make_conversation,
@@ -88,9 +88,16 @@ ROUTES = {
     "accounts/reauthenticate/": Route(get=signed_in(200), post=signed_in(200)),
     "accounts/password/change/": Route(get=signed_in(200), post=signed_in(200)),
     "accounts/password/set/": Route(get=signed_in(302), post=signed_in(302)),
+    "accounts/tokens/": Route(get=signed_in(200), post=signed_in(400)),
+    "accounts/tokens/<int:token_id>/revoke/": Route(get=signed_in(405), post=owner_only(302)),
+    "api/schema/": Route(get=everybody(200), post=everybody(405)),
+    "api/docs/": Route(get=everybody(200), post=everybody(405)),
+    "api/<path:rest>": Route(get=everybody(404), post=everybody(404)),
 }
 
 ADMIN = "admin/"
+#: Has a matrix of its own, in tests/chat/api.
+API = "api/v1/"
 #: Of the admin: what must be open to who is not in yet.
 OPEN_ADMIN = frozenset({"admin/login/", "admin/logout/"})
 
@@ -116,6 +123,7 @@ class World:
     conversation: Conversation
     message: Message
     graph: Attachment
+    token: ApiToken
 
     def client_of(self, person: str) -> Client:
         client = Client()
@@ -126,7 +134,8 @@ class World:
 
     def path(self, route: str) -> str:
         path = route.replace("<uuid:conversation_id>", str(self.conversation.pk))
-        path = path.replace("<slug:format_name>", "json")
+        path = path.replace("<slug:format_name>", "json").replace("<path:rest>", "nothing/")
+        path = path.replace("<int:token_id>", str(self.token.pk))
         return "/" + path.replace("<uuid:attachment_id>", str(self.graph.pk))
 
 
@@ -143,7 +152,8 @@ def world(settings: Settings) -> World:
         "staff": make_user("staff", password="a password", is_staff=True),
         "superuser": make_user("superuser", password="a password", is_staff=True, is_superuser=True),
     }
-    return World(people, conversation, message, make_graph(message, part_index=0))
+    token, _ = ApiToken.objects.issue(owner.pk, name="theirs", life=None)
+    return World(people, conversation, message, make_graph(message, part_index=0), token)
 
 
 def outcome_of(response: HttpResponseBase) -> Outcome:
@@ -161,7 +171,7 @@ def state() -> dict[str, list[object]]:
 
 
 def test_every_route_is_listed() -> None:
-    assert {route for route in all_routes() if not route.startswith(ADMIN)} == set(ROUTES)
+    assert {route for route in all_routes() if not route.startswith((ADMIN, API))} == set(ROUTES)
 
 
 @pytest.mark.parametrize("method", ["get", "post"])
@@ -201,7 +211,9 @@ def test_reading_changes_nothing(world: World, route: str, method: str) -> None:
     assert state() == before
 
 
-@pytest.mark.parametrize("route", [route for route, cells in ROUTES.items() if cells.post != everybody(405)])
+@pytest.mark.parametrize(
+    "route", [route for route, cells in ROUTES.items() if cells.post not in (everybody(405), everybody(404))]
+)
 def test_post_without_a_token_is_refused_and_changes_nothing(world: World, route: str) -> None:
     client = Client(enforce_csrf_checks=True)
     client.force_login(world.conversation.owner)

@@ -1,0 +1,86 @@
+"""The account page of tokens: those there are, a new one, the end of one."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from django import forms
+from django.contrib.auth.decorators import login_required
+from django.contrib.auth.models import User
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.debug import sensitive_variables
+from django.views.decorators.http import require_http_methods, require_POST
+
+from chat.access import NotFound
+from chat.forms import PlainTextField, SentencesForm
+from chat.models import ApiToken
+from chat.models.tokens import TooManyTokens
+
+LIVES_DAYS = {"30": "30 days", "90": "90 days", "365": "a year", "": "for ever"}
+
+
+class SignedInRequest(HttpRequest):
+    """A request behind `login_required`."""
+
+    user: User
+
+
+class NewTokenForm(SentencesForm):
+    """A token to be."""
+
+    name = PlainTextField(
+        max_length=100,
+        error_messages={
+            "required": "Give the token a name, so that you know later what it is for.",
+            "max_length": "A name can have at most 100 characters.",
+        },
+    )
+    days = forms.ChoiceField(
+        choices=list(LIVES_DAYS.items()),
+        required=False,
+        error_messages={"invalid_choice": "Choose how long the token works."},
+    )
+
+    @property
+    def life(self) -> timedelta | None:
+        """None: for ever."""
+        days: str = self.cleaned_data["days"]
+        return timedelta(days=int(days)) if days else None
+
+
+@never_cache
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+@sensitive_variables("secret")
+def tokens(request: SignedInRequest) -> HttpResponse:
+    """The list, and a new one, whose secret is shown in this answer and never again."""
+    refusal = secret = ""
+    if request.method == "POST":
+        form = NewTokenForm(request.POST)
+        if form.is_valid():
+            try:
+                _, secret = ApiToken.objects.issue(request.user.pk, name=form.cleaned_data["name"], life=form.life)
+            except TooManyTokens as error:
+                refusal = str(error)
+        else:
+            refusal = form.sentence()
+    context = {
+        "tokens": ApiToken.objects.filter(owner=request.user),
+        "secret": secret,
+        "refusal": refusal,
+        "lives": LIVES_DAYS.items(),
+    }
+    return render(request, "account/tokens.html", context, status=400 if refusal else 200)
+
+
+@login_required
+@require_POST
+def token_revoke(request: SignedInRequest, token_id: int) -> HttpResponse:
+    """End one."""
+    token = ApiToken.objects.filter(owner=request.user, pk=token_id).first()
+    if token is None:
+        raise NotFound
+    token.revoke()
+    return redirect("account_tokens")

@@ -1,0 +1,44 @@
+"""URLs of the API, of its description, and of the page of its tokens."""
+
+from __future__ import annotations
+
+from django.urls import include, path
+
+from chat.api import attachments, conversations, problems, schema, token_pages, transfers, turns
+
+calls = [
+    path("conversations/", conversations.Conversations.as_view(), name="api-conversations"),
+    path("conversations/<uuid:conversation_id>/", conversations.OneConversation.as_view(), name="api-conversation"),
+    path(
+        "conversations/<uuid:conversation_id>/messages/",
+        conversations.ConversationMessages.as_view(),
+        name="api-messages",
+    ),
+    path("conversations/<uuid:conversation_id>/turns/", turns.ConversationTurns.as_view(), name="api-turns"),
+    path(
+        "conversations/<uuid:conversation_id>/export/<slug:format>/",
+        transfers.ConversationExport.as_view(),
+        name="api-conversation-export",
+    ),
+    path("turns/<uuid:turn_id>/", turns.OneTurn.as_view(), name="api-turn"),
+    path("turns/<uuid:turn_id>/stop/", turns.TurnStop.as_view(), name="api-turn-stop"),
+    path("turns/<uuid:turn_id>/events/", turns.TurnEvents.as_view(), name="api-turn-events"),
+    path("attachments/", attachments.Attachments.as_view(), name="api-attachments"),
+    path("attachments/<uuid:attachment_id>/", attachments.OneAttachment.as_view(), name="api-attachment"),
+    path(
+        "attachments/<uuid:attachment_id>/content/",
+        attachments.AttachmentContent.as_view(),
+        name="api-attachment-content",
+    ),
+    path("export/", transfers.Export.as_view(), name="api-export"),
+    path("import/", transfers.Import.as_view(), name="api-import"),
+]
+
+urlpatterns = [
+    path("api/v1/", include(calls)),
+    path("api/schema/", schema.schema, name="api-schema"),
+    path("api/docs/", schema.docs, name="api-docs"),
+    path("api/<path:rest>", problems.not_found),
+    path("accounts/tokens/", token_pages.tokens, name="account_tokens"),
+    path("accounts/tokens/<int:token_id>/revoke/", token_pages.token_revoke, name="account_token_revoke"),
+]

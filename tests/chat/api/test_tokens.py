@@ -1,0 +1,117 @@
+"""Tokens: what is kept of them, how long they last, the page and the command that make them."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import re
+from datetime import timedelta
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.test import Client
+from django.utils import timezone
+from pytest_django import DjangoAssertNumQueries
+
+from chat.models import ApiToken
+from chat.models.tokens import TOKENS_LIMIT, TooManyTokens
+from tests.factories import make_user
+
+pytestmark = pytest.mark.django_db
+PAGE = "/accounts/tokens/"
+
+
+def test_only_a_digest_is_kept() -> None:
+    token, secret = ApiToken.objects.issue(make_user().pk, name="report", life=timedelta(days=1))
+    row = ApiToken.objects.filter(pk=token.pk).values().get()
+    assert row["digest"] == hashlib.sha256(secret.encode()).hexdigest()
+    assert len(secret) > 40
+    assert secret.startswith(row["prefix"])
+    assert all(secret not in str(value) for value in row.values())
+
+
+def test_use_is_noted_once_a_minute(django_assert_num_queries: DjangoAssertNumQueries) -> None:
+    token, secret = ApiToken.objects.issue(make_user().pk, name="report", life=None)
+    assert token.last_used_at is None
+    assert ApiToken.objects.used(secret) == token
+    token.refresh_from_db()
+    first = token.last_used_at
+    assert first is not None
+    assert first > timezone.now() - timedelta(minutes=1)
+    with django_assert_num_queries(1):
+        ApiToken.objects.used(secret)
+    ApiToken.objects.update(last_used_at=first - timedelta(minutes=2))
+    ApiToken.objects.used(secret)
+    token.refresh_from_db()
+    assert token.last_used_at is not None
+    assert token.last_used_at >= first
+
+
+def test_nobody_has_more_than_they_need() -> None:
+    user = make_user()
+    for number in range(TOKENS_LIMIT):
+        token, _ = ApiToken.objects.issue(user.pk, name=str(number), life=None)
+    with pytest.raises(TooManyTokens, match="You have 50 tokens already"):
+        ApiToken.objects.issue(user.pk, name="one more", life=None)
+    token.revoke()
+    ApiToken.objects.issue(user.pk, name="one more", life=None)
+
+
+def test_page_shows_a_new_token_once_and_revokes_it() -> None:
+    client = Client()
+    client.force_login(make_user())
+    made = client.post(PAGE, {"name": "Weekly <report>", "days": "30"})
+    match = re.search(r'<code id="new-token">(plt_[\w-]+)</code>', made.content.decode())
+    assert match
+    assert "no-store" in made.headers["Cache-Control"]
+    header = {"Authorization": f"Bearer {match[1]}"}
+    assert Client().get("/api/v1/conversations/", headers=header).status_code == 200
+    page = client.get(PAGE).content.decode()
+    assert match[1] not in page
+    assert "Weekly &lt;report&gt;" in page
+    token = ApiToken.objects.get()
+    assert token.expires_at is not None
+    assert timedelta(days=29) < token.expires_at - timezone.now() < timedelta(days=31)
+    assert client.post(f"{PAGE}{token.pk}/revoke/").headers["Location"] == PAGE
+    assert Client().get("/api/v1/conversations/", headers=header).status_code == 401
+    assert "revoked" in client.get(PAGE).content.decode()
+
+
+def test_page_refuses_in_sentences() -> None:
+    client = Client()
+    client.force_login(make_user())
+    for given, words in (({"name": ""}, "Give the token a name"), ({"name": "a", "days": "7"}, "Choose how long")):
+        refused = client.post(PAGE, given)
+        assert refused.status_code == 400
+        assert words in refused.content.decode()
+    assert not ApiToken.objects.exists()
+
+
+def test_page_is_its_owners_alone() -> None:
+    token, _ = ApiToken.objects.issue(make_user().pk, name="Theirs", life=None)
+    client = Client()
+    assert client.get(PAGE).headers["Location"].startswith("/accounts/login/")
+    client.force_login(make_user())
+    assert "Theirs" not in client.get(PAGE).content.decode()
+    assert client.post(f"{PAGE}{token.pk}/revoke/").status_code == 404
+    token.refresh_from_db()
+    assert token.state == "active"
+    # A token is for the API: it opens no page, least of all the one that makes tokens.
+    _, secret = ApiToken.objects.issue(make_user().pk, name="mine", life=None)
+    assert Client().get(PAGE, headers={"Authorization": f"Bearer {secret}"}).status_code == 302
+    careful = Client(enforce_csrf_checks=True)
+    careful.force_login(make_user())
+    assert careful.post(PAGE, {"name": "a"}).status_code == 403
+
+
+def test_command_prints_the_token_alone() -> None:
+    user, out = make_user(), io.StringIO()
+    call_command("create_api_token", user.username, days=7, stdout=out)
+    assert re.fullmatch(r"plt_[\w-]{43}\n", out.getvalue())
+    token = ApiToken.objects.used(out.getvalue().strip())
+    assert token is not None
+    assert token.owner == user
+    assert token.expires_at is not None
+    for arguments, words in ((("nobody",), "no active user"), ((user.username, "--days=0"), "--days must be")):
+        with pytest.raises(CommandError, match=words):
+            call_command("create_api_token", *arguments)
