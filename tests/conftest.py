@@ -11,7 +11,14 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 import pytest
+from django.apps import AppConfig
+from django.core.cache import cache
+from django.db.models.signals import post_migrate
+from django.dispatch import receiver
 from hypothesis import settings
+
+from chat.catalogue.first_rows import load_first_rows
+from chat.models import LanguageModel, Preset
 
 Shown: TypeAlias = Callable[[str], None]
 """Takes a line that stands at the run's end."""
@@ -42,6 +49,22 @@ def stay_on_loopback(event: str, arguments: tuple[object, ...]) -> None:
 
 
 sys.addaudithook(stay_on_loopback)
+
+
+@pytest.fixture(autouse=True)
+def nothing_counted() -> None:
+    """No test is refused for what others did before: limits of attempts are counted in the cache of this process."""
+    cache.clear()
+
+
+@receiver(post_migrate)
+def first_rows_again(sender: AppConfig, using: str, **_: object) -> None:
+    """What migrations put into tables is there in every test: those with transactions of their own empty all tables.
+
+    Django tells of that as of a migration.
+    """
+    if sender.name == "chat":
+        load_first_rows(LanguageModel, Preset, using=using)
 
 
 @pytest.fixture

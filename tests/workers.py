@@ -33,7 +33,7 @@ LONG = (
 )
 
 
-@pytest.hookimpl(optionalhook=True)
+@pytest.hookimpl(tryfirst=True, optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
     """`-n auto`: one more than there are cores for this process, since tests mostly wait for other processes."""
     return min(len(os.sched_getaffinity(0)) + 1, MOST_WORKERS)
