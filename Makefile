@@ -9,7 +9,7 @@ export PORT
 .PHONY: help run test check bench requirements
 help:
 	@echo "make run      set up, then serve on http://127.0.0.1:$(PORT) (PORT=8123 make run: another port)"
-	@echo "make test     set up, then run every test"
+	@echo "make test     set up, then run every test, in several workers (ARGS='-n 4': so many)"
 	@echo "make check    lint, formatting, types, import contracts, templates, migrations, Django's own checks"
 	@echo "make bench    measure the relay (ARGS='--full --repeat 3': longer; see docs/benchmarks.md)"
 	@echo "make requirements   pin again after a change of requirements*.in (ARGS=--upgrade: newest versions)"
@@ -18,9 +18,11 @@ run: .venv/installed
 	@deploy/system-packages run || echo "Plotline starts without them; what needs them will say so."
 	@exec deploy/run
 
+# Each server that a test starts would compile all of it anew.
+test: export PYTHONDONTWRITEBYTECODE :=
 test: .venv/installed-dev
 	@deploy/system-packages test
-	@exec $(BIN)/python -m pytest
+	@exec $(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder $(ARGS)
 
 check: export DEBUG := 1
 check: export DATABASE_URL :=

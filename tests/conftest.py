@@ -1,11 +1,27 @@
-"""What holds for every test: nothing leaves this machine, and random examples are the same in every run."""
+"""What holds for every test: nothing leaves this machine, random examples are the same in every run.
+
+And what a run tells at its end besides failures.
+"""
 
 from __future__ import annotations
 
 import ipaddress
 import sys
+from collections.abc import Callable
+from typing import TypeAlias
 
+import pytest
+from django.apps import AppConfig
+from django.core.cache import cache
+from django.db.models.signals import post_migrate
+from django.dispatch import receiver
 from hypothesis import settings
+
+from chat.catalogue.first_rows import load_first_rows
+from chat.models import LanguageModel, Preset
+
+Shown: TypeAlias = Callable[[str], None]
+"""Takes a line that stands at the run's end."""
 
 # Two busy cores make any deadline a coin toss; seeds come from the test, so a failure repeats.
 settings.register_profile("plotline", deadline=None, derandomize=True)
@@ -33,3 +49,33 @@ def stay_on_loopback(event: str, arguments: tuple[object, ...]) -> None:
 
 
 sys.addaudithook(stay_on_loopback)
+
+
+@pytest.fixture(autouse=True)
+def nothing_counted() -> None:
+    """No test is refused for what others did before: limits of attempts are counted in the cache of this process."""
+    cache.clear()
+
+
+@receiver(post_migrate)
+def first_rows_again(sender: AppConfig, using: str, **_: object) -> None:
+    """What migrations put into tables is there in every test: those with transactions of their own empty all tables.
+
+    Django tells of that as of a migration.
+    """
+    if sender.name == "chat":
+        load_first_rows(LanguageModel, Preset, using=using)
+
+
+@pytest.fixture
+def shown(record_property: Callable[[str, object], None]) -> Shown:
+    """For what the run is read for: lines that are told at its end, whichever worker found them."""
+    return lambda line: record_property("shown", line)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Tell them."""
+    for report in [*terminalreporter.getreports("passed"), *terminalreporter.getreports("failed")]:
+        for name, line in report.user_properties:
+            if name == "shown":
+                terminalreporter.write_line(str(line))

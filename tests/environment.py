@@ -46,6 +46,8 @@ def prepare() -> None:
     if not var_dir:
         var_dir = tempfile.mkdtemp(prefix="plotline-")
         atexit.register(shutil.rmtree, var_dir, ignore_errors=True)
+    # A worker inherits the folder of the process that started it, and takes a room of its own there.
+    var_dir = str(Path(var_dir) / os.environ.get("PYTEST_XDIST_WORKER", ""))
     os.environ["PLOTLINE_VAR_DIR"] = var_dir
     # Where collected static files lie; WhiteNoise warns when there is none, and warnings are errors here.
     (Path(var_dir) / "static").mkdir(parents=True, exist_ok=True)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import signal
 import subprocess
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import psutil
@@ -15,7 +17,8 @@ import pytest
 import requests
 
 from tests.environment import ROOT
-from tests.live_server import free_port
+from tests.live_server import database_template
+from tests.ports import free_port
 
 LIMIT_S = 60.0
 
@@ -67,9 +70,10 @@ def is_alive(process: psutil.Process) -> bool:
         return False
 
 
-@pytest.fixture
-def run(tmp_path: Path) -> Iterator[Run]:
-    run = Run(tmp_path, free_port())
+@contextmanager
+def running(var_dir: Path) -> Iterator[Run]:
+    """`deploy/run` until it serves, and for the length of the block."""
+    run = Run(var_dir, free_port())
     try:
         run.wait_until(lambda: run.process.poll() is not None or run.says("Plotline: "))
         yield run
@@ -81,7 +85,23 @@ def run(tmp_path: Path) -> Iterator[Run]:
         run.process.wait()
 
 
-def test_killed_worker_is_started_again_and_all_ends_with_the_terminal(run: Run) -> None:
+@pytest.fixture
+def first_run(tmp_path: Path) -> Iterator[Run]:
+    """In an empty folder."""
+    with running(tmp_path) as run:
+        yield run
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Iterator[Run]:
+    """In a folder where it ran before."""
+    shutil.copy(database_template(), tmp_path)
+    with running(tmp_path) as run:
+        yield run
+
+
+def test_killed_worker_is_started_again_and_all_ends_with_the_terminal(first_run: Run) -> None:
+    run = first_run
     assert re.search(rf"Plotline: {run.url} +user: demo +password: demo", run.output.read_text())
     assert requests.get(f"{run.url}/accounts/login/", timeout=10).status_code == 200
     worker = run.child("attachments_worker")

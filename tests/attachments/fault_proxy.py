@@ -15,6 +15,8 @@ import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from tests.ports import free_port
+
 ERROR_BODY = "<?xml version='1.0'?><Error><Code>{code}</Code><Message>{message}</Message></Error>"
 DRIP_BYTES = 1024
 DRIP_EVERY_S = 0.5
@@ -31,7 +33,7 @@ class FaultProxy:
         self.reached = threading.Event()
         self.random = random.Random(seed)
         self._released = threading.Event()
-        self._server = _Server(("127.0.0.1", 0), _Handler)
+        self._server = _Server(("127.0.0.1", free_port()), _Handler)
         self._server.proxy = self
         self.port: int = self._server.server_address[1]
         self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)

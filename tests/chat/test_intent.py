@@ -22,6 +22,7 @@ from chat.intent.facts import facts_of
 from chat.intent.lexicon import HEAD_CHARS, INDEX, KEY_CHARS, OPEN_START, TAIL_CHARS, window
 from chat.intent.rules import RULES
 from chat.intent.words import WORDS
+from tests.conftest import Shown
 
 PROMPTS = Path(__file__).parent / "intent_prompts"
 LANGUAGES = ("en", "de", "zh")
@@ -76,12 +77,11 @@ def points_of(text: str, *, has_data: bool = False, ran_code_before: bool = Fals
     return sum(rule.points for rule in RULES if rule.holds(facts))
 
 
-def show(title: str, measured: dict[str, tuple[float, float]], capsys: pytest.CaptureFixture[str]) -> None:
-    """Print the table past pytest's capture: it is what the run is read for."""
-    with capsys.disabled():
-        print(f"\nintent, {title}:")
-        for name, (precision, recall) in measured.items():
-            print(f"  {name:<4} precision {precision:.3f}  recall {recall:.3f}")
+def show(title: str, measured: dict[str, tuple[float, float]], shown: Shown) -> None:
+    """Let the table stand at the run's end: it is what the run is read for."""
+    shown(f"intent, {title}:")
+    for name, (precision, recall) in measured.items():
+        shown(f"  {name:<4} precision {precision:.3f}  recall {recall:.3f}")
 
 
 def test_labelled_sets_are_large_and_balanced_in_every_language() -> None:
@@ -98,22 +98,22 @@ def test_labelled_sets_are_large_and_balanced_in_every_language() -> None:
             assert 0.45 <= sum(wanted) / len(wanted) <= 0.55
 
 
-def test_tuning_set_is_decided_right_in_every_language(capsys: pytest.CaptureFixture[str]) -> None:
+def test_tuning_set_is_decided_right_in_every_language(shown: Shown) -> None:
     measured = precision_and_recall("tuning")
-    show("tuning", measured, capsys)
+    show("tuning", measured, shown)
     wrong = [prompt for prompt in prompts_of("tuning") if prompt.decision().wanted != prompt.is_wanted]
     for precision, recall in measured.values():
         assert precision >= 0.97, wrong
         assert recall >= 0.97, wrong
 
 
-def test_prompts_that_were_not_tuned_on_are_decided_right_too(capsys: pytest.CaptureFixture[str]) -> None:
+def test_prompts_that_were_not_tuned_on_are_decided_right_too(shown: Shown) -> None:
     for name in ("held_out", "blind"):
-        show(name.replace("_", "-"), precision_and_recall(name), capsys)
+        show(name.replace("_", "-"), precision_and_recall(name), shown)
     unseen = precision_and_recall("held_out", "blind")
-    show("held-out and blind", unseen, capsys)
+    show("held-out and blind", unseen, shown)
     everything = precision_and_recall(*SETS)
-    show("all sets", everything, capsys)
+    show("all sets", everything, shown)
     precision, recall = unseen["all"]
     assert precision >= LEAST_UNSEEN["precision"]
     assert recall >= LEAST_UNSEEN["recall"]

@@ -83,7 +83,7 @@ def test_answers_never_wait_for_storage_and_every_graph_arrives_once(moto: Threa
         "AWS_S3_REGION_NAME": "us-east-1",
         "AWS_ACCESS_KEY_ID": "key",
         "AWS_SECRET_ACCESS_KEY": "secret",
-        "UPLOAD_RETRY_LIMIT_S": "5",
+        "UPLOAD_RETRY_LIMIT_S": "1",
     }
     with running_emulator() as url, running_server(GOOGLE_GEMINI_BASE_URL=url, **variables) as server:
         worker = subprocess.Popen(

@@ -16,6 +16,7 @@ from django.test import Client
 from pytest_django import Settings
 
 from config import health
+from tests.ports import free_port
 
 pytestmark = pytest.mark.django_db
 
@@ -24,12 +25,6 @@ pytestmark = pytest.mark.django_db
 def nothing_known(monkeypatch: pytest.MonkeyPatch) -> None:
     """No result of an earlier test answers."""
     monkeypatch.setattr(health, "READINESS", health.Readiness())
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def redis_layer(port: int) -> dict[str, object]:

@@ -26,7 +26,7 @@ def short_limits(s3: FaultProxy, monkeypatch: pytest.MonkeyPatch) -> None:
     """Waits of a second instead of several; the client, slow to make, is there already."""
     monkeypatch.setattr(s3_module, "READ_LIMIT_S", 0.8)
     storage.probe()
-    monkeypatch.setattr(storage, "ATTEMPT_LIMIT_S", 1.6)
+    monkeypatch.setattr(storage, "ATTEMPT_LIMIT_S", 1.0)
 
 
 def test_bytes_come_back_as_they_were_put(s3: FaultProxy, objects: Objects) -> None:

@@ -1,4 +1,4 @@
-"""Catalogues to begin with: migrations have filled the test database, other tests have flushed it."""
+"""Catalogues to begin with, besides the rows that migrations have put into the test database."""
 
 from __future__ import annotations
 
