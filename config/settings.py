@@ -209,7 +209,7 @@ LIVE_TURNS_LIMIT = 8
 #: Files that one request to the model may hold; the API takes 20 MB in all, with base64 a third more than the bytes.
 REQUEST_FILES_LIMIT_BYTES = 14 * 1024 * 1024
 #: Sockets that one person may have open on one server process.
-SOCKETS_LIMIT = 40
+SOCKETS_LIMIT = 64
 
 # --- attachments ------------------------------------------------------------------------------------------------
 
