@@ -184,7 +184,8 @@ PROVIDER_RETRY_LIMIT_S = env.integer("PROVIDER_RETRY_LIMIT_S", 60)
 #: Seconds before it is asked again, doubled each time, where it does not say how long to wait itself.
 PROVIDER_RETRY_PAUSE_S = 1.0
 
-#: Who reads a streamed answer: `lean`, our own parser at a fifth of the cost, or `sdk`, google-genai itself.
+#: Who writes requests' bodies and reads streams: `lean`, our own code at a fifth of the cost, or `sdk`, google-genai
+#: itself.
 GEMINI_STREAM_READER = env.text("GEMINI_STREAM_READER", "lean")
 if GEMINI_STREAM_READER not in ("lean", "sdk"):
     raise ImproperlyConfigured(f"GEMINI_STREAM_READER is {GEMINI_STREAM_READER!r}: it must be lean or sdk.")
