@@ -62,8 +62,7 @@ class Plan:
 PLAN = Plan(
     answers=(50, 150, 500, 1500, 5000, 15000, 50000),
     chunks_at_least=3000,
-    # SOCKETS_LIMIT lets one person have 40.
-    tabs=(1, 2, 5, 10, 20, 40),
+    tabs=(1, 2, 5, 10, 20, 50),
     histories=(2, 10, 30, 100, 300, 1000),
     samples=5,
     conversations=(1, 3, 10, 30, 100),

@@ -186,7 +186,8 @@ PROVIDER_RETRY_LIMIT_S = env.integer("PROVIDER_RETRY_LIMIT_S", 60)
 #: Seconds before it is asked again, doubled each time, where it does not say how long to wait itself.
 PROVIDER_RETRY_PAUSE_S = 1.0
 
-#: Who reads a streamed answer: `lean`, our own parser at a fifth of the cost, or `sdk`, google-genai itself.
+#: Who writes requests' bodies and reads streams: `lean`, our own code at a fifth of the cost, or `sdk`, google-genai
+#: itself.
 GEMINI_STREAM_READER = env.text("GEMINI_STREAM_READER", "lean")
 if GEMINI_STREAM_READER not in ("lean", "sdk"):
     raise ImproperlyConfigured(f"GEMINI_STREAM_READER is {GEMINI_STREAM_READER!r}: it must be lean or sdk.")
@@ -211,7 +212,7 @@ LIVE_TURNS_LIMIT = 8
 #: Files that one request to the model may hold; the API takes 20 MB in all, with base64 a third more than the bytes.
 REQUEST_FILES_LIMIT_BYTES = 14 * 1024 * 1024
 #: Sockets that one person may have open on one server process.
-SOCKETS_LIMIT = 40
+SOCKETS_LIMIT = 64
 
 # --- attachments ------------------------------------------------------------------------------------------------
 

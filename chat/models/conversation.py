@@ -233,7 +233,7 @@ class Message(models.Model):
 class Part(models.Model):
     """One piece of a message, exactly as it was sent; see `chat.parts.Part` for the fields."""
 
-    message = models.ForeignKey(Message, on_delete=models.CASCADE, related_name="parts")
+    message = models.ForeignKey(Message, on_delete=models.CASCADE, related_name="parts", db_index=False)
     index = models.PositiveIntegerField()
     kind = models.CharField(max_length=30, choices=[(kind.value, kind.value) for kind in PartKind])
     text = models.TextField(null=True, blank=True)  # noqa: DJ001 - null is "absent", which the wire tells from ""
@@ -261,7 +261,7 @@ class Part(models.Model):
 class MessageAttachment(models.Model):
     """An attachment's place in a message; `index` is the n of its marker."""
 
-    message = models.ForeignKey(Message, on_delete=models.CASCADE, related_name="message_attachments")
+    message = models.ForeignKey(Message, on_delete=models.CASCADE, related_name="message_attachments", db_index=False)
     attachment = models.ForeignKey(Attachment, on_delete=models.PROTECT, related_name="message_attachments")
     index = models.PositiveIntegerField()
     part_index = models.PositiveIntegerField(
@@ -395,7 +395,8 @@ class TurnEvent(models.Model):
     ATTACHMENT: ClassVar[str] = "attachment"
     """The name of a step that brought an attachment; its data hold `attachment_id`."""
 
-    turn = models.ForeignKey(Turn, on_delete=models.CASCADE, related_name="events")
+    # Without an index of its own: that of the constraint begins with it, and each frame of each answer is a row.
+    turn = models.ForeignKey(Turn, on_delete=models.CASCADE, related_name="events", db_index=False)
     seq = models.PositiveIntegerField()
     name = models.CharField(max_length=20)
     data = models.JSONField()

@@ -101,7 +101,7 @@ def publish(frame: Frame) -> None:
     """Hand a frame to this process's sockets, and to the others' by the layer; never waits, never fails."""
     _deliver(frame)
     if is_configured():
-        _crossing().post(frame.conversation_id, {"type": "frame", "process": PROCESS, "frame": asdict(frame)})
+        _crossing().post(frame.conversation_id, lambda: asdict(frame))
 
 
 def _deliver(frame: Frame) -> None:
@@ -110,9 +110,7 @@ def _deliver(frame: Frame) -> None:
 
 
 def _take(message: Message) -> None:
-    # This process's own have been delivered already.
-    if message["process"] != PROCESS:
-        _deliver(Frame(**message["frame"]))
+    _deliver(Frame(**message))
 
 
 def _crossing() -> Crossing:

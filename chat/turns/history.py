@@ -10,13 +10,11 @@ import logging
 import uuid
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from copy import copy
 from dataclasses import dataclass, replace
 from itertools import chain, groupby
 from typing import Any
 
 from django.db import DatabaseError
-from django.db.models import Prefetch, prefetch_related_objects
 
 from attachments.models import Attachment
 from attachments.store import BytesUnavailable, read_bytes
@@ -32,6 +30,7 @@ from chat.statements import Select, given
 from chat.turns.answer import DATA_URIS
 from chat.turns.attempts import Replay
 from chat.turns.budget import fitting
+from chat.turns.reading import ReadMessage, fill, read_messages
 from chat.turns.sent_files import SentFiles
 from chat.turns.transcript import row_part
 
@@ -74,14 +73,14 @@ def prepare_at_once(turn: Turn, attachments: Sequence[Attachment]) -> Prepared |
 def prepare(turn: Turn, replay: Replay) -> Prepared:
     """The request of a turn that has its conversation and messages at hand. Raises FilesTooLarge, BytesUnavailable."""
     setup = setup_from(turn.parameters, provider=turn.provider, model=turn.model)
-    rows = list(_rows(turn))
+    rows = _path(turn)
     provider = get_provider(turn.provider)
     graphs = ReplayedImages(rows, replay, provider)
     files = SentFiles(rows, provider)
     model = turn.model if replay.signatures else ""
     told = [
         question_contents(message, files)
-        if message.role == Role.USER
+        if message.row.role == Role.USER
         else answer_contents(message, graphs, model, provider)
         for message in rows
     ]
@@ -104,27 +103,16 @@ def prepare(turn: Turn, replay: Replay) -> Prepared:
     return Prepared(request, turn.provider, len(told) - len(fits), graphs.has_any, tuple(files.to_keep))
 
 
-def _rows(turn: Turn) -> Iterable[Message]:
+def _path(turn: Turn) -> list[ReadMessage]:
     """The path to the question, the question last."""
-    files = Prefetch(
-        "message_attachments", queryset=MessageAttachment.objects.order_by("index").select_related("attachment")
-    )
     if turn.user_message.index == 0:
-        # Most conversations are asked one thing: nothing of it need be read again.
-        question = copy(turn.user_message)
-        if _HAS_FILES.rows(message_id=question.pk):
-            prefetch_related_objects([question], files)
-        else:
-            none = MessageAttachment.objects.none()
-            # Else it would be compiled to find that out.
-            none._result_cache = []
-            vars(question)["_prefetched_objects_cache"] = {"message_attachments": none}
+        # Most conversations are asked one thing: of it only the files are read again, if there are any.
+        question = ReadMessage(turn.user_message)
+        if _HAS_FILES.rows(message_id=question.row.pk):
+            fill([question])
         return [question]
-    shown = Message.objects.filter(
-        conversation_id=turn.conversation_id, is_shown=True, index__lt=turn.message.index
-    ).select_related("turn")
-    return shown.order_by("index").prefetch_related(
-        Prefetch("parts", queryset=PartRow.objects.order_by("index").select_related("attachment")), files
+    return read_messages(
+        Message.objects.filter(conversation_id=turn.conversation_id, is_shown=True, index__lt=turn.message.index)
     )
 
 
@@ -134,12 +122,12 @@ class ReplayedImages:
     An answer need not wait for storage, as code and output say what a graph showed.
     """
 
-    def __init__(self, messages: Iterable[Message], replay: Replay, provider: Provider) -> None:
+    def __init__(self, messages: Iterable[ReadMessage], replay: Replay, provider: Provider) -> None:
         drawn = [
             row.attachment
             for message in messages
-            if message.role == Role.MODEL
-            for row in message.message_attachments.all()
+            if message.row.role == Role.MODEL
+            for row in message.attachments
             # A GIF, say, can be drawn, but not be sent.
             if provider.accepted_type(row.attachment.mime_type)
         ]
@@ -182,19 +170,19 @@ def merged(contents: Iterable[Content]) -> Iterator[Content]:
         yield last
 
 
-def question_contents(message: Message, files: SentFiles) -> list[Content]:
+def question_contents(message: ReadMessage, files: SentFiles) -> list[Content]:
     """A question: its files, then its words."""
-    sent = tuple(files.part(message, row.attachment) for row in message.message_attachments.all())
-    text = (Part(PartKind.TEXT, text=message.text),) if message.text else ()
+    sent = tuple(files.part(message, row.attachment) for row in message.attachments)
+    text = (Part(PartKind.TEXT, text=message.row.text),) if message.row.text else ()
     return [Content(Role.USER, sent + text)]
 
 
-def answer_contents(message: Message, graphs: ReplayedImages, model: str, provider: Provider) -> list[Content]:
+def answer_contents(message: ReadMessage, graphs: ReplayedImages, model: str, provider: Provider) -> list[Content]:
     """An answer; `model` is the one whose signatures go back."""
-    attachments = {row.index: row.attachment for row in message.message_attachments.all()}
-    parts = [part for row in message.parts.all() if (part := _replayed_part(row, attachments, graphs)) is not None]
+    attachments = {row.index: row.attachment for row in message.attachments}
+    parts = [part for row in message.parts if (part := _replayed_part(row, attachments, graphs)) is not None]
     parts = answerable(without_open_code(parts))
-    if message.turn.model != model:
+    if message.row.turn.model != model:
         parts = without_signatures(parts, provider.stand_in_signature)
     return by_speaker(parts)
 

@@ -131,12 +131,19 @@ class Runner:
 
     def _launch(self, started: StartedTurn, prepared: Prepared | None) -> None:
         """Show both messages everywhere and begin to answer."""
+        loop = asyncio.get_running_loop()
         turn = LiveTurn(started)
-        broadcast.publish(turn.opening())
         self._turns[turn.turn.pk] = turn
-        self._commits.enter(turn)
-        turn.task = asyncio.get_running_loop().create_task(run_turn(turn, self._commits, prepared))
+        turn.task = loop.create_task(run_turn(turn, self._commits, prepared))
         turn.task.add_done_callback(lambda task: self._ended(turn, task))
+        # The question is shown while it is on its way to the model: the task's first step comes first, and whatever
+        # it brings comes after, as a frame of it has to be stored before.
+        loop.call_soon(self._open, turn)
+
+    def _open(self, turn: LiveTurn) -> None:
+        # In this order: whatever becomes of the frame, the turn's lease is kept and its end is stored.
+        self._commits.enter(turn)
+        broadcast.publish(turn.opening())
 
     def _ended(self, turn: LiveTurn, task: asyncio.Task[None]) -> None:
         self._turns.pop(turn.turn.pk, None)

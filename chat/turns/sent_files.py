@@ -15,6 +15,7 @@ from attachments.store import BytesUnavailable, read_bytes
 from chat.models import Message, ProviderFile
 from chat.parts import Part, PartKind, Role
 from chat.providers.base import KeptFile, Provider
+from chat.turns.reading import ReadMessage
 
 RENEW_BEFORE = timedelta(hours=1)
 """A kept file that expires sooner is sent anew: an answer may take long."""
@@ -27,7 +28,7 @@ class FilesTooLarge(Exception):
 class SentFiles:
     """Each file is sent once, where it came last; the newest inline up to a size, older ones as kept files."""
 
-    def __init__(self, messages: Sequence[Message], provider: Provider) -> None:
+    def __init__(self, messages: Sequence[ReadMessage], provider: Provider) -> None:
         """Raises FilesTooLarge where the provider keeps no files and the question's own do not fit."""
         self._provider = provider
         self._question = messages[-1]
@@ -39,15 +40,15 @@ class SentFiles:
         self._rows = _kept_rows(provider.account, self._kept.values()) if self._kept else {}
         self.to_keep += [file for file in self._kept.values() if file.pk not in self._rows]
 
-    def _choose(self, messages: Sequence[Message]) -> None:
+    def _choose(self, messages: Sequence[ReadMessage]) -> None:
         seen: set[uuid.UUID] = set()
         room_bytes = settings.REQUEST_FILES_LIMIT_BYTES
-        for message in reversed([message for message in messages if message.role == Role.USER]):
-            for row in message.message_attachments.all():
+        for message in reversed([message for message in messages if message.row.role == Role.USER]):
+            for row in message.attachments:
                 if row.attachment_id in seen or not self._provider.accepted_type(row.attachment.mime_type):
                     continue
                 seen.add(row.attachment_id)
-                place = (message.pk, row.attachment_id)
+                place = (message.row.pk, row.attachment_id)
                 if row.attachment.size_bytes <= room_bytes:
                     room_bytes -= row.attachment.size_bytes
                     self._inline.add(place)
@@ -61,9 +62,9 @@ class SentFiles:
         """Sizes of files that the provider keeps, by their address."""
         return {self._rows[file.pk].uri: file.size_bytes for file in self._kept.values() if file.pk in self._rows}
 
-    def part(self, message: Message, attachment: Attachment) -> Part:
+    def part(self, message: ReadMessage, attachment: Attachment) -> Part:
         """The file, or a word in its place. Raises BytesUnavailable for a file of the question itself."""
-        place = (message.pk, attachment.pk)
+        place = (message.row.pk, attachment.pk)
         if place in self._inline:
             mime_type = self._provider.accepted_type(attachment.mime_type)
             try:

@@ -10,7 +10,6 @@ import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from django.db.models import Prefetch
 from django.urls import reverse
 
 from attachments.models import Attachment
@@ -23,6 +22,7 @@ from chat.turns.about import about, grounding_of
 from chat.turns.answer import Answer, FoundAttachment
 from chat.turns.branches import versions_in_view
 from chat.turns.log import fold
+from chat.turns.reading import ReadMessage, read_messages
 
 READ_ATTEMPTS = 5
 
@@ -54,12 +54,13 @@ def snapshot(conversation_id: uuid.UUID, *, known_revision: int | None = None) -
         before = _revision(conversation_id)
         messages = _messages(conversation_id, live_only=before == known_revision)
         seqs: dict[uuid.UUID, int] = {}
-        versions = versions_in_view(conversation_id, messages)
-        views = tuple(message_view(message, seqs, versions.get(message.pk)) for message in messages)
+        versions = versions_in_view(conversation_id, [message.row for message in messages])
+        views = tuple(message_view(message, seqs, versions.get(message.row.pk)) for message in messages)
         # A turn that ended between the reads bumped the revision: what was read is of two minds, so read again.
         if _revision(conversation_id) == before:
             break
-    live = next((message for message in messages if message.role == Role.MODEL and message.turn.is_live), None)
+    answers = (message.row for message in messages if message.row.role == Role.MODEL)
+    live = next((answer for answer in answers if answer.turn.is_live), None)
     position = LivePosition(live.turn.pk, live.pk, seqs.get(live.turn.pk, 0)) if live else None
     return Snapshot(before, views, position)
 
@@ -76,26 +77,16 @@ def _revision(conversation_id: uuid.UUID) -> int:
     return revision
 
 
-def _messages(conversation_id: uuid.UUID, *, live_only: bool) -> list[Message]:
-    rows = Message.objects.filter(conversation_id=conversation_id, is_shown=True).order_by("index")
-    rows = rows.select_related("turn")
-    if live_only:
-        rows = rows.filter(turn__status__in=Turn.LIVE)
-    return list(
-        rows.prefetch_related(
-            Prefetch("parts", queryset=PartRow.objects.order_by("index")),
-            Prefetch(
-                "message_attachments",
-                queryset=MessageAttachment.objects.select_related("attachment").order_by("index"),
-            ),
-        )
-    )
+def _messages(conversation_id: uuid.UUID, *, live_only: bool) -> list[ReadMessage]:
+    rows = Message.objects.filter(conversation_id=conversation_id, is_shown=True)
+    return read_messages(rows.filter(turn__status__in=Turn.LIVE) if live_only else rows)
 
 
-def message_view(message: Message, seqs: dict[uuid.UUID, int], versions: Versions | None) -> MessageView:
+def message_view(read: ReadMessage, seqs: dict[uuid.UUID, int], versions: Versions | None) -> MessageView:
     """One message; `seqs` takes the seq at which a live turn was read."""
+    message = read.row
     if message.role == Role.USER:
-        files = [row_attachment_view(row) for row in message.message_attachments.all()]
+        files = [row_attachment_view(row) for row in read.attachments]
         return user_message_view(message, files, versions)
     turn = message.turn
     if turn.is_live:
@@ -103,9 +94,9 @@ def message_view(message: Message, seqs: dict[uuid.UUID, int], versions: Version
         seqs[turn.pk] = rows[-1][0] if rows else 0
         return answer_view(message, turn, fold((name, data) for _, name, data in rows), versions)
     shown: dict[int | None, list[AttachmentView]] = {}
-    for row in message.message_attachments.all():
+    for row in read.attachments:
         shown.setdefault(row.part_index, []).append(row_attachment_view(row))
-    parts = [row_part(row) for row in message.parts.all()]
+    parts = [row_part(row) for row in read.parts]
     return model_message_view(message, turn, parts, shown, versions, left_out=turn.left_out)
 
 

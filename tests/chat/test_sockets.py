@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 import requests
+from django.conf import settings
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 
@@ -207,7 +208,7 @@ def test_one_person_has_a_limit_of_open_sockets(server: LiveServer) -> None:
     visitor = Visitor.signed_up(server, "manytabs", "a-long-pass-word-9")
     conversation_id = visitor.new_conversation()
     with ExitStack() as tabs:
-        for _ in range(40):
+        for _ in range(settings.SOCKETS_LIMIT):
             tabs.enter_context(visitor.socket(conversation_id))
         with pytest.raises(InvalidStatus):
             visitor.socket(conversation_id).__enter__()
