@@ -24,6 +24,9 @@ ModelT = TypeVar("ModelT", bound=Model)
 Values = Mapping[str, Any]
 """What a statement is given, by name."""
 
+Converter = tuple[int, Sequence[Callable[..., Any]], Any]
+"""A place in a result, what is called for it one after the other, and the expression that stands there."""
+
 
 class Given(Expression):
     """A value that comes when the statement is run; converted as `field` would."""
@@ -43,7 +46,7 @@ class Given(Expression):
 def given(model: type[Model], column: str, name: str = "") -> Given:
     """A value for a column of a model, such as `conversation_id`; by default it has the column's name."""
     field = next(field for field in model._meta.concrete_fields if column in (field.attname, field.name))
-    return Given(name or column, field.target_field if isinstance(field, models.ForeignKey) else field)
+    return Given(name or column, _saved(field))
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +54,8 @@ class _Compiled:
     sql: str
     parameters: Sequence[Any]
     """Values, and a `Given` for each that comes later."""
-    converters: Sequence[tuple[int, Callable[[Any], Any]]] = ()
-    """Of the results, by place."""
+    converters: Sequence[Converter] = ()
+    """Of the results."""
 
     def bound(self, values: Values, database: BaseDatabaseWrapper) -> list[Any]:
         return [
@@ -77,7 +80,7 @@ class Select(Generic[ModelT]):
         with database.cursor() as cursor:
             cursor.execute(compiled.sql, compiled.bound(values, database))
             found: list[tuple[Any, ...]] = cursor.fetchall()
-        return [_converted(row, compiled.converters) for row in found] if compiled.converters else found
+        return [_converted(row, compiled.converters, database) for row in found] if compiled.converters else found
 
     def objects(self, *shape: int, **values: Any) -> list[ModelT]:  # noqa: ANN401
         """The results as objects, for a query of whole rows."""
@@ -94,7 +97,7 @@ class Select(Generic[ModelT]):
         sql, parameters = compiler.as_sql()
         columns = [column for column, _, _ in compiler.select]
         converters = [
-            (place, _chained(functions, expression, database))
+            (place, functions, expression)
             for place, (functions, expression) in compiler.get_converters(columns).items()
         ]
         self._model = queryset.model
@@ -104,7 +107,7 @@ class Select(Generic[ModelT]):
 
 
 class Insert(Generic[ModelT]):
-    """New rows of one model, by objects of it. `expressions`: columns that the database reckons, from what is given."""
+    """New rows of one model. `expressions`: columns that the database reckons, from what is given."""
 
     def __init__(self, model: type[ModelT], **expressions: Expression) -> None:
         self._model = model
@@ -168,19 +171,10 @@ def _saved(field: Field[Any, Any]) -> Field[Any, Any]:
     return field.target_field if isinstance(field, models.ForeignKey) else field
 
 
-def _chained(
-    functions: Sequence[Callable[..., Any]], expression: Expression, database: BaseDatabaseWrapper
-) -> Callable[[Any], Any]:
-    def convert(value: Any) -> Any:  # noqa: ANN401
-        for function in functions:
-            value = function(value, expression, database)
-        return value
-
-    return convert
-
-
-def _converted(row: Sequence[Any], converters: Sequence[tuple[int, Callable[[Any], Any]]]) -> tuple[Any, ...]:
+def _converted(row: Sequence[Any], converters: Sequence[Converter], database: BaseDatabaseWrapper) -> tuple[Any, ...]:
+    # By the connection that has read it: a compiled statement outlives the thread whose connection compiled it.
     values = list(row)
-    for place, convert in converters:
-        values[place] = convert(values[place])
+    for place, functions, expression in converters:
+        for function in functions:
+            values[place] = function(values[place], expression, database)
     return tuple(values)

@@ -17,6 +17,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 http_application = get_asgi_application()
 
 from django.conf import settings  # noqa: E402 - models may be imported once Django is set up
+from django.urls import get_resolver  # noqa: E402
 
 from chat.emulator import embedded  # noqa: E402
 from chat.providers import warm_up  # noqa: E402
@@ -25,9 +26,16 @@ from chat.turns import recovery  # noqa: E402
 from config import sending  # noqa: E402
 from config.origins import SameOriginOnly  # noqa: E402
 
+
+def load_views() -> None:
+    """Import all views now: the first page would else wait half a second for it."""
+    assert get_resolver().url_patterns
+
+
 if settings.GEMINI_EMULATED and not settings.GOOGLE_GEMINI_BASE_URL:
     settings.GOOGLE_GEMINI_BASE_URL = embedded.start()
 sending.install()
+load_views()
 warm_up()
 recovery.start()
 

@@ -103,7 +103,7 @@ class TurnStop(ApiView):
     def post(self, request: Request, turn_id: uuid.UUID) -> Response:
         """Stop."""
         turn = turn_of(self.caller, turn_id)
-        is_live = turn.is_live and async_to_sync(stop_turn)(turn.conversation_id)
+        is_live = turn.is_live and async_to_sync(stop_turn)(turn.conversation_id, turn.pk)
         return Response(turn_json(turn), status=202 if is_live else 200)
 
 

@@ -85,12 +85,15 @@ async def switch_version(authorise: Authorise, message_id: uuid.UUID) -> None:
     broadcast.publish(Frame.at_revision(conversation_id, revision))
 
 
-async def stop_turn(conversation_id: uuid.UUID) -> bool:
-    """Stop a conversation's live turn, in whichever process it runs; False if there is none."""
-    turn_id = await store.run(store.request_stop, conversation_id)
-    if turn_id is None:
+async def stop_turn(conversation_id: uuid.UUID, turn_id: uuid.UUID | None = None) -> bool:
+    """Stop a conversation's live turn, in whichever process it runs; False if there is none.
+
+    `turn_id`: that one alone, not one that has begun since.
+    """
+    stopped = await store.run(store.request_stop, conversation_id, turn_id)
+    if stopped is None:
         return False
-    Runner.current().stop(turn_id)
+    Runner.current().stop(stopped)
     return True
 
 

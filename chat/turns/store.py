@@ -293,10 +293,12 @@ def bump_revision(conversation_id: uuid.UUID) -> int:
     return int(revision)
 
 
-def request_stop(conversation_id: uuid.UUID) -> uuid.UUID | None:
-    """Ask whichever process runs the conversation's live turn to stop it; that turn's id."""
-    turn_id = Turn.objects.filter(conversation_id=conversation_id, status__in=Turn.LIVE).values_list("pk", flat=True)
-    found = turn_id.first()
+def request_stop(conversation_id: uuid.UUID, turn_id: uuid.UUID | None = None) -> uuid.UUID | None:
+    """Ask whichever process runs the conversation's live turn, or this one of it, to stop it; that turn's id."""
+    live = Turn.objects.filter(conversation_id=conversation_id, status__in=Turn.LIVE)
+    if turn_id is not None:
+        live = live.filter(pk=turn_id)
+    found = live.values_list("pk", flat=True).first()
     if found:
         Turn.objects.filter(pk=found).update(stop_requested=True)
     return found

@@ -101,6 +101,7 @@ async def test_stopped_turn_keeps_what_came(emulated: Settings) -> None:
     started = await start_turn(lambda: (conversation.pk, Asked("go")))
     while len(tab.frames) < 5:
         await asyncio.sleep(0.01)
+    assert not await stop_turn(conversation.pk, uuid.uuid4())
     assert await stop_turn(conversation.pk)
     await Runner.current().drain()
     turn = await Turn.objects.select_related("message").aget(pk=started.turn.pk)
