@@ -36,7 +36,7 @@ from chat.turns.following import REFUSED_LIMIT, WINDOW_FRAMES, Pace, Place, Wind
 from chat.turns.runner import continue_turn, edit_turn, regenerate_turn, start_turn, stop_turn, switch_version
 from chat.turns.spending import conversation_usage
 from chat.turns.starting import Asked
-from chat.turns.transcript import Snapshot, snapshot
+from chat.turns.transcript import Snapshot, is_current, snapshot
 
 CLOSE_GONE = 4404
 CLOSE_TOO_SLOW = 1013
@@ -63,7 +63,7 @@ class ConversationConsumer(AsyncWebsocketConsumer):
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:  # noqa: ANN401 - ASGI's own
         """Serve one socket; however that ends, nothing of it is left behind."""
         self._pump_task: asyncio.Task[None] | None = None
-        self._is_counted = False
+        self._is_counted = self._is_following = False
         try:
             await super().__call__(scope, receive, send)
         finally:
@@ -71,6 +71,7 @@ class ConversationConsumer(AsyncWebsocketConsumer):
                 _sockets[self.user.pk] -= 1
             if self._pump_task:
                 self._pump_task.cancel()
+            if self._is_following:
                 broadcast.unsubscribe(self.conversation_id, self)
 
     async def dispatch(self, message: dict[str, Any]) -> None:
@@ -91,9 +92,12 @@ class ConversationConsumer(AsyncWebsocketConsumer):
         self._window = Window()
         self._pace = Pace()
         self._place = Place(_revision_in(self.scope["query_string"]))
-        self._is_behind = True
+        self._is_behind = False
+        # Before it is read how things stand: what happens meanwhile waits in `_frames`.
+        self._is_following = True
+        broadcast.subscribe(self.conversation_id, self)
         try:
-            await database_sync_to_async(readable_conversation)(self.user, self.conversation_id)
+            is_current = await database_sync_to_async(_enter)(self.user, self.conversation_id, self._place.revision)
         except NotFound:
             await self.close()
             return
@@ -103,8 +107,8 @@ class ConversationConsumer(AsyncWebsocketConsumer):
         _sockets[self.user.pk] += 1
         self._is_counted = True
         await self.accept()
+        self._is_behind = self._is_behind or not is_current
         self._pump_task = asyncio.get_running_loop().create_task(self._pump())
-        broadcast.subscribe(self.conversation_id, self)
         watch.ensure_watching()
         self._work.set()
 
@@ -183,6 +187,9 @@ class ConversationConsumer(AsyncWebsocketConsumer):
 
     async def end(self, code: int, sentence: str) -> None:
         """Say why, and close: the right to read this conversation is gone."""
+        if self._pump_task is None:
+            # Not let in yet: the handshake looks for itself.
+            return
         await self._complain(sentence)
         await self.close(code)
 
@@ -306,6 +313,12 @@ def _revision_in(query_string: bytes) -> int | None:
     """The revision that the page was rendered at."""
     value = parse_qs(query_string.decode("latin-1")).get("revision", [""])[0]
     return int(value) if value.isdecimal() and len(value) < 16 else None
+
+
+def _enter(user: AbstractBaseUser, conversation_id: uuid.UUID, known_revision: int | None) -> bool:
+    """Whether a page that knows this revision is up to date. Raises NotFound where they may not read it."""
+    readable_conversation(user, conversation_id)
+    return is_current(conversation_id, known_revision)
 
 
 def _read(conversation_id: uuid.UUID, known_revision: int | None) -> tuple[Snapshot, str]:

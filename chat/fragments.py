@@ -12,8 +12,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, reduce
 from operator import add
+from typing import ClassVar
 
-from django.template.loader import render_to_string
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
@@ -21,6 +21,7 @@ from chat.models import Conversation
 from chat.notices import Notice
 from chat.parts import OUTCOME_DEADLINE_EXCEEDED, OUTCOME_OK, Part, PartKind
 from chat.rendering.highlight import highlight_code
+from chat.rendering.jinja import render
 from chat.rendering.stream import split_markdown
 
 
@@ -38,6 +39,8 @@ class AttachmentView:
     width: int | None
     height: int | None
     is_graph: bool
+    is_embedded: ClassVar[bool] = False
+    """Whether its bytes are in `url`; an export says so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +109,16 @@ class About:
 
 
 @dataclass(frozen=True, slots=True)
+class Rating:
+    """What the conversation's owner thinks of an answer that can be rated."""
+
+    message_id: uuid.UUID
+    is_good: bool | None = None
+    """None: nothing was said of it."""
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class ConversationUsage:
     """What all answers of a conversation used, those out of view too."""
 
@@ -141,6 +154,8 @@ class MessageView:
     grounding: Grounding | None = None
     about: About | None = None
     """Of a model message."""
+    rating: Rating | None = None
+    """Of an answer that has ended and left something, where its owner reads it; None: it cannot be rated here."""
 
     @property
     def images(self) -> list[AttachmentView]:
@@ -190,17 +205,17 @@ def part_element_id(message_id: uuid.UUID, index: int) -> str:
 
 def message_html(view: MessageView) -> SafeString:
     """One whole `article`."""
-    return render_to_string("chat/_message.html", {"message": view})
+    return render("chat/_message", {"message": view})
 
 
 def part_html(view: PartView) -> SafeString:
     """One part's root element and its figures."""
-    return render_to_string("chat/_part.html", {"part": view})
+    return render("chat/_part", {"part": view})
 
 
 def status_html(view: MessageView) -> SafeString:
     """How the turn of a message stands, in words."""
-    return render_to_string("chat/_status.html", {"message": view})
+    return render("chat/_status", {"message": view})
 
 
 def transcript_html(views: Iterable[MessageView]) -> SafeString:
@@ -208,17 +223,36 @@ def transcript_html(views: Iterable[MessageView]) -> SafeString:
     return joined(map(message_html, views))
 
 
+def title_html(conversation: Conversation) -> SafeString:
+    """Its name over its transcript: `#conversation-title`."""
+    return render("chat/_title", {"conversation": conversation})
+
+
+def entry_html(entry: Conversation, *, is_open: bool) -> SafeString:
+    """A conversation in the list: `#entry-<id>`; `is_open`: beside its own transcript."""
+    return render("chat/_sidebar_entry", {"entry": entry, "url": entry.get_absolute_url(), "is_open": is_open})
+
+
 def title_swaps(conversation: Conversation) -> SafeString:
     """A new title: over the transcript of the open conversation, and in the list beside it."""
-    context = {"conversation": conversation, "entry": conversation}
-    return partial("conversation-title", "outerMorph", render_to_string("chat/_title.html", context)) + partial(
-        f"entry-{conversation.pk}", "outerMorph", render_to_string("chat/_sidebar_entry.html", context)
+    return partial("conversation-title", "outerMorph", title_html(conversation)) + partial(
+        f"entry-{conversation.pk}", "outerMorph", entry_html(conversation, is_open=True)
     )
+
+
+def rating_html(rating: Rating) -> SafeString:
+    """Thumbs under an answer: `#message-<id>-rating`."""
+    return render("chat/_rating", {"rating": rating})
+
+
+def rating_swap(rating: Rating) -> SafeString:
+    """The same, in an open page."""
+    return partial(f"message-{rating.message_id}-rating", "outerMorph", rating_html(rating))
 
 
 def usage_html(usage: ConversationUsage) -> SafeString:
     """What the conversation used so far: `#conversation-usage`."""
-    return render_to_string("chat/_usage.html", {"usage": usage})
+    return render("chat/_usage", {"usage": usage})
 
 
 def beside_swaps(conversation: Conversation, usage: ConversationUsage) -> SafeString:
@@ -228,7 +262,7 @@ def beside_swaps(conversation: Conversation, usage: ConversationUsage) -> SafeSt
 
 def error_html(sentence: str) -> SafeString:
     """The inner HTML of `#composer-error`."""
-    return render_to_string("chat/_error.html", {"sentence": sentence})
+    return render("chat/_error", {"sentence": sentence})
 
 
 def partial(target: str, swap: str, html: SafeString) -> SafeString:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from types import NoneType
 from typing import Any, Generic, TypeVar
 
 from django.db import DEFAULT_DB_ALIAS, connections, models
@@ -28,18 +29,31 @@ Converter = tuple[int, Sequence[Callable[..., Any]], Any]
 """A place in a result, what is called for it one after the other, and the expression that stands there."""
 
 
+_AS_IT_IS: Mapping[type[Field[Any, Any]], tuple[type, ...]] = {
+    models.CharField: (str,),
+    models.TextField: (str, NoneType),
+    models.PositiveIntegerField: (int,),
+    models.BooleanField: (bool,),
+    models.FloatField: (float, NoneType),
+}
+"""Values that these fields hand to every database as they are; asking the field takes 2 us for each."""
+
+
 class Given(Expression):
     """A value that comes when the statement is run; converted as `field` would."""
 
     def __init__(self, name: str, field: Field[Any, Any]) -> None:
         super().__init__(output_field=field)
         self.name = name
+        self._as_it_is = next((taken for of, taken in _AS_IT_IS.items() if type(field) is of), ())
 
     def as_sql(self, compiler: SQLCompiler, connection: BaseDatabaseWrapper) -> Any:  # noqa: ANN401
         return "%s", [self]
 
     def adapted(self, value: Any, database: BaseDatabaseWrapper) -> Any:  # noqa: ANN401 - whatever the column holds
         """The value as the database takes it."""
+        if type(value) in self._as_it_is:
+            return value
         return self.output_field.get_db_prep_save(value, database)
 
 

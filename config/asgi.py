@@ -7,6 +7,7 @@ emulator is started.
 
 from __future__ import annotations
 
+import gc
 import os
 
 from channels.auth import AuthMiddlewareStack
@@ -38,6 +39,10 @@ sending.install()
 load_views()
 warm_up()
 recovery.start()
+
+# All that is imported stays. Without this, a search for garbage now and then goes through it, in the middle of answers.
+gc.collect()
+gc.freeze()
 
 application = ProtocolTypeRouter(
     {

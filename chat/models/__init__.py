@@ -15,23 +15,34 @@ from chat.models.conversation import (
     Turn,
     TurnEvent,
 )
+from chat.models.feedback import REASON_LIMIT, Feedback, NoFeedbackHere
 from chat.models.imported import ImportedConversation
+from chat.models.reviews import AccessEntry, Decision, Label, Review, State, Verdict
 from chat.models.tokens import ApiToken
 
 __all__ = [
+    "REASON_LIMIT",
+    "AccessEntry",
     "ApiToken",
     "Conversation",
     "ConversationQuerySet",
+    "Decision",
+    "Feedback",
     "ImportedConversation",
     "Instruction",
+    "Label",
     "LanguageModel",
     "Message",
     "MessageAttachment",
+    "NoFeedbackHere",
     "Page",
     "Part",
     "Place",
     "Preset",
     "ProviderFile",
+    "Review",
+    "State",
     "Turn",
     "TurnEvent",
+    "Verdict",
 ]

@@ -34,6 +34,7 @@ class MarkdownStream:
         self._document = Document()
         self._reset = False
         self._closed: list[SafeString] = []
+        self._tail = SafeString("")
 
     def append(self, delta: str) -> None:
         """Add to the text's end."""
@@ -56,7 +57,13 @@ class MarkdownStream:
         update = TextUpdate(self._reset, SafeString("".join(self._closed)), self._document.render_tail())
         self._reset = False
         self._closed.clear()
+        self._tail = update.tail
         return update
+
+    @property
+    def halves(self) -> tuple[SafeString, SafeString]:
+        """All closed HTML and the tail's, as of the last update."""
+        return SafeString("".join([*self._ended, self._document.closed])), self._tail
 
     def _note(self, change: Change) -> None:
         if change.reset:
@@ -69,5 +76,5 @@ def split_markdown(text: str) -> tuple[SafeString, SafeString]:
     """Render a whole text as all closed HTML and the tail's HTML; joined they are what `render_markdown` gives."""
     stream = MarkdownStream()
     stream.append(text)
-    update = stream.update()
-    return update.closed, update.tail
+    stream.update()
+    return stream.halves

@@ -6,7 +6,8 @@ rendered again.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import TypeAlias
 
 from django.utils.safestring import SafeString
 
@@ -28,6 +29,9 @@ from chat.turns.transcript import answer_view, found_attachment_view
 
 STREAMED = (PartKind.TEXT, PartKind.THOUGHT)
 
+Halves: TypeAlias = tuple[SafeString, SafeString]
+"""HTML of a text: what is closed, and its open tail."""
+
 
 class LiveMessage:
     """What the tabs of one live message have been told so far."""
@@ -41,6 +45,7 @@ class LiveMessage:
         self._part: Part | None = None
         self._attachments: list[AttachmentView] = []
         self._stream: MarkdownStream | None = None
+        self._halves: dict[int, Halves] = {}
         self._is_told = True
         """Whether the tabs have the last part's root element."""
         self._is_changed = False
@@ -71,6 +76,15 @@ class LiveMessage:
         swaps += self._flush()
         return joined(swaps)
 
+    def halves(self) -> Mapping[int, Halves]:
+        """Of each text that was shown, by the index of its part: the whole message need not be rendered anew."""
+        self._keep_halves()
+        return self._halves
+
+    def _keep_halves(self) -> None:
+        if self._stream:
+            self._halves[self._index] = self._stream.halves
+
     def _tell(self, waiting: str | None = None, left_out: int | None = None) -> list[SafeString]:
         """How the turn stands, where that is news."""
         told = self._waiting, self._left_out
@@ -85,10 +99,12 @@ class LiveMessage:
     def _forget(self, kept: int) -> list[SafeString]:
         """Parts of an attempt that gave nothing to see are gone, but for the first `kept`."""
         gone = range(kept, self._index + 1)
+        self._halves = {index: halves for index, halves in self._halves.items() if index < kept}
         self._index, self._part, self._stream = kept - 1, None, None
         return [delete(part_element_id(self._message_id, index)) for index in gone]
 
     def _begin(self, index: int, part: Part) -> None:
+        self._keep_halves()
         self._index, self._part, self._attachments = index, part, []
         self._is_told, self._is_changed = False, True
         self._stream = None

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import uuid
+from collections.abc import Mapping
+from types import MappingProxyType
 
 from django.utils.safestring import SafeString
 
@@ -14,7 +16,7 @@ from chat.providers.base import ProviderError
 from chat.turns.answer import Answer, AttachmentFound, Change, LeftOut, PartStarted, Waited
 from chat.turns.assembler import Assembler
 from chat.turns.broadcast import Frame
-from chat.turns.live_message import LiveMessage
+from chat.turns.live_message import Halves, LiveMessage
 from chat.turns.log import coalesced, to_row
 from chat.turns.spending import answer_cost
 from chat.turns.starting import StartedTurn
@@ -174,15 +176,24 @@ class LiveTurn:
         else:
             for name, value in batch.ending.turn_fields().items():
                 setattr(self.turn, name, value)
-            content = partial(f"message-{self.turn.message_id}", "outerMorph", message_html(self._view()))
+            content = partial(
+                f"message-{self.turn.message_id}", "outerMorph", message_html(self._view(self._shown(changes)))
+            )
             if ended is not None:
                 self.turn.conversation.revision = ended.revision
                 content += partial("conversation-usage", "outerMorph", usage_html(ended.usage))
         seq = batch.first_seq + len(batch.rows) - 1
         return self._frame(content, after=batch.first_seq - 1, seq=seq)
 
-    def _view(self) -> MessageView:
-        return answer_view(self.turn.message, self.turn, self.answer, self._started.answer_versions)
+    def _shown(self, changes: list[Change]) -> Mapping[int, Halves]:
+        """What is rendered already once the last changes are; nothing after a failure in the middle."""
+        if self._is_unseen:
+            return {}
+        self._page.update(changes)
+        return self._page.halves()
+
+    def _view(self, halves: Mapping[int, Halves] = MappingProxyType({})) -> MessageView:
+        return answer_view(self.turn.message, self.turn, self.answer, self._started.answer_versions, halves)
 
     def _frame(self, content: SafeString, *, after: int, seq: int) -> Frame:
         return Frame(

@@ -14,7 +14,7 @@ from chat.models import Message, MessageAttachment, Part
 
 @dataclass(slots=True)
 class ReadMessage:
-    """A message, its turn at hand if it has one."""
+    """A message, its turn and its feedback at hand if it has them."""
 
     row: Message
     parts: list[Part] = field(default_factory=list)
@@ -28,7 +28,7 @@ def read_messages(rows: QuerySet[Message]) -> list[ReadMessage]:
 
     Django's own prefetching makes two querysets for each message, which takes as long as all the rest.
     """
-    messages = [ReadMessage(row) for row in rows.select_related("turn").order_by("index")]
+    messages = [ReadMessage(row) for row in rows.select_related("turn", "feedback").order_by("index")]
     fill(messages)
     return messages
 

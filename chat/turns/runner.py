@@ -10,6 +10,7 @@ import logging
 import uuid
 import weakref
 from collections.abc import Callable
+from functools import partial
 
 from chat.fragments import frame
 from chat.turns import branches, broadcast, history, store, titles
@@ -26,6 +27,7 @@ from chat.turns.starting import (
     create_turn,
     create_version,
 )
+from chat.turns.together import Together
 
 logger = logging.getLogger(__name__)
 
@@ -108,6 +110,7 @@ class Runner:
     def __init__(self) -> None:
         self._commits = GroupCommit(broadcast.PROCESS)
         self._turns: dict[uuid.UUID, LiveTurn] = {}
+        self._starts: Together[tuple[StartedTurn, Prepared | None]] = Together()
         self._starting: set[asyncio.Task[StartedTurn]] = set()
         self._naming: set[asyncio.Task[None]] = set()
 
@@ -127,7 +130,7 @@ class Runner:
         return await asyncio.shield(task)
 
     async def _start(self, create: Callable[[], StartedTurn]) -> StartedTurn:
-        started, prepared = await store.run(_created, create)
+        started, prepared = await self._starts.run(partial(_created, create))
         if started.is_new:
             self._launch(started, prepared)
         return started

@@ -53,6 +53,8 @@ _BEGUN = Update(
     revision=given(Conversation, "revision"),
     title=given(Conversation, "title"),
     updated_at=given(Conversation, "updated_at"),
+    # Whoever asks in it uses it again.
+    archived_at=None,
 )
 
 
@@ -307,6 +309,7 @@ def _begin(
     # Its row is locked: nobody else counts its revision up meanwhile.
     conversation.revision += 1
     conversation.updated_at = now
+    conversation.archived_at = None
     _BEGUN.run(id=conversation.pk, revision=conversation.revision, title=conversation.title, updated_at=now)
     versions = branches.versions_of(answer) if place.replaces else None
     return StartedTurn(turn, setup, (), is_new=True, answer_versions=versions, hidden=hidden)

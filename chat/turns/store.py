@@ -283,7 +283,7 @@ def _end(turn_id: uuid.UUID, message_id: uuid.UUID, conversation_id: uuid.UUID, 
         for attachment in answer.attachments
     )
     _TEXT.run(id=message_id, text=answer.text)
-    bump_revision(conversation_id)
+    _BUMP.run(id=conversation_id, updated_at=timezone.now())
 
 
 def bump_revision(conversation_id: uuid.UUID) -> int:

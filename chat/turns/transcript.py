@@ -9,15 +9,19 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
+from django.db.models import Exists, OuterRef
 from django.urls import reverse
+from django.utils.safestring import SafeString
 
 from attachments.models import Attachment
-from chat.fragments import AttachmentView, MessageView, Versions, part_view
-from chat.models import Conversation, Message, MessageAttachment, Turn
+from chat.fragments import AttachmentView, MessageView, Rating, Versions, part_view
+from chat.models import Conversation, Feedback, Message, MessageAttachment, Turn
 from chat.models import Part as PartRow
 from chat.notices import Notice, notice_of
 from chat.parts import Part, PartKind, Role
+from chat.statements import Select, given
 from chat.turns.about import about, grounding_of
 from chat.turns.answer import Answer, FoundAttachment
 from chat.turns.branches import versions_in_view
@@ -25,6 +29,16 @@ from chat.turns.log import fold
 from chat.turns.reading import ReadMessage, read_messages
 
 READ_ATTEMPTS = 5
+
+_LIVE = Turn.objects.filter(conversation=OuterRef("pk"), status__in=Turn.LIVE)
+_NOW = Select(
+    lambda: (
+        Conversation.objects.filter(pk=given(Conversation, "id"))
+        .order_by()
+        .annotate(is_live=Exists(_LIVE))
+        .values_list("revision", "is_live")
+    )
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +79,11 @@ def snapshot(conversation_id: uuid.UUID, *, known_revision: int | None = None) -
     return Snapshot(before, views, position)
 
 
+def is_current(conversation_id: uuid.UUID, known_revision: int | None) -> bool:
+    """Whether a page of this revision shows all there is: nothing has changed its shape, and no answer is live."""
+    return _NOW.rows(id=conversation_id) == [(known_revision, False)]
+
+
 def message_views(conversation: Conversation) -> list[MessageView]:
     """The transcript of a conversation, as its page shows it."""
     return list(snapshot(conversation.pk).messages)
@@ -97,7 +116,14 @@ def message_view(read: ReadMessage, seqs: dict[uuid.UUID, int], versions: Versio
     for row in read.attachments:
         shown.setdefault(row.part_index, []).append(row_attachment_view(row))
     parts = [row_part(row) for row in read.parts]
-    return model_message_view(message, turn, parts, shown, versions, left_out=turn.left_out)
+    rating = rating_of(message) if parts else None
+    return model_message_view(message, turn, parts, shown, versions, left_out=turn.left_out, rating=rating)
+
+
+def rating_of(message: Message) -> Rating:
+    """What its owner thinks of an answer; no query where it was read with its feedback."""
+    feedback: Feedback | None = getattr(message, "feedback", None)
+    return Rating(message.pk, feedback.is_good, feedback.reason) if feedback else Rating(message.pk)
 
 
 def user_message_view(
@@ -117,13 +143,28 @@ def user_message_view(
     )
 
 
-def answer_view(message: Message, turn: Turn, answer: Answer, versions: Versions | None = None) -> MessageView:
-    """A model message told from its answer in memory or from its log."""
+def answer_view(
+    message: Message,
+    turn: Turn,
+    answer: Answer,
+    versions: Versions | None = None,
+    halves: Mapping[int, tuple[SafeString, SafeString]] = MappingProxyType({}),
+) -> MessageView:
+    """A model message told from its answer in memory or from its log; `halves`: of texts that are rendered already."""
     shown: dict[int | None, list[AttachmentView]] = {}
     for found in answer.attachments:
         shown.setdefault(found.part_index, []).append(found_attachment_view(found))
     return model_message_view(
-        message, turn, answer.parts, shown, versions, waiting=answer.waiting, left_out=answer.left_out
+        message,
+        turn,
+        answer.parts,
+        shown,
+        versions,
+        waiting=answer.waiting,
+        left_out=answer.left_out,
+        halves=halves,
+        # Nobody can have rated it before its end.
+        rating=Rating(message.pk) if not turn.is_live and answer.parts else None,
     )
 
 
@@ -136,8 +177,10 @@ def model_message_view(
     *,
     waiting: str = "",
     left_out: int = 0,
+    rating: Rating | None = None,
+    halves: Mapping[int, tuple[SafeString, SafeString]] = MappingProxyType({}),
 ) -> MessageView:
-    """What the model said; `shown`: attachments by the index of the part they follow."""
+    """What the model said; `shown`: attachments by the index of the part they follow, `halves`: HTML of its texts."""
     parts = list(parts)
     placed = {index for index in shown if index is not None and index < len(parts)}
     homeless = [view for index, views in shown.items() if index not in placed for view in views]
@@ -146,7 +189,10 @@ def model_message_view(
         role=Role.MODEL,
         status=turn.status,
         text="",
-        parts=tuple(part_view(message.pk, index, part, shown.get(index, ())) for index, part in enumerate(parts)),
+        parts=tuple(
+            part_view(message.pk, index, part, shown.get(index, ()), halves=halves.get(index))
+            for index, part in enumerate(parts)
+        ),
         attachments=tuple(homeless),
         notice=turn_notice(turn, parts),
         created_at=message.created_at.isoformat(),
@@ -156,6 +202,7 @@ def model_message_view(
         # Of a turn that has ended, as its row says it: what a live one has heard so far may still change.
         grounding=None if turn.is_live else grounding_of(turn.metadata),
         about=about(turn),
+        rating=rating,
     )
 
 

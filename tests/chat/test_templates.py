@@ -32,6 +32,7 @@ from chat.models import Conversation
 from chat.models.found import Found
 from chat.notices import Notice
 from chat.parts import JSON, OUTCOME_OK, Part, PartKind
+from chat.rendering.jinja import render
 from chat.search.excerpt import Piece
 
 TEMPLATES = settings.BASE_DIR / "templates"
@@ -152,18 +153,18 @@ CHOICES = [
 
 def part_html(view: PartView) -> str:
     """A part with its figures."""
-    return render_to_string("chat/_part.html", {"part": view})
+    return render("chat/_part", {"part": view})
 
 
 def message_html(view: MessageView) -> str:
     """An article."""
-    return render_to_string("chat/_message.html", {"message": view})
+    return render("chat/_message", {"message": view})
 
 
 def sources() -> Iterator[tuple[str, str]]:
     """Every template as (path, source) of the product's own pages; the admin is Django's."""
-    for path in sorted(TEMPLATES.rglob("*.html")):
-        if "admin" not in path.parts:
+    for path in sorted(TEMPLATES.rglob("*")):
+        if path.suffix in (".html", ".jinja") and "admin" not in path.parts:
             yield str(path.relative_to(TEMPLATES)), path.read_text()
 
 
@@ -192,7 +193,7 @@ ODD = [
 
 @pytest.mark.parametrize("kind", PartKind)
 def test_every_kind_has_a_template(kind: PartKind) -> None:
-    assert (TEMPLATES / "chat" / "parts" / f"_{kind}.html").is_file()
+    assert (TEMPLATES / "chat" / "parts" / f"_{kind}.jinja").is_file()
     assert kind in SAMPLES
 
 
@@ -237,14 +238,14 @@ def test_figures_follow_their_part_without_a_wrapper() -> None:
 
 
 def test_a_graphs_place_is_kept_while_it_loads() -> None:
-    html = render_to_string("chat/_attachment.html", {"attachment": GRAPH})
+    html = render("chat/_attachment", {"attachment": GRAPH})
     image = next(attributes for tag, attributes in Roots(html).tags if tag == "img")
     assert (image["width"], image["height"]) == ("1000", "600")
     assert image["alt"]
 
 
 def test_a_file_that_is_no_image_is_a_chip() -> None:
-    assert Roots(render_to_string("chat/_attachment.html", {"attachment": FILE})).roots == ["a"]
+    assert Roots(render("chat/_attachment", {"attachment": FILE})).roots == ["a"]
 
 
 @pytest.mark.parametrize(
@@ -298,7 +299,7 @@ def test_a_transcript_is_its_articles_without_blanks() -> None:
 
 @pytest.mark.parametrize("status", ["queued", "running"])
 def test_a_live_message_says_what_it_does_and_offers_no_continue(status: str) -> None:
-    html = render_to_string("chat/_status.html", {"message": message_view(status=status)})
+    html = render("chat/_status", {"message": message_view(status=status)})
     assert "Running the code…" in html
     assert "stop" in html
     assert "<button" not in html
@@ -306,10 +307,10 @@ def test_a_live_message_says_what_it_does_and_offers_no_continue(status: str) ->
 
 def test_a_notice_offers_its_action_and_a_finished_message_says_nothing() -> None:
     notice = Notice("warning", "Ended < early.", "continue")
-    html = render_to_string("chat/_status.html", {"message": message_view(status="interrupted", notice=notice)})
+    html = render("chat/_status", {"message": message_view(status="interrupted", notice=notice)})
     assert "Ended &lt; early." in html
     assert 'data-action="continue"' in html
-    html = render_to_string("chat/_status.html", {"message": message_view()})
+    html = render("chat/_status", {"message": message_view()})
     assert html == f'<div id="message-{MESSAGE_ID}-status" class="status"></div>'
 
 
@@ -380,7 +381,7 @@ def test_a_reader_is_told_of_waiting_and_of_what_was_left_out() -> None:
 )
 def test_a_notice_offers_what_it_says(offer: str, action: str, mode: str | None) -> None:
     view = message_view(notice=Notice("warning", "Something.", offer))
-    html = render_to_string("chat/_status.html", {"message": view})
+    html = render("chat/_status", {"message": view})
     button = next(has for tag, has in Roots(html).tags if tag == "button")
     assert (button["data-action"], button.get("data-code-execution")) == (action, mode)
     assert button.get("data-message-id") == (str(MESSAGE_ID) if action == "regenerate" else None)
@@ -431,14 +432,14 @@ def hostile_html() -> Iterator[str]:
     }
     yield render_to_string("chat/_composer.html", context)
     yield render_to_string("chat/_settings.html", context)
-    yield render_to_string("chat/_title.html", {"conversation": conversation})
+    yield render("chat/_title", {"conversation": conversation})
     yield render_to_string("chat/_sidebar.html", {"conversation": conversation, "conversations": [conversation]})
     pieces = (Piece(HOSTILE, False), Piece(HOSTILE, True))
     search = {"searched": HOSTILE, "more_url": HOSTILE, "conversations": [conversation]}
     yield render_to_string("chat/_search.html", search)
     yield render_to_string("chat/_sidebar.html", {**search, "found": [Found(conversation, pieces, MESSAGE_ID, pieces)]})
     yield render_to_string("chat/_sidebar.html", {"searched": HOSTILE})
-    yield render_to_string("chat/_error.html", {"sentence": HOSTILE})
+    yield render("chat/_error", {"sentence": HOSTILE})
 
 
 def test_hostile_text_and_names_stay_text() -> None:

@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 from chat.fragments import part_html, part_view, status_html
 from chat.models import Message, Turn
 from chat.parts import OUTCOME_OK, Part, PartKind, PartReceived
+from chat.rendering.stream import split_markdown
 from chat.turns.answer import Answer, Change, LeftOut, Waited
 from chat.turns.assembler import Assembler
-from chat.turns.live_message import LiveMessage
+from chat.turns.live_message import STREAMED, LiveMessage
 from chat.turns.log import Row, coalesced, fold, to_row
 from chat.turns.transcript import answer_view, found_attachment_view
 from tests.chat.providers.recordings import WHY_NOT, Recording, recordings
@@ -49,6 +50,8 @@ def shown_live(rounds: Iterable[list[PartReceived]]) -> tuple[str, Answer]:
     read_back = fold(log)
     assert read_back.parts == assembler.answer.parts
     assert read_back.text == assembler.answer.text
+    texts = {index: part.text or "" for index, part in enumerate(read_back.parts) if part.kind in STREAMED}
+    assert live.halves() == {index: split_markdown(text) for index, text in texts.items()}
     return page.ids[f"message-{MESSAGE_ID}-parts"].inner(), read_back
 
 
