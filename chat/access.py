@@ -10,12 +10,13 @@ import uuid
 from collections.abc import Sequence
 
 from django.contrib.auth.base_user import AbstractBaseUser
-from django.contrib.auth.models import AnonymousUser
+from django.contrib.auth.models import AnonymousUser, User
 from django.core.exceptions import ValidationError
-from django.http import Http404
+from django.http import Http404, HttpRequest
+from django_htmx.middleware import HtmxDetails
 
 from attachments.models import Attachment
-from chat.models import Conversation, ConversationQuerySet
+from chat.models import Conversation, ConversationQuerySet, Message
 from chat.statements import Select, given
 
 _OWN = Select(
@@ -23,6 +24,13 @@ _OWN = Select(
         Conversation.objects.owned_by(given(Conversation, "owner_id")).filter(pk=given(Conversation, "id")).order_by()
     )
 )
+
+
+class SignedInRequest(HttpRequest):
+    """A request behind `login_required`."""
+
+    user: User
+    htmx: HtmxDetails
 
 
 class NotFound(Http404):
@@ -55,6 +63,22 @@ def readable_conversation(user: AbstractBaseUser | AnonymousUser, conversation_i
 def writable_conversation(user: AbstractBaseUser | AnonymousUser, conversation_id: uuid.UUID | str) -> Conversation:
     """Return the conversation if `user` may send, rename or delete in it: its owner alone. Raises NotFound."""
     return readable_conversation(user, conversation_id)
+
+
+def writable_message(
+    user: AbstractBaseUser | AnonymousUser,
+    message_id: uuid.UUID,
+    conversation_id: uuid.UUID | None = None,
+) -> Message:
+    """Return a message, its turn at hand, that `user` may rate: its conversation's owner alone. Raises NotFound.
+
+    `conversation_id`: the message must be in that one.
+    """
+    rows = Message.objects.filter(pk=message_id, conversation__in=conversations_of(user)).select_related("turn")
+    found = (rows if conversation_id is None else rows.filter(conversation_id=conversation_id)).first()
+    if found is None:
+        raise NotFound
+    return found
 
 
 def attachments_of(user: AbstractBaseUser | AnonymousUser, ids: Sequence[uuid.UUID]) -> list[Attachment]:

@@ -16,7 +16,8 @@ from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.core.validators import RegexValidator
 
-from chat.models import Conversation, Place
+from chat.models import REASON_LIMIT, Conversation, Place
+from chat.models.listed import Group
 
 #: Most files in one message.
 ATTACHMENTS_LIMIT = 10
@@ -196,7 +197,9 @@ class TitleField(PlainTextField):
         )
 
     def to_python(self, value: object) -> str:
-        """Raises ValidationError as `PlainTextField` does."""
+        """Raises ValidationError as `PlainTextField` does; the limit is on what was sent, blanks and all."""
+        if isinstance(value, str) and len(value) > TITLE_LIMIT:
+            raise ValidationError(self.error_messages["max_length"], code="max_length")
         return " ".join(super().to_python(value).split())
 
 
@@ -206,8 +209,18 @@ class RenameForm(SentencesForm):
     title = TitleField(required=True)
 
 
-class ConversationSettingsForm(SentencesForm):
-    """Settings of a conversation; `cleaned_data` holds those that were given and no others."""
+class ChangesForm(SentencesForm):
+    """A form whose `cleaned_data` holds those fields that were given and no others."""
+
+    def __init__(self, data: Mapping[str, Any] | None = None) -> None:
+        """Drop the fields that `data` does not name, so that they keep their values."""
+        super().__init__(data)
+        for name in set(self.fields) - set(self.data):
+            del self.fields[name]
+
+
+class ConversationSettingsForm(ChangesForm):
+    """Settings of a conversation."""
 
     title = TitleField(required=False)
     model = ModelField()
@@ -220,11 +233,54 @@ class ConversationSettingsForm(SentencesForm):
     )
     system_instruction = PromptField(what="This instruction", required=False)
 
-    def __init__(self, data: Mapping[str, Any] | None = None) -> None:
-        """Drop the fields that `data` does not name, so that they keep their values."""
-        super().__init__(data)
-        for name in set(self.fields) - set(self.data):
-            del self.fields[name]
+
+class YesField(forms.TypedChoiceField):
+    """`true` or `false`, in words."""
+
+    def __init__(self) -> None:
+        sentence = "This must be true or false."
+        super().__init__(
+            choices=[("true", "yes"), ("false", "no")],
+            coerce=lambda word: word == "true",
+            error_messages={"required": sentence, "invalid_choice": sentence},
+        )
+
+
+class ReasonField(PlainTextField):
+    """Why an answer is good or bad, in its reader's words; may be empty."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            required=False,
+            max_length=REASON_LIMIT,
+            error_messages={"max_length": f"A reason can have at most {REASON_LIMIT:,} characters. Shorten it."},
+        )
+
+
+class RatingForm(SentencesForm):
+    """What is said of an answer: `verdict` is `good`, `bad`, or `none`, which takes back what was said."""
+
+    verdict = forms.ChoiceField(
+        choices=[("good", "a good answer"), ("bad", "a bad answer"), ("none", "nothing")],
+        error_messages={
+            "required": "Say what you think of the answer: good, bad or none.",
+            "invalid_choice": "An answer is good, bad or none.",
+        },
+    )
+    reason = ReasonField()
+
+
+class MarksForm(ChangesForm):
+    """Marks of a conversation."""
+
+    archived = YesField()
+    pinned = YesField()
+
+    def clean(self) -> dict[str, Any]:
+        """Refuses a form that marks nothing."""
+        if not self.fields:
+            raise ValidationError("Say what to change: archived or pinned.", code="required")
+        return self.cleaned_data
 
 
 class PlaceField(PlainTextField):
@@ -251,12 +307,22 @@ class PlaceField(PlainTextField):
 
 
 class ListForm(SentencesForm):
-    """Which conversations to list: those that hold the words of `q`, on from `after`; `open` is the one in view."""
+    """Which conversations to list: those that hold the words of `q`, or those of a group, on from `after`.
+
+    `open` is the one in view.
+    """
 
     q = PlainTextField(
         required=False,
         max_length=SEARCH_LIMIT,
         error_messages={"max_length": f"At most {SEARCH_LIMIT} characters can be searched for."},
+    )
+    group = forms.TypedChoiceField(
+        choices=[(group.value, group.value) for group in Group],
+        coerce=Group,
+        required=False,
+        empty_value=None,
+        error_messages={"invalid_choice": f"There is no such list; there are {', '.join(Group)}."},
     )
     after = PlaceField(required=False)
     open = IdField(required=False)

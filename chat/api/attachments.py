@@ -86,6 +86,8 @@ class AttachmentContent(ApiView):
         response = content_response(request._request, attachment)
         if response.status_code == 503:
             raise unavailable(f"“{attachment.name}” cannot be read just now. Try again soon.")
+        if response.status_code == 412:
+            raise Problem("changed", "It is not what `If-Match` names, and never was: a file does not change.")
         return response
 
 

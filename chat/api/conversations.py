@@ -8,7 +8,6 @@ from urllib.parse import urlencode
 
 from django.db import transaction
 from django.http.response import HttpResponseBase
-from django.utils import timezone
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -104,11 +103,6 @@ class OneConversation(ApiView):
         given = self.body(ConversationChanges)
         if given.get("model", conversation.model) != conversation.model:
             check_model(given)
-        now = timezone.now()
-        for name in ("archived", "pinned"):
-            if name in given:
-                # Since when it is so stays as it is.
-                given[f"{name}_at"] = (getattr(conversation, f"{name}_at") or now) if given.pop(name) else None
         with transaction.atomic():
             locked = Conversation.objects.select_for_update().filter(pk=conversation.pk).first()
             if locked is None:

@@ -75,9 +75,9 @@ class ApiView(APIView):
             raise Problem("wrong-server", "This needs the ASGI server: start Plotline with `python -m config.serve`.")
 
     def tagged(self, said: dict[str, Any]) -> HttpResponseBase:
-        """JSON with an ETag; 304 for whoever has it."""
-        tag = etag(said)
-        known = get_conditional_response(self.request._request, etag=tag)
+        """JSON with an ETag; 304 for whoever has it. Raises Problem where `If-Match` names something else."""
+        self.check_unchanged(said)
+        known = get_conditional_response(self.request._request, etag=etag(said))
         return self.with_tag(Response(said) if known is None else known, said)
 
     def with_tag(self, response: HttpResponseBase, said: dict[str, Any]) -> HttpResponseBase:

@@ -12,6 +12,7 @@ from chat.forms import (
     PlaceField,
     PlainTextField,
     PromptField,
+    ReasonField,
     TitleField,
 )
 from chat.models import Conversation
@@ -46,7 +47,7 @@ class NewConversation(Strict):
 class ConversationChanges(NewConversation):
     """Settings to change; what is left out stays."""
 
-    archived = Flag(required=False, help_text="Put away: kept, and out of the way.")
+    archived = Flag(required=False, help_text="Put away: kept, and out of the way until something is asked in it.")
     pinned = Flag(required=False, help_text="Marked as important.")
 
 
@@ -77,6 +78,13 @@ class Question(Strict):
         required=False,
         help_text="For this answer alone; empty: the conversation's.",
     )
+
+
+class FeedbackChange(Strict):
+    """What is said of an answer."""
+
+    is_good = Flag(help_text="Thumbs up, or down.")
+    reason = Text(ReasonField(), required=False, help_text="Why; left out or empty: no reason.")
 
 
 class MessagesQuery(StrictQuery):

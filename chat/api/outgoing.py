@@ -8,7 +8,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from attachments.models import Attachment
-from chat.models import Conversation, Turn
+from chat.models import REASON_LIMIT, Conversation, Turn
 from chat.parts import PartKind, Role
 
 TOKENS_HELP = {
@@ -140,6 +140,13 @@ class PartItem(serializers.Serializer[Any]):
     thought_signature = serializers.CharField(required=False, help_text="In base64.")
 
 
+class FeedbackItem(serializers.Serializer[Any]):
+    """What the conversation's owner thinks of an answer."""
+
+    is_good = serializers.BooleanField(help_text="Thumbs up, or down.")
+    reason = serializers.CharField(allow_blank=True, max_length=REASON_LIMIT, help_text="Empty: none was given.")
+
+
 class MessageItem(serializers.Serializer[Any]):
     """What one side said; of several versions the one in view."""
 
@@ -154,6 +161,7 @@ class MessageItem(serializers.Serializer[Any]):
     status = serializers.ChoiceField(Turn.Status.choices, help_text="Of its turn; of a question `done`.")
     usage = Usage(allow_null=True)
     turn_id = serializers.UUIDField(allow_null=True, help_text="Of an answer.")
+    feedback = FeedbackItem(allow_null=True, help_text="Of an answer; null: it was not rated.")
     created_at = serializers.DateTimeField()
 
 

@@ -43,6 +43,7 @@ KINDS = {
     "absent": Kind(404, "Not found", "There is no such thing, or it is not yours: nobody is told which."),
     "method": Kind(405, "Method not allowed", "`Allow` says what the address takes."),
     "conflict": Kind(409, "Cannot start", "An answer cannot begin now; `detail` says why."),
+    "not-ratable": Kind(409, "Cannot be rated", "Only answers that have ended can be rated."),
     "turn-live": Kind(409, "An answer is being written", "Only one at a time: `turn` is its id. Stop it, or wait."),
     "forgotten": Kind(410, "Steps are forgotten", "Begin again without `Last-Event-ID`: steps are not kept for ever."),
     "changed": Kind(412, "It has changed", "It is not what `If-Match` names any more: read it again."),

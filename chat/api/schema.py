@@ -12,10 +12,11 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 from drf_spectacular.generators import SchemaGenerator
 
+from attachments.validation import BINARY, PLAIN, RASTER_TYPES
 from chat.api.problems import KINDS
 
 FILES_PATH, IMPORT_PATH = "/api/v1/attachments/", "/api/v1/import/"
-METHODS = ("get", "post", "patch", "delete")
+METHODS = ("get", "post", "put", "patch", "delete")
 
 EVENTS = (
     ("status", "{status}", "First `running`, and near the end how it ended."),
@@ -45,6 +46,16 @@ EVENT_SCHEMA = {
     },
     "required": ["event", "data"],
 }
+
+BYTES = {"type": "string", "format": "binary"}
+ZIP = {"application/zip": {"schema": BYTES}}
+#: Bytes come first in each: generated clients that know one type of an answer take the first.
+EXPORTS = {
+    **ZIP,
+    **{media: {"schema": {"type": "object"}} for media in ("application/json", "application/x-ipynb+json")},
+    **{media: {"schema": {"type": "string"}} for media in ("text/html", "text/markdown")},
+}
+CONTENTS = {media: {"schema": BYTES} for media in (BINARY, *sorted(RASTER_TYPES), PLAIN)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +106,10 @@ def finished(result: dict[str, Any], **_: object) -> dict[str, Any]:
                 events = "\n".join(f"- `{name} {data}`: {text}" for name, data, text in EVENTS)
                 call["description"] += f" `id` is the event's number.\n\n{events}"
                 call["responses"]["200"]["content"] = {"text/event-stream": {"schema": EVENT_SCHEMA}}
-            if "/export/" in path or path.endswith("/content/"):
-                call["responses"]["200"]["content"] = {"*/*": {"schema": {}}}
+            if "/export/" in path:
+                call["responses"]["200"]["content"] = EXPORTS if "{format}" in path else ZIP
+            if path.endswith("/content/"):
+                call["responses"]["200"]["content"] = CONTENTS
             if path in (FILES_PATH, IMPORT_PATH):
                 call.get("requestBody", {})["required"] = True
             if call["responses"].get("429"):
@@ -106,7 +119,7 @@ def finished(result: dict[str, Any], **_: object) -> dict[str, Any]:
             if method in ("get", "patch") and "304" in call["responses"]:
                 call["responses"]["200"]["headers"] = {"ETag": {"schema": {"type": "string"}}}
     for name, shape in result["components"]["schemas"].items():
-        if name in ("NewConversation", "ConversationChanges", "Question"):
+        if name in ("NewConversation", "ConversationChanges", "Question", "FeedbackChange"):
             shape["additionalProperties"] = False
     _without_marks(result)
     result["info"]["x-problems"] = {name: kind.meaning for name, kind in KINDS.items()}
@@ -188,7 +201,8 @@ def _answer(status: str, answer: Mapping[str, Any]) -> tuple[str, str, str]:
 
 
 def _said(media: str, body: Mapping[str, Any]) -> str:
-    return _type(body["schema"]) if media.endswith("json") else "bytes" if media == "*/*" else media
+    # What is said of a type without fields is less than its name.
+    return _type(body["schema"]) if "$ref" in body["schema"] else media
 
 
 def _shapes(found: Mapping[str, Any]) -> Iterator[Shape]:

@@ -11,7 +11,7 @@ from django.urls import reverse
 from attachments.models import Attachment
 from chat.exports.as_json import part_json
 from chat.exports.reading import Told
-from chat.models import Conversation, Turn
+from chat.models import Conversation, Feedback, Turn
 from chat.models.found import Found
 from chat.notices import notice_of
 from chat.parts import Usage
@@ -58,8 +58,14 @@ def message_json(told: Told) -> JSONObject:
         "status": Turn.Status.DONE.value if turn is None else turn.status,
         "usage": None if turn is None else usage_json(turn),
         "turn_id": None if turn is None else str(turn.pk),
+        "feedback": feedback_json(told.feedback),
         "created_at": time(message.created_at),
     }
+
+
+def feedback_json(feedback: Feedback | None) -> JSONObject | None:
+    """What is thought of an answer; None: it was not rated."""
+    return None if feedback is None else {"is_good": feedback.is_good, "reason": feedback.reason}
 
 
 def attachment_json(attachment: Attachment, index: int | None = None) -> JSONObject:

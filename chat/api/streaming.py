@@ -19,6 +19,7 @@ from itertools import islice
 from typing import Any
 
 from channels.db import database_sync_to_async
+from django.conf import settings
 from django.db import DatabaseError
 from django.db.models import Max
 from django.utils import timezone
@@ -58,6 +59,11 @@ _streams: Counter[int] = Counter()
 def open_streams(user_id: int) -> int:
     """How many streams somebody has open in this process."""
     return _streams[user_id]
+
+
+def too_many_sentence() -> str:
+    """For who has as many open as they may."""
+    return f"You follow {settings.SOCKETS_LIMIT} answers already. Close one of them."
 
 
 def is_forgotten(turn: Turn) -> bool:
@@ -183,6 +189,10 @@ async def stream(
     turn: Turn, reader: LogReader | PartsReader, user_id: int, may_read: Callable[[], bool]
 ) -> AsyncIterator[bytes]:
     """The events as bytes, to the last; a comment now and then while nothing happens."""
+    if open_streams(user_id) >= settings.SOCKETS_LIMIT:
+        # Many were asked for at once, before any of them was open.
+        yield _parting(turn, "too_many", too_many_sentence())
+        return
     news = _News()
     conversation_id = turn.conversation_id
     broadcast.subscribe(conversation_id, news)

@@ -6,25 +6,18 @@ from datetime import timedelta
 
 from django import forms
 from django.contrib.auth.decorators import login_required
-from django.contrib.auth.models import User
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_variables
 from django.views.decorators.http import require_http_methods, require_POST
 
-from chat.access import NotFound
+from chat.access import NotFound, SignedInRequest
 from chat.forms import PlainTextField, SentencesForm
 from chat.models import ApiToken
 from chat.models.tokens import TooManyTokens
 
 LIVES_DAYS = {"30": "30 days", "90": "90 days", "365": "a year", "": "for ever"}
-
-
-class SignedInRequest(HttpRequest):
-    """A request behind `login_required`."""
-
-    user: User
 
 
 class NewTokenForm(SentencesForm):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
+from typing import Any
 
 from asgiref.sync import async_to_sync
 from django.conf import settings
@@ -23,11 +24,11 @@ from chat.api.outgoing import StartedTurn, TurnItem
 from chat.api.problems import Problem, invalid
 from chat.api.reading import live_turn_id, turn_of
 from chat.api.shapes import started_json, turn_json
-from chat.api.streaming import open_streams, reader_of, stream
+from chat.api.streaming import open_streams, reader_of, stream, too_many_sentence
 from chat.api.throttles import CallThrottle, WriteThrottle
 from chat.forms import CLIENT_ID_LIMIT, SendForm
-from chat.models import Conversation, Message
-from chat.turns.deciding import StartRefused
+from chat.models import Conversation, Message, MessageAttachment
+from chat.turns.deciding import Chosen, StartRefused
 from chat.turns.runner import start_turn, stop_turn
 from chat.turns.starting import Asked
 from chat.turns.starting import StartedTurn as Started
@@ -76,7 +77,7 @@ class ConversationTurns(ApiView):
             raise _conflict(conversation, refusal) from None
         except Conversation.DoesNotExist:
             raise NotFound from None
-        _check_same_question(started, asked["text"])
+        _check_same_question(started, asked)
         said = started_json(started.turn)
         return Response(said, status=202, headers={"Location": said["events_url"].removesuffix("events/")})
 
@@ -126,8 +127,7 @@ class TurnEvents(ApiView):
         self.need_server()
         after = _last_event_id(request)
         if open_streams(self.caller.pk) >= settings.SOCKETS_LIMIT:
-            sentence = f"You follow {settings.SOCKETS_LIMIT} answers already. Close one of them."
-            raise Problem("too-fast", sentence, headers={"Retry-After": str(STREAM_RETRY_S)})
+            raise Problem("too-fast", too_many_sentence(), headers={"Retry-After": str(STREAM_RETRY_S)})
         reader = reader_of(turn, after)
         if reader is None:
             raise Problem("forgotten", "These steps are not kept any more. Begin again without Last-Event-ID.")
@@ -181,10 +181,17 @@ def _conflict(conversation: Conversation, refusal: StartRefused) -> Problem:
     return Problem("turn-live", str(refusal), turn=str(live)) if live else Problem("conflict", str(refusal))
 
 
-def _check_same_question(started: Started, text: str) -> None:
-    """Raises Problem where a key that began a turn before comes with another question."""
+def _check_same_question(started: Started, asked: Mapping[str, Any]) -> None:
+    """Raises Problem where a key that began a turn before comes with another question, or is to be answered otherwise.
+
+    `asked`: as `SendForm` has it.
+    """
     if started.is_new:
         return
-    stored = Message.objects.filter(pk=started.turn.user_message_id).values_list("text", flat=True).first()
-    if stored != text:
+    turn = started.turn
+    text = Message.objects.filter(pk=turn.user_message_id).values_list("text", flat=True).first()
+    places = MessageAttachment.objects.filter(message_id=turn.user_message_id).order_by("index")
+    files = list(places.values_list("attachment_id", flat=True))
+    chosen = Chosen(asked["code_execution"], asked["model"]).as_json()
+    if (text, files, turn.chosen) != (asked["text"], asked["attachments"], chosen):
         raise Problem("key-reused", "This Idempotency-Key was sent with another question before.")

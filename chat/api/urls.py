@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import include, path
 
-from chat.api import attachments, conversations, problems, schema, token_pages, transfers, turns
+from chat.api import attachments, conversations, feedback, problems, schema, token_pages, transfers, turns
 
 calls = [
     path("conversations/", conversations.Conversations.as_view(), name="api-conversations"),
@@ -20,6 +20,7 @@ calls = [
         transfers.ConversationExport.as_view(),
         name="api-conversation-export",
     ),
+    path("messages/<uuid:message_id>/feedback/", feedback.MessageFeedback.as_view(), name="api-message-feedback"),
     path("turns/<uuid:turn_id>/", turns.OneTurn.as_view(), name="api-turn"),
     path("turns/<uuid:turn_id>/stop/", turns.TurnStop.as_view(), name="api-turn-stop"),
     path("turns/<uuid:turn_id>/events/", turns.TurnEvents.as_view(), name="api-turn-events"),

@@ -16,6 +16,7 @@ from django.conf import settings
 from django.db import models, transaction
 from django.db.models import Exists, OuterRef, Q
 from django.urls import reverse
+from django.utils import timezone
 
 from attachments.models import Attachment
 from chat.models.search import Holds
@@ -47,6 +48,14 @@ class ConversationQuerySet(models.QuerySet["Conversation"]):
     def owned_by(self, user_id: int | Given) -> ConversationQuerySet:
         """Those that belong to one person."""
         return self.filter(owner_id=user_id)
+
+    def in_use(self) -> ConversationQuerySet:
+        """Those that are not archived."""
+        return self.filter(archived_at__isnull=True)
+
+    def archived(self) -> ConversationQuerySet:
+        """Those that their owner put away."""
+        return self.filter(archived_at__isnull=False)
 
     def newest_first(self) -> ConversationQuerySet:
         """By the last thing that happened in them."""
@@ -132,7 +141,16 @@ class Conversation(models.Model):
 
     class Meta:
         ordering: ClassVar[list[str]] = ["-updated_at"]
-        indexes: ClassVar[list[models.Index]] = [models.Index(fields=["owner", "-updated_at"])]
+        indexes: ClassVar[list[models.Index]] = [
+            models.Index(fields=["owner", "-updated_at"]),
+            # Few of many: without these, each page of the list would look for them through all.
+            models.Index(
+                fields=["owner", "-updated_at"], condition=Q(pinned_at__isnull=False), name="pinned_conversations"
+            ),
+            models.Index(
+                fields=["owner", "-updated_at"], condition=Q(archived_at__isnull=False), name="archived_conversations"
+            ),
+        ]
 
     def __str__(self) -> str:
         return self.title or "New conversation"
@@ -140,12 +158,21 @@ class Conversation(models.Model):
     def get_absolute_url(self) -> str:
         return reverse("conversation", args=[self.pk])
 
-    def change_settings(self, changes: Mapping[str, str | datetime | None]) -> None:
-        """Write these columns and no other: a live turn may be counting `revision` up at the same time."""
-        changes = {**changes, "title_source": self.TitleSource.USER} if "title" in changes else changes
-        for name, value in changes.items():
+    def change_settings(self, changes: Mapping[str, str | bool]) -> None:
+        """Write these columns and no other: a live turn may be counting `revision` up at the same time.
+
+        `archived` and `pinned` are true or false; since when it is so stays as it is.
+        """
+        columns: dict[str, str | bool | datetime | None] = dict(changes)
+        if "title" in columns:
+            columns["title_source"] = self.TitleSource.USER
+        for name in ("archived", "pinned"):
+            if name in columns:
+                since: datetime | None = getattr(self, f"{name}_at")
+                columns[f"{name}_at"] = (since or timezone.now()) if columns.pop(name) else None
+        for name, value in columns.items():
             setattr(self, name, value)
-        self.save(update_fields=list(changes))
+        self.save(update_fields=list(columns))
 
     def delete_with_attachments(self) -> list[Attachment]:
         """Delete it with the rows of those attachments that no other conversation shows; returns these.
@@ -364,6 +391,7 @@ class Turn(models.Model):
 
     class Meta:
         ordering: ClassVar[list[str]] = ["created_at"]
+        permissions = (("view_overview", "Can view the overview of use"),)
         constraints: ClassVar[list[models.BaseConstraint]] = [
             models.UniqueConstraint(
                 fields=["conversation"],

@@ -7,3 +7,5 @@ import "./search.js";
 import "./sidebar.js";
 import "./lightbox.js";
 import "./copy.js";
+import "./feedback.js";
+import "./marks.js";

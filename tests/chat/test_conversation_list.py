@@ -42,6 +42,9 @@ def make_many(owner: User, count: int, text: str = "needle") -> None:
     Message.objects.bulk_create(Message(conversation=row, index=0, role="user", text=text) for row in rows)
 
 
+MORE = re.compile(r'<li class="more"><a href="[^"]*" hx-get="([^"]+)"')
+
+
 def ids_in(html: str) -> list[str]:
     """Of the entries, in order."""
     return re.findall(r'<li id="(?:entry|found)-([0-9a-f-]+)"', html)
@@ -53,7 +56,7 @@ def all_pages(browser: Client, path: str) -> list[list[str]]:
     while next_path:
         html = browser.get(next_path, headers=HTMX).content.decode()
         pages.append(ids_in(html))
-        more = re.search(r'hx-get="([^"]+)"', html)
+        more = MORE.search(html)
         next_path = unescape(more[1]) if more else ""
     return pages
 
@@ -149,9 +152,136 @@ def test_search_shows_nothing_of_other_people(browser: Client) -> None:
     assert ids_in(browser.get("/conversations/", {"after": place}, headers=HTMX).content.decode()) == []
 
 
+def mark_some(owner: User, ending: str, **marks: bool) -> set[str]:
+    """Mark those whose title ends so; their ids."""
+    rows = list(owner.conversations.filter(title__endswith=ending))
+    for row in rows:
+        row.change_settings(marks)
+    return {str(row.pk) for row in rows}
+
+
+@pytest.mark.parametrize("endings", ["0", "01234567"])
+def test_pinned_ones_come_first_and_archived_ones_have_a_list_of_their_own(
+    browser: Client, owner: User, endings: str
+) -> None:
+    make_many(owner, 3 * LISTED_AT_ONCE)
+    order = newest_first(owner)
+    pinned = {pk for ending in endings for pk in mark_some(owner, ending, pinned=True)}
+    archived = mark_some(owner, "9", archived=True) | mark_some(owner, "10", archived=True)
+    # Marks alone make nothing newer.
+    assert newest_first(owner) == order
+    expected = [pk for pk in order if pk in pinned - archived] + [pk for pk in order if pk not in pinned | archived]
+    pages = all_pages(browser, "/conversations/")
+    assert [each for page in pages for each in page] == expected
+    assert [each for page in all_pages(browser, "/conversations/?group=archived") for each in page] == [
+        pk for pk in order if pk in archived
+    ]
+    # Search finds all of them.
+    assert sum(map(len, all_pages(browser, "/conversations/?q=needle"))) == len(order)
+
+
+@pytest.mark.parametrize("pinned", [1, LISTED_AT_ONCE, LISTED_AT_ONCE + 1])
+def test_each_group_has_one_heading(browser: Client, owner: User, pinned: int) -> None:
+    make_many(owner, LISTED_AT_ONCE + 5)
+    assert "heading" not in browser.get("/conversations/", headers=HTMX).content.decode()
+    for row in owner.conversations.all()[:pinned]:
+        row.change_settings({"pinned": True})
+    whole, path = "", "/conversations/"
+    while path:
+        html = browser.get(path, headers=HTMX).content.decode()
+        more = MORE.search(html)
+        whole, path = whole + html, unescape(more[1]) if more else ""
+    assert whole.count("Pinned</li>") == whole.count("Others</li>") == 1
+
+
+def test_groups_take_the_same_queries_whatever_there_is(browser: Client, owner: User) -> None:
+    def queries(path: str) -> int:
+        with CaptureQueriesContext(connection) as captured:
+            assert browser.get(path, headers=HTMX).status_code == 200
+        return len(captured)
+
+    paths = ("/conversations/", "/conversations/?group=archived")
+    make_many(owner, 20)
+    few = list(map(queries, paths))
+    make_many(owner, 100)
+    mark_some(owner, "1", pinned=True)
+    mark_some(owner, "2", archived=True)
+    assert list(map(queries, paths)) == few
+
+
+def marked(browser: Client, conversation: Conversation, **fields: str) -> str:
+    """What htmx gets."""
+    response = browser.post(f"/c/{conversation.pk}/marks/", fields, headers=HTMX)
+    assert response.status_code == 200
+    return response.content.decode()
+
+
+def test_archived_conversation_leaves_the_list_and_undo_brings_it_back(browser: Client, owner: User) -> None:
+    kept, archived = make_conversation(owner, title="Kept"), make_conversation(owner, title="<i>Put away</i>")
+    html = marked(browser, archived, archived="true", open=str(archived.pk))
+    assert f'hx-target="#entry-{archived.pk}" hx-swap="delete"' in html
+    assert "Archived: &lt;i&gt;Put away&lt;/i&gt;" in html
+    assert 'data-mark="archived" data-value="false"' in html
+    assert '<p id="archived" class="banner">' in html
+    assert ids_in(browser.get("/conversations/", headers=HTMX).content.decode()) == [str(kept.pk)]
+    assert '<p id="archived" class="banner">' in browser.get(archived.get_absolute_url()).content.decode()
+    html = marked(browser, archived, archived="false", open=str(kept.pk))
+    assert ids_in(html) == [str(archived.pk), str(kept.pk)]
+    assert "Undo" not in html
+    assert 'id="archived"' not in html
+
+
+def test_marks_keep_since_when_and_change_nothing_else(browser: Client, owner: User) -> None:
+    conversation = make_conversation(owner, title="A")
+    before = Conversation.objects.values().get()
+    marked(browser, conversation, pinned="true")
+    since = Conversation.objects.get().pinned_at
+    marked(browser, conversation, pinned="true")
+    assert Conversation.objects.get().pinned_at == since
+    marked(browser, conversation, pinned="false")
+    assert Conversation.objects.values().get() == before
+
+
+def test_marked_list_is_the_one_that_was_in_view(browser: Client, owner: User) -> None:
+    make_many(owner, 2)
+    first, second = owner.conversations.order_by("title")
+    mark_some(owner, "0", archived=True)
+    html = marked(browser, second, archived="true", group="archived")
+    assert set(ids_in(html)) == {str(first.pk), str(second.pk)}
+    html = marked(browser, first, archived="false", group="archived")
+    assert f'hx-target="#entry-{first.pk}" hx-swap="delete"' in html
+    assert "Nothing was found" in marked(browser, first, archived="true", q="qqqq")
+
+
+def test_home_is_no_archived_conversation(browser: Client, owner: User) -> None:
+    older, newer = make_conversation(owner, title="Older"), make_conversation(owner, title="Newer")
+    newer.change_settings({"archived": True})
+    assert browser.get("/").headers["Location"] == older.get_absolute_url()
+    older.change_settings({"archived": True})
+    opened = browser.get("/").headers["Location"]
+    assert Conversation.objects.in_use().get().get_absolute_url() == opened
+
+
+@pytest.mark.parametrize(
+    ("fields", "sentence"),
+    [
+        ({}, "Say what to change: archived or pinned."),
+        ({"archived": "maybe"}, "This must be true or false."),
+        ({"pinned": ""}, "This must be true or false."),
+        ({"pinned": "true", "group": "mine"}, "There is no such list; there are pinned, others, archived."),
+    ],
+)
+def test_bad_marks_get_a_sentence(browser: Client, owner: User, fields: dict[str, str], sentence: str) -> None:
+    conversation = make_conversation(owner)
+    response = browser.post(f"/c/{conversation.pk}/marks/", fields, headers=HTMX)
+    assert (response.status_code, response.content.decode()) == (400, sentence)
+    assert Conversation.objects.get().pinned_at is None
+
+
 @pytest.mark.parametrize(
     ("query", "sentence"),
     [
+        ({"group": "mine"}, "There is no such list; there are pinned, others, archived."),
         ({"q": "a" * 201}, "At most 200 characters can be searched for."),
         ({"after": "yesterday"}, "The list cannot go on from there."),
         ({"after": "2026-01-01_5"}, "The list cannot go on from there."),

@@ -146,6 +146,7 @@ def test_title_is_one_line() -> None:
         ("", "Give the conversation a name."),
         (" \n", "Give the conversation a name."),
         ("x" * 201, "A title can have at most 200 characters."),
+        (" " * 200 + "x", "A title can have at most 200 characters."),
     ],
 )
 def test_bad_title_is_refused_with_a_sentence(title: str, expected: str) -> None:

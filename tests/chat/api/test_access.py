@@ -33,6 +33,7 @@ OWNER = {
     "conversations/<uuid:conversation_id>/messages/": {"get": 200},
     "conversations/<uuid:conversation_id>/turns/": {"post": 503},
     "conversations/<uuid:conversation_id>/export/<slug:format>/": {"get": 503},
+    "messages/<uuid:message_id>/feedback/": {"put": 200, "delete": 204},
     "turns/<uuid:turn_id>/": {"get": 200},
     "turns/<uuid:turn_id>/stop/": {"post": 200},
     "turns/<uuid:turn_id>/events/": {"get": 503},
@@ -43,7 +44,10 @@ OWNER = {
     "import/": {"post": 422},
 }
 METHODS = ("get", "post", "put", "patch", "delete")
-BODIES = {"conversations/<uuid:conversation_id>/turns/": {"text": "Hello"}}
+BODIES = {
+    "conversations/<uuid:conversation_id>/turns/": {"text": "Hello"},
+    "messages/<uuid:message_id>/feedback/": {"is_good": False},
+}
 CASES = [(route, method) for route in OWNER for method in METHODS]
 
 
@@ -58,7 +62,13 @@ class World:
 
     def path(self, route: str, *, absent: bool = False) -> str:
         """Of the owner's things, or of none."""
-        for name, row in (("conversation", self.conversation), ("turn", self.turn), ("attachment", self.graph)):
+        rows = {
+            "conversation": self.conversation,
+            "message": self.turn.message,
+            "turn": self.turn,
+            "attachment": self.graph,
+        }
+        for name, row in rows.items():
             route = route.replace(f"<uuid:{name}_id>", str(uuid.uuid4() if absent else row.pk))
         return "/api/v1/" + route.replace("<slug:format>", "json")
 

@@ -14,7 +14,7 @@ from pytest_django import Settings
 
 from chat.api.problems import KINDS, Problem, response_of
 from chat.models import Conversation
-from tests.factories import make_conversation, make_user
+from tests.factories import make_attachment, make_conversation, make_user
 
 pytestmark = pytest.mark.django_db
 LIST = "/api/v1/conversations/"
@@ -197,6 +197,9 @@ def test_conversation_that_has_not_changed_is_not_sent_again(client: Client, own
     changed = client.patch(path, {"title": "B"}, content_type="application/json", headers={"If-Match": tag})
     assert (changed.status_code, changed.json()["title"]) == (200, "B")
     assert client.get(path, headers={"If-None-Match": tag}).status_code == 200
+    problem(client.get(path, headers={"If-Match": tag}), 412)
+    content = f"/api/v1/attachments/{make_attachment(owner).pk}/content/"
+    problem(client.get(content, headers={"If-Match": tag}), 412)
     problem(client.patch(path, {"title": "C"}, content_type="application/json", headers={"If-Match": tag}), 412)
     problem(client.delete(path, headers={"If-Match": tag}), 412)
     assert client.get(path).json()["title"] == "B"

@@ -113,8 +113,24 @@ def test_same_key_begins_one_turn(caller: Caller, server: LiveServer) -> None:
     rows = server.rows("select count(*) from chat_turn where conversation_id = ?", uuid.UUID(conversation_id).hex)
     assert rows == [(1,)]
     caller.ended(answers[0].json()["id"])
-    other = caller.ask(conversation_id, "Another", key=key)
-    assert (other.status_code, other.json()["type"]) == (422, "/api/docs/#problem-key-reused")
+    file = caller.post("attachments/", files={"file": ("sales.csv", CSV)}).json()["id"]
+    for text, given in (
+        ("Another", {}),
+        ("Once", {"attachments": [file]}),
+        ("Once", {"code_execution": "on"}),
+        ("Once", {"model": "scenario-text"}),
+    ):
+        other = caller.ask(conversation_id, text, key=key, **given)
+        assert (other.status_code, other.json()["type"]) == (422, "/api/docs/#problem-key-reused"), given
+
+
+def test_same_key_with_the_same_choices_is_the_same_question(caller: Caller) -> None:
+    conversation_id = caller.new_conversation()
+    file = caller.post("attachments/", files={"file": ("sales.csv", CSV)}).json()["id"]
+    given = {"attachments": [file], "code_execution": "off", "model": "scenario-text"}
+    answers = [caller.ask(conversation_id, "Once", key="twice", **given) for _ in range(2)]
+    assert [answer.status_code for answer in answers] == [202] * 2
+    assert answers[0].json()["id"] == answers[1].json()["id"]
 
 
 def test_second_question_is_refused_until_the_first_is_stopped(caller: Caller) -> None:

@@ -1,0 +1,135 @@
+"""Thumbs under answers, and pinned and archived conversations, in real Chromium."""
+
+from __future__ import annotations
+
+from playwright.sync_api import BrowserContext, Locator, Page, expect
+
+from tests.browser.actions import ANSWER, articles, ask_and_wait, change_settings
+
+
+def thumb(answer: Locator, name: str) -> Locator:
+    """A button of it: `Good answer` or `Bad answer`."""
+    return answer.get_by_role("button", name=name)
+
+
+def test_thumb_is_kept_shown_in_every_tab_and_taken_back(page: Page, context: BrowserContext) -> None:
+    change_settings(page, model="scenario-text")
+    answer = ask_and_wait(page, "Hello")
+    second = context.new_page()
+    second.goto(page.url)
+    # What is behind another tab is drawn once a second.
+    page.bring_to_front()
+    thumb(answer, "Good answer").click()
+    for tab in (page, second):
+        expect(thumb(tab.locator(ANSWER), "Good answer")).to_have_attribute("aria-pressed", "true")
+    assert articles(page) == articles(second)
+
+    # By keyboard, and with a reason.
+    thumb(answer, "Bad answer").focus()
+    page.keyboard.press("Enter")
+    dialog = page.locator("dialog#feedback")
+    expect(dialog).to_be_visible()
+    dialog.get_by_role("button", name="Graph wrong").click()
+    page.keyboard.type(": <b>no axis</b>")
+    dialog.get_by_role("button", name="Send").click()
+    expect(dialog).to_be_hidden()
+    for tab in (page, second):
+        expect(tab.locator(".why")).to_have_text("Graph wrong: <b>no axis</b>")
+        expect(thumb(tab.locator(ANSWER), "Bad answer")).to_have_attribute("aria-pressed", "true")
+        expect(thumb(tab.locator(ANSWER), "Good answer")).to_have_attribute("aria-pressed", "false")
+    live = articles(page)
+    assert live == articles(second)
+    page.reload()
+    expect(page.locator(".why")).to_be_visible()
+    assert articles(page) == live
+
+    # What was said is there to be changed.
+    page.locator(".why").click()
+    expect(dialog.locator("textarea")).to_have_value("Graph wrong: <b>no axis</b>")
+    page.keyboard.press("Escape")
+    thumb(page.locator(ANSWER), "Bad answer").click()
+    for tab in (page, second):
+        expect(thumb(tab.locator(ANSWER), "Bad answer")).to_have_attribute("aria-pressed", "false")
+        expect(tab.locator(".why")).to_have_count(0)
+    assert articles(page) == articles(second)
+    # The next question follows on what every tab shows.
+    ask_and_wait(page, "And now?")
+    expect(second.locator(ANSWER).nth(1)).to_have_attribute("data-status", "done")
+    assert articles(page) == articles(second)
+
+
+def test_refusal_is_a_sentence_and_what_was_written_stays(page: Page) -> None:
+    change_settings(page, model="scenario-text")
+    answer = ask_and_wait(page, "Hello")
+    thumb(answer, "Bad answer").click()
+    dialog = page.locator("dialog#feedback")
+    page.evaluate("document.getElementById('feedback-reason').removeAttribute('maxlength')")
+    dialog.locator("textarea").fill("x" * 1001)
+    dialog.get_by_role("button", name="Send").click()
+    expect(dialog.get_by_role("alert")).to_have_text("A reason can have at most 1,000 characters. Shorten it.")
+    expect(dialog.locator("textarea")).to_have_value("x" * 1001)
+    dialog.get_by_role("button", name="No reason").click()
+    expect(thumb(answer, "Bad answer")).to_have_attribute("aria-pressed", "true")
+
+
+def choose(page: Page, entry: Locator, name: str) -> None:
+    """From an entry's menu."""
+    entry.hover()
+    entry.get_by_role("button").click()
+    page.locator("#entry-menu").get_by_role("button", name=name, exact=True).click()
+
+
+def test_conversation_is_pinned_archived_and_brought_back(page: Page) -> None:
+    change_settings(page, model="scenario-text", title="Worth keeping")
+    page.reload()
+    entries = page.locator("#conversations li")
+    entry = entries.filter(has_text="Worth keeping")
+    choose(page, entry, "Pin")
+    expect(entries.first).to_have_text("Pinned")
+    expect(entries.nth(1)).to_contain_text("Worth keeping")
+    page.reload()
+    expect(entries.nth(1)).to_contain_text("Worth keeping")
+    choose(page, entry, "Unpin")
+    expect(entries.filter(has_text="Pinned")).to_have_count(0)
+
+    choose(page, entry, "Archive")
+    expect(entry).to_have_count(0)
+    banner = page.locator("#archived")
+    expect(banner).to_be_visible()
+    undo = page.locator("#sidebar-notice").get_by_role("button", name="Undo")
+    expect(undo).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(entry).to_have_count(1)
+    expect(banner).to_be_hidden()
+
+    choose(page, entry, "Archive")
+    expect(entry).to_have_count(0)
+    page.get_by_role("link", name="Archived", exact=True).click()
+    expect(entry).to_have_count(1)
+    page.get_by_role("link", name="Back to all").click()
+    expect(entry).to_have_count(0)
+    # Who asks in it uses it again.
+    ask_and_wait(page, "Still there?")
+    expect(banner).to_be_hidden()
+    expect(entry).to_have_count(1)
+
+
+def test_menu_is_worked_by_keyboard_and_leads_to_the_dialogs(page: Page) -> None:
+    change_settings(page, title="To be renamed")
+    page.reload()
+    entry = page.locator("#conversations li").filter(has_text="To be renamed")
+    button = entry.get_by_role("button")
+    button.focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("#entry-menu").get_by_role("button", name="Pin", exact=True)).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(page.locator("#entry-menu")).to_be_hidden()
+    expect(button).to_be_focused()
+    choose(page, entry, "Delete…")
+    expect(page.locator("dialog#delete")).to_contain_text("To be renamed")
+    page.get_by_role("button", name="Keep it").click()
+    choose(page, entry, "Rename…")
+    page.fill("#rename-input", "Renamed")
+    with page.expect_navigation():
+        page.locator("dialog#rename").get_by_role("button", name="Rename").click()
+    expect(page.locator("#conversations li").filter(has_text="Renamed").first).to_be_visible()

@@ -1,0 +1,94 @@
+"""Rating answers by the API: what is stored and told, what is refused and how."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from chat.models import Conversation, Feedback, Message, Turn
+from tests.factories import make_conversation, make_model_message, make_user, make_user_message
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def answer() -> Message:
+    return make_model_message(make_conversation(make_user("owner")))
+
+
+@pytest.fixture
+def client(answer: Message) -> Client:
+    client = Client()
+    client.force_login(answer.conversation.owner)
+    return client
+
+
+def path_of(message: Message) -> str:
+    return f"/api/v1/messages/{message.pk}/feedback/"
+
+
+def told(client: Client, conversation: Conversation) -> list[Any]:
+    """The feedback of each message in view."""
+    page = client.get(f"/api/v1/conversations/{conversation.pk}/messages/").json()
+    return [message["feedback"] for message in page["results"]]
+
+
+def test_rating_is_set_replaced_told_and_taken_back(client: Client, answer: Message) -> None:
+    assert told(client, answer.conversation) == [None, None]
+    for given in ({"is_good": False, "reason": " graph wrong\n"}, {"is_good": True}, {"is_good": True, "reason": ""}):
+        response = client.put(path_of(answer), given, content_type="application/json")
+        expected = {"is_good": given["is_good"], "reason": str(given.get("reason", "")).strip()}
+        assert (response.status_code, response.json()) == (200, expected)
+        assert told(client, answer.conversation) == [None, expected]
+        assert Feedback.objects.get().user == answer.conversation.owner
+    for _ in range(2):
+        assert client.delete(path_of(answer)).status_code == 204
+        assert told(client, answer.conversation) == [None, None]
+
+
+@pytest.mark.parametrize(
+    ("given", "field", "sentence"),
+    [
+        ({}, "is_good", "This field is required."),
+        ({"is_good": None}, "is_good", "This field may not be null."),
+        ({"is_good": "true"}, "is_good", "This must be true or false."),
+        ({"is_good": 1}, "is_good", "This must be true or false."),
+        ({"is_good": True, "reason": 5}, "reason", "Not a valid string."),
+        ({"is_good": True, "reason": "x" * 1001}, "reason", "A reason can have at most 1,000 characters. Shorten it."),
+        ({"is_good": True, "reason": "x" * 2**20}, "reason", "A reason can have at most 1,000 characters. Shorten it."),
+        ({"is_good": True, "why": "x"}, "why", "There is no field “why” here; known: is_good, reason."),
+    ],
+)
+def test_bad_input_is_a_problem(
+    client: Client, answer: Message, given: dict[str, Any], field: str, sentence: str
+) -> None:
+    response = client.put(path_of(answer), given, content_type="application/json")
+    assert response.status_code == 400
+    assert response.json()["errors"] == {field: [sentence]}
+    assert not Feedback.objects.exists()
+
+
+def test_hostile_reason_is_kept_as_text_that_every_database_stores(client: Client, answer: Message) -> None:
+    body = rb'{"is_good": false, "reason": "<script>\u0000\ud800</script>"}'
+    response = client.put(path_of(answer), body, content_type="application/json")
+    assert response.status_code == 200
+    assert Feedback.objects.get().reason == "<script>\ufffd</script>"
+
+
+def test_only_answers_that_have_ended_are_rated(client: Client, answer: Message) -> None:
+    question = make_user_message(answer.conversation)
+    live = make_model_message(answer.conversation, status=Turn.Status.QUEUED)
+    for message in (question, live):
+        response = client.put(path_of(message), {"is_good": True}, content_type="application/json")
+        assert response.status_code == 409
+        assert response.json()["type"].endswith("#problem-not-ratable")
+    assert not Feedback.objects.exists()
+
+
+def test_session_needs_its_csrf_token(answer: Message) -> None:
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(answer.conversation.owner)
+    assert client.put(path_of(answer), {"is_good": True}, content_type="application/json").status_code == 403
+    assert client.delete(path_of(answer)).status_code == 403

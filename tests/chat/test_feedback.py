@@ -1,0 +1,252 @@
+"""Rating answers on the page: who may, what is stored, what open, late and reloaded pages show."""
+
+from __future__ import annotations
+
+import uuid
+
+import pytest
+from channels.db import database_sync_to_async
+from django.contrib.auth.models import User
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from chat.fragments import message_html, rating_html
+from chat.models import Conversation, Feedback, Message, Turn
+from chat.parts import PartKind
+from chat.turns import broadcast
+from chat.turns.broadcast import Frame
+from chat.turns.following import Place
+from chat.turns.rating import Thumb, rate
+from chat.turns.transcript import message_views, snapshot
+from tests.dom import Page
+from tests.factories import make_conversation, make_model_message, make_user, make_user_message
+
+pytestmark = pytest.mark.django_db
+
+HOSTILE = [
+    "<script>alert(1)</script>",
+    '"><img src=x onerror=alert(1)>',
+    "</button></span></article><script>",
+    "{{ rating }} {% csrf_token %}",
+    "\u202eevil \u2028 two\nlines",
+]
+
+
+@pytest.fixture
+def answer() -> Message:
+    """Of a conversation of its own."""
+    return make_model_message(make_conversation(make_user("owner"), title="Secret plans"))
+
+
+@pytest.fixture
+def browser(answer: Message) -> Client:
+    """The owner's."""
+    client = Client()
+    client.force_login(answer.conversation.owner)
+    return client
+
+
+def path_of(message: Message, conversation: Conversation | None = None) -> str:
+    """Where a message is rated, or where it would be in another conversation."""
+    return f"/c/{(conversation or message.conversation).pk}/messages/{message.pk}/feedback/"
+
+
+def make_live(conversation: Conversation) -> Message:
+    """An answer that is being written, and of which nothing has come."""
+    message = make_model_message(conversation, parts=[], status=Turn.Status.RUNNING)
+    message.turn.events.all().delete()
+    return message
+
+
+def shown(message: Message) -> str:
+    """The message as a reload shows it."""
+    views = message_views(message.conversation)
+    return next(message_html(view) for view in views if view.message_id == message.pk)
+
+
+def test_rating_is_stored_changed_and_taken_back(browser: Client, answer: Message) -> None:
+    for thumb, reason, is_good in (("good", "", True), ("bad", " Graph wrong ", False), ("bad", "", False)):
+        response = browser.post(path_of(answer), {"verdict": thumb, "reason": reason})
+        assert response.status_code == 200
+        [feedback] = Feedback.objects.all()
+        assert (feedback.message, feedback.user) == (answer, answer.conversation.owner)
+        assert (feedback.is_good, feedback.reason) == (is_good, reason.strip())
+        # What the answer to the press shows is what a reload shows, byte for byte.
+        assert response.content.decode() in shown(answer)
+    for _ in range(2):
+        response = browser.post(path_of(answer), {"verdict": "none"})
+        assert response.content.decode() in shown(answer)
+        assert not Feedback.objects.exists()
+
+
+def test_pressed_thumb_says_so_and_takes_back(browser: Client, answer: Message) -> None:
+    html = browser.post(path_of(answer), {"verdict": "bad", "reason": "slow"}).content.decode()
+    assert 'data-verdict="good" aria-pressed="false" aria-label="Good answer"' in html
+    assert 'data-verdict="none" aria-pressed="true" aria-label="Bad answer"' in html
+    assert 'aria-label="Change why: slow">slow</button>' in html
+
+
+def test_rating_does_not_make_a_conversation_newer(browser: Client, answer: Message) -> None:
+    before = Conversation.objects.get()
+    browser.post(path_of(answer), {"verdict": "good"})
+    after = Conversation.objects.get()
+    assert after.updated_at == before.updated_at
+    assert after.revision == before.revision + 1
+
+
+def test_nobody_rates_what_is_not_theirs(browser: Client, answer: Message) -> None:
+    theirs = make_model_message(make_conversation(make_user("other")))
+    own = make_conversation(answer.conversation.owner)
+    absent = Message(pk=uuid.uuid4(), conversation=answer.conversation)
+    # Somebody else's answer: by its own address, under a conversation of one's own, and none at all.
+    for path in (path_of(theirs), path_of(theirs, answer.conversation), path_of(answer, own), path_of(absent)):
+        response = browser.post(path, {"verdict": "bad", "reason": "not mine"})
+        assert response.status_code == 404
+    for stranger in (make_user(), make_user("staff", is_staff=True, is_superuser=True)):
+        client = Client()
+        client.force_login(stranger)
+        assert client.post(path_of(answer), {"verdict": "bad"}).status_code == 404
+    assert Client().post(path_of(answer), {"verdict": "bad"}).status_code == 302
+    assert not Feedback.objects.exists()
+
+
+def test_taking_back_reaches_nobody_elses_rating(browser: Client) -> None:
+    other = make_user("other")
+    theirs = make_model_message(make_conversation(other))
+    Feedback.objects.give(theirs, other.pk, is_good=True)
+    assert browser.post(path_of(theirs), {"verdict": "none"}).status_code == 404
+    assert Feedback.objects.count() == 1
+
+
+def test_only_answers_that_have_ended_are_rated(browser: Client, answer: Message) -> None:
+    question = make_user_message(answer.conversation)
+    live = make_live(answer.conversation)
+    for message, sentence in ((question, "Only answers can be rated."), (live, "This answer is still being written.")):
+        response = browser.post(path_of(message), {"verdict": "good"})
+        assert response.status_code == 400
+        assert response.content.decode().startswith(sentence)
+        assert 'class="rating"' not in shown(message)
+    assert not Feedback.objects.exists()
+
+
+@pytest.mark.parametrize("status", ["done", "stopped", "failed", "interrupted"])
+def test_thumbs_stand_under_each_answer_that_left_something(status: str) -> None:
+    conversation = make_conversation()
+    assert 'class="rating"' in shown(make_model_message(conversation, status=Turn.Status(status)))
+    assert 'class="rating"' not in shown(make_model_message(conversation, parts=[], status=Turn.Status(status)))
+
+
+@pytest.mark.parametrize(
+    ("fields", "sentence"),
+    [
+        ({}, "Say what you think of the answer: good, bad or none."),
+        ({"verdict": "fine"}, "An answer is good, bad or none."),
+        ({"verdict": "bad", "reason": "x" * 1001}, "A reason can have at most 1,000 characters. Shorten it."),
+        ({"verdict": "bad", "reason": "é" * 10_000}, "A reason can have at most 1,000 characters. Shorten it."),
+        ({"verdict": "bad", "reason": "x" * 1024**2}, "A reason can have at most 1,000 characters. Shorten it."),
+    ],
+)
+def test_bad_input_gets_a_sentence(browser: Client, answer: Message, fields: dict[str, str], sentence: str) -> None:
+    response = browser.post(path_of(answer), fields)
+    assert (response.status_code, response.content.decode()) == (400, sentence)
+    assert not Feedback.objects.exists()
+
+
+@pytest.mark.parametrize("reason", HOSTILE)
+def test_hostile_reason_is_shown_inert(browser: Client, answer: Message, reason: str) -> None:
+    html = browser.post(path_of(answer), {"verdict": "bad", "reason": reason}).content.decode()
+    assert Feedback.objects.get().reason == reason
+    assert html in shown(answer)
+    for page in (html, browser.get(f"/c/{answer.conversation.pk}/").content.decode()):
+        assert "<script>alert" not in page
+        assert "<img src=x" not in page
+        assert "</button></span></article>" not in page.partition("Change why")[2].partition("</button>")[0]
+
+
+@pytest.mark.parametrize(
+    ("body", "stored"),
+    [(b"verdict=bad&reason=a%00b", "ab"), (b"verdict=bad&reason=%ED%A0%80x", "\ufffd\ufffd\ufffdx")],
+)
+def test_what_no_database_stores_is_taken_out(browser: Client, answer: Message, body: bytes, stored: str) -> None:
+    response = browser.post(path_of(answer), body, content_type="application/x-www-form-urlencoded")
+    assert response.status_code == 200
+    assert Feedback.objects.get().reason == stored
+
+
+def test_page_takes_the_same_queries_however_many_answers_were_rated(browser: Client, answer: Message) -> None:
+    def queries() -> int:
+        with CaptureQueriesContext(connection) as captured:
+            assert browser.get(f"/c/{answer.conversation.pk}/").status_code == 200
+        return len(captured)
+
+    none = queries()
+    for _ in range(5):
+        message = make_model_message(answer.conversation)
+        Feedback.objects.give(message, answer.conversation.owner_id, is_good=False, reason="slow")
+    assert queries() == none
+
+
+class OpenPage:
+    """A tab that has a page of some revision and applies what follows it."""
+
+    def __init__(self, conversation: Conversation) -> None:
+        read = snapshot(conversation.pk)
+        html = "".join(message_html(view) for view in read.messages)
+        self.page = Page(f'<div id="transcript">{html}</div>')
+        self.place = Place(read.revision)
+        self.asides = 0
+
+    def deliver(self, frame: Frame) -> None:
+        """As a socket does."""
+        if frame.is_aside:
+            self.asides += 1
+        else:
+            assert self.place.follows(frame)
+            self.place = Place(frame.revision, frame.turn_id, frame.seq)
+        self.page.apply(frame.text)
+
+
+async def rated(message: Message, user: User, thumb: Thumb | None) -> None:
+    await database_sync_to_async(rate)(message, user, thumb)
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("is_live", [False, True])
+async def test_open_pages_show_it_at_once_as_a_reload_does(*, is_live: bool) -> None:
+    def made() -> Message:
+        conversation = make_conversation(make_user("owner"))
+        message = make_model_message(conversation, parts=[(PartKind.TEXT, "Hello.\n")])
+        if is_live:
+            make_live(conversation)
+        return message
+
+    message = await database_sync_to_async(made)()
+    conversation = message.conversation
+    tab = await database_sync_to_async(OpenPage)(conversation)
+    broadcast.subscribe(conversation.pk, tab)
+    for thumb in (Thumb(is_good=False), Thumb(is_good=False, reason="<b>"), Thumb(is_good=True), None):
+        await rated(message, conversation.owner, thumb)
+        reloaded = await database_sync_to_async(OpenPage)(conversation)
+        assert tab.page.transcript == reloaded.page.transcript
+        assert tab.place.revision == reloaded.place.revision
+    broadcast.unsubscribe(conversation.pk, tab)
+    # While an answer is written its frames follow one another by revision, which a rating then leaves alone.
+    assert tab.asides == (4 if is_live else 0)
+
+
+def test_rating_of_a_conversation_that_was_just_deleted_is_refused(answer: Message) -> None:
+    owner = answer.conversation.owner
+    stale = Message.objects.select_related("turn").get(pk=answer.pk)
+    answer.conversation.delete_with_attachments()
+    with pytest.raises(Conversation.DoesNotExist):
+        rate(stale, owner, Thumb(is_good=True))
+
+
+def test_fragment_is_one_root() -> None:
+    message = make_model_message(make_conversation())
+    rating = message_views(message.conversation)[-1].rating
+    assert rating
+    html = rating_html(rating)
+    assert html.startswith(f'<span id="message-{message.pk}-rating"')
+    assert html.endswith("</span>")
