@@ -148,16 +148,17 @@ def _redrawn(info: UploadInfo, data: bytes) -> tuple[UploadInfo, bytes]:
     return UploadInfo(name, picture.mime_type, picture.width, picture.height), picture.data
 
 
-def check_quota(owner_id: int, name: str, size_bytes: int) -> None:
+def check_quota(owner_id: int, name: str, size_bytes: int, *, with_graphs: bool = False) -> None:
     """Raises RefusedUpload. Counts by time: what was uploaded and never sent cannot lock anybody out for good."""
-    recent = Attachment.objects.filter(
-        owner_id=owner_id, is_graph=False, created_at__gt=timezone.now() - QUOTA_WINDOW
-    ).aggregate(total=Sum("size_bytes"))
-    used_bytes = recent["total"] or 0
+    recent = Attachment.objects.filter(owner_id=owner_id, created_at__gt=timezone.now() - QUOTA_WINDOW)
+    if not with_graphs:
+        recent = recent.filter(is_graph=False)
+    used_bytes = recent.aggregate(total=Sum("size_bytes"))["total"] or 0
     if used_bytes + size_bytes > settings.UPLOAD_QUOTA_BYTES:
         used, own, most = (f"{n / 1024**2:.3g} MB" for n in (used_bytes, size_bytes, settings.UPLOAD_QUOTA_BYTES))
         raise RefusedUpload(
-            f"“{name}” ({own}) is too much for today: you uploaded {used} in the last 24 hours, of at most {most}."
+            f"“{name}” ({own}) is too much for today: you uploaded {used} in the last 24 hours,"
+            f"{' graphs included,' if with_graphs else ''} of at most {most}."
         )
 
 

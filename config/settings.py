@@ -93,7 +93,12 @@ TEMPLATES = [
                 "django.contrib.messages.context_processors.messages",
             ],
         },
-    }
+    },
+    {
+        "BACKEND": "django.template.backends.jinja2.Jinja2",
+        "DIRS": [BASE_DIR / "templates"],
+        "OPTIONS": {"environment": "chat.rendering.jinja.environment"},
+    },
 ]
 
 LANGUAGE_CODE = "en"
@@ -316,6 +321,9 @@ if HTTPS:
     CSRF_COOKIE_SECURE = True
     SESSION_COOKIE_NAME = "__Host-sessionid"
     CSRF_COOKIE_NAME = "__Host-csrftoken"
+
+#: Whether staff say why before they read or export a conversation; its owner sees the reason in any case.
+REVIEW_NEEDS_REASON = env.boolean("REVIEW_NEEDS_REASON", default=False)
 
 #: Longest prompt, in bytes of UTF-8.
 PROMPT_LIMIT_BYTES = 256 * 1024

@@ -6,6 +6,7 @@ from allauth.account import views as accounts
 from django.contrib import admin
 from django.urls import include, path
 
+from chat.admin.overview import overview
 from config import health
 from config.login import AdminLoginForm, is_signup_open
 
@@ -32,6 +33,7 @@ account_urlpatterns = [
 urlpatterns = [
     path("healthz", health.healthz, name="healthz"),
     path("readyz", health.readyz, name="readyz"),
+    path("admin/overview/", admin.site.admin_view(overview), name="admin-overview"),
     path("admin/", admin.site.urls),
     path("accounts/", include(account_urlpatterns)),
     path("attachments/", include("attachments.urls")),

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from chat.admin import catalogue, review
+from chat.admin import catalogue, people, records, review
 
-__all__ = ["catalogue", "review"]
+__all__ = ["catalogue", "people", "records", "review"]

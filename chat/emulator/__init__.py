@@ -10,5 +10,6 @@ The name of the model in the request's path decides who answers:
 Asked for a title, each of them gives one, see `titles`. A strict emulator refuses what the real API does: most of all
 a thought signature that is missing, moved, altered or another model's, see `strict` and `ledger`.
 
-`GET /emulator/calls` tells which models were called and how each call ended, with `--journal` also what was asked.
+`GET /emulator/calls` tells which models were called and how each call ended, with `--journal` also what was asked;
+`GET /emulator/kernels` how many kernels are alive.
 """

@@ -26,6 +26,7 @@ from chat.emulator.call import (
 )
 from chat.emulator.delivery import Delivery, json_reply
 from chat.emulator.demo import Demo
+from chat.emulator.embedded import KERNELS_PATH
 from chat.emulator.files import FileStore
 from chat.emulator.journal import CallState, Journal
 from chat.emulator.replay import Recordings
@@ -81,6 +82,7 @@ class Emulator:
             [
                 web.get("/emulator/calls", self._calls),
                 web.get("/emulator/calls/{number:[0-9]+}", self._call),
+                web.get(KERNELS_PATH, self._count_kernels),
                 *self._files.routes(),
                 web.get("/{path:.*models}", self._models),
                 web.get("/{path:.*models}/{model:[^:]+}", self._model),
@@ -94,6 +96,10 @@ class Emulator:
         self._demo.warm_up()
         yield
         await self._demo.close()
+
+    async def _count_kernels(self, request: web.Request) -> web.Response:
+        alive, warm = self._demo.kernels()
+        return web.json_response({"alive": alive, "warm": warm})
 
     # --- generation ---
 

@@ -75,6 +75,10 @@ class Demo:
         if self._pool is not None:
             await self._pool.close()
 
+    def kernels(self) -> tuple[int, int]:
+        """How many live or are being started, and how many of them wait, ready."""
+        return (0, 0) if self._pool is None else (self._pool.alive, self._pool.warm)
+
     def _sessions(self) -> WarmPool:
         # Made at first use: a pool belongs to the loop that runs then.
         if self._pool is None:

@@ -6,6 +6,7 @@ dies: it watches a pipe whose other end we hold. When the child crashes it is st
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import queue
@@ -13,7 +14,10 @@ import subprocess
 import sys
 import threading
 import time
+import urllib.request
 from collections.abc import Sequence
+from dataclasses import dataclass
+from http.client import HTTPException
 from pathlib import Path
 
 START_LIMIT_S = 20.0
@@ -21,6 +25,8 @@ RESTART_PAUSE_S = 0.5
 """Pause before a restart; doubled each time the child dies young, up to RESTART_PAUSE_LIMIT_S."""
 RESTART_PAUSE_LIMIT_S = 30.0
 YOUNG_S = 10.0
+KERNELS_PATH = "/emulator/kernels"
+COUNT_LIMIT_S = 1.0
 
 _ROOT = Path(__file__).resolve().parents[2]
 _PASSED_ON = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "XDG_RUNTIME_DIR", "XDG_CACHE_HOME", "PYTHONPATH")
@@ -31,6 +37,16 @@ logger = logging.getLogger(__name__)
 
 class EmulatorFailed(Exception):
     """The emulator did not start; the text says why in a sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class KernelCount:
+    """Kernels of one emulator."""
+
+    alive: int
+    """Those that live or are being started."""
+    warm: int
+    """Of them, those that wait for a first program."""
 
 
 class EmbeddedEmulator:
@@ -84,6 +100,8 @@ class EmbeddedEmulator:
 
 _lock = threading.Lock()
 _running: EmbeddedEmulator | None = None
+#: Loopback, whatever proxy the environment names.
+_direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 
 def start() -> str:
@@ -93,6 +111,18 @@ def start() -> str:
         if _running is None:
             _running = EmbeddedEmulator()
         return _running.url
+
+
+def kernel_count() -> KernelCount | None:
+    """The kernels of this process's emulator; None where it has none, or one that does not answer just now."""
+    running = _running
+    if running is None:
+        return None
+    try:
+        with _direct.open(running.url + KERNELS_PATH, timeout=COUNT_LIMIT_S) as response:
+            return KernelCount(**json.load(response))
+    except (OSError, HTTPException, ValueError, TypeError):
+        return None
 
 
 def _launch(arguments: Sequence[str]) -> tuple[subprocess.Popen[str], str]:

@@ -27,11 +27,26 @@ def staff(client: Client, db: None) -> Client:
     return client
 
 
-def test_waiting_attachments_stand_first_with_thumbnails_from_our_own_address(staff: Client, owner: User) -> None:
+def test_waiting_attachments_stand_first(staff: Client, owner: User) -> None:
     stored, waiting = new_graph(owner, 1), new_graph(owner, 2)
     attempt(stored.pk)
     page = staff.get(LISTS[0]).content.decode()
-    assert page.index(f'src="{waiting.url}"') < page.index(f'src="{stored.url}"')
+    assert page.index(str(waiting.pk)) < page.index(str(stored.pk))
+
+
+@pytest.mark.parametrize("url", LISTS)
+def test_neither_names_nor_bytes_are_shown(staff: Client, owner: User, url: str) -> None:
+    graph = new_graph(owner)
+    Attachment.objects.update(name="secret plans.png")
+    for path in (url, f"{url}{graph.pk}/change/", f"{url}{graph.pk}/history/", f"{url}?q={graph.pk}"):
+        page = staff.get(path).content.decode()
+        assert str(graph.pk) in page
+        assert "secret" not in page
+        assert graph.url not in page
+    # Nor is a name found by guessing.
+    assert str(graph.pk) not in staff.get(f"{url}?q=secret").content.decode()
+    for lookup in ("name__contains", "attachment__name__contains", "sha256__startswith"):
+        assert staff.get(f"{url}?{lookup}=s").status_code == 400
 
 
 @pytest.mark.parametrize("url", LISTS)

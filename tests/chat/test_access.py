@@ -27,7 +27,7 @@ from chat.access import (
     readable_conversation,
     writable_conversation,
 )
-from chat.models import ApiToken, Conversation, Instruction, Message
+from chat.models import AccessEntry, ApiToken, Conversation, Instruction, Message
 from tests.factories import (
     make_attachment,
     make_conversation,
@@ -74,13 +74,15 @@ ROUTES = {
     "c/<uuid:conversation_id>/": Route(get=owner_only(200), post=signed_in(405)),
     "c/<uuid:conversation_id>/rename/": Route(get=signed_in(405), post=owner_only(302)),
     "c/<uuid:conversation_id>/settings/": Route(get=signed_in(405), post=owner_only(302)),
+    "c/<uuid:conversation_id>/marks/": Route(get=signed_in(405), post=owner_only(400)),
     "c/<uuid:conversation_id>/delete/": Route(get=signed_in(405), post=owner_only(302)),
+    "c/<uuid:conversation_id>/messages/<uuid:message_id>/feedback/": Route(get=signed_in(405), post=owner_only(400)),
     "c/<uuid:conversation_id>/export/<slug:format_name>/": Route(get=owner_only(200), post=signed_in(405)),
     "export/": Route(get=signed_in(200), post=signed_in(405)),
     "import/": Route(get=signed_in(200), post=signed_in(400)),
     "attachments/": Route(get=everybody(405), post=(401, 400, 400, 400, 400)),
-    # Staff who review need its graphs: "view attachment" is a permission of theirs.
-    "attachments/<uuid:attachment_id>/content/": Route(get=(LOGIN, 200, 404, 404, 200), post=everybody(405)),
+    # Reviewers read a conversation's files through a door of the admin, which writes it down.
+    "attachments/<uuid:attachment_id>/content/": Route(get=owner_only(200), post=everybody(405)),
     "accounts/login/": Route(get=(200, 302, 302, 302, 302), post=(200, 302, 302, 302, 302)),
     "accounts/signup/": Route(get=(200, 302, 302, 302, 302), post=(200, 302, 302, 302, 302)),
     "accounts/logout/": Route(get=(302, 200, 200, 200, 200), post=everybody(302)),
@@ -88,6 +90,7 @@ ROUTES = {
     "accounts/reauthenticate/": Route(get=signed_in(200), post=signed_in(200)),
     "accounts/password/change/": Route(get=signed_in(200), post=signed_in(200)),
     "accounts/password/set/": Route(get=signed_in(302), post=signed_in(302)),
+    "accounts/readings/": Route(get=signed_in(200), post=signed_in(405)),
     "accounts/tokens/": Route(get=signed_in(200), post=signed_in(400)),
     "accounts/tokens/<int:token_id>/revoke/": Route(get=signed_in(405), post=owner_only(302)),
     "api/schema/": Route(get=everybody(200), post=everybody(405)),
@@ -134,6 +137,7 @@ class World:
 
     def path(self, route: str) -> str:
         path = route.replace("<uuid:conversation_id>", str(self.conversation.pk))
+        path = path.replace("<uuid:message_id>", str(self.message.pk))
         path = path.replace("<slug:format_name>", "json").replace("<path:rest>", "nothing/")
         path = path.replace("<int:token_id>", str(self.token.pk))
         return "/" + path.replace("<uuid:attachment_id>", str(self.graph.pk))
@@ -238,6 +242,8 @@ def admin_path(route: str) -> str:
     kind = known.get((app, model))
     first = kind._default_manager.first() if kind else None
     path = route.replace("<path:object_id>", str(first.pk) if first else "1").replace("<path:content_type_id>", "1")
+    path = path.replace("<uuid:conversation_id>", str(first.pk) if first else "1")
+    path = path.replace("<uuid:attachment_id>", str(Attachment.objects.get().pk))
     app_list = "^(?P<app_label>auth|account|django_tasks_database|attachments|chat|admin)/$"
     return "/" + path.replace("<id>", "1").replace("(?P<url>.*)$", "anything").replace(app_list, "chat/")
 
@@ -258,19 +264,28 @@ def test_the_admin_shows_no_rows_to_staff_without_permissions(world: World) -> N
     client = world.client_of("staff")
     # Of a row that is not there, anybody of the staff is sent to the index.
     Instruction.objects.create(pk=1)
+    superuser = world.people["superuser"]
+    assert superuser is not None
+    AccessEntry.objects.note(superuser, [world.conversation], AccessEntry.Action.READ)
     paths = [admin_path(route) for route in all_routes() if route.startswith("admin/chat/")]
     assert len(paths) > 20
     for path in paths:
-        assert client.get(path, follow=True).status_code == 403, path
+        # A door that takes POST alone says so before anything else.
+        assert client.get(path, follow=True).status_code in ((403, 405) if path.endswith("/verdict/") else (403,)), path
 
 
-def test_staff_who_may_view_conversations_see_the_graphs_in_them(world: World) -> None:
+def test_staff_who_may_view_conversations_see_the_files_in_them(world: World) -> None:
     staff = world.people["staff"]
     assert staff is not None
-    path = world.path("attachments/<uuid:attachment_id>/content/")
-    assert world.client_of("staff").get(path).status_code == 404
+    path = f"/admin/chat/conversation/{world.conversation.pk}/files/{world.graph.pk}/"
+    absent = f"/admin/chat/conversation/{uuid.uuid4()}/files/{world.graph.pk}/"
     staff.user_permissions.add(Permission.objects.get(codename="view_attachment"))
-    assert world.client_of("staff").get(path).status_code == 200
+    assert [world.client_of("staff").get(each).status_code for each in (path, absent)] == [403, 403]
+    staff.user_permissions.add(Permission.objects.get(codename="view_conversation"))
+    assert [world.client_of("staff").get(each).status_code for each in (path, absent)] == [200, 404]
+    # A file is looked for in the conversation that is named, and nowhere else.
+    elsewhere = f"/admin/chat/conversation/{make_conversation().pk}/files/{world.graph.pk}/"
+    assert world.client_of("staff").get(elsewhere).status_code == 404
 
 
 # --- the module itself
