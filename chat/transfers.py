@@ -6,14 +6,14 @@ import uuid
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http import HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.urls import path
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods
 
-from chat.access import NotFound, conversations_of, readable_conversation
+from chat.access import NotFound, SignedInRequest, conversations_of, readable_conversation
 from chat.exports.registry import UnknownFormat, export_all, export_conversation
 from chat.exports.sending import download_response
 from chat.imports.importing import import_file
@@ -26,7 +26,9 @@ NO_FILE = "Choose a file first."
 @never_cache
 @login_required
 @require_GET
-def conversation_export(request: HttpRequest, conversation_id: uuid.UUID, format_name: str) -> StreamingHttpResponse:
+def conversation_export(
+    request: SignedInRequest, conversation_id: uuid.UUID, format_name: str
+) -> StreamingHttpResponse:
     """One conversation as a file."""
     conversation = readable_conversation(request.user, conversation_id)
     try:
@@ -38,7 +40,7 @@ def conversation_export(request: HttpRequest, conversation_id: uuid.UUID, format
 @never_cache
 @login_required
 @require_GET
-def everything_export(request: HttpRequest) -> StreamingHttpResponse:
+def everything_export(request: SignedInRequest) -> StreamingHttpResponse:
     """All conversations of a person, as one archive."""
     return download_response(export_all(conversations_of(request.user), exported_at=timezone.now()))
 
@@ -46,14 +48,13 @@ def everything_export(request: HttpRequest) -> StreamingHttpResponse:
 @never_cache
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
-def conversation_import(request: HttpRequest) -> HttpResponse:
+def conversation_import(request: SignedInRequest) -> HttpResponse:
     """The form, and what is sent with it; a file that is refused is answered with the reason."""
     if request.method != "POST":
         return render(request, "chat/import.html")
     file = request.FILES.get("file")
     if file is None:
         return render(request, "chat/import.html", {"refusal": NO_FILE}, status=400)
-    assert request.user.pk is not None
     try:
         imported = import_file(file.read(), owner_id=request.user.pk, name=file.name or "")
     except RefusedImport as refusal:

@@ -1,4 +1,4 @@
-"""Request bodies before Django sees them: bounded, and parsed by nobody but Django.
+"""Requests as Daphne has them: bodies bounded and parsed by nobody but Django, answers that fail cut off.
 
 Twisted reads every body to its end and parses forms on the event loop, whoever sent them: 15 MB of multipart lines
 stop the server for ten seconds, and a body without an end fills the disk. Daphne uses none of what is parsed.
@@ -46,6 +46,16 @@ class BoundedRequest(http_protocol.WebRequest):  # type: ignore[misc]  # Daphne 
         """The body has come to its end; one that was refused is answered already."""
         if not self._is_refused:
             super().requestReceived(command, path, version)
+
+    def handle_exception(self, exception: BaseException) -> None:
+        """The application has failed. An answer that has begun can only be cut off, so that nobody takes it for whole.
+
+        Daphne would begin another one, and fail so badly at it that it never again clears away what has ended.
+        """
+        if not self._response_started:
+            super().handle_exception(exception)
+        elif self.channel is not None:
+            self.channel.transport.abortConnection()
 
     def _refuse(self) -> None:
         if not self._is_refused:

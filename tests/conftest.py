@@ -7,18 +7,23 @@ from __future__ import annotations
 
 import ipaddress
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
 import pytest
+from asgiref.sync import SyncToAsync
 from django.apps import AppConfig
+from django.contrib.auth.models import Group, Permission
+from django.contrib.contenttypes.models import ContentType
 from django.core.cache import cache
+from django.db import connections
 from django.db.models.signals import post_migrate
 from django.dispatch import receiver
 from hypothesis import settings
 
 from chat.catalogue.first_rows import load_first_rows
 from chat.models import LanguageModel, Preset
+from chat.models.roles import load_roles
 
 Shown: TypeAlias = Callable[[str], None]
 """Takes a line that stands at the run's end."""
@@ -57,6 +62,16 @@ def nothing_counted() -> None:
     cache.clear()
 
 
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup: None) -> Iterator[None]:
+    """What tests ask with `await …aexists()` and the like, they ask on asgiref's thread, whose connection stays open.
+
+    PostgreSQL drops no database that somebody is connected to.
+    """
+    yield
+    SyncToAsync.single_thread_executor.submit(connections.close_all).result()
+
+
 @receiver(post_migrate)
 def first_rows_again(sender: AppConfig, using: str, **_: object) -> None:
     """What migrations put into tables is there in every test: those with transactions of their own empty all tables.
@@ -65,6 +80,7 @@ def first_rows_again(sender: AppConfig, using: str, **_: object) -> None:
     """
     if sender.name == "chat":
         load_first_rows(LanguageModel, Preset, using=using)
+        load_roles(Group, Permission, ContentType, using=using)
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ import re
 import secrets
 import uuid
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cache
 from pathlib import Path
 from typing import ClassVar
@@ -84,8 +84,8 @@ def _view(told: Told, nonce: str) -> MessageView:
 
 def _embedded(placed: Placed, nonce: str) -> AttachmentView:
     view = attachment_view(placed.attachment, placed.index)
-    fields = {name: getattr(view, name) for name in AttachmentView.__dataclass_fields__}
-    return EmbeddedView(**{**fields, "url": f"{nonce}:{placed.attachment.pk}"})
+    known = {field.name: getattr(view, field.name) for field in fields(view)}
+    return EmbeddedView(**{**known, "url": f"{nonce}:{placed.attachment.pk}"})
 
 
 def _with_bytes(html: SafeString, nonce: str, told: Told) -> Iterator[bytes]:

@@ -18,7 +18,7 @@ from attachments.models import Attachment
 from chat.exports.download import Download, base64_slices, json_bytes, kept_bytes
 from chat.exports.names import stem
 from chat.exports.reading import Placed, Source, Told, attachments_of
-from chat.models import Conversation, Turn
+from chat.models import Conversation, Feedback, Turn
 from chat.parts import Part, PartKind
 
 FORMAT = "plotline-conversation"
@@ -89,6 +89,8 @@ def message_json(told: Told) -> dict[str, Any]:
     }
     if told.turn is not None:
         said["turn"] = turn_json(told.turn)
+    if told.feedback is not None:
+        said["feedback"] = _feedback_json(told.feedback)
     return said
 
 
@@ -140,6 +142,15 @@ def turn_json(turn: Turn) -> dict[str, Any]:
         "started_at": _time(turn.started_at),
         "first_part_at": _time(turn.first_part_at),
         "ended_at": _time(turn.ended_at),
+    }
+
+
+def _feedback_json(feedback: Feedback) -> dict[str, Any]:
+    return {
+        "is_good": feedback.is_good,
+        "reason": feedback.reason,
+        "created_at": _time(feedback.created_at),
+        "updated_at": _time(feedback.updated_at),
     }
 
 

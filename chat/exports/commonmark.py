@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import comrak
 
-#: Longer texts are not read for code spans, which can take time quadratic in their length.
+#: Longer texts are not read as Markdown.
 TAME_LIMIT_CHARS = 256 * 1024
 
 _SPECIAL = re.compile(r"[\\`*_\[\]<>&~$|!#]")
@@ -16,12 +16,14 @@ _LEADING_BLANKS = re.compile(r"^[ \t]+")
 _FENCE = re.compile(r"^[ >\t]*?(`{3,}|~{3,})", re.MULTILINE)
 _TICKS = re.compile(r"`+")
 _SENTINEL = "plotline8f3b2c71sentinel"
-#: Code and escapes, which stay, and what begins raw HTML or an image.
+_OPENING = re.compile(r"[ \t>]*(?:(?:[-+*]|\d{1,9}[.)])[ \t]+)*(`{3,}|~{3,})")
+_CLOSING = re.compile(r"[ \t>]*(`{3,}|~{3,})[`~]*[ \t]*\Z")
+#: Code and escapes, which stay, and what begins raw HTML or an image. A run of many backticks is none that anybody
+#: writes, and each length that nothing closes costs a look through the whole text.
 _ARMED = re.compile(
     r"""
-    ^[ \t>]*(?:[-+*][ \t]+|\d{1,9}[.)][ \t]+)*(?P<fence>`{3,}|~{3,})[^\n]*\n(?:[^\n]*\n)*?[ \t>]*(?P=fence)[`~]*[ \t]*$
-    | ^(?:[ ]{4}|\t)[^\n]*$
-    | (?<!`)(?P<ticks>`+)(?!`).+?(?<!`)(?P=ticks)(?!`)
+    ^(?:[ ]{4}|\t)[^\n]*$
+    | (?<!`)(?P<ticks>`{1,8})(?!`).+?(?<!`)(?P=ticks)(?!`)
     | \\.
     | (?P<html><(?=[A-Za-z/!?])(?![A-Za-z][A-Za-z0-9+.-]{1,31}:[^\s<>]*>|[\w.+-]+@[\w.-]+>))
     | (?P<image>!\[)
@@ -115,8 +117,34 @@ def _disarmed(text: str) -> Iterator[str]:
     """Escaped where it is no code, by ever simpler ideas of what code is."""
     if _is_tame(text):
         yield text
-    yield _ARMED.sub(_disarm, text)
+    yield "".join(piece if is_code else _ARMED.sub(_disarm, piece) for piece, is_code in _pieces(text))
     yield text.replace("<", "&lt;").replace("![", "\\!\\[")
+
+
+def _pieces(text: str) -> Iterator[tuple[str, bool]]:
+    """The text in pieces, those told apart that are code between fences. Reads each line about once."""
+    lines = text.split("\n")
+    start = number = 0
+    hopeless: dict[str, int] = {}
+    while number < len(lines):
+        opening = _OPENING.match(lines[number])
+        fence = opening[1] if opening else ""
+        if fence and len(fence) < hopeless.get(fence[0], len(text)):
+            end = next((after for after in range(number + 1, len(lines)) if _closes(lines[after], fence)), None)
+            if end is not None:
+                yield "".join(f"{line}\n" for line in lines[start:number]), False
+                yield "\n".join(lines[number : end + 1]) + ("\n" if end + 1 < len(lines) else ""), True
+                start = number = end + 1
+                continue
+            # Nor will anything further down close a fence as long as this.
+            hopeless[fence[0]] = len(fence)
+        number += 1
+    yield "\n".join(lines[start:]), False
+
+
+def _closes(line: str, fence: str) -> bool:
+    closing = _CLOSING.match(line)
+    return closing is not None and closing[1].startswith(fence)
 
 
 def _disarm(found: re.Match[str]) -> str:

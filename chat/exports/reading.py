@@ -15,7 +15,7 @@ from django.db.models import Prefetch
 from django.db.models.functions import Length
 
 from attachments.models import Attachment
-from chat.models import Conversation, Message, MessageAttachment, Turn
+from chat.models import Conversation, Feedback, Message, MessageAttachment, Turn
 from chat.models import Part as PartRow
 from chat.parts import Part, Role
 from chat.turns.log import fold
@@ -55,6 +55,8 @@ class Told:
     is_live: bool
     """It was still being written when it was read."""
     left_out: int = 0
+    feedback: Feedback | None = None
+    """What its owner thinks of it."""
 
     def drawn_by(self, part_index: int) -> list[Placed]:
         """What is shown after a part."""
@@ -145,7 +147,7 @@ def told(ids: list[uuid.UUID]) -> Iterator[Told]:
 
 
 def _read(ids: list[uuid.UUID]) -> dict[uuid.UUID, Message]:
-    rows = Message.objects.filter(pk__in=ids).select_related("turn")
+    rows = Message.objects.filter(pk__in=ids).select_related("turn", "feedback")
     attachments = MessageAttachment.objects.select_related("attachment").order_by("index")
     parts = PartRow.objects.order_by("index")
     found = rows.prefetch_related(Prefetch("parts", parts), Prefetch("message_attachments", attachments))
@@ -164,6 +166,7 @@ def _ended(message: Message, turn: Turn | None) -> Told:
         attachments=placed,
         is_live=False,
         left_out=turn.left_out if turn else 0,
+        feedback=getattr(message, "feedback", None),
     )
 
 

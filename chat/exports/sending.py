@@ -1,7 +1,8 @@
 """A download as a response, for every door.
 
 Its bytes are made on the request's own thread, a block at a time, and the next one when the last has been taken over by
-the server: neither a slow database nor a slow reader holds up anybody else.
+the server: neither a slow database nor a slow reader holds up anybody else, nor keeps a connection to the database that
+others wait for.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from collections.abc import AsyncIterator, Generator, Iterator
 from typing import cast
 
 from asgiref.sync import sync_to_async
+from django.db import close_old_connections
 from django.http import StreamingHttpResponse
 from django.utils.http import content_disposition_header
 
@@ -42,7 +44,10 @@ async def _sent(download: Download) -> AsyncIterator[bytes]:
 
 def _next(blocks: Iterator[bytes]) -> bytes:
     """The next block; nothing at the end."""
-    return next(blocks, b"")
+    try:
+        return next(blocks, b"")
+    finally:
+        close_old_connections()
 
 
 def _close(download: Download) -> None:

@@ -51,9 +51,27 @@ class _Node:
     role: str
     """user, model, or empty for what is not shown."""
     text: str = ""
-    parts: tuple[Part, ...] = ()
+    part: Part | None = None
+    """Of an answer."""
     created_at: datetime = EPOCH
     model: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """Parts of an answer that is not told yet, the newest first: paths that part share what came before."""
+
+    part: Part
+    before: _Run | None
+
+    def parts(self) -> tuple[Part, ...]:
+        """In their order."""
+        found: list[Part] = []
+        run: _Run | None = self
+        while run is not None:
+            found.append(run.part)
+            run = run.before
+        return tuple(reversed(found))
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +79,7 @@ class _Way:
     """How far a path through the tree has been told."""
 
     last: MessageDraft | None = None
-    run: tuple[Part, ...] = ()
-    """Parts of an answer that is not told yet."""
+    run: _Run | None = None
     begun_at: datetime = EPOCH
     model: str = ""
 
@@ -78,6 +95,8 @@ class _Reader:
     """Node -> the message that it ended up in."""
     nodes: dict[str, _Node] = field(default_factory=dict)
     children: dict[str | None, list[str]] = field(default_factory=lambda: defaultdict(list))
+    roles_ahead: dict[str, str] = field(default_factory=dict)
+    """Of nodes that say nothing, what `_role_ahead` has found."""
 
     def draft(self) -> ConversationDraft:
         """The conversation. Raises RefusedImport."""
@@ -115,9 +134,9 @@ class _Reader:
             node = self.nodes[key]
             if node.role == Role.USER:
                 way = self._ask(key, node, self._flushed(key, way))
-            elif node.role == Role.MODEL:
+            elif node.part is not None:
                 begun_at = way.begun_at if way.run else node.created_at
-                way = replace(way, run=way.run + node.parts, begun_at=begun_at, model=node.model or way.model)
+                way = replace(way, run=_Run(node.part, way.run), begun_at=begun_at, model=node.model or way.model)
             below = self.children.get(key, [])
             asked = [child for child in below if self._role_ahead(child) == Role.USER]
             if not below or asked:
@@ -129,9 +148,14 @@ class _Reader:
 
     def _role_ahead(self, key: str) -> str:
         """The role of the first node from here on that says something."""
-        while not self.nodes[key].role and self.children.get(key):
+        passed: list[str] = []
+        while key not in self.roles_ahead and not self.nodes[key].role and self.children.get(key):
+            passed.append(key)
             key = self.children[key][0]
-        return self.nodes[key].role
+        role = self.roles_ahead.get(key, self.nodes[key].role)
+        # Each node is passed once, however many ask from above it.
+        self.roles_ahead |= dict.fromkeys(passed, role)
+        return role
 
     def _ask(self, key: str, node: _Node, way: _Way) -> _Way:
         if way.last is not None and way.last.role == Role.USER:
@@ -149,7 +173,8 @@ class _Reader:
             text = BEGINS_WITH_ANSWER
             last = self._tell(question(f"{key} question", last.key if last else None, text, way.begun_at), key)
         created_at = way.begun_at if way.run else last.created_at
-        told = answer(f"{key} answer", last.key, way.run, created_at, model=way.model)
+        parts = way.run.parts() if way.run else ()
+        told = answer(f"{key} answer", last.key, parts, created_at, model=way.model)
         return _Way(self._tell(told, key))
 
     def _tell(self, message: MessageDraft, node: str) -> MessageDraft:
@@ -182,7 +207,10 @@ class _Reader:
     def _current(self) -> str:
         """The node in view, or the nearest below it that was told."""
         key = str(self.place.at("current_node").value or "")
-        while key in self.nodes and key not in self.by_node and self.children.get(key):
+        passed: set[str] = set()
+        # Nodes that hang from no root may hang from each other.
+        while key in self.nodes and key not in self.by_node and key not in passed and self.children.get(key):
+            passed.add(key)
             key = self.children[key][-1]
         return key
 
@@ -202,7 +230,7 @@ def _node(place: Place, created_at: datetime) -> _Node:
     part = _part(place, role, content_type, text)
     slug = metadata.at("model_slug").value if metadata.value is not None else None
     model = slug if isinstance(slug, str) else ""
-    return _Node(Role.MODEL.value, parts=(part,), created_at=moment, model=model) if part else _Node("")
+    return _Node(Role.MODEL.value, part=part, created_at=moment, model=model) if part else _Node("")
 
 
 def _part(place: Place, role: str, content_type: str, text: str) -> Part | None:

@@ -56,6 +56,16 @@ class TurnDraft:
 
 
 @dataclass(frozen=True, slots=True)
+class FeedbackDraft:
+    """What the conversation's owner thought of an answer."""
+
+    is_good: bool
+    reason: str
+    created_at: datetime
+    updated_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class MessageDraft:
     """A message; its parent is in the list before it."""
 
@@ -72,6 +82,8 @@ class MessageDraft:
     attachments: tuple[PlacedDraft, ...] = ()
     turn: TurnDraft | None = None
     """Of an answer, and only of one."""
+    feedback: FeedbackDraft | None = None
+    """Of an answer."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import PurePosixPath
 
@@ -24,12 +26,17 @@ UNKNOWN = (
     " that it comes in, or a Jupyter notebook."
 )
 EMPTY = "There is no conversation in this file."
+ONE_AT_A_TIME = "Another file of yours is being imported just now. Wait until it is done, then send this one again."
 _ARCHIVE = b"PK\x03\x04"
 _DOCUMENTS = (
     re.compile(r"conversation\.json"),
     re.compile(r"conversations(?:-\d+)?\.json"),
     re.compile(r".*\.ipynb", re.DOTALL),
 )
+
+_importing: set[int] = set()
+"""Who imports something in this process."""
+_importing_lock = threading.Lock()
 
 
 def import_file(data: bytes, *, owner_id: int, name: str = "", has_quota: bool = True) -> Imported:
@@ -40,16 +47,34 @@ def import_file(data: bytes, *, owner_id: int, name: str = "", has_quota: bool =
     """
     if len(data) > IMPORT_LIMIT_BYTES:
         raise RefusedImport(f"This file is too large: at most {IMPORT_LIMIT_BYTES // 1024**2} MB can be imported.")
-    drafts = list(_drafts(data, name))
-    if not drafts:
-        raise RefusedImport(EMPTY)
-    if has_quota:
-        size_bytes = sum(len(file.data) for draft in drafts for file in draft.attachments)
-        try:
-            check_quota(owner_id, name or "This file", size_bytes)
-        except RefusedUpload as error:
-            raise RefusedImport(str(error)) from None
-    return store(drafts, owner_id=owner_id)
+    with _alone(owner_id):
+        drafts = list(_drafts(data, name))
+        if not drafts:
+            raise RefusedImport(EMPTY)
+        if has_quota:
+            size_bytes = sum(len(file.data) for draft in drafts for file in draft.attachments)
+            try:
+                # With graphs: nothing tells that code drew what a file calls one.
+                check_quota(owner_id, name or "This file", size_bytes, with_graphs=True)
+            except RefusedUpload as error:
+                raise RefusedImport(str(error)) from None
+        return store(drafts, owner_id=owner_id)
+
+
+@contextmanager
+def _alone(owner_id: int) -> Iterator[None]:
+    """One import of a person at a time: each may take a quarter of a gigabyte, and two at once would pass one quota.
+
+    Raises RefusedImport.
+    """
+    with _importing_lock:
+        if owner_id in _importing:
+            raise RefusedImport(ONE_AT_A_TIME)
+        _importing.add(owner_id)
+    try:
+        yield
+    finally:
+        _importing.discard(owner_id)
 
 
 def _drafts(data: bytes, name: str) -> Iterator[ConversationDraft]:

@@ -33,8 +33,9 @@ from chat.parts import OUTCOME_FAILED, OUTCOME_OK, Part, PartKind, Role
 
 _ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 _HEADING = re.compile(r"\A### [^\n]*\n*")
-_SHOWN = re.compile(r"\n*!\[[^\]\n]*\]\(attachment:[^)\n]*\)")
-_WITH_FILES = re.compile(r"\n*\*With [^\n]*\*\Z")
+#: None of these reads a text twice: a long one that only nearly fits would hold up the server.
+_SHOWN = re.compile(r"(?:(?<!\n)\n+)?!\[(?:[^\[\]\\\n]++|\\.)*+\]\(attachment:[^()\n]*+\)")
+_WITH_FILES = re.compile(r"(?:\A|(?<!\n)\n+)\*With [^\n]*\*\Z")
 
 
 def is_notebook(document: Place) -> bool:

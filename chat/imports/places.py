@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import json
+import math
 import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
@@ -19,6 +20,8 @@ VALUES_LIMIT = 2_000_000
 #: The largest integer that every database keeps.
 INTEGER_LIMIT = 2**31 - 1
 _BRACKET = re.compile(r"[\[\]{}]")
+#: What is outside of strings, and strings.
+_PIECE = re.compile(r'([^"]+)|"[^"]*(?:"|\Z)')
 EPOCH = datetime(1990, 1, 1, tzinfo=UTC)
 
 
@@ -140,7 +143,7 @@ def read_json(data: bytes) -> Place:
         raise RefusedImport(f"This is no text in UTF-8: byte {error.start} is none of it.") from None
     _check_shape(text)
     try:
-        return Place(sound_json(json.loads(text, parse_constant=_no_number)))
+        return Place(sound_json(json.loads(text, parse_constant=_no_number, parse_float=_finite)))
     except json.JSONDecodeError as error:
         raise RefusedImport(f"Line {error.lineno}, column {error.colno}: this is no JSON ({error.msg}).") from None
     except (ValueError, RecursionError) as error:
@@ -151,13 +154,24 @@ def _no_number(name: str) -> None:
     raise ValueError(f"{name} is no number in JSON")
 
 
+def _finite(digits: str) -> float:
+    """A number that was written with a point or an exponent: what no computer can hold, no database stores."""
+    number = float(digits)
+    if not math.isfinite(number):
+        raise ValueError(f"{digits[:20]} is too large a number")
+    return number
+
+
 def _check_shape(text: str) -> None:
     """Depth and number of values, before anything is made of them: a list of nothing costs 28 times its text."""
-    depth = deepest = values = 0
-    # Each piece but the first follows a quote; a quote that is escaped ends no string.
-    for number, piece in enumerate(text.replace("\\\\", "").replace('\\"', "").split('"')):
-        in_string = number % 2 == 1
-        if in_string or not piece.strip():
+    depth = deepest = values = strings = 0
+    # A quote that is escaped ends no string. One piece at a time: a list of all is many times larger than the text.
+    for found in _PIECE.finditer(text.replace("\\\\", "").replace('\\"', "")):
+        piece = found[1]
+        if piece is None:
+            strings += 1
+            if strings > 2 * VALUES_LIMIT:
+                break
             continue
         values += piece.count(",") + piece.count("[") + piece.count("{")
         for sign in _BRACKET.findall(piece):
@@ -165,5 +179,6 @@ def _check_shape(text: str) -> None:
             deepest = max(deepest, depth)
     if deepest > DEPTH_LIMIT:
         raise RefusedImport(f"This JSON is {deepest} levels deep; at most {DEPTH_LIMIT} are taken.")
+    values = max(values, (strings + 1) // 2)
     if values > VALUES_LIMIT:
         raise RefusedImport(f"This JSON has {values} values; at most {VALUES_LIMIT} are taken.")

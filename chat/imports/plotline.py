@@ -17,6 +17,7 @@ from chat.imports.drafts import (
     PARTS_LIMIT,
     AttachmentDraft,
     ConversationDraft,
+    FeedbackDraft,
     MessageDraft,
     PlacedDraft,
 )
@@ -24,7 +25,7 @@ from chat.imports.files import FoundFile, checked_file
 from chat.imports.parts import check_part, points_into, without_images
 from chat.imports.places import Place
 from chat.imports.plotline_turns import MODES, amount, turn_draft
-from chat.models import Conversation
+from chat.models import REASON_LIMIT, Conversation
 from chat.parts import Part, PartKind, Role
 from chat.turns.sound import TOKENS_LIMIT
 
@@ -99,6 +100,16 @@ def _message(place: Place) -> MessageDraft:
         part_attachments=attached,
         attachments=placed,
         turn=turn_draft(place.at("turn")) if role == Role.MODEL else None,
+        feedback=_feedback(place.at("feedback")) if role == Role.MODEL and place.has("feedback") else None,
+    )
+
+
+def _feedback(place: Place) -> FeedbackDraft:
+    return FeedbackDraft(
+        is_good=place.at("is_good").boolean(),
+        reason=place.at("reason").text(REASON_LIMIT),
+        created_at=place.at("created_at").moment(),
+        updated_at=place.at("updated_at").moment(),
     )
 
 

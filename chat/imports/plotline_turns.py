@@ -8,7 +8,7 @@ from typing import Any
 from chat.catalogue.setups import Setup
 from chat.exports.as_json import STAFF_PARAMETERS
 from chat.imports.drafts import TurnDraft
-from chat.imports.places import Place
+from chat.imports.places import INTEGER_LIMIT, Place
 from chat.models import Conversation, Turn
 from chat.parts import Usage
 from chat.turns.deciding import Chosen
@@ -26,8 +26,12 @@ def turn_draft(place: Place) -> TurnDraft:
     if status in Turn.LIVE:
         status, ended_at = Turn.Status.INTERRUPTED.value, ended_at or created_at
     retry_after_s = place.at("retry_after_s").value
-    if retry_after_s is not None and (isinstance(retry_after_s, bool) or not isinstance(retry_after_s, int | float)):
-        raise place.at("retry_after_s").refuse("there must be a number here.")
+    if retry_after_s is not None and (
+        isinstance(retry_after_s, bool)
+        or not isinstance(retry_after_s, int | float)
+        or not 0 <= retry_after_s <= INTEGER_LIMIT
+    ):
+        raise place.at("retry_after_s").refuse(f"there must be a number from 0 to {INTEGER_LIMIT} here.")
     words = {
         name: place.at(name).text(limit)
         for name, limit in (

@@ -1,25 +1,40 @@
-"""Writing drafts: all of a file's conversations in one transaction, each that is not there yet."""
+"""Writing drafts: all of a file's conversations or none, each that is not there yet.
+
+A long file is written in several transactions, so that others can write in between: one alone would close an SQLite
+database to everybody for as long as it takes. What a dead process leaves behind is known when the file comes again.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import time
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from django.conf import settings
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
+from django.db.models import Model
 
 from attachments.models import Attachment
 from attachments.store import NewAttachment, new_pending_many
 from chat.imports.drafts import AttachmentDraft, ConversationDraft, MessageDraft
-from chat.models import Conversation, ImportedConversation, Message, MessageAttachment, Part, Turn
+from chat.models import Conversation, Feedback, ImportedConversation, Message, MessageAttachment, Part, Turn
+from chat.statements import Insert
 from chat.turns.log import part_to_json
 
 BATCH_ROWS = 200
 FILES_AT_ONCE = 20
+#: Messages and files of one transaction, in all its conversations: half a second's work.
+ROWS_AT_ONCE = 1_000
+#: Who waits for an SQLite database looks ten times a second whether it is free.
+PAUSE_S = 0.12
+
+# Unlike the ORM's own, these let a row have been created when it says.
+_NEW_MESSAGE, _NEW_TURN, _NEW_PART = Insert(Message), Insert(Turn), Insert(Part)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,23 +50,51 @@ def store(drafts: Sequence[ConversationDraft], *, owner_id: int) -> Imported:
     """Write them for their new owner. All or nothing."""
     created: list[uuid.UUID] = []
     known: list[uuid.UUID] = []
-    with transaction.atomic():
-        for draft in drafts:
-            earlier = _earlier(owner_id, digest := digest_of(draft))
-            if earlier is not None:
-                known.append(earlier)
-                continue
-            conversation = _store(draft, owner_id)
-            try:
-                with transaction.atomic():
-                    ImportedConversation.objects.create(owner_id=owner_id, conversation=conversation, digest=digest)
-            except IntegrityError:
-                # The same file came twice at once, and the other was faster.
-                conversation.delete_with_attachments()
-                known += [found for found in [_earlier(owner_id, digest)] if found is not None]
-                continue
-            created.append(conversation.pk)
+    try:
+        for number, batch in enumerate(_batches(drafts)):
+            if number and connection.vendor == "sqlite":
+                time.sleep(PAUSE_S)
+            with transaction.atomic():
+                found = [_store_new(draft, owner_id) for draft in batch]
+            created += [pk for pk, is_new in found if is_new]
+            known += [pk for pk, is_new in found if not is_new]
+    except BaseException:
+        for conversation in Conversation.objects.filter(pk__in=created):
+            conversation.delete_with_attachments()
+        raise
     return Imported(tuple(created), tuple(dict.fromkeys(known)))
+
+
+def _batches(drafts: Sequence[ConversationDraft]) -> Iterator[list[ConversationDraft]]:
+    batch: list[ConversationDraft] = []
+    rows = 0
+    for draft in drafts:
+        batch.append(draft)
+        # Each conversation costs about as much as some messages.
+        rows += 5 + len(draft.messages) + len(draft.attachments)
+        if rows >= ROWS_AT_ONCE:
+            yield batch
+            batch, rows = [], 0
+    if batch:
+        yield batch
+
+
+def _store_new(draft: ConversationDraft, owner_id: int) -> tuple[uuid.UUID, bool]:
+    """A conversation, and whether it is new."""
+    earlier = _earlier(owner_id, digest := digest_of(draft))
+    if earlier is not None:
+        return earlier, False
+    try:
+        with transaction.atomic():
+            conversation = _store(draft, owner_id)
+            ImportedConversation.objects.create(owner_id=owner_id, conversation=conversation, digest=digest)
+    except IntegrityError:
+        # The same file came twice at once, and the other was faster.
+        earlier = _earlier(owner_id, digest)
+        if earlier is None:
+            raise
+        return earlier, False
+    return conversation.pk, True
 
 
 def _earlier(owner_id: int, digest: str) -> uuid.UUID | None:
@@ -90,6 +133,7 @@ def _store(draft: ConversationDraft, owner_id: int) -> Conversation:
     rows = _store_messages(conversation, draft.messages)
     _store_turns(conversation, draft.messages, rows)
     _store_parts(draft.messages, rows, files)
+    _store_feedback(owner_id, draft.messages, rows)
     revision = max((message.last_shown for message in draft.messages), default=0)
     times: dict[str, datetime] = {"created_at": draft.created_at, "updated_at": draft.updated_at}
     Conversation.objects.filter(pk=conversation.pk).update(revision=revision, **times)
@@ -130,33 +174,32 @@ def _store_messages(conversation: Conversation, drafts: Sequence[MessageDraft]) 
             last_shown=draft.last_shown,
             role=draft.role,
             text=draft.text,
+            created_at=draft.created_at,
         )
-    Message.objects.bulk_create(rows.values(), batch_size=BATCH_ROWS)
-    # Creating them has set the time to now.
-    for draft in drafts:
-        rows[draft.key].created_at = draft.created_at
-    Message.objects.bulk_update(rows.values(), ["created_at"], batch_size=BATCH_ROWS)
+    _NEW_MESSAGE.many(map(_columns, rows.values()))
     return rows
 
 
+def _columns(row: Model) -> dict[str, Any]:
+    return {field.attname: getattr(row, field.attname) for field in row._meta.concrete_fields}
+
+
 def _store_turns(conversation: Conversation, drafts: Sequence[MessageDraft], rows: dict[str, Message]) -> None:
-    turns = []
-    for draft in drafts:
-        if draft.turn is not None and draft.parent is not None:
-            turn = Turn(
-                conversation=conversation,
-                user_message=rows[draft.parent],
-                message=rows[draft.key],
-                status=draft.turn.status,
-                provider=draft.turn.provider or settings.CHAT_PROVIDER,
-                model=draft.turn.model,
-                **draft.turn.columns,
-            )
-            turns.append((turn, draft.turn.created_at))
-    Turn.objects.bulk_create([turn for turn, _ in turns], batch_size=BATCH_ROWS)
-    for turn, created_at in turns:
-        turn.created_at = created_at
-    Turn.objects.bulk_update([turn for turn, _ in turns], ["created_at"], batch_size=BATCH_ROWS)
+    turns = [
+        Turn(
+            conversation=conversation,
+            user_message=rows[draft.parent],
+            message=rows[draft.key],
+            status=draft.turn.status,
+            provider=draft.turn.provider or settings.CHAT_PROVIDER,
+            model=draft.turn.model,
+            created_at=draft.turn.created_at,
+            **draft.turn.columns,
+        )
+        for draft in drafts
+        if draft.turn is not None and draft.parent is not None
+    ]
+    _NEW_TURN.many(map(_columns, turns))
 
 
 def _store_parts(drafts: Sequence[MessageDraft], rows: dict[str, Message], files: dict[str, Attachment]) -> None:
@@ -187,5 +230,17 @@ def _store_parts(drafts: Sequence[MessageDraft], rows: dict[str, Message], files
             )
             for placed in draft.attachments
         ]
-    Part.objects.bulk_create(parts, batch_size=BATCH_ROWS)
+    _NEW_PART.many(map(_columns, parts))
     MessageAttachment.objects.bulk_create(places, batch_size=BATCH_ROWS)
+
+
+def _store_feedback(owner_id: int, drafts: Sequence[MessageDraft], rows: dict[str, Message]) -> None:
+    """As their new owner's."""
+    given = [(draft.feedback, rows[draft.key]) for draft in drafts if draft.feedback is not None]
+    feedback = [
+        Feedback(message=message, user_id=owner_id, is_good=said.is_good, reason=said.reason) for said, message in given
+    ]
+    Feedback.objects.bulk_create(feedback, batch_size=BATCH_ROWS)
+    for row, (said, _) in zip(feedback, given, strict=True):
+        row.created_at, row.updated_at = said.created_at, said.updated_at
+    Feedback.objects.bulk_update(feedback, ["created_at", "updated_at"], batch_size=BATCH_ROWS)

@@ -11,6 +11,8 @@ from chat.search.words import MARKER, UNSPACED, fold
 
 EXCERPT_CHARS = 140
 BEFORE_CHARS = 40
+#: Of a longer phrase its beginning is marked: each word may be compared at each place of a long text.
+PHRASE_WORDS = 12
 
 UNSPACED_WORD = re.compile(f"[{UNSPACED}]")
 LETTER = f"[^\\W_{UNSPACED}]"
@@ -71,15 +73,17 @@ def _aligned(text: str) -> tuple[str, list[int] | None]:
     """A text folded, and of each of its characters the place in `text`; None: the same."""
     if text.isascii():
         return text.lower(), None
-    folded = [fold(character) for character in text]
+    known = {character: fold(character) for character in set(text)}
+    folded = [known[character] for character in text]
     places = [place for place, characters in enumerate(folded) for _ in characters]
     return "".join(folded), places
 
 
 def _pattern(term: Term) -> str:
     """What a term looks like in folded text: between its words stands anything that is none."""
-    pattern = r"[\W_]*".join(map(_word, term.words.split()))
-    return pattern.removesuffix(WORD_END) if term.is_prefix else pattern
+    sought = term.words.split()
+    pattern = r"[\W_]*".join(map(_word, sought[:PHRASE_WORDS]))
+    return pattern.removesuffix(WORD_END) if term.is_prefix and len(sought) <= PHRASE_WORDS else pattern
 
 
 def _word(word: str) -> str:

@@ -14,6 +14,7 @@ import time
 import uuid
 import zipfile
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -223,3 +224,33 @@ def test_slow_reader_fills_no_memory_and_stops_nobody(server: LiveServer, tmp_pa
     whole = visitor.http.get(f"{server.url}{path}", timeout=60)
     assert len(json.loads(whole.content)["attachments"]) == 8
     assert process.memory_info().rss - before < 20 * 1024 * 1024
+
+
+def test_download_that_cannot_go_on_is_cut_off(server: LiveServer, tmp_path: Path) -> None:
+    visitor = Visitor(server)
+    document = json.loads((Path(__file__).parent / "imports/minimal.json").read_text())
+    (question,) = document["messages"]
+    document["conversation"]["title"] = "Gone soon"
+    document["messages"] = [
+        question | {"id": str(number), "parent": str(number - 1) if number else None, "text": "word " * 10_000}
+        for number in range(300)
+    ]
+    file = tmp_path / "long.json"
+    file.write_text(json.dumps(document))
+    command = [sys.executable, str(MANAGE), "import_conversations", str(file), "--user", "demo"]
+    subprocess.run(command, cwd=ROOT, env=environment(server.var_dir), check=True, capture_output=True)
+    ((found,),) = server.rows("select id from chat_conversation where title = 'Gone soon'")
+    conversation_id = uuid.UUID(found)
+    cookies = "; ".join(f"{name}={value}" for name, value in visitor.http.cookies.items())
+    with socket.create_connection(("127.0.0.1", server.port), timeout=20) as reader:
+        reader.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        path = f"/c/{conversation_id}/export/json/"
+        reader.sendall(f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nCookie: {cookies}\r\n\r\n".encode())
+        answer = reader.recv(4096)
+        assert answer.startswith(b"HTTP/1.1 200")
+        visitor.post(f"/c/{conversation_id}/delete/")
+        with suppress(ConnectionResetError):
+            while piece := reader.recv(1 << 20):
+                answer = answer[-10:] + piece
+    assert not answer.endswith(b"0\r\n\r\n")
+    assert "HTTP response has already been started" not in server.log()

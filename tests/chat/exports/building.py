@@ -13,7 +13,7 @@ from PIL import Image
 from attachments.models import Attachment
 from chat.exports.download import Download
 from chat.exports.registry import export_conversation
-from chat.models import Conversation, Message, Part, Turn
+from chat.models import Conversation, Feedback, Message, Part, Turn
 from chat.parts import PartKind, Role
 from tests.factories import attach, make_attachment, make_conversation, make_model_message, make_user_message
 
@@ -81,6 +81,7 @@ def rich_conversation(title: str = "Sales, by month") -> Conversation:
     make_model_message(
         conversation, parts=[(PartKind.TEXT, "Half an ans")], status=Turn.Status.STOPPED, model_version="demo-1"
     )
+    Feedback.objects.give(answer, conversation.owner_id, is_good=False, reason="</script>The *graph* is wrong")
     _add_version(answer)
     # Factories let answers end a little later than now.
     conversation.turns.update(started_at=F("created_at"), first_part_at=F("created_at"), ended_at=F("created_at"))

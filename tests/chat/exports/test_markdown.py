@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 
 import pytest
 from hypothesis import given
@@ -127,3 +128,29 @@ def test_nothing_gets_past(text: str) -> None:
     html = html_of(f"{tame(text)}\n\n# end")
     assert html.endswith("<h1>end</h1>\n"), (text, tame(text))
     assert "<img" not in html
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "```a`\n" * 40_000,
+        "x\n\n" + "    ```a\n" * 27_000,
+        "> ```a\n\n" * 20_000,
+        "".join("`" * length + " " for length in range(1, 700)),
+    ],
+)
+def test_code_that_nothing_closes_is_looked_for_once(text: str) -> None:
+    began_at = time.monotonic()
+    told = tame(f"{text}\n<b>x ![a](b)\n")
+    assert time.monotonic() - began_at < 5
+    assert "<b>" not in html_of(told)
+    assert "<img" not in html_of(told)
+
+
+def test_code_between_fences_stays_as_it_is_beside_raw_html() -> None:
+    text = "a <b>\n\n```html\n<b>`\n~~~\n```\n\n- ~~~\n  <i>\n  ~~~\n\n`<u>` <s> ``` x\n"
+    told = tame(text)
+    assert "```html\n<b>`\n~~~\n```" in told
+    assert "- ~~~\n  <i>\n  ~~~" in told
+    assert told.count("&lt;") == 2
+    assert "`<u>` &lt;s>" in told

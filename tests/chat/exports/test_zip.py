@@ -27,7 +27,7 @@ HOSTILE = [
     "con",
     "NUL.csv",
     "aux.tar.gz",
-    "a\x00.csv",
+    "a\x01.csv",
     "a\r\nb.csv",
     "line\u2028end.csv",
     "\u202efdp.csv",

@@ -14,7 +14,7 @@ from django.utils import timezone
 from hypothesis import strategies as st
 
 from attachments.models import Attachment, PendingUpload
-from chat.models import Conversation, Message, MessageAttachment, Part, Turn
+from chat.models import Conversation, Feedback, Message, MessageAttachment, Part, Turn
 from chat.parts import PartKind, Role
 from chat.turns.answer import DATA_URIS
 from tests.chat.exports.building import png
@@ -110,6 +110,10 @@ def add_message(
     if role == Role.MODEL:
         assert parent is not None
         add_turn(draw, message, parent)
+        if draw(st.booleans()):
+            given = Feedback(message=message, user=conversation.owner, is_good=draw(st.booleans()), reason=draw(TEXTS))
+            Feedback.objects.bulk_create([given])
+            Feedback.objects.filter(pk=given.pk).update(created_at=NOW, updated_at=NOW + timedelta(seconds=number))
     return message
 
 

@@ -92,6 +92,8 @@ def test_broken_tree_is_refused() -> None:
     assert "there is a message with this id" in refused(changed("messages.1.id", key, document))
     assert "$.messages[1].turn.chosen: “evil”" in refused(changed("messages.1.turn.chosen", {"evil": 1}, document))
     assert "$.messages[1].turn.usage: “x”" in refused(changed("messages.1.turn.usage", {"x": 1}, document))
+    for number in (-1, 10**400):
+        assert "there must be a number from 0" in refused(changed("messages.1.turn.retry_after_s", number, document))
 
 
 def with_file(content: bytes, **about: object) -> bytes:
@@ -167,6 +169,7 @@ def test_files_count_as_uploads_do(settings: Settings) -> None:
         (b"[]", UNKNOWN),
         (b'{"format": "plotline-conversation"', "Line 1, column 35: this is no JSON"),
         (b'{"a": NaN}', "NaN is no number"),
+        (b'{"a": [-1e999]}', "-1e999 is too large a number"),
         (b'{"a": "\xff"}', "no text in UTF-8: byte 7"),
         (b"[" * 100_000, "100000 levels deep"),
         (b'{"a":' * 65 + b"1" + b"}" * 65, "65 levels deep"),

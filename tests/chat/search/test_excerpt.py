@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -54,3 +56,11 @@ def test_excerpt_begins_at_the_beginning_where_no_match_is_seen() -> None:
 def test_pieces_are_the_text(text: str, question: str) -> None:
     assert "".join(piece.text for piece in marked(text, parse(question))) == text
     excerpt(text, parse(question))
+
+
+def test_long_phrase_in_a_long_text_is_looked_for_by_its_beginning() -> None:
+    text = "é " + "a " * 100_000 + "b"
+    began_at = time.monotonic()
+    pieces = excerpt(text, parse('"' + "a " * 95 + 'b"'))
+    assert time.monotonic() - began_at < 1
+    assert shown(pieces).startswith("é [a a a a a a a a a a a a] [a ")
