@@ -18,13 +18,14 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 http_application = get_asgi_application()
 
 from django.conf import settings  # noqa: E402 - models may be imported once Django is set up
+from django.db import connection  # noqa: E402
 from django.urls import get_resolver  # noqa: E402
 
 from chat.emulator import embedded  # noqa: E402
 from chat.providers import warm_up  # noqa: E402
 from chat.routing import websocket_urlpatterns  # noqa: E402
 from chat.turns import recovery  # noqa: E402
-from config import sending  # noqa: E402
+from config import sending, spared  # noqa: E402
 from config.origins import SameOriginOnly  # noqa: E402
 
 
@@ -36,6 +37,8 @@ def load_views() -> None:
 if settings.GEMINI_EMULATED and not settings.GOOGLE_GEMINI_BASE_URL:
     settings.GOOGLE_GEMINI_BASE_URL = embedded.start()
 sending.install()
+if connection.vendor != "postgresql":
+    spared.leave_out_postgresql()
 load_views()
 warm_up()
 recovery.start()

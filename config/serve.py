@@ -15,7 +15,7 @@ asyncio.set_event_loop_policy(uvloop.EventLoopPolicy())
 
 from daphne.cli import CommandLineInterface  # noqa: E402 - see above
 
-from config import bodies, unsaid  # noqa: E402
+from config import bodies, spared  # noqa: E402
 
 #: Of one socket message. Well above the longest prompt, so that a longer one is answered with a sentence.
 MESSAGE_LIMIT_BYTES = 2 * 1024 * 1024
@@ -32,7 +32,7 @@ OPTIONS = [
 def main(arguments: list[str]) -> None:
     """Serve until SIGINT or SIGTERM; exit status 1 when the port cannot be had."""
     bodies.install()
-    unsaid.install()
+    spared.leave_out_debug_words()
     CommandLineInterface().run([*OPTIONS, *arguments, "config.asgi:application"])
 
 

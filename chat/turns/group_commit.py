@@ -27,9 +27,9 @@ logger = logging.getLogger(__name__)
 FRAME_INTERVAL_S = 0.04
 """At most 25 frames a second and conversation; measured: rendering and sending then cost less than storing."""
 
-GATHER_S_PER_TURN = 0.0001
+GATHER_S_PER_TURN = 0.00003
 GATHER_LIMIT_S = 0.008
-"""Between the beginnings of two rounds, at least: with 50 live turns 5 ms, in which five of them bring something. Each
+"""Between the beginnings of two rounds, at least: with 50 live turns 1.5 ms, with 200 6 ms. Each
 round costs as much as two or three of its rows, so that rounds of one row each would cost a process half its rate.
 """
 
