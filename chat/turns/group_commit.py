@@ -75,6 +75,9 @@ class GroupCommit:
         """The event loop ends, or a defect ended this: no turn may wait for it. Their leases run out."""
         if not task.cancelled() and task.exception() is not None:
             logger.critical("group commit ended by a defect; its turns are given up", exc_info=task.exception())
+        if task is not self._task:
+            # A turn came between the end of the last one and this call, and began another loop: the turns are its own.
+            return
         for turn in list(self._turns):
             self._leave(turn)
             turn.cancel()

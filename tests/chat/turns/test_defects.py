@@ -23,7 +23,9 @@ from chat.models import Conversation, Turn, TurnEvent
 from chat.routing import websocket_urlpatterns
 from chat.turns import broadcast, recovery, runner, store
 from chat.turns.answer import Change, PartStarted, TextAppended
+from chat.turns.group_commit import GroupCommit
 from chat.turns.live_message import LiveMessage
+from chat.turns.live_turn import LiveTurn
 from chat.turns.runner import Runner, start_turn, stop_turn
 from chat.turns.starting import Asked, StartedTurn, create_turn
 from chat.turns.transcript import snapshot
@@ -73,6 +75,36 @@ async def test_answer_that_cannot_be_rendered_stops_no_other(
     await Runner.current().drain()
     assert (await Turn.objects.aget(conversation=ill)).status == "done"
     assert 'data-status="done"' in await fresh_page(ill)
+
+
+async def test_turn_that_comes_as_the_last_one_ends_is_kept(emulated: Settings) -> None:
+    first, second = [await new_conversation(model="scenario-text") for _ in range(2)]
+    commits = GroupCommit(broadcast.PROCESS)
+
+    def begun(conversation: Conversation) -> LiveTurn:
+        return LiveTurn(create_turn(conversation.pk, Asked("go"), lease_owner=broadcast.PROCESS))
+
+    ends, comes = [await database_sync_to_async(begun)(each) for each in (first, second)]
+
+    async def follow() -> None:
+        # Woken before the loop's own end is told of.
+        await ends.settled.wait()
+        commits.enter(comes)
+
+    following = asyncio.create_task(follow())
+    await asyncio.sleep(0)
+    commits.enter(ends)
+    ends.end(Turn.Status.DONE)
+    commits.touch()
+    await following
+    for _ in range(5):
+        await asyncio.sleep(0)
+    assert not comes.settled.is_set()
+    comes.end(Turn.Status.DONE)
+    commits.touch()
+    async with asyncio.timeout(10):
+        await comes.settled.wait()
+    assert [turn.status async for turn in Turn.objects.order_by("created_at")] == ["done", "done"]
 
 
 async def test_log_that_cannot_be_read_closes_no_conversation_and_stops_no_recovery() -> None:
