@@ -60,9 +60,11 @@ async def reaches(sender: Process, receiver: Process, conversation_id: str) -> b
 async def close(*processes: Process) -> None:
     """End their tasks, and the layer's connections of this event loop."""
     for process in processes:
-        for task in process.end._tasks:
-            task.cancel()
-        await asyncio.gather(*process.end._tasks, return_exceptions=True)
+        # The layer may lose a cancellation that comes just as it has received something: said again, until it is heard.
+        while left := [task for task in process.end._tasks if not task.done()]:
+            for task in left:
+                task.cancel()
+            await asyncio.wait(left, timeout=0.2)
     await get_channel_layer().close_pools()
 
 
