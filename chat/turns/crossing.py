@@ -118,20 +118,24 @@ class Crossing:
     async def _be_there(self) -> None:
         """Tell and listen, on a channel of our own, until the layer fails."""
         self._channel = await get_channel_layer().new_channel()
-        async with asyncio.TaskGroup() as both:
-            both.create_task(self._tell())
-            both.create_task(self._listen())
+        both = [asyncio.create_task(self._tell()), asyncio.create_task(self._listen())]
+        try:
+            # Not a task group, which says a cancellation once and then waits: see `_is_cancelled`.
+            await asyncio.gather(*both)
+        finally:
+            for task in both:
+                task.cancel()
 
     async def _listen(self) -> None:
         layer = get_channel_layer()
-        while True:
+        while not _is_cancelled():
             self._receive(await layer.receive(self._channel))
 
     async def _tell(self) -> None:
         """Say again and again what is followed here."""
         layer, loop = get_channel_layer(), asyncio.get_running_loop()
         join_at = 0.0
-        while True:
+        while not _is_cancelled():
             if loop.time() >= join_at:
                 await layer.group_add(PROCESSES, self._channel)
                 join_at = loop.time() + JOIN_EVERY_S
@@ -160,3 +164,13 @@ class Crossing:
     def _forget_silent(self) -> None:
         oldest = asyncio.get_running_loop().time() - FORGET_AFTER_S
         self._neighbours = {name: one for name, one in self._neighbours.items() if one.heard_at >= oldest}
+
+
+def _is_cancelled() -> bool:
+    """Whether this task was cancelled and that was lost on the way.
+
+    Before Python 3.12 `asyncio.wait_for`, by which the Redis client sends each command, swallows a cancellation that
+    comes as the command has just been sent; whoever cancelled the task would wait for its end for ever.
+    """
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0

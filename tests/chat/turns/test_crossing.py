@@ -59,7 +59,7 @@ async def reaches(sender: Process, receiver: Process, conversation_id: str) -> b
 
 async def end(process: Process) -> None:
     """End its tasks."""
-    # The layer may lose a cancellation that comes just as it has received something: said again, until it is heard.
+    # One that comes as the layer has just sent a command is lost (see `crossing`): said again, until it is heard.
     while left := [task for task in process.end._tasks if not task.done()]:
         for task in left:
             task.cancel()
