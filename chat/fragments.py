@@ -10,8 +10,7 @@ import json
 import uuid
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache, reduce
-from operator import add
+from functools import lru_cache
 from typing import ClassVar
 
 from django.utils.html import format_html
@@ -169,6 +168,7 @@ class MessageView:
 
 
 EMPTY = SafeString("")
+_JSON = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 OUTCOMES = {OUTCOME_OK: "success", OUTCOME_DEADLINE_EXCEEDED: "timeout", "": ""}
 
 
@@ -268,7 +268,7 @@ def error_html(sentence: str) -> SafeString:
 def partial(target: str, swap: str, html: SafeString) -> SafeString:
     """One swap of a frame, in htmx's words; `target` is an element's id."""
     before, after = _shell(target, swap)
-    return before + html + after
+    return joined((before, html, after))
 
 
 @lru_cache(maxsize=4096)
@@ -279,7 +279,7 @@ def _shell(target: str, swap: str) -> tuple[SafeString, SafeString]:
 
 def joined(pieces: Iterable[SafeString]) -> SafeString:
     """Pieces of safe HTML, one after the other."""
-    return reduce(add, pieces, EMPTY)
+    return SafeString("".join(pieces))
 
 
 def delete(target: str) -> SafeString:
@@ -289,4 +289,4 @@ def delete(target: str) -> SafeString:
 
 def frame(content: SafeString, **fields: str | int) -> str:
     """The text of one socket message: what hx-ws swaps, and fields that it leaves alone."""
-    return json.dumps({**fields, "content": content}, ensure_ascii=False, separators=(",", ":"))
+    return _JSON.encode({**fields, "content": content})

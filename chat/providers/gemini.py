@@ -112,12 +112,7 @@ class GeminiProvider:
         try:
             async with self._clients.use() as client, _watched(idle_limit_s) as watchdog:
                 async for said in _said(client, request):
-                    for event in said:
-                        if isinstance(event, ResponseDescribed):
-                            if (news := _described(described, event)) == described:
-                                continue
-                            event = described = news
-                        _hand_over(event, take)
+                    described = _hand_over(said, described, take)
                     _move_on(watchdog, idle_limit_s)
         except _NotTaken as error:
             raise error.reason from None
@@ -135,11 +130,18 @@ class _NotTaken(Exception):
         self.reason = reason
 
 
-def _hand_over(event: StreamEvent, take: Take) -> None:
-    try:
-        take(event)
-    except Exception as error:  # noqa: BLE001 - raised anew by `generate`
-        raise _NotTaken(error) from None
+def _hand_over(said: list[StreamEvent], described: ResponseDescribed, take: Take) -> ResponseDescribed:
+    """Hand events over, but for what is known of the response (`described`) already; what is known of it then."""
+    for event in said:
+        if isinstance(event, ResponseDescribed):
+            if (news := _described(described, event)) == described:
+                continue
+            event = described = news
+        try:
+            take(event)
+        except Exception as error:  # noqa: BLE001 - raised anew by `generate`
+            raise _NotTaken(error) from None
+    return described
 
 
 @asynccontextmanager
@@ -176,28 +178,35 @@ async def _said(client: genai.Client, request: GenerateRequest) -> AsyncIterator
         async for response in await ask(model=request.model, contents=contents_of(request), config=config_of(request)):
             yield list(events_of(response))
         return
-    body, parser = body_of(request), StreamParser()
+    body, parser, reading = body_of(request), StreamParser(), _Reading()
     taken = await taken_response(ask(model=request.model, contents=PLACEHOLDER), body)
     async for data in taken.content.iter_any():
-        said, failure = _read_all(parser.feed(data))
+        said, failure = reading.read(parser.feed(data))
         yield said
         if failure:
             raise failure
-    said, failure = _read_all(parser.close())
+    said, failure = reading.read(parser.close())
     yield said
     if failure:
         raise failure
 
 
-def _read_all(chunks: Iterator[dict[str, Any]]) -> tuple[list[StreamEvent], Exception | None]:
-    """What chunks that came together say, and what ended them: what came before it counts."""
-    said: list[StreamEvent] = []
-    try:
-        for chunk in chunks:
-            said += list(events_of_json(chunk))
-    except SDK_ERRORS as error:
-        return said, error
-    return said, None
+class _Reading:
+    """A stream of chunks as events."""
+
+    def __init__(self) -> None:
+        self._last: dict[str, Any] = {}
+
+    def read(self, chunks: Iterator[dict[str, Any]]) -> tuple[list[StreamEvent], Exception | None]:
+        """What chunks that came together say, and what ended them: what came before it counts."""
+        said: list[StreamEvent] = []
+        try:
+            for chunk in chunks:
+                said += events_of_json(chunk, after=self._last)
+                self._last = chunk
+        except SDK_ERRORS as error:
+            return said, error
+        return said, None
 
 
 @asynccontextmanager
@@ -249,7 +258,7 @@ def _warm_up(tls: ssl.SSLContext) -> None:
         model.model_rebuild()
     wire = {"candidates": [{"content": {"parts": [{"text": "a"}]}, "finishReason": "STOP"}]}
     list(events_of(types.GenerateContentResponse.model_validate(wire)))
-    list(events_of_json(wire))
+    events_of_json(wire)
     user = Content(Role.USER, (Part(PartKind.TEXT, text="a"),))
     request = GenerateRequest("m", (user,), system_instruction="a", code_execution=True)
     contents_of(request)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import Any, TypeAlias
 
 from chat.parts import (
@@ -37,32 +38,38 @@ PLAIN_CANDIDATE_KEYS = frozenset({"content", "index"})
 METADATA = ("safetyRatings", "citationMetadata", "groundingMetadata", "urlContextMetadata")
 
 
-def events_of_json(chunk: WireObject) -> Iterator[StreamEvent]:
-    """What one chunk says, in the order of `gemini_wire.events_of`."""
+def events_of_json(chunk: WireObject, *, after: WireObject = MappingProxyType({})) -> list[StreamEvent]:
+    """What one chunk says, in the order of `gemini_wire.events_of`.
+
+    `after` is the chunk before it: what both say of the response itself is not told again.
+    """
+    said: list[StreamEvent] = []
     response_id, model_version = chunk.get("responseId"), chunk.get("modelVersion")
-    if response_id or model_version:
-        yield ResponseDescribed(_text(response_id), _text(model_version))
+    if (response_id or model_version) and not (
+        response_id == after.get("responseId") and model_version == after.get("modelVersion")
+    ):
+        said.append(ResponseDescribed(_text(response_id), _text(model_version)))
     feedback = chunk.get("promptFeedback")
     if feedback is not None:
         if feedback.get("blockReason") is not None:
-            yield PromptBlocked(_text(feedback["blockReason"]), _text(feedback.get("blockReasonMessage")))
-        yield MetadataReported("promptFeedback", sound_json(feedback))
+            said.append(PromptBlocked(_text(feedback["blockReason"]), _text(feedback.get("blockReasonMessage"))))
+        said.append(MetadataReported("promptFeedback", sound_json(feedback)))
     candidates = chunk.get("candidates")
     if candidates:
         # More than one is never asked for.
-        yield from _candidate_events(candidates[0])
+        candidate = candidates[0]
+        content = candidate.get("content")
+        if content is not None:
+            said += [PartReceived(part_of_json(part)) for part in content.get("parts") or ()]
+        if not candidate.keys() <= PLAIN_CANDIDATE_KEYS:
+            said += _about_candidate(candidate)
     usage = chunk.get("usageMetadata")
     if usage is not None:
-        yield UsageReported(_usage(usage))
+        said.append(UsageReported(_usage(usage)))
+    return said
 
 
-def _candidate_events(candidate: WireObject) -> Iterator[StreamEvent]:
-    content = candidate.get("content")
-    if content is not None:
-        for part in content.get("parts") or ():
-            yield PartReceived(part_of_json(part))
-    if candidate.keys() <= PLAIN_CANDIDATE_KEYS:
-        return
+def _about_candidate(candidate: WireObject) -> Iterator[StreamEvent]:
     for name in METADATA:
         value = candidate.get(name)
         if value is not None:
@@ -135,17 +142,10 @@ def _text(value: object) -> str:
 def _usage(wire: WireObject) -> Usage:
     # Spelled out: it comes with each chunk, and a loop would take twice as long.
     count = wire.get
-    return Usage(
-        prompt=_count(count("promptTokenCount")),
-        tool_use=_count(count("toolUsePromptTokenCount")),
-        thoughts=_count(count("thoughtsTokenCount")),
-        candidates=_count(count("candidatesTokenCount")),
-        cached=_count(count("cachedContentTokenCount")),
-        total=_count(count("totalTokenCount")),
-    )
-
-
-def _count(value: object) -> int | None:
-    if value is None or (isinstance(value, int) and not isinstance(value, bool)):
-        return value
-    raise TypeError(f"a number of tokens comes as a whole number, not as {type(value).__name__}")
+    prompt, tool_use = count("promptTokenCount"), count("toolUsePromptTokenCount")
+    thoughts, candidates = count("thoughtsTokenCount"), count("candidatesTokenCount")
+    cached, total = count("cachedContentTokenCount"), count("totalTokenCount")
+    for value in (prompt, tool_use, thoughts, candidates, cached, total):
+        if value is not None and type(value) is not int:
+            raise TypeError(f"a number of tokens comes as a whole number, not as {type(value).__name__}")
+    return Usage(prompt, tool_use, thoughts, candidates, cached, total)

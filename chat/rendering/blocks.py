@@ -30,16 +30,17 @@ def _extensions(*, tables: bool) -> comrak.ExtensionOptions:
     return options
 
 
-def _render_options() -> comrak.RenderOptions:
+def _render_options(*, positions: bool) -> comrak.RenderOptions:
     options = comrak.RenderOptions()
     options.escape = True
-    options.sourcepos = True
+    options.sourcepos = positions
     return options
 
 
 _WITH_TABLES = _extensions(tables=True)
 _WITHOUT_TABLES = _extensions(tables=False)
-_RENDER = _render_options()
+_WITH_POSITIONS = _render_options(positions=True)
+_WITHOUT_POSITIONS = _render_options(positions=False)
 _PARSE = comrak.ParseOptions()
 
 _CLEANER = nh3.Cleaner(
@@ -79,18 +80,19 @@ _CLOSING_FENCE = re.compile(r"[ \t>]*+(?:`{3,}|~{3,})")
 _CAN_NEST = ("</em>", "</strong>", "</del>", "</blockquote>", "</li>")
 
 
-def parse(text: str, *, tables: bool = True) -> str:
-    """Parse into raw HTML whose elements say their source position; only `finish` makes it fit to show."""
+def parse(text: str, *, tables: bool = True, positions: bool = True) -> str:
+    """Parse into raw HTML whose elements may say their source position; only `finish` makes it fit to show."""
     if text.startswith("\ufeff"):
         # The parser drops a byte order mark at the start; a fragment that starts with one must keep it.
         text = "\ufeff" + text
     extensions = _WITH_TABLES if tables else _WITHOUT_TABLES
+    options = _WITH_POSITIONS if positions else _WITHOUT_POSITIONS
     try:
-        return comrak.render_markdown(text, extensions, _PARSE, _RENDER)
+        return comrak.render_markdown(text, extensions, _PARSE, options)
     except UnicodeEncodeError:
         # Half a surrogate pair, which JSON can say and UTF-8 cannot.
         text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-        return comrak.render_markdown(text, extensions, _PARSE, _RENDER)
+        return comrak.render_markdown(text, extensions, _PARSE, options)
 
 
 def top_level_blocks(raw: str) -> Iterator[tuple[int, int]]:
@@ -120,18 +122,28 @@ def finish(raw: str, *, open_source: str | None = None) -> SafeString:
     `open_source` is the last block's source when that may still grow: code at its end is coloured once its fence is
     closed, not again with every line.
     """
-    raw = _flatten(_SOURCE_POSITION.sub("", raw))
-    raw = _IMAGE.sub(r"![\2](\1)", raw)
-    # The whole address on hover, in place of a title that could name another one.
-    raw = _LINK.sub(r'<a href="\1" title="\1">', raw)
-    raw = _MATH.sub(_math, raw)
+    # An open tail comes here 25 times a second and mostly has one kind of these: looking first is cheaper.
+    raw = _flatten(_SOURCE_POSITION.sub("", raw) if " data-sourcepos=" in raw else raw)
+    if "<img " in raw:
+        raw = _IMAGE.sub(r"![\2](\1)", raw)
+    if has_links := "<a " in raw:
+        # The whole address on hover, in place of a title that could name another one.
+        raw = _LINK.sub(r'<a href="\1" title="\1">', raw)
+    if "data-math-style=" in raw:
+        raw = _MATH.sub(_math, raw)
+    if "<pre>" in raw:
+        raw = _with_code(raw, open_source)
+    raw = _CLEANER.clean(raw)
+    # Where the sanitiser took the address away, the title still said it.
+    return SafeString(_TITLE_WITHOUT_LINK.sub("<a", raw) if has_links else raw)
+
+
+def _with_code(raw: str, open_source: str | None) -> str:
     plain = ""
     if open_source is not None and _ENDS_IN_CODE.search(raw) and not _closes_fence(open_source):
         start = raw.rindex("<pre>")
         raw, plain = raw[:start], raw[start:]
-    raw = _CODE.sub(_code, raw) + _CODE.sub(_plain_code, plain)
-    # Where the sanitiser took the address away, the title still said it.
-    return SafeString(_TITLE_WITHOUT_LINK.sub("<a", _CLEANER.clean(raw)))
+    return _CODE.sub(_code, raw) + _CODE.sub(_plain_code, plain)
 
 
 def _closes_fence(source: str) -> bool:
@@ -143,7 +155,8 @@ def _closes_fence(source: str) -> bool:
 
 def _flatten(raw: str) -> str:
     """Drop the tags of elements nested deeper than the limit."""
-    if sum(raw.count(tag) for tag in _CAN_NEST) < DEPTH_LIMIT // 2:
+    # What is shorter has no room for so many of them.
+    if len(raw) < DEPTH_LIMIT // 2 * len("</em>") or sum(map(raw.count, _CAN_NEST)) < DEPTH_LIMIT // 2:
         return raw
     depth = 0
 

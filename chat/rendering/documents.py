@@ -80,7 +80,8 @@ class Document:
         restart = self._tables and self._cells.count(self._text) > TABLE_CELLS_LIMIT
         if restart:
             self._tables = False
-        if not self._has_definitions:
+        # Looking for the end of one first: the search proper takes as long as rendering the tail.
+        if not self._has_definitions and self._text.find("]:", self._tail_start) >= 0:
             self._has_definitions = _DEFINITION.search(self._text, self._tail_start) is not None
         if self._has_definitions:
             return self._render_whole()
@@ -95,7 +96,7 @@ class Document:
         source = self._text[self._tail_start :]
         raw = self._tail_raw
         if raw is None:
-            raw = parse(source, tables=self._tables)
+            raw = parse(source, tables=self._tables, positions=False)
         return finish(raw, open_source=source)
 
     def end(self) -> tuple[Change, Document]:

@@ -131,7 +131,12 @@ class Answer:
 
     def apply(self, change: Change) -> None:
         """Take one change; in log order."""
+        # What comes with each chunk first.
         match change:
+            case TextAppended(_, text):
+                self._tail.append(text)
+            case Noted(event):
+                self._note(event)
             case PartStarted(index, part, attachment):
                 self._settle()
                 if index != len(self._parts):
@@ -140,13 +145,9 @@ class Answer:
                 self.waiting = ""
                 if attachment is not None:
                     self.part_attachments[index] = attachment
-            case TextAppended(_, text):
-                self._tail.append(text)
             case AttachmentFound(attachment):
                 # The bytes are the store's from here on: an answer with many graphs must not hold them all.
                 self.attachments.append(replace(attachment, data=None))
-            case Noted(event):
-                self._note(event)
             case Waited(sentence):
                 self.waiting = sentence
             case LeftOut(messages):

@@ -70,10 +70,19 @@ class Assembler:
 
     def add(self, event: StreamEvent) -> list[Change]:
         """Apply one event; the changes belong together and must be stored in one commit."""
-        changes: list[Change] = list(self._changes(sound_event(event)))
+        event = sound_event(event)
+        changes = self._text_changes(event) or list(self._changes(event))
         for change in changes:
             self.answer.apply(change)
         return changes
+
+    def _text_changes(self, event: StreamEvent) -> list[Change]:
+        """What appends to the text that is open: nearly every event of a stream; empty for any other."""
+        if isinstance(event, PartReceived) and event.part.is_open_text and event.part.text:
+            parts = self.answer._parts
+            if len(parts) > self._closed and parts[-1].kind is event.part.kind and parts[-1].is_open_text:
+                return [TextAppended(len(parts) - 1, event.part.text)]
+        return []
 
     def _changes(self, event: StreamEvent) -> Iterator[Change]:
         if not isinstance(event, PartReceived):
@@ -82,7 +91,8 @@ class Assembler:
         part = event.part
         index = len(self.answer._parts)
         if part.kind in (PartKind.TEXT, PartKind.THOUGHT):
-            yield from self._text_changes(index, part)
+            if part.text or not part.is_open_text:
+                yield PartStarted(index, part)
         elif part.kind is PartKind.INLINE_DATA and part.data:
             yield from self._inline_changes(index, part)
         elif part.kind is PartKind.CODE_EXECUTION_RESULT and part.text:
@@ -90,16 +100,6 @@ class Assembler:
         else:
             self._code_seen = self._code_seen or part.kind is PartKind.EXECUTABLE_CODE
             yield PartStarted(index, part)
-
-    def _text_changes(self, index: int, part: Part) -> Iterator[Change]:
-        parts = self.answer._parts
-        if part.is_open_text:
-            if not part.text:
-                return
-            if len(parts) > self._closed and parts[-1].kind is part.kind and parts[-1].is_open_text:
-                yield TextAppended(index - 1, part.text)
-                return
-        yield PartStarted(index, part)
 
     def _inline_changes(self, index: int, part: Part) -> Iterator[Change]:
         data = part.data or b""

@@ -74,7 +74,7 @@ async def run_turn(turn: LiveTurn, commits: GroupCommit, prepared: Prepared | No
         # An upstream that just ends, without saying why, was cut.
         is_whole = bool(turn.answer.finish_reason or turn.answer.block_reason)
         turn.end(Turn.Status.DONE if is_whole else Turn.Status.INTERRUPTED)
-    commits.touch()
+    commits.touch(turn)
     await turn.settled.wait()
     await _mark_model(turn)
 
@@ -104,6 +104,7 @@ async def _answer(turn: LiveTurn, commits: GroupCommit, prepared: Prepared | Non
             prepared = prepared or await _prepare(turn, attempts.replay)
             sent_graphs = prepared.has_graphs
             turn.note_left_out(prepared.left_out)
+            commits.touch(turn)
             await _collect(turn, commits, prepared)
         except ProviderError as error:
             again = None if turn.has_heard else attempts.after_failure(error, sent_graphs=sent_graphs)
@@ -137,7 +138,7 @@ async def _collect(turn: LiveTurn, commits: GroupCommit, prepared: Prepared) -> 
 
     def take(event: StreamEvent) -> None:
         turn.add(event)
-        commits.touch()
+        commits.touch(turn)
         if turn.text_chars > chars_limit or turn.data_bytes > bytes_limit:
             raise AnswerTooLong
 
@@ -146,7 +147,7 @@ async def _collect(turn: LiveTurn, commits: GroupCommit, prepared: Prepared) -> 
 
 async def _pause(turn: LiveTurn, commits: GroupCommit, again: Again) -> None:
     turn.restart(again.sentence)
-    commits.touch()
+    commits.touch(turn)
     if again.forget_files:
         account = get_provider(turn.turn.provider).account
         await _in_thread(sent_files.forget, turn.turn.conversation_id, account)

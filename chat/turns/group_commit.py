@@ -48,27 +48,31 @@ class GroupCommit:
     def __init__(self, lease_owner: str) -> None:
         self._lease_owner = lease_owner
         self._turns: set[LiveTurn] = set()
+        self._changed: set[LiveTurn] = set()
+        """Those of them that have something to store."""
         self._news = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
         self._renew_at = 0.0
         self._next_round_at = 0.0
 
     def enter(self, turn: LiveTurn) -> None:
-        """Take a turn in; its lease is kept from now on."""
+        """Take a turn in, with what it has to store already; its lease is kept from now on."""
         self._turns.add(turn)
         if self._task is None or self._task.done():
             loop = asyncio.get_running_loop()
             self._renew_at = loop.time() + settings.TURN_LEASE_S / 3
             self._task = loop.create_task(self._run(), name="group commit")
             self._task.add_done_callback(self._mourn)
-        self._news.set()
+        self.touch(turn)
 
     def give_up(self, turn: LiveTurn) -> None:
         """Keep its lease no longer."""
         self._leave(turn)
 
-    def touch(self) -> None:
-        """Some turn has news."""
+    def touch(self, turn: LiveTurn) -> None:
+        """It may have something new to store."""
+        if turn in self._turns and turn.has_news:
+            self._changed.add(turn)
         self._news.set()
 
     def _mourn(self, task: asyncio.Task[None]) -> None:
@@ -87,7 +91,7 @@ class GroupCommit:
         while self._turns:
             now = loop.time()
             renew = now >= self._renew_at
-            due = [turn for turn in self._turns if turn.has_news and turn.due_at <= now]
+            due = [turn for turn in self._changed if turn.due_at <= now]
             if not due and not renew:
                 await self._wait(now)
                 continue
@@ -98,11 +102,12 @@ class GroupCommit:
             if renew:
                 self._renew_at = now + settings.TURN_LEASE_S / 3
             taken: list[Taken] = [(turn, *turn.take(renews_lease=renew)) for turn in (self._turns if renew else due)]
+            self._changed.difference_update(turn for turn, _, _ in taken)
             await self._store(taken)
 
     async def _wait(self, now: float) -> None:
         self._news.clear()
-        wake_at = min([self._renew_at, *(turn.due_at for turn in self._turns if turn.has_news)])
+        wake_at = min([self._renew_at, *(turn.due_at for turn in self._changed)])
         try:
             async with asyncio.timeout(max(0.0, wake_at - now)):
                 await self._news.wait()
@@ -152,17 +157,17 @@ class GroupCommit:
 
     def _publish(self, taken: list[Taken], done: Round) -> None:
         for turn, batch, changes in taken:
-            if turn.turn.pk in done.lost:
+            if batch.turn_id in done.lost:
                 logger.warning("turn %s was taken away: its lease had run out", turn.turn.pk)
                 self._leave(turn)
                 turn.cancel()
                 continue
-            if turn.turn.pk in done.stop_requested:
+            if batch.turn_id in done.stop_requested:
                 turn.stop()
             if batch.ending:
                 self._leave(turn)
             if batch.rows:
-                self._show(turn, batch, changes, done.ended.get(turn.turn.pk))
+                self._show(turn, batch, changes, done.ended.get(batch.turn_id))
 
     def _show(self, turn: LiveTurn, batch: Batch, changes: list[Change], ended: Ended | None) -> None:
         loop = asyncio.get_running_loop()
@@ -189,4 +194,5 @@ class GroupCommit:
 
     def _leave(self, turn: LiveTurn) -> None:
         self._turns.discard(turn)
+        self._changed.discard(turn)
         turn.settled.set()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import uuid
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -55,6 +56,13 @@ class LiveTurn:
         self._started = started
         self._turn_id = str(self.turn.pk)
         self._conversation_id = str(self.turn.conversation_id)
+        self._new_batch = functools.partial(
+            Batch,
+            turn_id=self.turn.pk,
+            conversation_id=self.turn.conversation_id,
+            message_id=self.turn.message_id,
+            owner_id=self.turn.conversation.owner_id,
+        )
 
     @property
     def answer(self) -> Answer:
@@ -132,11 +140,7 @@ class LiveTurn:
         rows = [to_row(change) for change in changes]
         if self._ending:
             rows.append(("status", {"status": self._ending.status.value}))
-        batch = Batch(
-            turn_id=self.turn.pk,
-            conversation_id=self.turn.conversation_id,
-            message_id=self.turn.message_id,
-            owner_id=self.turn.conversation.owner_id,
+        batch = self._new_batch(
             first_seq=self._seq + 1,
             rows=rows,
             attachments=[change.attachment for change in changes if isinstance(change, AttachmentFound)],

@@ -23,10 +23,13 @@ TOKENS_LIMIT = 10**12
 
 def sound_event(event: StreamEvent) -> StreamEvent:
     """The event without what no database stores, in any of its texts."""
+    # What comes with each chunk first.
     match event:
         case PartReceived(part):
             clean = sound_part(part)
             return event if clean is part else PartReceived(clean)
+        case UsageReported(usage):
+            return event if is_sound_usage(usage) else UsageReported(Usage(*map(sound_count, counts_of(usage))))
         case FinishReported(reason, message):
             return FinishReported(sound_text(reason), sound_text(message))
         case PromptBlocked(reason, message):
@@ -35,8 +38,6 @@ def sound_event(event: StreamEvent) -> StreamEvent:
             return ResponseDescribed(sound_text(response_id), sound_text(model_version))
         case MetadataReported(name, value):
             return MetadataReported(sound_text(name), sound_json(value))
-        case UsageReported(usage):
-            return event if is_sound_usage(usage) else UsageReported(Usage(*map(sound_count, counts_of(usage))))
         case _:
             return event
 
@@ -48,7 +49,8 @@ def counts_of(usage: Usage) -> tuple[int | None, ...]:
 
 def is_sound_usage(usage: Usage) -> bool:
     """Whether all its numbers can be."""
-    return all(tokens is None or 0 <= tokens <= TOKENS_LIMIT for tokens in counts_of(usage))
+    known = [tokens for tokens in counts_of(usage) if tokens is not None]
+    return not known or (min(known) >= 0 and max(known) <= TOKENS_LIMIT)
 
 
 def sound_count(tokens: int | None) -> int | None:
@@ -87,6 +89,11 @@ def sound_json(value: JSON) -> JSON:
 
 def sound_text(text: str) -> str:
     """PostgreSQL cannot store NUL, and no database half a surrogate pair: both become U+FFFD."""
-    if text.isascii() and "\0" not in text:
-        return text
+    if "\0" not in text:
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            pass
+        else:
+            return text
     return text.replace("\0", "\ufffd").encode("utf-16", "surrogatepass").decode("utf-16", "replace")

@@ -95,13 +95,13 @@ async def test_turn_that_comes_as_the_last_one_ends_is_kept(emulated: Settings) 
     await asyncio.sleep(0)
     commits.enter(ends)
     ends.end(Turn.Status.DONE)
-    commits.touch()
+    commits.touch(ends)
     await following
     for _ in range(5):
         await asyncio.sleep(0)
     assert not comes.settled.is_set()
     comes.end(Turn.Status.DONE)
-    commits.touch()
+    commits.touch(comes)
     async with asyncio.timeout(10):
         await comes.settled.wait()
     assert [turn.status async for turn in Turn.objects.order_by("created_at")] == ["done", "done"]
