@@ -9,8 +9,10 @@ from __future__ import annotations
 import uuid
 from collections.abc import Sequence
 
+from django.contrib.auth import get_user
 from django.contrib.auth.base_user import AbstractBaseUser
 from django.contrib.auth.models import AnonymousUser, User
+from django.contrib.sessions.backends.db import SessionStore
 from django.core.exceptions import ValidationError
 from django.http import Http404, HttpRequest
 from django_htmx.middleware import HtmxDetails
@@ -31,6 +33,13 @@ class SignedInRequest(HttpRequest):
 
     user: User
     htmx: HtmxDetails
+
+
+def signed_in(session_key: str) -> AbstractBaseUser | AnonymousUser:
+    """Whoever a session is of, as pages find it out: nobody once it has ended or the password has changed."""
+    request = HttpRequest()
+    request.session = SessionStore(session_key or None)
+    return get_user(request)
 
 
 class NotFound(Http404):

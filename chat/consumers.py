@@ -12,7 +12,7 @@ import json
 import logging
 import uuid
 from collections import Counter, deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 from urllib.parse import parse_qs
@@ -22,9 +22,11 @@ from channels.db import database_sync_to_async
 from channels.generic.websocket import AsyncWebsocketConsumer
 from django.conf import settings
 from django.contrib.auth.base_user import AbstractBaseUser
+from django.contrib.auth.models import AnonymousUser
 from django.db import DatabaseError
+from django.http import parse_cookie
 
-from chat.access import NotFound, attachments_of, readable_conversation, writable_conversation
+from chat.access import NotFound, attachments_of, readable_conversation, signed_in, writable_conversation
 from chat.forms import EditForm, SendForm, VersionForm
 from chat.fragments import EMPTY, beside_swaps, error_html, frame, message_html, partial, transcript_html
 from chat.models import Conversation
@@ -84,8 +86,7 @@ class ConversationConsumer(AsyncWebsocketConsumer):
 
     async def connect(self) -> None:
         """Accept only someone who may read the conversation; everyone else is refused at the handshake."""
-        self.user: AbstractBaseUser = self.scope["user"]
-        self.session_key: str = self.scope["session"].session_key or ""
+        self.session_key = _session_key_in(self.scope["headers"])
         self.conversation_id: uuid.UUID = self.scope["url_route"]["kwargs"]["conversation_id"]
         self._frames: deque[Frame] = deque()
         self._work = asyncio.Event()
@@ -97,10 +98,12 @@ class ConversationConsumer(AsyncWebsocketConsumer):
         self._is_following = True
         broadcast.subscribe(self.conversation_id, self)
         try:
-            is_current = await database_sync_to_async(_enter)(self.user, self.conversation_id, self._place.revision)
+            enter = database_sync_to_async(_enter)
+            user, is_current = await enter(self.session_key, self.conversation_id, self._place.revision)
         except NotFound:
             await self.close()
             return
+        self.user = user
         if _sockets[self.user.pk] >= settings.SOCKETS_LIMIT:
             await self.close()
             return
@@ -315,10 +318,23 @@ def _revision_in(query_string: bytes) -> int | None:
     return int(value) if value.isdecimal() and len(value) < 16 else None
 
 
-def _enter(user: AbstractBaseUser, conversation_id: uuid.UUID, known_revision: int | None) -> bool:
-    """Whether a page that knows this revision is up to date. Raises NotFound where they may not read it."""
+def _session_key_in(headers: Iterable[tuple[bytes, bytes]]) -> str:
+    """The session that a handshake's cookie names; empty where there is none."""
+    cookies = parse_cookie("; ".join(value.decode("latin-1") for name, value in headers if name == b"cookie"))
+    return cookies.get(settings.SESSION_COOKIE_NAME, "")
+
+
+def _enter(
+    session_key: str, conversation_id: uuid.UUID, known_revision: int | None
+) -> tuple[AbstractBaseUser | AnonymousUser, bool]:
+    """Who it is, and whether a page that knows this revision is up to date.
+
+    Raises NotFound where they may not read it. Everything in one crossing to the database's thread, which is why no
+    middleware has looked for the user before.
+    """
+    user = signed_in(session_key)
     readable_conversation(user, conversation_id)
-    return is_current(conversation_id, known_revision)
+    return user, is_current(conversation_id, known_revision)
 
 
 def _read(conversation_id: uuid.UUID, known_revision: int | None) -> tuple[Snapshot, str]:

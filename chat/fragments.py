@@ -289,4 +289,6 @@ def delete(target: str) -> SafeString:
 
 def frame(content: SafeString, **fields: str | int) -> str:
     """The text of one socket message: what hx-ws swaps, and fields that it leaves alone."""
-    return _JSON.encode({**fields, "content": content})
+    # Written out, since the encoder has a short way for a string alone.
+    pairs = [f'"{name}":{_JSON.encode(value) if isinstance(value, str) else value}' for name, value in fields.items()]
+    return f'{{{",".join([*pairs, ""])}"content":{_JSON.encode(content)}}}'

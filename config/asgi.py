@@ -10,7 +10,6 @@ from __future__ import annotations
 import gc
 import os
 
-from channels.auth import AuthMiddlewareStack
 from channels.routing import ProtocolTypeRouter, URLRouter
 from django.core.asgi import get_asgi_application
 
@@ -50,6 +49,6 @@ gc.freeze()
 application = ProtocolTypeRouter(
     {
         "http": http_application,
-        "websocket": SameOriginOnly(AuthMiddlewareStack(URLRouter(websocket_urlpatterns))),
+        "websocket": SameOriginOnly(URLRouter(websocket_urlpatterns)),
     }
 )

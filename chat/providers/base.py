@@ -16,7 +16,7 @@ ProviderError                 code, user-facing text, and what may be done next
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import ClassVar, Protocol, TypeAlias
@@ -145,6 +145,9 @@ class ListedModel:
 Take: TypeAlias = Callable[[StreamEvent], None]
 """Takes one event of a stream, without waiting."""
 
+Rest: TypeAlias = Callable[[], Awaitable[None]]
+"""Returns when more can be made use of; what comes meanwhile may then be read as one."""
+
 
 class Provider(Protocol):
     """A model API."""
@@ -175,10 +178,11 @@ class Provider(Protocol):
         """Every model that can generate content, as listed now. Raises ProviderError."""
         ...
 
-    async def generate(self, request: GenerateRequest, take: Take) -> None:
+    async def generate(self, request: GenerateRequest, take: Take, rest: Rest | None = None) -> None:
         """Hand over the events of one generation in wire order, and return when the provider's stream ends.
 
-        Nothing stands between the wire and `take`, so it must not wait. Cancelling the task that runs this closes the
+        Nothing stands between the wire and `take`, so it must not wait. A provider that can read all that has come at
+        once waits for `rest` before it reads on. Cancelling the task that runs this closes the
         upstream request at once, and so does whatever `take` raises, which is raised as it is.
         Raises ProviderError; events handed over before it stand.
         """

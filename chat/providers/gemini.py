@@ -25,6 +25,7 @@ from chat.providers.base import (
     ListedModel,
     MalformedResponse,
     ModelNotFound,
+    Rest,
     Stalled,
     Take,
 )
@@ -105,13 +106,13 @@ class GeminiProvider:
                 models += await pager.next_page()
         return [_listed(model) for model in models if _generates(model)]
 
-    async def generate(self, request: GenerateRequest, take: Take) -> None:
+    async def generate(self, request: GenerateRequest, take: Take, rest: Rest | None = None) -> None:
         """See `Provider.generate`."""
         idle_limit_s: float = settings.PROVIDER_IDLE_LIMIT_S
         described = ResponseDescribed("", "")
         try:
             async with self._clients.use() as client, _watched(idle_limit_s) as watchdog:
-                async for said in _said(client, request):
+                async for said in _said(client, request, rest):
                     described = _hand_over(said, described, take)
                     _move_on(watchdog, idle_limit_s)
         except _NotTaken as error:
@@ -171,10 +172,13 @@ def _listed(model: types.Model) -> ListedModel:
     )
 
 
-async def _said(client: genai.Client, request: GenerateRequest) -> AsyncIterator[list[StreamEvent]]:
+async def _said(
+    client: genai.Client, request: GenerateRequest, rest: Rest | None
+) -> AsyncIterator[list[StreamEvent]]:
     """What a streamed request is answered, bit by bit, by the reader that the settings name."""
     ask = client.aio.models.generate_content_stream
     if settings.GEMINI_STREAM_READER == "sdk":
+        # Never rests: it gives one chunk at a time, however many there are.
         async for response in await ask(model=request.model, contents=contents_of(request), config=config_of(request)):
             yield list(events_of(response))
         return
@@ -185,6 +189,8 @@ async def _said(client: genai.Client, request: GenerateRequest) -> AsyncIterator
         yield said
         if failure:
             raise failure
+        if rest and said:
+            await rest()
     said, failure = reading.read(parser.close())
     yield said
     if failure:

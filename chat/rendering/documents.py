@@ -54,7 +54,7 @@ class Document:
         self._closed: list[SafeString] = []
         self._tail_start = 0
         self._tail_raw: str | None = None
-        """The parser's HTML of the tail, where it is a piece of the whole document's."""
+        """The parser's HTML of the tail, where it is known already."""
         self._lines_seen = 0
         """Length of the text up to the last newline when blocks were last closed."""
         self._has_definitions = False
@@ -74,6 +74,7 @@ class Document:
     def append(self, text: str) -> None:
         """Add to the text's end."""
         self._text += text
+        self._tail_raw = None
 
     def close_blocks(self) -> Change:
         """Close the blocks that can be closed by now."""
@@ -122,6 +123,8 @@ class Document:
         source = self._text[self._tail_start : lines_end]
         raw = parse(source, tables=self._tables)
         line, position = _last_block(raw)
+        if lines_end == len(self._text):
+            self._tail_raw = raw[position:]
         if position == 0:
             return SafeString("")
         self._tail_start += _line_start(source, line)

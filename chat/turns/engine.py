@@ -142,7 +142,7 @@ async def _collect(turn: LiveTurn, commits: GroupCommit, prepared: Prepared) -> 
         if turn.text_chars > chars_limit or turn.data_bytes > bytes_limit:
             raise AnswerTooLong
 
-    await get_provider(prepared.provider).generate(prepared.request, take)
+    await get_provider(prepared.provider).generate(prepared.request, take, turn.rest)
 
 
 async def _pause(turn: LiveTurn, commits: GroupCommit, again: Again) -> None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 
 from django.conf import settings
 from django.db import InterfaceError, OperationalError
@@ -31,6 +32,12 @@ GATHER_S_PER_TURN = 0.00003
 GATHER_LIMIT_S = 0.008
 """Between the beginnings of two rounds, at least: with 50 live turns 1.5 ms, with 200 6 ms. Each
 round costs as much as two or three of its rows, so that rounds of one row each would cost a process half its rate.
+"""
+
+TICK_S_PER_TURN = 0.00016
+TICK_LIMIT_S = 0.008
+"""Turns that stream on are due at common times: with 50 of them every 8 ms, some eight at once. Reading, rendering and
+sending for each of them by itself would find nothing of it in the processor's caches, and cost a tenth more.
 """
 
 RENDER_SHARE = 0.1
@@ -124,6 +131,9 @@ class GroupCommit:
             except (OperationalError, InterfaceError) as error:
                 # A full disk, a locked or restarting database: all is still in memory, so try again.
                 logger.warning("live turns could not be stored, trying again: %s", error)
+                for turn, _, _ in taken:
+                    # What the provider says meanwhile is better kept here than there.
+                    turn.wake()
                 if loop.time() > give_up_at:
                     await self._give_up(taken)
                     return
@@ -179,8 +189,13 @@ class GroupCommit:
             logger.exception("what turn %s has stored could not be shown", turn.turn.pk)
             frame = Frame.unseen(turn.turn.conversation_id)
         took_s = loop.time() - began
-        turn.due_at = loop.time() + max(FRAME_INTERVAL_S, took_s / RENDER_SHARE)
+        turn.wait_until(self._ticked(loop.time() + max(FRAME_INTERVAL_S, took_s / RENDER_SHARE)))
         broadcast.publish(frame)
+
+    def _ticked(self, at: float) -> float:
+        """The same time or a little later, so that many turns are due together: they are then dealt with in one go."""
+        tick_s = min(TICK_LIMIT_S, TICK_S_PER_TURN * len(self._turns))
+        return math.ceil(at / tick_s) * tick_s if tick_s else at
 
     async def _give_up(self, taken: list[Taken]) -> None:
         for turn, batch, _ in taken:

@@ -41,7 +41,7 @@ class LiveTurn:
         self.data_bytes = 0
         """Of files that came."""
         self.due_at = 0.0
-        """When its next round may be written, on the event loop's clock."""
+        """When its next round may be written, on the event loop's clock; see `wait_until`."""
         self.has_heard = False
         """Whether the provider has said anything in this attempt."""
         self.settled = asyncio.Event()
@@ -53,6 +53,7 @@ class LiveTurn:
         self._has_part = False
         self._page = LiveMessage(self.turn)
         self._is_unseen = False
+        self._resting: asyncio.Future[None] | None = None
         self._started = started
         self._turn_id = str(self.turn.pk)
         self._conversation_id = str(self.turn.conversation_id)
@@ -88,6 +89,26 @@ class LiveTurn:
             part = event.part
             self.text_chars += len(part.text or "") + (len(str(part.fields)) if part.fields else 0)
             self.data_bytes += len(part.data or b"")
+
+    async def rest(self) -> None:
+        """Return when what came is stored and the next round may be written, or when none can be for now.
+
+        Reading on before would show nothing earlier; read together, what comes until then costs a good deal less.
+        """
+        if self.has_news:
+            self._resting = asyncio.get_running_loop().create_future()
+            await self._resting
+
+    def wake(self) -> None:
+        """End its rest."""
+        if self._resting and not self._resting.done():
+            self._resting.set_result(None)
+
+    def wait_until(self, due_at: float) -> None:
+        """Have its next round written no earlier than this."""
+        self.due_at = due_at
+        if self._resting and not self._resting.done():
+            asyncio.get_running_loop().call_at(due_at, self.wake)
 
     def restart(self, sentence: str) -> None:
         """The provider is asked again; `sentence` is what the reader is told until something comes, or empty."""

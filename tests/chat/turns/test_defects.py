@@ -12,8 +12,9 @@ import pytest
 from channels.db import database_sync_to_async
 from channels.routing import URLRouter
 from channels.testing import WebsocketCommunicator
-from django.contrib.sessions.backends.db import SessionStore
+from django.conf import settings
 from django.db import OperationalError
+from django.test import AsyncClient
 from django.utils import timezone
 from django.utils.safestring import SafeString
 from pytest_django import Settings
@@ -41,9 +42,11 @@ async def ask(conversation: Conversation, text: str = "go") -> StartedTurn:
 
 async def opened(conversation: Conversation) -> WebsocketCommunicator:
     """A socket of the owner's."""
-    socket = WebsocketCommunicator(URLRouter(websocket_urlpatterns), f"/ws/conversations/{conversation.pk}/")
-    socket.scope["user"] = conversation.owner
-    socket.scope["session"] = SessionStore("any")
+    browser = AsyncClient()
+    await browser.aforce_login(conversation.owner)
+    cookie = f"{settings.SESSION_COOKIE_NAME}={browser.cookies[settings.SESSION_COOKIE_NAME].value}".encode()
+    path = f"/ws/conversations/{conversation.pk}/"
+    socket = WebsocketCommunicator(URLRouter(websocket_urlpatterns), path, headers=[(b"cookie", cookie)])
     is_open, _ = await socket.connect(timeout=5)
     assert is_open
     return socket
