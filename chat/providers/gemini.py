@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import io
 import ssl
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any
@@ -32,7 +32,7 @@ from chat.providers.base import (
 from chat.providers.gemini_access import Access, Clients, taken_response
 from chat.providers.gemini_body import body_of
 from chat.providers.gemini_failures import SDK_ERRORS
-from chat.providers.gemini_json import events_of_json
+from chat.providers.gemini_json import events_of_json, joined
 from chat.providers.gemini_sse import StreamParser
 from chat.providers.gemini_types import accepted_type
 from chat.providers.gemini_wire import STAND_IN_SIGNATURE, config_of, contents_of, events_of
@@ -111,10 +111,10 @@ class GeminiProvider:
         idle_limit_s: float = settings.PROVIDER_IDLE_LIMIT_S
         described = ResponseDescribed("", "")
         try:
-            async with self._clients.use() as client, _watched(idle_limit_s) as watchdog:
+            async with self._clients.use() as client, _watched(idle_limit_s) as heard:
                 async for said in _said(client, request, rest):
                     described = _hand_over(said, described, take)
-                    _move_on(watchdog, idle_limit_s)
+                    heard()
         except _NotTaken as error:
             raise error.reason from None
 
@@ -172,9 +172,7 @@ def _listed(model: types.Model) -> ListedModel:
     )
 
 
-async def _said(
-    client: genai.Client, request: GenerateRequest, rest: Rest | None
-) -> AsyncIterator[list[StreamEvent]]:
+async def _said(client: genai.Client, request: GenerateRequest, rest: Rest | None) -> AsyncIterator[list[StreamEvent]]:
     """What a streamed request is answered, bit by bit, by the reader that the settings name."""
     ask = client.aio.models.generate_content_stream
     if settings.GEMINI_STREAM_READER == "sdk":
@@ -211,29 +209,32 @@ class _Reading:
                 said += events_of_json(chunk, after=self._last)
                 self._last = chunk
         except SDK_ERRORS as error:
-            return said, error
-        return said, None
+            return joined(said), error
+        return joined(said), None
 
 
 @asynccontextmanager
-async def _watched(idle_limit_s: float) -> AsyncGenerator[asyncio.Timeout, None]:
-    """End what falls silent, unless the timeout that is given is moved on. Raises Stalled."""
+async def _watched(idle_limit_s: float) -> AsyncGenerator[Callable[[], None], None]:
+    """End what falls silent: the function that is given says that something has come. Raises Stalled."""
+    loop = asyncio.get_running_loop()
     watchdog = asyncio.timeout(idle_limit_s)
+    move_at = 0.0
+
+    def heard() -> None:
+        # Said anew once a tenth has passed, not at each chunk, of which thousands may come.
+        nonlocal move_at
+        now = loop.time()
+        if now >= move_at:
+            watchdog.reschedule(now + idle_limit_s)
+            move_at = now + idle_limit_s / 10
+
     try:
         async with watchdog:
-            yield watchdog
+            yield heard
     except TimeoutError:
         if watchdog.expired():
             raise Stalled(f"Nothing came for {idle_limit_s} s.") from None
         raise
-
-
-def _move_on(watchdog: asyncio.Timeout, idle_limit_s: float) -> None:
-    """Something has come. Said anew once a tenth has passed, not at each chunk, of which thousands may come."""
-    now = asyncio.get_running_loop().time()
-    ends_at = watchdog.when()
-    if ends_at is None or ends_at < now + idle_limit_s * 0.9:
-        watchdog.reschedule(now + idle_limit_s)
 
 
 def _described(known: ResponseDescribed, event: ResponseDescribed) -> ResponseDescribed:

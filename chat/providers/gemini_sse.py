@@ -13,6 +13,7 @@ from typing import Any
 from google.genai import errors
 
 DATA = b"data:"
+_decode = json.JSONDecoder().decode
 SHOWN_BYTES = 500
 """Of what could not be read, in the error's text."""
 
@@ -37,33 +38,40 @@ class StreamParser:
         *lines, last = rest.split(b"\n")
         self._pieces = [last]
         for line in (whole, *lines):
-            yield from self._events(line)
+            event = self._event(line)
+            if event is not None:
+                yield event
 
     def close(self) -> Iterator[dict[str, Any]]:
         """No byte follows; the event whose line had no end. Raises as `feed` does."""
-        yield from self._events(b"".join(self._pieces))
+        event = self._event(b"".join(self._pieces))
+        if event is not None:
+            yield event
         if self._rest:
             rest = b"\n".join(self._rest)
             _raise_error(_json(rest))
             raise ValueError(f"the stream holds what is no event: {rest[:SHOWN_BYTES]!r}")
 
-    def _events(self, line: bytes) -> Iterator[dict[str, Any]]:
+    def _event(self, line: bytes) -> dict[str, Any] | None:
+        """The event in a line; none where it is empty, or belongs to a bare error."""
         line = line.rstrip(b"\r")
+        if not line:
+            return None
         if self._rest or not line.startswith(DATA):
             if line.strip():
                 self._rest.append(line)
-            return
+            return None
         event = _json(line[len(DATA) :])
         _raise_error(event)
         if not isinstance(event, dict):
             raise TypeError(f"an event is a JSON object, not {line[:SHOWN_BYTES]!r}")
-        yield event
+        return event
 
 
 def _json(data: bytes) -> object:
     try:
-        # Else it would look at the bytes for their encoding, which is known.
-        return json.loads(data.decode())
+        # The encoding is known; `json.loads` would look for it.
+        return _decode(data.decode())
     except ValueError as error:
         raise ValueError(f"{error}: {data[:SHOWN_BYTES]!r}") from None
 

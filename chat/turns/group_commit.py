@@ -70,6 +70,8 @@ class GroupCommit:
             self._renew_at = loop.time() + settings.TURN_LEASE_S / 3
             self._task = loop.create_task(self._run(), name="group commit")
             self._task.add_done_callback(self._mourn)
+        # Also without news of its own: another lease to renew.
+        self._news.set()
         self.touch(turn)
 
     def give_up(self, turn: LiveTurn) -> None:
@@ -78,9 +80,9 @@ class GroupCommit:
 
     def touch(self, turn: LiveTurn) -> None:
         """It may have something new to store."""
-        if turn in self._turns and turn.has_news:
+        if turn not in self._changed and turn in self._turns and turn.has_news:
             self._changed.add(turn)
-        self._news.set()
+            self._news.set()
 
     def _mourn(self, task: asyncio.Task[None]) -> None:
         """The event loop ends, or a defect ended this: no turn may wait for it. Their leases run out."""
