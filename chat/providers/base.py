@@ -142,8 +142,8 @@ class ListedModel:
     max_output_tokens: int | None
 
 
-Take: TypeAlias = Callable[[StreamEvent], None]
-"""Takes one event of a stream, without waiting."""
+Take: TypeAlias = Callable[[list[StreamEvent]], None]
+"""Takes events of a stream that came together, without waiting."""
 
 Rest: TypeAlias = Callable[[], Awaitable[None]]
 """Returns when more can be made use of; what comes meanwhile may then be read as one."""

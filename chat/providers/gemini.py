@@ -32,7 +32,7 @@ from chat.providers.base import (
 from chat.providers.gemini_access import Access, Clients, taken_response
 from chat.providers.gemini_body import body_of
 from chat.providers.gemini_failures import SDK_ERRORS
-from chat.providers.gemini_json import events_of_json, joined
+from chat.providers.gemini_json import events_of_json
 from chat.providers.gemini_sse import StreamParser
 from chat.providers.gemini_types import accepted_type
 from chat.providers.gemini_wire import STAND_IN_SIGNATURE, config_of, contents_of, events_of
@@ -133,13 +133,16 @@ class _NotTaken(Exception):
 
 def _hand_over(said: list[StreamEvent], described: ResponseDescribed, take: Take) -> ResponseDescribed:
     """Hand events over, but for what is known of the response (`described`) already; what is known of it then."""
+    news: list[StreamEvent] = []
     for event in said:
         if isinstance(event, ResponseDescribed):
-            if (news := _described(described, event)) == described:
+            if (known := _described(described, event)) == described:
                 continue
-            event = described = news
+            event = described = known
+        news.append(event)
+    if news:
         try:
-            take(event)
+            take(news)
         except Exception as error:  # noqa: BLE001 - raised anew by `generate`
             raise _NotTaken(error) from None
     return described
@@ -209,8 +212,8 @@ class _Reading:
                 said += events_of_json(chunk, after=self._last)
                 self._last = chunk
         except SDK_ERRORS as error:
-            return joined(said), error
-        return joined(said), None
+            return said, error
+        return said, None
 
 
 @asynccontextmanager

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
@@ -68,37 +67,6 @@ def events_of_json(chunk: WireObject, *, after: WireObject = MappingProxyType({}
     if usage is not None:
         said.append(UsageReported(_usage(usage)))
     return said
-
-
-def joined(said: list[StreamEvent]) -> list[StreamEvent]:
-    """The same with neighbouring increments of one text as one, and of usage the last snapshot, at the end.
-
-    What came together is then dealt with once, not once for each chunk.
-    """
-    result: list[StreamEvent] = []
-    usage: UsageReported | None = None
-    growing: Part | None = None
-    """The last part in `result`, if it is open text."""
-    texts: list[str] = []
-    """Its own and what appends to it."""
-
-    def settle() -> None:
-        if growing and len(texts) > 1:
-            result[-1] = PartReceived(replace(growing, text="".join(texts)))
-
-    for event in said:
-        if isinstance(event, UsageReported):
-            usage = event
-            continue
-        part = event.part if isinstance(event, PartReceived) and event.part.is_open_text else None
-        if part and growing and part.kind is growing.kind:
-            texts.append(part.text or "")
-            continue
-        settle()
-        result.append(event)
-        growing, texts = part, [(part and part.text) or ""]
-    settle()
-    return [*result, usage] if usage else result
 
 
 def _about_candidate(candidate: WireObject) -> Iterator[StreamEvent]:

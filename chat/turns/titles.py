@@ -57,12 +57,13 @@ async def ask_title(request: GenerateRequest, provider: str) -> Made:
     """One line from the model."""
     made, text = Made(), ""
 
-    def take(event: StreamEvent) -> None:
+    def take(said: list[StreamEvent]) -> None:
         nonlocal text
-        if isinstance(event, PartReceived) and event.part.kind is PartKind.TEXT:
-            text += event.part.text or ""
-        elif isinstance(event, UsageReported):
-            made.usage = event.usage
+        for event in said:
+            if isinstance(event, PartReceived) and event.part.kind is PartKind.TEXT:
+                text += event.part.text or ""
+            elif isinstance(event, UsageReported):
+                made.usage = event.usage
         if len(text) > 4 * TITLE_LIMIT_CHARS:
             raise _Enough
 

@@ -54,7 +54,7 @@ async def all_of(
     """The events of a stream, and the error that ended it."""
     received: list[StreamEvent] = []
     try:
-        await provider.generate(replace(request, model=model or request.model), received.append)
+        await provider.generate(replace(request, model=model or request.model), received.extend)
     except ProviderError as error:
         return received, error
     return received, None

@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chat.parts import StreamEvent
-from chat.providers.gemini_json import events_of_json, joined
+from chat.providers.gemini_json import events_of_json
 from chat.providers.gemini_sse import StreamParser
 from chat.providers.gemini_wire import events_of
 from chat.turns.answer import Answer
-from chat.turns.assembler import Assembler
+from chat.turns.assembler import Assembler, joined
 
 WORDS = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 BYTES = st.binary(max_size=12).map(lambda data: base64.b64encode(data).decode())

@@ -59,7 +59,7 @@ async def cancel(provider: GeminiProvider) -> None:
 
 
 async def refuse_the_first(provider: GeminiProvider) -> None:
-    def take(_: StreamEvent) -> None:
+    def take(_: list[StreamEvent]) -> None:
         raise Enough
 
     with pytest.raises(Enough):
@@ -67,7 +67,7 @@ async def refuse_the_first(provider: GeminiProvider) -> None:
 
 
 async def fail_as_the_sdk_would(provider: GeminiProvider) -> None:
-    def take(_: StreamEvent) -> None:
+    def take(_: list[StreamEvent]) -> None:
         raise ValueError("of the caller")
 
     with pytest.raises(ValueError, match="of the caller"):
