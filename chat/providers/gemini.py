@@ -190,7 +190,8 @@ async def _said(client: genai.Client, request: GenerateRequest, rest: Rest | Non
         yield said
         if failure:
             raise failure
-        if rest and said:
+        # An answer that has come to its end need not be waited for.
+        if rest and said and not taken.content.at_eof():
             await rest()
     said, failure = reading.read(parser.close())
     yield said

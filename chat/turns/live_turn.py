@@ -24,6 +24,9 @@ from chat.turns.starting import StartedTurn
 from chat.turns.store import Batch, Ended, Ending
 from chat.turns.transcript import answer_view, attachment_view, user_message_view
 
+REST_LIMIT_S = 0.05
+"""Longer than between two frames of a turn; one whose frames are so long that they come less often is read on."""
+
 
 class LiveTurn:
     """Collects changes between two rounds of group commit and turns a stored round into a frame."""
@@ -97,6 +100,7 @@ class LiveTurn:
         """
         if self.has_news:
             self._resting = asyncio.get_running_loop().create_future()
+            self._wake_in_time()
             await self._resting
 
     def wake(self) -> None:
@@ -107,8 +111,13 @@ class LiveTurn:
     def wait_until(self, due_at: float) -> None:
         """Have its next round written no earlier than this."""
         self.due_at = due_at
-        if self._resting and not self._resting.done():
-            asyncio.get_running_loop().call_at(due_at, self.wake)
+        self._wake_in_time()
+
+    def _wake_in_time(self) -> None:
+        """If it rests and is due later; one that is due now is waited for until it has been stored."""
+        loop = asyncio.get_running_loop()
+        if self._resting and not self._resting.done() and self.due_at > loop.time():
+            loop.call_at(min(self.due_at, loop.time() + REST_LIMIT_S), self.wake)
 
     def restart(self, sentence: str) -> None:
         """The provider is asked again; `sentence` is what the reader is told until something comes, or empty."""

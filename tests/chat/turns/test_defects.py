@@ -20,11 +20,12 @@ from django.utils.safestring import SafeString
 from pytest_django import Settings
 
 from chat import consumers
-from chat.models import Conversation, Turn, TurnEvent
+from chat.models import Conversation, Message, Turn, TurnEvent
+from chat.parts import Part, PartKind, PartReceived
 from chat.routing import websocket_urlpatterns
 from chat.turns import broadcast, recovery, runner, store
 from chat.turns.answer import Change, PartStarted, TextAppended
-from chat.turns.group_commit import GroupCommit
+from chat.turns.group_commit import FRAME_INTERVAL_S, GroupCommit
 from chat.turns.live_message import LiveMessage
 from chat.turns.live_turn import LiveTurn
 from chat.turns.runner import Runner, start_turn, stop_turn
@@ -38,6 +39,11 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 async def ask(conversation: Conversation, text: str = "go") -> StartedTurn:
     return await start_turn(lambda: (conversation.pk, Asked(text)))
+
+
+def begun(conversation: Conversation) -> LiveTurn:
+    """A turn that nobody runs."""
+    return LiveTurn(create_turn(conversation.pk, Asked("go"), lease_owner=broadcast.PROCESS))
 
 
 async def opened(conversation: Conversation) -> WebsocketCommunicator:
@@ -83,10 +89,6 @@ async def test_answer_that_cannot_be_rendered_stops_no_other(
 async def test_turn_that_comes_as_the_last_one_ends_is_kept(emulated: Settings) -> None:
     first, second = [await new_conversation(model="scenario-text") for _ in range(2)]
     commits = GroupCommit(broadcast.PROCESS)
-
-    def begun(conversation: Conversation) -> LiveTurn:
-        return LiveTurn(create_turn(conversation.pk, Asked("go"), lease_owner=broadcast.PROCESS))
-
     ends, comes = [await database_sync_to_async(begun)(each) for each in (first, second)]
 
     async def follow() -> None:
@@ -108,6 +110,51 @@ async def test_turn_that_comes_as_the_last_one_ends_is_kept(emulated: Settings) 
     async with asyncio.timeout(10):
         await comes.settled.wait()
     assert [turn.status async for turn in Turn.objects.order_by("created_at")] == ["done", "done"]
+
+
+async def test_reading_rests_until_what_came_is_shown_and_more_may_be(emulated: Settings) -> None:
+    conversation = await new_conversation(model="scenario-text")
+    turn = await database_sync_to_async(begun)(conversation)
+    commits, loop = GroupCommit(broadcast.PROCESS), asyncio.get_running_loop()
+    commits.enter(turn)
+    await turn.rest()
+    turn.add(PartReceived(Part(PartKind.TEXT, text="one")))
+    commits.touch(turn)
+    came_at = loop.time()
+    async with asyncio.timeout(10):
+        await turn.rest()
+    assert not turn.has_news
+    # The event loop's timers count whole milliseconds.
+    assert loop.time() - came_at >= FRAME_INTERVAL_S - 0.002
+    assert await TurnEvent.objects.filter(turn=turn.turn, name="part").aexists()
+    turn.end(Turn.Status.DONE)
+    commits.touch(turn)
+    await turn.settled.wait()
+
+
+async def test_reading_goes_on_while_nothing_can_be_stored(emulated: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    conversation = await new_conversation(model="scenario-text")
+    turn = await database_sync_to_async(begun)(conversation)
+    commits = GroupCommit(broadcast.PROCESS)
+    commits.enter(turn)
+    write_round = store.write_round
+
+    def refuse(*_: object, **__: object) -> store.Round:
+        raise OperationalError("database or disk is full")
+
+    monkeypatch.setattr(store, "write_round", refuse)
+    turn.add(PartReceived(Part(PartKind.TEXT, text="one ")))
+    commits.touch(turn)
+    async with asyncio.timeout(10):
+        await turn.rest()
+    turn.add(PartReceived(Part(PartKind.TEXT, text="two")))
+    commits.touch(turn)
+    monkeypatch.setattr(store, "write_round", write_round)
+    turn.end(Turn.Status.DONE)
+    commits.touch(turn)
+    async with asyncio.timeout(10):
+        await turn.settled.wait()
+    assert (await Message.objects.aget(turn=turn.turn)).text == "one two"
 
 
 async def test_log_that_cannot_be_read_closes_no_conversation_and_stops_no_recovery() -> None:
