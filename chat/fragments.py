@@ -289,6 +289,6 @@ def delete(target: str) -> SafeString:
 
 def frame(content: SafeString, **fields: str | int) -> str:
     """The text of one socket message: what hx-ws swaps, and fields that it leaves alone."""
-    # Written out, since the encoder has a short way for a string alone.
-    pairs = [f'"{name}":{_JSON.encode(value) if isinstance(value, str) else value}' for name, value in fields.items()]
-    return f'{{{",".join([*pairs, ""])}"content":{_JSON.encode(content)}}}'
+    # Value by value, since the encoder has a short way for a string alone.
+    pairs = [f'"{name}":{_JSON.encode(value)}' for name, value in {**fields, "content": content}.items()]
+    return f"{{{','.join(pairs)}}}"

@@ -42,8 +42,6 @@ class LiveMessage:
         self._waiting = ""
         self._left_out = 0
         self._index = -1
-        self._root = ""
-        """Id of the last part's root element."""
         self._part: Part | None = None
         self._attachments: list[AttachmentView] = []
         self._stream: MarkdownStream | None = None
@@ -108,7 +106,6 @@ class LiveMessage:
     def _begin(self, index: int, part: Part) -> None:
         self._keep_halves()
         self._index, self._part, self._attachments = index, part, []
-        self._root = part_element_id(self._message_id, index)
         self._is_told, self._is_changed = False, True
         self._stream = None
         if part.kind in STREAMED:
@@ -127,10 +124,11 @@ class LiveMessage:
             return [partial(f"message-{self._message_id}-parts", "beforeend", part_html(view))]
         if update is None:
             return []
+        root = part_element_id(self._message_id, self._index)
         if update.reset:
             view = part_view(self._message_id, self._index, self._part, halves=(update.closed, update.tail))
-            return [partial(self._root, "outerMorph", part_html(view))]
-        swaps = [partial(f"{self._root}-tail", "innerMorph", update.tail)]
+            return [partial(root, "outerMorph", part_html(view))]
+        swaps = [partial(f"{root}-tail", "innerMorph", update.tail)]
         if update.closed:
-            swaps.insert(0, partial(f"{self._root}-tail", "beforebegin", update.closed))
+            swaps.insert(0, partial(f"{root}-tail", "beforebegin", update.closed))
         return swaps
