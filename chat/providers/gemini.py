@@ -183,38 +183,31 @@ async def _said(client: genai.Client, request: GenerateRequest, rest: Rest | Non
         async for response in await ask(model=request.model, contents=contents_of(request), config=config_of(request)):
             yield list(events_of(response))
         return
-    body, parser, reading = body_of(request), StreamParser(), _Reading()
+    body, parser = body_of(request), StreamParser()
     taken = await taken_response(ask(model=request.model, contents=PLACEHOLDER), body)
     async for data in taken.content.iter_any():
-        said, failure = reading.read(parser.feed(data))
+        said, failure = _read_all(parser.feed(data))
         yield said
         if failure:
             raise failure
         # An answer that has come to its end need not be waited for.
         if rest and said and not taken.content.at_eof():
             await rest()
-    said, failure = reading.read(parser.close())
+    said, failure = _read_all(parser.close())
     yield said
     if failure:
         raise failure
 
 
-class _Reading:
-    """A stream of chunks as events."""
-
-    def __init__(self) -> None:
-        self._last: dict[str, Any] = {}
-
-    def read(self, chunks: Iterator[dict[str, Any]]) -> tuple[list[StreamEvent], Exception | None]:
-        """What chunks that came together say, and what ended them: what came before it counts."""
-        said: list[StreamEvent] = []
-        try:
-            for chunk in chunks:
-                said += events_of_json(chunk, after=self._last)
-                self._last = chunk
-        except SDK_ERRORS as error:
-            return said, error
-        return said, None
+def _read_all(chunks: Iterator[dict[str, Any]]) -> tuple[list[StreamEvent], Exception | None]:
+    """What chunks that came together say, and what ended them: what came before it counts."""
+    said: list[StreamEvent] = []
+    try:
+        for chunk in chunks:
+            said += events_of_json(chunk)
+    except SDK_ERRORS as error:
+        return said, error
+    return said, None
 
 
 @asynccontextmanager

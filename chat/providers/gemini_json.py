@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterator, Mapping
-from types import MappingProxyType
 from typing import Any, TypeAlias
 
 from chat.parts import (
@@ -38,16 +37,11 @@ PLAIN_CANDIDATE_KEYS = frozenset({"content", "index"})
 METADATA = ("safetyRatings", "citationMetadata", "groundingMetadata", "urlContextMetadata")
 
 
-def events_of_json(chunk: WireObject, *, after: WireObject = MappingProxyType({})) -> list[StreamEvent]:
-    """What one chunk says, in the order of `gemini_wire.events_of`.
-
-    `after` is the chunk before it: what both say of the response itself is not told again.
-    """
+def events_of_json(chunk: WireObject) -> list[StreamEvent]:
+    """What one chunk says, in the order of `gemini_wire.events_of`."""
     said: list[StreamEvent] = []
     response_id, model_version = chunk.get("responseId"), chunk.get("modelVersion")
-    if (response_id or model_version) and not (
-        response_id == after.get("responseId") and model_version == after.get("modelVersion")
-    ):
+    if response_id or model_version:
         said.append(ResponseDescribed(_text(response_id), _text(model_version)))
     feedback = chunk.get("promptFeedback")
     if feedback is not None:

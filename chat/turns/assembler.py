@@ -20,7 +20,6 @@ from chat.parts import (
     PartKind,
     PartReceived,
     StreamEvent,
-    UsageReported,
 )
 from chat.rendering.data_uris import extract_images
 from chat.turns.answer import (
@@ -164,34 +163,3 @@ class Assembler:
 def _display_name(part: Part) -> str:
     name = part.fields.get("displayName", "")
     return name if isinstance(name, str) else ""
-
-
-def joined(said: list[StreamEvent]) -> list[StreamEvent]:
-    """The same with neighbouring increments of one text as one, and of usage the last snapshot, at the end.
-
-    What came together is then dealt with once, not once for each chunk.
-    """
-    result: list[StreamEvent] = []
-    usage: UsageReported | None = None
-    growing: Part | None = None
-    """The last part in `result`, if it is open text."""
-    texts: list[str] = []
-    """Its own and what appends to it."""
-
-    def settle() -> None:
-        if growing and len(texts) > 1:
-            result[-1] = PartReceived(replace(growing, text="".join(texts)))
-
-    for event in said:
-        if isinstance(event, UsageReported):
-            usage = event
-            continue
-        part = event.part if isinstance(event, PartReceived) and event.part.is_open_text else None
-        if part and growing and part.kind is growing.kind:
-            texts.append(part.text or "")
-            continue
-        settle()
-        result.append(event)
-        growing, texts = part, [(part and part.text) or ""]
-    settle()
-    return [*result, usage] if usage else result

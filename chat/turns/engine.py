@@ -30,7 +30,6 @@ from chat.parts import StreamEvent
 from chat.providers import get_provider
 from chat.providers.base import ModelNotFound, ProviderError
 from chat.turns import history, sent_files
-from chat.turns.assembler import joined
 from chat.turns.attempts import Again, Attempts, Replay
 from chat.turns.group_commit import GroupCommit
 from chat.turns.history import Prepared
@@ -138,7 +137,7 @@ async def _collect(turn: LiveTurn, commits: GroupCommit, prepared: Prepared) -> 
     chars_limit, bytes_limit = settings.ANSWER_LIMIT_CHARS, settings.ANSWER_DATA_LIMIT_BYTES
 
     def take(said: list[StreamEvent]) -> None:
-        for event in joined(said):
+        for event in said:
             turn.add(event)
         commits.touch(turn)
         if turn.text_chars > chars_limit or turn.data_bytes > bytes_limit:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import itertools
 import json
 from typing import Any
 
@@ -15,8 +14,6 @@ from chat.parts import StreamEvent
 from chat.providers.gemini_json import events_of_json
 from chat.providers.gemini_sse import StreamParser
 from chat.providers.gemini_wire import events_of
-from chat.turns.answer import Answer
-from chat.turns.assembler import Assembler, joined
 
 WORDS = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 BYTES = st.binary(max_size=12).map(lambda data: base64.b64encode(data).decode())
@@ -72,37 +69,6 @@ def by_the_sdk(chunk: dict[str, Any]) -> list[StreamEvent]:
 @given(CHUNKS)
 def test_any_chunk_says_the_same_either_way(chunk: dict[str, Any]) -> None:
     assert events_of_json(chunk) == by_the_sdk(chunk)
-
-
-def answer_of(said: list[StreamEvent]) -> Answer:
-    """What a turn makes of it."""
-    numbers = itertools.count()
-    assembler = Assembler(code_execution=True, new_id=lambda: str(next(numbers)))
-    for event in said:
-        assembler.add(event)
-    return assembler.answer
-
-
-@given(st.lists(CHUNKS, max_size=6))
-def test_chunks_read_together_make_the_same_answer(chunks: list[dict[str, Any]]) -> None:
-    one_by_one = [event for chunk in chunks for event in events_of_json(chunk)]
-    together = [
-        event for before, chunk in itertools.pairwise([{}, *chunks]) for event in events_of_json(chunk, after=before)
-    ]
-    answer = answer_of(one_by_one)
-    assert answer.parts == answer_of(joined(one_by_one)).parts
-    assert answer == answer_of(joined(one_by_one)) == answer_of(together)
-
-
-def test_increments_of_one_text_are_joined_and_the_last_usage_kept() -> None:
-    texts = [{"candidates": [{"content": {"parts": [{"text": word}]}}]} for word in ("one ", "two ", "three")]
-    chunks = [text | {"usageMetadata": {"totalTokenCount": number}} for number, text in enumerate(texts)]
-    said = [event for chunk in chunks for event in events_of_json(chunk)]
-    whole = {
-        "candidates": [{"content": {"parts": [{"text": "one two three"}]}}],
-        "usageMetadata": {"totalTokenCount": 2},
-    }
-    assert joined(said) == events_of_json(whole)
 
 
 @given(st.lists(CHUNKS, max_size=4), st.data())
