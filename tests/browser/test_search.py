@@ -97,6 +97,10 @@ def test_list_goes_on_where_it_is_scrolled_to(page: Page) -> None:
 
 def test_drawer_of_a_phone_opens_for_the_box(page: Page) -> None:
     page.set_viewport_size({"width": 360, "height": 740})
+    page.click("[data-action=open-sidebar]")
+    expect(page.locator("#sidebar .brand")).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(page.locator("#sidebar")).to_be_hidden()
     page.keyboard.press("Control+k")
     expect(page.locator(BOX)).to_be_focused()
     page.keyboard.type("filling")
