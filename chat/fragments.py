@@ -289,6 +289,9 @@ def delete(target: str) -> SafeString:
 
 def frame(content: SafeString, **fields: str | int) -> str:
     """The text of one socket message: what hx-ws swaps, and fields that it leaves alone."""
-    # Value by value, since the encoder has a short way for a string alone.
-    pairs = [f'"{name}":{_JSON.encode(value)}' for name, value in {**fields, "content": content}.items()]
+    # Value by value, since the encoder has a short way for a string alone; and a number is its digits.
+    pairs = [
+        f'"{name}":{_JSON.encode(value) if isinstance(value, str) else value}'
+        for name, value in {**fields, "content": content}.items()
+    ]
     return f"{{{','.join(pairs)}}}"

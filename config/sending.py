@@ -1,7 +1,10 @@
-"""Downloads no faster than they are read.
+"""How Daphne sends: what a connection takes, at once, and downloads no faster than they are read.
 
 Daphne takes whatever an application sends and keeps what a connection cannot take yet, however much that is: an export
 of a hundred megabytes to a slow reader would lie in memory as a whole. Here the application waits for the connection.
+
+Twisted hands nothing to the kernel before the reactor's next round, and asks it twice then to watch the connection for
+that: at a thousand frames a second a tenth of what they cost.
 """
 
 from __future__ import annotations
@@ -11,14 +14,35 @@ from typing import Any
 
 from daphne.cli import CommandLineInterface
 from daphne.server import Server
+from twisted.internet import tcp
 
 LOOK_S = 0.02
 #: A reader that takes nothing for so long has gone.
 STALLED_LIMIT_S = 120.0
 
 
+class PromptConnection(tcp.Server):
+    """A connection that writes at once, unless something waits to be written already."""
+
+    def write(self, data: bytes) -> None:
+        """Hand over what the kernel takes; what is left, or an error, is the reactor's as ever."""
+        # A producer that waits to be asked for more is asked after the reactor's own writing alone.
+        waits = self.dataBuffer or self._tempDataLen or (self.producer is not None and not self.streamingProducer)
+        if data and self.connected and not self._writeDisconnected and not waits:
+            sent = self.writeSomeData(data)
+            if isinstance(sent, int):
+                data = data[sent:]
+        super().write(data)  # type: ignore[no-untyped-call]  # typed in part
+
+
 class PacedServer(Server):  # type: ignore[misc]  # Daphne has no types
     """Daphne's server; a piece of a body that is not the last one counts as sent when the connection has room."""
+
+    def listen_success(self, port: Any) -> None:  # noqa: ANN401 - Daphne has no types
+        """Have connections over TCP write at once; those of Unix sockets have a way of their own."""
+        super().listen_success(port)
+        if getattr(port, "transport", None) is tcp.Server:
+            port.transport = PromptConnection
 
     async def handle_reply(self, protocol: Any, message: dict[str, Any]) -> None:  # noqa: ANN401 - Daphne has no types
         """Send, then wait."""

@@ -1,8 +1,8 @@
 """Group commit: one loop stores what changed in all live turns of this process, then publishes it.
 
-A lone turn waits for nothing: its first change is stored and shown at once, later ones at most every
-`FRAME_INTERVAL_S`. Many turns share each transaction. The loop wakes at the earlier of "something new is due" and
-"a lease must be renewed"; it never sleeps out one turn's interval while another one is due.
+A lone turn waits for nothing: its first change is stored and shown at once, later ones as `cadence` says. Many turns
+share each transaction. The loop wakes at the earlier of "something new is due" and "a lease must be renewed"; it never
+sleeps out one turn's interval while another one is due.
 
 Guarantees: no frame leaves before the transaction that holds its content has committed; what is wrong with one turn
 ends that turn and no other.
@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import math
 
 from django.conf import settings
 from django.db import InterfaceError, OperationalError
@@ -20,28 +19,17 @@ from django.db import InterfaceError, OperationalError
 from chat.turns import broadcast, store
 from chat.turns.answer import Change
 from chat.turns.broadcast import Frame
+from chat.turns.cadence import next_due
 from chat.turns.live_turn import LiveTurn
 from chat.turns.store import Batch, Ended, Round
 
 logger = logging.getLogger(__name__)
-
-FRAME_INTERVAL_S = 0.04
-"""At most 25 frames a second and conversation; measured: rendering and sending then cost less than storing."""
 
 GATHER_S_PER_TURN = 0.00003
 GATHER_LIMIT_S = 0.008
 """Between the beginnings of two rounds, at least: with 50 live turns 1.5 ms, with 200 6 ms. Each
 round costs as much as two or three of its rows, so that rounds of one row each would cost a process half its rate.
 """
-
-TICK_S_PER_TURN = 0.00008
-TICK_LIMIT_S = 0.004
-"""Turns that stream on are due at common times: with 50 of them every 4 ms, some four at once. Reading, rendering and
-sending for each of them by itself would find nothing of it in the processor's caches, and cost a tenth more.
-"""
-
-RENDER_SHARE = 0.1
-"""Of one core, that the frames of one turn may take: a block of 200 KB that is still open takes 0.1 s to render."""
 
 GIVE_UP_AFTER_S = 60.0
 """How long a database that does not take writes is tried before the turns it holds up are given up."""
@@ -190,17 +178,12 @@ class GroupCommit:
             # It is stored, and nothing else may wait for it: pages read it for themselves.
             logger.exception("what turn %s has stored could not be shown", turn.turn.pk)
             frame = Frame.unseen(turn.turn.conversation_id)
-        took_s = loop.time() - began
-        turn.wait_until(self._ticked(loop.time() + max(FRAME_INTERVAL_S, took_s / RENDER_SHARE)))
+        now = loop.time()
+        due_at = next_due(
+            now, last_due_at=turn.due_at, render_s=now - began, is_fast=turn.is_fast, live_turns=len(self._turns)
+        )
+        turn.wait_until(due_at)
         broadcast.publish(frame)
-
-    def _ticked(self, at: float) -> float:
-        """The next tick, so that many turns are due together: they are then dealt with in one go.
-
-        No longer ticks: a stream of 20 chunks a second, 50 ms apart, must be able to make up for having been late.
-        """
-        tick_s = min(TICK_LIMIT_S, TICK_S_PER_TURN * len(self._turns))
-        return math.ceil(at / tick_s) * tick_s if tick_s else at
 
     async def _give_up(self, taken: list[Taken]) -> None:
         for turn, batch, _ in taken:

@@ -24,7 +24,7 @@ from chat.turns.starting import StartedTurn
 from chat.turns.store import Batch, Ended, Ending
 from chat.turns.transcript import answer_view, attachment_view, user_message_view
 
-REST_LIMIT_S = 0.05
+REST_LIMIT_S = 0.08
 """Longer than between two frames of a turn; one whose frames are so long that they come less often is read on."""
 
 
@@ -47,10 +47,13 @@ class LiveTurn:
         """When its next round may be written, on the event loop's clock; see `wait_until`."""
         self.has_heard = False
         """Whether the provider has said anything in this attempt."""
+        self.is_fast = False
+        """Whether its provider says more than once between two rounds."""
         self.settled = asyncio.Event()
         """Set once its end is stored, or it was lost."""
         self._assembler = Assembler(code_execution=self.turn.code_execution, new_id=lambda: str(uuid.uuid4()))
         self._changes: list[Change] = []
+        self._parts_waiting = 0
         self._ending: Ending | None = None
         self._seq = 0
         self._has_part = False
@@ -90,15 +93,17 @@ class LiveTurn:
         self._changes += self._assembler.add(event)
         if isinstance(event, PartReceived):
             part = event.part
+            self._parts_waiting += 1
             self.text_chars += len(part.text or "") + (len(str(part.fields)) if part.fields else 0)
             self.data_bytes += len(part.data or b"")
 
     async def rest(self) -> None:
         """Return when what came is stored and the next round may be written, or when none can be for now.
 
-        Reading on before would show nothing earlier; read together, what comes until then costs a good deal less.
+        Reading on before would show nothing earlier; read together, what comes until then costs a good deal less. A
+        slow provider, which says nothing until then, is read on.
         """
-        if self.has_news:
+        if self.is_fast and self.has_news:
             self._resting = asyncio.get_running_loop().create_future()
             self._wake_in_time()
             await self._resting
@@ -167,6 +172,8 @@ class LiveTurn:
         """What is new since the last call, for the store and for the page."""
         changes = coalesced(self._changes)
         self._changes = []
+        self.is_fast = self._parts_waiting > 1
+        self._parts_waiting = 0
         rows = [to_row(change) for change in changes]
         if self._ending:
             rows.append(("status", {"status": self._ending.status.value}))

@@ -1,9 +1,11 @@
 /**
  * What hx-ws leaves to us: saying how the connection stands, acknowledging frames, and applying them exactly.
  *
- * `connection` fires `open`, `close`, `frame` (after a frame was applied; detail: its JSON) and `accepted`
- * (the server stored a message; detail: its client_id).
+ * `connection` fires `open`, `close`, `frame` (after one or more frames were applied) and `accepted` (the server
+ * stored a message; detail: its client_id).
  */
+import { Pacing } from "./pacing.js";
+
 export const connection = new EventTarget();
 
 const ACK_EVERY_FRAMES = 16;
@@ -75,12 +77,21 @@ htmx.registerExtension("exact-morph", {
   },
 });
 
-document.addEventListener("htmx:after:ws:message", ({ detail }) => {
+const page = document.getElementById("conversation");
+
+const pacing = new Pacing((html, frames) => {
+  htmx.swap({ sourceElement: page, target: page, swap: "none", text: html, transition: false });
+  for (const { accepted } of frames) if (accepted) tell("accepted", accepted);
+  tell("frame");
+  for (const frame of frames) if (frame.seq !== undefined) noteApplied(frame);
+});
+
+document.addEventListener("htmx:before:ws:message", ({ detail }) => {
   const frame = detail.message.json;
-  if (!frame) return;
-  if (frame.accepted) tell("accepted", frame.accepted);
-  if (frame.content !== undefined) tell("frame", frame);
-  if (frame.seq !== undefined) noteApplied(frame);
+  if (frame?.content === undefined) return;
+  // What hx-ws would do at once is done in time.
+  detail.message.cancelled = true;
+  pacing.take(frame);
 });
 
 // --- the connection's state ----------------------------------------------------------------------------------
@@ -101,6 +112,8 @@ async function askWhy() {
 }
 
 document.addEventListener("htmx:after:ws:connection", ({ detail }) => {
+  // A snapshot may follow, and what waits is older.
+  pacing.flush();
   socket = detail.connection.socket;
   failures = 0;
   due = null;
@@ -111,6 +124,7 @@ document.addEventListener("htmx:after:ws:connection", ({ detail }) => {
 });
 
 document.addEventListener("htmx:ws:close", () => {
+  pacing.flush();
   failures += 1;
   bannerTimer ??= setTimeout(() => { banner.hidden = document.hidden; }, BANNER_AFTER_MS);
   if (failures === TRIES_BEFORE_ASKING) askWhy();

@@ -25,7 +25,8 @@ from chat.parts import Part, PartKind, PartReceived
 from chat.routing import websocket_urlpatterns
 from chat.turns import broadcast, recovery, runner, store
 from chat.turns.answer import Change, PartStarted, TextAppended
-from chat.turns.group_commit import FRAME_INTERVAL_S, GroupCommit
+from chat.turns.cadence import FRAME_INTERVAL_S
+from chat.turns.group_commit import GroupCommit
 from chat.turns.live_message import LiveMessage
 from chat.turns.live_turn import LiveTurn
 from chat.turns.runner import Runner, start_turn, stop_turn
@@ -120,6 +121,17 @@ async def test_reading_rests_until_what_came_is_shown_and_more_may_be(emulated: 
     await turn.rest()
     turn.add(PartReceived(Part(PartKind.TEXT, text="one")))
     commits.touch(turn)
+    # A provider that has said one thing alone is read on at once: the next thing may be long in coming.
+    await turn.rest()
+    assert turn.has_news
+    turn.add(PartReceived(Part(PartKind.TEXT, text=" two")))
+    while turn.has_news or turn.due_at <= loop.time():
+        await asyncio.sleep(0.001)
+    assert turn.is_fast
+    while turn.due_at > loop.time():
+        await asyncio.sleep(0.001)
+    turn.add(PartReceived(Part(PartKind.TEXT, text=" three")))
+    commits.touch(turn)
     came_at = loop.time()
     async with asyncio.timeout(10):
         await turn.rest()
@@ -143,18 +155,21 @@ async def test_reading_goes_on_while_nothing_can_be_stored(emulated: Settings, m
         raise OperationalError("database or disk is full")
 
     monkeypatch.setattr(store, "write_round", refuse)
-    turn.add(PartReceived(Part(PartKind.TEXT, text="one ")))
+    for word in ("one ", "and "):
+        turn.add(PartReceived(Part(PartKind.TEXT, text=word)))
     commits.touch(turn)
+    while not turn.is_fast:
+        await asyncio.sleep(0.001)
+    turn.add(PartReceived(Part(PartKind.TEXT, text="two")))
     async with asyncio.timeout(10):
         await turn.rest()
-    turn.add(PartReceived(Part(PartKind.TEXT, text="two")))
     commits.touch(turn)
     monkeypatch.setattr(store, "write_round", write_round)
     turn.end(Turn.Status.DONE)
     commits.touch(turn)
     async with asyncio.timeout(10):
         await turn.settled.wait()
-    assert (await Message.objects.aget(turn=turn.turn)).text == "one two"
+    assert (await Message.objects.aget(turn=turn.turn)).text == "one and two"
 
 
 async def test_log_that_cannot_be_read_closes_no_conversation_and_stops_no_recovery() -> None:

@@ -1,0 +1,73 @@
+"""What waits while the page is paced is merged, kept in order, and never left out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from playwright.sync_api import Page
+
+RUN = """async (steps) => {
+  const entry = document.querySelector('script[type="module"][src*="conversation"]').src;
+  const { Pacing } = await import(entry.replace(/conversation[^/]*$/, "pacing.js"));
+  const shown = [];
+  const pacing = new Pacing((html, frames) => {
+    shown.push({ html, seqs: frames.map(({ seq }) => seq) });
+    // A page that is slow to change, so that what follows has to wait.
+    const until = performance.now() + 20;
+    while (performance.now() < until);
+  });
+  for (const content of steps) {
+    if (typeof content === "number") await new Promise((resolve) => setTimeout(resolve, content));
+    else if (content === "flush") pacing.flush();
+    else pacing.take({ content, seq: steps.indexOf(content) });
+  }
+  return shown;
+}"""
+
+
+def partial(target: str, way: str, html: str) -> str:
+    return f'<hx-partial hx-target="#{target}" hx-swap="{way}">{html}</hx-partial>'
+
+
+def tail(html: str, part: str = "part-1") -> str:
+    return partial(f"{part}-tail", "innerMorph", html)
+
+
+def closed(html: str) -> str:
+    return partial("part-1-tail", "beforebegin", html)
+
+
+def run(page: Page, *steps: str | int) -> list[dict[str, Any]]:
+    """What was shown, and which steps that stands for."""
+    shown: list[dict[str, Any]] = page.evaluate(RUN, list(steps))
+    return shown
+
+
+def test_growth_of_one_text_waits_and_is_merged(page: Page) -> None:
+    growth = [closed("<p>b</p>") + tail("c"), tail("c\nd"), closed("<p>c</p>") + closed("<p>d</p>") + tail("")]
+    # The first costs 20 ms and more: what comes soon after it waits for 160 at least.
+    shown = run(page, tail("a"), 60, *growth, 400)
+    assert [step["seqs"] for step in shown] == [[0], [2, 3, 4]]
+    assert shown[1]["html"] == closed("<p>b</p>") + closed("<p>c</p>") + closed("<p>d</p>") + tail("")
+
+
+def test_anything_else_is_shown_at_once_and_after_what_waits(page: Page) -> None:
+    other = [
+        partial("message-1-parts", "beforeend", "<div>new part</div>"),
+        tail("of another part", "part-2") + partial("part-2", "delete", ""),
+        partial("part-1", "outerMorph", "<div>whole</div>"),
+        "",
+    ]
+    for content in other:
+        shown = run(page, tail("a"), 60, tail("ab"), content, tail("abc"))
+        assert [step["html"] for step in shown] == [tail("a"), tail("ab"), content]
+
+
+def test_texts_of_two_parts_are_not_merged(page: Page) -> None:
+    shown = run(page, tail("a"), 60, tail("ab"), tail("x", "part-2"), "flush")
+    assert [step["html"] for step in shown] == [tail("a"), tail("ab"), tail("x", "part-2")]
+
+
+def test_what_waits_is_shown_when_asked_and_once(page: Page) -> None:
+    shown = run(page, tail("a"), 60, tail("ab"), "flush", "flush", 400)
+    assert [step["html"] for step in shown] == [tail("a"), tail("ab")]
