@@ -135,6 +135,7 @@ class Tab:
             "browser_cpu_s": main_threads_cpu_s(),
             "browser_script_s": seconds["ScriptDuration"],
             "browser_layout_s": seconds["LayoutDuration"] + seconds["RecalcStyleDuration"],
+            "browser_layouts": seconds["LayoutCount"],
         }
 
 

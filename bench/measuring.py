@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from bench.answers import Answer, Level
 from bench.figures import BUSY_SHARE, MB, Figures, Observed, figures_of, percentile
+from bench.processes import Stolen
 from bench.targets import Target
 
 
@@ -56,7 +57,7 @@ class Plan:
 
 SEARCH = (20, 30, 40, 50, 60, 70, 80, 90, 100, 120, 140, 160, 180, 210, 240, 270, 300, 350, 400)
 
-QUICK = Plan((1, 10, 50), (20, 50), 3, 50, SEARCH, 5, False)
+QUICK = Plan((1, 10, 50), (20, 50), 8, 50, SEARCH, 5, False)
 FULL = Plan((1, 10, 50, 100), (5, 20, 50), 10, 50, SEARCH, 10, True)
 TINY = Plan((1, 10), (20,), 3, 10, (5, 10), 2, True)
 
@@ -75,6 +76,7 @@ def steady(count: int, rate: int, duration_s: float, name: str) -> Level:
 
 def measure(target: Target, plan: Plan, note: Callable[[Level, Observed], None]) -> Figures:
     """Run the whole plan on one target; `note` is told of every level."""
+    since = Stolen()
     target.run(WARM_UP)
     idle_bytes = target.process.rss_bytes()
     singles = [target.run(SINGLE).first_part_ms[0] for _ in range(SINGLES)]
@@ -89,7 +91,8 @@ def measure(target: Target, plan: Plan, note: Callable[[Level, Observed], None])
         figures |= figures_of(level, observed)
         if level.conversations == max(plan.conversations) and level.name.endswith(f"x{plan.rates[-1]}"):
             figures["memory_per_stream_mb"] = (observed.rss_live_bytes - idle_bytes) / MB / level.conversations
-    return figures | highest_rate(target, plan, note)
+    figures |= highest_rate(target, plan, note)
+    return figures | {"stolen_share": since.share()}
 
 
 def highest_rate(target: Target, plan: Plan, note: Callable[[Level, Observed], None]) -> Figures:

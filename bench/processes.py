@@ -48,6 +48,19 @@ def settle_here() -> None:
         print("There is only one core: server and client disturb each other.", file=sys.stderr)
 
 
+class Stolen:
+    """What the machine below gave to others of this one's time, since this was made; 0 where nobody says."""
+
+    def __init__(self) -> None:
+        self._began = psutil.cpu_times()
+
+    def share(self) -> float:
+        """Of all cores' time."""
+        began, now = self._began, psutil.cpu_times()
+        passed_s = sum(now[:8]) - sum(began[:8])
+        return (now.steal - began.steal) / passed_s if passed_s else 0.0
+
+
 def free_port() -> int:
     """A port that nothing listens on."""
     with closing(socket.socket()) as probe:
