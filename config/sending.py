@@ -28,7 +28,7 @@ class PromptConnection(tcp.Server):
         """Hand over what the kernel takes; what is left, or an error, is the reactor's as ever."""
         # A producer that waits to be asked for more is asked after the reactor's own writing alone.
         waits = self.dataBuffer or self._tempDataLen or (self.producer is not None and not self.streamingProducer)
-        if data and self.connected and not self._writeDisconnected and not waits:
+        if data and self.connected and not (self.TLS or self._writeDisconnected or waits):
             sent = self.writeSomeData(data)
             if isinstance(sent, int):
                 data = data[sent:]
