@@ -23,7 +23,7 @@ caches. Ticks of slow ones are short: a stream of 20 chunks a second, 50 ms apar
 been late.
 """
 
-TICK_PRECISION = 1e-6
+TICK_PRECISION = 1e-4
 """Of one tick: a time that is a tick but for rounding is that tick."""
 
 RENDER_SHARE = 0.1
@@ -41,4 +41,4 @@ def next_due(now: float, *, last_due_at: float, render_s: float, is_fast: bool, 
     if is_fast:
         at = max(at, last_due_at + FAST_INTERVAL_S)
         tick_s = min(FAST_TICK_LIMIT_S, FAST_TICK_S_PER_TURN * live_turns)
-    return max(at, math.ceil(at / tick_s - TICK_PRECISION) * tick_s) if tick_s else at
+    return math.ceil(at / tick_s - TICK_PRECISION) * tick_s if tick_s else at

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
+from twisted.internet import tcp
 from twisted.internet.main import CONNECTION_DONE
-from twisted.internet.protocol import Protocol
+from twisted.internet.protocol import Factory, Protocol
 
-from config.sending import PromptConnection
+from config.sending import PacedServer, PromptConnection
 
 
 class Reactor:
@@ -113,3 +115,22 @@ def test_who_is_asked_for_more_after_each_writing_still_is(ends: Ends) -> None:
     assert ends.connection.doWrite() is None  # type: ignore[no-untyped-call]
     assert len(asked) == 2
     assert ends.theirs.recv(100) == b"piece"
+
+
+def test_connections_that_daphne_takes_are_of_this_kind() -> None:
+    made: list[Any] = []
+
+    class Remembered(Protocol):
+        def connectionMade(self) -> None:
+            made.append(self.transport)
+
+    factory: Any = Factory.forProtocol(Remembered)
+    port: Any = tcp.Port(0, factory, interface="127.0.0.1", reactor=Reactor())
+    port.startListening()
+    PacedServer(application=None, endpoints=["tcp:port=0"]).listen_success(port)
+    address = port.getHost()
+    with socket.create_connection((address.host, address.port), timeout=5):
+        port.doRead()
+        assert [type(transport) for transport in made] == [PromptConnection]
+        made[0].socket.close()
+    port.socket.close()
