@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
-from playwright.sync_api import Page
+from playwright.sync_api import BrowserContext, Page, WebSocketRoute, expect
+
+from tests.browser.actions import ask_and_wait
 
 RUN = """async (steps) => {
   const entry = document.querySelector('script[type="module"][src*="conversation"]').src;
@@ -71,3 +74,41 @@ def test_texts_of_two_parts_are_not_merged(page: Page) -> None:
 def test_what_waits_is_shown_when_asked_and_once(page: Page) -> None:
     shown = run(page, tail("a"), tail("ab"), "flush", "flush", 400)
     assert [step["html"] for step in shown] == [tail("a"), tail("ab")]
+
+
+def test_every_frame_is_acknowledged_whether_merged_or_not(page: Page, context: BrowserContext) -> None:
+    came: list[tuple[str, int]] = []
+    acknowledged: list[tuple[str, int]] = []
+
+    def relay(tab: WebSocketRoute) -> None:
+        server = tab.connect_to_server()
+
+        def take(text: str | bytes) -> None:
+            frame = json.loads(text)
+            if "seq" in frame:
+                came.append((frame["turn"], frame["seq"]))
+            tab.send(text)
+
+        def give(text: str | bytes) -> None:
+            message = json.loads(text)
+            if message.get("action") == "ack":
+                acknowledged.append((message["turn"], message["seq"]))
+            server.send(text)
+
+        server.on_message(take)
+        tab.on_message(give)
+
+    watched = context.new_page()
+    watched.route_web_socket("**/ws/conversations/**", relay)
+    watched.goto(page.url)
+    answer = ask_and_wait(watched, "Tell me about markdown")
+    text = answer.inner_html()
+    for _ in range(100):
+        if acknowledged and acknowledged[-1] == came[-1]:
+            break
+        watched.wait_for_timeout(50)
+    assert acknowledged[-1] == came[-1]
+    assert acknowledged == [place for place in came if place in acknowledged]
+    watched.reload()
+    expect(watched.locator("article[data-role=model]")).to_have_count(1)
+    assert watched.locator("article[data-role=model]").inner_html() == text
