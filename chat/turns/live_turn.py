@@ -17,6 +17,7 @@ from chat.providers.base import ProviderError
 from chat.turns.answer import Answer, AttachmentFound, Change, LeftOut, PartStarted, Waited
 from chat.turns.assembler import Assembler
 from chat.turns.broadcast import Frame
+from chat.turns.cadence import FAST_INTERVAL_S, FAST_TICK_LIMIT_S
 from chat.turns.live_message import Halves, LiveMessage
 from chat.turns.log import coalesced, to_row
 from chat.turns.spending import answer_cost
@@ -24,7 +25,7 @@ from chat.turns.starting import StartedTurn
 from chat.turns.store import Batch, Ended, Ending
 from chat.turns.transcript import answer_view, attachment_view, user_message_view
 
-REST_LIMIT_S = 0.08
+REST_LIMIT_S = 1.2 * (FAST_INTERVAL_S + FAST_TICK_LIMIT_S)
 """Longer than between two frames of a turn; one whose frames are so long that they come less often is read on."""
 
 
