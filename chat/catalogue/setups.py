@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, fields, replace
 from decimal import Decimal
 from typing import Any
 
@@ -64,11 +64,13 @@ class Setup:
 
     def parameters(self) -> dict[str, Any]:
         """What of it is kept with a turn, as JSON: all but what the turn has columns for, and what may change."""
-        kept = asdict(self)
-        for name in ("provider", "model", "is_missing"):
-            kept.pop(name)
-        kept["prices"] = {name: str(price) for name, price in kept["prices"].items() if price is not None}
-        return kept
+        # Not by `asdict`, which copies each value deeply.
+        kept = {name: getattr(self, name) for name in _KEPT}
+        prices = {one.name: getattr(self.prices, one.name) for one in fields(self.prices)}
+        return {**kept, "prices": {name: str(price) for name, price in prices.items() if price is not None}}
+
+
+_KEPT = [one.name for one in fields(Setup) if one.name not in ("provider", "model", "is_missing", "prices")]
 
 
 def setup_of(name: str) -> Setup:

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.template import engines
+from django.template.backends.jinja2 import Jinja2
 from django.template.defaultfilters import filesizeformat, pluralize
-from django.template.loader import get_template
 from django.utils.safestring import SafeString
 from jinja2 import Environment, StrictUndefined
 
@@ -27,4 +28,11 @@ def grouped(number: int) -> str:
 
 def render(name: str, context: dict[str, object]) -> SafeString:
     """What `templates/<name>.jinja` makes of the context."""
-    return SafeString(get_template(f"{name}.jinja", using="jinja2").render(context))
+    return SafeString(_environment().get_template(f"{name}.jinja").render(context))
+
+
+def _environment() -> Environment:
+    """The settings' one; Django's own `get_template` makes two objects around each template that it gives."""
+    engine = engines["jinja2"]
+    assert isinstance(engine, Jinja2)
+    return engine.env

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from django.conf import settings
@@ -41,7 +41,7 @@ class Chosen:
 
     def as_json(self) -> dict[str, Any]:
         """What differs from nothing."""
-        return {name: value for name, value in asdict(self).items() if value}
+        return {one.name: value for one in fields(self) if (value := getattr(self, one.name))}
 
 
 @dataclass(frozen=True, slots=True)

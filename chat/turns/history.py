@@ -20,25 +20,21 @@ from attachments.models import Attachment
 from attachments.store import BytesUnavailable, read_bytes
 from chat.catalogue.instructions import system_instruction
 from chat.catalogue.setups import setup_from
-from chat.models import Message, MessageAttachment, Turn
+from chat.models import Message, Turn
 from chat.models import Part as PartRow
 from chat.parts import Content, GenerateRequest, Part, PartKind, Role
 from chat.providers import get_provider
 from chat.providers.base import Provider
 from chat.rendering.data_uris import FoundImage, restore
-from chat.statements import Select, given
 from chat.turns.answer import DATA_URIS
 from chat.turns.attempts import Replay
 from chat.turns.budget import fitting
-from chat.turns.reading import ReadMessage, fill, read_messages
+from chat.turns.reading import ReadMessage, read_messages
 from chat.turns.sent_files import SentFiles
+from chat.turns.starting import StartedTurn
 from chat.turns.transcript import row_part
 
 logger = logging.getLogger(__name__)
-
-_HAS_FILES = Select(
-    lambda: MessageAttachment.objects.filter(message=given(MessageAttachment, "message_id")).order_by()[:1]
-)
 
 GRAPH_READ_LIMIT_S = 2.0
 """How long an answer waits for one of them; after the first that does not come, no other is asked for."""
@@ -58,12 +54,13 @@ class Prepared:
     """Files that the provider must keep first; then prepare anew."""
 
 
-def prepare_at_once(turn: Turn, attachments: Sequence[Attachment]) -> Prepared | None:
-    """The request of a conversation's first question, where nothing stands in its way; None: `prepare` it."""
-    if turn.user_message.index or attachments:
+def prepare_at_once(started: StartedTurn) -> Prepared | None:
+    """The request of a conversation's first question, where nothing must be read for it; None: `prepare` it."""
+    turn = started.turn
+    if turn.user_message.index or started.attachments or not started.asks:
         return None
     try:
-        return prepare(turn, Replay(graphs=0, images=0))
+        return _request([ReadMessage(turn.user_message)], turn, Replay(graphs=0, images=0))
     except DatabaseError:
         # The turn has begun: whoever runs it tries this again, and ends it where that fails too.
         logger.exception("the request of turn %s could not be prepared at once", turn.pk)
@@ -72,8 +69,13 @@ def prepare_at_once(turn: Turn, attachments: Sequence[Attachment]) -> Prepared |
 
 def prepare(turn: Turn, replay: Replay) -> Prepared:
     """The request of a turn that has its conversation and messages at hand. Raises FilesTooLarge, BytesUnavailable."""
+    path = Message.objects.filter(conversation_id=turn.conversation_id, is_shown=True, index__lt=turn.message.index)
+    return _request(read_messages(path), turn, replay)
+
+
+def _request(rows: Sequence[ReadMessage], turn: Turn, replay: Replay) -> Prepared:
+    """`rows`: the path to the question, the question last."""
     setup = setup_from(turn.parameters, provider=turn.provider, model=turn.model)
-    rows = _path(turn)
     provider = get_provider(turn.provider)
     graphs = ReplayedImages(rows, replay, provider)
     files = SentFiles(rows, provider)
@@ -101,19 +103,6 @@ def prepare(turn: Turn, replay: Replay) -> Prepared:
         max_output_tokens=setup.max_output_tokens,
     )
     return Prepared(request, turn.provider, len(told) - len(fits), graphs.has_any, tuple(files.to_keep))
-
-
-def _path(turn: Turn) -> list[ReadMessage]:
-    """The path to the question, the question last."""
-    if turn.user_message.index == 0:
-        # Most conversations are asked one thing: of it only the files are read again, if there are any.
-        question = ReadMessage(turn.user_message)
-        if _HAS_FILES.rows(message_id=question.row.pk):
-            fill([question])
-        return [question]
-    return read_messages(
-        Message.objects.filter(conversation_id=turn.conversation_id, is_shown=True, index__lt=turn.message.index)
-    )
 
 
 class ReplayedImages:

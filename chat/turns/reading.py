@@ -29,11 +29,11 @@ def read_messages(rows: QuerySet[Message]) -> list[ReadMessage]:
     Django's own prefetching makes two querysets for each message, which takes as long as all the rest.
     """
     messages = [ReadMessage(row) for row in rows.select_related("turn", "feedback").order_by("index")]
-    fill(messages)
+    _fill(messages)
     return messages
 
 
-def fill(messages: Sequence[ReadMessage]) -> None:
+def _fill(messages: Sequence[ReadMessage]) -> None:
     """Read what they hold."""
     known: dict[uuid.UUID, ReadMessage] = {message.row.pk: message for message in messages}
     theirs = _theirs(messages)

@@ -183,7 +183,7 @@ class Runner:
 def _created(create: Callable[[], StartedTurn]) -> tuple[StartedTurn, Prepared | None]:
     """A turn, and its request where that takes no further crossing to another thread."""
     started = create()
-    prepared = history.prepare_at_once(started.turn, started.attachments) if started.is_new else None
+    prepared = history.prepare_at_once(started) if started.is_new else None
     return started, prepared
 
 

@@ -9,6 +9,8 @@ from dataclasses import dataclass, replace
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models import F
+from django.db.models.expressions import RawSQL
 from django.utils import timezone
 
 from attachments.models import Attachment
@@ -40,7 +42,11 @@ _KNOWN = Select(
 )
 _LIVE = Select(
     lambda: (
-        Turn.objects.filter(conversation__owner=given(Conversation, "owner_id"), status__in=Turn.LIVE)
+        # From the index of live turns, which is short: SQLite takes it only where the statuses stand in the statement,
+        # and by the owner's own index it would go through all that they ever asked.
+        Turn.objects.filter(status__in=[RawSQL(f"'{status.value}'", ()) for status in Turn.LIVE])
+        .annotate(owner_id=F("conversation__owner") + 0)
+        .filter(owner_id=given(Conversation, "owner_id"))
         .order_by()
         .values_list("conversation_id")
     )
@@ -103,9 +109,10 @@ class Place:
 def create_turn(conversation_id: uuid.UUID, asked: Asked, *, lease_owner: str) -> StartedTurn:
     """Store the user's message, an empty answer and a running turn.
 
-    Raises StartRefused while a turn is live, and Conversation.DoesNotExist.
+    Raises StartRefused while a turn is live, and Conversation.DoesNotExist; a transaction of the caller's must be
+    undone then, as for all that begin a turn.
     """
-    with transaction.atomic():
+    with transaction.atomic(savepoint=False):
         conversation = _locked(conversation_id)
         return _known_turn(conversation, asked) or _ask(conversation, asked, _end_of(conversation), lease_owner)
 
@@ -116,7 +123,7 @@ def create_continuation(conversation_id: uuid.UUID, *, lease_owner: str, without
     The API takes no request that ends with a model's turn, so going on needs a word of the user's. `without_tools`:
     the answer is wanted from what is there already.
     """
-    with transaction.atomic():
+    with transaction.atomic(savepoint=False):
         conversation = _locked(conversation_id)
         place = _end_of(conversation)
         last = _turn_of(place.parent)
@@ -132,7 +139,7 @@ def create_version(conversation_id: uuid.UUID, message_id: uuid.UUID | None, *, 
 
     `message_id`: the answer, by default the last. Raises StartRefused where there is no such answer in view.
     """
-    with transaction.atomic():
+    with transaction.atomic(savepoint=False):
         conversation = _locked(conversation_id)
         _refuse_live(conversation)
         answer = _shown(conversation, message_id) if message_id else _end_of(conversation).parent
@@ -152,7 +159,7 @@ def create_edit(conversation_id: uuid.UUID, message_id: uuid.UUID, asked: Asked,
 
     Its files go with it. Raises StartRefused where there is no such question in view.
     """
-    with transaction.atomic():
+    with transaction.atomic(savepoint=False):
         conversation = _locked(conversation_id)
         if known := _known_turn(conversation, asked):
             return known

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Callable
+from contextlib import nullcontext
 from datetime import timedelta
 from decimal import Decimal
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.db import IntegrityError, connection, transaction
 from django.db.models import DurationField, F, Model
 from django.db.models.functions import Now
 from django.utils import timezone
@@ -105,3 +109,39 @@ def test_row_that_was_inserted_can_be_saved_again(owner: User) -> None:
     conversation.title = "b"
     conversation.save()
     assert [row.title for row in Conversation.objects.all()] == ["b"]
+
+
+def test_whoever_listens_to_queries_hears_of_them_and_changes_nothing(owner: User) -> None:
+    titled = Select(lambda: Conversation.objects.filter(title=given(Conversation, "title")))
+    rename = Update(lambda: Conversation.objects.filter(title=given(Conversation, "title")), title=F("title"))
+    heard: list[str] = []
+
+    def listen(execute: Callable[..., Any], sql: str, *told: Any) -> Any:  # noqa: ANN401 - Django's own
+        heard.append(sql)
+        return execute(sql, *told)
+
+    def all_of_them(title: str) -> tuple[list[dict[str, object]], int]:
+        made = Insert(Conversation).one(Conversation(owner=owner, title=title))
+        found = [{**columns(row), "id": None, "created_at": None, "updated_at": None} for row in [made]]
+        assert [row.pk for row in titled.objects(title=title)] == [made.pk]
+        return [{**row, "title": ""} for row in found], rename.run(title=title)
+
+    alone = all_of_them("50 % of %s?")
+    with connection.execute_wrapper(listen):
+        assert all_of_them("other") == alone
+    assert sorted({sql.split()[0] for sql in heard}) == ["INSERT", "SELECT", "UPDATE"]
+
+
+@pytest.mark.parametrize("is_listened_to", [False, True])
+def test_what_goes_wrong_is_told_as_django_tells_it(
+    owner: User, is_listened_to: bool, django_assert_max_num_queries: DjangoAssertNumQueries
+) -> None:
+    first = Insert(Conversation).one(Conversation(owner=owner, title="a"))
+    with django_assert_max_num_queries(9) if is_listened_to else nullcontext():
+        with transaction.atomic():
+            with pytest.raises(IntegrityError):
+                Insert(Conversation).one(Conversation(pk=first.pk, owner=owner, title="again"))
+            connection.set_rollback(True)
+            with pytest.raises(transaction.TransactionManagementError):
+                TITLED.rows(1, title_0="a")
+        assert [row.title for row in TITLED.objects(1, title_0="a")] == ["a"]

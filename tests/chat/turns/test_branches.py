@@ -251,9 +251,9 @@ def test_message_of_another_conversation_is_no_version_here() -> None:
     for message in (started.turn.user_message_id, started.turn.message_id):
         with pytest.raises(SwitchRefused):
             branches.show(mine.pk, message)
-        with pytest.raises(StartRefused):
+        with pytest.raises(StartRefused), transaction.atomic():
             create_edit(mine.pk, message, Asked("x"), lease_owner="test")
-        with pytest.raises(StartRefused):
+        with pytest.raises(StartRefused), transaction.atomic():
             create_version(mine.pk, message, lease_owner="test")
     assert json.dumps(str(transcript_html(snapshot(mine.pk).messages))) == '""'
 
