@@ -15,6 +15,8 @@ from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from http import HTTPStatus
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
 import certifi
@@ -95,6 +97,12 @@ class Access:
         parts = ["gemini", self.base_url, self.vertexai, self.project, self.location, self.api_key]
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
+    @property
+    def may_be_proxied(self) -> bool:
+        """Whether the environment names a proxy that could stand before this address."""
+        address = urlsplit(self.base_url or "https:")
+        return address.scheme in getproxies() and not (address.hostname and proxy_bypass(address.hostname))
+
     def client(self, session: aiohttp.ClientSession | None, tls: ssl.SSLContext) -> genai.Client:
         """A client that sends through this session, once and without a time limit of the SDK's."""
         options = types.HttpOptions(
@@ -155,7 +163,9 @@ class Clients:
         key = (asyncio.get_running_loop(), access)
         # Nothing between this and the last line waits, so that no other use comes in between.
         if key not in self._clients:
-            self._sessions[key] = _open_session(trust_env=not access.emulated)
+            # Where there is a proxy, aiohttp asks the environment and ~/.netrc again for each request, in two threads,
+            # which takes longer than all else that is done to send it.
+            self._sessions[key] = _open_session(trust_env=access.may_be_proxied and not access.emulated)
             self._clients[key] = access.client(await anext(self._sessions[key]), self.tls)
         return self._clients[key]
 

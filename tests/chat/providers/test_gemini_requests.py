@@ -23,6 +23,7 @@ from chat.parts import (
     ResponseDescribed,
     Role,
 )
+from chat.providers.base import Unreachable
 from chat.providers.gemini import GeminiProvider
 from tests.chat.providers.camel import in_camel_case
 from tests.chat.providers.conftest import REQUEST, Serve, all_of, parts_of, text_event
@@ -283,3 +284,35 @@ def _service_account(token_uri: str) -> dict[str, str]:
         "private_key_id": "1",
         "token_uri": token_uri,
     }
+
+
+@pytest.mark.parametrize("exceptions", ["", "gemini.test", "test", "*", "other.test"])
+async def test_proxy_of_the_environment_is_used_but_for_its_exceptions(
+    provider: GeminiProvider, settings: Settings, monkeypatch: pytest.MonkeyPatch, exceptions: str
+) -> None:
+    for name in ("http_proxy", "no_proxy", "NO_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("no_proxy", exceptions)
+    settings.GEMINI_EMULATED, settings.GEMINI_API_KEY = False, "k"
+    settings.GOOGLE_GEMINI_BASE_URL = f"http://gemini.test:{exceptions.count('e') + 1}"
+    async with serving(events(text_event("hi"))) as proxy:
+        monkeypatch.setenv("http_proxy", proxy.url)
+        said, error = await all_of(provider)
+    if exceptions in ("", "other.test"):
+        assert parts_of(said) == [Part(PartKind.TEXT, text="hi")]
+        assert proxy.exchanges[0].path.startswith(f"{settings.GOOGLE_GEMINI_BASE_URL}/v1beta/models/")
+    else:
+        # There is no such host.
+        assert isinstance(error, Unreachable)
+        assert not proxy.exchanges
+
+
+async def test_passwords_of_other_programs_are_not_sent(
+    provider: GeminiProvider, serve: Serve, settings: Settings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    settings.GEMINI_EMULATED, settings.GEMINI_API_KEY = False, "k"
+    (tmp_path / "netrc").write_text("machine 127.0.0.1 login someone password secret\n")
+    monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
+    async with serve(events(text_event("hi"))) as server:
+        await all_of(provider)
+    assert "authorization" not in {name.lower() for name in server.exchanges[0].headers}
