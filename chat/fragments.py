@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar
 
-from django.utils.html import format_html
+from django.utils.html import escape
 from django.utils.safestring import SafeString
 
 from chat.models import Conversation
@@ -274,7 +274,8 @@ def partial(target: str, swap: str, html: SafeString) -> SafeString:
 @lru_cache(maxsize=4096)
 def _shell(target: str, swap: str) -> tuple[SafeString, SafeString]:
     """What stands around the HTML of a swap; a live part is swapped a thousand times."""
-    return format_html('<hx-partial hx-target="#{}" hx-swap="{}">', target, swap), format_html("</hx-partial>{}", "")
+    before = SafeString(f'<hx-partial hx-target="#{escape(target)}" hx-swap="{escape(swap)}">')
+    return before, SafeString("</hx-partial>")
 
 
 def joined(pieces: Iterable[SafeString]) -> SafeString:

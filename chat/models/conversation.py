@@ -10,12 +10,13 @@ import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from typing import ClassVar
 
 from django.conf import settings
 from django.db import models, transaction
 from django.db.models import Exists, OuterRef, Q
-from django.urls import reverse
+from django.urls import get_script_prefix, reverse
 from django.utils import timezone
 
 from attachments.models import Attachment
@@ -23,6 +24,14 @@ from chat.models.search import Holds
 from chat.parts import PartKind, Role
 from chat.search.query import Term
 from chat.statements import Given
+
+NO_ID = str(uuid.UUID(int=0))
+
+
+@lru_cache(maxsize=8)
+def _address(script_prefix: str) -> str:
+    """Where the conversation of `NO_ID` would be below that path; Django takes 0.04 ms to make one up."""
+    return reverse("conversation", args=[NO_ID])
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +165,7 @@ class Conversation(models.Model):
         return self.title or "New conversation"
 
     def get_absolute_url(self) -> str:
-        return reverse("conversation", args=[self.pk])
+        return _address(get_script_prefix()).replace(NO_ID, str(self.pk))
 
     def change_settings(self, changes: Mapping[str, str | bool]) -> None:
         """Write these columns and no other: a live turn may be counting `revision` up at the same time.

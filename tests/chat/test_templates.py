@@ -15,6 +15,7 @@ from django.contrib.auth.models import AnonymousUser
 from django.template.loader import render_to_string
 from django.test import RequestFactory
 from django.utils.safestring import SafeString
+from jinja2 import FileSystemLoader
 
 from chat.catalogue.choices import Choice
 from chat.fragments import (
@@ -24,6 +25,7 @@ from chat.fragments import (
     Grounding,
     MessageView,
     PartView,
+    Rating,
     Source,
     Versions,
     usage_html,
@@ -32,7 +34,7 @@ from chat.models import Conversation
 from chat.models.found import Found
 from chat.notices import Notice
 from chat.parts import JSON, OUTCOME_OK, Part, PartKind
-from chat.rendering.jinja import render
+from chat.rendering.jinja import environment, render
 from chat.search.excerpt import Piece
 
 TEMPLATES = settings.BASE_DIR / "templates"
@@ -189,6 +191,26 @@ ODD = [
     Part(PartKind.UNSUPPORTED),
     Part(PartKind.TEXT, text=""),
 ]
+
+
+@pytest.mark.parametrize("role", ["model", "user"])
+@pytest.mark.parametrize("status", ["done", "running", "failed"])
+def test_included_templates_are_the_same_compiled_in_or_not(role: str, status: str) -> None:
+    view = replace(
+        message_view(role=role, status=status, text="go", parts=ALL_PARTS, attachments=(GRAPH, IMAGE, FILE)),
+        notice=Notice("error", "It failed.", "continue"),
+        versions=Versions(1, 2, None, MESSAGE_ID),
+        grounding=SOURCES,
+        about=ABOUT,
+        rating=Rating(MESSAGE_ID, is_good=False, reason="<b>"),
+        left_out=2,
+    )
+    templates = FileSystemLoader(TEMPLATES)
+    apart, at_once = (environment(loader=templates, auto_reload=is_watched) for is_watched in (True, False))
+    html = at_once.get_template("chat/_message.jinja").render({"message": view})
+    assert html == apart.get_template("chat/_message.jinja").render({"message": view})
+    assert html == message_html(view)
+    assert "{%" not in html
 
 
 @pytest.mark.parametrize("kind", PartKind)
