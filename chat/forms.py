@@ -182,8 +182,8 @@ class EditForm(SendForm):
 
 
 # What every question passes.
-for questions in (SendForm, EditForm):
-    questions.base_fields = SharedFields(questions.base_fields)
+SendForm.base_fields = SharedFields(SendForm.base_fields)
+EditForm.base_fields = SharedFields(EditForm.base_fields)
 
 
 class VersionForm(SentencesForm):

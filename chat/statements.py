@@ -122,7 +122,10 @@ class _Compiled:
             with database.wrap_database_errors:
                 return int(database.connection.executemany(self._bare_sql, bound).rowcount)
         with database.cursor() as cursor:
-            cursor.executemany(self._sql, bound)
+            if len(bound) == 1:
+                cursor.execute(self._sql, bound[0])
+            else:
+                cursor.executemany(self._sql, bound)
             return int(cursor.rowcount)
 
     def _bound(self, values: Values, database: BaseDatabaseWrapper) -> list[Any]:

@@ -37,6 +37,9 @@ def prepare() -> None:
         # A proxy's certificates are no account.
         if not name.endswith(("_CA_BUNDLE", "_CERTS_FILE")):
             del os.environ[name]
+    # Servers of tests are on this machine, or are proxies themselves.
+    for name in [name for name in os.environ if name.lower() in ("http_proxy", "https_proxy", "all_proxy", "no_proxy")]:
+        del os.environ[name]
     for name in settings_variables():
         # Empty, not absent: an absent one would be read from `.env`.
         os.environ[name] = os.environ[f"{name}_FILE"] = ""

@@ -100,8 +100,12 @@ class Access:
     @property
     def may_be_proxied(self) -> bool:
         """Whether the environment names a proxy that could stand before this address."""
-        address = urlsplit(self.base_url or "https:")
-        return address.scheme in getproxies() and not (address.hostname and proxy_bypass(address.hostname))
+        proxies = getproxies()
+        if not self.base_url:
+            # The SDK chooses the address.
+            return "http" in proxies or "https" in proxies
+        address = urlsplit(self.base_url)
+        return address.scheme in proxies and not proxy_bypass(address.hostname or "")
 
     def client(self, session: aiohttp.ClientSession | None, tls: ssl.SSLContext) -> genai.Client:
         """A client that sends through this session, once and without a time limit of the SDK's."""

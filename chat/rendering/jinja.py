@@ -21,7 +21,8 @@ INCLUDE = re.compile(r'\{% include "([^"]+)" %\}')
 class Inlined(Extension):
     """Puts a template in the place of its include, once, when it is compiled.
 
-    An include makes a context of its own each time, which takes longer than most of our small templates.
+    An include makes a context of its own each time, which takes longer than most of our small templates. So what is
+    included shares its names with whoever includes it: what it sets, the other must not use, and none includes itself.
     """
 
     def preprocess(self, source: str, name: str | None, filename: str | None = None) -> str:

@@ -18,7 +18,7 @@ from chat.models import Conversation, Turn
 from chat.parts import Content, Part, PartKind, Role
 from chat.turns.budget import fitting, tokens_of
 from chat.turns.history import answerable, by_speaker, merged, without_open_code, without_signatures
-from chat.turns.runner import Runner, start_turn
+from chat.turns.runner import Runner, edit_turn, regenerate_turn, start_turn
 from chat.turns.sent_files import as_sent
 from chat.turns.starting import Asked
 from tests.attachments.conftest import png
@@ -47,16 +47,21 @@ async def test_files_of_a_question_are_sent_with_it(emulated: Settings) -> None:
         )
         return shown.pk, Asked("what is this?", (file,))
 
-    await start_turn(ask)
+    first = await start_turn(ask)
     await Runner.current().drain()
     turn = await Turn.objects.aget(conversation=conversation)
     assert turn.status == "done"
-    [call] = calls_since(emulated.GOOGLE_GEMINI_BASE_URL, before)
-    [content] = call["request"]["contents"]
-    data = content["parts"][0]["inlineData"]
-    assert data["mimeType"] == "image/png"
-    assert base64.b64decode(data["data"], altchars=b"-_") == png(3)
-    assert content["parts"][1] == {"text": "what is this?"}
+    await regenerate_turn(lambda: conversation.pk)
+    await Runner.current().drain()
+    await edit_turn(first.turn.user_message_id, lambda: (conversation.pk, Asked("what is that?")))
+    await Runner.current().drain()
+    calls = calls_since(emulated.GOOGLE_GEMINI_BASE_URL, before)
+    for call, words in zip(calls, ["what is this?", "what is this?", "what is that?"], strict=True):
+        [content] = call["request"]["contents"]
+        data = content["parts"][0]["inlineData"]
+        assert data["mimeType"] == "image/png"
+        assert base64.b64decode(data["data"], altchars=b"-_") == png(3)
+        assert content["parts"][1] == {"text": words}
     await database_sync_to_async(conversation.refresh_from_db)()
     assert conversation.title == "what is this?"
 

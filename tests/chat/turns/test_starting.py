@@ -47,5 +47,6 @@ def test_looking_for_live_answers_goes_through_no_list_of_conversations() -> Non
     with connection.cursor() as cursor:
         cursor.execute(f"EXPLAIN QUERY PLAN {sql}", parameters)
         plan = " ".join(detail for *_, detail in cursor.fetchall())
+    assert "chat_turn USING INDEX live_turns_by_lease" in plan
     assert "SEARCH chat_conversation USING INDEX sqlite_autoindex_chat_conversation_1 (id=?)" in plan
     assert "owner" not in plan

@@ -22,7 +22,7 @@ def storing(name: str) -> Callable[[], bool]:
 
     def store() -> bool:
         is_shared = connection.in_atomic_block
-        with transaction.atomic():
+        with transaction.atomic(savepoint=False):
             Label.objects.create(name=name)
         return is_shared
 
@@ -31,7 +31,7 @@ def storing(name: str) -> Callable[[], bool]:
 
 def refused() -> bool:
     """Stores a row, and then thinks better of it."""
-    with transaction.atomic():
+    with transaction.atomic(savepoint=False):
         Label.objects.create(name="refused")
         raise StartRefused("No.")
 
