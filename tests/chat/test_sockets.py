@@ -50,7 +50,11 @@ def read(socket: ClientConnection, page: Page, *, until: str, limit_s: float = L
     """Apply frames until the transcript or the error line holds `until`."""
     give_up_at = time.monotonic() + limit_s
     while until not in page.root.html():
-        page.apply(str(socket.recv(timeout=max(0.1, give_up_at - time.monotonic()))))
+        try:
+            page.apply(str(socket.recv(timeout=max(0.1, give_up_at - time.monotonic()))))
+        except TimeoutError:
+            # What did come tells where it stopped.
+            raise AssertionError(f"{until} did not come within {limit_s} s: {page.root.html()[-3000:]}") from None
 
 
 def drain(socket: ClientConnection, page: Page, *, quiet_s: float = 0.3) -> None:
