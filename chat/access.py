@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Sequence
+from typing import TypeAlias
 
 from django.contrib.auth import get_user
 from django.contrib.auth.base_user import AbstractBaseUser
@@ -28,6 +29,9 @@ _OWN = Select(
 )
 
 
+AnyUser: TypeAlias = AbstractBaseUser | AnonymousUser
+
+
 class SignedInRequest(HttpRequest):
     """A request behind `login_required`."""
 
@@ -35,7 +39,7 @@ class SignedInRequest(HttpRequest):
     htmx: HtmxDetails
 
 
-def signed_in(session_key: str) -> AbstractBaseUser | AnonymousUser:
+def signed_in(session_key: str) -> AnyUser:
     """Whoever a session is of, as pages find it out: nobody once it has ended or the password has changed."""
     request = HttpRequest()
     request.session = SessionStore(session_key or None)
@@ -49,14 +53,14 @@ class NotFound(Http404):
         super().__init__("There is nothing here that you may see.")
 
 
-def conversations_of(user: AbstractBaseUser | AnonymousUser) -> ConversationQuerySet:
+def conversations_of(user: AnyUser) -> ConversationQuerySet:
     """Every conversation that `user` may read; none for anonymous and deactivated users."""
     if not user.is_authenticated or not user.is_active:
         return Conversation.objects.none()
     return Conversation.objects.owned_by(user.pk)
 
 
-def readable_conversation(user: AbstractBaseUser | AnonymousUser, conversation_id: uuid.UUID | str) -> Conversation:
+def readable_conversation(user: AnyUser, conversation_id: uuid.UUID | str) -> Conversation:
     """Return the conversation if `user` may read it. Raises NotFound."""
     if not user.is_authenticated or not user.is_active:
         raise NotFound
@@ -69,13 +73,23 @@ def readable_conversation(user: AbstractBaseUser | AnonymousUser, conversation_i
     return found
 
 
-def writable_conversation(user: AbstractBaseUser | AnonymousUser, conversation_id: uuid.UUID | str) -> Conversation:
+def writable_conversation(user: AnyUser, conversation_id: uuid.UUID | str) -> Conversation:
     """Return the conversation if `user` may send, rename or delete in it: its owner alone. Raises NotFound."""
     return readable_conversation(user, conversation_id)
 
 
+def check_writable(user: AnyUser, conversation: Conversation | None) -> Conversation:
+    """Return a conversation that has been read by its id alone, if `user` may write in it. Raises NotFound.
+
+    None: there is none of that id.
+    """
+    if not user.is_authenticated or not user.is_active or conversation is None or conversation.owner_id != user.pk:
+        raise NotFound
+    return conversation
+
+
 def writable_message(
-    user: AbstractBaseUser | AnonymousUser,
+    user: AnyUser,
     message_id: uuid.UUID,
     conversation_id: uuid.UUID | None = None,
 ) -> Message:
@@ -90,7 +104,7 @@ def writable_message(
     return found
 
 
-def attachments_of(user: AbstractBaseUser | AnonymousUser, ids: Sequence[uuid.UUID]) -> list[Attachment]:
+def attachments_of(user: AnyUser, ids: Sequence[uuid.UUID]) -> list[Attachment]:
     """Return the attachments in the order of `ids`. Raises NotFound unless every one of them is the user's own."""
     if not ids:
         return []

@@ -26,7 +26,7 @@ from django.contrib.auth.models import AnonymousUser
 from django.db import DatabaseError
 from django.http import parse_cookie
 
-from chat.access import NotFound, attachments_of, readable_conversation, signed_in, writable_conversation
+from chat.access import NotFound, readable_conversation, signed_in, writable_conversation
 from chat.forms import EditForm, SendForm, VersionForm
 from chat.fragments import EMPTY, beside_swaps, error_html, frame, message_html, partial, transcript_html
 from chat.models import Conversation
@@ -35,9 +35,9 @@ from chat.turns.branches import SwitchRefused
 from chat.turns.broadcast import Frame
 from chat.turns.deciding import StartRefused
 from chat.turns.following import REFUSED_LIMIT, WINDOW_FRAMES, Pace, Place, Window
-from chat.turns.runner import continue_turn, edit_turn, regenerate_turn, start_turn, stop_turn, switch_version
+from chat.turns.runner import start_turn, stop_turn, switch_version
 from chat.turns.spending import conversation_usage
-from chat.turns.starting import Asked
+from chat.turns.starting import Ask, Continuation, Edit, Version
 from chat.turns.transcript import Snapshot, is_current, snapshot
 
 CLOSE_GONE = 4404
@@ -245,15 +245,12 @@ class ConversationConsumer(AsyncWebsocketConsumer):
             return
         data = form.cleaned_data
 
-        def ask() -> tuple[uuid.UUID, Asked]:
-            attachments = attachments_of(self.user, data["attachments"])
-            asked = Asked(data["text"], attachments, data["client_id"], data["code_execution"], data["model"])
-            return self._authorise(), asked
-
+        place = self.user, self.conversation_id, data["text"], data["attachments"]
+        chosen = {name: data[name] for name in ("client_id", "model")} | {"code_mode": data["code_execution"]}
         if edited := data.get("message_id"):
-            await edit_turn(edited, ask)
+            await start_turn(Edit(*place, message_id=edited, **chosen))
         else:
-            await start_turn(ask)
+            await start_turn(Ask(*place, **chosen))
         accepted = {"accepted": data["client_id"]} if data["client_id"] else {}
         await self._answer(frame(partial("composer-error", "innerHTML", EMPTY), **accepted))
 
@@ -261,7 +258,8 @@ class ConversationConsumer(AsyncWebsocketConsumer):
         return writable_conversation(self.user, self.conversation_id).pk
 
     async def _continue(self, message: dict[str, Any]) -> None:
-        await continue_turn(self._authorise, without_tools=message.get("code_execution") == "off")
+        without_tools = message.get("code_execution") == "off"
+        await start_turn(Continuation(self.user, self.conversation_id, without_tools=without_tools))
         await self._clear_complaint()
 
     async def _regenerate(self, message: dict[str, Any]) -> None:
@@ -269,7 +267,7 @@ class ConversationConsumer(AsyncWebsocketConsumer):
         if not form.is_valid():
             await self._complain(form.sentence())
             return
-        await regenerate_turn(self._authorise, form.cleaned_data["message_id"])
+        await start_turn(Version(self.user, self.conversation_id, form.cleaned_data["message_id"]))
         await self._clear_complaint()
 
     async def _switch(self, message: dict[str, Any]) -> None:

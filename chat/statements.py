@@ -198,12 +198,13 @@ class Insert(Generic[ModelT]):
         # A number that the database gives is not among them: those rows are known by other columns.
         self._fields = [field for field in model._meta.concrete_fields if not isinstance(field, models.AutoField)]
 
-    def one(self, row: ModelT, **values: Any) -> ModelT:  # noqa: ANN401
-        """Insert an object; it is then as `create` would give it."""
-        columns = {field.attname: field.pre_save(row, add=True) for field in self._fields}
-        self.many([{**columns, **values}])
-        row._state.adding, row._state.db = False, DEFAULT_DB_ALIAS
-        return row
+    def all(self, rows: Sequence[ModelT], **values: Any) -> None:  # noqa: ANN401
+        """Insert objects in one go; each is then as `create` would give it. `values`: given for all of them."""
+        self.many(
+            {**{field.attname: field.pre_save(row, add=True) for field in self._fields}, **values} for row in rows
+        )
+        for row in rows:
+            row._state.adding, row._state.db = False, DEFAULT_DB_ALIAS
 
     def many(self, rows: Iterable[Values]) -> None:
         """Insert some in one go, each as values by the names of its columns."""
@@ -233,9 +234,13 @@ class Update:
 
     def run(self, **values: Any) -> int:  # noqa: ANN401 - whatever the columns hold
         """Make them; in how many rows."""
+        return self.run_all([values])
+
+    def run_all(self, given: Iterable[Values]) -> int:
+        """Make them with each of these values, in one go; in how many rows altogether."""
         database = connections[DEFAULT_DB_ALIAS]
         compiled = self._compiled.get(database.vendor) or self._compile(database)
-        return compiled.change([values], database)
+        return compiled.change(given, database)
 
     def _compile(self, database: BaseDatabaseWrapper) -> _Compiled:
         query: UpdateQuery = self._build().query.chain(UpdateQuery)  # type: ignore[assignment]

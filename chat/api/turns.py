@@ -30,7 +30,7 @@ from chat.forms import CLIENT_ID_LIMIT, SendForm
 from chat.models import Conversation, Message, MessageAttachment
 from chat.turns.deciding import Chosen, StartRefused
 from chat.turns.runner import start_turn, stop_turn
-from chat.turns.starting import Asked
+from chat.turns.starting import Ask
 from chat.turns.starting import StartedTurn as Started
 
 STREAM_RETRY_S = 10
@@ -62,21 +62,24 @@ class ConversationTurns(ApiView):
         self.need_server()
         asked = form.cleaned_data
 
-        def ask() -> tuple[uuid.UUID, Asked]:
-            try:
-                files = attachments_of(self.caller, asked["attachments"])
-            except NotFound:
-                raise invalid("refused", attachments="An attached file is not known here.") from None
-            writable = writable_conversation(self.caller, conversation.pk)
-            return writable.pk, Asked(asked["text"], files, asked["client_id"], asked["code_execution"], asked["model"])
-
+        try:
+            attachments_of(self.caller, asked["attachments"])
+        except NotFound:
+            raise invalid("refused", attachments="An attached file is not known here.") from None
+        ask = Ask(
+            self.caller,
+            conversation.pk,
+            asked["text"],
+            asked["attachments"],
+            client_id=asked["client_id"],
+            code_mode=asked["code_execution"],
+            model=asked["model"],
+        )
         try:
             # On the server's own event loop, where the answer's task stays when this request is over.
             started = async_to_sync(start_turn)(ask)
         except StartRefused as refusal:
             raise _conflict(conversation, refusal) from None
-        except Conversation.DoesNotExist:
-            raise NotFound from None
         _check_same_question(started, asked)
         said = started_json(started.turn)
         return Response(said, status=202, headers={"Location": said["events_url"].removesuffix("events/")})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -10,7 +10,7 @@ from django.conf import settings
 from django.db.models import QuerySet
 
 from attachments.models import Attachment
-from chat.catalogue.setups import Setup, UnknownModel, setup_of
+from chat.catalogue.setups import Setup, UnknownModel
 from chat.intent import decide
 from chat.models import Conversation, Message, MessageAttachment, Part, Turn
 from chat.notices import ERRORS
@@ -55,8 +55,10 @@ class Decided:
     """A sentence for a person."""
 
 
-def chosen_setup(conversation: Conversation, chosen: Chosen, files: Sequence[Attachment]) -> Setup:
-    """Of the chosen model, which must take these files."""
+def chosen_setup(
+    conversation: Conversation, chosen: Chosen, files: Sequence[Attachment], setup_of: Callable[[str], Setup]
+) -> Setup:
+    """Of the chosen model, which must take these files; `setup_of` raises UnknownModel."""
     try:
         setup = setup_of(chosen.model or conversation.model)
     except UnknownModel as unknown:

@@ -14,8 +14,6 @@ from dataclasses import dataclass, replace
 from itertools import chain, groupby
 from typing import Any
 
-from django.db import DatabaseError
-
 from attachments.models import Attachment
 from attachments.store import BytesUnavailable, read_bytes
 from chat.catalogue.instructions import system_instruction
@@ -57,11 +55,11 @@ class Prepared:
 def prepare_at_once(started: StartedTurn) -> Prepared | None:
     """The request of a conversation's first question, where nothing must be read for it; None: `prepare` it."""
     turn = started.turn
-    if turn.user_message.index or started.attachments or not started.asks:
+    if not started.is_new or turn.user_message.index or started.attachments or not started.asks:
         return None
     try:
         return _request([ReadMessage(turn.user_message)], turn, Replay(graphs=0, images=0))
-    except DatabaseError:
+    except Exception:
         # The turn has begun: whoever runs it tries this again, and ends it where that fails too.
         logger.exception("the request of turn %s could not be prepared at once", turn.pk)
         return None

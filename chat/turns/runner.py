@@ -9,8 +9,7 @@ import asyncio
 import logging
 import uuid
 import weakref
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Sequence
 
 from chat.fragments import frame
 from chat.turns import branches, broadcast, history, store, titles
@@ -19,14 +18,7 @@ from chat.turns.engine import run_turn
 from chat.turns.group_commit import GroupCommit
 from chat.turns.history import Prepared
 from chat.turns.live_turn import LiveTurn
-from chat.turns.starting import (
-    Asked,
-    StartedTurn,
-    create_continuation,
-    create_edit,
-    create_turn,
-    create_version,
-)
+from chat.turns.starting import Start, StartedTurn, create_turns
 from chat.turns.together import Together
 
 logger = logging.getLogger(__name__)
@@ -38,42 +30,12 @@ Authorise = Callable[[], uuid.UUID]
 """Checks who may write, and gives the conversation's id. Runs on the store's thread; what it raises is raised."""
 
 
-async def start_turn(ask: Callable[[], tuple[uuid.UUID, Asked]]) -> StartedTurn:
-    """Store a question and begin to answer it; a repeated `client_id` gives the turn that it started before.
+async def start_turn(start: Start) -> StartedTurn:
+    """Have an answer written; a repeated `client_id` gives the turn that it started before.
 
-    `ask` authorises and gathers, on the store's thread, so that a start costs one crossing. Raises StartRefused while
-    an answer is being written, and what `ask` raises.
+    Raises what `Start.plan` raises, above all StartRefused while an answer is being written.
     """
-
-    def create() -> StartedTurn:
-        conversation_id, asked = ask()
-        return create_turn(conversation_id, asked, lease_owner=broadcast.PROCESS)
-
-    return await Runner.current().start(create)
-
-
-async def continue_turn(authorise: Authorise, *, without_tools: bool = False) -> StartedTurn:
-    """Go on after an answer that was cut short. Raises StartRefused where there is nothing to continue."""
-
-    def create() -> StartedTurn:
-        return create_continuation(authorise(), lease_owner=broadcast.PROCESS, without_tools=without_tools)
-
-    return await Runner.current().start(create)
-
-
-async def regenerate_turn(authorise: Authorise, message_id: uuid.UUID | None = None) -> StartedTurn:
-    """Write another version of an answer, by default of the last. Raises StartRefused where there is none."""
-    return await Runner.current().start(lambda: create_version(authorise(), message_id, lease_owner=broadcast.PROCESS))
-
-
-async def edit_turn(message_id: uuid.UUID, ask: Callable[[], tuple[uuid.UUID, Asked]]) -> StartedTurn:
-    """Ask an earlier question in other words, as a new branch. Raises StartRefused where there is none."""
-
-    def create() -> StartedTurn:
-        conversation_id, asked = ask()
-        return create_edit(conversation_id, message_id, asked, lease_owner=broadcast.PROCESS)
-
-    return await Runner.current().start(create)
+    return await Runner.current().start(start)
 
 
 async def switch_version(authorise: Authorise, message_id: uuid.UUID) -> None:
@@ -110,7 +72,7 @@ class Runner:
     def __init__(self) -> None:
         self._commits = GroupCommit(broadcast.PROCESS)
         self._turns: dict[uuid.UUID, LiveTurn] = {}
-        self._starts: Together[tuple[StartedTurn, Prepared | None]] = Together()
+        self._starts = Together(_created)
         self._starting: set[asyncio.Task[StartedTurn]] = set()
         self._naming: set[asyncio.Task[None]] = set()
 
@@ -122,15 +84,15 @@ class Runner:
             _runners[loop] = cls()
         return _runners[loop]
 
-    async def start(self, create: Callable[[], StartedTurn]) -> StartedTurn:
+    async def start(self, start: Start) -> StartedTurn:
         """Create a turn on the store's thread and launch it; once created it runs, whoever asked may be gone."""
-        task = asyncio.get_running_loop().create_task(self._start(create))
+        task = asyncio.get_running_loop().create_task(self._start(start))
         self._starting.add(task)
         task.add_done_callback(self._starting.discard)
         return await asyncio.shield(task)
 
-    async def _start(self, create: Callable[[], StartedTurn]) -> StartedTurn:
-        started, prepared = await self._starts.run(partial(_created, create))
+    async def _start(self, start: Start) -> StartedTurn:
+        started, prepared = await self._starts.run(start)
         if started.is_new:
             self._launch(started, prepared)
         return started
@@ -180,11 +142,13 @@ class Runner:
             await asyncio.sleep(0)
 
 
-def _created(create: Callable[[], StartedTurn]) -> tuple[StartedTurn, Prepared | None]:
-    """A turn, and its request where that takes no further crossing to another thread."""
-    started = create()
-    prepared = history.prepare_at_once(started) if started.is_new else None
-    return started, prepared
+def _created(starts: Sequence[Start]) -> list[tuple[StartedTurn, Prepared | None] | Exception]:
+    """Turns, each with its request where that takes no further crossing to another thread."""
+    outcomes = create_turns(starts, lease_owner=broadcast.PROCESS)
+    return [
+        outcome if isinstance(outcome, Exception) else (outcome, history.prepare_at_once(outcome))
+        for outcome in outcomes
+    ]
 
 
 async def _name(conversation_id: uuid.UUID) -> None:

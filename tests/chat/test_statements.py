@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from datetime import timedelta
 from decimal import Decimal
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 from django.contrib.auth.models import User
@@ -57,6 +57,15 @@ def test_rows_and_objects_are_as_the_orm_reads_them(owner: User) -> None:
     assert statement.first(owner_id=owner.pk + 1) is None
 
 
+ModelT = TypeVar("ModelT", bound=Model)
+
+
+def inserted(row: ModelT) -> ModelT:
+    """The object, stored."""
+    Insert(type(row)).all([row])
+    return row
+
+
 def test_each_shape_is_compiled_once_and_asked_once(
     owner: User, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
@@ -73,10 +82,10 @@ def test_each_shape_is_compiled_once_and_asked_once(
 def test_what_is_inserted_and_updated_is_as_the_orm_writes_it(
     owner: User, text: str, fields: dict[str, object], signature: bytes | None
 ) -> None:
-    conversation = Insert(Conversation).one(Conversation(owner=owner, title="a"))
+    conversation = inserted(Conversation(owner=owner, title="a"))
     assert columns(conversation) == columns(Conversation.objects.get(pk=conversation.pk))
     assert conversation.created_at == columns(conversation)["created_at"]
-    message = Insert(Message).one(Message(conversation=conversation, index=0, role="user", text=text))
+    message = inserted(Message(conversation=conversation, index=0, role="user", text=text))
     whole = {"language": "", "outcome": "", "call_id": "", "mime_type": "", "attachment_id": None}
     told = {"kind": "text", "text": text, "fields": fields, "thought_signature": signature, **whole}
     Insert(Part).many({"message_id": message.pk, "index": index, **told} for index in range(3))
@@ -95,7 +104,7 @@ def test_database_reckons_from_what_is_given(owner: User) -> None:
     answer = Message.objects.create(conversation=conversation, index=1, role="model", parent=question)
     lease = Insert(Turn, lease_expires_at=Now() + Given("lease", DurationField()))
     turn = Turn(conversation=conversation, user_message=question, message=answer, parameters={"a": [1]})
-    lease.one(turn, lease=timedelta(hours=1))
+    lease.all([turn], lease=timedelta(hours=1))
     ends_at = Turn.objects.get(pk=turn.pk).lease_expires_at
     assert ends_at is not None
     assert abs(ends_at - timezone.now() - timedelta(hours=1)) < timedelta(minutes=1)
@@ -105,7 +114,7 @@ def test_database_reckons_from_what_is_given(owner: User) -> None:
 
 
 def test_row_that_was_inserted_can_be_saved_again(owner: User) -> None:
-    conversation = Insert(Conversation).one(Conversation(owner=owner, title="a"))
+    conversation = inserted(Conversation(owner=owner, title="a"))
     conversation.title = "b"
     conversation.save()
     assert [row.title for row in Conversation.objects.all()] == ["b"]
@@ -121,7 +130,7 @@ def test_whoever_listens_to_queries_hears_of_them_and_changes_nothing(owner: Use
         return execute(sql, *told)
 
     def all_of_them(title: str) -> tuple[list[dict[str, object]], int]:
-        made = Insert(Conversation).one(Conversation(owner=owner, title=title))
+        made = inserted(Conversation(owner=owner, title=title))
         found = [{**columns(row), "id": None, "created_at": None, "updated_at": None} for row in [made]]
         assert [row.pk for row in titled.objects(title=title)] == [made.pk]
         return [{**row, "title": ""} for row in found], rename.run(title=title)
@@ -136,11 +145,11 @@ def test_whoever_listens_to_queries_hears_of_them_and_changes_nothing(owner: Use
 def test_what_goes_wrong_is_told_as_django_tells_it(
     owner: User, is_listened_to: bool, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
-    first = Insert(Conversation).one(Conversation(owner=owner, title="a"))
+    first = inserted(Conversation(owner=owner, title="a"))
     with django_assert_max_num_queries(9) if is_listened_to else nullcontext():
         with transaction.atomic():
             with pytest.raises(IntegrityError):
-                Insert(Conversation).one(Conversation(pk=first.pk, owner=owner, title="again"))
+                inserted(Conversation(pk=first.pk, owner=owner, title="again"))
             connection.set_rollback(True)
             with pytest.raises(transaction.TransactionManagementError):
                 TITLED.rows(1, title_0="a")

@@ -20,9 +20,9 @@ from pytest_django import Settings
 from chat.imports.importing import import_file
 from chat.models import Conversation, Turn
 from chat.turns.runner import Runner, start_turn
-from chat.turns.starting import Asked
 from tests.chat.exports.building import exported_bytes, exported_json
 from tests.chat.imports.building import comparable
+from tests.chat.turns.running import asking
 from tests.factories import make_attachment, make_conversation, make_user
 
 CSV = b"month,sales\nJan,3\nFeb,5\nMar,4\n"
@@ -42,7 +42,7 @@ HASH_DISTANCE = 10
 
 async def asked(conversation: Conversation, text: str, **fields: Any) -> Turn:  # noqa: ANN401
     """Ask, and wait for the end."""
-    started = await start_turn(lambda: (conversation.pk, Asked(text, code_mode="on", **fields)))
+    started = await start_turn(asking(conversation, text, code_mode="on", **fields))
     await Runner.current().drain()
     return await Turn.objects.aget(pk=started.turn.pk)
 
@@ -75,7 +75,7 @@ async def test_recorded_conversation_runs_again_and_goes_on_elsewhere(emulated: 
     conversation = await sync_to_async(make_conversation)(title="Run me")
     file = await sync_to_async(lambda: make_attachment(conversation.owner, data=CSV, name="sales.csv"))()
     for number, prompt in enumerate(PROMPTS):
-        turn = await asked(conversation, prompt, attachments=[file] if number == 1 else [])
+        turn = await asked(conversation, prompt, attachment_ids=[file.pk] if number == 1 else [])
         assert turn.status == Turn.Status.DONE
     await sync_to_async(check_notebook)(conversation, tmp_path)
     copy = await sync_to_async(check_import)(conversation)
@@ -104,6 +104,6 @@ def check_notebook(conversation: Conversation, folder: Path) -> None:
 def check_import(conversation: Conversation) -> Conversation:
     owner = make_user()
     imported = import_file(exported_bytes(conversation, "zip"), owner_id=owner.pk)
-    copy = Conversation.objects.get(pk=imported.created[0])
+    copy = Conversation.objects.select_related("owner").get(pk=imported.created[0])
     assert comparable(exported_json(copy)) == comparable(exported_json(conversation))
     return copy

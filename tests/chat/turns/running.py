@@ -17,7 +17,7 @@ from chat.models import Conversation, Turn
 from chat.turns import broadcast
 from chat.turns.broadcast import Frame
 from chat.turns.runner import Runner, start_turn
-from chat.turns.starting import Asked, StartedTurn
+from chat.turns.starting import Ask, StartedTurn
 from chat.turns.transcript import snapshot
 from tests.dom import Page
 from tests.factories import make_conversation
@@ -60,11 +60,16 @@ async def new_conversation(**settings: str) -> Conversation:
     return conversation
 
 
+def asking(conversation: Conversation, text: str = "go", **chosen: Any) -> Ask:  # noqa: ANN401 - whatever there is
+    """Its owner's question."""
+    return Ask(conversation.owner, conversation.pk, text, **chosen)
+
+
 async def answered(conversation: Conversation, text: str, tab: Tab | None = None) -> Turn:
     """Ask, wait for the end; the turn as stored."""
     if tab:
         broadcast.subscribe(conversation.pk, tab)
-    started = await start_turn(lambda: (conversation.pk, Asked(text)))
+    started = await start_turn(asking(conversation, text))
     await Runner.current().drain()
     if tab:
         broadcast.unsubscribe(conversation.pk, tab)

@@ -8,6 +8,7 @@ import uuid
 from dataclasses import dataclass, field
 
 import pytest
+from asgiref.sync import sync_to_async
 from django.db import transaction
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -22,10 +23,10 @@ from chat.turns.attempts import Replay
 from chat.turns.branches import SwitchRefused
 from chat.turns.deciding import StartRefused
 from chat.turns.history import prepare
-from chat.turns.runner import Runner, edit_turn, regenerate_turn, start_turn, switch_version
-from chat.turns.starting import Asked, StartedTurn, create_continuation, create_edit, create_turn, create_version
+from chat.turns.runner import Runner, start_turn, switch_version
+from chat.turns.starting import Continuation, Edit, StartedTurn, Version, create_turn
 from chat.turns.transcript import snapshot
-from tests.chat.turns.running import Tab, answered, calls_since, finished, fresh_page, new_conversation, seen
+from tests.chat.turns.running import Tab, answered, asking, calls_since, finished, fresh_page, new_conversation, seen
 from tests.factories import make_attachment, make_conversation
 
 MESSAGES = 20
@@ -82,7 +83,7 @@ def end(started: StartedTurn, text: str) -> None:
 def told(conversation: Conversation) -> list[tuple[str, list[str | None]]]:
     """What the model would be told with one more question, which is taken back."""
     with transaction.atomic():
-        started = create_turn(conversation.pk, Asked("next"), lease_owner="test")
+        started = create_turn(asking(conversation, "next"), lease_owner="test")
         request = prepare(started.turn, Replay(graphs=4, images=4)).request
         transaction.set_rollback(True)
     assert request.contents[-1].parts == (Part(PartKind.TEXT, text="next"),)
@@ -130,15 +131,17 @@ def grow(conversation: Conversation, tree: Tree, chance: random.Random) -> None:
     questions, answers = tree.path[::2], tree.path[1::2]
     match chance.choice(["send", "edit", "regenerate", "switch"]) if tree.path else "send":
         case "send":
-            started = create_turn(conversation.pk, Asked(text), lease_owner="test")
+            started = create_turn(asking(conversation, text), lease_owner="test")
             tree.add(started.turn.user_message, text, len(tree.path))
         case "edit":
             place = 2 * chance.randrange(len(questions))
-            started = create_edit(conversation.pk, tree.path[place], Asked(text), lease_owner="test")
+            started = create_turn(
+                Edit(conversation.owner, conversation.pk, text, message_id=tree.path[place]), lease_owner="test"
+            )
             tree.add(started.turn.user_message, text, place)
         case "regenerate":
             place = 2 * chance.randrange(len(answers)) + 1
-            started = create_version(conversation.pk, tree.path[place], lease_owner="test")
+            started = create_turn(Version(conversation.owner, conversation.pk, tree.path[place]), lease_owner="test")
             del tree.path[place:]
         case _:
             chosen = chance.choice([pk for shown in tree.path for pk in tree.versions(shown)])
@@ -170,7 +173,9 @@ async def test_edit_makes_a_branch_in_every_tab_and_both_paths_live_on(emulated:
     first = await answered(conversation, "first", tab)
     await answered(conversation, "second", tab)
     with tab.following():
-        edited = await finished(edit_turn(first.user_message_id, lambda: (conversation.pk, Asked("first, better"))))
+        edited = await finished(
+            start_turn(Edit(conversation.owner, conversation.pk, "first, better", message_id=first.user_message_id))
+        )
     assert edited.status == Turn.Status.DONE
     assert tab.page.transcript == await fresh_page(conversation)
     assert "2/2" in tab.page.transcript
@@ -199,7 +204,7 @@ async def test_regenerated_answer_is_a_version_beside_the_old_one(emulated: Sett
     first = await answered(conversation, "first", tab)
     await answered(conversation, "second", tab)
     with tab.following():
-        await finished(regenerate_turn(lambda: conversation.pk, first.message_id))
+        await finished(start_turn(Version(conversation.owner, conversation.pk, first.message_id)))
     assert tab.page.transcript == await fresh_page(conversation)
     assert tab.page.transcript.count("<article") == 2
     assert "2/2" in tab.page.transcript
@@ -210,15 +215,15 @@ async def test_regenerated_answer_is_a_version_beside_the_old_one(emulated: Sett
 async def test_versions_stand_still_while_an_answer_is_written(emulated: Settings) -> None:
     conversation = await new_conversation(model="scenario-text")
     first = await answered(conversation, "first")
-    await finished(regenerate_turn(lambda: conversation.pk))
+    await finished(start_turn(Version(conversation.owner, conversation.pk)))
     await Conversation.objects.filter(pk=conversation.pk).aupdate(model="scenario-endless")
-    started = await start_turn(lambda: (conversation.pk, Asked("go")))
+    started = await start_turn(asking(conversation, "go"))
     with pytest.raises(SwitchRefused):
         await switch_version(lambda: conversation.pk, first.message_id)
     with pytest.raises(StartRefused):
-        await edit_turn(first.user_message_id, lambda: (conversation.pk, Asked("other")))
+        await start_turn(Edit(conversation.owner, conversation.pk, "other", message_id=first.user_message_id))
     with pytest.raises(StartRefused):
-        await regenerate_turn(lambda: conversation.pk)
+        await start_turn(Version(conversation.owner, conversation.pk))
     Runner.current().stop(started.turn.pk)
     await Runner.current().drain()
 
@@ -226,44 +231,40 @@ async def test_versions_stand_still_while_an_answer_is_written(emulated: Setting
 @pytest.mark.django_db(transaction=True)
 async def test_edit_keeps_the_files_of_the_message_and_starts_once(emulated: Settings) -> None:
     conversation = await new_conversation(model="scenario-text")
-
-    def ask() -> tuple[uuid.UUID, Asked]:
-        file = make_attachment(Conversation.objects.get(pk=conversation.pk).owner, data=b"a,b")
-        return conversation.pk, Asked("first", (file,))
-
-    first = await finished(start_turn(ask))
-    asked = Asked("again", client_id="one")
-    one = await finished(edit_turn(first.user_message_id, lambda: (conversation.pk, asked)))
-    two = await finished(edit_turn(first.user_message_id, lambda: (conversation.pk, asked)))
+    file = await sync_to_async(make_attachment)(conversation.owner, data=b"a,b")
+    first = await finished(start_turn(asking(conversation, "first", attachment_ids=(file.pk,))))
+    edit = Edit(conversation.owner, conversation.pk, "again", client_id="one", message_id=first.user_message_id)
+    one = await finished(start_turn(edit))
+    two = await finished(start_turn(edit))
     assert one.pk == two.pk
     files = MessageAttachment.objects.filter(message=one.user_message_id)
     assert [name async for name in files.values_list("attachment__name", flat=True)] == ["data.csv"]
     with pytest.raises(StartRefused):
         # It is out of view by now.
-        await edit_turn(first.user_message_id, lambda: (conversation.pk, Asked("other")))
+        await start_turn(Edit(conversation.owner, conversation.pk, "other", message_id=first.user_message_id))
 
 
 @pytest.mark.django_db
 def test_message_of_another_conversation_is_no_version_here() -> None:
     mine, other = make_conversation(), make_conversation()
-    started = create_turn(other.pk, Asked("theirs"), lease_owner="test")
+    started = create_turn(asking(other, "theirs"), lease_owner="test")
     end(started, "answer")
     for message in (started.turn.user_message_id, started.turn.message_id):
         with pytest.raises(SwitchRefused):
             branches.show(mine.pk, message)
         with pytest.raises(StartRefused), transaction.atomic():
-            create_edit(mine.pk, message, Asked("x"), lease_owner="test")
+            create_turn(Edit(mine.owner, mine.pk, "x", message_id=message), lease_owner="test")
         with pytest.raises(StartRefused), transaction.atomic():
-            create_version(mine.pk, message, lease_owner="test")
+            create_turn(Version(mine.owner, mine.pk, message), lease_owner="test")
     assert json.dumps(str(transcript_html(snapshot(mine.pk).messages))) == '""'
 
 
 @pytest.mark.django_db
 def test_what_was_chosen_for_one_message_holds_for_other_answers_to_it() -> None:
     conversation = make_conversation(model="some-model")
-    first = create_turn(conversation.pk, Asked("tell me a story", code_mode="on"), lease_owner="test")
+    first = create_turn(asking(conversation, "tell me a story", code_mode="on"), lease_owner="test")
     end(first, "answer")
-    again = create_version(conversation.pk, None, lease_owner="test")
+    again = create_turn(Version(conversation.owner, conversation.pk, None), lease_owner="test")
     assert (again.turn.code_mode, again.turn.code_execution) == ("on", True)
 
 
@@ -272,14 +273,14 @@ def test_answer_without_tools_stays_without_them_when_it_is_written_anew() -> No
     row = LanguageModel.objects.create(name="m", code_execution=True, google_search=True)
     Preset.objects.create(slug="searching", label="S", language_model=row, google_search=True)
     conversation = make_conversation(model="searching", code_execution="on")
-    first = create_turn(conversation.pk, Asked("go"), lease_owner="test")
+    first = create_turn(asking(conversation, "go"), lease_owner="test")
     assert (first.turn.code_execution, first.setup.google_search) == (True, True)
     end(first, "answer")
     Turn.objects.filter(pk=first.turn.pk).update(finish_reason="TOO_MANY_TOOL_CALLS")
-    now = create_continuation(conversation.pk, lease_owner="test", without_tools=True)
+    now = create_turn(Continuation(conversation.owner, conversation.pk, without_tools=True), lease_owner="test")
     assert (now.turn.code_execution, now.setup.google_search) == (False, False)
     end(now, "answer")
-    again = create_version(conversation.pk, None, lease_owner="test")
+    again = create_turn(Version(conversation.owner, conversation.pk, None), lease_owner="test")
     assert (again.turn.code_execution, again.setup.google_search) == (False, False)
 
 
@@ -287,11 +288,11 @@ def test_answer_without_tools_stays_without_them_when_it_is_written_anew() -> No
 def test_continuing_takes_over_the_decision_on_code_as_far_as_the_model_can() -> None:
     LanguageModel.objects.create(name="codeless", code_execution=False)
     conversation = make_conversation(model="some-model", code_execution="on")
-    first = create_turn(conversation.pk, Asked("go"), lease_owner="test")
+    first = create_turn(asking(conversation, "go"), lease_owner="test")
     end(first, "answer")
     Turn.objects.filter(pk=first.turn.pk).update(finish_reason="MAX_TOKENS")
     Conversation.objects.filter(pk=conversation.pk).update(model="codeless")
-    continued = create_continuation(conversation.pk, lease_owner="test")
+    continued = create_turn(Continuation(conversation.owner, conversation.pk), lease_owner="test")
     assert not continued.turn.code_execution
 
 
@@ -299,22 +300,23 @@ def test_continuing_takes_over_the_decision_on_code_as_far_as_the_model_can() ->
 def test_answer_written_anew_is_decided_on_what_was_there_before_it() -> None:
     conversation = make_conversation(model="some-model")
     table = make_attachment(conversation.owner, data=b"a,b\n1,2")
-    first = create_turn(conversation.pk, Asked("what stands out here?", (table,)), lease_owner="test")
+    first = create_turn(asking(conversation, "what stands out here?", attachment_ids=(table.pk,)), lease_owner="test")
     end(first, "answer")
-    again = create_version(conversation.pk, None, lease_owner="test")
+    again = create_turn(Version(conversation.owner, conversation.pk, None), lease_owner="test")
     assert (again.turn.code_execution, again.turn.code_reason) == (first.turn.code_execution, first.turn.code_reason)
     other = make_conversation(model="some-model")
-    first = create_turn(other.pk, Asked("and again?"), lease_owner="test")
+    first = create_turn(asking(other, "and again?"), lease_owner="test")
     end(first, "answer")
-    again = create_version(other.pk, None, lease_owner="test")
+    again = create_turn(Version(other.owner, other.pk, None), lease_owner="test")
     assert (again.turn.code_execution, again.turn.code_reason) == (first.turn.code_execution, first.turn.code_reason)
 
 
 @pytest.mark.django_db
 def test_files_of_a_message_do_not_grow_without_limit_by_editing() -> None:
     conversation = make_conversation(model="some-model")
-    files = [make_attachment(conversation.owner, data=bytes([number])) for number in range(11)]
-    first = create_turn(conversation.pk, Asked("go", files[:10]), lease_owner="test")
+    ids = [make_attachment(conversation.owner, data=bytes([number])).pk for number in range(11)]
+    first = create_turn(asking(conversation, "go", attachment_ids=ids[:10]), lease_owner="test")
     end(first, "answer")
+    edit = Edit(conversation.owner, conversation.pk, "go", ids[10:], message_id=first.turn.user_message_id)
     with pytest.raises(StartRefused, match="at most 10"):
-        create_edit(conversation.pk, first.turn.user_message_id, Asked("go", files[10:]), lease_owner="test")
+        create_turn(edit, lease_owner="test")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 import uuid
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Sequence
 from datetime import timedelta
 
 import pytest
@@ -29,21 +29,21 @@ from chat.turns.group_commit import GroupCommit
 from chat.turns.live_message import LiveMessage
 from chat.turns.live_turn import LiveTurn
 from chat.turns.runner import Runner, start_turn, stop_turn
-from chat.turns.starting import Asked, StartedTurn, create_turn
+from chat.turns.starting import Start, StartedTurn, create_turn, create_turns
 from chat.turns.transcript import snapshot
-from tests.chat.turns.running import Tab, answered, fresh_page, new_conversation
+from tests.chat.turns.running import Tab, answered, asking, fresh_page, new_conversation
 from tests.factories import make_conversation, make_model_message
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
 async def ask(conversation: Conversation, text: str = "go") -> StartedTurn:
-    return await start_turn(lambda: (conversation.pk, Asked(text)))
+    return await start_turn(asking(conversation, text))
 
 
 def begun(conversation: Conversation) -> LiveTurn:
     """A turn that nobody runs."""
-    return LiveTurn(create_turn(conversation.pk, Asked("go"), lease_owner=broadcast.PROCESS))
+    return LiveTurn(create_turn(asking(conversation, "go"), lease_owner=broadcast.PROCESS))
 
 
 async def opened(conversation: Conversation) -> WebsocketCommunicator:
@@ -228,12 +228,12 @@ async def test_action_that_fails_gets_a_sentence_and_leaves_nothing_behind(
 async def test_start_whose_caller_is_gone_runs_all_the_same(
     emulated: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def slow(conversation_id: uuid.UUID, asked: Asked, *, lease_owner: str) -> StartedTurn:
-        started = create_turn(conversation_id, asked, lease_owner=lease_owner)
+    def slow(starts: Sequence[Start], *, lease_owner: str) -> list[StartedTurn | Exception]:
+        outcomes = create_turns(starts, lease_owner=lease_owner)
         time.sleep(0.3)
-        return started
+        return outcomes
 
-    monkeypatch.setattr(runner, "create_turn", slow)
+    monkeypatch.setattr(runner, "create_turns", slow)
     conversation = await new_conversation(model="scenario-text")
     caller = asyncio.create_task(ask(conversation))
     await asyncio.sleep(0.1)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import uuid
 
 import pytest
+from asgiref.sync import sync_to_async
 from channels.db import database_sync_to_async
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,15 +14,15 @@ from pytest_django import Settings
 
 from attachments.models import Attachment
 from attachments.store import new_pending
-from chat.models import Conversation, Turn
+from chat.models import Turn
 from chat.parts import Content, Part, PartKind, Role
 from chat.turns.budget import fitting, tokens_of
 from chat.turns.history import answerable, by_speaker, merged, without_open_code, without_signatures
-from chat.turns.runner import Runner, edit_turn, regenerate_turn, start_turn
+from chat.turns.runner import Runner, start_turn
 from chat.turns.sent_files import as_sent
-from chat.turns.starting import Asked
+from chat.turns.starting import Edit, Version
 from tests.attachments.conftest import png
-from tests.chat.turns.running import answered, calls_since, new_conversation, seen
+from tests.chat.turns.running import answered, asking, calls_since, new_conversation, seen
 
 TEXT = Part(PartKind.TEXT, text="t")
 CODE = Part(PartKind.EXECUTABLE_CODE, text="1")
@@ -33,27 +33,22 @@ RESULT = Part(PartKind.CODE_EXECUTION_RESULT, outcome="OUTCOME_OK")
 async def test_files_of_a_question_are_sent_with_it(emulated: Settings) -> None:
     conversation = await new_conversation(model="scenario-text")
     before = seen(emulated.GOOGLE_GEMINI_BASE_URL)
-
-    def ask() -> tuple[uuid.UUID, Asked]:
-        shown = Conversation.objects.get(pk=conversation.pk)
-        file = new_pending(
-            owner_id=shown.owner_id,
-            data=png(3),
-            name="photo.png",
-            mime_type="image/png",
-            width=8,
-            height=6,
-            is_graph=False,
-        )
-        return shown.pk, Asked("what is this?", (file,))
-
-    first = await start_turn(ask)
+    file = await sync_to_async(new_pending)(
+        owner_id=conversation.owner_id,
+        data=png(3),
+        name="photo.png",
+        mime_type="image/png",
+        width=8,
+        height=6,
+        is_graph=False,
+    )
+    first = await start_turn(asking(conversation, "what is this?", attachment_ids=(file.pk,)))
     await Runner.current().drain()
     turn = await Turn.objects.aget(conversation=conversation)
     assert turn.status == "done"
-    await regenerate_turn(lambda: conversation.pk)
+    await start_turn(Version(conversation.owner, conversation.pk))
     await Runner.current().drain()
-    await edit_turn(first.turn.user_message_id, lambda: (conversation.pk, Asked("what is that?")))
+    await start_turn(Edit(conversation.owner, conversation.pk, "what is that?", message_id=first.turn.user_message_id))
     await Runner.current().drain()
     calls = calls_since(emulated.GOOGLE_GEMINI_BASE_URL, before)
     for call, words in zip(calls, ["what is this?", "what is this?", "what is that?"], strict=True):

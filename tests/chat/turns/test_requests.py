@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import pytest
+from asgiref.sync import sync_to_async
 from channels.db import database_sync_to_async
 from django.utils import timezone
 from pytest_django import Settings
@@ -25,9 +26,8 @@ from chat.models import Conversation, Instruction, LanguageModel, Part, Provider
 from chat.parts import PartKind
 from chat.turns.log import fold
 from chat.turns.runner import Runner, start_turn, stop_turn
-from chat.turns.starting import Asked
 from tests.attachments.conftest import png
-from tests.chat.turns.running import answered, calls_since, finished, fresh_page, new_conversation, seen
+from tests.chat.turns.running import answered, asking, calls_since, finished, fresh_page, new_conversation, seen
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -179,7 +179,7 @@ async def code_of_a_stopped_turn_without_its_result_is_left_out(settings: Settin
 async def text_of_a_stopped_turn_goes_back(settings: Settings) -> Conversation:
     """As far as it came; the last content is the user's."""
     conversation = await talk("stall")
-    await start_turn(lambda: (conversation.pk, Asked("first")))
+    await start_turn(asking(conversation, "first"))
     said = TurnEvent.objects.filter(turn__conversation=conversation).order_by("seq").values_list("name", "data")
     async with asyncio.timeout(10):
         # All that comes before the provider falls silent.
@@ -220,16 +220,14 @@ async def answered_function_call_of_another_model_gets_the_stand_in(settings: Se
 
 async def ask_with_files(conversation: Conversation, text: str, *files: tuple[str, str, bytes]) -> None:
     """A question with files, as (name, type, bytes)."""
-
-    def ask() -> tuple[Any, Asked]:
-        owner = Conversation.objects.get(pk=conversation.pk).owner_id
-        kept = [
-            new_pending(owner_id=owner, data=data, name=name, mime_type=kind, width=None, height=None, is_graph=False)
-            for name, kind, data in files
-        ]
-        return conversation.pk, Asked(text, kept)
-
-    turn = await finished(start_turn(ask))
+    owner = conversation.owner_id
+    kept = [
+        await sync_to_async(new_pending)(
+            owner_id=owner, data=data, name=name, mime_type=kind, width=None, height=None, is_graph=False
+        )
+        for name, kind, data in files
+    ]
+    turn = await finished(start_turn(asking(conversation, text, attachment_ids=[file.pk for file in kept])))
     assert turn.status == Turn.Status.DONE
 
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Iterator
-from functools import partial
 from typing import Any
 
 import pytest
@@ -12,7 +10,8 @@ from pytest_django import Settings
 
 from chat.models import Conversation, Turn
 from chat.turns.attempts import AGAIN
-from chat.turns.runner import continue_turn, regenerate_turn
+from chat.turns.runner import start_turn
+from chat.turns.starting import Continuation, Version
 from tests.chat.providers.recordings import FOLDER, WHY_NOT, Recording, recordings
 from tests.chat.turns.running import Tab, answered, calls_since, finished, fresh_page, new_conversation, seen
 from tests.emulator_server import running_emulator
@@ -85,7 +84,7 @@ async def test_stopped_and_cut_answers_are_continued(strict: Settings) -> None:
         await answered(conversation, "first")
         before = seen(strict.GOOGLE_GEMINI_BASE_URL)
         await Conversation.objects.filter(pk=conversation.pk).aupdate(model="scenario-text")
-        turn = await finished(continue_turn(partial(uuid.UUID, str(conversation.pk))))
+        turn = await finished(start_turn(Continuation(conversation.owner, conversation.pk)))
         assert turn.status == Turn.Status.DONE, scenario
         [call] = calls_since(strict.GOOGLE_GEMINI_BASE_URL, before)
         assert call["request"]["contents"][-1]["parts"] == [{"text": "Continue."}]
@@ -97,7 +96,7 @@ async def test_answer_without_tools_after_too_many_tool_calls(strict: Settings) 
     first = await answered(conversation, "first", tab)
     assert (first.finish_reason, first.code_execution) == ("TOO_MANY_TOOL_CALLS", True)
     before = seen(strict.GOOGLE_GEMINI_BASE_URL)
-    second = await finished(continue_turn(lambda: conversation.pk, without_tools=True))
+    second = await finished(start_turn(Continuation(conversation.owner, conversation.pk, without_tools=True)))
     assert (second.status, second.finish_reason, second.code_execution) == (Turn.Status.DONE, "STOP", False)
     [call] = calls_since(strict.GOOGLE_GEMINI_BASE_URL, before)
     assert "tools" not in call["request"]
@@ -150,7 +149,7 @@ async def test_regenerated_answer_is_asked_for_without_the_old_one(strict: Setti
     tab = Tab(conversation.pk)
     first = await answered(conversation, "first", tab)
     before = seen(strict.GOOGLE_GEMINI_BASE_URL)
-    second = await finished(regenerate_turn(lambda: conversation.pk))
+    second = await finished(start_turn(Version(conversation.owner, conversation.pk)))
     assert second.status == Turn.Status.DONE
     assert second.user_message_id == first.user_message_id
     [call] = calls_since(strict.GOOGLE_GEMINI_BASE_URL, before)

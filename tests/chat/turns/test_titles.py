@@ -83,7 +83,7 @@ async def test_conversation_whose_first_answer_failed_is_named_later(namer: None
     await conversation.arefresh_from_db()
     assert conversation.title_source == "words"
     await Conversation.objects.filter(pk=conversation.pk).aupdate(model="scenario-code")
-    await answered(conversation, "again")
+    await answered(await Conversation.objects.select_related("owner").aget(pk=conversation.pk), "again")
     await conversation.arefresh_from_db()
     assert conversation.title_source == "model"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import timedelta
 
 import pytest
@@ -14,13 +14,13 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from attachments.models import Attachment
-from chat.models import Conversation, Message, MessageAttachment, Turn, TurnEvent
+from chat.models import Message, MessageAttachment, Turn, TurnEvent
 from chat.models import Part as PartRow
 from chat.turns import broadcast, recovery, store
 from chat.turns.deciding import StartRefused
-from chat.turns.runner import Runner, regenerate_turn, start_turn, stop_turn
-from chat.turns.starting import Asked
-from tests.chat.turns.running import Tab, answered, fresh_page, new_conversation
+from chat.turns.runner import Runner, start_turn, stop_turn
+from chat.turns.starting import Version
+from tests.chat.turns.running import Tab, answered, asking, fresh_page, new_conversation
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -98,7 +98,7 @@ async def test_stopped_turn_keeps_what_came(emulated: Settings) -> None:
     conversation = await new_conversation(model="scenario-endless-50")
     tab = Tab(conversation.pk)
     broadcast.subscribe(conversation.pk, tab)
-    started = await start_turn(lambda: (conversation.pk, Asked("go")))
+    started = await start_turn(asking(conversation, "go"))
     while len(tab.frames) < 5:
         await asyncio.sleep(0.01)
     assert not await stop_turn(conversation.pk, uuid.uuid4())
@@ -115,7 +115,7 @@ async def test_stopped_turn_keeps_what_came(emulated: Settings) -> None:
 async def test_turn_stopped_by_another_process_ends_soon(emulated: Settings) -> None:
     emulated.TURN_LEASE_S = 2
     conversation = await new_conversation(model="scenario-endless-20")
-    await start_turn(lambda: (conversation.pk, Asked("go")))
+    await start_turn(asking(conversation, "go"))
     await database_sync_to_async(store.request_stop)(conversation.pk)
     async with asyncio.timeout(3):
         await Runner.current().drain()
@@ -127,7 +127,7 @@ async def test_only_one_of_many_simultaneous_questions_starts(emulated: Settings
 
     async def ask(number: int) -> str:
         try:
-            await start_turn(lambda: (conversation.pk, Asked(f"question {number}")))
+            await start_turn(asking(conversation, f"question {number}"))
         except StartRefused:
             return "refused"
         return "started"
@@ -141,7 +141,7 @@ async def test_only_one_of_many_simultaneous_questions_starts(emulated: Settings
 
 async def test_turn_that_lost_its_lease_stores_nothing_more(emulated: Settings) -> None:
     conversation = await new_conversation(model="scenario-endless-50")
-    started = await start_turn(lambda: (conversation.pk, Asked("go")))
+    started = await start_turn(asking(conversation, "go"))
     while not await TurnEvent.objects.filter(turn=started.turn).aexists():
         await asyncio.sleep(0.01)
     # As after a long pause of this process: the lease was over, and another process ends the turn.
@@ -159,7 +159,7 @@ async def test_turn_that_lost_its_lease_stores_nothing_more(emulated: Settings) 
 
 async def test_sweep_leaves_living_turns_alone(emulated: Settings) -> None:
     conversation = await new_conversation(model="scenario-endless")
-    await start_turn(lambda: (conversation.pk, Asked("go")))
+    await start_turn(asking(conversation, "go"))
     assert await database_sync_to_async(recovery.sweep)() == 0
     await stop_turn(conversation.pk)
     await Runner.current().drain()
@@ -177,7 +177,7 @@ async def test_full_disk_holds_a_turn_up_and_loses_nothing(
     conversation = await new_conversation(model="scenario-endless-500")
     tab = Tab(conversation.pk)
     broadcast.subscribe(conversation.pk, tab)
-    await start_turn(lambda: (conversation.pk, Asked("go")))
+    await start_turn(asking(conversation, "go"))
     try:
         # SQLite says "database or disk is full" for both.
         await store.run(limit, 1)
@@ -209,7 +209,7 @@ async def test_failed_answer_that_left_nothing_can_be_tried_again(emulated: Sett
     first = await answered(conversation, "?", tab)
     assert first.status == "failed"
     broadcast.subscribe(conversation.pk, tab)
-    await regenerate_turn(lambda: conversation.pk)
+    await start_turn(Version(conversation.owner, conversation.pk))
     await Runner.current().drain()
     broadcast.unsubscribe(conversation.pk, tab)
     second = await Turn.objects.exclude(pk=first.pk).aget(conversation=conversation)
@@ -236,11 +236,8 @@ async def test_many_turns_share_their_commits(emulated: Settings, monkeypatch: p
         rounds += 1
         return write(batches, lease_owner=lease_owner)
 
-    def ask(conversation: Conversation) -> Callable[[], tuple[uuid.UUID, Asked]]:
-        return lambda: (conversation.pk, Asked("go"))
-
     monkeypatch.setattr(store, "write_round", counted)
-    await asyncio.gather(*(start_turn(ask(one)) for one in conversations))
+    await asyncio.gather(*(start_turn(asking(one)) for one in conversations))
     await Runner.current().drain()
     turns = [turn async for turn in Turn.objects.all()]
     assert {turn.status for turn in turns} == {"done"}
