@@ -173,6 +173,10 @@ class Select(Generic[ModelT]):
         """The first object; the query says its order, and that one is enough."""
         return next(iter(self.objects(*shape, **values)), None)
 
+    def prepare(self, *shape: int) -> None:
+        """Compile it ahead of its first use; a query that locks rows wants a transaction for that."""
+        self._compile(shape, connections[DEFAULT_DB_ALIAS])
+
     def _compile(self, shape: tuple[int, ...], database: BaseDatabaseWrapper) -> _Compiled:
         queryset = self._build(*shape)
         compiler = queryset.query.get_compiler(connection=database)

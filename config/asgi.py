@@ -23,7 +23,7 @@ from django.urls import get_resolver  # noqa: E402
 from chat.emulator import embedded  # noqa: E402
 from chat.providers import warm_up  # noqa: E402
 from chat.routing import websocket_urlpatterns  # noqa: E402
-from chat.turns import recovery  # noqa: E402
+from chat.turns import recovery, standing, store  # noqa: E402
 from config import sending, spared  # noqa: E402
 from config.origins import SameOriginOnly  # noqa: E402
 
@@ -41,6 +41,7 @@ if connection.vendor != "postgresql":
 load_views()
 warm_up()
 recovery.start()
+store.run_later(standing.warm_up)
 
 # All that is imported stays. Without this, a search for garbage now and then goes through it, in the middle of answers.
 gc.collect()

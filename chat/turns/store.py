@@ -170,6 +170,18 @@ async def run(function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) ->
     return await asyncio.get_running_loop().run_in_executor(_executor, call)
 
 
+def run_later(function: Callable[[], None]) -> None:
+    """Call a function on the store's thread, ahead of what comes after; what it raises is logged."""
+
+    def call() -> None:
+        try:
+            function()
+        except Exception:
+            logger.warning("%s could not be called", function.__qualname__, exc_info=True)
+
+    _executor.submit(call)
+
+
 def close_connection() -> None:
     """Close the store thread's connection; the next call opens a new one."""
     _executor.submit(lambda: connection.close()).result()

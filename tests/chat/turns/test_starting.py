@@ -13,8 +13,10 @@ from pytest_django import Settings
 
 from chat.access import NotFound
 from chat.models import Conversation, Message, Turn
+from chat.turns import standing
 from chat.turns.deciding import StartRefused
 from chat.turns.starting import Ask, Continuation, Edit, Start, StartedTurn, Version, create_turn, create_turns
+from chat.turns.together import TOGETHER_LIMIT
 from tests.chat.turns.running import asking
 from tests.factories import make_attachment, make_conversation, make_model_message, make_user
 
@@ -205,3 +207,11 @@ def test_each_is_found_by_an_index() -> None:
     assert "one_turn_per_client_id (conversation_id=? AND client_id=?)" in known
     [ends] = [" ".join(plan) for sql, plan in plans.items() if "index" in sql and '"is_shown"' in sql]
     assert "one_shown_message_per_index (conversation_id=?)" in ends
+
+
+def test_what_is_asked_is_compiled_ahead_for_every_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    standing.warm_up()
+    for statement in (standing._LOCKED, standing._ENDS, standing._KNOWN, standing._LIVE):
+        monkeypatch.setattr(statement, "_compile", lambda *_: pytest.fail("compiled while somebody waits"))
+    for count in (1, 2, 9, TOGETHER_LIMIT):
+        started(*(asking(make_conversation(), client_id="a") for _ in range(count)))
