@@ -11,12 +11,14 @@ import logging
 from collections.abc import Callable, Sequence
 from typing import Generic, TypeVar
 
+from django.db import InterfaceError, OperationalError
+
 from chat.turns import store
 
 logger = logging.getLogger(__name__)
 
 TOGETHER_LIMIT = 64
-"""So many are done at once, in 0.1 s: no live turn is stored meanwhile."""
+"""So many are done at once; first questions take 0.1 s then, in which no live turn is stored."""
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -61,9 +63,11 @@ class Together(Generic[Item, Result]):
         outcomes: Sequence[Result | Exception | None] = [None] * len(taken)
         try:
             outcomes = await store.run(self._function, [item for item, _ in taken])
+        except (OperationalError, InterfaceError) as error:
+            # The database is away or locked: to ask it for each would take all that time as many times.
+            outcomes = [error] * len(taken)
         except Exception:
-            # None is done. One of them may be wrong, or two wait for each other: each for itself, then, and whoever is
-            # wrong is told so.
+            # None is done, as one of them is wrong: each for itself, then, and that one is told so.
             logger.info("%d items could not be done at once", len(taken), exc_info=True)
         finally:
             for (_, future), outcome in zip(taken, outcomes, strict=True):

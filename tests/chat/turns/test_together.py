@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 from asgiref.sync import sync_to_async
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, OperationalError, transaction
 
 from chat.models import Label
 from chat.turns.deciding import StartRefused
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 class Storing:
-    """Stores a row for each name and says it loudly; refuses `no`, and cannot stand `broken`."""
+    """Stores a row for each name and says it loudly; refuses `no`, and cannot stand `broken` or `away`."""
 
     def __init__(self) -> None:
         self.sizes: list[int] = []
@@ -36,6 +36,8 @@ class Storing:
             Label.objects.bulk_create(Label(name=name) for name in names if name != "no")
             if "broken" in names:
                 raise ZeroDivisionError
+            if "away" in names:
+                raise OperationalError
         return [StartRefused("No.") if name == "no" else name.upper() for name in names]
 
     @asynccontextmanager
@@ -92,6 +94,15 @@ async def test_one_that_is_wrong_is_told_so_alone(wrong: str, error: type[Except
     assert isinstance(other, error)
     assert storing.sizes == [1, 3, 1, 1, 1]
     assert await stored() == {"a", "b"}
+
+
+async def test_database_that_is_away_is_not_asked_for_each() -> None:
+    storing = Storing()
+    outcomes = await storing.all_at_once("a", "away", "b")
+    assert [type(outcome) for outcome in outcomes] == [OperationalError] * 3
+    assert storing.sizes == [1, 3]
+    assert await stored() == set()
+    assert await storing.together.run("later") == "LATER"
 
 
 async def test_whoever_leaves_keeps_nobody_waiting() -> None:
