@@ -9,7 +9,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import psutil
@@ -48,7 +48,7 @@ class Run:
 
     def child(self, word: str) -> psutil.Process:
         """The process that has this word in its command line."""
-        return next(child for child in self.family() if child.is_running() and word in child.cmdline())
+        return next(child for child in self.family() if word in words_of(child))
 
     def says(self, sentence: str) -> bool:
         return sentence in self.output.read_text()
@@ -70,6 +70,14 @@ def is_alive(process: psutil.Process) -> bool:
         return False
 
 
+def words_of(process: psutil.Process) -> list[str]:
+    """Its command line; empty once it has ended, as the script's pauses do at any moment."""
+    try:
+        return process.cmdline()
+    except psutil.NoSuchProcess:
+        return []
+
+
 @contextmanager
 def running(var_dir: Path) -> Iterator[Run]:
     """`deploy/run` until it serves, and for the length of the block."""
@@ -79,7 +87,8 @@ def running(var_dir: Path) -> Iterator[Run]:
         yield run
     finally:
         for process in run.family():
-            process.kill()
+            with suppress(psutil.NoSuchProcess):
+                process.kill()
         if run.process.poll() is None:
             run.process.kill()
         run.process.wait()
@@ -106,7 +115,7 @@ def test_killed_worker_is_started_again_and_all_ends_with_the_terminal(first_run
     assert requests.get(f"{run.url}/accounts/login/", timeout=10).status_code == 200
     worker = run.child("attachments_worker")
     worker.kill()
-    run.wait_until(lambda: any("attachments_worker" in child.cmdline() for child in run.family() if child != worker))
+    run.wait_until(lambda: any("attachments_worker" in words_of(child) for child in run.family() if child != worker))
     second = subprocess.run(
         ["deploy/run"], cwd=ROOT, env=os.environ | {"PORT": run.url[-5:].lstrip(":")}, capture_output=True, text=True
     )
