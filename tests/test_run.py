@@ -31,8 +31,10 @@ class Run:
         self.output = var_dir / "output"
         environment = os.environ | {"PLOTLINE_VAR_DIR": str(var_dir), "PORT": str(port)}
         with self.output.open("wb") as output:
+            # A shell cannot trap what was ignored when it was started, as interrupts are for tests in the background.
+            command = ["env", "--default-signal=INT", "deploy/run"]
             self.process = subprocess.Popen(
-                ["deploy/run"], cwd=ROOT, env=environment, stdout=output, stderr=output, start_new_session=True
+                command, cwd=ROOT, env=environment, stdout=output, stderr=output, start_new_session=True
             )
         self._known: dict[int, psutil.Process] = {}
 
@@ -56,7 +58,9 @@ class Run:
     def wait_until(self, condition: Callable[[], bool]) -> None:
         give_up_at = time.monotonic() + LIMIT_S
         while not condition():
-            assert time.monotonic() < give_up_at, self.output.read_text()
+            assert time.monotonic() < give_up_at, (
+                f"{[words_of(one) for one in self.family()]} {self.output.read_text()}"
+            )
             time.sleep(0.05)
 
     def wait_until_all_is_gone(self) -> None:
