@@ -57,6 +57,31 @@ WATCH_SHIFTS = """() => {
   }).observe({ type: "layout-shift", buffered: true });
 }"""
 
+#: Graphs that were laid out, those whose picture came later than that, and by how much they grew or shrank afterwards.
+WATCH_GRAPHS = """() => {
+  window.graphs = { shown: 0, late: 0, resizedPx: 0 };
+  const heights = new WeakMap();
+  const sizes = new ResizeObserver((entries) => {
+    for (const { target, contentRect } of entries) {
+      if (!target.isConnected) continue;
+      if (heights.has(target)) {
+        window.graphs.resizedPx += Math.abs(contentRect.height - heights.get(target));
+      } else {
+        window.graphs.shown += 1;
+        window.graphs.late += target.querySelector("img").naturalHeight === 0;
+      }
+      heights.set(target, contentRect.height);
+    }
+  });
+  new MutationObserver((records) => {
+    for (const node of records.flatMap(({ addedNodes }) => [...addedNodes])) {
+      if (!(node instanceof Element)) continue;
+      for (const graph of node.querySelectorAll("figure[data-graph-index]")) sizes.observe(graph);
+      if (node.matches("figure[data-graph-index]")) sizes.observe(node);
+    }
+  }).observe(document.body, { childList: true, subtree: true });
+}"""
+
 #: A reader who scrolled up keeps the first block in view in mind: how far down it stands.
 READ_ABOVE = """() => {
   const scroller = document.getElementById("scroller");
@@ -105,6 +130,7 @@ class Tab:
         self.devtools.send("Performance.enable")
         self.page.goto(f"http://127.0.0.1:{product.port}/c/{conversation_id}/")
         self.page.evaluate(WATCH_SHIFTS)
+        self.page.evaluate(WATCH_GRAPHS)
         # The page's own modules, and its socket.
         self.page.wait_for_selector("textarea[name=text]")
         self.page.wait_for_timeout(700)
@@ -170,10 +196,15 @@ def main_thread(browser: Browser, product: Product, answer: Answer) -> tuple[Fig
         after = tab.metrics()
         tab.check()
         shifts: list[dict[str, Any]] = tab.page.evaluate("() => window.shifts")
+        graphs: dict[str, float] = tab.page.evaluate("() => window.graphs")
         nodes = tab.page.evaluate("() => document.querySelectorAll('article:last-child *').length")
+    if graphs["shown"] < answer.graphs:
+        raise BenchError(f"the page showed {graphs['shown']} graphs of {answer.graphs}")
     figures = {name: after[name] - before[name] for name in after}
     figures["browser_s_per_1000"] = 1000 * figures["browser_main_thread_s"] / answer.chunks
     figures["browser_layout_shift"] = sum(shift["value"] for shift in shifts)
+    figures["browser_graphs_late"] = graphs["late"]
+    figures["browser_graphs_resized_px"] = graphs["resizedPx"]
     figures["browser_nodes"] = nodes
     return figures, shifts
 

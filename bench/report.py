@@ -34,6 +34,8 @@ MEASURES = (
     ("browser_s_per_1000", "browser's main thread per 1,000 chunks, s", 2),
     ("browser_longest_task_ms", "browser's longest task while streaming, ms", 1),
     ("browser_layout_shift", "layout shift, the sum of all", 4),
+    ("browser_graphs_late", "graphs laid out before their picture was there", 0),
+    ("browser_graphs_resized_px", "what graphs grew or shrank after that, px", 1),
     ("browser_reader_moved_px", "what a reader who scrolled up saw move, px", 1),
 )
 WORDS = {"sdk": "(a) SDK alone", "relay": "(b) bare relay", "lean": "(c) lean relay", "plotline": "Plotline"}
