@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shutil
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
@@ -39,12 +40,27 @@ def arguments(argv: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--lean", action="store_true", help="also (c), a bare relay without the SDK")
     parser.add_argument("--only", action="store_true", help="Plotline alone, without the baselines")
     parser.add_argument("--no-browser", action="store_true", help="leave out the browser side (50 s a run)")
-    parser.add_argument("--peer", choices=PEERS, help="also this product, installed in an environment of its own")
-    parser.add_argument("--peer-python", metavar="PATH", help="that environment's python")
-    options = parser.parse_args(argv)
-    if bool(options.peer) != bool(options.peer_python):
-        parser.error("--peer and --peer-python go together")
-    return options
+    parser.add_argument(
+        "--peer",
+        type=peer,
+        action="append",
+        default=[],
+        metavar="NAME=PYTHON",
+        help=f"also {', '.join(PEERS)}, by the python of the environment that it is installed in; more than once",
+    )
+    return parser.parse_args(argv)
+
+
+def peer(value: str) -> tuple[str, str]:
+    """A product's name and its python."""
+    name, _, python = value.partition("=")
+    if name not in PEERS:
+        raise argparse.ArgumentTypeError(f"there is no driver for {name!r}; there are {', '.join(PEERS)}")
+    found = shutil.which(python)
+    if not found:
+        raise argparse.ArgumentTypeError(f"{python!r} is no program; write {name}=DIR/bin/python")
+    # It runs in a folder of its own. Links stay: they tell a Python its environment.
+    return name, str(Path(found).absolute())
 
 
 def run(options: argparse.Namespace) -> tuple[dict[str, list[Figures]], list[Figures]]:
@@ -52,8 +68,8 @@ def run(options: argparse.Namespace) -> tuple[dict[str, list[Figures]], list[Fig
     plan: Plan = options.plan
     found: dict[str, list[Figures]] = {}
     in_browser: list[Figures] = []
-    with TemporaryDirectory(prefix="plotline-bench-", ignore_cleanup_errors=True) as name:
-        folder = Path(name)
+    with TemporaryDirectory(prefix="plotline-bench-", ignore_cleanup_errors=True) as path:
+        folder = Path(path)
         each = ceil(plan.needed_conversations / plan.people)
         template = make_template(folder / "template", people=plan.people, conversations=each)
         for repeat in range(options.repeat):
@@ -67,10 +83,8 @@ def run(options: argparse.Namespace) -> tuple[dict[str, list[Figures]], list[Fig
                 }
                 for left_out in ["sdk", "relay"] * options.only + ["lean"] * (not options.lean):
                     del starters[left_out]
-                if options.peer:
-                    starters[options.peer] = partial(
-                        running_peer, options.peer, options.peer_python, upstream, folder / f"peer-{repeat}"
-                    )
+                for name, python in options.peer:
+                    starters[name] = partial(running_peer, name, python, upstream, folder / f"{name}-{repeat}")
                 for target_name, start in starters.items():
                     with start() as target:
                         found.setdefault(target_name, []).append(measure(target, plan, tell(target_name)))

@@ -89,7 +89,8 @@ def measure(target: Target, plan: Plan, note: Callable[[Level, Observed], None])
         observed = target.run(level)
         note(level, observed)
         figures |= figures_of(level, observed)
-        if level.conversations == max(plan.conversations) and level.name.endswith(f"x{plan.rates[-1]}"):
+        is_fullest = level.conversations == max(plan.conversations) and level.name.endswith(f"x{plan.rates[-1]}")
+        if is_fullest and observed.rss_live_bytes:
             figures["memory_per_stream_mb"] = (observed.rss_live_bytes - idle_bytes) / MB / level.conversations
     figures |= highest_rate(target, plan, note)
     return figures | {"stolen_share": since.share()}

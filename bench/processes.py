@@ -70,10 +70,20 @@ def free_port() -> int:
 
 def environment(**variables: str) -> dict[str, str]:
     """This process's environment, with every setting of the product at its default but those given."""
-    inherited = {name: value for name, value in os.environ.items() if not name.startswith(FOREIGN)}
-    names = re.findall(r"^#?([A-Z][A-Z0-9_]*)=", (ROOT / ".env.example").read_text(), flags=re.MULTILINE)
     # Empty, not absent: an absent one would be read from `.env`.
-    return inherited | dict.fromkeys(names, "") | {"NO_PROXY": "127.0.0.1", "no_proxy": "127.0.0.1"} | variables
+    return plain_environment() | dict.fromkeys(_settings(), "") | variables
+
+
+def plain_environment(**variables: str) -> dict[str, str]:
+    """This process's environment without any setting of the product: for other programs."""
+    ours = _settings()
+    inherited = {name: value for name, value in os.environ.items() if name not in ours and not name.startswith(FOREIGN)}
+    return inherited | {"NO_PROXY": "127.0.0.1", "no_proxy": "127.0.0.1"} | variables
+
+
+def _settings() -> frozenset[str]:
+    example = (ROOT / ".env.example").read_text()
+    return frozenset(re.findall(r"^#?([A-Z][A-Z0-9_]*)=", example, flags=re.MULTILINE))
 
 
 class PinnedProcess:
@@ -105,16 +115,16 @@ class PinnedProcess:
         self._process = psutil.Process(self.popen.pid)
         self._process.cpu_affinity([core])
 
-    def wait_for(self, port: int) -> None:
-        """Wait until it listens."""
-        give_up_at = time.monotonic() + START_LIMIT_S
+    def wait_for(self, port: int, limit_s: float = START_LIMIT_S) -> None:
+        """Wait until it listens. Raises BenchError when that takes longer than `limit_s`."""
+        give_up_at = time.monotonic() + limit_s
         while time.monotonic() < give_up_at:
             self.check()
             with closing(socket.socket()) as probe:
                 if probe.connect_ex(("127.0.0.1", port)) == 0:
                     return
             time.sleep(0.05)
-        raise BenchError(f"nothing listened after {START_LIMIT_S} s: {self.told()}")
+        raise BenchError(f"nothing listened after {limit_s} s: {self.told()}")
 
     def check(self) -> None:
         """Raises BenchError when it has ended."""

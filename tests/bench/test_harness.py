@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from bench import growth
+from bench import growth, levels
 from bench.__main__ import COMMANDS, main
 from bench.answers import Answer, Level
 from bench.baselines import running_relay, running_sdk_alone
@@ -129,3 +130,12 @@ def test_a_command_that_does_not_exist_is_told(capsys: pytest.CaptureFixture[str
     assert main(["nonsense"]) == 2
     told = capsys.readouterr().err
     assert all(name in told for name in COMMANDS)
+
+
+def test_a_product_that_cannot_be_measured_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    for value, told in (("rival=python", "no driver for 'rival'"), ("gradio=nowhere/python", "is no program")):
+        with pytest.raises(SystemExit):
+            levels.arguments(["--peer", value])
+        assert told in capsys.readouterr().err
+    named = levels.arguments(["--peer", f"gradio={sys.executable}", "--peer", f"open-webui={sys.executable}"])
+    assert named.peer == [("gradio", sys.executable), ("open-webui", sys.executable)]
