@@ -179,14 +179,16 @@ class ConversationConsumer(AsyncWebsocketConsumer):
             await self._push(text)
 
     async def _push(self, text: str) -> None:
-        self._window.add(self._place.turn_id, self._place.seq, len(text))
-        await self._say(text)
-
-    async def _say(self, text: str) -> None:
-        if self._window.is_ignored:
-            await self.close(CLOSE_TOO_SLOW)
-        else:
+        if not await self._is_sent_away():
+            self._window.add(self._place.turn_id, self._place.seq, len(text))
             await self.send(text_data=text)
+
+    async def _is_sent_away(self) -> bool:
+        """Whether this client takes nothing of what it is sent; then its socket is closed."""
+        is_ignored = self._window.is_ignored
+        if is_ignored:
+            await self.close(CLOSE_TOO_SLOW)
+        return is_ignored
 
     async def end(self, code: int, sentence: str) -> None:
         """Say why, and close: the right to read this conversation is gone."""
@@ -294,9 +296,10 @@ class ConversationConsumer(AsyncWebsocketConsumer):
         await self._answer(frame(partial("composer-error", "innerHTML", error_html(sentence))))
 
     async def _answer(self, text: str) -> None:
-        """To this socket alone; counts as sent like any frame."""
-        self._window.size_bytes += len(text)
-        await self._say(text)
+        """To this socket alone, or beside the transcript."""
+        if not await self._is_sent_away():
+            self._window.beside_bytes += len(text)
+            await self.send(text_data=text)
 
 
 ACTIONS: dict[str, Callable[[ConversationConsumer, dict[str, Any]], Awaitable[None]]] = {

@@ -70,8 +70,11 @@ class Window:
     """What is on its way to the page and not acknowledged."""
 
     sent: deque[tuple[str, int, int]] = field(default_factory=deque)
-    """Turn, seq and size in bytes of each frame."""
+    """Turn, seq and size in bytes of each frame; of a client that has never acknowledged, of the newest ones."""
     size_bytes: int = 0
+    """Of these frames; of a client that has never acknowledged, of all that it was sent."""
+    beside_bytes: int = 0
+    """Of what is beside the transcript, which is acknowledged with the frames before and after it."""
     is_used: bool = False
     """Whether this client acknowledges at all."""
 
@@ -82,19 +85,24 @@ class Window:
 
     @property
     def is_ignored(self) -> bool:
-        """Whether a client that never acknowledges has been sent more than enough."""
-        return not self.is_used and self.size_bytes > UNACKNOWLEDGED_BYTES
+        """Whether a client has been sent more than enough and acknowledges none of it."""
+        return self.beside_bytes + (0 if self.is_used else self.size_bytes) > UNACKNOWLEDGED_BYTES
 
     def add(self, turn_id: str, seq: int, size_bytes: int) -> None:
-        """A frame was sent."""
+        """A frame is sent."""
         self.size_bytes += size_bytes
-        if len(self.sent) < WINDOW_FRAMES or self.is_used:
-            self.sent.append((turn_id, seq, size_bytes))
+        self.sent.append((turn_id, seq, size_bytes))
+        if not self.is_used and len(self.sent) > WINDOW_FRAMES:
+            # The oldest: a client whose first acknowledgement comes late names one of the newest.
+            self.sent.popleft()
 
     def acknowledge(self, turn_id: str, seq: int) -> None:
         """The page has applied all frames up to this one; one that was never sent changes nothing."""
         self.is_used = True
         known = [position for position, (turn, number, _) in enumerate(self.sent) if (turn, number) == (turn_id, seq)]
-        for _ in range(known[-1] + 1 if known else 0):
+        if not known:
+            return
+        for _ in range(known[-1] + 1):
             self.sent.popleft()
         self.size_bytes = sum(size_bytes for _, _, size_bytes in self.sent)
+        self.beside_bytes = 0

@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 from chat.turns.broadcast import Frame
-from chat.turns.following import ACTIONS_AT_ONCE, WINDOW_FRAMES, Pace, Place, Window
+from chat.turns.following import (
+    ACTIONS_AT_ONCE,
+    UNACKNOWLEDGED_BYTES,
+    WINDOW_BYTES,
+    WINDOW_FRAMES,
+    Pace,
+    Place,
+    Window,
+)
 
 
 def frame(revision: int, turn_id: str, after: int, seq: int) -> Frame:
@@ -43,6 +51,34 @@ def test_window_fills_and_empties_up_to_what_was_acknowledged() -> None:
     window.acknowledge("t", WINDOW_FRAMES // 2)
     assert not window.is_full
     assert window.size_bytes == 10 * len(window.sent)
+
+
+def test_window_knows_the_newest_frames_of_a_client_that_acknowledges_late() -> None:
+    window = Window()
+    for seq in range(3 * WINDOW_FRAMES):
+        window.add("t", seq, 10)
+    window.acknowledge("t", 3 * WINDOW_FRAMES - 2)
+    assert not window.is_full
+    assert list(window.sent) == [("t", 3 * WINDOW_FRAMES - 1, 10)]
+
+
+def test_window_waits_for_no_acknowledgement_that_cannot_come() -> None:
+    window = Window()
+    window.add("t", 0, 10)
+    window.acknowledge("t", 0)
+    window.beside_bytes += 2 * WINDOW_BYTES
+    assert not window.is_full, "what is beside the transcript is never acknowledged by itself"
+
+
+def test_window_ends_also_where_only_what_is_beside_the_transcript_is_ignored() -> None:
+    window = Window()
+    window.add("t", 0, 10)
+    window.acknowledge("t", 99)
+    window.beside_bytes = UNACKNOWLEDGED_BYTES + 1
+    window.acknowledge("t", 99)
+    assert window.is_ignored, "an acknowledgement of what was never sent frees nothing"
+    window.acknowledge("t", 0)
+    assert not window.is_ignored
 
 
 def test_window_of_a_client_that_ignores_it_ends() -> None:
