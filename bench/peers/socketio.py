@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from bench.processes import BenchError
 from bench.websocket import connect
 
 #: Engine.IO's packets, and Socket.IO's inside of its messages.
@@ -23,14 +24,14 @@ class SocketIO:
         self._joined: asyncio.Future[str] = asyncio.get_running_loop().create_future()
 
     async def open(self, url: str, headers: Mapping[str, str], about: Mapping[str, str]) -> None:
-        """Connect, and say who this is: `about` is the server's own. Raises ConnectionRefusedError."""
+        """Connect, and say who this is: `about` is the server's own. Raises BenchError when it is refused."""
         self._socket = await connect(f"{url}?EIO=4&transport=websocket", headers, self._take)
         self.closed = self._socket.closed
         self.close = self._socket.close
         self._socket.send(JOIN + json.dumps(about))
         async with asyncio.timeout(JOIN_LIMIT_S):
+            # The server's name for this connection.
             self.session_id = await self._joined
-        """The server's name for this connection."""
 
     def _take(self, data: bytes, at_us: int) -> None:
         if data == PING:
@@ -38,7 +39,7 @@ class SocketIO:
         elif data.startswith(JOIN.encode()):
             self._joined.set_result(json.loads(data[len(JOIN) :])["sid"])
         elif data.startswith(REFUSED.encode()):
-            self._joined.set_exception(ConnectionRefusedError(data.decode()))
+            self._joined.set_exception(BenchError(f"refused: {data.decode()}"))
         else:
             self._on_text(data, at_us)
 
