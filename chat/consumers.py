@@ -160,8 +160,7 @@ class ConversationConsumer(AsyncWebsocketConsumer):
         if not self._place.follows(next_frame):
             self._is_behind = True
             return
-        self._place = Place(next_frame.revision, next_frame.turn_id, next_frame.seq)
-        await self._push(next_frame.text)
+        await self._push(next_frame.text, Place(next_frame.revision, next_frame.turn_id, next_frame.seq))
 
     async def _catch_up(self) -> None:
         # Frames that come while it is read follow it, or are in it, or show a gap again.
@@ -174,14 +173,16 @@ class ConversationConsumer(AsyncWebsocketConsumer):
             await self.end(CLOSE_GONE, NO_CONVERSATION)
             return
         live = now.live
-        self._place = Place(now.revision, str(live.turn_id) if live else "", live.seq if live else 0)
-        if text:
-            await self._push(text)
+        await self._push(text, Place(now.revision, str(live.turn_id) if live else "", live.seq if live else 0))
 
-    async def _push(self, text: str) -> None:
-        if not await self._is_sent_away():
-            self._window.add(self._place.turn_id, self._place.seq, len(text))
+    async def _push(self, text: str, place: Place) -> None:
+        """Send a frame, if it is not empty; the page is at `place` only once that has worked."""
+        if text:
+            if await self._is_sent_away():
+                return
+            self._window.add(place.turn_id, place.seq, len(text))
             await self.send(text_data=text)
+        self._place = place
 
     async def _is_sent_away(self) -> bool:
         """Whether this client takes nothing of what it is sent; then its socket is closed."""

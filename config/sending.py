@@ -14,6 +14,7 @@ from typing import Any
 
 from daphne.cli import CommandLineInterface
 from daphne.server import Server
+from daphne.ws_protocol import WebSocketProtocol
 from twisted.internet import tcp
 
 LOOK_S = 0.02
@@ -35,12 +36,35 @@ class PromptConnection(tcp.Server):
         super().write(data)  # type: ignore[no-untyped-call]  # typed in part
 
 
+#: A longer message is sent in several WebSocket frames of this size.
+FRAME_BYTES = 512 * 1024
+
+
+class DividedMessages(WebSocketProtocol):  # type: ignore[misc]  # Daphne has no types
+    """A socket that sends messages of any length.
+
+    Autobahn applies its limit for received messages to sent ones too, unless a message is sent frame by frame.
+    """
+
+    def serverSend(self, content: str | bytes, binary: bool = False) -> None:
+        """Send one message, divided into frames if it is long."""
+        data = content.encode() if isinstance(content, str) else content
+        if len(data) <= FRAME_BYTES or self.state != self.STATE_OPEN:
+            super().serverSend(content, binary)
+            return
+        self.beginMessage(isBinary=binary)
+        for start in range(0, len(data), FRAME_BYTES):
+            self.sendMessageFrame(data[start : start + FRAME_BYTES])
+        self.endMessage()
+
+
 class PacedServer(Server):  # type: ignore[misc]  # Daphne has no types
     """Daphne's server; a piece of a body that is not the last one counts as sent when the connection has room."""
 
     def listen_success(self, port: Any) -> None:  # noqa: ANN401 - Daphne has no types
         """Have connections over TCP write at once; those of Unix sockets have a way of their own."""
         super().listen_success(port)
+        self.ws_factory.protocol = DividedMessages
         if getattr(port, "transport", None) is tcp.Server:
             port.transport = PromptConnection
 

@@ -13,7 +13,10 @@ WINDOW_BYTES = 1024 * 1024
 """What may be on its way to a page that acknowledges; then the next thing it gets is a snapshot."""
 
 UNACKNOWLEDGED_BYTES = 16 * 1024 * 1024
-"""What a client that never acknowledges is sent before it is closed; it may come back and read a snapshot."""
+"""What a client that never acknowledges is sent before it is closed; it may come back and read a snapshot.
+
+The largest message does not count: a page needs seconds to show a transcript of 20 MiB, and acknowledges it only then.
+"""
 
 ACTIONS_PER_S = 20.0
 ACTIONS_AT_ONCE = 60.0
@@ -73,6 +76,8 @@ class Window:
     """Turn, seq and size in bytes of each frame; of a client that has never acknowledged, of the newest ones."""
     size_bytes: int = 0
     """Of these frames; of a client that has never acknowledged, of all that it was sent."""
+    largest_bytes: int = 0
+    """Of the largest frame that was sent."""
     beside_bytes: int = 0
     """Of what is beside the transcript, which is acknowledged with the frames before and after it."""
     is_used: bool = False
@@ -86,11 +91,13 @@ class Window:
     @property
     def is_ignored(self) -> bool:
         """Whether a client has been sent more than enough and acknowledges none of it."""
-        return self.beside_bytes + (0 if self.is_used else self.size_bytes) > UNACKNOWLEDGED_BYTES
+        unacknowledged_bytes = 0 if self.is_used else self.size_bytes - self.largest_bytes
+        return self.beside_bytes + unacknowledged_bytes > UNACKNOWLEDGED_BYTES
 
     def add(self, turn_id: str, seq: int, size_bytes: int) -> None:
         """A frame is sent."""
         self.size_bytes += size_bytes
+        self.largest_bytes = max(self.largest_bytes, size_bytes)
         self.sent.append((turn_id, seq, size_bytes))
         if not self.is_used and len(self.sent) > WINDOW_FRAMES:
             # The oldest: a client whose first acknowledgement comes late names one of the newest.

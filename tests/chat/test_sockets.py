@@ -314,6 +314,28 @@ def test_page_that_is_up_to_date_gets_no_snapshot(demo: Visitor) -> None:
         socket.recv(timeout=0.5)
 
 
+@pytest.mark.parametrize("size_mib", [3, 20])
+def test_a_transcript_of_many_mebibytes_arrives_whole(server: LiveServer, demo: Visitor, size_mib: int) -> None:
+    conversation_id = conversation(demo, "scenario-text")
+    with demo.socket(conversation_id) as socket:
+        send(socket, "short")
+        ended(server, conversation_id)
+    line = "A line of a long question.\n"
+    text = line * (size_mib * 1024 * 1024 // len(line))
+    row_id = conversation_id.replace("-", "")
+    server.write("UPDATE chat_message SET text = ? WHERE conversation_id = ? AND role = 'user'", text, row_id)
+    server.write("UPDATE chat_conversation SET revision = revision + 1 WHERE id = ?", row_id)
+    with demo.socket(conversation_id, "?revision=1") as socket:
+        page = Page()
+        read(socket, page, until=text)
+        # The page is at the newest step, and goes on from there.
+        send(socket, "and this")
+        read(socket, page, until="and this")
+        ended(server, conversation_id)
+        drain(socket, page)
+        assert page.ids["transcript"].inner() == demo.transcript(conversation_id)
+
+
 def test_deleting_the_conversation_ends_its_sockets(demo: Visitor) -> None:
     conversation_id = conversation(demo, "scenario-text")
     with demo.socket(conversation_id) as socket:

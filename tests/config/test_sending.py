@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from daphne.ws_protocol import WebSocketFactory
 from twisted.internet import tcp
 from twisted.internet.main import CONNECTION_DONE
 from twisted.internet.protocol import Factory, Protocol
@@ -127,7 +128,9 @@ def test_connections_that_daphne_takes_are_of_this_kind() -> None:
     factory: Any = Factory.forProtocol(Remembered)
     port: Any = tcp.Port(0, factory, interface="127.0.0.1", reactor=Reactor())
     port.startListening()
-    PacedServer(application=None, endpoints=["tcp:port=0"]).listen_success(port)
+    server = PacedServer(application=None, endpoints=["tcp:port=0"])
+    server.ws_factory = WebSocketFactory(server)
+    server.listen_success(port)
     address = port.getHost()
     with socket.create_connection((address.host, address.port), timeout=5):
         port.doRead()
