@@ -1,26 +1,30 @@
 # Every target does its own set-up and skips what is done already; `make` alone lists them.
-# Nothing is installed outside .venv, but for system packages where this user may (root, or sudo without a password).
+# Packages are installed into two environments: .venv runs the server, .venv-kernel runs the code of the demo model.
+# System packages are installed only if this user may do so (root, or sudo without a password).
 
 PORT ?= 8000
 PYTHON ?= python3
 BIN := .venv/bin
+PIP_INSTALL := pip install -qq --disable-pip-version-check
 export PORT
+# Both environments are installed at the same time.
+MAKEFLAGS += --jobs=2
 
 .PHONY: help run test check bench requirements
 help:
 	@echo "make run      set up, then serve on http://127.0.0.1:$(PORT) (PORT=8123 make run: another port)"
-	@echo "make test     set up, then run every test, in several workers (ARGS='-n 4': so many)"
+	@echo "make test     set up, then run every test, in several workers (ARGS='-n 4': four of them)"
 	@echo "make check    lint, formatting, types, import contracts, templates, migrations, Django's own checks"
 	@echo "make bench    measure the relay (ARGS='--full --repeat 3': longer; see docs/benchmarks.md)"
-	@echo "make requirements   pin again after a change of requirements*.in (ARGS=--upgrade: newest versions)"
+	@echo "make requirements   pin packages again after a change of requirements*.in (ARGS=--upgrade: newest versions)"
 
-run: .venv/installed
-	@deploy/system-packages run || echo "Plotline starts without them; what needs them will say so."
+run: .venv/installed .venv-kernel/installed
+	@deploy/system-packages run || echo "Plotline starts without them; features that need them will say so."
 	@exec deploy/run
 
-# Each server that a test starts would compile all of it anew.
+# Without stored bytecode, each server that a test starts would compile every module again.
 test: export PYTHONDONTWRITEBYTECODE :=
-test: .venv/installed-dev
+test: .venv/installed-dev .venv-kernel/installed
 	@deploy/system-packages test
 	@exec $(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder $(ARGS)
 
@@ -39,29 +43,47 @@ check: .venv/installed-dev
 	  echo "manage.py check --deploy, as in production"; \
 	  SECRET_KEY=$$key DEBUG=0 HTTPS=1 $(BIN)/python manage.py check --deploy --fail-level WARNING
 
-bench: .venv/installed-dev
+bench: .venv/installed-dev .venv-kernel/installed
 	@exec $(BIN)/python -m bench $(ARGS)
 
-# pip-tools stands in no requirements file: it would bring a pip of its own into every environment.
+# No requirements file lists pip-tools, because it would install another pip into every environment.
+# The order matters: later files are constrained by the versions in earlier ones.
 PIN := $(BIN)/pip-compile --quiet --strip-extras --no-header --no-emit-index-url --no-emit-find-links \
   --no-emit-trusted-host --no-emit-options --annotation-style=line
 requirements: .venv/installed
 	$(BIN)/pip install --quiet pip-tools
 	$(PIN) $(ARGS) --output-file requirements.txt requirements.in
+	$(PIN) $(ARGS) --output-file requirements-kernel.txt requirements-kernel.in
 	$(PIN) $(ARGS) --output-file requirements-dev.txt requirements-dev.in
 
 .venv/created:
-	@deploy/virtual-environment $(PYTHON)
+	@deploy/virtual-environment $(PYTHON) .venv
 	@touch $@
 
+# Created second, because the first may have to install a system package.
+.venv-kernel/created: | .venv/created
+	@deploy/virtual-environment $(PYTHON) .venv-kernel
+	@touch $@
+
+# pip would compile every module, and the environment would grow by a quarter. Python stores the bytecode of a module when
+# it is first imported, so `manage.py check` is run for its imports. Its errors are ignored here: the server reports them.
 .venv/installed: requirements.txt | .venv/created
-	@echo "Installing requirements.txt into .venv (a minute or two)"
-	@$(BIN)/pip install -qq --disable-pip-version-check -r requirements.txt
+	@echo "Installing requirements.txt into .venv (about a minute)"
+	@$(BIN)/$(PIP_INSTALL) --no-compile -r requirements.txt
+	@DEBUG=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python manage.py check >/dev/null 2>&1 || true
+	@touch $@
+
+# The sandbox cannot store bytecode, so all modules are compiled here, except for the tests of packages. A module that
+# does not compile is left to Python.
+.venv-kernel/installed: requirements-kernel.txt | .venv-kernel/created
+	@echo "Installing requirements-kernel.txt into .venv-kernel (about a minute)"
+	@.venv-kernel/bin/$(PIP_INSTALL) --no-compile -r requirements-kernel.txt
+	@.venv-kernel/bin/python -m compileall -qq --workers 0 -x '/tests?/' .venv-kernel/lib || true
 	@touch $@
 
 .venv/installed-dev: requirements-dev.txt .venv/installed
 	@echo "Installing requirements-dev.txt into .venv"
-	@$(BIN)/pip install -qq --disable-pip-version-check -r requirements-dev.txt
-	@echo "Fetching the specifications of Markdown, whose examples are tests"
+	@$(BIN)/$(PIP_INSTALL) -r requirements-dev.txt
+	@echo "Downloading the specifications of Markdown, whose examples are tests"
 	@$(BIN)/pip download -qq --disable-pip-version-check --no-deps --no-binary marko marko==2.2.4 --dest .venv/specifications
 	@touch $@

@@ -1,7 +1,7 @@
-"""Attachments for staff: what waits for storage, why, and a button to try again. Nothing else can be changed.
+"""Admin pages for attachments: the uploads that wait for storage, their errors, and an action that retries them.
 
-Nothing of what is in a file is shown, nor the name that a person gave it: who keeps the product running need not know.
-Reviewers see files where they stand, in their conversations.
+The pages are read-only except for that action. They show neither the contents nor the names of files, because operators
+do not need them. Reviewers see files inside the conversations.
 """
 
 from __future__ import annotations
@@ -17,54 +17,54 @@ from attachments.models import Attachment, PendingUpload
 from attachments.tasks import retry_now
 
 
-class NamelessList(ChangeList):
-    """A page of rows that are called by their ids, for readers of screens too."""
+class HiddenNameChangeList(ChangeList):
+    """A list page whose rows are labelled by their ids, also for screen readers."""
 
     def get_results(self, request: HttpRequest) -> None:
-        """Read the page's rows."""
+        """Load the page's rows and hide their names."""
         super().get_results(request)
-        self.result_list = [nameless(row) for row in self.result_list]
+        self.result_list = [hide_name(row) for row in self.result_list]
 
 
-def nameless(row: Model) -> Model:
-    """The same row, not saved, without the name that a person gave."""
+def hide_name(row: Model) -> Model:
+    """Replace the file name of an attachment in memory, and return the row. The row must not be saved afterwards."""
     if isinstance(row, Attachment):
         row.name = f"File {row.pk}"
     return row
 
 
 class ReadOnlyAdmin(admin.ModelAdmin[Model]):
-    """Staff look and retry; files come and go with their conversations."""
+    """A page on which staff can view rows and retry uploads, and cannot add, change or delete rows."""
 
     show_facets = admin.ShowFacets.NEVER
 
     def get_changelist(self, request: HttpRequest, **kwargs: object) -> type[ChangeList]:
-        """One without names."""
-        return NamelessList
+        """Return the list class that hides file names."""
+        return HiddenNameChangeList
 
     def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Model | None:
-        """Without its name."""
+        """Return the row with its file name hidden."""
         row = super().get_object(request, object_id, from_field)
-        return row if row is None else nameless(row)
+        return row if row is None else hide_name(row)
 
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
-        """By the filters that are shown and no other column: names would be found by guessing."""
+        """Allow only the filters of the page. Lookups on other columns would allow file names to be guessed."""
         return any(lookup == str(name) or lookup.startswith(f"{name}__") for name in self.get_list_filter(request))
 
     def has_add_permission(self, request: HttpRequest) -> bool:
-        """Never."""
+        """Return False for every user."""
         return False
 
     def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """Never."""
+        """Return False for every user."""
         return False
 
     def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """Never."""
+        """Return False for every user."""
         return False
 
     def has_retry_permission(self, request: HttpRequest) -> bool:
-        """Named by the retry actions."""
+        """Return whether the user may run the actions that declare the permission `retry`."""
         return bool(request.user.has_perm("attachments.change_pendingupload"))
 
     def render_change_form(
@@ -76,7 +76,7 @@ class ReadOnlyAdmin(admin.ModelAdmin[Model]):
         form_url: str = "",
         obj: Model | None = None,
     ) -> HttpResponse:
-        """Note the reader, then show the page."""
+        """Write the access to the admin log, then render the page."""
         if obj is not None:
             self.log_change(request, obj, "Read.")
         return super().render_change_form(request, context, add, change, form_url, obj)
@@ -84,7 +84,7 @@ class ReadOnlyAdmin(admin.ModelAdmin[Model]):
 
 @admin.register(Attachment)
 class AttachmentAdmin(ReadOnlyAdmin):
-    """All files, those that wait for storage first."""
+    """The pages of all files. The list begins with the files that wait for storage."""
 
     list_display = ("id", "owner", "status", "is_graph", "mime_type", "size_bytes", "created_at")
     list_filter = ("status", "is_graph", "pending_upload__is_permanent", "created_at")
@@ -99,21 +99,23 @@ class AttachmentAdmin(ReadOnlyAdmin):
 
     @admin.display(description="Last error of storage")
     def last_error(self, attachment: Attachment) -> str:
-        """Why it is not in storage yet."""
-        pending = PendingUpload.objects.filter(pk=attachment.pk).values_list("last_error", flat=True).first()
-        return pending or ""
+        """Return the error of the last upload attempt, or an empty text."""
+        error = PendingUpload.objects.filter(pk=attachment.pk).values_list("last_error", flat=True).first()
+        return error or ""
 
     @admin.action(description="Try storage again now", permissions=["retry"])
     def try_storage_again(self, request: HttpRequest, attachments: QuerySet[Attachment]) -> None:
-        """Make the uploads of these due at once."""
-        # The list is ordered by an expression that a subquery need not carry along.
+        """Make the pending uploads of the selected attachments due immediately."""
+        # order_by() drops the list's ordering, which a subquery does not need.
         ids = attachments.order_by().values("pk")
-        self.message_user(request, _told(retry_now(PendingUpload.objects.filter(pk__in=ids))), messages.SUCCESS)
+        self.message_user(
+            request, _format_retry_message(retry_now(PendingUpload.objects.filter(pk__in=ids))), messages.SUCCESS
+        )
 
 
 @admin.register(PendingUpload)
 class PendingUploadAdmin(ReadOnlyAdmin):
-    """The backlog: what storage has not confirmed, refusals first."""
+    """The pages of the pending uploads. The list begins with the uploads that storage refuses."""
 
     list_display = ("pk", "owner", "size_bytes", "attempts", "is_permanent", "next_attempt_at", "last_error")
     list_filter = ("is_permanent", "attachment__is_graph")
@@ -124,25 +126,25 @@ class PendingUploadAdmin(ReadOnlyAdmin):
     actions = ("try_storage_again",)
     exclude = ("attachment", "data")
 
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        """Without the bytes: a list page must not load the files."""
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Model]:
+        """Return all rows without their bytes, because a list page must not load the files."""
         return PendingUpload.objects.defer("data").select_related("attachment__owner").order_by(*self.ordering)
 
     @admin.display(ordering="attachment__owner")
     def owner(self, pending: PendingUpload) -> str:
-        """Of the attachment."""
+        """Return the name of the attachment's owner."""
         return str(pending.attachment.owner)
 
     @admin.display(ordering="attachment__size_bytes")
     def size_bytes(self, pending: PendingUpload) -> int:
-        """Of the attachment."""
+        """Return the size of the attachment."""
         return pending.attachment.size_bytes
 
     @admin.action(description="Try storage again now", permissions=["retry"])
     def try_storage_again(self, request: HttpRequest, pending: QuerySet[PendingUpload]) -> None:
-        """Make these due at once."""
-        self.message_user(request, _told(retry_now(pending)), messages.SUCCESS)
+        """Make the selected uploads due immediately."""
+        self.message_user(request, _format_retry_message(retry_now(pending)), messages.SUCCESS)
 
 
-def _told(count: int) -> str:
+def _format_retry_message(count: int) -> str:
     return f"{count} {'upload is' if count == 1 else 'uploads are'} tried again now."

@@ -6,6 +6,6 @@ from django.apps import AppConfig
 
 
 class AttachmentsConfig(AppConfig):
-    """Files and their way into storage."""
+    """Stores the files of users and uploads them to storage."""
 
     name = "attachments"

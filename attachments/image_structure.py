@@ -1,7 +1,7 @@
-"""The structure of an image file, walked without decoding a pixel: is its end there, and can it be walked soon?
+"""Checks of an image file's structure that decode no pixel: the file must be complete and have few segments.
 
-Parsers step through headers piece by piece, and a file of many megabytes can be nothing but pieces: whoever inspects an
-image in a server first asks here. Pure.
+An image parser reads a header segment by segment, and a file of many megabytes can consist of empty segments alone.
+The limits of this module therefore apply before any image library reads an uploaded file.
 """
 
 from __future__ import annotations
@@ -9,27 +9,28 @@ from __future__ import annotations
 import re
 
 JPEG_SEGMENTS_LIMIT = 2_000
-"""Before the scan; cameras write some dozens."""
+"""Segments before the scan; cameras write some dozens."""
 JPEG_FILL_LIMIT = 64
-"""Fill bytes before one marker; hardly any encoder writes one."""
+"""Fill bytes before one marker; encoders hardly ever write one."""
 PNG_CHUNKS_LIMIT = 20_000
-"""In all: 14 MB in pieces of 8 KB are 1,800."""
+"""Chunks of the whole file; a PNG of 14 MB in chunks of 8 KB has 1,800."""
 PNG_HEAD_LIMIT = 1_000
-"""Before the first pixels."""
+"""Chunks before the first IDAT chunk."""
 GIF_BLOCKS_LIMIT = 20_000
-"""Blocks of extensions before the first frame, of up to 255 bytes each."""
+"""Extension blocks, of up to 255 bytes each, before the first frame."""
 
 _FILL = re.compile(rb"\xff*")
 
 
-class TooIntricate(ValueError):
-    """The file is made of more pieces than any camera or program writes."""
+class TooManySegments(ValueError):
+    """The file has more segments than any camera or program writes."""
 
 
-def png_is_cut(data: bytes) -> bool:
-    """Chunks are length, type, content, checksum; the last is IEND. Source: w3.org/TR/png-3/#5Chunk-layout.
+def is_png_truncated(data: bytes) -> bool:
+    """Return whether the IEND chunk is missing.
 
-    Raises TooIntricate.
+    A chunk is length, type, content and checksum. Raise TooManySegments for a file above the limits.
+    Source: w3.org/TR/png-3/#5Chunk-layout.
     """
     offset, number, has_pixels = 8, 0, False
     while offset + 12 <= len(data):
@@ -39,15 +40,17 @@ def png_is_cut(data: bytes) -> bool:
         number += 1
         has_pixels = has_pixels or kind == b"IDAT"
         if number > (PNG_CHUNKS_LIMIT if has_pixels else PNG_HEAD_LIMIT):
-            raise TooIntricate
+            raise TooManySegments
         offset += 12 + int.from_bytes(data[offset : offset + 4], "big")
     return True
 
 
-def jpeg_is_cut(data: bytes) -> bool:
-    """Walk the segments to the scan, so that an end marker of an embedded preview does not count.
+def is_jpeg_truncated(data: bytes) -> bool:
+    """Return whether the end marker is missing after the first scan.
 
-    Cameras write on after the end marker, so it need not be last. Source: ITU-T T.81, annex B. Raises TooIntricate.
+    The segments are read one by one up to the scan, because an embedded preview has an end marker of its own. The end
+    marker need not be last in the file: some cameras append data after it. Raise TooManySegments for a file above the
+    limits. Source: ITU-T T.81, annex B.
     """
     offset = 2
     for _ in range(JPEG_SEGMENTS_LIMIT):
@@ -56,19 +59,20 @@ def jpeg_is_cut(data: bytes) -> bool:
         if start == offset or start >= len(data):
             return True
         if start - offset > JPEG_FILL_LIMIT:
-            raise TooIntricate
+            raise TooManySegments
         if data[start] == 0xDA:
             return data.find(b"\xff\xd9", start) == -1
         if start + 3 > len(data):
             return True
         offset = start + 1 + int.from_bytes(data[start + 1 : start + 3], "big")
-    raise TooIntricate
+    raise TooManySegments
 
 
-def gif_is_cut(data: bytes) -> bool:
-    """Ends with the trailer; extensions stand before the first frame. Source: w3.org/Graphics/GIF/spec-gif89a.txt.
+def is_gif_truncated(data: bytes) -> bool:
+    """Return whether the trailer byte is missing at the end of the file.
 
-    Raises TooIntricate.
+    The extension blocks before the first frame are counted; raise TooManySegments if there are too many.
+    Source: w3.org/Graphics/GIF/spec-gif89a.txt.
     """
     offset = 13 + (3 << ((data[10] & 7) + 1) if len(data) > 10 and data[10] & 0x80 else 0)
     number = 0
@@ -78,9 +82,9 @@ def gif_is_cut(data: bytes) -> bool:
             offset += 1 + data[offset]
             number += 1
             if number > GIF_BLOCKS_LIMIT:
-                raise TooIntricate
+                raise TooManySegments
         offset += 1
         number += 1
         if number > GIF_BLOCKS_LIMIT:
-            raise TooIntricate
+            raise TooManySegments
     return not data.rstrip(b"\0\r\n").endswith(b";")

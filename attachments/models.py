@@ -1,7 +1,7 @@
-"""Files that belong to a person: graphs drawn by code, images made by a model, uploads.
+"""The files of users: graphs drawn by code, images made by a model, and uploads.
 
-An attachment's bytes live in `PendingUpload` from the moment it is created until storage has confirmed their
-size and checksum; the pending row, not any task, says what is still to be done.
+The bytes of a new attachment are in its `PendingUpload` row until storage has confirmed their size and checksum. The
+pending row, not a task, records that the upload is still to be done.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from django.urls import reverse
 
 
 class AttachmentJSON(TypedDict):
-    """An attachment as the REST API and the upload door say it."""
+    """An attachment in the responses of the REST API and of the upload view."""
 
     id: str
     index: int | None
-    """The n of its marker, where it stands in a message."""
+    """The n of its marker, or None outside a message."""
     is_graph: bool
     mime_type: str
     name: str
@@ -32,32 +32,39 @@ class AttachmentJSON(TypedDict):
 
 
 class AttachmentQuerySet(models.QuerySet["Attachment"]):
-    """Reading attachments."""
+    """Queries for attachments."""
 
     def readable_by(self, user: AbstractBaseUser | AnonymousUser) -> AttachmentQuerySet:
-        """A person's own. Who reviews conversations has a door of their own, which writes each reading down."""
+        """Return the user's own attachments.
+
+        Reviewers read the files of other users only in the admin, which logs each access.
+        """
         return self.filter(owner_id=user.pk)
 
 
 class Attachment(models.Model):
-    """One file; immutable but for its way into storage."""
+    """One file. Only the fields that describe its upload to storage ever change."""
 
     class Status(models.TextChoices):
-        """Where the bytes are."""
+        """Where the bytes of the file are."""
 
         PENDING = "pending", "waiting for storage"
         STORED = "stored", "in storage"
-        FAILED = "failed", "storage refuses it; still kept here and tried now and then"
+        FAILED = "failed", "storage refuses it; kept in the database and retried from time to time"
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="attachments")
     name = models.CharField(max_length=255, help_text="A label, never a path.")
     mime_type = models.CharField(max_length=100)
     size_bytes = models.PositiveBigIntegerField()
-    sha256 = models.CharField(max_length=64, help_text="Of the bytes, in hex.")
-    width = models.PositiveIntegerField(null=True, blank=True, help_text="In pixels, of images.")
-    height = models.PositiveIntegerField(null=True, blank=True, help_text="In pixels, of images.")
-    is_graph = models.BooleanField(default=False, help_text="Drawn by executed code.")
+    sha256 = models.CharField(max_length=64, help_text="SHA-256 of the bytes, in hexadecimal.")
+    width = models.PositiveIntegerField(
+        null=True, blank=True, help_text="In pixels; empty if the file is not an image."
+    )
+    height = models.PositiveIntegerField(
+        null=True, blank=True, help_text="In pixels; empty if the file is not an image."
+    )
+    is_graph = models.BooleanField(default=False, help_text="Whether executed code drew this image.")
     status = models.CharField(max_length=10, choices=Status.choices, default=Status.PENDING)
     storage_name = models.CharField(max_length=255, blank=True, help_text="Set once storage has confirmed the bytes.")
     created_at = models.DateTimeField(auto_now_add=True)
@@ -74,11 +81,11 @@ class Attachment(models.Model):
 
     @property
     def url(self) -> str:
-        """Where its bytes are served, to who may read it."""
+        """The path under which the bytes are served to users who may read them."""
         return reverse("attachment-content", args=[self.pk])
 
     def as_json(self, index: int | None = None) -> AttachmentJSON:
-        """The contract's form; `index` is its place in a message."""
+        """Return the JSON form of the API; `index` is the attachment's index in its message."""
         return {
             "id": str(self.pk),
             "index": index,
@@ -94,7 +101,7 @@ class Attachment(models.Model):
 
 
 class PendingUpload(models.Model):
-    """The bytes of an attachment that storage has not confirmed yet, and how the tries went."""
+    """The bytes of an attachment that storage has not confirmed yet, and the state of its upload attempts."""
 
     attachment = models.OneToOneField(
         Attachment, on_delete=models.CASCADE, primary_key=True, related_name="pending_upload"
@@ -103,10 +110,12 @@ class PendingUpload(models.Model):
     next_attempt_at = models.DateTimeField(db_index=True, auto_now_add=False)
     last_error = models.TextField(blank=True)
     is_permanent = models.BooleanField(
-        default=False, help_text="Storage refuses for a reason that time alone does not mend."
+        default=False, help_text="Storage refuses the upload until its configuration or permissions change."
     )
-    claimed_until = models.DateTimeField(null=True, blank=True, help_text="A worker is at it until then.")
-    # Last, because SQLite reads through a row's large values to reach the columns behind them.
+    claimed_until = models.DateTimeField(
+        null=True, blank=True, help_text="A worker has claimed this upload until then."
+    )
+    # The last column, because SQLite reads through a large value to reach the columns behind it.
     data = models.BinaryField()
 
     class Meta:

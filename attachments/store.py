@@ -1,4 +1,4 @@
-"""Creating attachments and reading their bytes, wherever these are at the moment."""
+"""Creates attachments and reads their bytes, from the database while the upload is pending, then from storage."""
 
 from __future__ import annotations
 
@@ -16,46 +16,47 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from attachments import storage
+from attachments.image_reencoding import reencode_image
 from attachments.models import Attachment, PendingUpload
-from attachments.pictures import redrawn
-from attachments.storage import NotStored, StorageError
+from attachments.storage import ObjectNotFound, StorageError
 from attachments.tasks import upload_attachment
 from attachments.validation import (
     RASTER_TYPES,
     RefusedUpload,
-    TooLarge,
     UploadInfo,
+    UploadTooLarge,
+    build_too_large_message,
     inspect_upload,
     safe_mime_type,
     safe_name,
-    too_large_sentence,
 )
 
-#: The window of `UPLOAD_QUOTA_BYTES`.
+#: `UPLOAD_QUOTA_BYTES` counts the files of this period.
 QUOTA_WINDOW = timedelta(days=1)
 
 
 class BytesUnavailable(Exception):
-    """The bytes cannot be had now; the text is a sentence for the person who asked."""
+    """The bytes of an attachment cannot be read now. The text of the error is a message for the user."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewAttachment:
-    """What is known of a file before it is kept."""
+    """The values from which an attachment is created."""
 
     owner_id: int
     data: bytes
     name: str
     mime_type: str
     width: int | None
-    """In pixels, of images."""
+    """In pixels. None for files that are not images."""
     height: int | None
+    """In pixels. None for files that are not images."""
     is_graph: bool
     attachment_id: uuid.UUID | None = None
-    """Chosen by the caller, to name it before it is stored."""
+    """The id, if the caller needs it before the row exists. By default a new id is generated."""
 
 
-def new_pending(
+def create_attachment(
     *,
     owner_id: int,
     data: bytes,
@@ -66,7 +67,7 @@ def new_pending(
     is_graph: bool,
     attachment_id: uuid.UUID | None = None,
 ) -> Attachment:
-    """Keep one file; see `new_pending_many`."""
+    """Store one file and return its row; see `create_attachments`."""
     new = NewAttachment(
         owner_id=owner_id,
         data=data,
@@ -77,13 +78,14 @@ def new_pending(
         is_graph=is_graph,
         attachment_id=attachment_id,
     )
-    return new_pending_many([new])[0]
+    return create_attachments([new])[0]
 
 
-def new_pending_many(news: Sequence[NewAttachment]) -> list[Attachment]:
-    """Keep files in the caller's transaction: rows, bytes and upload tasks are committed together or not at all.
+def create_attachments(new_attachments: Sequence[NewAttachment]) -> list[Attachment]:
+    """Store files in the caller's transaction and return their rows, in the given order.
 
-    Storage is not touched. The name is reduced to a label, and what is no type becomes `application/octet-stream`.
+    Rows, bytes and upload tasks are committed together or not at all. The storage is not called: the bytes stay in the
+    database until a worker has uploaded them. Names and MIME types are sanitized.
     """
     attachments = [
         Attachment(
@@ -97,11 +99,11 @@ def new_pending_many(news: Sequence[NewAttachment]) -> list[Attachment]:
             height=new.height,
             is_graph=new.is_graph,
         )
-        for new in news
+        for new in new_attachments
     ]
     pending = [
         PendingUpload(attachment=attachment, data=new.data, next_attempt_at=Now())
-        for attachment, new in zip(attachments, news, strict=True)
+        for attachment, new in zip(attachments, new_attachments, strict=True)
     ]
     with transaction.atomic(savepoint=False):
         Attachment.objects.bulk_create(attachments)
@@ -111,22 +113,22 @@ def new_pending_many(news: Sequence[NewAttachment]) -> list[Attachment]:
     return attachments
 
 
-def new_upload(*, owner_id: int, name: str, data: bytes) -> Attachment:
-    """Keep a user's file, if it is one that may be attached and they have not sent too much of late.
+def create_upload(*, owner_id: int, name: str, data: bytes) -> Attachment:
+    """Store a file that a user uploads, and return its row.
 
-    A picture is drawn anew, see `pictures`; all else is kept as it is. Raises `validation.RefusedUpload` with a
-    sentence.
+    An image is re-encoded without its metadata, see `image_reencoding`. Other files are stored unchanged. Raise
+    `validation.RefusedUpload` if the file is not allowed or the user's quota is used up.
     """
     info = inspect_upload(name, data)
-    # Before anything is locked, as it takes a while.
+    # Re-encoding can take seconds, so it runs before the transaction locks a row.
     if info.mime_type in RASTER_TYPES:
-        info, data = _redrawn(info, data)
+        info, data = _reencode_upload(info, data)
     with transaction.atomic():
-        # One upload of a person at a time, so that many at once do not pass together. Without the key: graphs of live
-        # turns refer to the same row and must not wait.
+        # The lock on the user's row makes concurrent uploads of one user wait for each other, so that they cannot pass
+        # the quota together. no_key=True lets live turns insert graphs, whose foreign key refers to the same row.
         list(get_user_model()._default_manager.select_for_update(no_key=True).filter(pk=owner_id))
         check_quota(owner_id, info.name, len(data))
-        return new_pending(
+        return create_attachment(
             owner_id=owner_id,
             data=data,
             name=info.name,
@@ -137,48 +139,53 @@ def new_upload(*, owner_id: int, name: str, data: bytes) -> Attachment:
         )
 
 
-def _redrawn(info: UploadInfo, data: bytes) -> tuple[UploadInfo, bytes]:
-    """The picture and what it is now; one that was a GIF is a PNG. Raises RefusedUpload."""
-    picture = redrawn(info.name, data, info.mime_type)
-    if len(picture.data) > settings.UPLOAD_LIMIT_BYTES:
-        raise TooLarge(too_large_sentence(info.name))
+def _reencode_upload(info: UploadInfo, data: bytes) -> tuple[UploadInfo, bytes]:
+    """Return the re-encoded image and its description. A GIF becomes a PNG. Raise RefusedUpload."""
+    image = reencode_image(info.name, data, info.mime_type)
+    if len(image.data) > settings.UPLOAD_LIMIT_BYTES:
+        raise UploadTooLarge(build_too_large_message(info.name))
     name = info.name
-    if picture.mime_type != info.mime_type and name.lower().endswith(".gif"):
+    if image.mime_type != info.mime_type and name.lower().endswith(".gif"):
         name = f"{name[:-4]}.png"
-    return UploadInfo(name, picture.mime_type, picture.width, picture.height), picture.data
+    return UploadInfo(name, image.mime_type, image.width, image.height), image.data
 
 
 def check_quota(owner_id: int, name: str, size_bytes: int, *, with_graphs: bool = False) -> None:
-    """Raises RefusedUpload. Counts by time: what was uploaded and never sent cannot lock anybody out for good."""
+    """Raise RefusedUpload if the file would exceed the user's `UPLOAD_QUOTA_BYTES` of the last 24 hours.
+
+    `with_graphs` also counts graphs. The quota counts by time, so uploads that were never sent in a message do not lock
+    a user out for good.
+    """
     recent = Attachment.objects.filter(owner_id=owner_id, created_at__gt=timezone.now() - QUOTA_WINDOW)
     if not with_graphs:
         recent = recent.filter(is_graph=False)
     used_bytes = recent.aggregate(total=Sum("size_bytes"))["total"] or 0
     if used_bytes + size_bytes > settings.UPLOAD_QUOTA_BYTES:
-        used, own, most = (f"{n / 1024**2:.3g} MB" for n in (used_bytes, size_bytes, settings.UPLOAD_QUOTA_BYTES))
+        used, size, quota = (f"{n / 1024**2:.3g} MB" for n in (used_bytes, size_bytes, settings.UPLOAD_QUOTA_BYTES))
         raise RefusedUpload(
-            f"“{name}” ({own}) is too much for today: you uploaded {used} in the last 24 hours,"
-            f"{' graphs included,' if with_graphs else ''} of at most {most}."
+            f"“{name}” ({size}) is too much for today: you uploaded {used} in the last 24 hours,"
+            f"{' graphs included,' if with_graphs else ''} of at most {quota}."
         )
 
 
 def read_bytes(attachment: Attachment, *, limit_s: float | None = None) -> bytes:
-    """The file's bytes, exactly those that were kept: from the database while they wait there, then from storage.
+    """Return the file's bytes, verified against their SHA-256 when they come from storage.
 
-    Waits for storage no longer than `limit_s`, by default 12 s. Raises BytesUnavailable.
+    A call to storage takes at most `limit_s` seconds, by default `storage.ATTEMPT_LIMIT_S` (12 s). Raise
+    BytesUnavailable.
     """
     name = attachment.storage_name
     if not name:
         data = PendingUpload.objects.filter(pk=attachment.pk).values_list("data", flat=True).first()
         if data is not None:
             return bytes(data)
-        # Between the caller's read and ours a worker may have confirmed it.
+        # A worker may have finished the upload after the caller read the row.
         name = Attachment.objects.filter(pk=attachment.pk).values_list("storage_name", flat=True).first() or ""
     if not name:
         raise BytesUnavailable(f"“{attachment.name}” does not exist any more.")
     try:
         data = storage.fetch(name, attachment.size_bytes, limit_s)
-    except NotStored as error:
+    except ObjectNotFound as error:
         raise BytesUnavailable(f"“{attachment.name}” is missing in storage.") from error
     except StorageError as error:
         raise BytesUnavailable(f"“{attachment.name}” cannot be read just now; please try again soon.") from error

@@ -1,4 +1,4 @@
-"""The background task of an upload: a wake-up call. Which attempts are due, the pending row alone says."""
+"""The background task of an upload. It only triggers an attempt: the pending row decides whether one is due."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from attachments.models import PendingUpload
 
 @task()
 def upload_attachment(attachment_id: str) -> str:
-    """Try once to bring the attachment into storage; returns `stored`, `postponed` or `not due`.
+    """Try once to upload the attachment to storage; return `stored`, `postponed` or `not due`.
 
-    A failure is not an error of the task: it is kept in the pending row, and the worker's sweep tries again.
+    A failed attempt is not an error of the task: it is recorded in the pending row, and a worker retries it when due.
     """
-    return uploads.attempt(uuid.UUID(attachment_id))
+    return uploads.attempt_upload(uuid.UUID(attachment_id))
 
 
 def retry_now(pending: QuerySet[PendingUpload]) -> int:
-    """Make these due at once, whatever their last error was; returns how many."""
+    """Make the uploads due immediately, whatever their last error was. Return their number."""
     with transaction.atomic():
         ids = list(pending.values_list("pk", flat=True))
         PendingUpload.objects.filter(pk__in=ids).update(next_attempt_at=Now())

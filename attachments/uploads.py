@@ -1,8 +1,9 @@
-"""One attempt to bring a pending attachment into storage, and when the next one is due.
+"""One attempt to upload a pending attachment to storage, and the time of the next attempt.
 
-The pending row is the truth. A claim is a conditional UPDATE that raises `attempts` and expires by itself, so a
-worker that was killed blocks nothing; `attempts` also fences off a worker that was asleep while its claim
-expired. All times are the database's, because workers' clocks may differ.
+The pending row is the source of truth. A worker claims it with a conditional UPDATE that increments `attempts`. A claim
+expires, so a worker that was killed blocks no upload. `attempts` is also the fencing token: once another worker has
+claimed the row, the earlier worker can no longer postpone it. All times are the database's, because the clocks of
+workers may differ.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import logging
 import random
 import uuid
 from datetime import timedelta
+from typing import Literal, TypeAlias
 
 from django.conf import settings
 from django.db import transaction
@@ -24,88 +26,91 @@ from attachments.validation import BINARY, GIF, JPEG, JSON_TYPE, PDF, PNG, RASTE
 
 logger = logging.getLogger(__name__)
 
-#: Longer than an attempt can take, so that two workers are at one row only when one of them was asleep.
+AttemptResult: TypeAlias = Literal["stored", "postponed", "not due"]
+
+#: Lifetime of a claim. It exceeds the time limit of an attempt, so two workers can upload the same attachment only if
+#: one of them was suspended.
 CLAIM_S = 20.0
 FIRST_RETRY_S = 2.0
-#: After a refusal; less than one request a minute and object.
+#: Delay after storage has refused an upload, for example because of a wrong key.
 REFUSED_RETRY_S = 600.0
 
 _EXTENSIONS = {PNG: "png", JPEG: "jpg", GIF: "gif", WEBP: "webp", PDF: "pdf", JSON_TYPE: "txt"}
 
 
-def due() -> QuerySet[PendingUpload]:
-    """Rows whose time has come and that no worker is at, the longest waiting first."""
-    is_free = Q(claimed_until=None) | Q(claimed_until__lte=Now())
-    return PendingUpload.objects.filter(is_free, next_attempt_at__lte=Now()).order_by("next_attempt_at")
+def find_due_uploads() -> QuerySet[PendingUpload]:
+    """Return the rows that are due and that no worker has claimed, in the order of their due times."""
+    is_unclaimed = Q(claimed_until=None) | Q(claimed_until__lte=Now())
+    return PendingUpload.objects.filter(is_unclaimed, next_attempt_at__lte=Now()).order_by("next_attempt_at")
 
 
-def attempt(attachment_id: uuid.UUID) -> str:
-    """Try once, if it is due; returns what came of it: `stored`, `postponed` or `not due`. Harmless to repeat."""
-    upload = _claim(attachment_id)
+def attempt_upload(attachment_id: uuid.UUID) -> AttemptResult:
+    """Upload the attachment if it is due, and return the result. Repeating a call is harmless."""
+    upload = _claim_upload(attachment_id)
     if upload is None:
         return "not due"
     attachment = upload.attachment
-    name = storage_name(attachment)
+    name = build_storage_name(attachment)
     content_type = attachment.mime_type if attachment.mime_type in RASTER_TYPES else BINARY
     try:
         storage.put(name, bytes(upload.data), content_type)
     except StorageError as error:
-        _postpone(upload, error)
+        _postpone_upload(upload, error)
         return "postponed"
-    _confirm(attachment.pk, name)
+    _confirm_upload(attachment.pk, name)
     return "stored"
 
 
-def storage_name(attachment: Attachment) -> str:
-    """Made from owner and content alone, so that one content is one object, however often it is tried or sent."""
+def build_storage_name(attachment: Attachment) -> str:
+    """Return the object's name, made from owner and content: a retry or a second upload writes the same object."""
     extension = _EXTENSIONS.get(attachment.mime_type, "txt" if attachment.mime_type.startswith("text/") else "bin")
     return f"u{attachment.owner_id}/{attachment.sha256[:2]}/{attachment.sha256}.{extension}"
 
 
-def delay_s(attempts: int, *, is_permanent: bool) -> float:
-    """How long to wait after that many attempts: doubling up to a cap, spread by a quarter to either side."""
-    # The exponent is capped because attempts go on for ever and a float ends at 2**1024.
-    growing_s = FIRST_RETRY_S * 2 ** min(attempts - 1, 30)
-    delay = REFUSED_RETRY_S if is_permanent else min(growing_s, settings.UPLOAD_RETRY_LIMIT_S)
-    return delay * random.uniform(0.75, 1.25)
+def compute_retry_delay_s(attempts: int, *, is_permanent: bool) -> float:
+    """Return the delay before the next attempt: exponential backoff with a cap and a jitter of 25%."""
+    # The number of attempts is unlimited, and 2.0**1024 overflows a float: the exponent needs a limit.
+    backoff_s = FIRST_RETRY_S * 2 ** min(attempts - 1, 30)
+    delay_s = REFUSED_RETRY_S if is_permanent else min(backoff_s, settings.UPLOAD_RETRY_LIMIT_S)
+    return delay_s * random.uniform(0.75, 1.25)
 
 
-def _claim(attachment_id: uuid.UUID) -> PendingUpload | None:
-    """Take a row that is due; None when it is not, is gone, or another worker was faster."""
-    attempts = due().filter(pk=attachment_id).values_list("attempts", flat=True).first()
+def _claim_upload(attachment_id: uuid.UUID) -> PendingUpload | None:
+    """Claim the row and return it, or None if it is not due, does not exist, or another worker has claimed it."""
+    attempts = find_due_uploads().filter(pk=attachment_id).values_list("attempts", flat=True).first()
     if attempts is None:
         return None
-    claimed = due().filter(pk=attachment_id, attempts=attempts)
-    if not claimed.update(attempts=attempts + 1, claimed_until=Now() + timedelta(seconds=CLAIM_S)):
+    row = find_due_uploads().filter(pk=attachment_id, attempts=attempts)
+    if not row.update(attempts=attempts + 1, claimed_until=Now() + timedelta(seconds=CLAIM_S)):
         return None
     return PendingUpload.objects.select_related("attachment").filter(pk=attachment_id, attempts=attempts + 1).first()
 
 
-def _postpone(upload: PendingUpload, error: StorageError) -> None:
-    """Give the row back with the reason, unless another worker has it by now."""
+def _postpone_upload(upload: PendingUpload, error: StorageError) -> None:
+    """Release the row and record the error, if this worker still holds its claim."""
     is_permanent = isinstance(error, StorageRefused)
-    delay = delay_s(upload.attempts, is_permanent=is_permanent)
+    delay_s = compute_retry_delay_s(upload.attempts, is_permanent=is_permanent)
     logger.warning(
         "Attachment %s is not in storage yet (attempt %d, next in %.0f s): %s",
         upload.attachment_id,
         upload.attempts,
-        delay,
+        delay_s,
         error,
     )
     with transaction.atomic():
-        is_ours = PendingUpload.objects.filter(pk=upload.pk, attempts=upload.attempts).update(
-            next_attempt_at=Now() + timedelta(seconds=delay),
+        is_released = PendingUpload.objects.filter(pk=upload.pk, attempts=upload.attempts).update(
+            next_attempt_at=Now() + timedelta(seconds=delay_s),
             claimed_until=None,
             last_error=str(error),
             is_permanent=is_permanent,
         )
-        if is_ours:
+        if is_released:
             status = Attachment.Status.FAILED if is_permanent else Attachment.Status.PENDING
             Attachment.objects.filter(pk=upload.pk).exclude(status=status).update(status=status)
 
 
-def _confirm(attachment_id: uuid.UUID, name: str) -> None:
-    """Storage holds it: say where, and let the bytes in the database go, in one transaction."""
+def _confirm_upload(attachment_id: uuid.UUID, name: str) -> None:
+    """Record the storage name and delete the pending row with its bytes, in one transaction."""
     with transaction.atomic():
         Attachment.objects.filter(pk=attachment_id).update(
             status=Attachment.Status.STORED, storage_name=name, stored_at=Now()

@@ -1,4 +1,4 @@
-"""URLs of attachments."""
+"""URL routes of the attachments app."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What a file is, by its content: type, size in pixels, and a name that is only a label.
+"""Determines the type, the pixel size and a safe name of an uploaded file from its content.
 
-Pure: nothing is decoded, so that no file, however small, can make the server unpack gigabytes. What passes here is
-drawn anew by `attachments.pictures`.
+No pixel is decoded here, so a small file cannot make the server unpack gigabytes. `attachments.image_reencoding`
+re-encodes the images that pass these checks.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from django.conf import settings
 from PIL import Image
 
-from attachments.image_structure import TooIntricate, gif_is_cut, jpeg_is_cut, png_is_cut
+from attachments.image_structure import TooManySegments, is_gif_truncated, is_jpeg_truncated, is_png_truncated
 
 PNG = "image/png"
 JPEG = "image/jpeg"
@@ -26,41 +26,42 @@ CSV = "text/csv"
 PLAIN = "text/plain"
 BINARY = "application/octet-stream"
 
-#: Images that browsers show and that cannot carry a script; served with their own type, inline.
+#: Image types that browsers show and that cannot carry a script. They are served inline with their own Content-Type.
 RASTER_TYPES = frozenset({PNG, JPEG, GIF, WEBP})
 PIXEL_LIMIT = 50_000_000
-#: Of each side of an uploaded image, in pixels; JPEG cannot have more.
+#: Longest side of an uploaded image, in pixels. This is the maximum of the JPEG format.
 SIDE_LIMIT = 65_535
 NAME_LIMIT_CHARACTERS = 120
-#: In UTF-8: file systems take 255.
+#: Bytes in UTF-8. File systems allow 255.
 NAME_LIMIT_BYTES = 240
-ALLOWED = "PNG, JPEG, WebP and GIF images, PDF, and text such as CSV, JSON or code"
+ALLOWED_TYPES_TEXT = "PNG, JPEG, WebP and GIF images, PDF, and text such as CSV, JSON or code"
 
-_MOST_PIXELS = f"an image may have {PIXEL_LIMIT // 1_000_000} million"
+_PIXEL_LIMIT_TEXT = f"an image may have {PIXEL_LIMIT // 1_000_000} million"
 _FORMATS = {PNG: "PNG", JPEG: "JPEG", GIF: "GIF", WEBP: "WEBP"}
-_TEXT_TYPES = {".csv": CSV, ".json": JSON_TYPE}
-#: Windows opens a device instead of a file of these names, whatever the extension.
-_DEVICE = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)
+_TYPES_BY_SUFFIX = {".csv": CSV, ".json": JSON_TYPE}
+#: Windows opens a device instead of a file with one of these names, whatever the extension.
+_WINDOWS_DEVICE_NAME = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)
 _MIME_TYPE = re.compile(r"[a-z0-9][a-z0-9.+-]*/[a-z0-9][a-z0-9.+-]*")
-#: Control characters that text does hold: backspace, tab, line ends, form feed, escape (colours of a terminal).
+#: Control characters that do not occur in text. Text may hold backspace, tab, line ends, form feed, and escape, which
+#: begins the colour codes of a terminal.
 _BINARY_CHARACTERS = bytes(set(range(32)) - set(b"\b\t\n\v\f\r\x1b"))
 
 
 class RefusedUpload(Exception):
-    """A file that is not taken; the text is a sentence for the person who sent it."""
+    """The file cannot be uploaded. The text of the error is a message for the user."""
 
 
-class TooLarge(RefusedUpload):
-    """More bytes than the limit."""
+class UploadTooLarge(RefusedUpload):
+    """The file has more bytes than `UPLOAD_LIMIT_BYTES`."""
 
 
 class UnreadableImage(RefusedUpload):
-    """Not an image that can be shown: broken, cut, of another type, or with too many pixels."""
+    """The file is not an image that can be shown: it is broken, truncated, of another type, or has too many pixels."""
 
 
 @dataclass(frozen=True, slots=True)
 class ImageInfo:
-    """What an image's header says."""
+    """The type and size that an image's header gives."""
 
     mime_type: str
     width: int
@@ -71,26 +72,28 @@ class ImageInfo:
 
 @dataclass(frozen=True, slots=True)
 class UploadInfo:
-    """What is to be kept of an accepted upload."""
+    """The name, type and size of an accepted upload."""
 
     name: str
     mime_type: str
     width: int | None
-    """In pixels, of images."""
+    """In pixels. None for files that are not images."""
     height: int | None
+    """In pixels. None for files that are not images."""
 
 
 def inspect_upload(name: str, data: bytes) -> UploadInfo:
-    """Judge a user's file by its content; its name only tells CSV and JSON from other text.
+    """Return the safe name, type and size of a user's file, determined from its content.
 
-    SVG and HTML are text here and never anything else. Raises TooLarge, UnreadableImage or RefusedUpload.
+    The file name is used only to distinguish CSV and JSON from other text. SVG and HTML count as text and nothing else.
+    Raise UploadTooLarge, UnreadableImage or RefusedUpload.
     """
     label = safe_name(name, "file")
     if not data:
         raise RefusedUpload(f"“{label}” is empty.")
     if len(data) > settings.UPLOAD_LIMIT_BYTES:
-        raise TooLarge(too_large_sentence(label))
-    if _raster_type(data):
+        raise UploadTooLarge(build_too_large_message(label))
+    if _detect_raster_type(data):
         image = inspect_image(data, subject=f"“{label}”")
         if max(image.width, image.height) > SIDE_LIMIT:
             raise UnreadableImage(
@@ -101,64 +104,69 @@ def inspect_upload(name: str, data: bytes) -> UploadInfo:
         return UploadInfo(label, PDF, None, None)
     if _is_text(data):
         suffix = label[label.rfind(".") :].lower() if "." in label else ""
-        return UploadInfo(label, _TEXT_TYPES.get(suffix, PLAIN), None, None)
-    raise RefusedUpload(f"“{label}” cannot be attached: allowed are {ALLOWED}.")
+        return UploadInfo(label, _TYPES_BY_SUFFIX.get(suffix, PLAIN), None, None)
+    raise RefusedUpload(f"“{label}” cannot be attached: allowed are {ALLOWED_TYPES_TEXT}.")
 
 
-def too_large_sentence(label: str) -> str:
-    """Names the file and the limit."""
+def build_too_large_message(label: str) -> str:
+    """Return the error message for a file above `UPLOAD_LIMIT_BYTES`, with its name and the limit."""
     return f"“{label}” is too large: a file may have {settings.UPLOAD_LIMIT_BYTES / 1024**2:.3g} MB."
 
 
 def inspect_image(data: bytes, *, subject: str = "This image") -> ImageInfo:
-    """Type and size of a PNG, JPEG, GIF or WebP, from its header alone; `subject` begins what is said of it.
+    """Return the type and size of a PNG, JPEG, GIF or WebP from its header; error messages begin with `subject`.
 
-    Raises UnreadableImage also for files that end too early and for more than `PIXEL_LIMIT` pixels.
+    Raise UnreadableImage for other types, for broken or truncated files, and for more than `PIXEL_LIMIT` pixels.
     """
-    mime_type = _raster_type(data)
+    mime_type = _detect_raster_type(data)
     if mime_type is None:
         raise UnreadableImage(f"{subject} is not a PNG, JPEG, GIF or WebP image.")
     kind = _FORMATS[mime_type]
     try:
-        is_cut = _is_cut(mime_type, data)
-    except TooIntricate as error:
+        is_truncated = _is_truncated(mime_type, data)
+    except TooManySegments as error:
         raise UnreadableImage(f"{subject} is a {kind} image in too many pieces.") from error
     try:
-        # Lazily: only the header is read, no pixel is decoded.
+        # Image.open reads the header only and decodes no pixel.
         with Image.open(io.BytesIO(data), formats=(kind,)) as image:
             width, height = image.size
     except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
-        raise UnreadableImage(f"{subject} has too many pixels: {_MOST_PIXELS}.") from error
+        raise UnreadableImage(f"{subject} has too many pixels: {_PIXEL_LIMIT_TEXT}.") from error
     except (OSError, ValueError, SyntaxError, EOFError, ArithmeticError, LookupError, TypeError) as error:
-        # Pillow's parsers raise any of these on broken headers.
+        # Pillow's parsers raise any of these errors for a broken header.
         raise UnreadableImage(f"{subject} is a broken {kind} image.") from error
     if width * height > PIXEL_LIMIT:
-        raise UnreadableImage(f"{subject} has too many pixels, {width} × {height}: {_MOST_PIXELS}.")
+        raise UnreadableImage(f"{subject} has too many pixels, {width} × {height}: {_PIXEL_LIMIT_TEXT}.")
     if width < 1 or height < 1:
         raise UnreadableImage(f"{subject} is a broken {kind} image.")
-    if is_cut:
+    if is_truncated:
         raise UnreadableImage(f"{subject} is a {kind} image that ends too early.")
     return ImageInfo(mime_type, width, height)
 
 
 def safe_name(name: str, default: str) -> str:
-    """A label of one line: no folder, no control or direction-changing character, no device, not too long.
+    """Return a file name that is safe to show and to store, as a label of one line.
 
-    The end of a long name is kept, for its extension; `default` stands in for a name of nothing else.
+    Folders, control characters and characters that change the text direction are removed. Names of Windows devices get
+    a leading underscore. A long name is shortened in the middle, so that its extension remains. If no character
+    remains, the label is `default`.
     """
     base = re.split(r"[/\\]", name)[-1]
-    # C*: control, format (direction overrides, zero width), surrogate, private, unassigned; Zl, Zp: line ends.
-    kept = "".join(c for c in base if unicodedata.category(c)[0] != "C" and unicodedata.category(c) not in ("Zl", "Zp"))
-    label = " ".join(unicodedata.normalize("NFC", kept).split()).strip(". ") if kept.strip(". ") else ""
-    if _DEVICE.fullmatch(label):
+    # Category C* holds control, format (direction overrides, zero width), surrogate, private and unassigned characters;
+    # Zl and Zp are line and paragraph separators.
+    printable = "".join(
+        c for c in base if unicodedata.category(c)[0] != "C" and unicodedata.category(c) not in ("Zl", "Zp")
+    )
+    label = " ".join(unicodedata.normalize("NFC", printable).split()).strip(". ") if printable.strip(". ") else ""
+    if _WINDOWS_DEVICE_NAME.fullmatch(label):
         label = f"_{label}"
     if len(label) > NAME_LIMIT_CHARACTERS or len(label.encode()) > NAME_LIMIT_BYTES:
-        label = _shortened(label)
+        label = _shorten(label)
     return label or default
 
 
-def _shortened(label: str) -> str:
-    """Its beginning and its end, of both as much as fits."""
+def _shorten(label: str) -> str:
+    """Return the label within both limits: its beginning, an ellipsis, and its last 20 characters."""
     end = label[-20:].lstrip()
     beginning = label[: NAME_LIMIT_CHARACTERS - 21]
     while len(f"{beginning}…{end}".encode()) > NAME_LIMIT_BYTES:
@@ -167,12 +175,16 @@ def _shortened(label: str) -> str:
 
 
 def safe_mime_type(mime_type: str) -> str:
-    """The type alone, in lower case; what is no type, or a long one, is `application/octet-stream`."""
+    """Return the MIME type in lower case and without parameters.
+
+    The result is `application/octet-stream` if the text is not a MIME type or has more than 100 characters.
+    """
     essence = mime_type.split(";")[0].strip().lower()
     return essence if len(essence) <= 100 and _MIME_TYPE.fullmatch(essence) else BINARY
 
 
-def _raster_type(data: bytes) -> str | None:
+def _detect_raster_type(data: bytes) -> str | None:
+    """Return the MIME type of a raster image from its first bytes, or None for any other file."""
     if data.startswith(b"\x89PNG\r\n\x1a\n"):
         return PNG
     if data.startswith(b"\xff\xd8\xff"):
@@ -185,11 +197,17 @@ def _raster_type(data: bytes) -> str | None:
 
 
 def _is_text(data: bytes) -> bool:
-    """UTF-8, or any 8-bit text: without the control characters that every binary format soon has."""
+    """Return whether the data is text, in UTF-8 or any 8-bit encoding.
+
+    Text is recognized by the absence of control characters, which occur early in every binary format.
+    """
     return not data.translate(None, bytes(set(range(256)) - set(_BINARY_CHARACTERS)))
 
 
-def _is_cut(mime_type: str, data: bytes) -> bool:
-    """Whether the end of the file is missing; looks at its frame only, never at pixels. Raises TooIntricate."""
-    walk = {PNG: png_is_cut, JPEG: jpeg_is_cut, GIF: gif_is_cut}.get(mime_type)
-    return walk(data) if walk else len(data) < int.from_bytes(data[4:8], "little") + 8
+def _is_truncated(mime_type: str, data: bytes) -> bool:
+    """Return whether the end of an image file is missing. Raise TooManySegments.
+
+    A WebP is a RIFF file, which gives its length in the header.
+    """
+    check = {PNG: is_png_truncated, JPEG: is_jpeg_truncated, GIF: is_gif_truncated}.get(mime_type)
+    return check(data) if check else len(data) < int.from_bytes(data[4:8], "little") + 8

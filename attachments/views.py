@@ -1,7 +1,7 @@
-"""The doors of attachments: upload one, read its bytes.
+"""The views of attachments: one for the upload of a file, one for its content.
 
-Bytes go through this server, which checks who asks each time: no address of the bucket ever leaves it, and
-nothing is ever served with a type that a browser would run.
+Every download goes through this server, which checks the permission on each request. No URL of the bucket is ever sent
+to a client, and no file is served with a Content-Type that a browser would execute.
 """
 
 from __future__ import annotations
@@ -22,125 +22,144 @@ from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_POST, require_safe
 
 from attachments.models import Attachment
-from attachments.store import BytesUnavailable, new_upload, read_bytes
-from attachments.validation import BINARY, JSON_TYPE, PLAIN, RASTER_TYPES, RefusedUpload, TooLarge, too_large_sentence
+from attachments.store import BytesUnavailable, create_upload, read_bytes
+from attachments.validation import (
+    BINARY,
+    JSON_TYPE,
+    PLAIN,
+    RASTER_TYPES,
+    RefusedUpload,
+    UploadTooLarge,
+    build_too_large_message,
+)
 
-#: What a multipart body holds besides the file.
-MULTIPART_SLACK_BYTES = 64 * 1024
-#: Of one person's files, what is on its way to readers at once in this process: it lies in memory until the slowest of
-#: them has taken it. Browsers ask for six files at a time.
-HELD_LIMIT_BYTES = 128 * 1024 * 1024
+#: Bytes that a multipart body may have in addition to the file: boundaries and part headers.
+MULTIPART_OVERHEAD_BYTES = 64 * 1024
+#: Limit for one owner's files in responses that this process has not finished sending. The bytes stay in memory until
+#: the slowest client has received them. Browsers request up to six files at a time.
+IN_FLIGHT_LIMIT_BYTES = 128 * 1024 * 1024
 
-_HEADERS = {
+_SECURITY_HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Content-Security-Policy": "sandbox; default-src 'none'",
     "Cross-Origin-Resource-Policy": "same-origin",
 }
 
-_held_bytes: Counter[int] = Counter()
-"""Owner -> bytes in responses."""
-# Responses may be collected while this thread counts.
-_counting = threading.RLock()
+_in_flight_bytes: Counter[int] = Counter()
+"""Bytes in unfinished responses, by the owner's id."""
+# Reentrant, because the garbage collector may finalize a response while its own thread holds the lock.
+_in_flight_lock = threading.RLock()
 
 
 @require_safe
 @login_required
 def content(request: HttpRequest, attachment_id: uuid.UUID) -> HttpResponseBase:
-    """The bytes, for who may read them; anybody else sees what an absent id shows."""
+    """Return the bytes to a user who may read them. Other users get the same 404 as for an id that does not exist."""
     attachment = get_object_or_404(Attachment.objects.readable_by(request.user), pk=attachment_id)
-    return content_response(request, attachment)
+    return build_content_response(request, attachment)
 
 
-def content_response(request: HttpRequest, attachment: Attachment) -> HttpResponseBase:
-    """The bytes of an attachment that the caller has authorised, 304 if the client has them, 503 if nobody has."""
+def build_content_response(request: HttpRequest, attachment: Attachment) -> HttpResponseBase:
+    """Return a response with the attachment's bytes. The caller has checked that the user may read them.
+
+    The status is 304 if the client has the bytes already, and 503 if they cannot be read now.
+    """
     etag = f'"{attachment.sha256}"'
     response = get_conditional_response(request, etag=etag)
     if response is None:
         try:
-            response = _held(attachment)
+            response = _build_counted_response(attachment)
         except BytesUnavailable as error:
-            headers = {**_HEADERS, "Cache-Control": "no-store", "Retry-After": "10"}
+            headers = {**_SECURITY_HEADERS, "Cache-Control": "no-store", "Retry-After": "10"}
             return HttpResponse(str(error), status=503, content_type="text/plain; charset=utf-8", headers=headers)
     is_inline = attachment.mime_type in RASTER_TYPES
     response.headers["Content-Disposition"] = content_disposition_header(not is_inline, attachment.name) or "inline"
     response.headers["ETag"] = etag
-    # A content never changes under its id; private, because the next person at this browser may be another.
+    # The content of an id never changes. `private`, because caches shared by several users must not store it.
     response.headers["Cache-Control"] = "private, max-age=31536000, immutable"
-    for name, value in _HEADERS.items():
+    for name, value in _SECURITY_HEADERS.items():
         response.headers[name] = value
     return response
 
 
-class _Held(HttpResponse):
-    """Bytes that are counted."""
+class _CountedResponse(HttpResponse):
+    """A response whose bytes count as in flight until it is closed."""
 
     def __init__(self, attachment: Attachment, data: bytes) -> None:
-        super().__init__(data, content_type=_served_type(attachment.mime_type))
-        # At the latest when it is collected: a response whose reader leaves early may never be closed.
-        self._let_go = weakref.finalize(self, _let_go, attachment.owner_id, attachment.size_bytes)
+        super().__init__(data, content_type=_choose_content_type(attachment.mime_type))
+        # A response whose client disconnects early may never be closed; then the finalizer releases its bytes.
+        self._release = weakref.finalize(self, _release_in_flight, attachment.owner_id, attachment.size_bytes)
 
     def close(self) -> None:
-        """The reader has them, or has left."""
+        """Release the bytes: the client has received them or has disconnected."""
         super().close()
-        self._let_go()
+        self._release()
 
 
-def _held(attachment: Attachment) -> HttpResponse:
-    """A response with the bytes, which are counted until it has been sent. Raises BytesUnavailable."""
+def _build_counted_response(attachment: Attachment) -> HttpResponse:
+    """Return a response with the attachment's bytes and count them as in flight. Raise BytesUnavailable."""
     owner_id, size_bytes = attachment.owner_id, attachment.size_bytes
-    with _counting:
-        if _held_bytes[owner_id] + size_bytes > HELD_LIMIT_BYTES:
+    with _in_flight_lock:
+        if _in_flight_bytes[owner_id] + size_bytes > IN_FLIGHT_LIMIT_BYTES:
             raise BytesUnavailable("Too many files are being read at once. Try again when some of them are there.")
-        _held_bytes[owner_id] += size_bytes
+        _in_flight_bytes[owner_id] += size_bytes
     try:
-        return _Held(attachment, read_bytes(attachment))
+        return _CountedResponse(attachment, read_bytes(attachment))
     except BaseException:
-        _let_go(owner_id, size_bytes)
+        _release_in_flight(owner_id, size_bytes)
         raise
 
 
-def _let_go(owner_id: int, size_bytes: int) -> None:
-    with _counting:
-        _held_bytes[owner_id] -= size_bytes
-        if not _held_bytes[owner_id]:
-            del _held_bytes[owner_id]
+def _release_in_flight(owner_id: int, size_bytes: int) -> None:
+    with _in_flight_lock:
+        _in_flight_bytes[owner_id] -= size_bytes
+        if not _in_flight_bytes[owner_id]:
+            del _in_flight_bytes[owner_id]
 
 
-# The body is weighed before the CSRF check reads it into temporary files; the check then guards all that follows.
+# Exempt, because the CSRF check reads the whole body into temporary files. This view checks the length first, and the
+# function that it calls has the CSRF check.
 @csrf_exempt
 @require_POST
 def upload(request: HttpRequest) -> HttpResponseBase:
-    """Keep the multipart field `file`: 201 with the attachment's JSON, or 400, 401, 413 with a sentence."""
+    """Store the multipart field `file`.
+
+    The response is 201 with the attachment's JSON, or 400, 401 or 413 with a `detail` message.
+    """
     length = str(request.META.get("CONTENT_LENGTH") or "")
-    # Cut, because a number may be sent that Python refuses to read.
-    if length.isdecimal() and int(length[:18]) > settings.UPLOAD_LIMIT_BYTES + MULTIPART_SLACK_BYTES:
-        return _refusal(too_large_sentence("The file"), status=413)
-    return _upload_of_weighed_body(request)
+    # Only the first 18 digits are parsed, because Python refuses to convert a number of thousands of digits.
+    if length.isdecimal() and int(length[:18]) > settings.UPLOAD_LIMIT_BYTES + MULTIPART_OVERHEAD_BYTES:
+        return _build_error_response(build_too_large_message("The file"), status=413)
+    return _store_uploaded_file(request)
 
 
 @csrf_protect
-def _upload_of_weighed_body(request: HttpRequest) -> HttpResponseBase:
+def _store_uploaded_file(request: HttpRequest) -> HttpResponseBase:
     user_id = request.user.pk
     if user_id is None:
-        return _refusal("Please log in to attach a file.", status=401)
+        return _build_error_response("Please log in to attach a file.", status=401)
     file = request.FILES.get("file")
     if file is None:
-        return _refusal("There is no file in this request.", status=400)
+        return _build_error_response("There is no file in this request.", status=400)
     try:
-        attachment = new_upload(owner_id=user_id, name=file.name or "", data=file.read())
-    except TooLarge as error:
-        return _refusal(str(error), status=413)
+        attachment = create_upload(owner_id=user_id, name=file.name or "", data=file.read())
+    except UploadTooLarge as error:
+        return _build_error_response(str(error), status=413)
     except RefusedUpload as error:
-        return _refusal(str(error), status=400)
+        return _build_error_response(str(error), status=400)
     return JsonResponse(attachment.as_json(), status=201)
 
 
-def _refusal(sentence: str, *, status: int) -> JsonResponse:
-    return JsonResponse({"detail": sentence}, status=status)
+def _build_error_response(message: str, *, status: int) -> JsonResponse:
+    return JsonResponse({"detail": message}, status=status)
 
 
-def _served_type(mime_type: str) -> str:
-    """Its own type for raster images; for all else one that no browser runs."""
+def _choose_content_type(mime_type: str) -> str:
+    """Return the Content-Type for downloads.
+
+    Raster images have their own type. Every other file is plain text or `application/octet-stream`, which no browser
+    executes.
+    """
     if mime_type in RASTER_TYPES:
         return mime_type
     is_text = mime_type.startswith("text/") or mime_type == JSON_TYPE

@@ -1,7 +1,7 @@
-"""The process beside the server that runs tasks and sweeps up uploads that are due: several threads, one loop.
+"""The background process that runs queued tasks and uploads that are due, in several threads.
 
-Any number of these processes may run, and any may be killed: tasks only wake it up, the pending rows say what
-is to do, and claims on them expire. While there is nothing to do it reads and never writes.
+Any number of these processes may run, and each may be killed at any time: the pending rows record what is still to be
+uploaded, and a worker's claim on a row expires. An idle worker only reads from the database.
 """
 
 from __future__ import annotations
@@ -27,63 +27,63 @@ from attachments.tasks import upload_attachment
 
 logger = logging.getLogger(__name__)
 
-#: Between looks for work, of each thread.
-IDLE_S = 1.0
-#: Due rows that a thread chooses from, so that threads seldom race for the same one.
-SWEEP_CHOICE = 16
-PRUNE_EVERY_S = 3600.0
-TASK_LIFE = timedelta(days=1)
+#: Seconds between two queries of an idle thread.
+POLL_INTERVAL_S = 1.0
+#: A thread chooses at random among this many due rows, so that threads rarely claim the same one.
+DUE_CANDIDATES = 16
+PRUNE_INTERVAL_S = 3600.0
+TASK_RETENTION = timedelta(days=1)
 
 
 class AttachmentsWorker:
-    """Threads that each do one task or one due upload at a time, so that one that hangs stops no other."""
+    """A pool of threads. Each runs one task or one upload at a time, so an upload that hangs blocks only one thread."""
 
     def __init__(self, threads: int) -> None:
-        self._stopping = threading.Event()
+        self._stop_event = threading.Event()
         self._threads = [self._new_thread() for _ in range(threads)]
 
     def run(self) -> None:
-        """Work until `stop`; a thread that died of a defect is replaced."""
+        """Work until `stop` is called. A thread that ended with an unexpected error is replaced."""
         for thread in self._threads:
             thread.start()
         prune_at_s = time.monotonic()
-        while not self._stopping.wait(IDLE_S):
+        while not self._stop_event.wait(POLL_INTERVAL_S):
             for index, thread in enumerate(self._threads):
                 if not thread.is_alive():
-                    logger.error("A thread of the attachments worker died; another takes its place.")
+                    logger.error("A thread of the attachments worker ended with an error and is replaced.")
                     self._threads[index] = self._new_thread()
                     self._threads[index].start()
             if time.monotonic() >= prune_at_s:
-                prune_at_s = time.monotonic() + PRUNE_EVERY_S
-                _guarded(prune_tasks)
+                prune_at_s = time.monotonic() + PRUNE_INTERVAL_S
+                _run_step(prune_tasks)
         connections.close_all()
         for thread in self._threads:
             thread.join(ATTEMPT_LIMIT_S)
 
     def stop(self) -> None:
-        """Begin nothing new; `run` returns when the attempts under way have ended."""
-        self._stopping.set()
+        """Start no new work. `run` returns when the current attempts have ended."""
+        self._stop_event.set()
 
     def _new_thread(self) -> threading.Thread:
         return threading.Thread(target=self._work, name="attachments-worker", daemon=True)
 
     def _work(self) -> None:
-        # Threads of one process look at different moments, so that new work is noticed sooner.
-        self._stopping.wait(random.uniform(0, IDLE_S))
+        # The random delay makes the threads of one process poll at different times, so new work is noticed sooner.
+        self._stop_event.wait(random.uniform(0, POLL_INTERVAL_S))
         try:
-            while not self._stopping.is_set():
-                if not _guarded(one_step):
-                    self._stopping.wait(IDLE_S)
+            while not self._stop_event.is_set():
+                if not _run_step(run_one_step):
+                    self._stop_event.wait(POLL_INTERVAL_S)
         finally:
             connections.close_all()
 
 
-def one_step() -> bool:
-    """Do one task, or else one due upload; returns whether there was any."""
+def run_one_step() -> bool:
+    """Run one queued task or, if there is none, one upload that is due. Return whether there was work."""
     ready = DBTaskResult.objects.ready().filter(
         backend_name=DEFAULT_TASK_BACKEND_ALIAS, queue_name=DEFAULT_TASK_QUEUE_NAME
     )
-    # The stock worker takes SQLite's write lock even to find nothing, so it is asked only when there is something.
+    # The library's worker takes SQLite's write lock even if the queue is empty, so it is started only for a ready task.
     if ready.exists():
         Worker(
             queue_names=[DEFAULT_TASK_QUEUE_NAME],
@@ -96,22 +96,28 @@ def one_step() -> bool:
             excluded_queue_names=[],
         ).run()
         return True
-    due = list(uploads.due().values_list("pk", flat=True)[:SWEEP_CHOICE])
-    if due:
-        uploads.attempt(random.choice(due))
-    return bool(due)
+    due_ids = list(uploads.find_due_uploads().values_list("pk", flat=True)[:DUE_CANDIDATES])
+    if due_ids:
+        uploads.attempt_upload(random.choice(due_ids))
+    return bool(due_ids)
 
 
 def prune_tasks() -> bool:
-    """Delete our old task rows, those too that stay "running" for ever because their worker was killed."""
-    old = DBTaskResult.objects.filter(
-        task_path=upload_attachment.module_path, enqueued_at__lt=timezone.now() - TASK_LIFE
+    """Delete upload tasks older than `TASK_RETENTION`, and return whether there were any.
+
+    Tasks that are still "running" are deleted too: the worker of such a task was killed.
+    """
+    old_tasks = DBTaskResult.objects.filter(
+        task_path=upload_attachment.module_path, enqueued_at__lt=timezone.now() - TASK_RETENTION
     ).exclude(status=TaskResultStatus.READY)
-    return old.exists() and bool(old.delete())
+    return old_tasks.exists() and bool(old_tasks.delete())
 
 
-def _guarded(step: Callable[[], bool]) -> bool:
-    """Do the step; a database that is locked, restarting or full is a reason to wait, not to end."""
+def _run_step(step: Callable[[], bool]) -> bool:
+    """Run the step and return its result.
+
+    A database error is logged and gives False, because a database that is locked, restarting or full will recover.
+    """
     close_old_connections()
     try:
         return step()

@@ -1,4 +1,5 @@
-"""Measures the relay: Plotline beside the SDK reading alone and beside a bare relay of the SDK's chunks.
+"""Benchmarks of Plotline, of two baselines, and of other chat products.
 
-Run as `python -m bench`; docs/benchmarks.md says how to read it. Linux only: it pins processes to cores.
+Run them with `make bench` or `python -m bench`. `docs/benchmarks.md` explains the figures. The benchmarks need Linux,
+because they pin processes to CPU cores.
 """

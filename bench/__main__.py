@@ -1,6 +1,6 @@
-"""`python -m bench [COMMAND] [OPTIONS]`: measures the relay and the browser's side of it, or what COMMAND names.
+"""Command line of the benchmarks: `python -m bench [COMMAND] [OPTIONS]`.
 
-Commands: relay (the default), browser, growth, pages, exports, and all: each of them, one after the other.
+The commands are relay (the default), browser, growth, pages, exports, and all, which runs every command in turn.
 """
 
 from __future__ import annotations
@@ -14,9 +14,10 @@ from importlib import import_module
 
 from bench.processes import ROOT, BenchError
 
-#: In the order of `all`. Modules, not functions: what one command imports must not weigh on another's figures.
+#: Modules by command, in the order of `all`. A module is imported only when its command runs, because the imports of
+#: one command would change the memory figures of another.
 COMMANDS = {
-    "relay": "bench.levels",
+    "relay": "bench.relay",
     "browser": "bench.browser",
     "growth": "bench.growth",
     "pages": "bench.pages",
@@ -24,16 +25,16 @@ COMMANDS = {
 }
 
 
-def command(name: str) -> Callable[[Sequence[str]], None]:
-    """The `main` of a command."""
-    found: Callable[[Sequence[str]], None] = import_module(COMMANDS[name]).main
-    return found
+def load_command(name: str) -> Callable[[Sequence[str]], None]:
+    """Import the module of a command and return its `main`."""
+    command: Callable[[Sequence[str]], None] = import_module(COMMANDS[name]).main
+    return command
 
 
-def run(name: str, argv: Sequence[str]) -> bool:
-    """Run one command; whether it came to its end."""
+def run_command(name: str, argv: Sequence[str]) -> bool:
+    """Run one command, print its error if there is one, and return whether it succeeded."""
     try:
-        command(name)(argv)
+        load_command(name)(argv)
     except BenchError as error:
         print(f"bench {name}: {error}", file=sys.stderr)
         return False
@@ -41,33 +42,35 @@ def run(name: str, argv: Sequence[str]) -> bool:
 
 
 def run_all(argv: Sequence[str]) -> bool:
-    """Run every command, also when one fails; options are the relay's. Whether all came to their end."""
+    """Run every command, even after a failure, and return whether all succeeded. Only `relay` gets the options."""
     failed = []
     for name in COMMANDS:
-        begun_at = time.monotonic()
-        # The relay measures the browser in each of its repeats. Each in a process of its own: settings are set once.
+        started_at = time.monotonic()
+        # `relay` also measures the browser. Every command needs its own process, because Django is set up only once.
         if name != "browser":
             print(f"\n## {name}\n", flush=True)
             options = argv if name == "relay" else ()
-            done = subprocess.run([sys.executable, "-m", "bench", name, *options], cwd=ROOT)
-            failed += [name] * bool(done.returncode)
-        print(f"{name}: {time.monotonic() - begun_at:.0f} s", file=sys.stderr, flush=True)
+            completed = subprocess.run([sys.executable, "-m", "bench", name, *options], cwd=ROOT)
+            if completed.returncode:
+                failed.append(name)
+        print(f"{name}: {time.monotonic() - started_at:.0f} s", file=sys.stderr, flush=True)
     if failed:
-        print(f"bench: these failed: {', '.join(failed)}", file=sys.stderr)
+        print(f"bench: these commands failed: {', '.join(failed)}", file=sys.stderr)
     return not failed
 
 
 def main(argv: Sequence[str]) -> int:
-    """Run what was asked for; the exit status."""
+    """Run the command that the arguments name, and return the exit status."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    name, rest = (argv[0], argv[1:]) if argv and not argv[0].startswith("-") else ("relay", argv)
+    name, options = (argv[0], argv[1:]) if argv and not argv[0].startswith("-") else ("relay", argv)
     if name not in (*COMMANDS, "all"):
-        print(f"bench: there is no command {name!r}; there are {', '.join(COMMANDS)} and all", file=sys.stderr)
+        print(f"bench: unknown command {name!r}. The commands are {', '.join(COMMANDS)} and all.", file=sys.stderr)
         return 2
     try:
-        return 0 if (run_all(rest) if name == "all" else run(name, rest)) else 1
+        succeeded = run_all(options) if name == "all" else run_command(name, options)
     except KeyboardInterrupt:
         return 130
+    return 0 if succeeded else 1
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
-"""What is asked of the upstream, and the stamped chunks it answers with; pure.
+"""The answers that a benchmark requests from the upstream, and the timings of their chunks.
 
-The question's text is the order: JSON of an `Answer`. Each chunk of text holds one stamp, `⟨microseconds⟩` of
-CLOCK_MONOTONIC, which survives markdown and is the same clock in every process of one machine.
+The text of the user message is the request: the JSON form of an `Answer`. Each text chunk of the answer holds one
+stamp, `⟨microseconds⟩` of CLOCK_MONOTONIC. A stamp survives Markdown rendering, and the clock is the same in every
+process of one machine.
 """
 
 from __future__ import annotations
@@ -12,11 +13,11 @@ import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+#: A stamp in UTF-8 or as a JSON escape.
 STAMP = re.compile(rb"(?:\xe2\x9f\xa8|\\u27e8)(\d+)(?:\xe2\x9f\xa9|\\u27e9)")
-"""In UTF-8, or escaped as JSON may be."""
 
-#: One chunk each, about 20 characters with its stamp, which takes the place of the @. Together 2 KB of headings,
-#: paragraphs, lists, a table and a fence, repeated for as long as the answer is.
+#: The texts of the chunks, about 20 characters each; the stamp replaces the @. Together they are 2 KB of headings,
+#: paragraphs, lists, a table and a fenced code block. A longer answer repeats them.
 PIECES = (
     "## @ Findings\n\n",
     *("@ it goes on ",) * 11,
@@ -33,109 +34,114 @@ PIECES = (
     "@ and ends.\n\n",
 )
 
-#: About 2 KB of all that an answer may hold, repeated: what a browser is given to draw. It needs no stamps.
+#: About 2 KB of every Markdown element that an answer may hold, without stamps. The browser benchmark repeats it.
 RICH_TEXT = Path(__file__).with_name("answer.md").read_text()
-RICH_PIECES = tuple(RICH_TEXT[at : at + 20] for at in range(0, len(RICH_TEXT), 20))
+RICH_PIECES = tuple(RICH_TEXT[start : start + 20] for start in range(0, len(RICH_TEXT), 20))
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """One answer that the upstream is asked for."""
+    """The request for one answer of the upstream. Its JSON form is the user message."""
 
     chunks: int
-    """Text chunks, each with a stamp."""
+    """Number of text chunks."""
     rate: float = 0.0
-    """Chunks a second; 0: flat out."""
+    """Chunks per second; 0 sends without pauses."""
     burst: int = 1
-    """Chunks that come at once; the rate stays what it is."""
+    """Number of chunks that are sent at the same moment. The rate stays the same."""
     graphs: int = 0
-    """Times that code, its result and a graph of 60 KB stand between the text chunks."""
+    """How often code, its result and a graph of 60 KB are sent between the text chunks."""
     is_rich: bool = False
-    """Without stamps in the text, and with all that Markdown has."""
+    """Whether the text is `RICH_TEXT`, which has no stamps."""
 
-    def prompt(self) -> str:
-        """The question that orders it."""
+    def to_prompt(self) -> str:
+        """Return the user message that requests this answer."""
         return json.dumps(asdict(self))
 
     @classmethod
-    def ordered_by(cls, prompt: str) -> Answer:
-        """The inverse of `prompt`."""
+    def from_prompt(cls, prompt: str) -> Answer:
+        """Parse a user message of `to_prompt`. Raise TypeError or ValueError for any other text."""
         return cls(**json.loads(prompt))
 
     @property
     def duration_s(self) -> float:
-        """How long the upstream takes; 0 when flat out."""
+        """Seconds that the upstream takes to send the answer; 0 without pauses."""
         return self.chunks / self.rate if self.rate else 0.0
 
-    def due_s(self, index: int) -> float:
-        """When chunk `index` is due, from the start."""
+    def compute_due_s(self, index: int) -> float:
+        """Return when chunk `index` is due, in seconds from the start of the answer."""
         return (index - index % self.burst) / self.rate if self.rate else 0.0
 
-    def graph_places(self) -> frozenset[int]:
-        """The chunks that code, result and graph come before; in a rich answer never in the middle of a block."""
+    def compute_graph_positions(self) -> frozenset[int]:
+        """Return the indexes of the chunks before which code, result and graph are sent.
+
+        In a rich answer a graph comes only between two repetitions of the text, never inside a Markdown block.
+        """
         step = len(RICH_PIECES) if self.is_rich else 1
-        places = (self.chunks * number // (self.graphs + 1) for number in range(1, self.graphs + 1))
-        return frozenset(place - place % step for place in places)
+        positions = (self.chunks * number // (self.graphs + 1) for number in range(1, self.graphs + 1))
+        return frozenset(position - position % step for position in positions)
 
     @property
-    def stamps(self) -> int:
-        """Stamps in it: of its text chunks, and of the code and the result of each graph."""
-        return self.chunks + 2 * len(self.graph_places())
+    def stamp_count(self) -> int:
+        """Number of stamps: one for each text chunk, and two for the code and the result of each graph."""
+        return self.chunks + 2 * len(self.compute_graph_positions())
 
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """So many answers at the same time."""
+    """A load level: a number of conversations that receive the same kind of answer at the same time."""
 
     name: str
     conversations: int
     answer: Answer
     stagger_s: float = 0.0
-    """Over which their starts are spread."""
+    """Period over which the starts of the answers are spread."""
 
 
-class Reading:
-    """One answer as it arrives: when its stamps were first seen."""
+class AnswerTimings:
+    """Records when the stamps of one answer are first received."""
 
     def __init__(self) -> None:
-        self.sent_us = 0
-        self.first_us = 0
-        """When the first stamp came."""
-        self.first_stamp = 0
-        self.last_stamp = 0
+        self.sent_at_us = 0
+        """When the user message was sent."""
+        self.first_received_at_us = 0
+        """When the first stamp was received."""
+        self.first_stamp_us = 0
+        self.last_stamp_us = 0
         self.delays_us: list[int] = []
 
-    def send(self) -> None:
-        """The question leaves now."""
-        self.sent_us = now_us()
+    def record_send(self) -> None:
+        """Record that the user message is sent now."""
+        self.sent_at_us = now_us()
 
-    def take(self, data: bytes, at_us: int) -> bool:
-        """Note the stamps that are new in `data`, in UTF-8; whether there are any.
+    def record_stamps(self, data: bytes, received_at_us: int) -> bool:
+        """Record the stamps in `data` that have not been seen before, and return whether there are any.
 
-        Stamps of one answer grow, so what is not above the last one has been seen: open tails are sent again.
+        Stamps increase within one answer, so a stamp that is not above the last one has been seen before. Plotline
+        sends the unfinished end of a text again with every frame.
         """
-        new: list[int] = []
-        for found in reversed(STAMP.findall(data)):
-            stamp = int(found)
-            if stamp <= self.last_stamp:
+        new_stamps: list[int] = []
+        for digits in reversed(STAMP.findall(data)):
+            stamp_us = int(digits)
+            if stamp_us <= self.last_stamp_us:
                 break
-            new.append(stamp)
-        if not new:
+            new_stamps.append(stamp_us)
+        if not new_stamps:
             return False
-        new.reverse()
+        new_stamps.reverse()
         if not self.delays_us:
-            self.first_us, self.first_stamp = at_us, new[0]
-        self.last_stamp = new[-1]
-        self.delays_us += [at_us - stamp for stamp in new]
+            self.first_received_at_us, self.first_stamp_us = received_at_us, new_stamps[0]
+        self.last_stamp_us = new_stamps[-1]
+        self.delays_us += [received_at_us - stamp_us for stamp_us in new_stamps]
         return True
 
     @property
     def offered_per_s(self) -> float:
-        """The rate at which the upstream really sent."""
-        span_us = self.last_stamp - self.first_stamp
+        """Chunks per second that the upstream really sent."""
+        span_us = self.last_stamp_us - self.first_stamp_us
         return (len(self.delays_us) - 1) * 1e6 / span_us if span_us else 0.0
 
 
 def now_us() -> int:
-    """Microseconds of CLOCK_MONOTONIC."""
+    """Return CLOCK_MONOTONIC in microseconds."""
     return time.monotonic_ns() // 1000

@@ -1,6 +1,7 @@
-"""A client of the product's socket that does what its page does: send, read frames, acknowledge.
+"""A websocket client that behaves like Plotline's page: it sends a message, reads frames and acknowledges them.
 
-It runs on uvloop in the process that measures, and is timed itself: a busy client would be taken for a slow server.
+It runs on uvloop in the measuring process. Its own CPU time is measured too, because a busy client would look like a
+slow server.
 """
 
 from __future__ import annotations
@@ -14,30 +15,36 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from bench.answers import Level, Reading
-from bench.figures import Observed, Sample
+from bench.answers import AnswerTimings, Level
+from bench.figures import LevelResult, ResourceSample
 from bench.processes import BenchError
 from bench.websocket import connect
 
+#: The page's connection.js acknowledges after as many frames, or after this time.
 ACK_EVERY_FRAMES = 16
 ACK_AFTER_US = 1_000_000
-"""As in the page's connection.js."""
 
+#: Pause between the last handshake and the first message.
 SETTLE_S = 0.3
-"""Between the last handshake and the first question."""
-DRAIN_LIMIT_S = 90.0
-"""How long a server that fell behind may take to deliver the rest."""
-HANDSHAKES_AT_ONCE = 20
 
-#: The answer's article in the frames that open and close a turn.
+#: How long a server that fell behind may take to deliver the rest of a level.
+DRAIN_TIMEOUT_S = 90.0
+
+CONCURRENT_HANDSHAKES = 20
+
+#: Status of the answer's article in the frames that start and end a turn.
 ANSWER_STATUS = re.compile(r'data-role="model" data-status="(\w+)"')
-COMPLAINT = re.compile(r'hx-target="#composer-error"[^>]*><p>(.*?)</p>')
+LIVE_STATUSES = ("queued", "running")
+
+#: The text of an error below the composer.
+COMPOSER_ERROR = re.compile(r'hx-target="#composer-error"[^>]*><p>(.*?)</p>')
 
 
-class Line(Protocol):
-    """A connection that has been opened: texts go out, and come in with their time in microseconds."""
+class Connection(Protocol):
+    """An open connection that sends text messages and passes received ones to `on_text`."""
 
     on_text: Callable[[bytes, int], None]
+    """Callback with the text in UTF-8 and its time of receipt in microseconds."""
     closed: asyncio.Future[None]
 
     def send(self, text: str) -> None:
@@ -45,119 +52,132 @@ class Line(Protocol):
         ...
 
     async def close(self) -> None:
-        """End it."""
+        """Close the connection."""
         ...
 
 
-Opener = Callable[[str, Mapping[str, str]], Awaitable[Line]]
+Connector = Callable[[str, Mapping[str, str]], Awaitable[Connection]]
 
 
 @dataclass(frozen=True, slots=True)
-class Door:
-    """Where one conversation's socket is."""
+class Endpoint:
+    """Address and protocol of one conversation's socket."""
 
     url: str
     headers: dict[str, str]
-    is_product: bool
-    """The product sends JSON, wants acknowledgements and says when a turn has ended; a bare relay sends text."""
-    asks: bool = True
-    """Whether this tab asks the question; others on the same conversation only read."""
-    opener: Opener = connect
+    is_plotline: bool
+    """Whether the server speaks Plotline's protocol: JSON frames, acknowledgements and a status at the end.
+
+    Other targets send the text itself.
+    """
+    is_sender: bool = True
+    """Whether this tab sends the message. The other tabs of the conversation only read."""
+    connector: Connector = connect
 
 
-async def run_level(doors: Sequence[Door], level: Level, sample: Callable[[], Sample]) -> Observed:
-    """Open a socket for each door, ask on all of them, and read to the end; `sample` weighs the other processes now."""
-    observed = Observed(asked_per_s=level.conversations * level.answer.rate)
-    gate = asyncio.Semaphore(HANDSHAKES_AT_ONCE)
-    sockets = await asyncio.gather(*(_open(door, gate) for door in doors))
-    followers = [Follower(socket, door, level) for socket, door in zip(sockets, doors, strict=True)]
+async def run_level(
+    endpoints: Sequence[Endpoint], level: Level, take_sample: Callable[[], ResourceSample]
+) -> LevelResult:
+    """Connect to each endpoint, send a message on each connection, and read every answer to its end.
+
+    `take_sample` returns what the measured processes have used so far. Raise BenchError if an answer fails and
+    TimeoutError if the level does not end.
+    """
+    result = LevelResult(requested_per_s=level.conversations * level.answer.rate)
+    semaphore = asyncio.Semaphore(CONCURRENT_HANDSHAKES)
+    connections = await asyncio.gather(*(_connect(endpoint, semaphore) for endpoint in endpoints))
+    clients = [
+        ConversationClient(connection, endpoint, level)
+        for connection, endpoint in zip(connections, endpoints, strict=True)
+    ]
     await asyncio.sleep(SETTLE_S)
-    begun_at, before = time.monotonic(), sample()
-    start_at = asyncio.get_running_loop().time() + 0.02
-    weighing = asyncio.create_task(weigh(observed, level, sample))
+    started_at, before = time.monotonic(), take_sample()
+    first_start_at = asyncio.get_running_loop().time() + 0.02
+    recording = asyncio.create_task(record_load(result, level, take_sample))
     pause_s = level.stagger_s / level.conversations
-    async with asyncio.timeout(level.stagger_s + level.answer.duration_s + DRAIN_LIMIT_S):
-        await asyncio.gather(*(follower.run(start_at + number * pause_s) for number, follower in enumerate(followers)))
-    observed.wall_s = time.monotonic() - begun_at
-    after = sample()
-    observed.cpu_s = after.server_cpu_s - before.server_cpu_s
-    for follower in followers:
-        follower.tell(observed)
-    await weighing
-    await asyncio.gather(*(socket.close() for socket in sockets))
-    return observed
+    async with asyncio.timeout(level.stagger_s + level.answer.duration_s + DRAIN_TIMEOUT_S):
+        await asyncio.gather(*(client.run(first_start_at + index * pause_s) for index, client in enumerate(clients)))
+    result.wall_s = time.monotonic() - started_at
+    after = take_sample()
+    result.cpu_s = after.server_cpu_s - before.server_cpu_s
+    for client in clients:
+        client.add_to(result)
+    await recording
+    await asyncio.gather(*(connection.close() for connection in connections))
+    return result
 
 
-async def _open(door: Door, gate: asyncio.Semaphore) -> Line:
-    async with gate:
-        return await door.opener(door.url, door.headers)
+async def _connect(endpoint: Endpoint, semaphore: asyncio.Semaphore) -> Connection:
+    async with semaphore:
+        return await endpoint.connector(endpoint.url, endpoint.headers)
 
 
-async def weigh(observed: Observed, level: Level, sample: Callable[[], Sample]) -> None:
-    """Note how busy all were while all answers were live, and the server's memory shortly before the first one ends."""
+async def record_load(result: LevelResult, level: Level, take_sample: Callable[[], ResourceSample]) -> None:
+    """Record the CPU shares while all answers are live, and the server's memory shortly before the first one ends."""
     length_s = max(level.stagger_s, level.answer.duration_s)
-    await asyncio.sleep(min(level.stagger_s, length_s * 0.4))
-    begun_at, before = time.monotonic(), sample()
-    await asyncio.sleep(length_s * 0.9 - min(level.stagger_s, length_s * 0.4))
-    after, wall_s = sample(), time.monotonic() - begun_at
-    observed.rss_live_bytes = after.server_rss_bytes
+    start_s = min(level.stagger_s, length_s * 0.4)
+    await asyncio.sleep(start_s)
+    started_at, before = time.monotonic(), take_sample()
+    await asyncio.sleep(length_s * 0.9 - start_s)
+    after, wall_s = take_sample(), time.monotonic() - started_at
+    result.rss_live_bytes = after.server_rss_bytes
     if wall_s > 0:
-        observed.server_share = (after.server_cpu_s - before.server_cpu_s) / wall_s
-        observed.upstream_share = (after.upstream_cpu_s - before.upstream_cpu_s) / wall_s
-        observed.client_share = (after.client_cpu_s - before.client_cpu_s) / wall_s
+        result.server_share = (after.server_cpu_s - before.server_cpu_s) / wall_s
+        result.upstream_share = (after.upstream_cpu_s - before.upstream_cpu_s) / wall_s
+        result.client_share = (after.client_cpu_s - before.client_cpu_s) / wall_s
 
 
-class Follower:
-    """One conversation of a level."""
+class ConversationClient:
+    """The client of one conversation in a level."""
 
-    def __init__(self, socket: Line, door: Door, level: Level) -> None:
-        self._socket, self._door, self._level = socket, door, level
-        self._reading = Reading()
-        self._expected = level.answer.stamps
+    def __init__(self, connection: Connection, endpoint: Endpoint, level: Level) -> None:
+        self._connection, self._endpoint, self._level = connection, endpoint, level
+        self._timings = AnswerTimings()
+        self._expected_stamps = level.answer.stamp_count
         self._ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._frames = self._bytes = self._progress_frames = self._progress_bytes = 0
-        self._unacknowledged = 0
-        self._acknowledged_us = 0
-        socket.on_text = self._take if door.is_product else self._take_plain
+        self._unacknowledged_frames = 0
+        self._acknowledged_at_us = 0
+        connection.on_text = self._handle_frame if endpoint.is_plotline else self._handle_plain_text
 
     async def run(self, start_at: float) -> None:
-        """Ask at that time of the loop's clock and read the whole answer."""
+        """Send the message at `start_at` of the event loop's clock, and wait until the answer has ended."""
         await asyncio.sleep(max(0.0, start_at - asyncio.get_running_loop().time()))
-        question = {"action": "send", "text": self._level.answer.prompt(), "client_id": str(uuid.uuid4())}
-        self._reading.send()
-        self._acknowledged_us = self._reading.sent_us
-        if self._door.asks:
-            self._socket.send(json.dumps(question))
-        await asyncio.wait((self._ended, self._socket.closed), return_when=asyncio.FIRST_COMPLETED)
+        message = {"action": "send", "text": self._level.answer.to_prompt(), "client_id": str(uuid.uuid4())}
+        self._timings.record_send()
+        self._acknowledged_at_us = self._timings.sent_at_us
+        if self._endpoint.is_sender:
+            self._connection.send(json.dumps(message))
+        await asyncio.wait((self._ended, self._connection.closed), return_when=asyncio.FIRST_COMPLETED)
         if not self._ended.done():
             raise BenchError("the socket closed in the middle of an answer")
         self._ended.result()
 
-    def tell(self, observed: Observed) -> None:
-        """Add what was seen."""
-        observed.add(self._reading, self._expected)
-        observed.frames += self._frames
-        observed.bytes += self._bytes
-        observed.progress_frames += self._progress_frames
-        observed.progress_bytes += self._progress_bytes
+    def add_to(self, result: LevelResult) -> None:
+        """Add this conversation's timings and counts to the result of the level."""
+        result.add_answer(self._timings, self._expected_stamps)
+        result.frames += self._frames
+        result.bytes += self._bytes
+        result.progress_frames += self._progress_frames
+        result.progress_bytes += self._progress_bytes
 
-    def _take_plain(self, data: bytes, at_us: int) -> None:
-        self._count(data, is_progress=self._reading.take(data, at_us))
-        if len(self._reading.delays_us) >= self._expected:
+    def _handle_plain_text(self, data: bytes, received_at_us: int) -> None:
+        self._count(data, is_progress=self._timings.record_stamps(data, received_at_us))
+        if len(self._timings.delays_us) >= self._expected_stamps:
             self._end()
 
-    def _take(self, data: bytes, at_us: int) -> None:
-        is_news = self._reading.take(data, at_us)
+    def _handle_frame(self, data: bytes, received_at_us: int) -> None:
+        has_new_stamps = self._timings.record_stamps(data, received_at_us)
         frame = json.loads(data)
-        self._acknowledge(frame, at_us)
+        self._acknowledge(frame, received_at_us)
         content = frame.get("content", "")
         statuses = ANSWER_STATUS.findall(content)
-        has_ended = bool(statuses) and statuses[-1] not in ("queued", "running")
-        self._count(data, is_progress=is_news and not has_ended)
-        if complaint := COMPLAINT.search(content):
-            self._end(BenchError(f"the server complained: {complaint[1]}"))
+        has_ended = bool(statuses) and statuses[-1] not in LIVE_STATUSES
+        self._count(data, is_progress=has_new_stamps and not has_ended)
+        if error := COMPOSER_ERROR.search(content):
+            self._end(BenchError(f"the server reported an error: {error[1]}"))
         elif has_ended:
-            self._end(None if statuses[-1] == "done" else BenchError(f"a turn ended as {statuses[-1]}"))
+            self._end(None if statuses[-1] == "done" else BenchError(f"a turn ended with status {statuses[-1]}"))
 
     def _end(self, error: BenchError | None = None) -> None:
         if self._ended.done():
@@ -167,13 +187,14 @@ class Follower:
         else:
             self._ended.set_result(None)
 
-    def _acknowledge(self, frame: dict[str, object], at_us: int) -> None:
+    def _acknowledge(self, frame: dict[str, object], received_at_us: int) -> None:
         if "seq" not in frame:
             return
-        self._unacknowledged += 1
-        if self._unacknowledged >= ACK_EVERY_FRAMES or at_us - self._acknowledged_us >= ACK_AFTER_US:
-            self._unacknowledged, self._acknowledged_us = 0, at_us
-            self._socket.send(json.dumps({"action": "ack", "turn": frame.get("turn"), "seq": frame["seq"]}))
+        self._unacknowledged_frames += 1
+        is_due = received_at_us - self._acknowledged_at_us >= ACK_AFTER_US
+        if is_due or self._unacknowledged_frames >= ACK_EVERY_FRAMES:
+            self._unacknowledged_frames, self._acknowledged_at_us = 0, received_at_us
+            self._connection.send(json.dumps({"action": "ack", "turn": frame.get("turn"), "seq": frame["seq"]}))
 
     def _count(self, data: bytes, *, is_progress: bool) -> None:
         self._frames += 1

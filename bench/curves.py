@@ -1,4 +1,4 @@
-"""How a cost grows: points, the exponent fitted to them, and whether that is worse than linear; pure."""
+"""How a cost grows with a size: measured points, the fitted exponent, and a verdict. Pure functions."""
 
 from __future__ import annotations
 
@@ -7,66 +7,90 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
-from bench.layout import markdown_table
+from bench.tables import format_markdown_table, format_number
 
+#: An exponent up to this counts as linear, because single points vary by 15 % between runs.
 LINEAR_LIMIT = 1.15
-"""An exponent up to this counts as linear: single points repeat within 15 % at best."""
 
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """One cost against one size; all values are above 0."""
+    """Measured costs for several sizes. All values are above 0."""
 
     name: str
-    """Of its file."""
+    """Name of the chart's file, without its suffix."""
     title: str
     size: str
-    """What stands at the x axis, with its unit."""
+    """Label of the x axis, with its unit."""
     cost: str
-    """What stands at the y axis, with its unit."""
+    """Label of the y axis, with its unit."""
     points: tuple[tuple[float, float], ...]
-    """By size, ascending."""
+    """Pairs of size and cost, ascending by size."""
 
     @property
     def exponent(self) -> float:
-        """Of all points: 0 is constant, 1 linear, 2 quadratic."""
-        return slope(self.points)
+        """Exponent of all points: 0 is constant, 1 is linear, 2 is quadratic."""
+        return fit_exponent(self.points)
 
     @property
-    def exponent_at_the_end(self) -> float:
-        """Of the upper half of the points, where what does not grow weighs less."""
-        return slope(self.points[min(len(self.points) // 2, len(self.points) - 2) :])
+    def upper_exponent(self) -> float:
+        """Exponent of the upper half of the points, where a constant cost has less influence."""
+        return fit_exponent(self.points[min(len(self.points) // 2, len(self.points) - 2) :])
 
     @property
     def is_linear_at_most(self) -> bool:
-        """Whether neither exponent is above linear."""
-        return max(self.exponent, self.exponent_at_the_end) <= LINEAR_LIMIT
+        """Whether both exponents are at most linear."""
+        return max(self.exponent, self.upper_exponent) <= LINEAR_LIMIT
 
-    def sentence(self) -> str:
-        """The exponents in words."""
-        words = "not worse than linear" if self.is_linear_at_most else "WORSE THAN LINEAR"
-        return f"exponent {self.exponent:.2f}, {self.exponent_at_the_end:.2f} over the upper half: {words}"
+    def describe(self) -> str:
+        """Return the exponents and whether the cost grows faster than linearly."""
+        verdict = "not worse than linear" if self.is_linear_at_most else "WORSE THAN LINEAR"
+        return f"exponent {self.exponent:.2f}, {self.upper_exponent:.2f} over the upper half: {verdict}"
 
-    def table(self) -> str:
-        """The points, in Markdown."""
+    def format_table(self) -> str:
+        """Return the points as a Markdown table."""
         rows = [(self.size, self.cost), *((f"{size:,g}", f"{cost:,.4g}") for size, cost in self.points)]
-        return markdown_table(rows)
+        return format_markdown_table(rows)
 
-    def document(self) -> dict[str, object]:
-        """What is written as JSON."""
-        exponents = {"exponent": self.exponent, "exponent_at_the_end": self.exponent_at_the_end}
-        return asdict(self) | exponents | {"is_linear_at_most": self.is_linear_at_most}
+    def to_json(self) -> dict[str, object]:
+        """Return the curve and its exponents as a JSON object."""
+        return asdict(self) | {
+            "exponent": self.exponent,
+            "upper_exponent": self.upper_exponent,
+            "is_linear_at_most": self.is_linear_at_most,
+        }
 
 
-def slope(points: Sequence[tuple[float, float]]) -> float:
-    """Least squares through the logarithms. ValueError for fewer than two points, or one that is not above 0."""
+def fit_exponent(points: Sequence[tuple[float, float]]) -> float:
+    """Fit a power law by least squares of the logarithms, and return its exponent.
+
+    Raise ValueError for fewer than two points or for a value that is not above 0.
+    """
     sizes, costs = ([math.log(value) for value in values] for values in zip(*points, strict=True))
     return statistics.linear_regression(sizes, costs).slope
 
 
-def verdict(curves: Sequence[Curve]) -> str:
-    """One sentence about all of them."""
-    worse = [curve.title for curve in curves if not curve.is_linear_at_most]
-    if worse:
-        return f"Worse than linear: {'; '.join(worse)}."
+def format_curves_table(curves: Sequence[Curve]) -> str:
+    """Return a Markdown table with the range and the exponents of each curve."""
+    rows = [("size", "cost", "first", "last", "exponent", "upper half")]
+    for curve in curves:
+        (first_size, first_cost), *_, (last_size, last_cost) = curve.points
+        rows.append(
+            (
+                f"{curve.title}, {first_size:,g} to {last_size:,g} {curve.size}",
+                curve.cost,
+                f"{first_cost:,.4g}",
+                f"{last_cost:,.4g}",
+                format_number(curve.exponent, 2),
+                format_number(curve.upper_exponent, 2),
+            )
+        )
+    return format_markdown_table(rows)
+
+
+def summarize_curves(curves: Sequence[Curve]) -> str:
+    """Return one sentence that names the costs that grow faster than linearly."""
+    superlinear = [curve.title for curve in curves if not curve.is_linear_at_most]
+    if superlinear:
+        return f"Worse than linear: {'; '.join(superlinear)}."
     return f"None of these {len(curves)} costs grows worse than linearly (no exponent above {LINEAR_LIMIT})."

@@ -1,4 +1,4 @@
-"""From what was observed to figures: percentiles, medians over repeats, ratios; pure."""
+"""Computes figures from the result of a level: percentiles, medians over repeats, and ratios. Pure functions."""
 
 from __future__ import annotations
 
@@ -7,23 +7,26 @@ import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from bench.answers import Level, Reading
+from bench.answers import AnswerTimings, Level
 
+#: Figures by name. A name is `measure level`, and the measure ends with its unit.
 Figures = dict[str, float]
-"""By name, `measure level`; the unit is in the name."""
 
 MB = 1024 * 1024
+
+#: A level is sustained only if the 99th percentile of the delivery time is at most this.
 RATE_LIMIT_MS = 250.0
-"""A level is kept up with while the 99th percentile of delivery is at most this."""
+
+#: A level is sustained only if the upstream really sent at least this share of the requested rate.
 OFFERED_SHARE = 0.95
-"""Of the rate that was asked for, what the upstream must really have sent for a level to count."""
+
+#: A process that uses at least this share of its core counts as saturated.
 BUSY_SHARE = 0.88
-"""Of its core: who uses more has no time left."""
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
-    """CPU seconds and memory so far."""
+class ResourceSample:
+    """CPU seconds and memory that the processes of a benchmark have used so far."""
 
     server_cpu_s: float
     server_rss_bytes: int
@@ -32,123 +35,128 @@ class Sample:
 
 
 @dataclass(slots=True)
-class Observed:
-    """One level as it was measured."""
+class LevelResult:
+    """Everything that was measured while one level ran."""
 
     first_part_ms: list[float] = field(default_factory=list)
-    """From "send" to the first stamp, one for each answer."""
+    """Times from the user message to the first stamp, one for each answer."""
     delivery_ms: list[float] = field(default_factory=list)
-    """From the upstream's write to the client's receipt, one for each chunk."""
+    """Times from the upstream's write to the client's receipt, one for each chunk."""
     offered_per_s: float = 0.0
-    """Chunks a second that the upstream sent while all answers were live."""
-    asked_per_s: float = 0.0
-    """The same as it was ordered; 0: flat out."""
-    lost: int = 0
-    """Chunks that never arrived."""
+    """Chunks per second that the upstream really sent, summed over all answers."""
+    requested_per_s: float = 0.0
+    """Chunks per second that the level requested; 0 means without pauses."""
+    lost_chunks: int = 0
+    """Number of chunks that never arrived."""
     wall_s: float = 0.0
     frames: int = 0
-    """Socket messages, all of them."""
+    """Number of all socket messages."""
     bytes: int = 0
-    """Of these."""
+    """Size of all socket messages."""
     progress_frames: int = 0
-    """Socket messages that brought new chunks while the answer went on."""
+    """Number of socket messages that brought new chunks before the answer ended."""
     progress_bytes: int = 0
+    """Size of the socket messages that brought new chunks before the answer ended."""
     rss_live_bytes: int = 0
-    """Of the server's process tree, when most of the answers were there."""
+    """Resident memory of the server's processes shortly before the first answer ends."""
     cpu_s: float = 0.0
-    """Of the server's process tree, from before the first question to after the last answer."""
+    """CPU seconds of the server's processes, from before the first user message to after the last answer."""
     server_share: float = 0.0
-    """CPU of the server, as a share of its core, while all answers were live."""
+    """CPU of the server as a share of its core while all answers were live."""
     client_share: float = 0.0
-    """The same of the client; upstream and client have one core between them."""
+    """CPU of the client as a share of the core that client and upstream share."""
     upstream_share: float = 0.0
+    """CPU of the upstream as a share of the core that client and upstream share."""
     commits: int | None = None
-    """Transactions of the product's database."""
+    """Number of write transactions in Plotline's database; None for other targets."""
 
-    def add(self, reading: Reading, expected: int) -> None:
-        """Take in one answer, of which `expected` stamps were sent."""
-        if not reading.delays_us:
-            self.lost += expected
+    def add_answer(self, timings: AnswerTimings, expected_stamps: int) -> None:
+        """Add the timings of one answer, which should have brought `expected_stamps` stamps."""
+        if not timings.delays_us:
+            self.lost_chunks += expected_stamps
             return
-        self.first_part_ms.append((reading.first_us - reading.sent_us) / 1000)
-        self.delivery_ms += [delay_us / 1000 for delay_us in reading.delays_us]
-        self.offered_per_s += reading.offered_per_s
-        self.lost += expected - len(reading.delays_us)
+        self.first_part_ms.append((timings.first_received_at_us - timings.sent_at_us) / 1000)
+        self.delivery_ms += [delay_us / 1000 for delay_us in timings.delays_us]
+        self.offered_per_s += timings.offered_per_s
+        self.lost_chunks += expected_stamps - len(timings.delays_us)
 
     @property
-    def keeps_up(self) -> bool:
-        """Whether all came, and in time, at the rate that was asked for."""
+    def is_sustained(self) -> bool:
+        """Whether every chunk arrived in time while the upstream sent at the requested rate."""
         return (
-            self.lost == 0
-            and percentile(self.delivery_ms, 99) <= RATE_LIMIT_MS
-            and self.offered_per_s >= OFFERED_SHARE * self.asked_per_s
+            self.lost_chunks == 0
+            and compute_percentile(self.delivery_ms, 99) <= RATE_LIMIT_MS
+            and self.offered_per_s >= OFFERED_SHARE * self.requested_per_s
         )
 
     @property
     def harness_share(self) -> float:
-        """CPU of client and upstream, as a share of the core that they have between them."""
+        """CPU of client and upstream together, as a share of the core that they share."""
         return self.client_share + self.upstream_share
 
 
-def percentile(values: Sequence[float], percent: float) -> float:
-    """Nearest rank: the smallest value that `percent` of all do not exceed. Raises ValueError when there is none."""
+def compute_percentile(values: Sequence[float], percent: float) -> float:
+    """Return the nearest-rank percentile: the smallest value that is not exceeded by `percent` % of the values.
+
+    Raise ValueError if there are no values.
+    """
     if not values:
         raise ValueError("no values")
     return sorted(values)[max(0, math.ceil(len(values) * percent / 100) - 1)]
 
 
-def figures_of(level: Level, observed: Observed) -> Figures:
-    """One level's figures."""
-    chunks = len(observed.delivery_ms)
+def compute_figures(level: Level, result: LevelResult) -> Figures:
+    """Return the figures of one level."""
+    chunks = len(result.delivery_ms)
     if not chunks:
-        return {f"lost {level.name}": observed.lost}
+        return {f"lost {level.name}": result.lost_chunks}
     figures = {
-        "first_part_p50_ms": percentile(observed.first_part_ms, 50),
-        "first_part_p99_ms": percentile(observed.first_part_ms, 99),
-        "delivery_p50_ms": percentile(observed.delivery_ms, 50),
-        "delivery_p99_ms": percentile(observed.delivery_ms, 99),
-        "cpu_s_per_1000": 1000 * observed.cpu_s / chunks,
-        "offered_per_s": observed.offered_per_s,
-        "delivered_per_s": chunks / observed.wall_s,
-        "server_share": observed.server_share,
-        "client_share": observed.client_share,
-        "upstream_share": observed.upstream_share,
-        "lost": observed.lost,
+        "first_part_p50_ms": compute_percentile(result.first_part_ms, 50),
+        "first_part_p99_ms": compute_percentile(result.first_part_ms, 99),
+        "delivery_p50_ms": compute_percentile(result.delivery_ms, 50),
+        "delivery_p99_ms": compute_percentile(result.delivery_ms, 99),
+        "cpu_s_per_1000": 1000 * result.cpu_s / chunks,
+        "offered_per_s": result.offered_per_s,
+        "delivered_per_s": chunks / result.wall_s,
+        "server_share": result.server_share,
+        "client_share": result.client_share,
+        "upstream_share": result.upstream_share,
+        "lost": result.lost_chunks,
     }
-    if observed.progress_frames:
-        figures["bytes_per_frame"] = observed.progress_bytes / observed.progress_frames
-        figures["bytes_per_chunk"] = observed.bytes / chunks
-        figures["frames_per_s"] = observed.frames / observed.wall_s
-    if observed.commits:
-        figures["commits_per_s"] = observed.commits / observed.wall_s
-        figures["chunks_per_commit"] = chunks / observed.commits
+    if result.progress_frames:
+        figures["bytes_per_frame"] = result.progress_bytes / result.progress_frames
+        figures["bytes_per_chunk"] = result.bytes / chunks
+        figures["frames_per_s"] = result.frames / result.wall_s
+    if result.commits:
+        figures["commits_per_s"] = result.commits / result.wall_s
+        figures["chunks_per_commit"] = chunks / result.commits
     return {f"{name} {level.name}": value for name, value in figures.items()}
 
 
-def medians(repeats: Iterable[Mapping[str, float]]) -> Figures:
-    """Each figure's median over the repeats that have it."""
+def compute_medians(repeats: Iterable[Mapping[str, float]]) -> Figures:
+    """Return the median of each figure over the repeats that have it."""
     values: dict[str, list[float]] = {}
     for figures in repeats:
         for name, value in figures.items():
             values.setdefault(name, []).append(value)
-    return {name: statistics.median(found) for name, found in values.items()}
+    return {name: statistics.median(figure_values) for name, figure_values in values.items()}
 
 
-def ratios(figures: Mapping[str, float], base: Mapping[str, float]) -> Figures:
-    """Each figure divided by the base's, where that has it and it is not 0."""
+def compute_ratios(figures: Mapping[str, float], base: Mapping[str, float]) -> Figures:
+    """Return each figure divided by the base's figure. Figures that the base lacks or has as 0 are left out."""
     return {name: value / base[name] for name, value in figures.items() if base.get(name)}
 
 
-def limit_of(figures: Mapping[str, float]) -> str:
-    """What ended the search for the highest rate, in words: the server, or what measures it."""
+def describe_rate_limit(figures: Mapping[str, float]) -> str:
+    """Return what ended the search for the highest rate: the server, the harness, or neither."""
     if "failed_rate_per_s" not in figures:
-        return "kept up with every level tried: its limit lies above"
+        return "sustained every level that was tried, so its limit is higher"
     server, harness = figures["failed_server_share"], figures["failed_harness_share"]
-    busy = (
+    usage = (
         f"at {figures['failed_rate_per_s']:,.0f}/s the server used {server:.0%} of its core, the harness {harness:.0%}"
     )
     if harness >= BUSY_SHARE:
-        return f"{busy}: the harness was at its limit, so the server's may lie above"
+        return f"{usage}: the harness was saturated, so the server's limit may be higher"
     if server >= BUSY_SHARE:
-        return f"{busy}: the server was the limit"
-    return f"{busy}: neither was busy all the time; the server fell behind in between"
+        return f"{usage}: the server was the limit"
+    return f"{usage}: neither was saturated, but the server fell behind at times"

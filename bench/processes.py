@@ -1,4 +1,4 @@
-"""Processes on a core of their own: started, measured from outside, and ended by their id."""
+"""Processes that are pinned to one CPU core and measured from outside."""
 
 from __future__ import annotations
 
@@ -13,81 +13,92 @@ from collections.abc import Mapping, Sequence
 from contextlib import closing
 from functools import cache
 from pathlib import Path
+from types import TracebackType
+from typing import Self
 
 import psutil
 
 ROOT = Path(__file__).resolve().parent.parent
-START_LIMIT_S = 60.0
+START_TIMEOUT_S = 60.0
+LOG_TAIL_CHARACTERS = 3000
 
-#: Read by SDKs themselves, past our settings.
-FOREIGN = ("AWS_", "GOOGLE_", "GEMINI_", "OPENAI_", "JUPYTER_", "CLOUDSDK_", "VERTEX")
+#: Prefixes of variables that SDKs read themselves, without Plotline's settings.
+SDK_VARIABLE_PREFIXES = ("AWS_", "GOOGLE_", "GEMINI_", "OPENAI_", "JUPYTER_", "CLOUDSDK_", "VERTEX")
 
 
 class BenchError(Exception):
-    """The measurement cannot go on; the message says why."""
+    """The benchmark cannot continue. The message gives the reason."""
 
 
 @cache
-def cores() -> tuple[int, int]:
-    """Core of the server under test, and core of upstream and client; the same one where there is no other.
+def select_cores() -> tuple[int, int]:
+    """Return the core of the server under test and the core of upstream and client.
 
-    As they were when first asked: later this process keeps to one.
+    Both are the same if only one core is usable. The result is cached because `pin_client_process` later restricts
+    this process to one core.
     """
     usable = sorted(os.sched_getaffinity(0))
     return usable[0], usable[-1]
 
 
-def settle_here() -> None:
-    """Make this process a client: on the client's core, and without pauses that would be counted as the server's."""
+def pin_client_process() -> None:
+    """Pin this process to the client's core and make garbage collection rare.
+
+    A collection pause of the client would be counted as a delay of the server.
+    """
     gc.collect()
     gc.freeze()
     gc.set_threshold(100_000)
-    server_core, own_core = cores()
-    os.sched_setaffinity(0, {own_core})
-    if server_core == own_core:
+    server_core, client_core = select_cores()
+    os.sched_setaffinity(0, {client_core})
+    if server_core == client_core:
         print("There is only one core: server and client disturb each other.", file=sys.stderr)
 
 
-class Stolen:
-    """What the machine below gave to others of this one's time, since this was made; 0 where nobody says."""
+class StealTimeMeter:
+    """Measures steal time: CPU time that the hypervisor gave to other virtual machines."""
 
     def __init__(self) -> None:
-        self._began = psutil.cpu_times()
+        self._start = psutil.cpu_times()
 
-    def share(self) -> float:
-        """Of all cores' time."""
-        began, now = self._began, psutil.cpu_times()
-        passed_s = sum(now[:8]) - sum(began[:8])
-        return (now.steal - began.steal) / passed_s if passed_s else 0.0
+    def compute_share(self) -> float:
+        """Return steal time as a share of all cores' time since this object was created; 0 if it is not reported."""
+        start, now = self._start, psutil.cpu_times()
+        elapsed_s = sum(now[:8]) - sum(start[:8])
+        return (now.steal - start.steal) / elapsed_s if elapsed_s else 0.0
 
 
-def free_port() -> int:
-    """A port that nothing listens on."""
+def find_free_port() -> int:
+    """Return a loopback port on which no process listens."""
     with closing(socket.socket()) as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
 
 
-def environment(**variables: str) -> dict[str, str]:
-    """This process's environment, with every setting of the product at its default but those given."""
-    # Empty, not absent: an absent one would be read from `.env`.
-    return plain_environment() | dict.fromkeys(_settings(), "") | variables
+def build_product_environment(**variables: str) -> dict[str, str]:
+    """Return this process's environment with every Plotline setting at its default, except the given ones."""
+    # An absent variable would be read from `.env`; an empty one is not.
+    return build_plain_environment() | dict.fromkeys(_read_setting_names(), "") | variables
 
 
-def plain_environment(**variables: str) -> dict[str, str]:
-    """This process's environment without any setting of the product: for other programs."""
-    ours = _settings()
-    inherited = {name: value for name, value in os.environ.items() if name not in ours and not name.startswith(FOREIGN)}
+def build_plain_environment(**variables: str) -> dict[str, str]:
+    """Return this process's environment without Plotline's settings, for other programs."""
+    settings = _read_setting_names()
+    inherited = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in settings and not name.startswith(SDK_VARIABLE_PREFIXES)
+    }
     return inherited | {"NO_PROXY": "127.0.0.1", "no_proxy": "127.0.0.1"} | variables
 
 
-def _settings() -> frozenset[str]:
+def _read_setting_names() -> frozenset[str]:
     example = (ROOT / ".env.example").read_text()
     return frozenset(re.findall(r"^#?([A-Z][A-Z0-9_]*)=", example, flags=re.MULTILINE))
 
 
 class PinnedProcess:
-    """A Python process of this project on one core."""
+    """A Python process on one core. As a context manager it stops the process at the end of the block."""
 
     def __init__(
         self,
@@ -95,59 +106,71 @@ class PinnedProcess:
         *,
         core: int,
         variables: Mapping[str, str],
-        log: Path,
-        pipes: bool = False,
+        log_path: Path,
+        has_pipes: bool = False,
         python: str = sys.executable,
         cwd: Path = ROOT,
     ) -> None:
-        """Start `python ARGUMENTS`; with `pipes` its stdin and stdout are ours, else all it writes goes to `log`."""
-        self._log = log
-        with log.open("ab") as file:
+        """Start `python ARGUMENTS`.
+
+        With `has_pipes`, the caller owns its stdin and stdout and only stderr goes to `log_path`. Otherwise stdout
+        and stderr both go there.
+        """
+        self._log_path = log_path
+        with log_path.open("ab") as file:
             self.popen = subprocess.Popen(
                 [python, *arguments],
                 cwd=cwd,
                 env=dict(variables),
-                stdin=subprocess.PIPE if pipes else subprocess.DEVNULL,
-                stdout=subprocess.PIPE if pipes else file,
+                stdin=subprocess.PIPE if has_pipes else subprocess.DEVNULL,
+                stdout=subprocess.PIPE if has_pipes else file,
                 stderr=file,
                 text=True,
             )
         self._process = psutil.Process(self.popen.pid)
         self._process.cpu_affinity([core])
 
-    def wait_for(self, port: int, limit_s: float = START_LIMIT_S) -> None:
-        """Wait until it listens. Raises BenchError when that takes longer than `limit_s`."""
-        give_up_at = time.monotonic() + limit_s
-        while time.monotonic() < give_up_at:
-            self.check()
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, error_type: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    def wait_for_port(self, port: int, timeout_s: float = START_TIMEOUT_S) -> None:
+        """Wait until a process listens on the port. Raise BenchError on a timeout or if this process ends."""
+        deadline = time.monotonic() + timeout_s
+        while time.monotonic() < deadline:
+            self.check_is_running()
             with closing(socket.socket()) as probe:
                 if probe.connect_ex(("127.0.0.1", port)) == 0:
                     return
             time.sleep(0.05)
-        raise BenchError(f"nothing listened after {limit_s} s: {self.told()}")
+        raise BenchError(f"no process listened on port {port} after {timeout_s} s: {self.read_log_tail()}")
 
-    def check(self) -> None:
-        """Raises BenchError when it has ended."""
+    def check_is_running(self) -> None:
+        """Raise BenchError if the process has ended."""
         if self.popen.poll() is not None:
-            raise BenchError(f"{self.popen.args!r} ended with status {self.popen.returncode}: {self.told()}")
+            raise BenchError(f"{self.popen.args!r} ended with status {self.popen.returncode}: {self.read_log_tail()}")
 
-    def told(self) -> str:
-        """The end of what it wrote."""
-        return self._log.read_text(errors="replace")[-3000:]
+    def read_log_tail(self) -> str:
+        """Return the last characters of the log."""
+        return self._log_path.read_text(errors="replace")[-LOG_TAIL_CHARACTERS:]
 
-    def _tree(self) -> list[psutil.Process]:
+    def _find_process_tree(self) -> list[psutil.Process]:
         return [self._process, *self._process.children(recursive=True)]
 
-    def cpu_s(self) -> float:
-        """CPU time of it and its children, user and system, in steps of 0.01 s."""
-        return sum(times.user + times.system for times in (process.cpu_times() for process in self._tree()))
+    def read_cpu_s(self) -> float:
+        """Return user and system CPU seconds of the process and its children, in steps of 0.01 s."""
+        return sum(times.user + times.system for times in (each.cpu_times() for each in self._find_process_tree()))
 
-    def rss_bytes(self) -> int:
-        """Resident memory of it and its children."""
-        return sum(process.memory_info().rss for process in self._tree())
+    def read_rss_bytes(self) -> int:
+        """Return the resident memory of the process and its children."""
+        return sum(each.memory_info().rss for each in self._find_process_tree())
 
     def stop(self) -> None:
-        """End it, by force when it takes too long."""
+        """Terminate the process, and kill it after 10 s."""
         for pipe in (self.popen.stdin, self.popen.stdout):
             if pipe:
                 pipe.close()

@@ -1,4 +1,4 @@
-"""Plotline itself, as it is served: `config.serve` on one core, SQLite in a folder of its own, DEBUG off, no key."""
+"""Plotline as it is served: `config.serve` on one core, with SQLite in its own folder, `DEBUG` off and no API key."""
 
 from __future__ import annotations
 
@@ -14,120 +14,142 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
+from typing import NamedTuple
 
 from bench.answers import Answer, Level
-from bench.client import Door
-from bench.figures import Observed
-from bench.processes import ROOT, BenchError, PinnedProcess, cores, environment, free_port
-from bench.targets import Upstream, observe, running
+from bench.client import Endpoint
+from bench.figures import LevelResult
+from bench.processes import (
+    ROOT,
+    BenchError,
+    PinnedProcess,
+    build_product_environment,
+    find_free_port,
+    select_cores,
+)
+from bench.targets import Upstream, measure_level
 
 DATABASE = "plotline.sqlite3"
 
-#: Of SQLite's write-ahead log index: iChange, "counter incremented each transaction", in the machine's byte order.
-CHANGES_OFFSET = 8
+#: Offset of iChange in the index of SQLite's write-ahead log: a counter, in the machine's byte order, that SQLite
+#: increments with each transaction.
+CHANGE_COUNTER_OFFSET = 8
+
+
+class SignedInConversation(NamedTuple):
+    """An empty conversation and the session cookie of its owner. Each is used once."""
+
+    cookie: str
+    conversation_id: str
 
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """A migrated database with people and conversations, and collected files, to be copied for each run."""
+    """A folder with collected static files and a migrated database of users and conversations. Each run copies it."""
 
     folder: Path
     variables: dict[str, str]
-    places: list[tuple[str, str]]
-    """Cookie and conversation id, each to be used once."""
+    """The environment of the server."""
+    conversations: list[SignedInConversation]
 
 
-def make_template(folder: Path, *, people: int, conversations: int) -> Template:
-    """Set one up; takes some seconds."""
+def make_template(folder: Path, *, users: int, conversations_per_user: int) -> Template:
+    """Create a template in a new folder, which takes some seconds."""
     folder.mkdir()
-    variables = environment(DEBUG="0", HTTPS="0", SECRET_KEY=secrets.token_urlsafe(60), GEMINI_MODEL="bench")
-    variables["PLOTLINE_VAR_DIR"] = str(folder)
+    variables = build_product_environment(
+        DEBUG="0", HTTPS="0", SECRET_KEY=secrets.token_urlsafe(60), GEMINI_MODEL="bench", PLOTLINE_VAR_DIR=str(folder)
+    )
     run_python(variables, "manage.py", "migrate", "--verbosity=0")
     run_python(variables, "manage.py", "collectstatic", "--noinput", "--verbosity=0")
-    places = json.loads(run_python(variables, "-m", "bench.seed", str(people), str(conversations)))
-    # A database in WAL mode is three files until its last connection has closed it.
+    output = run_python(variables, "-m", "bench.with_django", "bench.seed", str(users), str(conversations_per_user))
+    # Move the write-ahead log into the database file, so that the template can be copied as one file.
     with closing(sqlite3.connect(folder / DATABASE)) as database:
         database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    return Template(folder, variables, [(cookie, conversation_id) for cookie, conversation_id in places])
+    return Template(folder, variables, [SignedInConversation(*pair) for pair in json.loads(output)])
 
 
 def run_python(variables: Mapping[str, str], *arguments: str) -> str:
-    """Run one of this project's commands to its end; what it printed. Raises BenchError when it fails."""
-    done = subprocess.run([sys.executable, *arguments], cwd=ROOT, env=variables, capture_output=True, text=True)
-    if done.returncode:
-        raise BenchError(f"{arguments}: {done.stderr[-3000:]}")
-    return done.stdout
+    """Run a Python command of this project and return its output. Raise BenchError if it fails."""
+    completed = subprocess.run([sys.executable, *arguments], cwd=ROOT, env=variables, capture_output=True, text=True)
+    if completed.returncode:
+        raise BenchError(f"{arguments}: {completed.stderr[-3000:]}")
+    return completed.stdout
 
 
 @dataclass(slots=True)
 class Product:
-    """A server process with unused conversations."""
+    """A running Plotline server and the conversations that have not been used yet."""
 
     process: PinnedProcess
     upstream: Upstream
     port: int
     var_dir: Path
-    places: Iterator[tuple[str, str]] = field(repr=False)
+    conversations: Iterator[SignedInConversation] = field(repr=False)
 
-    def run(self, level: Level) -> Observed:
-        """See `Target.run`; every answer is the first of its conversation, which belongs to a person of its own."""
-        doors = [self.door(cookie, key) for cookie, key in islice(self.places, level.conversations)]
-        if len(doors) < level.conversations:
-            raise BenchError("there are too few conversations for this plan")
+    def run(self, level: Level) -> LevelResult:
+        """Run one level. Every answer is the first of its conversation, and every conversation has another owner."""
+        conversations = islice(self.conversations, level.conversations)
+        endpoints = [self.make_endpoint(conversation) for conversation in conversations]
+        if len(endpoints) < level.conversations:
+            raise BenchError("there are not enough conversations for this plan")
         database = self.var_dir / DATABASE
-        before = commits_of(database)
-        observed = observe(self.process, self.upstream, doors, level)
-        observed.commits = commits_of(database) - before
-        return observed
+        commits_before = count_commits(database)
+        result = measure_level(self.process, self.upstream, endpoints, level)
+        result.commits = count_commits(database) - commits_before
+        return result
 
-    def run_tabs(self, tabs: int, answer: Answer) -> Observed:
-        """One answer that so many tabs on one conversation read; the first of them asks."""
-        place = next(self.places)
-        doors = [self.door(*place, asks=number == 0) for number in range(tabs)]
-        return observe(self.process, self.upstream, doors, Level("tabs", tabs, answer))
+    def run_tabs(self, tabs: int, answer: Answer) -> LevelResult:
+        """Request one answer in a conversation that is open in several tabs. The first tab sends the message."""
+        conversation = next(self.conversations)
+        endpoints = [self.make_endpoint(conversation, is_sender=index == 0) for index in range(tabs)]
+        return measure_level(self.process, self.upstream, endpoints, Level("tabs", tabs, answer))
 
-    def door(self, cookie: str, conversation_id: str, *, asks: bool = True) -> Door:
-        """The way to an empty conversation."""
+    def make_endpoint(self, conversation: SignedInConversation, *, is_sender: bool = True) -> Endpoint:
+        """Return the socket of an empty conversation."""
         address = f"127.0.0.1:{self.port}"
-        # An empty conversation is at revision 0: the page shows all there is, and needs no snapshot.
-        url = f"ws://{address}/ws/conversations/{conversation_id}/?revision=0"
-        return Door(url, {"Cookie": cookie, "Origin": f"http://{address}"}, is_product=True, asks=asks)
+        # An empty conversation has revision 0. A page that knows this revision needs no snapshot.
+        url = f"ws://{address}/ws/conversations/{conversation.conversation_id}/?revision=0"
+        headers = {"Cookie": conversation.cookie, "Origin": f"http://{address}"}
+        return Endpoint(url, headers, is_plotline=True, is_sender=is_sender)
 
 
-def commits_of(database: Path) -> int:
-    """Transactions that wrote to a database in WAL mode since it was opened, as SQLite itself counts them."""
-    with database.with_name(f"{database.name}-shm").open("rb") as index:
-        index.seek(CHANGES_OFFSET)
-        return int(struct.unpack("=I", index.read(4))[0])
+def count_commits(database: Path) -> int:
+    """Return SQLite's own count of write transactions since a database in WAL mode was opened."""
+    with database.with_name(f"{database.name}-shm").open("rb") as wal_index:
+        wal_index.seek(CHANGE_COUNTER_OFFSET)
+        return int(struct.unpack("=I", wal_index.read(4))[0])
 
 
 @contextmanager
-def running_product(template: Template, upstream: Upstream, var_dir: Path, redis_url: str = "") -> Iterator[Product]:
-    """Plotline for the length of the block, on a copy of the template in `var_dir`, which must not exist."""
+def run_product(template: Template, upstream: Upstream, var_dir: Path, redis_url: str = "") -> Iterator[Product]:
+    """Run Plotline on a copy of the template until the block ends. `var_dir` must not exist."""
     shutil.copytree(template.folder / "static", var_dir / "static")
     shutil.copy(template.folder / DATABASE, var_dir)
-    # SQLite's index of its log goes when the last connection closes, and with it the count: keep one open.
+    # SQLite deletes the WAL index, and with it the commit count, when the last connection closes. Keep one open.
     with (
-        running_server(template, upstream, var_dir, cores()[0], redis_url) as (process, port),
-        closing(sqlite3.connect(var_dir / DATABASE)) as keeper,
+        run_server(template, upstream, var_dir, select_cores()[0], redis_url) as (process, port),
+        closing(sqlite3.connect(var_dir / DATABASE)) as open_connection,
     ):
-        keeper.execute("SELECT count(*) FROM chat_conversation").fetchall()
-        yield Product(process, upstream, port, var_dir, iter(template.places))
+        open_connection.execute("SELECT count(*) FROM chat_conversation").fetchall()
+        yield Product(process, upstream, port, var_dir, iter(template.conversations))
 
 
 @contextmanager
-def running_server(
+def run_server(
     template: Template, upstream: Upstream, var_dir: Path, core: int, redis_url: str = ""
 ) -> Iterator[tuple[PinnedProcess, int]]:
-    """One server process on that core and its port; without Redis it must be the only one of its database."""
-    port = free_port()
+    """Run one server process on a core until the block ends, and yield the process and its port.
+
+    Without Redis it must be the only server process of its database.
+    """
+    port = find_free_port()
     variables = template.variables | {
         "PLOTLINE_VAR_DIR": str(var_dir),
         "GOOGLE_GEMINI_BASE_URL": upstream.url,
         "REDIS_URL": redis_url,
     }
     arguments = ["-m", "config.serve", "--bind", "127.0.0.1", "--port", str(port)]
-    process = PinnedProcess(arguments, core=core, variables=variables, log=var_dir / f"server-{port}.log")
-    with running(process):
-        process.wait_for(port)
+    log_path = var_dir / f"server-{port}.log"
+    with PinnedProcess(arguments, core=core, variables=variables, log_path=log_path) as process:
+        process.wait_for_port(port)
         yield process, port

@@ -1,95 +1,129 @@
-"""The least that a relay can do: Daphne on uvloop, no user, no database; `python -m bench.relay WAY PORT`.
-
-`sdk`: each chunk's text straight to the socket, read with the SDK. `lean`: read with aiohttp and `json.loads`, at most
-25 messages a second for each answer; it shows what the harness itself can carry.
-"""
+"""The relay benchmark: Plotline, its baselines and other products in one run, compared with Plotline's goals."""
 
 from __future__ import annotations
 
-import asyncio
-import json
-import os
+import argparse
+import shutil
 import sys
-from functools import cache
-from typing import Any
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import asdict
+from functools import partial
+from math import ceil
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
-import aiohttp
-import uvloop
-from google import genai
+from bench.baselines import run_relay_baseline, run_sdk_baseline
+from bench.browser import measure_browser
+from bench.figures import Figures, compute_medians, compute_ratios
+from bench.goals import collect_goal_figures, format_goals_table
+from bench.measurement import FULL, QUICK, TINY, Plan, make_level_logger, measure_target
+from bench.peers import PEERS, run_peer
+from bench.processes import pin_client_process
+from bench.product import Template, make_template, run_product
+from bench.report import DETAIL_MEASURES, MAIN_MEASURES, format_figures_table, format_rate_limits
+from bench.results import describe_environment, write_result
+from bench.targets import Target, Upstream, run_upstream
 
-from bench.sdk import chunks_of, new_client
-
-# Daphne makes its loop when it is imported.
-asyncio.set_event_loop_policy(uvloop.EventLoopPolicy())
-
-from daphne.cli import CommandLineInterface  # noqa: E402 - see above
-
-FRAME_PAUSE_S = 0.04
-
-
-async def application(scope: dict[str, Any], receive: Any, send: Any) -> None:  # noqa: ANN401 - ASGI's own
-    """Answer each `send` on a socket; anything else is not served."""
-    if scope["type"] != "websocket":
-        return
-    await receive()
-    await send({"type": "websocket.accept"})
-    relay = lean_relay if os.environ["BENCH_WAY"] == "lean" else sdk_relay
-    tasks = []
-    while (message := await receive())["type"] != "websocket.disconnect":
-        tasks.append(asyncio.create_task(relay(json.loads(message["text"])["text"], send)))
-    for task in tasks:
-        task.cancel()
-    await asyncio.gather(*tasks, return_exceptions=True)
+TargetStarter = Callable[[], AbstractContextManager[Target]]
 
 
-@cache
-def client() -> genai.Client:
-    """The SDK's, made in the loop that uses it."""
-    return new_client(os.environ["BENCH_UPSTREAM_URL"])
-
-
-async def sdk_relay(prompt: str, send: Any) -> None:  # noqa: ANN401 - ASGI's own
-    """Send each chunk's text as it comes."""
-    async for text in chunks_of(client(), prompt):
-        await send({"type": "websocket.send", "text": text})
-
-
-@cache
-def session() -> aiohttp.ClientSession:
-    """For all answers."""
-    return aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0), read_bufsize=2**20)
-
-
-async def lean_relay(prompt: str, send: Any) -> None:  # noqa: ANN401 - ASGI's own
-    """Send what has come, the first at once and then 25 times a second."""
-    loop, sent_at = asyncio.get_running_loop(), 0.0
-    texts: list[str] = []
-    timer: asyncio.TimerHandle | None = None
-
-    async def say() -> None:
-        nonlocal timer, sent_at
-        timer, sent_at = None, loop.time()
-        text = "".join(texts)
-        texts.clear()
-        await send({"type": "websocket.send", "text": text})
-
-    body = {"contents": [{"parts": [{"text": prompt}]}]}
-    async with session().post(f"{os.environ['BENCH_UPSTREAM_URL']}/stream", json=body) as response:
-        async for line in response.content:
-            if line.startswith(b"data: "):
-                part = json.loads(line[6:])["candidates"][0]["content"]["parts"][0]
-                texts.append(part.get("text") or json.dumps(part, ensure_ascii=False)[:200])
-                if loop.time() - sent_at >= FRAME_PAUSE_S:
-                    await say()
-                elif timer is None:
-                    timer = loop.call_at(sent_at + FRAME_PAUSE_S, lambda: asyncio.ensure_future(say()))
-    if timer:
-        timer.cancel()
-        await say()
-
-
-if __name__ == "__main__":
-    os.environ["BENCH_WAY"] = sys.argv[1]
-    CommandLineInterface().run(
-        ["--verbosity=0", "--bind", "127.0.0.1", "--port", sys.argv[2], "bench.relay:application"]
+def parse_arguments(argv: Sequence[str]) -> argparse.Namespace:
+    """Parse the command line."""
+    parser = argparse.ArgumentParser(prog="python -m bench [relay]", description=__doc__)
+    plans = parser.add_mutually_exclusive_group()
+    plans.add_argument("--quick", dest="plan", action="store_const", const=QUICK, default=QUICK, help="the default")
+    plans.add_argument("--full", dest="plan", action="store_const", const=FULL, help="more and longer levels")
+    plans.add_argument("--tiny", dest="plan", action="store_const", const=TINY, help="only test the harness")
+    parser.add_argument("--repeat", type=int, default=1, metavar="N", help="report medians of N runs (default 1)")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="result file (default var/bench/<date>-relay.json)")
+    parser.add_argument("--lean", action="store_true", help="also measure (c), a lean relay without the SDK")
+    parser.add_argument("--only", action="store_true", help="measure Plotline without the baselines")
+    parser.add_argument("--no-browser", action="store_true", help="skip the browser, which takes 50 s per run")
+    parser.add_argument(
+        "--peer",
+        type=parse_peer,
+        action="append",
+        default=[],
+        metavar="NAME=PYTHON",
+        help=f"also measure {', '.join(PEERS)}, with the Python of its virtual environment (repeatable)",
     )
+    return parser.parse_args(argv)
+
+
+def parse_peer(value: str) -> tuple[str, str]:
+    """Return the name of a product and the absolute path of its Python."""
+    name, _, python = value.partition("=")
+    if name not in PEERS:
+        raise argparse.ArgumentTypeError(f"unknown product {name!r}; known products are {', '.join(PEERS)}")
+    path = shutil.which(python)
+    if not path:
+        raise argparse.ArgumentTypeError(f"{python!r} is not a program; write {name}=DIR/bin/python")
+    # The path must be absolute, because the product runs in its own folder. It must not be resolved, because Python
+    # finds its virtual environment by the link.
+    return name, str(Path(path).absolute())
+
+
+def make_starters(
+    options: argparse.Namespace, template: Template, upstream: Upstream, folder: Path, repeat: int
+) -> dict[str, TargetStarter]:
+    """Return a function for each target that the options select, in the order of the measurement."""
+    starters: dict[str, TargetStarter] = {}
+    if not options.only:
+        starters["sdk"] = partial(run_sdk_baseline, upstream, folder)
+        starters["relay"] = partial(run_relay_baseline, "sdk", upstream, folder)
+    if options.lean:
+        starters["lean"] = partial(run_relay_baseline, "lean", upstream, folder)
+    starters["plotline"] = partial(run_product, template, upstream, folder / f"product-{repeat}")
+    for name, python in options.peer:
+        starters[name] = partial(run_peer, name, python, upstream, folder / f"{name}-{repeat}")
+    return starters
+
+
+def measure_all(options: argparse.Namespace) -> tuple[dict[str, list[Figures]], list[Figures]]:
+    """Return the figures of each repeat, by target, and those of the browser.
+
+    Each repeat measures every target, so that a slow phase of the machine affects all of them.
+    """
+    plan: Plan = options.plan
+    figures_by_target: dict[str, list[Figures]] = {}
+    browser_figures: list[Figures] = []
+    with TemporaryDirectory(prefix="plotline-bench-", ignore_cleanup_errors=True) as path:
+        folder = Path(path)
+        conversations_per_user = ceil(plan.conversation_limit / plan.user_count)
+        template = make_template(
+            folder / "template", users=plan.user_count, conversations_per_user=conversations_per_user
+        )
+        for repeat in range(options.repeat):
+            print(f"run {repeat + 1} of {options.repeat}", file=sys.stderr, flush=True)
+            with run_upstream(folder) as upstream:
+                for name, start in make_starters(options, template, upstream, folder, repeat).items():
+                    with start() as target:
+                        figures = measure_target(target, plan, make_level_logger(name))
+                        figures_by_target.setdefault(name, []).append(figures)
+            if not options.no_browser:
+                browser_figures.append(measure_browser(is_tiny=plan is TINY))
+    return figures_by_target, browser_figures
+
+
+def main(argv: Sequence[str]) -> None:
+    """Measure, write the result and print the tables."""
+    options = parse_arguments(argv)
+    pin_client_process()
+    environment = describe_environment()
+    repeats, browser_repeats = measure_all(options)
+    results = {name: compute_medians(figures) for name, figures in repeats.items()}
+    browser = compute_medians(browser_repeats)
+    baselines = [name for name in ("sdk", "relay") if name in results]
+    document = environment | {
+        "plan": asdict(options.plan),
+        "medians": results | {"browser": browser},
+        "ratios": {name: compute_ratios(results["plotline"], results[name]) for name in baselines},
+        "repeats": repeats | {"browser": browser_repeats},
+    }
+    path = write_result("relay", document, options.json)
+    print(format_goals_table(collect_goal_figures(results, browser)), end="\n\n")
+    print(format_rate_limits(results), end="\n\n")
+    print(format_figures_table(MAIN_MEASURES, results, browser), end="\n\n")
+    print(format_figures_table(DETAIL_MEASURES, results, browser))
+    print(f"\nWritten to {path}", file=sys.stderr)

@@ -1,67 +1,90 @@
-"""The figures as a table; pure."""
+"""Formats the figures of the relay benchmark as tables. Pure functions."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
-from bench.figures import Figures, limit_of, ratios
-from bench.layout import markdown_table, number
+from bench.figures import Figures, compute_ratios, describe_rate_limit
+from bench.tables import format_markdown_table, format_number
 
-#: Order and words of the table: the beginning of a figure's name, what it is, digits after the point.
-MEASURES = (
-    ("first_part_p50_ms single", "time to first part, one chat: p50, ms", 1),
-    ("first_part_max_ms single", "time to first part, one chat: slowest of ten, ms", 1),
-    ("first_part_p50_ms burst", "time to first part, burst: p50, ms", 1),
-    ("first_part_p99_ms burst", "time to first part, burst: p99, ms", 1),
-    ("delivery_p50_ms", "delivery p50, ms", 1),
-    ("delivery_p99_ms", "delivery p99, ms", 1),
-    ("highest_rate_per_s", "highest rate with p99 <= 250 ms, chunks/s", 0),
-    ("delivered_per_s flat out", "one answer flat out, chunks/s", 0),
-    ("cpu_s_per_1000", "CPU per 1,000 chunks, s", 3),
-    ("memory_idle_mb", "memory idle, MB", 0),
-    ("memory_per_stream_mb", "memory per stream, MB", 2),
-    ("stolen_share", "share of both cores that other virtual machines took", 3),
-    ("bytes_per_frame", "bytes per frame", 0),
-    ("bytes_per_chunk", "bytes per chunk, all frames", 0),
-    ("frames_per_s", "frames/s", 0),
-    ("commits_per_s", "commits/s", 0),
-    ("chunks_per_commit", "chunks per commit", 1),
-    ("browser_main_thread_s", "browser's main thread, s", 2),
-    ("browser_cpu_s", "of it CPU, s", 2),
-    ("browser_script_s", "of it script, s", 2),
-    ("browser_layout_s", "of it layout and style, s", 2),
-    ("browser_layouts", "times it was laid out", 0),
-    ("browser_s_per_1000", "browser's main thread per 1,000 chunks, s", 2),
-    ("browser_longest_task_ms", "browser's longest task while streaming, ms", 1),
-    ("browser_layout_shift", "layout shift, the sum of all", 4),
-    ("browser_graphs_late", "graphs laid out before their picture was there", 0),
-    ("browser_graphs_resized_px", "what graphs grew or shrank after that, px", 1),
-    ("browser_reader_moved_px", "what a reader who scrolled up saw move, px", 1),
+
+class Measure(NamedTuple):
+    """A row of a table, or one row for each level."""
+
+    name: str
+    """The name of the figure, or its beginning if a level follows."""
+    label: str
+    digits: int
+    """Decimal places."""
+
+
+#: The measures that `docs/benchmarks.md` shows.
+MAIN_MEASURES = (
+    Measure("first_part_p50_ms single", "time to first part, one chat: p50, ms", 1),
+    Measure("first_part_max_ms single", "time to first part, one chat: slowest of ten, ms", 1),
+    Measure("first_part_p50_ms burst", "time to first part, burst: p50, ms", 1),
+    Measure("first_part_p99_ms burst", "time to first part, burst: p99, ms", 1),
+    Measure("delivery_p50_ms", "delivery p50, ms", 1),
+    Measure("delivery_p99_ms", "delivery p99, ms", 1),
+    Measure("highest_rate_per_s", "highest rate with p99 <= 250 ms, chunks/s", 0),
+    Measure("delivered_per_s flat out", "one answer without pauses, chunks/s", 0),
+    Measure("cpu_s_per_1000", "CPU per 1,000 chunks, s", 3),
+    Measure("memory_idle_mb", "memory idle, MB", 0),
+    Measure("memory_per_stream_mb", "memory per stream, MB", 2),
 )
-WORDS = {"sdk": "(a) SDK alone", "relay": "(b) bare relay", "lean": "(c) lean relay", "plotline": "Plotline"}
+
+#: Further measures, which explain the main ones.
+DETAIL_MEASURES = (
+    Measure("stolen_share", "CPU time that other virtual machines took, share of both cores", 3),
+    Measure("bytes_per_frame", "bytes per frame", 0),
+    Measure("bytes_per_chunk", "bytes per chunk, all frames", 0),
+    Measure("frames_per_s", "frames/s", 0),
+    Measure("commits_per_s", "commits/s", 0),
+    Measure("chunks_per_commit", "chunks per commit", 1),
+    Measure("browser_main_thread_s", "browser: main thread, s", 2),
+    Measure("browser_cpu_s", "browser: CPU of the main thread, s", 2),
+    Measure("browser_script_s", "browser: script, s", 2),
+    Measure("browser_layout_s", "browser: layout and style, s", 2),
+    Measure("browser_layouts", "browser: number of layouts", 0),
+    Measure("browser_s_per_1000", "browser: main thread per 1,000 chunks, s", 2),
+    Measure("browser_longest_task_ms", "browser: longest task while streaming, ms", 1),
+    Measure("browser_layout_shift", "browser: sum of layout shifts", 4),
+    Measure("browser_graphs_late", "browser: graphs laid out before their image was decoded", 0),
+    Measure("browser_graphs_resized_px", "browser: height change of graphs after their first layout, px", 1),
+    Measure("browser_reader_moved_px", "browser: movement of the text after the reader scrolled up, px", 1),
+)
+
+TARGET_LABELS = {
+    "sdk": "(a) SDK alone",
+    "relay": "(b) bare relay",
+    "lean": "(c) lean relay",
+    "plotline": "Plotline",
+}
 
 
-def table(results: Mapping[str, Figures], browser: Figures) -> str:
-    """Markdown; medians of `plotline` and what was measured beside it, and of the browser with Plotline's page."""
+def format_figures_table(measures: tuple[Measure, ...], results: Mapping[str, Figures], browser: Figures) -> str:
+    """Return a Markdown table with a column for each target and Plotline's ratios to baselines (a) and (b).
+
+    `results` maps targets to their medians and must hold `plotline`; `browser` holds the figures of Plotline's page.
+    """
     plotline = results["plotline"] | browser
-    of_sdk, of_relay = (ratios(plotline, results.get(name, {})) for name in ("sdk", "relay"))
-    rows = [("measure", *(WORDS.get(name, name) for name in results), "of (a)", "of (b)")]
-    for prefix, words, digits in MEASURES:
-        for name in (name for name in plotline if name == prefix or name.startswith(f"{prefix} ")):
-            level = name.removeprefix(prefix).strip()
-            rows.append(
-                (
-                    f"{words}; {level}" if level else words,
-                    *(
-                        number((plotline if target == "plotline" else figures).get(name), digits)
-                        for target, figures in results.items()
-                    ),
-                    *(number(figures.get(name), 2) for figures in (of_sdk, of_relay)),
-                )
-            )
-    return markdown_table(rows)
+    columns = dict(results) | {"plotline": plotline}
+    ratio_columns = [compute_ratios(plotline, results.get(name, {})) for name in ("sdk", "relay")]
+    rows = [("measure", *(TARGET_LABELS.get(name, name) for name in columns), "of (a)", "of (b)")]
+    for measure in measures:
+        for name in plotline:
+            if name != measure.name and not name.startswith(f"{measure.name} "):
+                continue
+            level = name.removeprefix(measure.name).strip()
+            cells = [format_number(figures.get(name), measure.digits) for figures in columns.values()]
+            ratios = [format_number(figures.get(name), 2) for figures in ratio_columns]
+            rows.append((f"{measure.label}; {level}" if level else measure.label, *cells, *ratios))
+    return format_markdown_table(rows)
 
 
-def limits(results: Mapping[str, Figures]) -> str:
-    """What ended each search for the highest rate, a line each."""
-    return "\n".join(f"- {WORDS.get(name, name)}: {limit_of(figures)}." for name, figures in results.items())
+def format_rate_limits(results: Mapping[str, Figures]) -> str:
+    """Return a Markdown list that says for each target what ended the search for its highest rate."""
+    return "\n".join(
+        f"- {TARGET_LABELS.get(name, name)}: {describe_rate_limit(figures)}." for name, figures in results.items()
+    )

@@ -1,4 +1,4 @@
-"""The SDK as both baselines use it."""
+"""The use of google-genai that baselines (a) and (b) share."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ CONFIG = types.GenerateContentConfig(
 )
 
 
-def new_client(upstream_url: str) -> genai.Client:
-    """A client of the upstream; the SDK takes aiohttp, without a limit of connections."""
+def create_client(upstream_url: str) -> genai.Client:
+    """Return a client of the upstream. The SDK uses aiohttp without a connection limit."""
     options = types.HttpOptions(
         base_url=upstream_url, api_version="v1beta", retry_options=types.HttpRetryOptions(attempts=1)
     )
     return genai.Client(api_key="none", http_options=options)
 
 
-async def chunks_of(client: genai.Client, prompt: str) -> AsyncIterator[str]:
-    """The text of each chunk: of its text, code and results; of a graph its size."""
+async def stream_texts(client: genai.Client, prompt: str) -> AsyncIterator[str]:
+    """Yield the text of each chunk of an answer."""
     stream = await client.aio.models.generate_content_stream(model="bench", contents=prompt, config=CONFIG)
     async for chunk in stream:
         content = chunk.candidates[0].content if chunk.candidates else None
-        yield "".join(map(text_of, (content.parts if content else None) or ()))
+        yield "".join(map(get_part_text, (content.parts if content else None) or ()))
 
 
-def text_of(part: types.Part) -> str:
-    """What a page would show of it."""
+def get_part_text(part: types.Part) -> str:
+    """Return the text of a part: its text, its code, its output, or the size of its graph."""
     if part.executable_code:
         return part.executable_code.code or ""
     if part.code_execution_result:

@@ -1,38 +1,27 @@
-"""People and empty conversations in a migrated database, printed as JSON: `python -m bench.seed PEOPLE CONVERSATIONS`.
+"""Creates users with sessions and empty conversations: `python -m bench.with_django bench.seed USERS CONVERSATIONS`.
 
-The sessions are what a login leaves: logging all of them in would take minutes of hashing passwords. Conversations
-go round the people, so that neighbours in the list belong to different ones.
+The sessions are written directly to the database, because logging in every user would hash passwords for minutes.
 """
 
 from __future__ import annotations
 
 import json
-import os
-import sys
 
-import django
-from django.apps import apps
 from django.conf import settings
-from django.contrib.auth import get_user_model
 from django.test import Client
 
+from chat.models import Conversation, User
 
-def main(people: int, conversations: int) -> None:
-    """Print `[[cookie, conversation id], ...]`, `conversations` for each of the people."""
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
-    django.setup()
-    users = get_user_model().objects.bulk_create(
-        get_user_model()(username=f"person-{number}", password="!") for number in range(people)
-    )
+
+def main(users: str, conversations_per_user: str) -> None:
+    """Print `[[cookie, conversation id], ...]`, in which consecutive conversations belong to different users."""
+    owners = User.objects.bulk_create(User(username=f"person-{number}", password="!") for number in range(int(users)))
     cookies = []
-    for user in users:
+    for owner in owners:
         browser = Client()
-        browser.force_login(user, settings.AUTHENTICATION_BACKENDS[0])
+        browser.force_login(owner, settings.AUTHENTICATION_BACKENDS[0])
         cookies.append(f"{settings.SESSION_COOKIE_NAME}={browser.cookies[settings.SESSION_COOKIE_NAME].value}")
-    model = apps.get_model("chat", "Conversation")
-    created = model.objects.bulk_create(model(owner=user) for _ in range(conversations) for user in users)
-    print(json.dumps([[cookies[number % people], str(row.pk)] for number, row in enumerate(created)]))
-
-
-if __name__ == "__main__":
-    main(int(sys.argv[1]), int(sys.argv[2]))
+    created = Conversation.objects.bulk_create(
+        Conversation(owner=owner) for _ in range(int(conversations_per_user)) for owner in owners
+    )
+    print(json.dumps([[cookies[index % len(cookies)], str(row.pk)] for index, row in enumerate(created)]))

@@ -1,4 +1,4 @@
-"""What can be measured: something that answers a level of conversations, on the server's core."""
+"""Targets: servers that can run a level of conversations on the server's core."""
 
 from __future__ import annotations
 
@@ -13,59 +13,57 @@ from typing import Protocol
 import uvloop
 
 from bench.answers import Level
-from bench.client import Door, run_level
-from bench.figures import Observed, Sample
-from bench.processes import PinnedProcess, cores, environment, free_port
+from bench.client import Endpoint, run_level
+from bench.figures import LevelResult, ResourceSample
+from bench.processes import PinnedProcess, build_product_environment, find_free_port, select_cores
 
 
 class Target(Protocol):
-    """A process under test."""
+    """A server under test."""
 
     @property
     def process(self) -> PinnedProcess:
-        """It, with its children."""
+        """The server's process. Its children are measured with it."""
         ...
 
-    def run(self, level: Level) -> Observed:
+    def run(self, level: Level) -> LevelResult:
         """Run one level to its end."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Upstream:
-    """The stamping server."""
+    """The server that stands in for the model API and stamps each chunk."""
 
     url: str
     process: PinnedProcess
 
 
 @contextmanager
-def running(process: PinnedProcess) -> Iterator[PinnedProcess]:
-    """End the process after the block, however it ends."""
-    try:
-        yield process
-    finally:
-        process.stop()
-
-
-@contextmanager
-def running_upstream(folder: Path) -> Iterator[Upstream]:
-    """The upstream, on the client's core."""
-    port = free_port()
-    arguments = ["-m", "bench.upstream", str(port)]
-    process = PinnedProcess(arguments, core=cores()[1], variables=environment(), log=folder / "upstream.log")
-    with running(process):
-        process.wait_for(port)
+def run_upstream(folder: Path) -> Iterator[Upstream]:
+    """Run the upstream on the client's core until the block ends."""
+    port = find_free_port()
+    with PinnedProcess(
+        ["-m", "bench.upstream", str(port)],
+        core=select_cores()[1],
+        variables=build_product_environment(),
+        log_path=folder / "upstream.log",
+    ) as process:
+        process.wait_for_port(port)
         yield Upstream(f"http://127.0.0.1:{port}", process)
 
 
-def observe(process: PinnedProcess, upstream: Upstream, doors: Sequence[Door], level: Level) -> Observed:
-    """Run a level by the socket client."""
-    observed = uvloop.run(run_level(doors, level, partial(sample, process, upstream)))
-    process.check()
-    return observed
+def measure_level(
+    process: PinnedProcess, upstream: Upstream, endpoints: Sequence[Endpoint], level: Level
+) -> LevelResult:
+    """Run a level with the websocket client, and raise BenchError if the server's process has ended."""
+    result = uvloop.run(run_level(endpoints, level, partial(take_sample, process, upstream)))
+    process.check_is_running()
+    return result
 
 
-def sample(process: PinnedProcess, upstream: Upstream) -> Sample:
-    """What server, upstream and this process have used by now."""
-    return Sample(process.cpu_s(), process.rss_bytes(), upstream.process.cpu_s(), time.process_time())
+def take_sample(process: PinnedProcess, upstream: Upstream) -> ResourceSample:
+    """Return what the server, the upstream and this process have used so far."""
+    return ResourceSample(
+        process.read_cpu_s(), process.read_rss_bytes(), upstream.process.read_cpu_s(), time.process_time()
+    )

@@ -1,7 +1,7 @@
-"""A websocket client on the transport itself: as little as the client of a benchmark needs (RFC 6455).
+"""A minimal websocket client (RFC 6455) that is written directly on an asyncio transport.
 
-A library's reader and queue cost twice as much as all that the client does with a message, on the core that it shares
-with the upstream.
+The reader and queue of a websocket library cost twice as much CPU as everything that the benchmark client does with a
+message. The client shares its core with the upstream, so that cost would distort the measurement.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ FINAL = 0x80
 MASKED = 0x80
 
 
-class Socket(asyncio.Protocol):
-    """One connection; `on_text` gets each text message in UTF-8, and when its bytes were received."""
+class WebSocket(asyncio.Protocol):
+    """One connection. `on_text` is called with each text message in UTF-8 and the time of its receipt."""
 
     def __init__(self, request: bytes, on_text: Callable[[bytes, int], None]) -> None:
         self._request = request
@@ -34,44 +34,45 @@ class Socket(asyncio.Protocol):
         self.on_text = on_text
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Ask for the upgrade."""
-        # uvloop's transports do not say that they are one.
+        """Send the handshake request."""
+        # uvloop's transports do not inherit from asyncio.Transport.
         self._transport = cast(asyncio.Transport, transport)
         self._transport.write(self._request)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Tell whoever waits."""
+        """Complete `closed`, and fail `opened` if the handshake did not succeed."""
         if not self.opened.done():
             self.opened.set_exception(BenchError(f"the handshake was refused: {self._buffer[:200]!r}"))
         if not self.closed.done():
             self.closed.set_result(None)
 
     def data_received(self, data: bytes) -> None:
-        """Take out all whole frames."""
-        at_us = now_us()
+        """Handle every complete frame in the buffer."""
+        received_at_us = now_us()
         self._buffer = data = self._buffer + data if self._buffer else data
-        if not self._is_open and not self._open(data):
+        if not self._is_open and not self._finish_handshake(data):
             return
-        data, at, size = self._buffer, 0, len(self._buffer)
-        while size - at >= 2:
-            length, begin = data[at + 1], at + 2
+        data, position, size = self._buffer, 0, len(self._buffer)
+        while size - position >= 2:
+            length, start = data[position + 1], position + 2
             if length == 126:
-                if size - begin < 2:
+                if size - start < 2:
                     break
-                length, begin = int.from_bytes(data[begin : begin + 2]), begin + 2
+                length, start = int.from_bytes(data[start : start + 2]), start + 2
             elif length == 127:
-                if size - begin < 8:
+                if size - start < 8:
                     break
-                length, begin = int.from_bytes(data[begin : begin + 8]), begin + 8
-            if size - begin < length:
+                length, start = int.from_bytes(data[start : start + 8]), start + 8
+            if size - start < length:
                 break
-            first, at = data[at], begin + length
-            self._take(first, data[begin:at], at_us)
-        self._buffer = data[at:]
+            first_byte, position = data[position], start + length
+            self._handle_frame(first_byte, data[start:position], received_at_us)
+        self._buffer = data[position:]
 
-    def _open(self, data: bytes) -> bool:
-        head, found, rest = data.partition(b"\r\n\r\n")
-        if not found:
+    def _finish_handshake(self, data: bytes) -> bool:
+        """Parse the handshake response, and return whether the socket is open."""
+        head, separator, rest = data.partition(b"\r\n\r\n")
+        if not separator:
             return False
         if not head.startswith(b"HTTP/1.1 101"):
             self._transport.close()
@@ -80,43 +81,48 @@ class Socket(asyncio.Protocol):
         self.opened.set_result(None)
         return True
 
-    def _take(self, first: int, payload: bytes, at_us: int) -> None:
-        if first == FINAL | TEXT:
-            self.on_text(payload, at_us)
-        elif first == FINAL | PING:
-            self._send(PONG, payload)
-        elif first == FINAL | CLOSE:
+    def _handle_frame(self, first_byte: int, payload: bytes, received_at_us: int) -> None:
+        if first_byte == FINAL | TEXT:
+            self.on_text(payload, received_at_us)
+        elif first_byte == FINAL | PING:
+            self._send_frame(PONG, payload)
+        elif first_byte == FINAL | CLOSE:
             self._transport.close()
-        elif first != FINAL | PONG:
-            # None of the servers under test splits messages or sends bytes.
-            raise BenchError(f"a frame of kind {first:#x} was not expected")
+        elif first_byte != FINAL | PONG:
+            # The servers under test send neither fragmented nor binary messages.
+            raise BenchError(f"unexpected websocket frame with first byte {first_byte:#x}")
 
     def send(self, text: str) -> None:
-        """Send one message; its mask is 0, which changes nothing and costs nothing."""
-        self._send(TEXT, text.encode())
+        """Send one message. Its masking key is 0, so that masking needs no work."""
+        self._send_frame(TEXT, text.encode())
 
-    def _send(self, kind: int, payload: bytes) -> None:
+    def _send_frame(self, opcode: int, payload: bytes) -> None:
         length = len(payload)
         if length < 126:
-            head = bytes((FINAL | kind, MASKED | length))
+            head = bytes((FINAL | opcode, MASKED | length))
         else:
-            head = struct.pack("!BBH", FINAL | kind, MASKED | 126, length)
+            head = struct.pack("!BBH", FINAL | opcode, MASKED | 126, length)
         self._transport.write(head + bytes(4) + payload)
 
     async def close(self) -> None:
-        """Say good-bye, and go."""
+        """Send a close frame, and wait until the connection is closed."""
         if not self._transport.is_closing():
-            self._send(CLOSE, b"\x03\xe8")
+            self._send_frame(CLOSE, b"\x03\xe8")
             self._transport.close()
         await self.closed
 
 
-def ignore(_data: bytes, _at_us: int) -> None:
-    """Take a message that nobody waits for."""
+def ignore_text(_data: bytes, _received_at_us: int) -> None:
+    """Discard a message. This is the callback of a new connection."""
 
 
-async def connect(url: str, headers: Mapping[str, str], on_text: Callable[[bytes, int], None] = ignore) -> Socket:
-    """An open socket; its first message may come before this returns. Raises BenchError when it is refused."""
+async def connect(
+    url: str, headers: Mapping[str, str], on_text: Callable[[bytes, int], None] = ignore_text
+) -> WebSocket:
+    """Open a websocket. Raise BenchError if the handshake is refused.
+
+    The first message may arrive before this function returns.
+    """
     parts = urlsplit(url)
     fields = {
         "Host": parts.netloc,
@@ -130,6 +136,8 @@ async def connect(url: str, headers: Mapping[str, str], on_text: Callable[[bytes
     lines = [f"GET {path} HTTP/1.1", *(f"{name}: {value}" for name, value in fields.items()), "", ""]
     request = "\r\n".join(lines).encode()
     loop = asyncio.get_running_loop()
-    _, socket = await loop.create_connection(lambda: Socket(request, on_text), parts.hostname or "", parts.port or 80)
+    _, socket = await loop.create_connection(
+        lambda: WebSocket(request, on_text), parts.hostname or "", parts.port or 80
+    )
     await socket.opened
     return socket

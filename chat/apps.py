@@ -5,14 +5,14 @@ from __future__ import annotations
 from django.apps import AppConfig
 from django.db.backends.signals import connection_created
 
-from chat.search.index import teach_words
+from chat.search.index import register_words_function
 
 
 class ChatConfig(AppConfig):
-    """Conversations, turns, providers, rendering."""
+    """The configuration of the chat app."""
 
     name = "chat"
 
     def ready(self) -> None:
-        """Every connection from now on knows what the index of search calls."""
-        connection_created.connect(teach_words, dispatch_uid="chat.search.index")
+        """Register the SQL function of the search index on every new database connection."""
+        connection_created.connect(register_words_function, dispatch_uid="chat.search.index")

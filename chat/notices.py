@@ -1,4 +1,4 @@
-"""Every end of a turn in words: what happened, and what the person who waited can do. Pure."""
+"""How a turn ended, in words: what happened, and what the person who waited can do. Pure."""
 
 from __future__ import annotations
 
@@ -7,17 +7,18 @@ from dataclasses import dataclass, replace
 from django.conf import settings
 
 from chat.providers.base import ProviderError
+from chat.stream_events import Finish
 
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """What a person must know about how a turn ended."""
+    """A sentence about how a turn ended."""
 
     level: str
-    """info, warning or error."""
+    """`info`, `warning` or `error`."""
     sentence: str
     action: str = ""
-    """continue, answer (now, without tools), regenerate or empty: what its button does."""
+    """What its button does: `continue`, `answer` (now, without tools), `regenerate`, or nothing if empty."""
 
 
 def _error_sentences() -> dict[str, str]:
@@ -27,78 +28,86 @@ def _error_sentences() -> dict[str, str]:
 
 
 ERRORS = _error_sentences() | {
-    "limit": "The answer grew too long or took too long, so it was ended here. What came is kept.",
-    "storage": "The answer could not be stored, so it was ended. Whoever runs this server must look at its database.",
+    "limit": "The answer grew too long or took too long, so it was ended here. The text received so far is saved.",
+    "storage": "The answer could not be stored, so it was ended. The operator must look at the server's database.",
     "file_unavailable": "An attached file could not be read from storage just now. Try again soon.",
     "files_too_large": (
         "The attached files are too large together: a question can have at most"
         f" {settings.REQUEST_FILES_LIMIT_BYTES // 1024**2} MB of them."
     ),
-    "internal": "Something went wrong on this server while it answered. What came is kept.",
+    "internal": "Something went wrong on this server while it answered. The text received so far is saved.",
 }
 
 BLOCKED = {
-    "SAFETY": "by the model's safety filter",
-    "RECITATION": "because it came too close to an existing text",
-    "LANGUAGE": "because the model does not support this language",
-    "BLOCKLIST": "because it held a forbidden term",
-    "PROHIBITED_CONTENT": "because the model's service prohibits its content",
-    "SPII": "because it may hold sensitive personal data",
-    "MODEL_ARMOR": "by the service's Model Armor policy",
-    "ESCALATION": "because the model's service handed it to a person",
-    "OTHER": "by the model's service, which does not say why",
+    Finish.SAFETY: "by the model's safety filter",
+    Finish.RECITATION: "because it came too close to an existing text",
+    Finish.LANGUAGE: "because the model does not support this language",
+    Finish.BLOCKLIST: "because it held a forbidden term",
+    Finish.PROHIBITED_CONTENT: "because the model's service prohibits its content",
+    Finish.PERSONAL_DATA: "because it may hold sensitive personal data",
+    Finish.POLICY: "by a policy of the model's service",
+    Finish.ESCALATION: "because the model's service handed it to a person",
+    Finish.BLOCKED: "by the model's service, which does not say why",
 }
-"""Why an answer was ended; the same reasons, before any answer, refuse the question."""
+"""Why an answer was ended. The same reasons refuse a question before any answer."""
 
 WITHHELD = {
-    "IMAGE_SAFETY": "The image was withheld by the model's safety filter.",
-    "IMAGE_PROHIBITED_CONTENT": "The image was withheld because the model's service prohibits its content.",
-    "IMAGE_RECITATION": "The image was withheld because it came too close to an existing one.",
-    "IMAGE_OTHER": "The image was withheld by the model's service, which does not say why.",
-    "NO_IMAGE": "The model made no image. Ask for one in other words.",
+    Finish.IMAGE_SAFETY: "The image was withheld by the model's safety filter.",
+    Finish.IMAGE_PROHIBITED_CONTENT: "The image was withheld because the model's service prohibits its content.",
+    Finish.IMAGE_RECITATION: "The image was withheld because it came too close to an existing one.",
+    Finish.IMAGE_WITHHELD: "The image was withheld by the model's service, which does not say why.",
+    Finish.NO_IMAGE: "The model made no image. Ask for one in other words.",
 }
 
 FINISHES = {
-    "MAX_TOKENS": Notice("warning", "The answer reached its length limit.", "continue"),
-    "CONTINUATION": Notice("warning", "The answer is longer than one generation can be.", "continue"),
-    "TOO_MANY_TOOL_CALLS": Notice("warning", "The model ran its tools too often and gave up.", "answer"),
-    "MALFORMED_FUNCTION_CALL": Notice("warning", "The model made a faulty tool call and gave up.", "continue"),
-    "UNEXPECTED_TOOL_CALL": Notice("warning", "The model called a tool it was not given.", "continue"),
-    "MALFORMED_RESPONSE": Notice("warning", "The model's answer was malformed.", "continue"),
-    "MISSING_THOUGHT_SIGNATURE": Notice(
+    Finish.LENGTH: Notice("warning", "The answer reached its length limit.", "continue"),
+    Finish.CONTINUATION: Notice("warning", "The answer is longer than one generation can be.", "continue"),
+    Finish.ROUND_LIMIT: Notice(
+        "warning", "The model called functions in every round that one answer may have, and did not finish.", "answer"
+    ),
+    Finish.TOO_MANY_TOOL_CALLS: Notice("warning", "The model ran its tools too often and gave up.", "answer"),
+    Finish.MALFORMED_CALL: Notice("warning", "The model made a faulty tool call and gave up.", "continue"),
+    Finish.UNEXPECTED_CALL: Notice("warning", "The model called a tool it was not given.", "continue"),
+    Finish.MALFORMED_RESPONSE: Notice("warning", "The model's answer was malformed.", "continue"),
+    Finish.MISSING_SIGNATURE: Notice(
         "warning", "The model's service missed a signature in this conversation.", "regenerate"
     ),
 }
 
-ALL_THOUGHT = "The model used its whole length for thinking, and wrote no answer. Try again, or ask for less at once."
+ONLY_THOUGHTS = "The model used its whole length for thinking, and wrote no answer. Try again, or ask for less at once."
 
 
 def notice_of(
     *,
     status: str,
+    finish: str = "",
     finish_reason: str = "",
     finish_message: str = "",
     error_code: str = "",
     retry_after_s: float | None = None,
     is_empty: bool = False,
 ) -> Notice | None:
-    """The notice of a turn in `status`; None where there is nothing to say. `is_empty`: no part came."""
-    # Nothing came: the same question is asked again. Else the answer goes on from what came.
-    again = "regenerate" if is_empty else "continue"
+    """Return the notice of a turn; `None` if there is nothing to say.
+
+    `finish`: a value of `Finish`. `finish_reason`: the provider's own word. `is_empty`: the answer has no content.
+    """
+    # Without content the same question is asked again. Otherwise the answer goes on from its content.
+    action = "regenerate" if is_empty else "continue"
     match status:
         case "stopped":
-            return Notice("info", "You stopped this answer. What came is kept.", again)
+            return Notice("info", "You stopped this answer. The text received so far is saved.", action)
         case "interrupted":
-            return Notice("warning", "This answer was interrupted. Everything that had come is kept.", again)
+            return Notice("warning", "This answer was interrupted. The text received so far is saved.", action)
         case "failed":
-            return Notice("error", ERRORS.get(error_code, ProviderError.sentence) + _wait_words(retry_after_s), again)
+            sentence = ERRORS.get(error_code, ProviderError.sentence) + _wait_sentence(retry_after_s)
+            return Notice("error", sentence, action)
         case "done":
-            return _notice_of_done(finish_reason, finish_message, is_empty=is_empty)
+            return _notice_of_done(finish, finish_reason, finish_message, is_empty=is_empty)
         case _:
             return None
 
 
-def _wait_words(retry_after_s: float | None) -> str:
+def _wait_sentence(retry_after_s: float | None) -> str:
     if retry_after_s is None:
         return ""
     if retry_after_s < 100:
@@ -106,20 +115,21 @@ def _wait_words(retry_after_s: float | None) -> str:
     return f" It asks to wait {round(retry_after_s / 60)} minutes."
 
 
-def _notice_of_done(finish_reason: str, finish_message: str, *, is_empty: bool) -> Notice | None:
-    said = f" ({finish_message.rstrip('.')}.)" if finish_message else ""
-    if finish_reason in BLOCKED:
+def _notice_of_done(finish: str, reason: str, message: str, *, is_empty: bool) -> Notice | None:
+    kind = Finish(finish) if finish else Finish.STOP
+    addition = f" ({message.rstrip('.')}.)" if message else ""
+    if kind in BLOCKED:
         what = "The question was refused" if is_empty else "The answer was ended"
-        return Notice("warning", f"{what} {BLOCKED[finish_reason]}.{said}")
-    if finish_reason in WITHHELD:
-        return Notice("warning", WITHHELD[finish_reason] + said)
-    if finish_reason == "MAX_TOKENS" and is_empty:
-        return Notice("warning", ALL_THOUGHT, "regenerate")
-    if finish_reason in FINISHES:
-        # An answer of which nothing is there cannot be continued.
-        return replace(FINISHES[finish_reason], action="regenerate") if is_empty else FINISHES[finish_reason]
-    if finish_reason not in ("", "STOP"):
-        return Notice("warning", f"The model ended its answer for a reason unknown here: {finish_reason}.{said}")
+        return Notice("warning", f"{what} {BLOCKED[kind]}.{addition}")
+    if kind in WITHHELD:
+        return Notice("warning", WITHHELD[kind] + addition)
+    if kind is Finish.LENGTH and is_empty:
+        return Notice("warning", ONLY_THOUGHTS, "regenerate")
+    if kind in FINISHES:
+        # An answer without content cannot be continued.
+        return replace(FINISHES[kind], action="regenerate") if is_empty else FINISHES[kind]
+    if kind is Finish.UNKNOWN:
+        return Notice("warning", f"The model ended its answer for a reason unknown here: {reason}.{addition}")
     if is_empty:
         return Notice("info", "The model gave an empty answer. Ask again, perhaps in other words.", "regenerate")
     return None

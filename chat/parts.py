@@ -1,28 +1,38 @@
-"""The vocabulary of a turn: what a message is made of, and what a provider says while it answers.
+"""The parts that a message is made of.
 
-Pure values: no clock, no network, no database. Kinds are Gemini's field names; what has no field here is
-kept in wire form in `Part.fields`, so that nothing a provider sent is lost.
+Each kind of part is a frozen dataclass below. `PART_TYPES` lists them all, and the table shows where each kind is read
+and written. A test fails for a kind that one of these places does not know.
+
+| place | how it treats a kind |
+|---|---|
+| stored row, log of a live turn, REST API, JSON export | `chat/part_json.py`, which reads the fields of the dataclass |
+| a provider's wire format | its codec: a `match` that ends in `assert_never` |
+| page | `templates/chat/parts/_<kind>.jinja` |
+| Markdown and notebook export, event stream of the API | a `match` that ends in `assert_never` |
+
+Pure values: no clock, no network, no database.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import astuple, dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import TypeAlias
+from typing import Any, ClassVar, Self, TypeAlias, get_args
 
 JSON: TypeAlias = "bool | int | float | str | list[JSON] | dict[str, JSON] | None"
+JSONObject: TypeAlias = "dict[str, JSON]"
 
 
 class Role(StrEnum):
-    """Who said a message."""
+    """The author of a message."""
 
     USER = "user"
     MODEL = "model"
 
 
 class PartKind(StrEnum):
-    """What a part holds; the same string in database, template, API and export."""
+    """The kind of a part. The same string is used in the database, the templates, the API and the exports."""
 
     TEXT = "text"
     THOUGHT = "thought"
@@ -32,8 +42,17 @@ class PartKind(StrEnum):
     FILE_DATA = "file_data"
     FUNCTION_CALL = "function_call"
     FUNCTION_RESPONSE = "function_response"
+    DISPLAY = "display"
     UNSUPPORTED = "unsupported"
-    """A kind we do not know: its wire form is whole in `Part.fields`."""
+
+
+class Engine(StrEnum):
+    """Where code runs."""
+
+    NATIVE = "native"
+    """In the provider's own sandbox."""
+    SESSION = "session"
+    """In the Python session of the conversation."""
 
 
 OUTCOME_OK = "OUTCOME_OK"
@@ -41,141 +60,198 @@ OUTCOME_FAILED = "OUTCOME_FAILED"
 OUTCOME_DEADLINE_EXCEEDED = "OUTCOME_DEADLINE_EXCEEDED"
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
-    """One piece of a message, exactly as the provider sent it."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BasePart:
+    """The fields that every part has."""
 
-    kind: PartKind
-    text: str | None = None
-    """Text of `text` and `thought`, code of `executable_code`, output of `code_execution_result`; None is "absent"."""
-    language: str = ""
-    """Of `executable_code`, as on the wire: `PYTHON`."""
-    outcome: str = ""
-    """Of `code_execution_result`, as on the wire: `OUTCOME_OK`; unknown values are kept."""
-    call_id: str = ""
-    """Gemini's `id` of code, result and function parts; often absent."""
-    mime_type: str = ""
-    """Of `inline_data` and `file_data`."""
-    data: bytes | None = None
-    """The bytes of `inline_data`."""
-    fields: Mapping[str, JSON] = field(default_factory=dict)
-    """All else of the part in wire form (camelCase): `fileUri`, function `name` and `args`, `toolCall`, ..."""
-    thought_signature: bytes | None = None
+    kind: ClassVar[PartKind]
+    text_field: ClassVar[str] = ""
+    """The field with the long text, which has a column of its own in the database."""
+
+    round: int = 0
+    """The round of its turn, counted from 0."""
+    made_by: str = ""
+    """`call_id` of the function call whose tool made this part. Empty: the model made it."""
+    provider_data: Mapping[str, JSON] = field(default_factory=dict)
+    """What the provider needs back verbatim, such as signatures, ids and unknown fields. Only its codec reads it.
+
+    One key means the same for every provider, because the API shows it: `thought_signature`, in base64.
+    """
 
     @property
     def is_answer(self) -> bool:
-        """Whether a person would take it for some of an answer: thoughts and empty texts are none."""
-        return self.kind is not PartKind.THOUGHT and (self.kind is not PartKind.TEXT or bool(self.text))
+        """Whether this part counts as content of an answer. Thoughts and empty texts do not count."""
+        return True
 
     @property
     def is_open_text(self) -> bool:
-        """Whether a later increment of the same kind may be joined to this part."""
-        return self.kind in (PartKind.TEXT, PartKind.THOUGHT) and self.thought_signature is None and not self.fields
+        """Whether later text of the same kind may be appended to this part."""
+        return False
+
+    @property
+    def long_text(self) -> str:
+        """The part's text, code or output. Empty for parts that have none."""
+        text: str | None = getattr(self, self.text_field) if self.text_field else None
+        return text or ""
+
+    def with_long_text(self, text: str) -> Self:
+        """Return the part with another text, code or output."""
+        changes: dict[str, Any] = {self.text_field: text}
+        return replace(self, **changes)
 
 
 @dataclass(frozen=True, slots=True)
-class Usage:
-    """Tokens of one generation, as the last chunk that had them said; None is "not said"."""
+class Text(BasePart):
+    """Text of an answer or a question, as Markdown."""
 
-    prompt: int | None = None
-    tool_use: int | None = None
-    """Intermediate tokens of code execution, billed as input."""
-    thoughts: int | None = None
-    candidates: int | None = None
-    cached: int | None = None
-    total: int | None = None
+    kind = PartKind.TEXT
+    text_field = "text"
+    text: str
 
-    def __add__(self, other: Usage) -> Usage:
-        """Both together; what neither said stays unsaid."""
-        return Usage(
-            *(
-                None if mine is None and theirs is None else (mine or 0) + (theirs or 0)
-                for mine, theirs in zip(astuple(self), astuple(other), strict=True)
-            )
-        )
+    @property
+    def is_answer(self) -> bool:
+        """See `BasePart.is_answer`."""
+        return bool(self.text)
 
-
-# --- what a provider yields -------------------------------------------------------------------------------------
+    @property
+    def is_open_text(self) -> bool:
+        """A provider's data belong to exactly this text, so nothing may be appended to it."""
+        return not self.provider_data
 
 
 @dataclass(frozen=True, slots=True)
-class PartReceived:
-    """A part, or an increment of a text part, in wire order."""
+class Thought(BasePart):
+    """What the model thought, or a summary. It is sent back only to its own model, and only if it has provider data."""
 
-    part: Part
+    kind = PartKind.THOUGHT
+    text_field = "text"
+    text: str
 
+    @property
+    def is_answer(self) -> bool:
+        """See `BasePart.is_answer`."""
+        return False
 
-@dataclass(frozen=True, slots=True)
-class UsageReported:
-    """A snapshot; the last one counts, they are not monotonic."""
-
-    usage: Usage
-
-
-@dataclass(frozen=True, slots=True)
-class FinishReported:
-    """A finish reason; it does not end the stream, and the last one counts."""
-
-    reason: str
-    message: str = ""
+    @property
+    def is_open_text(self) -> bool:
+        """See `Text.is_open_text`."""
+        return not self.provider_data
 
 
 @dataclass(frozen=True, slots=True)
-class PromptBlocked:
-    """The prompt was refused; no part follows."""
+class ExecutableCode(BasePart):
+    """Code that runs, or has run."""
 
-    reason: str
-    message: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class ResponseDescribed:
-    """What the provider calls this answer and who gave it."""
-
-    response_id: str
-    model_version: str
+    kind = PartKind.EXECUTABLE_CODE
+    text_field = "code"
+    code: str
+    language: str = ""
+    """`PYTHON`, or another word of the provider's."""
+    call_id: str = ""
+    """Pairs the code with its results. Empty if the provider sent none."""
+    engine: Engine = Engine.NATIVE
 
 
 @dataclass(frozen=True, slots=True)
-class MetadataReported:
-    """Grounding, citations, URL context, safety ratings: wire form, kept as it came under its wire name."""
+class PrintedImage:
+    """An image that code printed as a `data:` URI. It was cut out of the output and stored as an attachment."""
 
+    offset: int
+    """Position in the output after the image was removed, in characters."""
+    header: str
+    """The URI from `data:` to the comma."""
+    line_chars: int
+    """Length of the lines of its base64; 0 if it was on one line."""
+    attachment: int
+    """Index of the attachment in its message."""
+
+
+@dataclass(frozen=True, slots=True)
+class CodeExecutionResult(BasePart):
+    """What code printed, and how it ended."""
+
+    kind = PartKind.CODE_EXECUTION_RESULT
+    text_field = "output"
+    output: str | None = None
+    """`None` if the provider sent no output, which is not the same as an empty one."""
+    outcome: str = ""
+    """One of the `OUTCOME_` constants, or another word of the provider's. Empty while the code runs."""
+    call_id: str = ""
+    engine: Engine = Engine.NATIVE
+    images: tuple[PrintedImage, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class InlineData(BasePart):
+    """The bytes of a file, such as a graph that code drew."""
+
+    kind = PartKind.INLINE_DATA
+    mime_type: str = ""
+    name: str = ""
+    """The file's name, if the provider sent one."""
+    data: bytes | None = None
+    """`None` once the bytes are stored as an attachment."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileData(BasePart):
+    """A file that a provider stores, named by its URI."""
+
+    kind = PartKind.FILE_DATA
+    uri: str = ""
+    mime_type: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionCall(BasePart):
+    """The model calls a function of ours."""
+
+    kind = PartKind.FUNCTION_CALL
     name: str
-    value: JSON
+    arguments: Mapping[str, JSON] | None = None
+    """`None` if the arguments are not a JSON object."""
+    call_id: str = ""
+    """Unique in its answer. Plotline makes one if the provider sends none."""
 
 
-StreamEvent: TypeAlias = (
-    PartReceived | UsageReported | FinishReported | PromptBlocked | ResponseDescribed | MetadataReported
+@dataclass(frozen=True, slots=True)
+class FunctionResponse(BasePart):
+    """What a function of ours returned."""
+
+    kind = PartKind.FUNCTION_RESPONSE
+    name: str
+    result: Mapping[str, JSON] = field(default_factory=dict)
+    call_id: str = ""
+    is_error: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Display(BasePart):
+    """A rich output of code: the same content in several MIME types."""
+
+    kind = PartKind.DISPLAY
+    bundle: Mapping[str, JSON] = field(default_factory=dict)
+    """MIME type -> content: text as a string, binary data in base64, JSON types as JSON."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unsupported(BasePart):
+    """A part of a kind that Plotline does not know. `provider_data` holds it as it was received."""
+
+    kind = PartKind.UNSUPPORTED
+
+
+Part: TypeAlias = (
+    Text
+    | Thought
+    | ExecutableCode
+    | CodeExecutionResult
+    | InlineData
+    | FileData
+    | FunctionCall
+    | FunctionResponse
+    | Display
+    | Unsupported
 )
 
-
-# --- what a provider is asked ------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Content:
-    """One side's say in a request."""
-
-    role: Role
-    parts: tuple[Part, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class GenerateRequest:
-    """One generation, in no provider's words."""
-
-    model: str
-    contents: tuple[Content, ...]
-    system_instruction: str = ""
-    code_execution: bool = False
-    google_search: bool = False
-    url_context: bool = False
-    image_output: bool = False
-    """Whether the model answers with images beside text."""
-    thinking_level: str = ""
-    """`LOW`, `HIGH`, ... as on the wire; empty: the model's own. Never beside a budget."""
-    thinking_budget: int | None = None
-    """Tokens; 0 is off, -1 as the model sees fit."""
-    temperature: float | None = None
-    max_output_tokens: int | None = None
-    include_thoughts: bool = True
+PART_TYPES: Mapping[PartKind, type[Part]] = {part_type.kind: part_type for part_type in get_args(Part)}

@@ -1,6 +1,7 @@
-"""Pages: parse with a form, authorise with `access`, make one domain call, answer.
+"""Views of the pages. Each parses with a form, authorises with `access`, makes one domain call and renders a response.
 
-What is not theirs is a 404 (`access.NotFound`). A page that changes something takes POST only and redirects.
+A conversation that the user may not read is answered with 404 (`access.NotFound`). Views that change something accept
+only POST.
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ from urllib.parse import urlencode
 
 from django.conf import settings
 from django.contrib.auth.decorators import login_required
-from django.contrib.auth.models import User
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -26,36 +26,31 @@ from chat.access import (
     writable_conversation,
     writable_message,
 )
-from chat.catalogue.choices import check_choice, choices
+from chat.catalogue.choices import check_choice, list_choices
 from chat.catalogue.setups import UnknownModel
-from chat.forms import (
-    ATTACHMENTS_LIMIT,
-    ConversationSettingsForm,
-    ListForm,
-    MarksForm,
-    PlaceField,
-    RatingForm,
-    RenameForm,
-)
+from chat.form_fields import ATTACHMENTS_LIMIT, ListPositionField
+from chat.forms import ConversationSettingsForm, ListForm, MarksForm, RatingForm, RenameForm
 from chat.fragments import rating_html
-from chat.models import REASON_LIMIT, AccessEntry, Conversation, NoFeedbackHere, Place
-from chat.models.found import found
-from chat.models.listed import Group, listed
+from chat.models import REASON_LIMIT, AccessEntry, Conversation, FeedbackNotAllowed, ListPosition, User
+from chat.models.deletion import delete_conversation
+from chat.models.list_queries import Group, list_page
+from chat.models.search_results import load_search_results
+from chat.providers import is_demo
 from chat.search.query import parse
-from chat.turns.rating import Thumb, rate
-from chat.turns.spending import conversation_usage
-from chat.turns.transcript import snapshot
+from chat.transcript.snapshot import snapshot
+from chat.transcript.usage import conversation_usage
+from chat.turns.feedback import Thumb, rate
 
-LISTED_AT_ONCE = 40
-FOUND_AT_ONCE = 20
-READINGS_AT_ONCE = 50
+LIST_PAGE_SIZE = 40
+SEARCH_PAGE_SIZE = 20
+READINGS_PAGE_SIZE = 50
 
 
 @never_cache
 @login_required
 @require_safe
 def home(request: SignedInRequest) -> HttpResponse:
-    """Go to the newest conversation; whoever has none gets an empty one."""
+    """Redirect to the newest conversation, or to a new one if the user has none."""
     newest = conversations_of(request.user).in_use().newest_first().first()
     return redirect(newest or Conversation.objects.open_new(request.user.pk))
 
@@ -64,21 +59,21 @@ def home(request: SignedInRequest) -> HttpResponse:
 @login_required
 @require_safe
 def conversation(request: SignedInRequest, conversation_id: uuid.UUID) -> HttpResponse:
-    """Show a conversation with its transcript, and the others beside it."""
+    """Render a conversation with its transcript and the list of conversations."""
     shown = readable_conversation(request.user, conversation_id)
-    # Messages and the revision that the page names are read together: what comes later, its socket brings.
+    # The page names the revision at which its messages were read. Its socket sends what has changed since.
     try:
         page = snapshot(shown.pk)
-    except Conversation.DoesNotExist:  # deleted in another tab just now
+    except Conversation.DoesNotExist:  # It has just been deleted in another tab.
         raise NotFound from None
     context = {
-        **_listed(request.user, open=shown.pk),
+        **_list_context(request.user, open=shown.pk),
         "conversation": shown,
         "messages": page.messages,
-        "emulated": settings.GEMINI_EMULATED,
+        "is_demo": is_demo(),
         "socket_url": f"/ws/conversations/{shown.pk}/?revision={page.revision}",
         "code_execution_choices": Conversation.CodeExecution.choices,
-        "model_choices": choices(shown.model),
+        "model_choices": list_choices(shown.model),
         "prompt_limit_bytes": settings.PROMPT_LIMIT_BYTES,
         "file_limit_bytes": settings.UPLOAD_LIMIT_BYTES,
         "files_limit": ATTACHMENTS_LIMIT,
@@ -92,34 +87,33 @@ def conversation(request: SignedInRequest, conversation_id: uuid.UUID) -> HttpRe
 @login_required
 @require_safe
 def conversations(request: SignedInRequest) -> HttpResponse:
-    """List theirs, or those that hold what they look for: as a page, or as what htmx puts into the list."""
+    """Render the list of conversations or the results of a search: as a page, or as a fragment for htmx."""
     form = ListForm(request.GET)
     if not form.is_valid():
         return _refusal(form.sentence())
-    asked = form.cleaned_data
-    context = _listed(request.user, **asked)
+    context = _list_context(request.user, **form.cleaned_data)
     if not request.htmx:
         return render(request, "chat/conversations.html", context)
-    return render(request, "chat/_entries.html" if asked["after"] else "chat/_conversations.html", context)
+    return render(request, "chat/_entries.html" if form.cleaned_data["after"] else "chat/_conversations.html", context)
 
 
 @never_cache
 @login_required
 @require_safe
 def readings(request: SignedInRequest) -> HttpResponse:
-    """Who of the staff read their conversations, newest first; those that they have deleted since are told of too."""
+    """Render which staff read the user's conversations, newest first, including conversations deleted since."""
     before = request.GET.get("before", "")
     entries = AccessEntry.objects.filter(owner=request.user)
-    # Cut, because a number may be sent that no database takes.
+    # 18 digits fit into the database's 64-bit integers.
     if before[:18].isdecimal():
         entries = entries.filter(pk__lt=int(before[:18]))
-    found = list(entries[: READINGS_AT_ONCE + 1])
-    shown = found[:READINGS_AT_ONCE]
-    kept = conversations_of(request.user).filter(pk__in=[entry.conversation_id for entry in shown])
+    rows = list(entries[: READINGS_PAGE_SIZE + 1])
+    page = rows[:READINGS_PAGE_SIZE]
+    existing = conversations_of(request.user).filter(pk__in=[entry.conversation_id for entry in page])
     context = {
-        "readings": shown,
-        "end": shown[-1].pk if len(found) > READINGS_AT_ONCE else None,
-        "kept_ids": set(kept.order_by().values_list("pk", flat=True)),
+        "readings": page,
+        "end": page[-1].pk if len(rows) > READINGS_PAGE_SIZE else None,
+        "kept_ids": set(existing.order_by().values_list("pk", flat=True)),
         "is_first": not before,
     }
     return render(request, "account/readings.html", context)
@@ -128,14 +122,14 @@ def readings(request: SignedInRequest) -> HttpResponse:
 @login_required
 @require_POST
 def conversation_new(request: SignedInRequest) -> HttpResponse:
-    """Open an empty conversation."""
+    """Redirect to an empty conversation."""
     return redirect(Conversation.objects.open_new(request.user.pk))
 
 
 @login_required
 @require_POST
 def conversation_rename(request: SignedInRequest, conversation_id: uuid.UUID) -> HttpResponse:
-    """Give it another title."""
+    """Rename a conversation."""
     renamed = writable_conversation(request.user, conversation_id)
     form = RenameForm(request.POST)
     if not form.is_valid():
@@ -147,18 +141,18 @@ def conversation_rename(request: SignedInRequest, conversation_id: uuid.UUID) ->
 @login_required
 @require_POST
 def conversation_settings(request: SignedInRequest, conversation_id: uuid.UUID) -> HttpResponse:
-    """Change those settings that the form names; a script, which accepts no HTML, is not sent to the page."""
+    """Save the settings that the form contains. Scripts, which do not accept HTML, get 204 instead of a redirect."""
     changed = writable_conversation(request.user, conversation_id)
     form = ConversationSettingsForm(request.POST)
     if not form.is_valid():
         return _refusal(form.sentence())
     model = form.cleaned_data.get("model", changed.model)
-    # A model that was taken away since stays chosen while only other settings change.
+    # A conversation keeps a model that is no longer offered while only its other settings change.
     if model != changed.model:
         try:
             check_choice(model)
-        except UnknownModel as unknown:
-            return _refusal(str(unknown))
+        except UnknownModel as error:
+            return _refusal(str(error))
     changed.change_settings(form.cleaned_data)
     return redirect(changed) if request.accepts("text/html") else HttpResponse(status=204)
 
@@ -166,30 +160,30 @@ def conversation_settings(request: SignedInRequest, conversation_id: uuid.UUID) 
 @login_required
 @require_POST
 def conversation_delete(request: SignedInRequest, conversation_id: uuid.UUID) -> HttpResponse:
-    """Delete it and what only it shows."""
-    writable_conversation(request.user, conversation_id).delete_with_attachments()
+    """Delete a conversation with everything that only it shows."""
+    delete_conversation(writable_conversation(request.user, conversation_id))
     return redirect("home")
 
 
 @login_required
 @require_POST
 def conversation_marks(request: SignedInRequest, conversation_id: uuid.UUID) -> HttpResponse:
-    """Archive or pin it, or the contrary; htmx gets what that changes in the page, with a way back."""
+    """Archive, restore, pin or unpin a conversation. htmx gets the changed parts of the page and an undo button."""
     marked = writable_conversation(request.user, conversation_id)
-    form, place = MarksForm(request.POST), ListForm(request.POST)
-    if not (form.is_valid() and place.is_valid()):
-        return _refusal(form.sentence() or place.sentence())
+    form, list_form = MarksForm(request.POST), ListForm(request.POST)
+    if not (form.is_valid() and list_form.is_valid()):
+        return _refusal(form.sentence() or list_form.sentence())
     marked.change_settings(form.cleaned_data)
     if not request.htmx:
         return redirect("conversations")
-    asked = place.cleaned_data
-    belongs = (asked["group"] is Group.ARCHIVED) == (marked.archived_at is not None)
+    view = list_form.cleaned_data
+    is_in_group = (view["group"] is Group.ARCHIVED) == (marked.archived_at is not None)
     context = {
-        **_listed(request.user, **asked),
+        **_list_context(request.user, **view),
         "marked": marked,
         "changes": form.cleaned_data,
-        # With the last pinned one goes a heading.
-        "has_left": not (belongs or asked["q"] or marked.pinned_at),
+        # A pinned conversation is not removed alone, because the heading of its group may have to go with it.
+        "has_left": not (is_in_group or view["q"] or marked.pinned_at),
     }
     return render(request, "chat/_marked.html", context)
 
@@ -197,39 +191,39 @@ def conversation_marks(request: SignedInRequest, conversation_id: uuid.UUID) -> 
 @login_required
 @require_POST
 def message_feedback(request: SignedInRequest, conversation_id: uuid.UUID, message_id: uuid.UUID) -> HttpResponse:
-    """Rate an answer, or take that back; its thumbs."""
+    """Store or remove the rating of an answer, and render its rating buttons."""
     message = writable_message(request.user, message_id, conversation_id)
     form = RatingForm(request.POST)
     if not form.is_valid():
         return _refusal(form.sentence())
-    said = form.cleaned_data
-    thumb = None if said["verdict"] == "none" else Thumb(said["verdict"] == "good", said["reason"])
+    verdict, reason = form.cleaned_data["verdict"], form.cleaned_data["reason"]
+    thumb = None if verdict == "none" else Thumb(verdict == "good", reason)
     try:
         return HttpResponse(rating_html(rate(message, request.user, thumb)))
-    except NoFeedbackHere as refusal:
-        return _refusal(str(refusal))
+    except FeedbackNotAllowed as error:
+        return _refusal(str(error))
     except Conversation.DoesNotExist:
         raise NotFound from None
 
 
-def _listed(
+def _list_context(
     user: User,
     *,
     q: str = "",
     group: Group | None = None,
-    after: Place | None = None,
+    after: ListPosition | None = None,
     open: uuid.UUID | None = None,
 ) -> dict[str, Any]:
-    """What the list's templates need; of `ListForm`."""
+    """Return the context of the list's templates. The arguments are the fields of `ListForm`."""
     terms = parse(q)
-    theirs = conversations_of(user)
+    conversations = conversations_of(user)
     context: dict[str, Any] = {"conversation": {"pk": open}, "searched": q, "group": group}
     if q:
-        page = theirs.holding(terms).page(FOUND_AT_ONCE, after)
+        page = conversations.holding(terms).page(SEARCH_PAGE_SIZE, after)
         end = page.end
-        context |= {"conversations": page.conversations, "found": found(page.conversations, terms)}
+        context |= {"conversations": page.conversations, "found": load_search_results(page.conversations, terms)}
     else:
-        rows = listed(theirs, LISTED_AT_ONCE, group, after)
+        rows = list_page(conversations, LIST_PAGE_SIZE, group, after)
         group, end = rows.group, rows.end
         begins_others = bool(rows.others) and (bool(rows.pinned) or context["group"] is Group.PINNED)
         context |= {
@@ -238,10 +232,12 @@ def _listed(
             "begins_pinned": bool(rows.pinned) and after is None,
             "begins_others": begins_others,
         }
-    more = {"q": q, "group": group or "", "after": PlaceField.written(end), "open": open or ""} if end else {}
-    return {**context, "more_url": f"{reverse('conversations')}?{urlencode(more)}" if more else ""}
+    if end is None:
+        return {**context, "more_url": ""}
+    query = urlencode({"q": q, "group": group or "", "after": ListPositionField.serialize(end), "open": open or ""})
+    return {**context, "more_url": f"{reverse('conversations')}?{query}"}
 
 
 def _refusal(sentence: str) -> HttpResponse:
-    """Why nothing was changed."""
+    """Return the sentence that explains why the request was refused."""
     return HttpResponse(sentence, status=400, content_type="text/plain; charset=utf-8")

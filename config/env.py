@@ -1,4 +1,4 @@
-"""Typed readers of environment variables: a bad value stops start-up with a message that names the variable."""
+"""Typed readers of environment variables. An invalid value stops start-up with an error that names the variable."""
 
 from __future__ import annotations
 
@@ -9,29 +9,32 @@ from pathlib import Path
 from django.core.exceptions import ImproperlyConfigured
 from dotenv import dotenv_values
 
-#: Read when it is there; a variable of the environment itself wins, even an empty one.
+#: Variables of this optional file are used unless the environment has the same variable, even with an empty value.
 ENV_FILE = Path(__file__).resolve().parent.parent / ".env"
 
-TRUE = frozenset({"1", "true", "yes", "on"})
-FALSE = frozenset({"0", "false", "no", "off", ""})
+TRUE_WORDS = frozenset({"1", "true", "yes", "on"})
+FALSE_WORDS = frozenset({"0", "false", "no", "off"})
 
 
 class Env:
-    """Reads one mapping of variables; `NAME_FILE` names a file that holds a secret instead."""
+    """Reads variables from a mapping. By default these are the process environment and the `.env` file.
+
+    All methods raise ImproperlyConfigured for an invalid value.
+    """
 
     def __init__(self, variables: Mapping[str, str] | None = None) -> None:
         if variables is None:
-            # Values are taken as they stand: a password may well hold `${`.
-            file = {name: value or "" for name, value in dotenv_values(ENV_FILE, interpolate=False).items()}
-            variables = {**file, **os.environ}
+            # Without interpolation, because a password may contain `${`.
+            file_variables = {name: value or "" for name, value in dotenv_values(ENV_FILE, interpolate=False).items()}
+            variables = {**file_variables, **os.environ}
         self._variables = variables
 
     def text(self, name: str, default: str = "") -> str:
-        """The value without surrounding blanks; an empty one is the default."""
+        """Return the value without surrounding whitespace, or the default if it is empty."""
         return self._variables.get(name, "").strip() or default
 
     def secret(self, name: str, default: str = "") -> str:
-        """Like `text`, or the content of the file that `NAME_FILE` names."""
+        """Return the content of the file that the variable `<name>_FILE` names, or else the value of `name`."""
         path = self.text(f"{name}_FILE")
         if not path:
             return self.text(name, default)
@@ -44,19 +47,19 @@ class Env:
             ) from error
 
     def boolean(self, name: str, *, default: bool) -> bool:
-        """1, true, yes, on; 0, false, no, off."""
-        value = self._variables.get(name)
-        if value is None or not value.strip():
+        """Return True for 1, true, yes and on, and False for 0, false, no and off. Upper case is accepted."""
+        value = self.text(name)
+        if not value:
             return default
-        word = value.strip().lower()
-        if word in TRUE:
+        word = value.lower()
+        if word in TRUE_WORDS:
             return True
-        if word in FALSE:
+        if word in FALSE_WORDS:
             return False
         raise ImproperlyConfigured(f"{name} must be 1 or 0 (true, false, yes, no, on, off), not {value!r}.")
 
     def integer(self, name: str, default: int, *, minimum: int = 0) -> int:
-        """A whole number."""
+        """Return the value as a whole number of at least `minimum`."""
         value = self.text(name)
         if not value:
             return default
@@ -69,12 +72,12 @@ class Env:
         return number
 
     def words(self, name: str, default: list[str]) -> list[str]:
-        """Comma-separated values."""
+        """Return the comma-separated items of the value, without surrounding whitespace and without empty items."""
         value = self.text(name)
         return [word.strip() for word in value.split(",") if word.strip()] if value else default
 
     def url(self, name: str, schemes: tuple[str, ...]) -> str:
-        """A URL that begins with one of `schemes`, or empty."""
+        """Return a URL with one of the schemes, or an empty text."""
         value = self.text(name)
         if value and not value.startswith(tuple(f"{scheme}://" for scheme in schemes)):
             raise ImproperlyConfigured(

@@ -1,4 +1,4 @@
-"""Response headers that neither Django nor the packages here set."""
+"""Middleware for response headers that neither Django nor an installed package sets."""
 
 from __future__ import annotations
 
@@ -8,9 +8,13 @@ from django.utils.deprecation import MiddlewareMixin
 
 
 class NoDNSPrefetch(MiddlewareMixin):
-    """Browsers look up the hosts of a page's links beforehand: a model's link would tell its host of the visit."""
+    """Turns off DNS prefetching.
+
+    Browsers resolve the hosts of a page's links in advance. A link in an answer would thereby reveal the visit to the
+    operator of its domain.
+    """
 
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
-        """Forbid it, whatever the response."""
+        """Set the header on every response."""
         response.headers["X-DNS-Prefetch-Control"] = "off"
         return response

@@ -1,4 +1,4 @@
-"""Who gets in: whether visitors may sign up, and the admin's login under the limits that the accounts page keeps."""
+"""Sign-up and login: an optional closed sign-up, and an admin login with the rate limits of the normal login."""
 
 from __future__ import annotations
 
@@ -11,23 +11,29 @@ from django.http import HttpRequest
 
 
 def is_signup_open() -> bool:
-    """Whether visitors may make themselves an account."""
+    """Return whether visitors may create an account."""
     return bool(settings.ALLOW_SIGNUP)
 
 
-class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc] # allauth has no types
-    """allauth's behaviour, but for the door that the operator may close."""
+class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth has no types
+    """allauth's default adapter, with a sign-up that the operator can close by the setting `ALLOW_SIGNUP`."""
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
-        """Asked before the form is shown and before it is taken."""
+        """Return whether sign-up is open. allauth calls this before it shows the form and before it accepts it."""
         return is_signup_open()
 
 
 class AdminLoginForm(AdminAuthenticationForm):
-    """Counts tries per address and per user name, so that this door is no way round the other."""
+    """The admin's login form, authenticated by allauth.
+
+    allauth counts failed logins for each address and user name, so the admin cannot be used to bypass those limits.
+    """
 
     def clean(self) -> dict[str, Any]:
-        """Raises ValidationError for wrong names and passwords, for who is no staff, and for too many tries."""
+        """Return the form's data.
+
+        Raise ValidationError for a wrong name or password, for a user who is not staff, and after too many attempts.
+        """
         username, password = self.cleaned_data.get("username"), self.cleaned_data.get("password")
         if username and password:
             self.user_cache = get_adapter(self.request).authenticate(self.request, username=username, password=password)

@@ -1,38 +1,35 @@
-"""Who may open a socket: only pages of this very origin, or of one that the operator trusts.
+"""Checks the Origin header of WebSocket handshakes, which prevents cross-site WebSocket hijacking.
 
-A browser sends cookies with a cross-site handshake, so the Origin header is what tells our page from another's. It
-must be there, and scheme, host and port must all be ours.
+A browser sends cookies with a cross-site handshake too, so only the Origin header tells which site opened the socket.
+The header is required. Its scheme, host and port must be those of this server, or it must be in `CSRF_TRUSTED_ORIGINS`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from typing import Any
 from urllib.parse import urlsplit
 
+from asgiref.typing import ASGI3Application, ASGIReceiveCallable, ASGISendCallable, WebSocketScope
 from channels.security.websocket import WebsocketDenier
 from django.conf import settings
 from django.http.request import split_domain_port, validate_host
 
-Application = Callable[[Any, Any, Any], Awaitable[None]]
 
+class SameOriginMiddleware:
+    """ASGI middleware that denies handshakes from other origins."""
 
-class SameOriginOnly:
-    """Refuses the handshake of any other origin."""
-
-    def __init__(self, application: Application) -> None:
+    def __init__(self, application: ASGI3Application) -> None:
         self._application = application
 
-    async def __call__(self, scope: dict[str, Any], receive: Any, send: Any) -> None:  # noqa: ANN401 - ASGI's own
-        """Pass the socket on, or deny it."""
+    async def __call__(self, scope: WebSocketScope, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
+        """Pass the connection to the application, or deny it."""
         if is_same_origin(scope):
             await self._application(scope, receive, send)
         else:
             await WebsocketDenier()(scope, receive, send)
 
 
-def is_same_origin(scope: dict[str, Any]) -> bool:
-    """Whether a handshake comes from a page of this server."""
+def is_same_origin(scope: WebSocketScope) -> bool:
+    """Return whether a handshake comes from a page of this server or of a trusted origin."""
     headers: dict[bytes, list[bytes]] = {}
     for name, value in scope["headers"]:
         headers.setdefault(name, []).append(value)
@@ -45,12 +42,13 @@ def is_same_origin(scope: dict[str, Any]) -> bool:
     domain, _ = split_domain_port(host)
     if not domain or not validate_host(domain, settings.ALLOWED_HOSTS):
         return False
-    return origin == f"{_scheme(scope, headers)}://{host}" and bool(urlsplit(origin).hostname)
+    return origin == f"{_get_scheme(scope, headers)}://{host}" and bool(urlsplit(origin).hostname)
 
 
-def _scheme(scope: dict[str, Any], headers: dict[bytes, list[bytes]]) -> str:
+def _get_scheme(scope: WebSocketScope, headers: dict[bytes, list[bytes]]) -> str:
+    """Return `http` or `https`. Behind a proxy the header of `SECURE_PROXY_SSL_HEADER` gives the scheme."""
     if settings.SECURE_PROXY_SSL_HEADER:
         name, value = settings.SECURE_PROXY_SSL_HEADER
-        sent = headers.get(name.removeprefix("HTTP_").replace("_", "-").lower().encode(), [])
-        return "https" if sent == [value.encode()] else "http"
+        values = headers.get(name.removeprefix("HTTP_").replace("_", "-").lower().encode(), [])
+        return "https" if values == [value.encode()] else "http"
     return "https" if scope.get("scheme") in ("wss", "https") else "http"

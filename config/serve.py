@@ -1,6 +1,6 @@
-"""Starts the web server, Daphne on uvloop with our limits: `python -m config.serve --bind 127.0.0.1 --port 8000`.
+"""Runs the web server: Daphne on uvloop. `python -m config.serve --bind 127.0.0.1 --port 8000`.
 
-Takes Daphne's own options; those given win over the ones set here.
+This is the only supported way to start a server process. It accepts Daphne's options, which override those in OPTIONS.
 """
 
 from __future__ import annotations
@@ -10,18 +10,19 @@ import sys
 
 import uvloop
 
-# Daphne makes its loop when it is imported. A quarter more chunks a second than on asyncio's own loop.
+# Daphne creates its event loop when it is imported. uvloop relays a quarter more chunks a second than asyncio's loop.
 asyncio.set_event_loop_policy(uvloop.EventLoopPolicy())
 
-from daphne.cli import CommandLineInterface  # noqa: E402 - see above
+import config.asgi  # noqa: E402 - sets Django up, which the next imports need
+from config.daphne_server import Command  # noqa: E402 - imports Daphne, after the event loop policy is set
+from config.startup import prepare_process  # noqa: E402 - after Django is set up
 
-from config import bodies, spared  # noqa: E402
-
-#: Of one socket message. Well above the longest prompt, so that a longer one is answered with a sentence.
+#: Limit of one WebSocket message. It is well above the longest prompt, so that a prompt above its own limit gets an
+#: error message instead of a closed socket.
 MESSAGE_LIMIT_BYTES = 2 * 1024 * 1024
 
 OPTIONS = [
-    # Warnings only, and no access log: paths name conversations, and a proxy in front logs them anyway.
+    # Warnings only and no access log: paths contain ids of conversations, and a reverse proxy has its own log.
     "--verbosity=0",
     f"--websocket-max-message-size={MESSAGE_LIMIT_BYTES}",
     f"--websocket-max-frame-size={MESSAGE_LIMIT_BYTES}",
@@ -30,10 +31,9 @@ OPTIONS = [
 
 
 def main(arguments: list[str]) -> None:
-    """Serve until SIGINT or SIGTERM; exit status 1 when the port cannot be had."""
-    bodies.install()
-    spared.leave_out_debug_words()
-    CommandLineInterface().run([*OPTIONS, *arguments, "config.asgi:application"])
+    """Serve until SIGINT or SIGTERM; the exit status is 1 if the port is not free."""
+    prepare_process()
+    Command().run([*OPTIONS, *arguments, f"{config.asgi.__name__}:application"])
 
 
 if __name__ == "__main__":

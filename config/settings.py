@@ -1,31 +1,33 @@
-"""Every setting, grouped; each variable of the environment has its sentence here and stands in `.env.example`."""
+"""All settings. `.env.example` describes the variables that are read here. Long constants are in modules beside it."""
 
 from __future__ import annotations
 
 import getpass
 import hashlib
 from pathlib import Path
-from typing import Any
 
-import dj_database_url
-from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
+from config.content_security import CONTENT_SECURITY_POLICY as CONTENT_SECURITY_POLICY
+from config.databases import database_settings
 from config.env import Env
+from config.logs import LOGGING as LOGGING
+from config.rest import REST_FRAMEWORK as REST_FRAMEWORK
+from config.rest import SPECTACULAR_SETTINGS as SPECTACULAR_SETTINGS
 
 env = Env()
 BASE_DIR = Path(__file__).resolve().parent.parent
 
 # --- basics ---------------------------------------------------------------------------------------------------
 
-#: Development mode: tracebacks in the page, the demo user, a key for signing that is not secret. Off in production.
+#: Development mode: error pages with tracebacks, a demo user, and a default SECRET_KEY. It must be off in production.
 DEBUG = env.boolean("DEBUG", default=False)
 
-#: Where the product writes: database, media, logs.
+#: The folder for the database, uploaded files and logs.
 VAR_DIR = Path(env.text("PLOTLINE_VAR_DIR", str(BASE_DIR / "var")))
 VAR_DIR.mkdir(parents=True, exist_ok=True)
 
-#: Signs sessions and tokens; must be set, long, random and kept secret where DEBUG is off.
+#: The key that signs sessions and tokens: a long random text, to be kept secret. It is required if DEBUG is off.
 SECRET_KEY = env.secret("SECRET_KEY")
 if not SECRET_KEY:
     if not DEBUG:
@@ -34,10 +36,10 @@ if not SECRET_KEY:
         )
     SECRET_KEY = hashlib.sha256(f"{BASE_DIR}{getpass.getuser()}plotline".encode()).hexdigest()
 
-#: Host names this server answers to, separated by commas.
+#: Host names that this server accepts in requests, separated by commas.
 ALLOWED_HOSTS = env.words("ALLOWED_HOSTS", ["localhost", "127.0.0.1", "[::1]"])
 
-#: Origins (scheme and host) that may post forms and open sockets besides the server's own, separated by commas.
+#: Other origins (scheme and host) whose pages may post forms and open WebSockets, separated by commas.
 CSRF_TRUSTED_ORIGINS = env.words("CSRF_TRUSTED_ORIGINS", [])
 
 INSTALLED_APPS = [
@@ -80,6 +82,7 @@ MIDDLEWARE = [
 ROOT_URLCONF = "config.urls"
 ASGI_APPLICATION = "config.asgi.application"
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+AUTH_USER_MODEL = "chat.User"
 
 TEMPLATES = [
     {
@@ -107,44 +110,16 @@ USE_TZ = True
 
 # --- database ---------------------------------------------------------------------------------------------------
 
-#: Where conversations live, e.g. `postgres://user:password@host/name`; SQLite under `var/` when empty.
+#: The database, for example `postgres://user:password@host/name`. If this is empty, it is a SQLite file under `var/`.
 DATABASE_URL = env.url("DATABASE_URL", ("sqlite", "postgres", "postgresql"))
-DATABASES: dict[str, Any] = {
-    "default": dj_database_url.parse(
-        # Under ASGI each request has a thread of its own: a connection kept open would be nobody's soon.
-        DATABASE_URL or f"sqlite:///{VAR_DIR / 'plotline.sqlite3'}",
-        conn_max_age=0,
-        conn_health_checks=True,
-    )
-}
-if DATABASES["default"]["ENGINE"] == "django.db.backends.postgresql":
-    DATABASES["default"].setdefault("OPTIONS", {}).update(
-        {
-            "pool": {"min_size": 1, "max_size": 20, "timeout": 10},
-            # A dead network or one long lock must not hold up the one thread that stores all live turns.
-            "connect_timeout": 5,
-            "keepalives_idle": 5,
-            "tcp_user_timeout": 10_000,
-            "options": "-c lock_timeout=2000 -c statement_timeout=30000",
-        }
-    )
-if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
-    DATABASES["default"].setdefault("OPTIONS", {}).update(
-        {
-            # IMMEDIATE: a transaction that reads and then writes waits for its turn instead of failing.
-            "transaction_mode": "IMMEDIATE",
-            "timeout": 20,
-            "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA temp_store=MEMORY;",
-        }
-    )
-    # Threads and processes of a test run share one file, as in production; a memory database cannot be shared.
-    DATABASES["default"]["TEST"] = {"NAME": str(VAR_DIR / "test.sqlite3")}
+DATABASES = {"default": database_settings(DATABASE_URL, VAR_DIR)}
 
 # --- sockets ----------------------------------------------------------------------------------------------------
 
-#: Carries frames between server processes, e.g. `redis://host:6379/0`; within one process when empty.
+#: The Redis server that carries live updates between server processes, for example `redis://host:6379/0`. If this is
+#: empty, there may be only one server process.
 REDIS_URL = env.url("REDIS_URL", ("redis", "rediss", "unix"))
-CHANNEL_LAYERS: dict[str, Any] = {
+CHANNEL_LAYERS = {
     "default": (
         {"BACKEND": "channels_redis.core.RedisChannelLayer", "CONFIG": {"hosts": [REDIS_URL]}}
         if REDIS_URL
@@ -154,93 +129,89 @@ CHANNEL_LAYERS: dict[str, Any] = {
 
 # --- models -----------------------------------------------------------------------------------------------------
 
-#: Key of the Gemini Developer API; GOOGLE_API_KEY wins over GEMINI_API_KEY, as in the SDK.
+#: Key of the Gemini Developer API. GOOGLE_API_KEY takes precedence over GEMINI_API_KEY, as in Google's SDK.
 GEMINI_API_KEY = env.secret("GOOGLE_API_KEY") or env.secret("GEMINI_API_KEY")
-
-#: Address of the API when it is not Google's own: a gateway, or an emulator run by hand.
+#: Base URL of the API if it is not Google's own, for example a gateway.
 GOOGLE_GEMINI_BASE_URL = env.url("GOOGLE_GEMINI_BASE_URL", ("http", "https"))
-
-#: Vertex AI instead of the Developer API, with the project and location below and the machine's credentials.
+#: Use Vertex AI instead of the Developer API, with the project and location below and the machine's credentials.
 GOOGLE_GENAI_USE_VERTEXAI = env.boolean("GOOGLE_GENAI_USE_VERTEXAI", default=False)
-
-#: Vertex AI: the project's id.
+#: Id of the Google Cloud project, for Vertex AI.
 GOOGLE_CLOUD_PROJECT = env.text("GOOGLE_CLOUD_PROJECT")
-
-#: Vertex AI: the location.
+#: Google Cloud location, for Vertex AI.
 GOOGLE_CLOUD_LOCATION = env.text("GOOGLE_CLOUD_LOCATION", "global")
 
 if GOOGLE_GENAI_USE_VERTEXAI and not (GOOGLE_CLOUD_PROJECT or GEMINI_API_KEY):
     raise ImproperlyConfigured("GOOGLE_GENAI_USE_VERTEXAI is on: set GOOGLE_CLOUD_PROJECT too (or GEMINI_API_KEY).")
 
-#: The API version in every request's path; the SDK's own default changes between its releases.
+#: The API version in the path of requests. It is fixed here, because the SDK's default changes between its releases.
 GEMINI_API_VERSION = env.text("GEMINI_API_VERSION", "v1beta1" if GOOGLE_GENAI_USE_VERTEXAI else "v1beta")
-
-#: Without a key the emulator answers, on loopback, and the page says so.
+#: Whether no key is configured. Then the demo model of the emulator answers in place of Gemini, and the pages say so.
 GEMINI_EMULATED = not (GEMINI_API_KEY or GOOGLE_GENAI_USE_VERTEXAI)
+#: URL of the emulator, whose demo model answers if no key is configured. `make run` starts it and sets this variable.
+GEMINI_EMULATOR_URL = env.url("GEMINI_EMULATOR_URL", ("http", "https"))
+if GEMINI_EMULATED:
+    GOOGLE_GEMINI_BASE_URL = GOOGLE_GEMINI_BASE_URL or GEMINI_EMULATOR_URL
 
-#: The model, or preset, of conversations that name none; empty: the first one of the catalogue.
-GEMINI_MODEL = env.text("GEMINI_MODEL", "plotline-demo" if GEMINI_EMULATED else "")
-
-#: How many of the newest graphs go back to the model with the history; each costs image tokens in each later turn.
+#: The default model or preset of conversations. If this is empty, it is the first one of the catalogue.
+DEFAULT_MODEL = env.text("GEMINI_MODEL", "plotline-demo" if GEMINI_EMULATED else "")
+#: How many of the newest graphs are sent to the model with the history. Each graph costs image tokens in each turn.
 REPLAYED_GRAPHS = env.integer("REPLAYED_GRAPHS", 4, minimum=0)
-
-#: How often a provider that is busy or out of reach is asked in all, before the first byte of an answer.
+#: Total number of attempts for a request, if the provider is busy or cannot be reached. An answer that has begun is not
+#: requested again.
 PROVIDER_ATTEMPTS = env.integer("PROVIDER_ATTEMPTS", 4, minimum=1)
-#: A provider that asks for a longer wait than so many seconds is not waited for: the person is told.
+#: Longest wait, in seconds, that a provider may request before a retry. If it requests more, the turn fails.
 PROVIDER_RETRY_LIMIT_S = env.integer("PROVIDER_RETRY_LIMIT_S", 60)
-#: Seconds before it is asked again, doubled each time, where it does not say how long to wait itself.
+#: Seconds before the first retry, doubled for each further retry, unless the provider gives a wait of its own.
 PROVIDER_RETRY_PAUSE_S = 1.0
-
-#: Who writes requests' bodies and reads streams: `lean`, our own code at a fifth of the cost, or `sdk`, google-genai
-#: itself.
+#: The code that reads streams: `lean` is Plotline's own code, which takes a fifth of the CPU time; `sdk` is the library
+#: google-genai.
 GEMINI_STREAM_READER = env.text("GEMINI_STREAM_READER", "lean")
 if GEMINI_STREAM_READER not in ("lean", "sdk"):
     raise ImproperlyConfigured(f"GEMINI_STREAM_READER is {GEMINI_STREAM_READER!r}: it must be lean or sdk.")
 
-#: Seconds without a byte after which a generation counts as stalled; a code run may be silent for 30.
+#: Seconds without received data after which a turn counts as stalled. Gemini may be silent for 30 s while code runs.
 PROVIDER_IDLE_LIMIT_S = env.integer("PROVIDER_IDLE_LIMIT_S", 60, minimum=1)
-
-#: Providers by name; each is made from its dotted path when first asked for.
-CHAT_PROVIDERS = {"gemini": "chat.providers.gemini.GeminiProvider"}
+#: Dotted paths of the provider classes, by name. A provider is created when it is first used.
+CHAT_PROVIDERS = {"gemini": "chat.providers.gemini.provider.GeminiProvider"}
 CHAT_PROVIDER = "gemini"
-
-#: Seconds after which a turn whose process fell silent counts as interrupted; renewed at a third of it.
+#: Dotted paths of the functions that create the tool sets of a turn (`ToolSetFactory` in chat/tools/base.py).
+TOOL_SETS: list[str] = []
+#: Most rounds in one turn. A round is a request to the model; each next one sends the results of its function calls.
+ROUNDS_LIMIT = env.integer("ROUNDS_LIMIT", 20, minimum=1)
+#: Seconds after which a turn counts as interrupted if its process no longer renews the lease. A process renews it after
+#: a third of this time.
 TURN_LEASE_S = env.integer("TURN_LEASE_S", 6, minimum=2)
-
-#: Seconds after which an answer is ended.
+#: Longest duration of a turn, in seconds. A turn that takes longer is ended.
 TURN_LIMIT_S = env.integer("TURN_LIMIT_S", 600, minimum=1)
-#: Characters of text, and bytes of images, after which an answer is ended.
+#: Limits of one answer: characters of text, and bytes of images. An answer that exceeds a limit is ended.
 ANSWER_LIMIT_CHARS = 4 * 1024 * 1024
 ANSWER_DATA_LIMIT_BYTES = 64 * 1024 * 1024
-#: Answers that one person may have written at once.
+#: Concurrent live turns of one user.
 LIVE_TURNS_LIMIT = 8
-#: Files that one request to the model may hold; the API takes 20 MB in all, with base64 a third more than the bytes.
+#: Total size of the files in one request to the model. The API accepts 20 MB, and base64 adds a third to the bytes.
 REQUEST_FILES_LIMIT_BYTES = 14 * 1024 * 1024
-#: Sockets that one person may have open on one server process.
+#: Open WebSockets of one user on one server process.
 SOCKETS_LIMIT = 64
 
 # --- attachments ------------------------------------------------------------------------------------------------
 
-#: S3-compatible storage: with a bucket named, attachments go there, else to `var/media/`.
+#: Bucket of an S3-compatible storage. If this is empty, attachments are stored under `var/media/`.
 AWS_STORAGE_BUCKET_NAME = env.text("AWS_STORAGE_BUCKET_NAME")
-
-#: Address of the S3-compatible server when it is not Amazon's.
+#: URL of the S3-compatible server if it is not Amazon's.
 AWS_S3_ENDPOINT_URL = env.url("AWS_S3_ENDPOINT_URL", ("http", "https")) or None
 
 #: Region of the bucket.
 AWS_S3_REGION_NAME = env.text("AWS_S3_REGION_NAME") or None
 
-#: Access key of the bucket; the machine's own role when empty.
+#: Access key of the bucket. If this is empty, the machine's own role is used.
 AWS_ACCESS_KEY_ID = env.secret("AWS_ACCESS_KEY_ID") or None
-
 #: Secret of that access key.
 AWS_SECRET_ACCESS_KEY = env.secret("AWS_SECRET_ACCESS_KEY") or None
-
-#: Longest pause in seconds between two tries to upload one attachment, while storage fails.
+#: Longest delay, in seconds, between two attempts to upload an attachment while storage fails.
 UPLOAD_RETRY_LIMIT_S = env.integer("UPLOAD_RETRY_LIMIT_S", 300, minimum=1)
 
 MEDIA_ROOT = VAR_DIR / "media"
-STORAGES: dict[str, Any] = {
+STORAGES = {
     "default": (
         {"BACKEND": "attachments.storage.s3.VerifyingS3Storage"}
         if AWS_STORAGE_BUCKET_NAME
@@ -272,7 +243,7 @@ AUTH_PASSWORD_VALIDATORS = [
     )
 ]
 
-#: Whether visitors may make themselves an account; where off, staff make them in the admin.
+#: Whether visitors may create an account. If this is off, staff create accounts in the admin.
 ALLOW_SIGNUP = env.boolean("ALLOW_SIGNUP", default=True)
 ACCOUNT_ADAPTER = "config.login.AccountAdapter"
 ACCOUNT_LOGIN_METHODS = {"username"}
@@ -285,32 +256,18 @@ ACCOUNT_LOGOUT_REDIRECT_URL = "account_login"
 
 # --- security -----------------------------------------------------------------------------------------------------
 
-CONTENT_SECURITY_POLICY = {
-    "DIRECTIVES": {
-        "default-src": [NONE],
-        "script-src": [SELF],
-        "style-src": [SELF],
-        "img-src": [SELF],
-        "font-src": [SELF],
-        # `self` covers ws: and wss: of the same host in every current browser.
-        "connect-src": [SELF],
-        "form-action": [SELF],
-        "frame-ancestors": [NONE],
-        "base-uri": [NONE],
-        "manifest-src": [SELF],
-    }
-}
 X_FRAME_OPTIONS = "DENY"
 SECURE_REFERRER_POLICY = "same-origin"
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"
 CSRF_COOKIE_SAMESITE = "Lax"
 
-#: Served over https (by a proxy that sets X-Forwarded-Proto): secure cookies and redirects. On where DEBUG is off.
+#: The site is served over HTTPS by a proxy that sets X-Forwarded-Proto. This turns on secure cookies and redirects to
+#: HTTPS. By default it is on if DEBUG is off.
 HTTPS = env.boolean("HTTPS", default=not DEBUG)
 if HTTPS:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
-    # Limits on logins count the address that this proxy adds to X-Forwarded-For, not the proxy's own.
+    # Login rate limits use the client address that this proxy adds to X-Forwarded-For, not the proxy's own address.
     ALLAUTH_TRUSTED_PROXY_COUNT = 1
     SECURE_SSL_REDIRECT = True
     SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$"]
@@ -322,67 +279,21 @@ if HTTPS:
     SESSION_COOKIE_NAME = "__Host-sessionid"
     CSRF_COOKIE_NAME = "__Host-csrftoken"
 
-#: Whether staff say why before they read or export a conversation; its owner sees the reason in any case.
+#: Whether staff must give a reason before they read or export a conversation. The owner can always see given reasons.
 REVIEW_NEEDS_REASON = env.boolean("REVIEW_NEEDS_REASON", default=False)
 
 #: Longest prompt, in bytes of UTF-8.
 PROMPT_LIMIT_BYTES = 256 * 1024
 #: Largest uploaded file, in bytes.
 UPLOAD_LIMIT_BYTES = 15 * 1024 * 1024
-#: Most that one person may upload within 24 hours, in bytes.
+#: Total size of the files that one user may upload within 24 hours, in bytes.
 UPLOAD_QUOTA_BYTES = 100 * 1024 * 1024
 DATA_UPLOAD_MAX_MEMORY_SIZE = 2 * 1024 * 1024
 
 # --- REST ---------------------------------------------------------------------------------------------------------
 
-#: Calls of the REST API that one person may make within a minute, on one server process.
+#: Calls of the REST API that one user may make per minute on one server process.
 API_CALLS_PER_MINUTE = env.integer("API_CALLS_PER_MINUTE", 600, minimum=1)
 
-#: Of them, those that begin an answer, bring a file or import conversations.
+#: How many of these calls may start a turn, upload a file or import conversations.
 API_WRITES_PER_MINUTE = env.integer("API_WRITES_PER_MINUTE", 60, minimum=1)
-
-REST_FRAMEWORK: dict[str, Any] = {
-    "DEFAULT_AUTHENTICATION_CLASSES": [
-        "chat.api.authentication.BearerAuthentication",
-        "rest_framework.authentication.SessionAuthentication",
-    ],
-    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
-    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_PARSER_CLASSES": ["chat.api.parsing.BoundedJSONParser"],
-    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "chat.api.parsing.OneForm",
-    "DEFAULT_THROTTLE_CLASSES": ["chat.api.throttles.CallThrottle"],
-    "DEFAULT_SCHEMA_CLASS": "chat.api.describing.CallSchema",
-    "EXCEPTION_HANDLER": "chat.api.problems.problem_response",
-    "UNAUTHENTICATED_USER": "django.contrib.auth.models.AnonymousUser",
-    "TEST_REQUEST_DEFAULT_FORMAT": "json",
-}
-SPECTACULAR_SETTINGS: dict[str, Any] = {
-    "TITLE": "Plotline",
-    "VERSION": "1",
-    "OAS_VERSION": "3.1.1",
-    "DESCRIPTION": "Conversations with Gemini whose answers run code and show their graphs.",
-    "SCHEMA_PATH_PREFIX": "/api/v1",
-    "PREPROCESSING_HOOKS": ["chat.api.schema.only_calls"],
-    "POSTPROCESSING_HOOKS": ["chat.api.schema.finished"],
-    "COMPONENT_SPLIT_PATCH": False,
-    "COMPONENT_SPLIT_REQUEST": False,
-    "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
-    "SORT_OPERATIONS": False,
-}
-
-# --- logs ---------------------------------------------------------------------------------------------------------
-
-LOGGING = {
-    "version": 1,
-    "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
-    "root": {"handlers": ["console"], "level": "INFO"},
-    "loggers": {
-        # Each line of daphne's access log repeats a proxy's, and paths name conversations.
-        "django.channels.server": {"level": "WARNING"},
-        "daphne": {"level": "WARNING"},
-        "httpx2": {"level": "WARNING"},
-        "google_genai": {"level": "WARNING"},
-    },
-}

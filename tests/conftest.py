@@ -13,17 +13,13 @@ from typing import TypeAlias
 import pytest
 from asgiref.sync import SyncToAsync
 from django.apps import AppConfig
-from django.contrib.auth.models import Group, Permission
-from django.contrib.contenttypes.models import ContentType
 from django.core.cache import cache
 from django.db import connections
 from django.db.models.signals import post_migrate
 from django.dispatch import receiver
 from hypothesis import settings
 
-from chat.catalogue.first_rows import load_first_rows
-from chat.models import LanguageModel, Preset
-from chat.models.roles import load_roles
+from tests.first_rows import load_first_rows
 
 Shown: TypeAlias = Callable[[str], None]
 """Takes a line that stands at the run's end."""
@@ -79,8 +75,7 @@ def first_rows_again(sender: AppConfig, using: str, **_: object) -> None:
     Django tells of that as of a migration.
     """
     if sender.name == "chat":
-        load_first_rows(LanguageModel, Preset, using=using)
-        load_roles(Group, Permission, ContentType, using=using)
+        load_first_rows(using)
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""A page as a browser keeps it, just enough of it: applies frames and gives its HTML back byte for byte."""
+"""A minimal model of a browser's page: it applies frames and returns its HTML byte for byte."""
 
 from __future__ import annotations
 
@@ -7,16 +7,14 @@ from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from typing import Any
 
-VOID = frozenset({"area", "base", "br", "col", "hr", "img", "input", "link", "meta", "source", "wbr"})
-
-
-BESIDE = frozenset({"conversation-title", "conversation-usage"})
-"""Elements of a real page that this one does without."""
+VOID_TAGS = frozenset({"area", "base", "br", "col", "hr", "img", "input", "link", "meta", "source", "wbr"})
+IGNORED_TARGETS = frozenset({"conversation-title", "conversation-usage"})
+"""Ids of elements that a real page has and this model omits."""
 
 
 @dataclass(eq=False)
 class Node:
-    """An element with its raw tags, or raw text."""
+    """An element with the source text of its tags, or a text node."""
 
     start: str = ""
     end: str = ""
@@ -27,11 +25,11 @@ class Node:
     parent: Node | None = None
 
     def html(self) -> str:
-        """Outer HTML."""
+        """Return the outer HTML."""
         return self.start + self.inner() + self.end
 
     def inner(self) -> str:
-        """Inner HTML."""
+        """Return the inner HTML."""
         return "".join(child.html() for child in self.children)
 
     def append(self, child: Node) -> None:
@@ -54,7 +52,7 @@ class _Builder(HTMLParser):
             swap=values.get("hx-swap") or "",
         )
         self.open[-1][1].append(node)
-        if tag not in VOID:
+        if tag not in VOID_TAGS:
             self.open.append((tag, node))
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -78,7 +76,7 @@ class _Builder(HTMLParser):
 
 
 def parse(html: str) -> Node:
-    """A fragment as a root without tags."""
+    """Parse a fragment and return its root, a node without tags."""
     builder = _Builder()
     builder.feed(html)
     builder.close()
@@ -88,34 +86,34 @@ def parse(html: str) -> Node:
 
 
 class Page:
-    """`#transcript` and `#composer-error` of one tab."""
+    """The elements `#transcript` and `#composer-error` of one tab."""
 
     def __init__(self, html: str = '<div id="transcript"></div><div id="composer-error"></div>') -> None:
         self.root = parse(html)
         self.ids: dict[str, Node] = {}
-        self._index(self.root)
-        self.accepted: list[str] = []
-        self.last: dict[str, Any] = {}
+        self._add_ids(self.root)
+        self.accepted_ids: list[str] = []
+        self.last_message: dict[str, Any] = {}
 
-    def _index(self, node: Node) -> None:
+    def _add_ids(self, node: Node) -> None:
         if node.element_id:
             self.ids[node.element_id] = node
         for child in node.children:
-            self._index(child)
+            self._add_ids(child)
 
     def apply(self, text: str) -> None:
-        """One socket message."""
-        self.last = message = json.loads(text)
+        """Apply one message from the socket."""
+        self.last_message = message = json.loads(text)
         if "accepted" in message:
-            self.accepted.append(message["accepted"])
+            self.accepted_ids.append(message["accepted"])
         if "content" in message:
             self.swap(message["content"])
 
     def swap(self, content: str) -> None:
-        """The partials of one frame, in order."""
+        """Apply the `<hx-partial>` elements of one frame in order."""
         for partial in parse(content).children:
             assert partial.target, f"not a partial: {partial.html()[:80]}"
-            if partial.target in BESIDE or partial.target.startswith("entry-"):
+            if partial.target in IGNORED_TARGETS or partial.target.startswith("entry-"):
                 continue
             self._swap(self.ids[partial.target], partial.swap, partial.children)
 
@@ -127,36 +125,37 @@ class Page:
                 self._adopt(target, children)
             case "innerMorph" | "innerHTML":
                 for child in target.children:
-                    self._forget(child)
+                    self._remove_ids(child)
                 target.children = children
                 self._adopt(target, children)
             case "beforebegin" | "outerMorph" | "outerHTML":
                 assert parent is not None
-                place = parent.children.index(target)
-                keep = [target] if swap == "beforebegin" else []
-                if not keep:
-                    self._forget(target)
-                parent.children[place : place + 1] = [*children, *keep]
+                index = parent.children.index(target)
+                if swap == "beforebegin":
+                    parent.children[index:index] = children
+                else:
+                    self._remove_ids(target)
+                    parent.children[index : index + 1] = children
                 self._adopt(parent, children)
             case "delete":
                 assert parent is not None
-                assert not children, "what is deleted is not given anew"
+                assert not children, "a delete swap has no content"
                 parent.children.remove(target)
-                self._forget(target)
+                self._remove_ids(target)
             case _:
                 raise AssertionError(f"unknown swap {swap}")
 
     def _adopt(self, parent: Node, children: list[Node]) -> None:
         for child in children:
             child.parent = parent
-            self._index(child)
+            self._add_ids(child)
 
-    def _forget(self, node: Node) -> None:
+    def _remove_ids(self, node: Node) -> None:
         self.ids.pop(node.element_id, None)
         for child in node.children:
-            self._forget(child)
+            self._remove_ids(child)
 
     @property
     def transcript(self) -> str:
-        """Inner HTML of the transcript."""
+        """The inner HTML of the transcript."""
         return self.ids["transcript"].inner()

@@ -1,16 +1,75 @@
-"""The emulator as a process of its own on a free port, for tests that speak to it over a real socket."""
+"""Runs an emulator as a process of its own on a free port, for tests that speak to it over a real socket."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator
+import select
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from chat.emulator.embedded import EmbeddedEmulator
+ROOT = Path(__file__).resolve().parent.parent
+START_LIMIT_S = 60.0
+"""Generous for a busy machine. An emulator that ends is noticed at once."""
+STOP_LIMIT_S = 5.0
 
-RECORDINGS_VARIABLE = "PLOTLINE_RECORDINGS_DIR"
-NO_RECORDINGS = f"recorded traffic is not here: set {RECORDINGS_VARIABLE} or put it into ../shared/gemini-recordings"
+
+class EmulatorProcess:
+    """An emulator that runs until `stop`."""
+
+    def __init__(self, module: str, *arguments: str, environment: Mapping[str, str] | None = None) -> None:
+        """Run `python -m module --port 0` with these arguments, and wait until it accepts connections.
+
+        Raises RuntimeError if it ends before that; its standard error is that of the tests.
+        """
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", module, "--port", "0", *arguments],
+            cwd=ROOT,
+            env=environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        self.url = self._read_url()
+
+    @property
+    def pid(self) -> int:
+        """The process id."""
+        return self._process.pid
+
+    @property
+    def is_running(self) -> bool:
+        """Whether the process has not ended."""
+        return self._process.poll() is None
+
+    def close_stdin_and_wait(self) -> int:
+        """Close standard input and return the exit status; raises subprocess.TimeoutExpired if it does not end."""
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        return self._process.wait(STOP_LIMIT_S)
+
+    def stop(self) -> None:
+        """End the process and close its pipes."""
+        self._process.terminate()
+        try:
+            self._process.wait(STOP_LIMIT_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        for pipe in (self._process.stdin, self._process.stdout):
+            if pipe is not None:
+                pipe.close()
+
+    def _read_url(self) -> str:
+        output = self._process.stdout
+        assert output is not None
+        line = output.readline() if select.select([output], [], [], START_LIMIT_S)[0] else ""
+        url = line.strip().rpartition(" ")[2]
+        if not url.startswith("http://"):
+            self.stop()
+            raise RuntimeError(f"The emulator did not start: it printed {line!r}.")
+        return url
 
 
 @contextmanager
@@ -21,27 +80,18 @@ def running_emulator(
     code_limit_s: float = 30.0,
     strict: bool = False,
 ) -> Iterator[str]:
-    """Run the emulator for the length of the block; yields its base URL, `http://127.0.0.1:PORT`.
+    """Run the emulator for tests during the block; yields its base URL, `http://127.0.0.1:PORT`.
 
-    Takes about half a second to start, so share one per session or module. Models are `scenario-NAME`,
-    `replay-STEM` (of `recordings`) and any other name for the demo model; see `chat.emulator`. `strict` refuses what
-    the real API does; see `chat.emulator.strict`.
+    It takes about half a second to start, so share one per session or module. `tests.gemini_emulator` describes its
+    models, the recordings and strict mode. It also ends if the test process is killed.
     """
     arguments = ["--pace", str(pace), "--warm-kernels", str(warm_kernels), "--code-limit", str(code_limit_s)]
-    arguments.append("--journal")
     if strict:
         arguments.append("--strict")
     if recordings is not None:
         arguments += ["--recordings", str(recordings.resolve())]
-    emulator = EmbeddedEmulator(arguments)
+    emulator = EmulatorProcess("tests.gemini_emulator", "--end-with-stdin", *arguments)
     try:
         yield emulator.url
     finally:
-        emulator.close()
-
-
-def recordings_folder() -> Path | None:
-    """Where recorded traffic lies beside the checkout; None when it is not there: skip with NO_RECORDINGS then."""
-    named = os.environ.get(RECORDINGS_VARIABLE)
-    folder = Path(named) if named else Path(__file__).resolve().parents[2] / "shared" / "gemini-recordings"
-    return folder if folder.is_dir() else None
+        emulator.stop()

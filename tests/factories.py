@@ -1,4 +1,4 @@
-"""Rows for tests, made through the models alone; names and texts are of no importance unless a test gives them."""
+"""Creates rows for tests through the models. Names and texts are arbitrary unless a test passes them."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ import itertools
 from collections.abc import Sequence
 from datetime import timedelta
 
-from django.contrib.auth.models import User
 from django.utils import timezone
 
 from attachments.models import Attachment, PendingUpload
-from chat.models import Conversation, Message, MessageAttachment, Part, Turn, TurnEvent
-from chat.parts import PartKind, Role
+from chat.answers.changes import PartStarted
+from chat.answers.log import to_row
+from chat.models import Conversation, Message, MessageAttachment, Part, Turn, TurnEvent, User
+from chat.parts import PartKind, Role, Text
 
 _numbers = itertools.count(1)
 
@@ -20,7 +21,7 @@ _numbers = itertools.count(1)
 def make_user(
     username: str = "", *, password: str | None = None, is_staff: bool = False, is_superuser: bool = False
 ) -> User:
-    """A user; without a password, which takes a while to hash, `Client.force_login` lets them in."""
+    """Create a user. Hashing a password is slow: tests without one log in with `Client.force_login`."""
     user = User(username=username or f"user{next(_numbers)}", is_staff=is_staff, is_superuser=is_superuser)
     user.set_password(password)
     user.save()
@@ -28,12 +29,12 @@ def make_user(
 
 
 def make_conversation(owner: User | None = None, *, title: str = "", **settings: str) -> Conversation:
-    """An empty conversation, of a new user unless one is given."""
+    """Create an empty conversation, with a new owner unless one is passed."""
     return Conversation.objects.create(owner=owner or make_user(), title=title, **settings)
 
 
 def make_user_message(conversation: Conversation, text: str = "What is this?") -> Message:
-    """What a user said, as the last message."""
+    """Create a user message after the last message."""
     return Message.objects.create(
         conversation=conversation,
         parent=_last(conversation),
@@ -54,7 +55,7 @@ def make_model_message(
     status: Turn.Status = Turn.Status.DONE,
     **turn_fields: str,
 ) -> Message:
-    """An answer with its turn, after a user message that is made where none stands last; parts as (kind, text)."""
+    """Create an answer with its turn, and the question if the last message is none. Parts are (kind, text)."""
     asked = _last(conversation)
     if asked is None or asked.role == Role.MODEL:
         asked = make_user_message(conversation)
@@ -74,19 +75,19 @@ def make_model_message(
         provider="gemini",
         model="plotline-demo",
         usage={"prompt": 3, "candidates": 4, "total": 7},
+        created_at=now,
         started_at=now,
         first_part_at=now + timedelta(seconds=2),
         ended_at=None if status in Turn.LIVE else now + timedelta(seconds=5),
         **turn_fields,
     )
-    # Else its row is some milliseconds younger than `now`, and on a busy machine a tenth of a second.
-    Turn.objects.filter(pk=turn.pk).update(created_at=now)
-    TurnEvent.objects.create(turn=turn, seq=1, name="append", data={"index": 0, "text": text})
+    name, data = to_row(PartStarted(0, Text(text)))
+    TurnEvent.objects.create(turn=turn, seq=1, name=name, data=data)
     return message
 
 
 def make_attachment(owner: User, *, data: bytes = b"some bytes", is_graph: bool = False, **fields: str) -> Attachment:
-    """A file that waits for storage."""
+    """Create an attachment whose upload is pending."""
     attachment = Attachment.objects.create(
         owner=owner,
         name=fields.pop("name", "graph.png" if is_graph else "data.csv"),
@@ -103,14 +104,14 @@ def make_attachment(owner: User, *, data: bytes = b"some bytes", is_graph: bool 
 
 
 def make_graph(message: Message, *, part_index: int | None = None) -> Attachment:
-    """A graph that stands in a message, after one of its parts or at its end."""
+    """Create a graph in a message, after one of its parts or at its end."""
     graph = make_attachment(message.conversation.owner, is_graph=True)
     attach(message, graph, part_index=part_index)
     return graph
 
 
 def attach(message: Message, attachment: Attachment, *, part_index: int | None = None) -> MessageAttachment:
-    """The attachment as the next one of the message."""
+    """Add the attachment to the message, with the next index."""
     return MessageAttachment.objects.create(
         message=message, attachment=attachment, index=message.message_attachments.count(), part_index=part_index
     )

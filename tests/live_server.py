@@ -1,4 +1,4 @@
-"""The product as a process of its own: Daphne on a free port, a database of its own, and clients that speak to it."""
+"""Runs the web server as a process of its own, with its own port and database, and provides clients for it."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ import signal
 import sqlite3
 import subprocess
 import sys
-import time
 import uuid
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -23,20 +22,22 @@ from typing import Any
 import requests
 from websockets.sync.client import ClientConnection, connect
 
+from tests.emulator_server import running_emulator
 from tests.ports import free_port
+from tests.waiting import wait_until
 
 ROOT = Path(__file__).resolve().parent.parent
 START_LIMIT_S = 90.0
-"""Patience for a busy machine; a server that ends is noticed at once."""
+"""Generous for a busy machine. A server that ends is noticed at once."""
 
 
 def environment(var_dir: Path, **variables: str) -> dict[str, str]:
-    """This run's environment with a folder of its own."""
+    """Return this process's environment, changed for a child process with its own folder and these variables."""
     return os.environ | {"PLOTLINE_VAR_DIR": str(var_dir), "DEBUG": "1", "DATABASE_URL": ""} | variables
 
 
-#: One process for both: each would take a second to start.
-SET_UP = """
+#: One process does both, because each process takes a second to start.
+SET_UP_PROGRAM = """
 import django
 from django.core.management import call_command
 
@@ -48,12 +49,12 @@ call_command("create_demo_user")
 
 @cache
 def database_template() -> Path:
-    """A migrated database with the demo user, made once by each worker; to be copied."""
+    """Return the path of a migrated database with the demo user, to be copied. Each test worker makes it once."""
     var_dir = Path(mkdtemp(prefix="template-", dir=os.environ["PLOTLINE_VAR_DIR"]))
     variables = environment(var_dir, DJANGO_SETTINGS_MODULE="config.settings")
-    subprocess.run([sys.executable, "-c", SET_UP], cwd=ROOT, env=variables, check=True, capture_output=True)
+    subprocess.run([sys.executable, "-c", SET_UP_PROGRAM], cwd=ROOT, env=variables, check=True, capture_output=True)
     database_path = var_dir / "plotline.sqlite3"
-    # A database in WAL mode is three files until its last connection has closed it.
+    # A database in WAL mode consists of three files until its last connection is closed.
     with closing(sqlite3.connect(database_path)) as database:
         database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     return database_path
@@ -61,7 +62,7 @@ def database_template() -> Path:
 
 @dataclass
 class LiveServer:
-    """A server process that can be killed and started again on the same database and port."""
+    """A server process that tests can kill and start again with the same database and port."""
 
     var_dir: Path
     variables: dict[str, str] = field(default_factory=dict)
@@ -70,10 +71,11 @@ class LiveServer:
 
     @property
     def url(self) -> str:
+        """The base URL."""
         return f"http://127.0.0.1:{self.port}"
 
     def start(self) -> None:
-        """Start and wait until it answers."""
+        """Start the process and wait until it answers; raises RuntimeError if it does not."""
         with (self.var_dir / "server.log").open("ab") as log:
             self.process = subprocess.Popen(
                 [sys.executable, "-m", "config.serve", "--bind", "127.0.0.1", "--port", str(self.port)],
@@ -82,26 +84,25 @@ class LiveServer:
                 stdout=log,
                 stderr=log,
             )
-        give_up_at = time.monotonic() + START_LIMIT_S
-        while time.monotonic() < give_up_at:
-            if self.process.poll() is not None:
-                raise RuntimeError(f"the server ended: {self.log()[-2000:]}")
-            try:
-                requests.get(f"{self.url}/healthz", timeout=2)
-            except requests.ConnectionError:
-                time.sleep(0.05)
-            else:
-                return
-        raise RuntimeError("the server did not answer in time")
+        wait_until(self._is_serving, START_LIMIT_S)
+
+    def _is_serving(self) -> bool:
+        assert self.process
+        if self.process.poll() is not None:
+            raise RuntimeError(f"The server ended: {self.log()[-2000:]}")
+        try:
+            return requests.get(f"{self.url}/healthz", timeout=2).ok
+        except requests.ConnectionError:
+            return False
 
     def kill(self) -> None:
-        """`kill -9`."""
+        """Kill the process with SIGKILL."""
         assert self.process
         self.process.send_signal(signal.SIGKILL)
         self.process.wait()
 
     def stop(self) -> None:
-        """End it."""
+        """Terminate the process, if it runs."""
         if self.process and self.process.poll() is None:
             self.process.terminate()
             try:
@@ -110,18 +111,18 @@ class LiveServer:
                 self.kill()
 
     def log(self) -> str:
-        """What it wrote."""
+        """Return the server's log."""
         return (self.var_dir / "server.log").read_text(errors="replace")
 
     def rows(self, query: str, *values: str) -> list[tuple[Any, ...]]:
-        """Rows straight from its database."""
+        """Return the rows of a query on the server's database."""
         with closing(sqlite3.connect(self.var_dir / "plotline.sqlite3", timeout=20)) as database:
             return database.execute(query, values).fetchall()
 
     def write(self, statement: str, *values: str) -> None:
-        """Change its database behind its back."""
+        """Change the server's database without the server."""
         with closing(sqlite3.connect(self.var_dir / "plotline.sqlite3", timeout=20)) as database:
-            # Triggers of the search index call this function; what is written here is not searched for.
+            # Triggers of the search index call this function. Tests do not search for these rows.
             database.create_function("chat_words", 1, lambda text: "", deterministic=True)
             database.execute(statement, values)
             database.commit()
@@ -129,9 +130,15 @@ class LiveServer:
 
 @contextmanager
 def running_server(**variables: str) -> Iterator[LiveServer]:
-    """A server for the length of the block, with user demo/demo."""
-    with TemporaryDirectory(prefix="server-", ignore_cleanup_errors=True) as folder:
-        var_dir = Path(folder)
+    """Run a server during the block, with the user demo whose password is demo.
+
+    Without a base URL in `variables` an emulator for tests is started too, at the pace of the shipped one, and the
+    server uses it as `make run` would use the shipped one.
+    """
+    with ExitStack() as stack:
+        var_dir = Path(stack.enter_context(TemporaryDirectory(prefix="server-", ignore_cleanup_errors=True)))
+        if "GOOGLE_GEMINI_BASE_URL" not in variables:
+            variables["GEMINI_EMULATOR_URL"] = stack.enter_context(running_emulator(pace=1.0, warm_kernels=1))
         shutil.copy(database_template(), var_dir)
         server = LiveServer(var_dir, variables)
         server.start()
@@ -142,10 +149,10 @@ def running_server(**variables: str) -> Iterator[LiveServer]:
 
 
 class Visitor:
-    """A browser without a page: HTTP session and sockets."""
+    """A client with an HTTP session and WebSockets, like a browser without a page."""
 
     def __init__(self, server: LiveServer, username: str = "demo", password: str = "demo") -> None:
-        """Sign in; an empty name leaves the visitor anonymous."""
+        """Sign in. With an empty name the visitor stays anonymous."""
         self.server = server
         self.http = requests.Session()
         if username:
@@ -153,13 +160,13 @@ class Visitor:
 
     @classmethod
     def signed_up(cls, server: LiveServer, username: str, password: str) -> Visitor:
-        """A new account."""
+        """Create an account and return its visitor."""
         visitor = cls(server, "")
         visitor.post("/accounts/signup/", username=username, password1=password, password2=password)
         return visitor
 
     def post(self, path: str, **fields: str) -> requests.Response:
-        """Post a form with its CSRF token."""
+        """Post a form with the CSRF token."""
         if "csrftoken" not in self.http.cookies:
             self.http.get(f"{self.server.url}/accounts/login/", timeout=10)
         response = self.http.post(
@@ -172,21 +179,21 @@ class Visitor:
         return response
 
     def new_conversation(self) -> str:
-        """Id of an empty conversation."""
+        """Create an empty conversation and return its id."""
         match = re.search(r"/c/([0-9a-f-]{36})/", self.post("/c/new/").url)
         assert match
         return match[1]
 
     def page(self, conversation_id: str) -> str:
-        """HTML of the conversation's page."""
+        """Return the HTML of the conversation's page."""
         return self.http.get(f"{self.server.url}/c/{conversation_id}/", timeout=20).text
 
     def transcript(self, conversation_id: str) -> str:
-        """Inner HTML of `#transcript` as a fresh page has it: its articles, in order."""
+        """Return the inner HTML of `#transcript` in a freshly loaded page: its articles in order."""
         return "".join(re.findall(r"<article .*?</article>", self.page(conversation_id), flags=re.DOTALL))
 
     def socket(self, conversation_id: str, query: str = "", max_queue: int = 16) -> ClientConnection:
-        """An open socket."""
+        """Open a WebSocket of the conversation."""
         cookies = "; ".join(f"{name}={value}" for name, value in self.http.cookies.items())
         connection: ClientConnection = connect(
             f"ws://127.0.0.1:{self.server.port}/ws/conversations/{conversation_id}/{query}",
@@ -199,7 +206,7 @@ class Visitor:
 
 
 def send(socket: ClientConnection, text: str, **fields: str) -> str:
-    """Ask something; the client_id."""
+    """Send a question and return its `client_id`."""
     client_id = str(uuid.uuid4())
     socket.send(json.dumps({"action": "send", "text": text, "client_id": client_id} | fields))
     return client_id

@@ -1,4 +1,4 @@
-"""Ports for servers that tests start, which nobody takes between two starts."""
+"""Free ports for servers that tests start. No other process takes such a port while its server restarts."""
 
 from __future__ import annotations
 
@@ -7,27 +7,27 @@ import os
 import socket
 from contextlib import closing
 
-#: Below those that systems give to connections and to port 0: what is free here stays free until somebody asks for it
-#: by its number, so a server can be killed and come back on its port.
+#: These ports are below the range that systems assign to outgoing connections and to port 0. A free port in this range
+#: stays free until a process asks for it by number, so a server can restart on its port.
 FIRST, END = 10_240, 32_768
-#: Each worker of a test run has every so manieth port.
-LANES = 64
+#: Worker N of a test run uses every port whose offset from FIRST is N modulo this number.
+MAX_WORKERS = 64
 
 
-def _ports() -> itertools.cycle[int]:
-    worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")) % LANES
-    lane = range(FIRST + worker, END, LANES)
-    # Another test run on this machine most likely starts elsewhere in the lane.
-    start = os.getpid() % len(lane)
-    return itertools.cycle([*lane[start:], *lane[:start]])
+def _port_cycle() -> itertools.cycle[int]:
+    worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")) % MAX_WORKERS
+    ports = range(FIRST + worker, END, MAX_WORKERS)
+    # Another test run on this machine starts at another port, as its process id differs.
+    start = os.getpid() % len(ports)
+    return itertools.cycle([*ports[start:], *ports[:start]])
 
 
-_lane = _ports()
+_ports = _port_cycle()
 
 
 def free_port() -> int:
-    """A port that nothing listens on; another one with each call."""
-    for port in itertools.islice(_lane, (END - FIRST) // LANES):
+    """Return a port on which no process listens. Each call returns another one."""
+    for port in itertools.islice(_ports, (END - FIRST) // MAX_WORKERS):
         with closing(socket.socket()) as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
@@ -35,4 +35,4 @@ def free_port() -> int:
             except OSError:
                 continue
         return port
-    raise RuntimeError("all ports for tests are taken")
+    raise RuntimeError("No port for tests is free.")

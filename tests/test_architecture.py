@@ -40,6 +40,11 @@ def variables_read_by_settings() -> list[str]:
     return list(dict.fromkeys(names))
 
 
+def pinned_packages(name: str) -> set[str]:
+    """Return the names of the packages that a requirements file pins."""
+    return set(re.findall(r"^([\w-]+)==", (ROOT / name).read_text(), flags=re.MULTILINE))
+
+
 def imported_modules(path: Path) -> set[str]:
     """Top-level names of what one module imports, wherever in it."""
     found = set()
@@ -74,7 +79,7 @@ def test_every_variable_of_env_example_has_a_sentence() -> None:
             assert re.match(r"# \w", before), f"{line} has no sentence above it"
 
 
-@pytest.mark.parametrize("name", ["requirements.txt", "requirements-dev.txt"])
+@pytest.mark.parametrize("name", ["requirements.txt", "requirements-kernel.txt", "requirements-dev.txt"])
 def test_every_requirement_is_pinned(name: str) -> None:
     lines = [line.partition("#")[0].strip() for line in (ROOT / name).read_text().splitlines()]
     pins = [line for line in lines if line]
@@ -83,10 +88,15 @@ def test_every_requirement_is_pinned(name: str) -> None:
 
 
 def test_requirements_hold_what_their_sources_ask_for() -> None:
-    for stem in ("requirements", "requirements-dev"):
+    for stem in ("requirements", "requirements-kernel", "requirements-dev"):
         asked = re.findall(r"^([A-Za-z][\w-]*)", (ROOT / f"{stem}.in").read_text(), flags=re.MULTILINE)
-        pinned = re.findall(r"^([\w-]+)==", (ROOT / f"{stem}.txt").read_text(), flags=re.MULTILINE)
-        assert {name.lower() for name in asked} <= set(pinned)
+        assert {name.lower() for name in asked} <= pinned_packages(f"{stem}.txt")
+
+
+def test_server_and_kernel_environments_hold_only_their_own_packages() -> None:
+    server, kernel = pinned_packages("requirements.txt"), pinned_packages("requirements-kernel.txt")
+    assert server & {"ipykernel", "ipython", "matplotlib", "numpy", "pandas", "scipy", "sympy"} == set()
+    assert kernel & {"channels", "daphne", "django", "google-genai", "psycopg", "redis", "twisted"} == set()
 
 
 @pytest.mark.parametrize("what", UNPORTABLE)

@@ -1,4 +1,4 @@
-"""`deploy/run`, which `make run` calls: server and worker start as one, and leave nothing behind."""
+"""`deploy/run`, which `make run` calls: it starts and ends the web server, the worker and the emulator together."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import re
 import shutil
 import signal
 import subprocess
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -19,78 +18,100 @@ import requests
 from tests.environment import ROOT
 from tests.live_server import database_template
 from tests.ports import free_port
+from tests.waiting import wait_until
 
 LIMIT_S = 60.0
+WEB, WORKER, EMULATOR = "config.serve", "attachments_worker", "chat.emulator"
+"""A word in the command line of each child."""
 
 
 class Run:
-    """`deploy/run` in a session of its own, as a terminal would start it."""
+    """`deploy/run` in a session of its own, as a terminal starts it."""
 
-    def __init__(self, var_dir: Path, port: int) -> None:
-        self.url = f"http://127.0.0.1:{port}"
+    def __init__(self, var_dir: Path, **variables: str) -> None:
+        """Start it with these environment variables."""
+        self.port = free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
         self.output = var_dir / "output"
-        environment = os.environ | {"PLOTLINE_VAR_DIR": str(var_dir), "PORT": str(port)}
+        environment = os.environ | {"PLOTLINE_VAR_DIR": str(var_dir), "PORT": str(self.port)} | variables
         with self.output.open("wb") as output:
-            # A shell cannot trap what was ignored when it was started, as interrupts are for tests in the background.
+            # Tests in the background ignore SIGINT, and a shell cannot trap a signal that was ignored at its start.
             command = ["env", "--default-signal=INT", "deploy/run"]
             self.process = subprocess.Popen(
                 command, cwd=ROOT, env=environment, stdout=output, stderr=output, start_new_session=True
             )
-        self._known: dict[int, psutil.Process] = {}
+        self._descendants: dict[int, psutil.Process] = {}
 
-    def family(self) -> list[psutil.Process]:
-        """All processes under it that still live, those that lost their parent too."""
+    def living_descendants(self) -> list[psutil.Process]:
+        """Return all living descendants, also those that have lost their parent since an earlier call."""
         if psutil.pid_exists(self.process.pid) and self.process.poll() is None:
             try:
                 children = psutil.Process(self.process.pid).children(recursive=True)
             except psutil.NoSuchProcess:
                 children = []
-            self._known |= {child.pid: child for child in children}
-        return [child for child in self._known.values() if is_alive(child)]
+            self._descendants |= {child.pid: child for child in children}
+        return [child for child in self._descendants.values() if is_alive(child)]
 
-    def child(self, word: str) -> psutil.Process:
-        """The process that has this word in its command line."""
-        return next(child for child in self.family() if word in words_of(child))
+    def children(self, word: str) -> list[psutil.Process]:
+        """Return the living descendants that have this word in their command line."""
+        return [child for child in self.living_descendants() if word in command_line(child)]
 
-    def says(self, sentence: str) -> bool:
-        return sentence in self.output.read_text()
+    def has_printed(self, text: str) -> bool:
+        """Return whether the output contains this text."""
+        return text in self.output.read_text()
 
     def wait_until(self, condition: Callable[[], bool]) -> None:
-        give_up_at = time.monotonic() + LIMIT_S
-        while not condition():
-            assert time.monotonic() < give_up_at, (
-                f"{[words_of(one) for one in self.family()]} {self.output.read_text()}"
-            )
-            time.sleep(0.05)
+        """Wait for a condition; fails after LIMIT_S seconds."""
+        try:
+            wait_until(condition, LIMIT_S)
+        except TimeoutError as error:
+            error.add_note(f"{[command_line(child) for child in self.living_descendants()]} {self.output.read_text()}")
+            raise
 
-    def wait_until_all_is_gone(self) -> None:
-        self.wait_until(lambda: self.process.poll() is not None and not self.family())
+    def kill_and_wait_for_restart(self, word: str) -> psutil.Process:
+        """Kill a child and return the one that replaces it."""
+        [child] = self.children(word)
+        child.kill()
+        self.wait_until(lambda: any(other != child for other in self.children(word)))
+        return self.children(word)[0]
+
+    def wait_until_all_have_ended(self) -> None:
+        """Wait until the script and all its descendants have ended."""
+        self.wait_until(lambda: self.process.poll() is not None and not self.living_descendants())
 
 
 def is_alive(process: psutil.Process) -> bool:
+    """Return whether a process runs and is no zombie."""
     try:
         return bool(process.is_running() and process.status() != psutil.STATUS_ZOMBIE)
     except psutil.NoSuchProcess:
         return False
 
 
-def words_of(process: psutil.Process) -> list[str]:
-    """Its command line; empty once it has ended, as the script's pauses do at any moment."""
+def command_line(process: psutil.Process) -> list[str]:
+    """Return the words of a command line; none if the process has ended meanwhile."""
     try:
         return process.cmdline()
     except psutil.NoSuchProcess:
         return []
 
 
+def answers(url: str) -> bool:
+    """Return whether a server responds with status 200."""
+    with suppress(requests.ConnectionError):
+        return requests.get(url, timeout=10).status_code == 200
+    return False
+
+
 @contextmanager
-def running(var_dir: Path) -> Iterator[Run]:
-    """`deploy/run` until it serves, and for the length of the block."""
-    run = Run(var_dir, free_port())
+def running(var_dir: Path, **variables: str) -> Iterator[Run]:
+    """Run the script during the block, which begins once it serves."""
+    run = Run(var_dir, **variables)
     try:
-        run.wait_until(lambda: run.process.poll() is not None or run.says("Plotline: "))
+        run.wait_until(lambda: run.process.poll() is not None or run.has_printed("Plotline: "))
         yield run
     finally:
-        for process in run.family():
+        for process in run.living_descendants():
             with suppress(psutil.NoSuchProcess):
                 process.kill()
         if run.process.poll() is None:
@@ -99,45 +120,54 @@ def running(var_dir: Path) -> Iterator[Run]:
 
 
 @pytest.fixture
-def first_run(tmp_path: Path) -> Iterator[Run]:
-    """In an empty folder."""
-    with running(tmp_path) as run:
-        yield run
-
-
-@pytest.fixture
-def run(tmp_path: Path) -> Iterator[Run]:
-    """In a folder where it ran before."""
+def var_dir(tmp_path: Path) -> Path:
+    """A folder with a database, as an earlier run leaves it."""
     shutil.copy(database_template(), tmp_path)
+    return tmp_path
+
+
+def test_killed_children_are_restarted_and_all_end_with_the_terminal(tmp_path: Path) -> None:
     with running(tmp_path) as run:
-        yield run
+        assert re.search(rf"Plotline: {run.url} +user: demo +password: demo", run.output.read_text())
+        assert answers(f"{run.url}/accounts/login/")
+        run.kill_and_wait_for_restart(WORKER)
+        second = subprocess.run(
+            ["deploy/run"], cwd=ROOT, env=os.environ | {"PORT": str(run.port)}, capture_output=True, text=True
+        )
+        assert (second.returncode, "already" in second.stderr) == (1, True)
+        run.living_descendants()
+        os.killpg(run.process.pid, signal.SIGINT)
+        run.wait_until_all_have_ended()
+        assert run.process.returncode == 0
 
 
-def test_killed_worker_is_started_again_and_all_ends_with_the_terminal(first_run: Run) -> None:
-    run = first_run
-    assert re.search(rf"Plotline: {run.url} +user: demo +password: demo", run.output.read_text())
-    assert requests.get(f"{run.url}/accounts/login/", timeout=10).status_code == 200
-    worker = run.child("attachments_worker")
-    worker.kill()
-    run.wait_until(lambda: any("attachments_worker" in words_of(child) for child in run.family() if child != worker))
-    second = subprocess.run(
-        ["deploy/run"], cwd=ROOT, env=os.environ | {"PORT": run.url[-5:].lstrip(":")}, capture_output=True, text=True
-    )
-    assert (second.returncode, "already" in second.stderr) == (1, True)
-    run.family()
-    os.killpg(run.process.pid, signal.SIGINT)
-    run.wait_until_all_is_gone()
-    assert run.process.returncode == 0
+def test_emulator_has_no_secrets_and_is_restarted_on_its_port(var_dir: Path) -> None:
+    with running(var_dir, AWS_SECRET_ACCESS_KEY="not-for-the-emulator") as run:
+        [web], [emulator] = run.children(WEB), run.children(EMULATOR)
+        url = web.environ()["GEMINI_EMULATOR_URL"]
+        assert answers(f"{url}/v1beta/models")
+        assert web.environ()["AWS_SECRET_ACCESS_KEY"] == "not-for-the-emulator"
+        assert emulator.environ().keys() & {"AWS_SECRET_ACCESS_KEY", "SECRET_KEY", "DATABASE_URL"} == set()
+        run.kill_and_wait_for_restart(EMULATOR)
+        run.wait_until(lambda: answers(f"{url}/v1beta/models"))
 
 
-def test_nothing_outlives_a_killed_parent(run: Run) -> None:
-    assert len(run.family()) >= 2
-    run.process.kill()
-    run.wait_until_all_is_gone()
+def test_no_emulator_is_started_if_a_key_is_set(var_dir: Path) -> None:
+    with running(var_dir, GEMINI_API_KEY="any") as run:
+        assert run.children(WEB)
+        assert run.children(EMULATOR) == []
 
 
-def test_worker_ends_with_a_killed_server(run: Run) -> None:
-    run.family()
-    run.child("config.serve").kill()
-    run.wait_until_all_is_gone()
-    assert run.process.returncode == 1
+def test_no_child_outlives_a_killed_script(var_dir: Path) -> None:
+    with running(var_dir) as run:
+        assert all(run.children(word) for word in (WEB, WORKER, EMULATOR))
+        run.process.kill()
+        run.wait_until_all_have_ended()
+
+
+def test_all_end_if_the_web_server_is_killed(var_dir: Path) -> None:
+    with running(var_dir) as run:
+        [web] = run.children(WEB)
+        web.kill()
+        run.wait_until_all_have_ended()
+        assert run.process.returncode == 1

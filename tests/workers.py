@@ -26,7 +26,7 @@ LONG = (
     "tests/chat/test_kill.py",
     "tests/attachments/storage/test_s3.py",
     "tests/chat/turns/",
-    "tests/attachments/test_pictures.py",
+    "tests/attachments/test_image_reencoding.py",
     "tests/chat/test_admin.py",
     "tests/chat/kernels/",
     "tests/chat/emulator/",

@@ -1,6 +1,6 @@
-"""Keeping bytes under names, each call within a hard limit of time; which storage it is, the settings say.
+"""Stores bytes under names, in the storage that the settings configure. Each call has a hard time limit.
 
-A name is made from its content, so writing twice is harmless and a confirmed object never changes.
+A name is derived from its content, so writing an object twice is harmless and a confirmed object never changes.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from django.core.files.storage import storages
 from attachments.storage.base import (
     ATTEMPT_LIMIT_S,
     Deadline,
-    NotStored,
+    ObjectNotFound,
     StorageError,
     StorageRefused,
     StorageUnavailable,
     VerifyingStorage,
-    within,
+    run_with_deadline,
 )
 
 __all__ = [
-    "NotStored",
+    "ObjectNotFound",
     "StorageError",
     "StorageRefused",
     "StorageUnavailable",
@@ -37,19 +37,19 @@ READ_ATTEMPTS = 4
 def put(name: str, data: bytes, content_type: str) -> None:
     """Return once storage has confirmed that `name` holds exactly `data`.
 
-    Raises StorageRefused or StorageUnavailable, within `ATTEMPT_LIMIT_S` whatever the storage does.
+    Raise StorageRefused or StorageUnavailable. The call ends within `ATTEMPT_LIMIT_S` in any case.
     """
-    storage = _configured()
-    within(ATTEMPT_LIMIT_S, lambda deadline: storage.store_verified(name, data, content_type, deadline))
+    storage = _get_storage()
+    run_with_deadline(ATTEMPT_LIMIT_S, lambda deadline: storage.store_verified(name, data, content_type, deadline))
 
 
 def fetch(name: str, size_bytes: int, limit_s: float | None = None) -> bytes:
-    """The bytes under `name`; one that holds another number of bytes counts as unavailable.
+    """Return the `size_bytes` bytes under `name`. An object of another size counts as unavailable.
 
-    Somebody waits for them, so what fails at once is tried again at once. Raises NotStored, StorageRefused or
-    StorageUnavailable, within `limit_s`, by default `ATTEMPT_LIMIT_S`.
+    A failed read is retried immediately, up to `READ_ATTEMPTS` reads, because a user waits for the bytes. Raise
+    ObjectNotFound, StorageRefused or StorageUnavailable. The call ends within `limit_s`, by default `ATTEMPT_LIMIT_S`.
     """
-    storage = _configured()
+    storage = _get_storage()
 
     def read(deadline: Deadline) -> bytes:
         for _ in range(READ_ATTEMPTS - 1):
@@ -59,15 +59,18 @@ def fetch(name: str, size_bytes: int, limit_s: float | None = None) -> bytes:
                 deadline.check()
         return storage.fetch(name, size_bytes, deadline)
 
-    return within(ATTEMPT_LIMIT_S if limit_s is None else limit_s, read)
+    return run_with_deadline(ATTEMPT_LIMIT_S if limit_s is None else limit_s, read)
 
 
 def probe() -> None:
-    """Return if storage answers at all. Raises StorageRefused or StorageUnavailable, within `PROBE_LIMIT_S`."""
-    storage = _configured()
-    within(PROBE_LIMIT_S, storage.probe)
+    """Return if the storage responds. Raise StorageRefused or StorageUnavailable within `PROBE_LIMIT_S`."""
+    storage = _get_storage()
+    run_with_deadline(PROBE_LIMIT_S, storage.probe)
 
 
-def _configured() -> VerifyingStorage:
-    """Django hands out plain storages by type; both that the settings offer are verifying ones."""
+def _get_storage() -> VerifyingStorage:
+    """Return the default storage of the settings.
+
+    Django's types know it only as a `Storage`; both backends of the settings implement `VerifyingStorage`.
+    """
     return cast(VerifyingStorage, storages["default"])

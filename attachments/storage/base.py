@@ -1,45 +1,45 @@
-"""What every storage promises, how it fails, and the limit of time that no call outlives."""
+"""The protocol and the errors of storages, and the time limit of every call to a storage."""
 
 from __future__ import annotations
 
 import threading
 import time
 from collections.abc import Callable
-from types import TracebackType
-from typing import Generic, Protocol, TypeVar
+from concurrent.futures import Future, wait
+from typing import Protocol, TypeVar
 
 T = TypeVar("T")
 
-#: No call into storage keeps its caller waiting for longer.
+#: Longest time that a caller waits for one call to storage.
 ATTEMPT_LIMIT_S = 12.0
-#: Calls that may be under way at once in a process, those included whose callers gave up on them.
+#: Concurrent calls of one process, including calls whose callers no longer wait for them.
 CALL_LIMIT = 32
 
 
 class StorageError(Exception):
-    """Storage did not do as asked; the text is a sentence for staff.
+    """The base of all storage errors. The text of an error is a message for staff.
 
     StorageError
-    |-- StorageRefused       time alone does not mend it: keys, rights, no bucket
-    |-- StorageUnavailable   it may work later: down, slow, full, a broken transfer
-    `-- NotStored            there is nothing under that name
+    |-- StorageRefused       the same call fails until someone changes keys, permissions or the bucket
+    |-- StorageUnavailable   a later call may succeed: storage is down, slow or full, or a transfer broke off
+    `-- ObjectNotFound       no object has that name
     """
 
 
 class StorageRefused(StorageError):
-    """Storage says no for a reason that time alone does not mend."""
+    """Storage refuses the call for a reason that a retry does not change."""
 
 
 class StorageUnavailable(StorageError):
-    """Storage cannot do it now."""
+    """Storage cannot complete the call now; a retry may succeed."""
 
 
-class NotStored(StorageError):
-    """Nothing is kept under that name."""
+class ObjectNotFound(StorageError):
+    """Storage has no object under that name."""
 
 
 class Deadline:
-    """A moment after which work is of no use to anybody."""
+    """The time at which the caller of a storage call stops waiting."""
 
     def __init__(self, limit_s: float) -> None:
         self._limit_s = limit_s
@@ -47,73 +47,54 @@ class Deadline:
 
     @property
     def remaining_s(self) -> float:
-        """Time left, never negative."""
+        """The time left in seconds; never negative."""
         return max(0.0, self._ends_at_s - time.monotonic())
 
     def check(self) -> None:
-        """Raise StorageUnavailable when it has passed; to be called between the steps of a call."""
+        """Raise StorageUnavailable if the deadline has passed. Storages call this between the steps of a call."""
         if not self.remaining_s:
             raise StorageUnavailable(f"Storage did not finish within {self._limit_s:.0f} s.")
 
 
 class VerifyingStorage(Protocol):
-    """A Django storage that confirms what it holds."""
+    """A Django storage that verifies each object after writing it."""
 
     def store_verified(self, name: str, data: bytes, content_type: str, deadline: Deadline) -> None:
-        """Return once `name` is confirmed to hold exactly `data`; accept it when it does already."""
+        """Return once the object `name` is confirmed to hold exactly `data`; an existing equal object is kept."""
 
     def fetch(self, name: str, size_bytes: int, deadline: Deadline) -> bytes:
-        """The `size_bytes` bytes under `name`."""
+        """Return the `size_bytes` bytes of the object `name`."""
 
     def probe(self, deadline: Deadline) -> None:
-        """Return if storage answers."""
-
-
-class _Call(Generic[T]):
-    """One call on a thread of its own; keeps what came of it, an error too, for who asked."""
-
-    def __init__(self) -> None:
-        self.done = threading.Event()
-        self.results: list[T] = []
-        self.error: BaseException | None = None
-
-    def __enter__(self) -> _Call[T]:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> bool:
-        self.error = error
-        self.done.set()
-        return True
+        """Return if the storage responds."""
 
 
 _free_slots = threading.BoundedSemaphore(CALL_LIMIT)
 
 
-def within(limit_s: float, work: Callable[[Deadline], T]) -> T:
-    """What `work` returns or raises, or StorageUnavailable after `limit_s`.
+def run_with_deadline(limit_s: float, work: Callable[[Deadline], T]) -> T:
+    """Return what `work` returns, or raise its error. Raise StorageUnavailable after `limit_s`.
 
-    Sockets have limits for each single wait only, so a server that sends a byte now and then outlives all of
-    them. Therefore the work is done on its own thread, which is left behind when the time is over: it ends
-    by itself at its next `Deadline.check` or socket timeout, and what it still writes is the same content.
-    Threads left behind keep their slot, so that a storage that hangs for ever cannot pile them up.
+    A socket timeout limits each single read only, so a server that sends one byte now and then never triggers it.
+    Therefore the work runs in its own thread, and the caller stops waiting at the deadline. The abandoned thread ends
+    at its next `Deadline.check` or socket timeout; until then it can only write the same content. It keeps its slot,
+    so a storage that hangs cannot accumulate more than `CALL_LIMIT` threads.
     """
     deadline = Deadline(limit_s)
-    call: _Call[T] = _Call()
+    result: Future[T] = Future()
 
     def run() -> None:
         try:
-            with call:
-                call.results.append(work(deadline))
+            result.set_result(work(deadline))
+        except BaseException as error:  # noqa: BLE001 - every error of `work` is raised again in the caller's thread
+            result.set_exception(error)
         finally:
             _free_slots.release()
 
     if not _free_slots.acquire(timeout=limit_s):
         raise StorageUnavailable("Storage is not answering; too many calls wait for it already.")
     threading.Thread(target=run, name="storage-call", daemon=True).start()
-    if not call.done.wait(deadline.remaining_s):
+    wait([result], timeout=deadline.remaining_s)
+    if not result.done():
         raise StorageUnavailable(f"Storage did not finish within {limit_s:.0f} s.")
-    if call.error is not None:
-        raise call.error
-    return call.results[0]
+    return result.result()

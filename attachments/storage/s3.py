@@ -1,4 +1,6 @@
-"""S3-compatible storage in a private bucket: no listing, no public address, no part of boto3 above this module.
+"""Storage in a private S3-compatible bucket. It never lists the bucket and never makes a public URL.
+
+No other module uses boto3 or its errors.
 
 Sources: docs.aws.amazon.com/AmazonS3/latest/API (PutObject, HeadObject, ErrorResponses); botocore/args.py.
 """
@@ -11,7 +13,6 @@ import hashlib
 import re
 import threading
 from collections.abc import Iterator
-from typing import Any
 
 from botocore.client import BaseClient
 from botocore.config import Config
@@ -26,48 +27,48 @@ from botocore.exceptions import (
 from botocore.parsers import ResponseParserError
 from storages.backends.s3 import S3Storage
 
-from attachments.storage.base import Deadline, NotStored, StorageError, StorageRefused, StorageUnavailable
+from attachments.storage.base import Deadline, ObjectNotFound, StorageError, StorageRefused, StorageUnavailable
 
-#: botocore's own limits are 60 s a wait and several attempts: 183 s for one upload into a black hole.
+#: With botocore's defaults, three attempts of 60 s each, an upload to a silent server would take up to 183 s.
 CONNECT_LIMIT_S = 3
 READ_LIMIT_S = 5
-#: Small enough that a server at 2 KB/s fills one within the read limit, so that deadlines are looked at.
+#: A server that sends 2 KB/s fills a chunk within the read limit, so the deadline is checked after each chunk.
 CHUNK_BYTES = 8 * 1024
 
-#: Answers that a later try may change although their status is below 500.
-PASSING_CODES = frozenset(
+#: Error codes with a status below 500 for which a retry may succeed.
+TRANSIENT_CODES = frozenset(
     {"RequestTimeout", "BadDigest", "IncompleteBody", "XAmzContentSHA256Mismatch", "OperationAborted", "SlowDown"}
 )
-PASSING_STATUSES = frozenset({408, 409, 425, 429})
-MISCONFIGURED = (NoCredentialsError, PartialCredentialsError, NoRegionError, ParamValidationError)
+TRANSIENT_STATUSES = frozenset({408, 409, 425, 429})
+CONFIGURATION_ERRORS = (NoCredentialsError, PartialCredentialsError, NoRegionError, ParamValidationError)
 
 _MD5_ETAG = re.compile(r'"?([0-9a-f]{32})"?')
 
 
 class VerifyingS3Storage(S3Storage):  # type: ignore[misc]  # django-storages has no types
-    """django-storages' S3 with bounded waits, and writes that count only when the server's checksum agrees."""
+    """The S3 storage of django-storages with short timeouts and with writes that are verified by checksum."""
 
     def __init__(self, **options: object) -> None:
         super().__init__(**options)
         self._shared_client: BaseClient | None = None
         self._client_lock = threading.Lock()
 
-    def get_default_settings(self) -> dict[str, Any]:
-        """What django-storages reads from the settings, made private and bounded."""
-        defaults: dict[str, Any] = super().get_default_settings()
+    def get_default_settings(self) -> dict[str, object]:
+        """Return the settings of django-storages, with private objects and short timeouts."""
+        defaults: dict[str, object] = super().get_default_settings()
         return defaults | {
             "default_acl": None,
             "querystring_auth": False,
             "file_overwrite": True,
             "client_config": Config(
                 signature_version="s3v4",
-                # With an endpoint of one's own, `auto` means path style: no wildcard DNS is needed.
+                # With a custom endpoint, `auto` means path style, which needs no wildcard DNS.
                 s3={"addressing_style": "auto"},
                 connect_timeout=CONNECT_LIMIT_S,
                 read_timeout=READ_LIMIT_S,
-                # The pending row retries, with memory; a second try in here only takes time.
+                # Retries are scheduled by the pending row.
                 retries={"total_max_attempts": 1, "mode": "standard"},
-                # Newer default checksums travel in trailers that many compatible servers do not know.
+                # The newer default checksums are sent in trailers, which many compatible servers do not support.
                 request_checksum_calculation="when_required",
                 response_checksum_validation="when_required",
                 max_pool_connections=32,
@@ -76,30 +77,30 @@ class VerifyingS3Storage(S3Storage):  # type: ignore[misc]  # django-storages ha
 
     def store_verified(self, name: str, data: bytes, content_type: str, deadline: Deadline) -> None:
         """See `VerifyingStorage`."""
-        with _storage_errors():
-            if self._holds_already(name, data, deadline):
+        with _translate_errors():
+            if self._is_stored_already(name, data, deadline):
                 return
             deadline.check()
             md5 = hashlib.md5(data, usedforsecurity=False).digest()
-            self._client().put_object(
+            self._get_client().put_object(
                 Bucket=self.bucket_name,
-                Key=self._key(name),
+                Key=self._build_key(name),
                 Body=data,
                 ContentType=content_type,
-                # The server itself refuses a body that arrives cut or changed.
+                # With this header the server rejects a body that arrives truncated or changed.
                 ContentMD5=base64.b64encode(md5).decode(),
             )
             deadline.check()
-            if not self._holds(name, data, deadline):
+            if not self._is_stored(name, data, deadline):
                 raise StorageUnavailable("What storage confirms is not what was sent.")
 
     def fetch(self, name: str, size_bytes: int, deadline: Deadline) -> bytes:
         """See `VerifyingStorage`."""
-        with _storage_errors():
-            answer = self._client().get_object(Bucket=self.bucket_name, Key=self._key(name))
-            # Closed in any case: a body that was not read to its end would spoil the next use of the connection.
-            with contextlib.closing(answer["Body"]) as body:
-                if answer.get("ContentLength") != size_bytes:
+        with _translate_errors():
+            response = self._get_client().get_object(Bucket=self.bucket_name, Key=self._build_key(name))
+            # A body that is not read to its end must be closed, or its connection could not be used again.
+            with contextlib.closing(response["Body"]) as body:
+                if response.get("ContentLength") != size_bytes:
                     raise StorageUnavailable(f"The object {name} does not have the {size_bytes} bytes that it had.")
                 chunks = []
                 for chunk in body.iter_chunks(CHUNK_BYTES):
@@ -108,47 +109,50 @@ class VerifyingS3Storage(S3Storage):  # type: ignore[misc]  # django-storages ha
                 return b"".join(chunks)
 
     def probe(self, deadline: Deadline) -> None:
-        """See `VerifyingStorage`: ask for what is not there, which no key needs the right to list for.
+        """See `VerifyingStorage`. The probe requests an object that does not exist, so it needs no permission to list.
 
-        S3 then says AccessDenied instead of NoSuchKey, but has a name of its own for wrong keys.
+        Without that permission S3 responds AccessDenied instead of NoSuchKey. Wrong access keys have other error codes.
         """
-        with contextlib.suppress(NotStored), _storage_errors():
+        with contextlib.suppress(ObjectNotFound), _translate_errors():
             try:
-                self._client().get_object(Bucket=self.bucket_name, Key=self._key("probe"))["Body"].close()
+                self._get_client().get_object(Bucket=self.bucket_name, Key=self._build_key("probe"))["Body"].close()
             except ClientError as error:
-                if _code(error) != "AccessDenied":
+                if _get_error_code(error) != "AccessDenied":
                     raise
 
-    def _client(self) -> BaseClient:
-        """One client for all threads: clients are thread-safe, and making one takes some 100 ms of work."""
+    def _get_client(self) -> BaseClient:
+        """Return the client that all threads share. Clients are thread-safe, and creating one takes about 100 ms."""
         with self._client_lock:
             if self._shared_client is None:
                 client = self.connection.meta.client
-                client.meta.events.register("before-send.s3.HeadBucket", _refuse_to_follow)
+                client.meta.events.register("before-send.s3.HeadBucket", _refuse_redirect)
                 self._shared_client = client
             return self._shared_client
 
-    def _key(self, name: str) -> str:
+    def _build_key(self, name: str) -> str:
         key: str = self._normalize_name(name)
         return key
 
-    def _holds_already(self, name: str, data: bytes, deadline: Deadline) -> bool:
-        """Whether the object is there from an earlier attempt.
+    def _is_stored_already(self, name: str, data: bytes, deadline: Deadline) -> bool:
+        """Return whether an earlier attempt has stored the object.
 
-        Only a plain yes counts: keys that may not list get 403 for what is absent, and an answer to HEAD has no
-        body that would name the error; the PUT that follows says what is wrong.
+        Errors of the server count as "no". Keys without the permission to list get 403 for an absent object, and the
+        response to HEAD has no body that names the error. The PUT request that follows reports real errors.
         """
         try:
-            return self._holds(name, data, deadline)
+            return self._is_stored(name, data, deadline)
         except (ClientError, StorageRefused):
             return False
 
-    def _holds(self, name: str, data: bytes, deadline: Deadline) -> bool:
-        """Compare the server's size and checksum; read the object back where it tells no checksum of the whole.
+    def _is_stored(self, name: str, data: bytes, deadline: Deadline) -> bool:
+        """Return whether the object has the size and the checksum of `data`.
 
-        An ETag is the MD5 of the content, but not with KMS keys nor for objects written in several parts.
+        The object is read back if the server gives no checksum of the whole content. An ETag is the MD5 of the content,
+        except for encryption with KMS or customer keys and for multipart uploads.
         """
-        head = self._client().head_object(Bucket=self.bucket_name, Key=self._key(name), ChecksumMode="ENABLED")
+        head = self._get_client().head_object(
+            Bucket=self.bucket_name, Key=self._build_key(name), ChecksumMode="ENABLED"
+        )
         if head.get("ContentLength") != len(data):
             return False
         sha256 = head.get("ChecksumSHA256", "")
@@ -161,37 +165,40 @@ class VerifyingS3Storage(S3Storage):  # type: ignore[misc]  # django-storages ha
         return self.fetch(name, len(data), deadline) == data
 
 
-def _refuse_to_follow(**event: object) -> None:
-    """botocore answers a redirection that names no region by asking for the bucket's, which is redirected too, and
-    so on: 160 requests until Python's stack is full. Nothing else here asks for a bucket."""
+def _refuse_redirect(**event: object) -> None:
+    """Raise StorageRefused in place of a HeadBucket request.
+
+    botocore sends HeadBucket when a redirect names no region. That request is redirected too, and the recursion goes on
+    until Python's stack is full (160 requests). This module itself never sends HeadBucket.
+    """
     raise StorageRefused("Storage only redirects. Is its address right (http or https), and its region?")
 
 
-def _code(error: ClientError) -> str:
+def _get_error_code(error: ClientError) -> str:
     return str(error.response.get("Error", {}).get("Code", ""))
 
 
 @contextlib.contextmanager
-def _storage_errors() -> Iterator[None]:
-    """Turn what boto3 raises into a sentence for staff with the server's own words."""
+def _translate_errors() -> Iterator[None]:
+    """Translate errors of boto3 into storage errors that quote the server's message."""
     try:
         yield
     except ClientError as error:
-        raise _answered(error) from error
-    except MISCONFIGURED as error:
+        raise _build_storage_error(error) from error
+    except CONFIGURATION_ERRORS as error:
         raise StorageRefused(f"Storage cannot be asked: {error}") from error
     except (BotoCoreError, ResponseParserError) as error:
         raise StorageUnavailable(f"Storage was not reached or broke off: {str(error)[:300]}") from error
 
 
-def _answered(error: ClientError) -> StorageError:
-    """What an answer of the server means: absent, refused, or worth another try."""
+def _build_storage_error(error: ClientError) -> StorageError:
+    """Return the storage error for an error response: absent, refused, or transient."""
     status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
-    code = _code(error)
+    code = _get_error_code(error)
     message = str(error.response.get("Error", {}).get("Message", ""))[:300]
-    sentence = f"Storage answered {status} {code}: {message}"
+    text = f"Storage answered {status} {code}: {message}"
     if code == "NoSuchKey":
-        return NotStored(sentence)
-    if status < 300 or status in PASSING_STATUSES or code in PASSING_CODES:
-        return StorageUnavailable(sentence)
-    return StorageRefused(sentence) if status < 500 or status == 501 else StorageUnavailable(sentence)
+        return ObjectNotFound(text)
+    if status < 300 or status in TRANSIENT_STATUSES or code in TRANSIENT_CODES:
+        return StorageUnavailable(text)
+    return StorageRefused(text) if status < 500 or status == 501 else StorageUnavailable(text)

@@ -1,7 +1,7 @@
-"""Other chat products beside Plotline, on the same upstream in OpenAI's form, each spoken to as its own page does.
+"""Other chat products on the same upstream, in OpenAI's wire format. The client speaks to each like its own page.
 
-None of them is installed by this project. Install one into an environment of its own (`python3 -m venv DIR`, then
-`DIR/bin/pip install chainlit openai`, or `gradio openai`, or `open-webui`), and name it: `--peer
+This project installs none of them. Install a product into its own virtual environment (`python3 -m venv DIR`, then
+`DIR/bin/pip install chainlit openai`, or `gradio openai`, or `open-webui`), and select it with `--peer
 chainlit=DIR/bin/python`.
 """
 
@@ -14,37 +14,43 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from bench.answers import Level
-from bench.client import Door, Opener
-from bench.figures import Observed
+from bench.client import Connector, Endpoint
+from bench.figures import LevelResult
 from bench.peers import chainlit, gradio, openwebui
-from bench.processes import BenchError, PinnedProcess, cores, free_port, plain_environment
-from bench.targets import Upstream, observe, running
+from bench.processes import BenchError, PinnedProcess, build_plain_environment, find_free_port, select_cores
+from bench.targets import Upstream, measure_level
 
 APPS = Path(__file__).with_name("apps")
 
-START_LIMIT_S = 180.0
-"""Open WebUI's first start compiles and imports all it has."""
+#: Open WebUI compiles and imports all of its modules at its first start.
+START_TIMEOUT_S = 180.0
+
+#: These variables stop the products from sending requests to the internet.
+OFFLINE_VARIABLES = {"GRADIO_ANALYTICS_ENABLED": "False", "HF_HUB_OFFLINE": "1", "ANONYMIZED_TELEMETRY": "False"}
 
 
 @dataclass(frozen=True, slots=True)
-class Recipe:
-    """How a product is started, and spoken to; {app}, {port}, {folder} and {upstream} are filled in."""
+class PeerDefinition:
+    """How to start a product and how to connect to it.
 
-    opener: Opener
+    In the command and the variables, {app}, {port}, {folder} and {upstream} are replaced.
+    """
+
+    connector: Connector
     command: tuple[str, ...]
-    """After `python`."""
+    """Arguments of the product's Python."""
     variables: Mapping[str, str] = field(default_factory=dict)
 
 
 PEERS = {
-    "chainlit": Recipe(
-        chainlit.open_line,
+    "chainlit": PeerDefinition(
+        chainlit.connect_page,
         ("-m", "chainlit", "run", "{app}", "--headless", "--host", "127.0.0.1", "--port", "{port}"),
     ),
-    "gradio": Recipe(gradio.open_line, ("{app}", "{port}")),
-    "open-webui": Recipe(
-        openwebui.open_line,
-        # What its own command runs.
+    "gradio": PeerDefinition(gradio.connect_page, ("{app}", "{port}")),
+    "open-webui": PeerDefinition(
+        openwebui.connect_page,
+        # The `open-webui` program runs the same code.
         ("-c", "from open_webui import app; app()", "serve", "--host", "127.0.0.1", "--port", "{port}"),
         openwebui.VARIABLES,
     ),
@@ -53,55 +59,55 @@ PEERS = {
 
 @dataclass(frozen=True, slots=True)
 class Peer:
-    """Another product, or the smallest app of it that relays an answer."""
+    """A running product, or the smallest app of it that relays an answer."""
 
     process: PinnedProcess
     upstream: Upstream
     url: str
-    opener: Opener
+    connector: Connector
 
-    def run(self, level: Level) -> Observed:
-        """See `Target.run`; every answer is the first of a visit. No graphs: OpenAI's form has none."""
+    def run(self, level: Level) -> LevelResult:
+        """Run one level without graphs, which OpenAI's format lacks. Every answer is the first one of a session.
+
+        A level that overloads the product is reported to stderr, and all of its chunks count as lost.
+        """
         level = replace(level, answer=replace(level.answer, graphs=0))
-        doors = [self.door(number) for number in range(level.conversations)]
+        endpoints = [self._make_endpoint(number) for number in range(level.conversations)]
         try:
-            return observe(self.process, self.upstream, doors, level)
+            return measure_level(self.process, self.upstream, endpoints, level)
         except (BenchError, TimeoutError) as error:
-            # Of these levels some are too much for it; the others are measured all the same.
-            self.process.check()
-            print(f"  {level.name}: {error or 'it did not come to its end'}", file=sys.stderr)
-            return Observed(
-                asked_per_s=level.conversations * level.answer.rate, lost=level.conversations * level.answer.stamps
+            self.process.check_is_running()
+            print(f"  {level.name}: {error or 'it did not end in time'}", file=sys.stderr)
+            return LevelResult(
+                requested_per_s=level.conversations * level.answer.rate,
+                lost_chunks=level.conversations * level.answer.stamp_count,
             )
 
-    def door(self, number: int) -> Door:
-        """The way in of one person, where the product knows people."""
-        headers = {openwebui.EMAIL_HEADER: f"visitor-{number}@example.org"}
-        return Door(self.url, headers, is_product=False, opener=self.opener)
+    def _make_endpoint(self, user_number: int) -> Endpoint:
+        """Return the endpoint of one user. Products without users ignore the header."""
+        headers = {openwebui.EMAIL_HEADER: f"visitor-{user_number}@example.org"}
+        return Endpoint(self.url, headers, is_plotline=False, connector=self.connector)
 
 
 @contextmanager
-def running_peer(name: str, python: str, upstream: Upstream, folder: Path) -> Iterator[Peer]:
-    """That product for the length of the block, run by the named environment's Python in a folder of its own."""
+def run_peer(name: str, python: str, upstream: Upstream, folder: Path) -> Iterator[Peer]:
+    """Run a product with the given Python, in a new folder, until the block ends."""
     folder.mkdir()
-    recipe, port = PEERS[name], free_port()
+    definition, port = PEERS[name], find_free_port()
     values = {
         "app": str(APPS / f"{name}_app.py"),
         "port": str(port),
         "folder": str(folder),
         "upstream": upstream.url,
     }
-    # They call home otherwise.
-    quiet = {"GRADIO_ANALYTICS_ENABLED": "False", "HF_HUB_OFFLINE": "1", "ANONYMIZED_TELEMETRY": "False"}
-    own = {variable: value.format(**values) for variable, value in recipe.variables.items()}
-    process = PinnedProcess(
-        [part.format(**values) for part in recipe.command],
-        core=cores()[0],
-        variables=plain_environment(BENCH_UPSTREAM_URL=upstream.url, **quiet, **own),
-        log=folder / "server.log",
+    variables = {variable: value.format(**values) for variable, value in definition.variables.items()}
+    with PinnedProcess(
+        [argument.format(**values) for argument in definition.command],
+        core=select_cores()[0],
+        variables=build_plain_environment(BENCH_UPSTREAM_URL=upstream.url, **OFFLINE_VARIABLES, **variables),
+        log_path=folder / "server.log",
         python=python,
         cwd=folder,
-    )
-    with running(process):
-        process.wait_for(port, limit_s=START_LIMIT_S)
-        yield Peer(process, upstream, f"ws://127.0.0.1:{port}/", recipe.opener)
+    ) as process:
+        process.wait_for_port(port, timeout_s=START_TIMEOUT_S)
+        yield Peer(process, upstream, f"ws://127.0.0.1:{port}/", definition.connector)

@@ -1,7 +1,7 @@
-"""Open WebUI's page: a Socket.IO connection for what is said, a request for each question; checked with 0.12.4.
+"""The protocol of Open WebUI's page: one HTTP request for each message, and Socket.IO for the answer.
 
-Who comes is named by a header, as behind a proxy that signs people in. Of what its page asks for with a question,
-title, tags and follow-ups are left out: they are further requests to the model.
+It was tested with Open WebUI 0.12.4. A header names the user, as behind an authenticating proxy. The page also asks
+the model for a title, tags and follow-up questions; those requests are left out.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from collections.abc import Callable, Mapping
 
 import aiohttp
 
-from bench.peers.socketio import SocketIO
+from bench.peers.socketio import SocketIOClient
 from bench.processes import BenchError
-from bench.websocket import ignore
+from bench.websocket import ignore_text
 
 EMAIL_HEADER = "X-Email"
 
-#: For its server. Nothing from outside is fetched, and nothing is embedded.
+#: Environment of the server. It downloads no models and computes no embeddings.
 VARIABLES = {
     "OPENAI_API_BASE_URL": "{upstream}/v1",
     "OPENAI_API_KEY": "none",
@@ -38,76 +38,79 @@ VARIABLES = {
 }
 
 
-class Line:
-    """One person's page; takes what the relays' client sends."""
+class OpenWebUIPage:
+    """The page of one user. It implements `bench.client.Connection`."""
 
     closed: asyncio.Future[None]
 
-    def __init__(self, address: str, headers: Mapping[str, str]) -> None:
-        self.on_text: Callable[[bytes, int], None] = ignore
+    def __init__(self, http_url: str, headers: Mapping[str, str]) -> None:
+        self.on_text: Callable[[bytes, int], None] = ignore_text
         self._headers = headers
-        self._session = aiohttp.ClientSession(address, headers=headers)
-        self._socket = SocketIO(lambda data, at_us: self.on_text(data, at_us))
-        self._asking: asyncio.Task[None] | None = None
+        self._session = aiohttp.ClientSession(http_url, headers=headers)
+        self._socket = SocketIOClient(lambda data, received_at_us: self.on_text(data, received_at_us))
+        self._request: asyncio.Task[None] | None = None
 
     async def open(self, url: str) -> None:
-        """Sign in, and connect. Raises BenchError when it is refused."""
-        async with self._session.post("api/v1/auths/signin", json={"email": "", "password": ""}) as answer:
-            if answer.status != 200:
-                raise BenchError(f"Open WebUI refused a visitor: {answer.status} {await answer.text()}")
-            auth = {"token": (await answer.json())["token"]}
+        """Sign in and connect. Raise BenchError if the server refuses."""
+        try:
+            await self._open(url)
+        except BaseException:
+            await self._session.close()
+            raise
+
+    async def _open(self, url: str) -> None:
+        async with self._session.post("api/v1/auths/signin", json={"email": "", "password": ""}) as response:
+            if response.status != 200:
+                raise BenchError(f"Open WebUI refused the sign-in: {response.status} {await response.text()}")
+            auth = {"token": (await response.json())["token"]}
         self._session.headers["Authorization"] = f"Bearer {auth['token']}"
         await self._socket.open(f"{url}ws/socket.io/", self._headers, auth)
         self._socket.emit("user-join", {"auth": auth})
         self.closed = asyncio.get_running_loop().create_future()
-        self._socket.closed.add_done_callback(lambda _: self._end())
+        self._socket.closed.add_done_callback(lambda _: self._set_closed())
 
-    def _end(self) -> None:
+    def _set_closed(self) -> None:
         if not self.closed.done():
             self.closed.set_result(None)
 
     def send(self, text: str) -> None:
-        """Ask as the page's box does, in a new chat."""
-        self._asking = asyncio.get_running_loop().create_task(self._ask(json.loads(text)["text"]))
+        """Send the text of Plotline's message as the page's composer does, in a new chat."""
+        self._request = asyncio.get_running_loop().create_task(self._request_answer(json.loads(text)["text"]))
 
-    async def _ask(self, prompt: str) -> None:
-        said = {"role": "user", "content": prompt}
-        place = {"id": str(uuid.uuid4()), "parentId": None, "childrenIds": list[str]()}
+    async def _request_answer(self, prompt: str) -> None:
+        message = {"role": "user", "content": prompt}
+        position = {"id": str(uuid.uuid4()), "parentId": None, "childrenIds": list[str]()}
         body = {
             "stream": True,
             "model": "bench",
-            "messages": [said],
+            "messages": [message],
             "params": {},
             "features": {},
             "variables": {},
             "session_id": self._socket.session_id,
             "id": str(uuid.uuid4()),
             "parent_id": None,
-            "user_message": {**said, **place, "timestamp": int(time.time()), "models": ["bench"]},
+            "user_message": {**message, **position, "timestamp": int(time.time()), "models": ["bench"]},
             "background_tasks": {},
         }
         try:
-            async with self._session.post("api/chat/completions", json=body) as answer:
-                answer.raise_for_status()
+            async with self._session.post("api/chat/completions", json=body) as response:
+                response.raise_for_status()
         except aiohttp.ClientError:
-            # The client sees a socket that closed in the middle of an answer.
-            self._end()
+            # The benchmark client treats this like a socket that closed in the middle of an answer.
+            self._set_closed()
 
     async def close(self) -> None:
-        """Leave."""
-        if self._asking:
-            self._asking.cancel()
-            await asyncio.gather(self._asking, return_exceptions=True)
+        """Cancel the request and close the connections."""
+        if self._request:
+            self._request.cancel()
+            await asyncio.gather(self._request, return_exceptions=True)
         await self._socket.close()
         await self._session.close()
 
 
-async def open_line(url: str, headers: Mapping[str, str]) -> Line:
-    """The page of the person that `headers` name."""
-    line = Line(url.replace("ws://", "http://"), headers)
-    try:
-        await line.open(url)
-    except BaseException:
-        await line._session.close()
-        raise
-    return line
+async def connect_page(url: str, headers: Mapping[str, str]) -> OpenWebUIPage:
+    """Open the page of the user that the headers name."""
+    page = OpenWebUIPage(url.replace("ws://", "http://"), headers)
+    await page.open(url)
+    return page

@@ -1,4 +1,4 @@
-"""Socket.IO 4 on a websocket, as much of it as a page that chats needs."""
+"""A minimal Socket.IO 4 client on a websocket, with what the page of a chat product needs."""
 
 from __future__ import annotations
 
@@ -8,41 +8,54 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from bench.processes import BenchError
-from bench.websocket import connect
+from bench.websocket import WebSocket, connect
 
-#: Engine.IO's packets, and Socket.IO's inside of its messages.
+#: Packet types of Engine.IO.
 PING, PONG = b"2", "3"
-JOIN, REFUSED, EVENT = "40", "44", "42"
-JOIN_LIMIT_S = 30
+
+#: Packet types of Socket.IO, inside a message packet of Engine.IO.
+CONNECT, CONNECT_ERROR, EVENT = "40", "44", "42"
+
+CONNECT_TIMEOUT_S = 30
 
 
-class SocketIO:
-    """A connection that has joined; `on_text` gets all that follows, packets as they are."""
+class SocketIOClient:
+    """One connection. `on_text` is called with every packet after the handshake, undecoded."""
+
+    _socket: WebSocket
+    session_id: str
+    """The server's id of this connection."""
 
     def __init__(self, on_text: Callable[[bytes, int], None]) -> None:
         self._on_text = on_text
-        self._joined: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        self._connected: asyncio.Future[str] = asyncio.get_running_loop().create_future()
 
-    async def open(self, url: str, headers: Mapping[str, str], about: Mapping[str, str]) -> None:
-        """Connect, and say who this is: `about` is the server's own. Raises BenchError when it is refused."""
-        self._socket = await connect(f"{url}?EIO=4&transport=websocket", headers, self._take)
-        self.closed = self._socket.closed
-        self.close = self._socket.close
-        self._socket.send(JOIN + json.dumps(about))
-        async with asyncio.timeout(JOIN_LIMIT_S):
-            # The server's name for this connection.
-            self.session_id = await self._joined
+    async def open(self, url: str, headers: Mapping[str, str], auth: Mapping[str, str]) -> None:
+        """Connect and authenticate. Raise BenchError if the server refuses, and TimeoutError if it does not answer."""
+        self._socket = await connect(f"{url}?EIO=4&transport=websocket", headers, self._handle_packet)
+        self._socket.send(CONNECT + json.dumps(auth))
+        async with asyncio.timeout(CONNECT_TIMEOUT_S):
+            self.session_id = await self._connected
 
-    def _take(self, data: bytes, at_us: int) -> None:
+    @property
+    def closed(self) -> asyncio.Future[None]:
+        """Completed when the connection is closed."""
+        return self._socket.closed
+
+    def _handle_packet(self, data: bytes, received_at_us: int) -> None:
         if data == PING:
             self._socket.send(PONG)
-        elif data.startswith(JOIN.encode()):
-            self._joined.set_result(json.loads(data[len(JOIN) :])["sid"])
-        elif data.startswith(REFUSED.encode()):
-            self._joined.set_exception(BenchError(f"refused: {data.decode()}"))
+        elif data.startswith(CONNECT.encode()):
+            self._connected.set_result(json.loads(data[len(CONNECT) :])["sid"])
+        elif data.startswith(CONNECT_ERROR.encode()):
+            self._connected.set_exception(BenchError(f"Socket.IO refused the connection: {data.decode()}"))
         else:
-            self._on_text(data, at_us)
+            self._on_text(data, received_at_us)
 
-    def emit(self, event: str, *values: Any) -> None:  # noqa: ANN401 - JSON
-        """Send one event; no answer is asked for."""
+    def emit(self, event: str, *values: Any) -> None:  # noqa: ANN401 - any JSON value
+        """Send an event without waiting for an acknowledgement."""
         self._socket.send(EVENT + json.dumps([event, *values]))
+
+    async def close(self) -> None:
+        """Close the connection."""
+        await self._socket.close()

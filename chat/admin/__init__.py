@@ -1,7 +1,10 @@
-"""The admin: staff review conversations, and operators keep the catalogue of models."""
+"""The admin: staff review conversations, and operators maintain the model catalogue.
+
+Django imports this package, which registers all admins.
+"""
 
 from __future__ import annotations
 
-from chat.admin import catalogue, people, records, review
+from chat.admin import catalogue, conversations, logs, records, users
 
-__all__ = ["catalogue", "people", "records", "review"]
+__all__ = ["catalogue", "conversations", "logs", "records", "users"]

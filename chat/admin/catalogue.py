@@ -1,12 +1,11 @@
-"""The catalogue: operators choose which models are offered, under which presets, and what every model is told.
+"""The admin of the model catalogue: language models, presets and the instructions that every model receives.
 
-Who may do what is as Django has it: view, add, change and delete permissions of each.
+Django's view, add, change and delete permissions of each model decide who may do what.
 """
 
 from __future__ import annotations
 
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
 
 from django import forms
 from django.conf import settings
@@ -14,40 +13,43 @@ from django.contrib import admin
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest
 
-from chat.catalogue.instructions import default_texts
 from chat.models import Instruction, LanguageModel, Preset
-
-if TYPE_CHECKING:
-    ModelAdmin = admin.ModelAdmin[Any]
-    ModelForm = forms.ModelForm[LanguageModel]
-else:
-    ModelAdmin = admin.ModelAdmin
-    ModelForm = forms.ModelForm
+from chat.prompt.instructions import default_texts
+from chat.providers import get_provider
 
 UNKNOWN = "not known"
 
 
-def tools_of(row: LanguageModel | Preset) -> set[str]:
-    """What it may use, in a word each."""
-    tools = {"code": row.code_execution, "search": row.google_search, "addresses": row.url_context}
-    return {word for word, is_on in tools.items() if is_on}
+def list_tools(row: LanguageModel | Preset) -> set[str]:
+    """Return the names of the tools that a model or preset may use."""
+    tools = {"code": row.code_execution, "search": row.web_search, "addresses": row.url_context}
+    return {name for name, is_enabled in tools.items() if is_enabled}
 
 
-class LanguageModelForm(ModelForm):
-    """A model's settings; the sentences about both ways of thinking are the table's own."""
+class LanguageModelForm(forms.ModelForm[LanguageModel]):
+    """The settings of a language model. The database model itself validates the thinking settings."""
 
     def clean_provider(self) -> str:
-        """Raises ValidationError for a provider that the settings do not have: no answer could come from it."""
+        """Return the provider. Raise ValidationError if it is not configured, because it could not answer."""
         provider: str = self.cleaned_data["provider"]
         if provider not in settings.CHAT_PROVIDERS:
             known = ", ".join(settings.CHAT_PROVIDERS)
             raise ValidationError(f"There is no provider “{provider}” here. Known: {known}.")
         return provider
 
+    def clean_endpoint(self) -> str:
+        """Return the endpoint. Raise ValidationError if the provider does not have it."""
+        provider, endpoint = self.cleaned_data.get("provider", ""), self.cleaned_data["endpoint"]
+        try:
+            get_provider(provider, endpoint)
+        except LookupError:
+            raise ValidationError(f"There is no endpoint “{endpoint}” of the provider here.") from None
+        return str(endpoint)
+
 
 @admin.register(LanguageModel)
-class LanguageModelAdmin(ModelAdmin):
-    """The models, those that are offered and those that wait for it."""
+class LanguageModelAdmin(admin.ModelAdmin[LanguageModel]):
+    """All known language models, enabled or not."""
 
     form = LanguageModelForm
     list_display = ("__str__", "name", "provider", "is_enabled", "position", "tools", "prices", "missing_since")
@@ -62,11 +64,11 @@ class LanguageModelAdmin(ModelAdmin):
     search_fields = ("name", "label", "description")
     readonly_fields = ("listed_at", "missing_since")
     fieldsets = (
-        (None, {"fields": ("provider", "name", "label", "description", "is_enabled", "position")}),
+        (None, {"fields": ("provider", "endpoint", "name", "label", "description", "is_enabled", "position")}),
         (
             "What it can do",
             {
-                "fields": ("code_execution", "google_search", "url_context", "image_output"),
+                "fields": ("code_execution", "web_search", "url_context", "image_output"),
                 "description": "Only what the provider documents for this model: it refuses requests for more.",
             },
         ),
@@ -90,30 +92,30 @@ class LanguageModelAdmin(ModelAdmin):
 
     @admin.display(description="tools")
     def tools(self, row: LanguageModel) -> str:
-        """What it can use, and whether it makes images."""
-        return ", ".join([*sorted(tools_of(row)), *(["images"] if row.image_output else [])]) or "none"
+        """Tools that the model can use, and whether it generates images."""
+        return ", ".join([*sorted(list_tools(row)), *(["images"] if row.image_output else [])]) or "none"
 
     @admin.display(description="US$ per million in / out", ordering="input_price")
     def prices(self, row: LanguageModel) -> str:
-        """Of input and output; prices that no longer hold are none."""
+        """Prices of input and output tokens; expired prices are not shown."""
         if row.has_lapsed_prices:
             return f"{UNKNOWN} after {row.prices_until}"
-        shown = [
-            UNKNOWN if price is None else f"{price.normalize():f}" for price in (row.input_price, row.output_price)
-        ]
-        return UNKNOWN if set(shown) == {UNKNOWN} else " / ".join(shown)
+        prices = (row.input_price, row.output_price)
+        if prices == (None, None):
+            return UNKNOWN
+        return " / ".join(UNKNOWN if price is None else f"{price.normalize():f}" for price in prices)
 
 
 @admin.register(Preset)
-class PresetAdmin(ModelAdmin):
-    """The names that people know."""
+class PresetAdmin(admin.ModelAdmin[Preset]):
+    """Presets: named combinations of a model and its settings, from which users choose."""
 
     list_display = ("label", "slug", "language_model", "is_enabled", "position", "thinking", "tools", "missing_since")
     list_editable = ("is_enabled", "position")
     list_filter = ("is_enabled", "language_model")
     list_select_related = ("language_model",)
     search_fields = ("label", "slug", "description", "language_model__name")
-    prepopulated_fields = {"slug": ("label",)}  # noqa: RUF012 - Django's own spelling
+    prepopulated_fields = {"slug": ("label",)}  # noqa: RUF012 - Django declares it as a plain dict
     fieldsets = (
         (None, {"fields": ("label", "slug", "description", "language_model", "is_enabled", "position")}),
         (
@@ -126,7 +128,7 @@ class PresetAdmin(ModelAdmin):
         (
             "What it may do",
             {
-                "fields": ("code_execution", "google_search", "url_context"),
+                "fields": ("code_execution", "web_search", "url_context"),
                 "description": "What its model cannot do stays off.",
             },
         ),
@@ -135,30 +137,30 @@ class PresetAdmin(ModelAdmin):
 
     @admin.display(description="thinking")
     def thinking(self, row: Preset) -> str:
-        """Its level or budget; empty where its model decides."""
+        """Thinking level or budget of the preset; empty if the model's own setting applies."""
         return row.get_thinking_level_display() or ("" if row.thinking_budget is None else f"{row.thinking_budget:,}")
 
     @admin.display(description="tools")
     def tools(self, row: Preset) -> str:
-        """What it really may use: its model must have it too."""
-        return ", ".join(sorted(tools_of(row) & tools_of(row.language_model))) or "none"
+        """Tools that both the preset and its model allow."""
+        return ", ".join(sorted(list_tools(row) & list_tools(row.language_model))) or "none"
 
     @admin.display(description="missing since", ordering="language_model__missing_since")
     def missing_since(self, row: Preset) -> datetime | None:
-        """Since when its model is."""
+        """Time since when the provider no longer lists the preset's model."""
         return row.language_model.missing_since
 
 
 @admin.register(Instruction)
-class InstructionAdmin(ModelAdmin):
-    """One row at most; without it the product's own texts hold."""
+class InstructionAdmin(admin.ModelAdmin[Instruction]):
+    """The instructions for all models. There is at most one row; without it the default texts apply."""
 
     list_display = ("__str__",)
     fieldsets = (
         (
             None,
             {
-                "fields": ("general", "code_execution", "google_search", "image_output"),
+                "fields": ("general", "code_execution", "web_search", "image_output"),
                 "description": (
                     "These texts stand before those of presets and conversations, and replace the product's own,"
                     " which a new form is filled with. An empty one says nothing. Delete this to go back to the"
@@ -169,14 +171,14 @@ class InstructionAdmin(ModelAdmin):
     )
 
     def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, str | list[str]]:
-        """What the product says."""
+        """Fill a new form with the default texts."""
         return dict(default_texts())
 
     def has_add_permission(self, request: HttpRequest) -> bool:
-        """Where there is none yet."""
+        """Return whether the user may add the row, and it does not exist yet."""
         return super().has_add_permission(request) and not Instruction.objects.exists()
 
     def save_model(self, request: HttpRequest, obj: Instruction, form: forms.Form, change: bool) -> None:
-        """As the one row."""
+        """Save the form as the only row."""
         obj.pk = 1
         super().save_model(request, obj, form, change)

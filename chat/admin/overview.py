@@ -1,9 +1,6 @@
-"""The overview: charts of how the product is used and how it is, for its operators."""
+"""The overview page: charts of usage, cost, failures and uploads for operators."""
 
 from __future__ import annotations
-
-import os
-import socket
 
 from django.contrib import admin
 from django.core.exceptions import PermissionDenied
@@ -12,8 +9,9 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from chat.overview.charts import charts, dollars, whole
-from chat.overview.reading import read_overview
+from chat.overview.charts import build_charts
+from chat.overview.number_format import format_dollars, format_integer
+from chat.overview.queries import read_overview
 
 PERIODS_DAYS = (7, 30, 90)
 DEFAULT_DAYS = 30
@@ -21,22 +19,22 @@ DEFAULT_DAYS = 30
 
 @require_safe
 def overview(request: HttpRequest) -> HttpResponse:
-    """The page; `?days=` is one of PERIODS_DAYS."""
+    """Render the page. The URL parameter `days` is one of `PERIODS_DAYS`; any other value means `DEFAULT_DAYS`."""
     if not request.user.has_perm("chat.view_overview"):
         raise PermissionDenied
-    asked = request.GET.get("days", "")
-    days = next((days for days in PERIODS_DAYS if asked == str(days)), DEFAULT_DAYS)
-    found = read_overview(days, timezone.now())
+    requested = request.GET.get("days", "")
+    days = next((days for days in PERIODS_DAYS if requested == str(days)), DEFAULT_DAYS)
+    statistics = read_overview(days, timezone.now())
+    total = statistics.total_usage
     context = {
         **admin.site.each_context(request),
         "title": "Overview",
-        "overview": found,
-        "charts": charts(found),
+        "overview": statistics,
+        "charts": build_charts(statistics),
         "periods": PERIODS_DAYS,
         "period": days,
-        "turns": whole(found.total.turns),
-        "cost": dollars(found.total.cost),
-        "tokens": whole(found.total.tokens),
-        "process": f"{socket.gethostname()}, process {os.getpid()}",
+        "turns": format_integer(total.turns),
+        "cost": format_dollars(total.cost),
+        "tokens": format_integer(total.tokens),
     }
     return render(request, "admin/overview.html", context)

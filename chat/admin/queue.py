@@ -1,6 +1,6 @@
-"""The queue: conversations as a list to be worked through. What its columns show is read for one page at a time.
+"""The review queue: the list of conversations with filters, search and the order in which reviewers work.
 
-Pages of the list cost the same number of queries whatever there is; a page of a conversation is `page`'s matter.
+A page of the list needs a constant number of queries. The page of one conversation is in `review_page`.
 """
 
 from __future__ import annotations
@@ -9,126 +9,126 @@ import uuid
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.conf import settings
 from django.contrib import admin
 from django.contrib.admin.options import IncorrectLookupParameters
 from django.contrib.admin.views.main import ChangeList
-from django.db.models import BigIntegerField, Count, OuterRef, Q, QuerySet, Subquery, Sum
-from django.db.models.fields.json import KeyTextTransform
-from django.db.models.functions import Cast
+from django.db.models import Count, OuterRef, Q, QuerySet, Subquery, Sum
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.template.loader import render_to_string
 from django.utils import timezone
 from django.utils.safestring import SafeString
 
-from chat.admin import filters, guard
-from chat.admin.guard import DeclaredLookups
-from chat.admin.read_only import ModelAdmin, count_of
-from chat.models import Conversation, Feedback, Message, Review, State, Turn
-from chat.models.search import Holds
+from chat.admin import filters, input_filters
+from chat.admin.base import ReadOnlyAdmin, count_related
+from chat.admin.read_access import get_visible_title, list_ids_with_reason, may_read_conversations
+from chat.models import Conversation, Feedback, Message, Review, ReviewState, Turn
+from chat.models.search import ContainsTerm
+from chat.overview.sql_functions import TotalTokens
 from chat.search.query import parse
+
+SEARCH_LIMIT = 200
+"""Maximum length of a search text, in characters; the rest is ignored."""
 
 
 @dataclass(frozen=True, slots=True)
-class InQueue:
-    """What the list shows of one conversation besides its own columns."""
+class QueueEntry:
+    """What the list shows of a conversation in addition to the conversation's own columns."""
 
-    state: str
-    assignee: str
-    labels: tuple[str, ...]
-    messages: int
-    last_status: str
-    tokens: int
-    good: int
-    bad: int
-
-
-UNKNOWN = InQueue(State.UNREVIEWED, "", (), 0, "", 0, 0, 0)
+    state: str = ReviewState.UNREVIEWED
+    assignee: str = ""
+    labels: tuple[str, ...] = ()
+    messages: int = 0
+    last_turn_status: str = ""
+    """Empty if there is no turn."""
+    tokens: int = 0
+    good_answers: int = 0
+    bad_answers: int = 0
 
 
-def in_queue(ids: Sequence[uuid.UUID]) -> dict[uuid.UUID, InQueue]:
-    """Of a page's conversations, in three queries."""
+EMPTY_ENTRY = QueueEntry()
+
+
+def load_entries(ids: Sequence[uuid.UUID]) -> dict[uuid.UUID, QueueEntry]:
+    """Return the entries of these conversations by id, in three queries. Deleted conversations are left out."""
     reviews = {
         review.pk: review
         for review in Review.objects.filter(pk__in=ids).select_related("assignee").prefetch_related("labels")
     }
-    last = Turn.objects.filter(conversation=OuterRef("pk")).order_by("-created_at")
-    turns = Turn.objects.filter(conversation=OuterRef("pk")).order_by().values("conversation")
-    used = turns.annotate(used=Sum(Cast(KeyTextTransform("total", "usage"), BigIntegerField()))).values("used")
-    rated = Feedback.objects.filter(message__conversation=OuterRef("pk")).order_by().values("message__conversation")
+    turns = Turn.objects.filter(conversation=OuterRef("pk"))
+    tokens = turns.order_by().values("conversation").annotate(tokens=Sum(TotalTokens("usage"))).values("tokens")
     rows = (
         Conversation.objects.filter(pk__in=ids)
         .order_by()
         .values_list(
             "pk",
-            count_of(Message, "conversation"),
-            Subquery(last.values("status")[:1]),
-            Subquery(used),
-            Subquery(rated.annotate(number=Count("pk", filter=Q(is_good=True))).values("number")),
-            Subquery(rated.annotate(number=Count("pk", filter=Q(is_good=False))).values("number")),
+            count_related(Message, "conversation"),
+            Subquery(turns.order_by("-created_at").values("status")[:1]),
+            Subquery(tokens),
+            _count_feedback(is_good=True),
+            _count_feedback(is_good=False),
         )
     )
-    found = {}
-    for pk, messages, status, tokens, good, bad in rows:
+    entries = {}
+    for pk, messages, last_turn_status, used_tokens, good_answers, bad_answers in rows:
         review = reviews.get(pk)
-        found[pk] = InQueue(
-            state=review.state if review else State.UNREVIEWED,
+        entries[pk] = QueueEntry(
+            state=review.state if review else ReviewState.UNREVIEWED,
             assignee=review.assignee.get_username() if review and review.assignee else "",
             labels=tuple(label.name for label in review.labels.all()) if review else (),
             messages=messages or 0,
-            last_status=status or "",
-            tokens=tokens or 0,
-            good=good or 0,
-            bad=bad or 0,
+            last_turn_status=last_turn_status or "",
+            tokens=used_tokens or 0,
+            good_answers=good_answers or 0,
+            bad_answers=bad_answers or 0,
         )
-    return found
+    return entries
 
 
-class QueueList(ChangeList):
-    """A page of the queue; without the reason that is asked for, titles are not in it at all."""
+def _count_feedback(*, is_good: bool) -> Subquery:
+    rows = Feedback.objects.filter(message__conversation=OuterRef("pk")).order_by().values("message__conversation")
+    return Subquery(rows.annotate(count=Count("pk", filter=Q(is_good=is_good))).values("count"))
+
+
+class QueueChangeList(ChangeList):
+    """A page of the queue. A title that the user must not see yet is replaced by the short id."""
 
     def get_results(self, request: HttpRequest) -> None:
-        """Read the page's rows, and what the columns show of them."""
+        """Load the rows of the page and their entries."""
         super().get_results(request)
         rows = list(self.result_list)
-        known = in_queue([row.pk for row in rows])
+        entries = load_entries([row.pk for row in rows])
         for row in rows:
-            row.in_queue = known.get(row.pk, UNKNOWN)
-            row.title = guard.shown_title(request, row)
+            row.queue_entry = entries.get(row.pk, EMPTY_ENTRY)
+            row.title = get_visible_title(request, row)
         self.result_list = rows
 
 
-class QueueWalk(QueueList):
-    """The same filters and order, for the conversation that comes next."""
+class FilteredChangeList(QueueChangeList):
+    """The filters and the order of the queue without its rows, to find the neighbours of a conversation."""
 
     def get_results(self, request: HttpRequest) -> None:
-        """Nothing is listed."""
+        """Load no rows."""
         self.result_list, self.result_count, self.full_result_count = [], 0, None
         self.multi_page, self.can_show_all = False, False
 
 
-if TYPE_CHECKING:
-    _Base = ModelAdmin
-else:
-    _Base = object
-
-
-class QueueAdmin(DeclaredLookups, _Base):
-    """The list of `ConversationAdmin`."""
+class QueueAdmin(ReadOnlyAdmin[Conversation]):
+    """The list of conversations."""
 
     list_display = (
-        "title_shown",
+        "visible_title",
         "owner_name",
         "state",
         "labels",
         "feedback",
         "last_turn",
-        "used",
-        "changed",
+        "message_and_token_count",
+        "last_change",
     )
-    list_display_links = ("title_shown",)
+    list_display_links = ("visible_title",)
     empty_value_display = ""
     list_filter = (
         filters.StateFilter,
@@ -137,42 +137,48 @@ class QueueAdmin(DeclaredLookups, _Base):
         filters.LastTurnFilter,
         filters.FailedCodeFilter,
         filters.GraphsFilter,
-        filters.UserFilter,
-        filters.LabelFilter,
-        filters.PeriodFilter,
+        input_filters.UserFilter,
+        input_filters.LabelFilter,
+        input_filters.PeriodFilter,
         filters.ModelFilter,
         filters.TokensFilter,
     )
     list_per_page = 25
     list_max_show_all = 25
-    search_fields = ("title",)  # its box; what is searched, `get_search_results` says
+    # Makes Django show the search box; `get_search_results` decides what is searched.
+    search_fields = ("title",)
     search_help_text = (
         "An id, or words of titles and messages; “quotes” keep words together."
         " Where reasons are asked for, only what you have opened with one is searched for words."
     )
     ordering = ("-updated_at", "-pk")
-    sortable_by = ("changed",)
+    sortable_by = ("last_change",)
+
+    def has_review_permission(self, request: HttpRequest) -> bool:
+        """Return whether the user may write verdicts."""
+        return may_read_conversations(request) and bool(request.user.has_perm("chat.change_review"))
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Conversation]:
-        """With their owners, of whom the list needs the name."""
+        """Return the conversations with their owners, of whom only the name is loaded."""
         rows = Conversation.objects.select_related("owner").order_by(*self.ordering)
         return rows.defer("system_instruction", "owner__password", "owner__email")
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
-        """The list takes all of the window's width."""
+        """Render the list over the full width of the window."""
         context = {"title": "Conversations to review", "is_nav_sidebar_enabled": False, **(extra_context or {})}
         return super().changelist_view(request, context)
 
     def get_changelist(self, request: HttpRequest, **kwargs: object) -> type[ChangeList]:
-        """As a page, or for what comes next."""
-        return QueueWalk if getattr(request, "is_walk", False) else QueueList
+        """Return the class that loads a page, or only the filters if `find_neighbours` asks."""
+        return FilteredChangeList if getattr(request, "needs_only_filters", False) else QueueChangeList
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Conversation], search_term: str
     ) -> tuple[QuerySet[Conversation], bool]:
-        """By an id, or by the index of words. Where reasons are asked for, only in what was opened with one.
+        """Search by id, or in the full-text index.
 
-        A search over all would tell who said what without a line in the log.
+        If reasons are required, the index search covers only conversations for which the user has entered one. A search
+        in all conversations would reveal who wrote what, without an entry in the access log.
         """
         if not search_term.strip():
             return queryset, False
@@ -180,83 +186,86 @@ class QueueAdmin(DeclaredLookups, _Base):
             return queryset.filter(pk=uuid.UUID(search_term.strip())), False
         except ValueError:
             pass
-        terms = parse(search_term[:200])
+        terms = parse(search_term[:SEARCH_LIMIT])
         if settings.REVIEW_NEEDS_REASON:
-            queryset = queryset.filter(pk__in=guard.opened_ids(request))
-        return (queryset.filter(*map(Holds, terms)) if terms else queryset.none()), False
+            queryset = queryset.filter(pk__in=list_ids_with_reason(request))
+        return (queryset.filter(*map(ContainsTerm, terms)) if terms else queryset.none()), False
 
     @admin.display(description="conversation")
-    def title_shown(self, conversation: Conversation) -> str:
-        """Its title, if it may be shown."""
+    def visible_title(self, conversation: Conversation) -> str:
+        """Title, which `QueueChangeList` has replaced if the user must not see it."""
         return str(conversation)
 
     @admin.display(description="user")
     def owner_name(self, conversation: Conversation) -> str:
-        """Whose it is."""
+        """Username of the owner."""
         return conversation.owner.get_username()
 
     @admin.display(description="review")
     def state(self, conversation: Conversation) -> SafeString:
-        """Where its review stands, and who looks into it."""
-        shown = _shown(conversation)
-        context = {"state": State(shown.state), "name": shown.assignee}
+        """State of the review, and its assignee."""
+        entry = _entry_of(conversation)
+        context = {"state": ReviewState(entry.state), "name": entry.assignee}
         return render_to_string("admin/chat/conversation/_state.html", context)
 
     @admin.display(description="labels")
     def labels(self, conversation: Conversation) -> str:
-        """What reviewers marked it with."""
-        return ", ".join(_shown(conversation).labels)
+        """Labels of the review, separated by commas."""
+        return ", ".join(_entry_of(conversation).labels)
 
     @admin.display(description="feedback")
     def feedback(self, conversation: Conversation) -> str:
-        """How many answers its owner finds good and bad."""
-        shown = _shown(conversation)
-        counts = (f"{number} {word}" for number, word in ((shown.good, "good"), (shown.bad, "bad")) if number)
-        return ", ".join(counts)
+        """Number of answers that the owner rated as good and as bad."""
+        entry = _entry_of(conversation)
+        counts = ((entry.good_answers, "good"), (entry.bad_answers, "bad"))
+        return ", ".join(f"{count} {word}" for count, word in counts if count)
 
     @admin.display(description="last turn")
     def last_turn(self, conversation: Conversation) -> str:
-        """How its last generation ended, or stands."""
-        return _shown(conversation).last_status
+        """Status of the newest turn."""
+        return _entry_of(conversation).last_turn_status
 
     @admin.display(description="messages / tokens")
-    def used(self, conversation: Conversation) -> str:
-        """How long it is."""
-        return f"{_shown(conversation).messages:,} / {_shown(conversation).tokens:,}"
+    def message_and_token_count(self, conversation: Conversation) -> str:
+        """Number of messages, and tokens of all answers."""
+        entry = _entry_of(conversation)
+        return f"{entry.messages:,} / {entry.tokens:,}"
 
     @admin.display(description="last change", ordering="updated_at")
-    def changed(self, conversation: Conversation) -> str:
-        """When something last happened in it."""
+    def last_change(self, conversation: Conversation) -> str:
+        """Time of the last change, in the server's time zone."""
         return f"{timezone.localtime(conversation.updated_at):%Y-%m-%d %H:%M}"
 
-    def beside(
-        self, request: HttpRequest, conversation: Conversation, filters_kept: str
+    def find_neighbours(
+        self, request: HttpRequest, conversation: Conversation, list_filters: str
     ) -> tuple[uuid.UUID | None, uuid.UUID | None]:
-        """Ids of the conversations before and after it in the list with these filters; None where there is none.
+        """Return the ids of the previous and the next conversation in the list, or `None` at an end of it.
 
-        It may have left the filter itself: its place in the list's order is what counts.
+        `list_filters` is the query string of the list. The conversation itself may no longer match the filters; only
+        its position in the list's order counts.
         """
-        walked: Any = copy(request)
-        walked.GET, walked.is_walk = QueryDict(filters_kept), True
+        changelist_request: Any = copy(request)
+        changelist_request.GET, changelist_request.needs_only_filters = QueryDict(list_filters), True
         try:
-            changelist = self.get_changelist_instance(walked)
+            changelist = self.get_changelist_instance(changelist_request)
         except IncorrectLookupParameters:
-            walked.GET = QueryDict()
-            changelist = self.get_changelist_instance(walked)
-        # The one column that the list is sorted by; the newest come first unless the other way was chosen.
-        is_rising = changelist.get_ordering(walked, changelist.root_queryset)[0] == "updated_at"
+            changelist_request.GET = QueryDict()
+            changelist = self.get_changelist_instance(changelist_request)
+        # The list can only be sorted by its last change; the newest come first by default.
+        is_ascending = changelist.get_ordering(changelist_request, changelist.root_queryset)[0] == "updated_at"
         at = conversation.updated_at
-        lower, higher = Q(updated_at__lt=at), Q(updated_at__gt=at)
-        after = (higher if is_rising else lower) | Q(updated_at=at, pk__lt=conversation.pk)
-        before = (lower if is_rising else higher) | Q(updated_at=at, pk__gt=conversation.pk)
-        onwards, back = ("updated_at", "-updated_at") if is_rising else ("-updated_at", "updated_at")
+        older, newer = Q(updated_at__lt=at), Q(updated_at__gt=at)
+        is_next = (newer if is_ascending else older) | Q(updated_at=at, pk__lt=conversation.pk)
+        is_previous = (older if is_ascending else newer) | Q(updated_at=at, pk__gt=conversation.pk)
+        forwards, backwards = ("updated_at", "-updated_at") if is_ascending else ("-updated_at", "updated_at")
         rows = changelist.queryset.select_related(None).values_list("pk", flat=True)
         return (
-            rows.filter(before).order_by(back, "pk").first(),
-            rows.filter(after).order_by(onwards, "-pk").first(),
+            rows.filter(is_previous).order_by(backwards, "pk").first(),
+            rows.filter(is_next).order_by(forwards, "-pk").first(),
         )
 
 
-def _shown(conversation: Conversation) -> InQueue:
-    found: InQueue = getattr(conversation, "in_queue", UNKNOWN)
-    return found
+def _entry_of(conversation: Conversation) -> QueueEntry:
+    """Return the entry that `QueueChangeList` has attached to the row."""
+    entry: QueueEntry = getattr(conversation, "queue_entry", EMPTY_ENTRY)
+    return entry

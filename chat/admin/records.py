@@ -1,51 +1,86 @@
-"""Rows below a conversation as they are stored, and the logs: read-only, and lists without a word that anybody said.
+"""Read-only admins of the rows that belong to conversations: messages, parts, attachments, turns and their events.
 
-Reviewers need none of these: a conversation's page has it all. Superusers find single rows here; the page of a row
-that holds content is a reading of its conversation, see `guard`. Turns show how generations went and hold no content,
-so that operators can look into them.
+Lists show no content. Reviewers do not need these pages, because the review page shows everything. Superusers can look
+at single rows. Opening the page of a row with content counts as reading its conversation, see `read_access`. Turns hold
+no content, so operators may see them too.
 """
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, Generic
 
 from django.contrib import admin
-from django.contrib.admin.models import LogEntry
-from django.db.models import QuerySet
+from django.contrib.admin.utils import unquote
+from django.db.models import Model, QuerySet
 from django.db.models.functions import Length
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 
-from chat.admin.guard import ContentAdmin, DeclaredLookups, short_id
-from chat.admin.read_only import ModelAdmin, ReadOnly, TabularInline, count_of
+from chat.admin.base import M, ReadOnlyAdmin, ReadOnlyMixin, count_related
+from chat.admin.read_access import log_read_or_redirect, may_read_conversations, shorten_id
 from chat.admin.transcripts import seconds_between
-from chat.models import AccessEntry, Conversation, Message, MessageAttachment, Part, Turn, TurnEvent
-
-#: Their names are what people said.
-CONTENT_MODELS = frozenset({"conversation", "message", "part", "messageattachment", "attachment"})
+from chat.models import Conversation, Message, MessageAttachment, Part, Turn, TurnEvent
 
 
-class PartInline(ReadOnly, TabularInline):
+class ContentAdmin(ReadOnlyAdmin[M], Generic[M]):
+    """Base class for rows that hold content. The page of a row is logged as a read of its conversation."""
+
+    def conversation_of(self, row: M) -> Conversation:
+        """Return the conversation to which a row belongs."""
+        raise NotImplementedError
+
+    def has_view_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        """Return whether the user may view this model and may read conversations."""
+        return super().has_view_permission(request) and may_read_conversations(request)
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        """Log the read and render the page of a row."""
+        if request.method != "POST" and (redirection := self._log_read_or_redirect(request, object_id)):
+            return redirection
+        return super().change_view(request, object_id, form_url, extra_context)
+
+    def history_view(
+        self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        """Log the read and render what was done to the row in the admin."""
+        redirection = self._log_read_or_redirect(request, object_id)
+        return redirection or super().history_view(request, object_id, extra_context)
+
+    def _log_read_or_redirect(self, request: HttpRequest, object_id: str) -> HttpResponse | None:
+        row = self.get_object(request, unquote(object_id))
+        if row is None or not self.has_view_permission(request, row):
+            return None  # Django's own view responds with an error.
+        return log_read_or_redirect(request, self.conversation_of(row), detail=str(self.opts.verbose_name))
+
+
+def _is_list(request: HttpRequest) -> bool:
+    """Return whether a request is for a list, and not for the page of one row."""
+    return request.resolver_match is not None and "object_id" not in request.resolver_match.kwargs
+
+
+class PartInline(ReadOnlyMixin, admin.TabularInline[Part, Message]):
     """The parts of a message."""
 
     model = Part
-    fields = ("index", "kind", "text", "language", "outcome", "call_id", "mime_type")
+    fields = ("index", "kind", "text", "data", "attachment")
     show_change_link = True
 
 
-class MessageAttachmentInline(ReadOnly, TabularInline):
-    """The files of a message."""
+class MessageAttachmentInline(ReadOnlyMixin, admin.TabularInline[MessageAttachment, Message]):
+    """The attachments of a message."""
 
     model = MessageAttachment
     fields = ("index", "attachment", "part_index")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[MessageAttachment]:
-        """With their attachments."""
+        """Load the attachments in the same query."""
         return MessageAttachment.objects.select_related("attachment")
 
 
 @admin.register(Message)
-class MessageAdmin(ContentAdmin):
-    """One side's say with its parts."""
+class MessageAdmin(ContentAdmin[Message]):
+    """One message with its parts."""
 
     list_display = ("id", "role", "conversation_id", "index", "is_shown", "characters", "created_at")
     list_filter = ("role",)
@@ -55,60 +90,52 @@ class MessageAdmin(ContentAdmin):
     inlines = (PartInline, MessageAttachmentInline)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Message]:
-        """Without what only a message's own page shows."""
+        """Return the messages with the length of their text; lists do not load the text itself."""
         messages = Message.objects.select_related("conversation").annotate(text_length=Length("text"))
-        at_list = request.resolver_match is not None and "object_id" not in request.resolver_match.kwargs
-        return messages.defer("text") if at_list else messages
+        return messages.defer("text") if _is_list(request) else messages
 
     def conversation_of(self, row: Message) -> Conversation:
-        """Where it was said."""
+        """Return the conversation of the message."""
         return row.conversation
 
     @admin.display(description="characters")
     def characters(self, message: Message) -> int | None:
-        """Length of its text."""
+        """Length of the text."""
         return getattr(message, "text_length", None)
 
 
 @admin.register(Part)
-class PartAdmin(ContentAdmin):
-    """One piece of a message, as the provider sent it."""
+class PartAdmin(ContentAdmin[Part]):
+    """One part of a message."""
 
     list_display = ("__str__", "conversation_id", "message_id", "kind", "characters")
     list_filter = ("kind",)
     search_fields = ("=message__id", "=message__conversation__id")
     ordering = ("-pk",)
-    readonly_fields = ("signature_bytes",)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Part]:
-        """Without what only a part's own page shows."""
+        """Return the parts with the length of their text; lists do not load the content itself."""
         parts = Part.objects.select_related("message__conversation").annotate(text_length=Length("text"))
-        at_list = request.resolver_match is not None and "object_id" not in request.resolver_match.kwargs
-        return parts.defer("text", "fields", "thought_signature", "message__text") if at_list else parts
+        return parts.defer("text", "data", "message__text") if _is_list(request) else parts
 
     def conversation_of(self, row: Part) -> Conversation:
-        """Where it was said."""
+        """Return the conversation of the part's message."""
         return row.message.conversation
 
     @admin.display(description="conversation id")
     def conversation_id(self, part: Part) -> str:
-        """Where it was said."""
+        """Id of the conversation."""
         return str(part.message.conversation_id)
 
     @admin.display(description="characters")
     def characters(self, part: Part) -> int | None:
-        """Length of its text, code or output."""
+        """Length of the text, code or output."""
         return getattr(part, "text_length", None)
-
-    @admin.display(description="thought signature (bytes)")
-    def signature_bytes(self, part: Part) -> int:
-        """Size of the signature that goes back to the provider."""
-        return len(part.thought_signature or b"")
 
 
 @admin.register(MessageAttachment)
-class MessageAttachmentAdmin(ContentAdmin):
-    """Where an attachment stands."""
+class MessageAttachmentAdmin(ContentAdmin[MessageAttachment]):
+    """The link between a message and an attachment that it shows."""
 
     list_display = ("attachment_id", "conversation_id", "message_id", "index", "part_index", "status")
     list_filter = ("attachment__is_graph", "attachment__status")
@@ -117,23 +144,23 @@ class MessageAttachmentAdmin(ContentAdmin):
     ordering = ("-pk",)
 
     def conversation_of(self, row: MessageAttachment) -> Conversation:
-        """Where it is shown."""
+        """Return the conversation of the message."""
         return row.message.conversation
 
     @admin.display(description="conversation id")
     def conversation_id(self, link: MessageAttachment) -> str:
-        """Where it is shown."""
+        """Id of the conversation."""
         return str(link.message.conversation_id)
 
     @admin.display(description="status")
     def status(self, link: MessageAttachment) -> str:
-        """Where the bytes are."""
+        """Upload status of the attachment."""
         return link.attachment.status
 
 
 @admin.register(TurnEvent)
-class TurnEventAdmin(ContentAdmin):
-    """One stored step of a turn."""
+class TurnEventAdmin(ContentAdmin[TurnEvent]):
+    """One event of a turn's log."""
 
     list_display = ("seq", "name", "turn_id")
     list_filter = ("name",)
@@ -141,18 +168,19 @@ class TurnEventAdmin(ContentAdmin):
     ordering = ("-pk",)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[TurnEvent]:
-        """Without their data in lists."""
-        at_list = request.resolver_match is not None and "object_id" not in request.resolver_match.kwargs
-        return TurnEvent.objects.defer("data") if at_list else TurnEvent.objects.select_related("turn__conversation")
+        """Return the events; lists do not load their data."""
+        if _is_list(request):
+            return TurnEvent.objects.defer("data")
+        return TurnEvent.objects.select_related("turn__conversation")
 
     def conversation_of(self, row: TurnEvent) -> Conversation:
-        """Whose answer it belongs to."""
+        """Return the conversation of the turn."""
         return row.turn.conversation
 
 
 @admin.register(Turn)
-class TurnAdmin(DeclaredLookups, ReadOnly, ModelAdmin):
-    """One generation: how it went, how long it took, what it used; nothing of what was said."""
+class TurnAdmin(ReadOnlyAdmin[Turn]):
+    """One turn: its status, duration, usage and error, without content."""
 
     list_display = (
         "status",
@@ -166,11 +194,11 @@ class TurnAdmin(DeclaredLookups, ReadOnly, ModelAdmin):
         "events_count",
         "created_at",
     )
-    list_filter = ("status", "error_code", "finish_reason", "provider", "model", "code_execution", "created_at")
+    list_filter = ("status", "error_code", "finish", "provider", "model", "code_execution", "created_at")
     list_select_related = ("conversation__owner",)
     search_fields = ("=id", "=conversation__id", "=conversation__owner__username", "=response_id")
     ordering = ("-created_at",)
-    # Named one by one: why code may run, what was searched for and what a preset says quote what people said.
+    # An allow-list, because other fields quote content: `code_reason`, `queries` and `parameters`.
     fields = (
         ("id", "status"),
         ("conversation_short", "owner"),
@@ -179,7 +207,8 @@ class TurnAdmin(DeclaredLookups, ReadOnly, ModelAdmin):
         ("created_at", "started_at", "first_part_at", "ended_at"),
         ("first_part_s", "duration_s", "events_count"),
         ("usage", "cost", "left_out"),
-        ("finish_reason", "error_code", "retry_after_s"),
+        ("round_count", "finish", "finish_reason"),
+        ("error_code", "retry_after_s"),
         "error_detail",
         ("lease_owner", "lease_expires_at", "stop_requested"),
         "response_id",
@@ -187,87 +216,39 @@ class TurnAdmin(DeclaredLookups, ReadOnly, ModelAdmin):
     readonly_fields = ("id", "conversation_short", "owner", "created_at", "first_part_s", "duration_s", "events_count")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Turn]:
-        """With the number of stored events."""
-        rows = Turn.objects.select_related("conversation__owner").annotate(events_total=count_of(TurnEvent, "turn"))
-        return rows.defer("metadata", "parameters", "conversation__title", "conversation__system_instruction")
+        """Return the turns with the number of their events, and without fields that hold content."""
+        rows = Turn.objects.select_related("conversation__owner").annotate(
+            events_total=count_related(TurnEvent, "turn")
+        )
+        return rows.defer("parameters", "sources", "queries", "conversation__title", "conversation__system_instruction")
 
     @admin.display(description="conversation")
     def conversation_short(self, turn: Turn) -> str:
-        """By its id: a title is made of what was said."""
-        return short_id(turn.conversation_id)
+        """Short id of the conversation, because its title is content."""
+        return shorten_id(turn.conversation_id)
 
     @admin.display(description="user")
     def owner(self, turn: Turn) -> str:
-        """Who asked."""
+        """Username of the conversation's owner."""
         return turn.conversation.owner.get_username()
 
     @admin.display(description="first part after (s)")
     def first_part_s(self, turn: Turn) -> float | None:
-        """From the question to the first part."""
+        """Seconds from the question to the first part."""
         return seconds_between(turn.created_at, turn.first_part_at)
 
     @admin.display(description="took (s)")
     def duration_s(self, turn: Turn) -> float | None:
-        """From the question to the end."""
+        """Seconds from the question to the end."""
         return seconds_between(turn.created_at, turn.ended_at)
 
     @admin.display(description="tokens")
     def tokens(self, turn: Turn) -> int | None:
-        """All that the provider counted."""
+        """All tokens, or `None` if the provider did not report them."""
         total = turn.usage.get("total")
         return total if isinstance(total, int) else None
 
     @admin.display(description="events")
     def events_count(self, turn: Turn) -> int:
-        """Stored steps of the log."""
+        """Number of events in the turn's log."""
         return getattr(turn, "events_total", None) or 0
-
-
-@admin.register(AccessEntry)
-class AccessEntryAdmin(DeclaredLookups, ReadOnly, ModelAdmin):
-    """Who of the staff read what. Titles are for the owners, who see theirs on their own page."""
-
-    list_display = ("created_at", "reader_name", "action", "conversation_id", "owner", "reason")
-    list_filter = ("action", "created_at")
-    list_select_related = ("owner",)
-    search_fields = ("=reader_name", "=owner__username", "=conversation__id")
-    ordering = ("-pk",)
-    fields: ClassVar[tuple[str, ...]] = (
-        "created_at",
-        "reader_name",
-        "action",
-        "conversation_id",
-        "owner",
-        "reason",
-    )
-    readonly_fields = ("created_at", "conversation_id")
-
-    @admin.display(description="conversation id")
-    def conversation_id(self, entry: AccessEntry) -> str:
-        """It may be gone."""
-        return str(entry.conversation_id)
-
-
-@admin.register(LogEntry)
-class LogEntryAdmin(DeclaredLookups, ReadOnly, ModelAdmin):
-    """Who of the staff changed or deleted what in the admin."""
-
-    list_display = ("action_time", "user", "content_type", "what", "get_change_message")
-    list_filter = ("action_flag", "action_time")
-    list_select_related = ("user", "content_type")
-    search_fields = ("=user__username", "=object_id")
-    fields = ("action_time", "user", "content_type", "what", "get_change_message")
-    readonly_fields = ("action_time", "what", "get_change_message")
-
-    def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> LogEntry | None:
-        """Titles of pages spell it out."""
-        entry: LogEntry | None = super().get_object(request, object_id, from_field)
-        if entry is not None:
-            entry.object_repr = self.what(entry)
-        return entry
-
-    @admin.display(description="row")
-    def what(self, entry: LogEntry) -> str:
-        """Its name, but where that is what somebody said: its id then."""
-        is_content = entry.content_type is None or entry.content_type.model in CONTENT_MODELS
-        return entry.object_id or "" if is_content else entry.object_repr

@@ -1,6 +1,6 @@
-"""What a reviewer sees of a conversation: the transcript as its owner saw it, other versions, and parts as sent.
+"""Loads what the review page shows: the transcript as its owner saw it, other versions, parts as sent, and turns.
 
-The number of queries does not grow with messages or turns.
+The number of queries does not depend on the number of messages or turns.
 """
 
 from __future__ import annotations
@@ -9,27 +9,29 @@ import json
 import uuid
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from functools import partial
 
 from django.urls import reverse
 
-from chat.exports.reading import Told, told
-from chat.fragments import AttachmentView, MessageView
+from chat.fragments import MessageView
 from chat.models import Conversation, Feedback, Message, Turn
-from chat.parts import Part, Role
-from chat.turns.about import USAGE_WORDS, dollars
-from chat.turns.branches import versions_among
-from chat.turns.transcript import attachment_view, message_views, model_message_view, user_message_view
+from chat.part_json import SIGNATURE, part_to_json
+from chat.parts import Part
+from chat.transcript.answer_details import USAGE_WORDS, dollars
+from chat.transcript.records import MessageRecord, records_in_order
+from chat.transcript.snapshot import snapshot
+from chat.transcript.versions import versions_among
+from chat.transcript.views import message_view, with_file_urls
 
-SHOWN_CHARS = 20_000
-"""Of one part as sent; the rest is in exports."""
+TEXT_LIMIT = 20_000
+"""Maximum length of a text on the page, in characters. Exports contain all of it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
-    """A message in the tree of its conversation."""
+class MessageNode:
+    """A message in the tree of its conversation. The fields are columns of `Message`."""
 
     pk: uuid.UUID
     parent_id: uuid.UUID | None
@@ -41,196 +43,211 @@ class Node:
 
 
 @dataclass(frozen=True, slots=True)
-class Other:
-    """A version out of view."""
+class VersionEntry:
+    """One version of a message that has several."""
 
     message_id: uuid.UUID
     role: str
     index: int
     number: int
-    """Among its versions, from 1, by age."""
+    """Position among the versions, counted from 1, the oldest first."""
     total: int
     is_open: bool
+    """Whether the page shows this version."""
 
 
 @dataclass(frozen=True, slots=True)
 class SentPart:
-    """A part in the words of the wire."""
+    """A part with the provider's field names and values."""
 
     index: int
     kind: str
     text: str | None
+    """At most `TEXT_LIMIT` characters."""
     cut_chars: int
-    """How much of its text is not shown."""
+    """Number of characters by which `text` was shortened."""
     facts: tuple[tuple[str, str], ...]
+    """Names and values of the fields that are set."""
     fields: str
-    """JSON; empty for none."""
+    """Unknown fields as JSON; empty if there are none."""
 
 
 @dataclass(frozen=True, slots=True)
-class Sent:
-    """A message as it was sent."""
+class SentMessage:
+    """A message with its parts as they were sent."""
 
     message: Message
     parts: tuple[SentPart, ...]
     raw: tuple[tuple[str, str], ...]
-    """Of an answer: its turn's parameters and what else the provider said, as JSON."""
+    """Names and JSON values of the turn's parameters and of the provider's metadata; empty for user messages."""
 
 
 @dataclass(frozen=True, slots=True)
-class TurnFacts:
-    """How one generation went."""
+class TurnSummary:
+    """A turn with its durations, usage and feedback."""
 
     turn: Turn
     number: int
+    """Counted from 1, the oldest first."""
     is_shown: bool
+    """Whether its answer is in the version that the owner sees."""
     first_part_s: float | None
+    """Seconds from the question to the first part."""
     duration_s: float | None
+    """Seconds from the question to the end."""
     usage: tuple[tuple[str, int], ...]
+    """Token counts as (label, tokens)."""
     total: int | None
+    """All tokens, or `None` if the provider did not report them."""
     cost: str
+    """US dollars; empty if no price is known."""
     feedback: Feedback | None
 
 
-def tree(conversation_id: uuid.UUID) -> dict[uuid.UUID, Node]:
-    """All messages, oldest first on each level; one query."""
+def load_tree(conversation_id: uuid.UUID) -> dict[uuid.UUID, MessageNode]:
+    """Return all messages of a conversation by id, ordered by depth and age; one query."""
     rows = Message.objects.filter(conversation_id=conversation_id).order_by("index", "created_at", "pk")
     columns = rows.values_list("pk", "parent_id", "index", "is_shown", "role", "created_at", "last_shown")
-    return {row[0]: Node(*row) for row in columns}
+    return {row[0]: MessageNode(*row) for row in columns}
 
 
-def families(nodes: Mapping[uuid.UUID, Node]) -> dict[uuid.UUID | None, list[uuid.UUID]]:
-    """The versions that follow each message, oldest first."""
-    found: dict[uuid.UUID | None, list[uuid.UUID]] = defaultdict(list)
+def group_by_parent(nodes: Mapping[uuid.UUID, MessageNode]) -> dict[uuid.UUID | None, list[uuid.UUID]]:
+    """Return the ids of all versions that follow each message, the oldest first."""
+    children: dict[uuid.UUID | None, list[uuid.UUID]] = defaultdict(list)
     for node in sorted(nodes.values(), key=lambda node: (node.created_at, node.pk)):
-        found[node.parent_id].append(node.pk)
-    return found
+        children[node.parent_id].append(node.pk)
+    return children
 
 
-def path_through(version_id: uuid.UUID | None, nodes: Mapping[uuid.UUID, Node]) -> list[uuid.UUID]:
-    """The path in view; or from the first message through a version down to the end that was last seen there."""
+def find_path(version_id: uuid.UUID | None, nodes: Mapping[uuid.UUID, MessageNode]) -> list[uuid.UUID]:
+    """Return the ids of the messages from the first one through a version to the end that was last shown there.
+
+    Without a version, or if the owner sees this version, return the path that the owner sees.
+    """
     if version_id is None or version_id not in nodes or nodes[version_id].is_shown:
         return [node.pk for node in nodes.values() if node.is_shown]
     path: list[uuid.UUID] = []
-    above: uuid.UUID | None = version_id
-    while above is not None:
-        path.append(above)
-        above = nodes[above].parent_id
+    ancestor_id: uuid.UUID | None = version_id
+    while ancestor_id is not None:
+        path.append(ancestor_id)
+        ancestor_id = nodes[ancestor_id].parent_id
     path.reverse()
-    below = families(nodes)
-    while children := below.get(path[-1]):
-        path.append(max(children, key=lambda pk: nodes[pk].last_shown))
+    children = group_by_parent(nodes)
+    while versions := children.get(path[-1]):
+        path.append(max(versions, key=lambda pk: nodes[pk].last_shown))
     return path
 
 
-def others(nodes: Mapping[uuid.UUID, Node], path: Iterable[uuid.UUID]) -> list[Other]:
-    """Every message that is not on this path, in the order of the tree, but for those that only follow such a one."""
-    on_path = set(path)
-    listed = []
-    for versions in families(nodes).values():
+def list_versions(nodes: Mapping[uuid.UUID, MessageNode], path: Iterable[uuid.UUID]) -> list[VersionEntry]:
+    """Return all versions of every message that has several, in the order of the tree.
+
+    Messages that have only one version are left out, even if they follow a version that is not shown.
+    """
+    open_ids = set(path)
+    entries = []
+    for versions in group_by_parent(nodes).values():
         if len(versions) > 1:
             for number, pk in enumerate(versions, start=1):
                 node = nodes[pk]
-                listed.append(Other(pk, node.role, node.index, number, len(versions), pk in on_path))
+                entries.append(VersionEntry(pk, node.role, node.index, number, len(versions), pk in open_ids))
     return sorted(
-        listed, key=lambda other: (other.index, nodes[other.message_id].parent_id or other.message_id, other.number)
+        entries, key=lambda entry: (entry.index, nodes[entry.message_id].parent_id or entry.message_id, entry.number)
     )
 
 
-def transcript(conversation: Conversation, path: list[uuid.UUID], nodes: Mapping[uuid.UUID, Node]) -> list[MessageView]:
-    """The messages of a path; files come through the reviewers' own door."""
+def load_transcript(
+    conversation: Conversation, path: list[uuid.UUID], nodes: Mapping[uuid.UUID, MessageNode]
+) -> list[MessageView]:
+    """Return the views of the messages of a path, with the URLs from which reviewers load files."""
     if all(nodes[pk].is_shown for pk in path):
-        views = message_views(conversation)
+        views = list(snapshot(conversation.pk).messages)
     else:
-        kin = families(nodes)
-        views = [_view(each, kin[nodes[each.message.pk].parent_id]) for each in told(path)]
-    return [_through_door(conversation.pk, view) for view in views]
+        children = group_by_parent(nodes)
+        views = [
+            message_view(record, versions_among(record.message.pk, children[record.message.parent_id]))
+            for record in records_in_order(path)
+        ]
+    # The page shows the feedback in its table of turns.
+    return [with_file_urls(view, partial(build_file_url, conversation.pk)) for view in views]
 
 
-def _view(each: Told, versions: list[uuid.UUID]) -> MessageView:
-    message = each.message
-    among = versions_among(message.pk, versions)
-    if message.role == Role.USER or each.turn is None:
-        files = [attachment_view(placed.attachment, placed.index) for placed in each.attachments]
-        return user_message_view(message, files, among)
-    shown: dict[int | None, list[AttachmentView]] = defaultdict(list)
-    for placed in each.attachments:
-        shown[placed.part_index].append(attachment_view(placed.attachment, placed.index))
-    return model_message_view(message, each.turn, each.parts, shown, among, left_out=each.left_out)
-
-
-def _through_door(conversation_id: uuid.UUID, view: MessageView) -> MessageView:
-    def moved(attachments: Iterable[AttachmentView]) -> tuple[AttachmentView, ...]:
-        return tuple(replace(each, url=file_url(conversation_id, each.attachment_id)) for each in attachments)
-
-    parts = tuple(replace(part, attachments=moved(part.attachments)) for part in view.parts)
-    # What its owner thinks of an answer stands among the facts: here are no buttons for it.
-    return replace(view, parts=parts, attachments=moved(view.attachments), rating=None)
-
-
-def file_url(conversation_id: uuid.UUID, attachment_id: uuid.UUID) -> str:
-    """Where a reviewer reads a file of a conversation."""
+def build_file_url(conversation_id: uuid.UUID, attachment_id: uuid.UUID) -> str:
+    """Return the URL from which reviewers load a file of a conversation."""
     return reverse("admin:chat_conversation_file", args=[conversation_id, attachment_id])
 
 
-def as_sent(path: list[uuid.UUID]) -> list[Sent]:
-    """The same messages in the words of the wire."""
+def load_sent_messages(path: list[uuid.UUID]) -> list[SentMessage]:
+    """Return the messages of a path with their parts as they were sent."""
     return [
-        Sent(
-            message=each.message,
-            parts=tuple(_sent(index, part, each.part_attachments.get(index)) for index, part in enumerate(each.parts)),
-            raw=_raw(each.turn) if each.turn else (),
+        SentMessage(
+            message=record.message,
+            parts=tuple(
+                _sent_part(index, part, record.part_attachments.get(index)) for index, part in enumerate(record.parts)
+            ),
+            raw=_raw_fields(record) if record.turn else (),
         )
-        for each in told(path)
+        for record in records_in_order(path)
     ]
 
 
-def _sent(index: int, part: Part, attachment: int | None) -> SentPart:
-    facts = {
-        "language": part.language,
-        "outcome": part.outcome,
-        "id": part.call_id,
-        "type": part.mime_type,
-        "bytes": "" if attachment is None else f"attachment {attachment}",
-        "signature": "" if part.thought_signature is None else f"{len(part.thought_signature):,} bytes",
-    }
-    text = part.text
+def _sent_part(index: int, part: Part, attachment: int | None) -> SentPart:
+    values = part_to_json(part)
+    kind, signature = str(values.pop("kind")), str(values.pop(SIGNATURE, ""))
+    text = part.long_text
+    values.pop(part.text_field, None)
+    if attachment is not None:
+        values["bytes"] = f"attachment {attachment}"
+    if signature:
+        values["signature"] = f"{len(signature):,} characters of base64"
+    objects = {name: value for name, value in values.items() if isinstance(value, dict | list)}
     return SentPart(
         index=index,
-        kind=part.kind.value,
-        text=text if text is None else text[:SHOWN_CHARS],
-        cut_chars=max(0, len(text or "") - SHOWN_CHARS),
-        facts=tuple((name, value) for name, value in facts.items() if value),
-        fields=_json(part.fields) if part.fields else "",
+        kind=kind,
+        text=text[:TEXT_LIMIT] if part.text_field else None,
+        cut_chars=max(0, len(text) - TEXT_LIMIT),
+        facts=tuple((name, str(value)) for name, value in values.items() if name not in objects),
+        fields=_format_json(objects) if objects else "",
     )
 
 
-def _raw(turn: Turn) -> tuple[tuple[str, str], ...]:
-    said: dict[str, Any] = {
+def _raw_fields(record: MessageRecord) -> tuple[tuple[str, str], ...]:
+    turn = record.turn
+    assert turn is not None
+    fields: dict[str, object] = {
         "parameters": turn.parameters,
         "chosen": turn.chosen,
         "usage": turn.usage,
-        "metadata": turn.metadata,
-        "response": {"id": turn.response_id, "model_version": turn.model_version} if turn.response_id else {},
+        "rounds": [
+            {
+                "finish_reason": one.finish_reason,
+                "response_id": one.response_id,
+                "model_version": one.model_version,
+                "usage": one.provider_usage,
+                "metadata": one.metadata,
+            }
+            for one in record.rounds
+        ],
     }
-    return tuple((name, _json(value)) for name, value in said.items() if value)
+    return tuple((name, _format_json(value)) for name, value in fields.items() if value)
 
 
-def _json(value: object) -> str:
+def _format_json(value: object) -> str:
     text = json.dumps(value, ensure_ascii=False, indent=2, default=str)
-    return text if len(text) <= SHOWN_CHARS else f"{text[:SHOWN_CHARS]}\n…"
+    return text if len(text) <= TEXT_LIMIT else f"{text[:TEXT_LIMIT]}\n…"
 
 
-def turn_facts(conversation: Conversation, nodes: Mapping[uuid.UUID, Node]) -> list[TurnFacts]:
-    """Every generation, those out of view too; two queries."""
-    rated = {said.message_id: said for said in Feedback.objects.filter(message__conversation=conversation)}
-    turns = Turn.objects.filter(conversation=conversation).order_by("created_at", "pk").defer("metadata", "parameters")
-    return [_facts(number, turn, nodes, rated) for number, turn in enumerate(turns, start=1)]
+def load_turns(conversation: Conversation, nodes: Mapping[uuid.UUID, MessageNode]) -> list[TurnSummary]:
+    """Return all turns, including those of versions that the owner does not see; two queries."""
+    feedback = {row.message_id: row for row in Feedback.objects.filter(message__conversation=conversation)}
+    turns = Turn.objects.filter(conversation=conversation).order_by("created_at", "pk").defer("parameters")
+    return [
+        _summarize(number, turn, nodes.get(turn.message_id), feedback.get(turn.message_id))
+        for number, turn in enumerate(turns, start=1)
+    ]
 
 
-def _facts(number: int, turn: Turn, nodes: Mapping[uuid.UUID, Node], rated: Mapping[uuid.UUID, Feedback]) -> TurnFacts:
-    node = nodes.get(turn.message_id)
-    return TurnFacts(
+def _summarize(number: int, turn: Turn, node: MessageNode | None, feedback: Feedback | None) -> TurnSummary:
+    return TurnSummary(
         turn=turn,
         number=number,
         is_shown=node is not None and node.is_shown,
@@ -239,10 +256,10 @@ def _facts(number: int, turn: Turn, nodes: Mapping[uuid.UUID, Node], rated: Mapp
         usage=tuple((words, turn.usage[name]) for name, words in USAGE_WORDS.items() if turn.usage.get(name)),
         total=turn.usage.get("total"),
         cost=dollars(turn.cost),
-        feedback=rated.get(turn.message_id),
+        feedback=feedback,
     )
 
 
 def seconds_between(start: datetime, end: datetime | None) -> float | None:
-    """To a hundredth; None while there is no end."""
+    """Return the seconds from `start` to `end` with two decimal places, or `None` if there is no end yet."""
     return None if end is None else round((end - start).total_seconds(), 2)

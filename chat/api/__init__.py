@@ -1,4 +1,5 @@
-"""The REST door: one module for each noun, thin views that make the calls that the page makes.
+"""The REST API.
 
-Every answer that is not a success is a problem of RFC 9457 (`problems`); what is not theirs is a 404.
+`urls` lists the calls. `views` has one module for each noun, `serializers` their requests and responses. Every response
+that is not a success is a problem (`problems`). `schema` makes the OpenAPI document of views and serializers.
 """

@@ -1,15 +1,12 @@
-"""What went wrong, as `application/problem+json` (RFC 9457).
-
-One table of kinds, and one place where errors become answers.
-"""
+"""Errors as `application/problem+json` (RFC 9457): the problem types, and how every exception becomes a response."""
 
 from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from enum import Enum
+from typing import TypeAlias
 
 from django.core.exceptions import BadRequest, PermissionDenied, RequestDataTooBig, SuspiciousOperation
 from django.db import DatabaseError
@@ -17,103 +14,126 @@ from django.http import Http404, HttpRequest, JsonResponse, UnreadablePostError
 from django.views.decorators.csrf import csrf_exempt
 from rest_framework import exceptions
 
+from chat.parts import JSONObject
+
 PROBLEM_JSON = "application/problem+json"
-DOCS = "/api/docs/#problem-"
-RETRY_S = 5
+TYPE_URI = "/api/docs/#problem-"
+"""The prefix of the `type` of every problem. The documentation page has an anchor for each slug."""
+RETRY_AFTER_S = 5
 SIGN_IN = "Send a token as “Authorization: Bearer …”, or the cookie of a session."
+
+ErrorTree: TypeAlias = "str | Sequence[ErrorTree] | Mapping[str, ErrorTree]"
+"""Error messages as Django REST framework nests them."""
 
 logger = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class Kind:
-    """A sort of problem; its `type` is the address of its explanation."""
+class ProblemType(Enum):
+    """All types of problems. Clients tell them apart by the slug, the end of `type`."""
 
-    status: int
-    title: str
-    meaning: str
-    """For readers of the documentation."""
+    MALFORMED = "malformed", 400, "Malformed", "The body, a header or a parameter cannot be parsed."
+    INVALID = "invalid", 400, "Invalid", "Fields are missing, unknown or not valid. `errors` has a sentence for each."
+    UNAUTHENTICATED = "unauthenticated", 401, "Not signed in", "There is no valid token and no session."
+    FORBIDDEN = "forbidden", 403, "Forbidden", "A call with the session cookie lacks its CSRF token."
+    ABSENT = "absent", 404, "Not found", "It does not exist, or it is not yours. The response is the same for both."
+    METHOD = "method", 405, "Method not allowed", "The header `Allow` lists the methods of this URL."
+    CONFLICT = "conflict", 409, "Cannot start", "An answer cannot start now. `detail` says why."
+    NOT_RATABLE = "not-ratable", 409, "Cannot be rated", "Only answers that have ended can be rated."
+    TURN_LIVE = (
+        "turn-live",
+        409,
+        "An answer is being written",
+        "A conversation has one live turn at a time. `turn` is its id. Stop it, or wait for its end.",
+    )
+    FORGOTTEN = (
+        "forgotten",
+        410,
+        "Events have expired",
+        "The log of this turn was deleted after a day. Follow the turn again without `Last-Event-ID`.",
+    )
+    CHANGED = "changed", 412, "It has changed", "It no longer has the `ETag` of `If-Match`. Read it again."
+    TOO_LARGE = "too-large", 413, "Too large", "The body is too large. `detail` says how much may be sent."
+    MEDIA_TYPE = "media-type", 415, "Unsupported media type", "This call does not accept the body's `Content-Type`."
+    REFUSED = (
+        "refused",
+        422,
+        "Refused",
+        "The request is well-formed, but it names a model or a file that does not exist or cannot be used."
+        " `errors` says which.",
+    )
+    KEY_REUSED = "key-reused", 422, "Key used before", "This `Idempotency-Key` has started a turn for another question."
+    TOO_FAST = "too-fast", 429, "Too many calls", "Wait as many seconds as `Retry-After` says."
+    INTERNAL = "internal", 500, "Internal error", "Something went wrong on the server. Its log has the details."
+    UNAVAILABLE = "unavailable", 503, "Unavailable", "Try again after as many seconds as `Retry-After` says."
+    WRONG_SERVER = (
+        "wrong-server",
+        503,
+        "Wrong server",
+        "Answers and streams need the ASGI server: `python -m config.serve`.",
+    )
 
-
-KINDS = {
-    "malformed": Kind(400, "Malformed", "The body, a header or a parameter cannot be read at all."),
-    "invalid": Kind(400, "Invalid", "Fields are missing, unknown or refused; `errors` says which, each in a sentence."),
-    "unauthenticated": Kind(401, "Not signed in", "No token, one that lets nobody in, or no session."),
-    "forbidden": Kind(403, "Forbidden", "A call with the session cookie lacks its CSRF token."),
-    "absent": Kind(404, "Not found", "There is no such thing, or it is not yours: nobody is told which."),
-    "method": Kind(405, "Method not allowed", "`Allow` says what the address takes."),
-    "conflict": Kind(409, "Cannot start", "An answer cannot begin now; `detail` says why."),
-    "not-ratable": Kind(409, "Cannot be rated", "Only answers that have ended can be rated."),
-    "turn-live": Kind(409, "An answer is being written", "Only one at a time: `turn` is its id. Stop it, or wait."),
-    "forgotten": Kind(410, "Steps are forgotten", "Begin again without `Last-Event-ID`: steps are not kept for ever."),
-    "changed": Kind(412, "It has changed", "It is not what `If-Match` names any more: read it again."),
-    "too-large": Kind(413, "Too large", "`detail` says how much may be sent."),
-    "media-type": Kind(415, "Unsupported media type", "The body is of a type that this call does not take."),
-    "refused": Kind(422, "Refused", "Well-formed, but it names what there is not: a model, a file. See `errors`."),
-    "key-reused": Kind(422, "Key used before", "The `Idempotency-Key` belongs to another question."),
-    "too-fast": Kind(429, "Too many calls", "Wait `Retry-After` seconds."),
-    "internal": Kind(500, "Defect", "Something went wrong on the server; its log says what."),
-    "unavailable": Kind(503, "Unavailable", "Try again after `Retry-After` seconds."),
-    "wrong-server": Kind(503, "Wrong server", "Answers and streams need the ASGI server: `python -m config.serve`."),
-}
+    def __init__(self, slug: str, status: int, title: str, meaning: str) -> None:
+        self.slug = slug
+        self.status = status
+        self.title = title
+        self.meaning = meaning
+        """An explanation for the documentation."""
 
 
 class Problem(exceptions.APIException):
-    """An error that is answered in words; `members` stand in it beside the usual ones."""
+    """An error with its response. `extensions` become further members of the JSON object."""
 
     def __init__(
         self,
-        kind: str,
+        problem_type: ProblemType,
         detail: str,
         *,
-        errors: Mapping[str, list[str]] | None = None,
+        errors: Mapping[str, Sequence[str]] | None = None,
         headers: Mapping[str, str] | None = None,
-        **members: str,
+        **extensions: str,
     ) -> None:
         super().__init__(detail)
-        self.kind = kind
+        self.type = problem_type
+        self.status_code = problem_type.status
         self.sentence = detail
-        self.errors = errors
+        self.errors = errors or {}
         self.headers = dict(headers or {})
-        self.members = members
-        self.status_code = KINDS[kind].status
+        self.extensions = extensions
+
+    def response(self) -> JsonResponse:
+        """Return the response."""
+        body: JSONObject = {
+            "type": f"{TYPE_URI}{self.type.slug}",
+            "title": self.type.title,
+            "status": self.type.status,
+            "detail": self.sentence,
+            **self.extensions,
+        }
+        if self.errors:
+            body["errors"] = {name: list(sentences) for name, sentences in self.errors.items()}
+        return JsonResponse(body, status=self.type.status, content_type=PROBLEM_JSON, headers=self.headers)
 
 
-def invalid(kind: str = "invalid", **errors: str) -> Problem:
-    """Fields that are refused, each with a sentence."""
-    return Problem(kind, " ".join(errors.values()), errors={name: [text] for name, text in errors.items()})
+def refused(field: str, sentence: str) -> Problem:
+    """Return the problem of a field that is valid but cannot be accepted."""
+    return Problem(ProblemType.REFUSED, sentence, errors={field: [sentence]})
 
 
-def unavailable(detail: str) -> Problem:
-    """It may go better soon."""
-    return Problem("unavailable", detail, headers={"Retry-After": str(RETRY_S)})
+def unavailable(sentence: str) -> Problem:
+    """Return the problem of something that may work again soon."""
+    return Problem(ProblemType.UNAVAILABLE, sentence, headers={"Retry-After": str(RETRY_AFTER_S)})
 
 
-def response_of(problem: Problem) -> JsonResponse:
-    """The answer."""
-    kind = KINDS[problem.kind]
-    said: dict[str, Any] = {
-        "type": f"{DOCS}{problem.kind}",
-        "title": kind.title,
-        "status": kind.status,
-        "detail": problem.sentence,
-        **problem.members,
-    }
-    if problem.errors:
-        said["errors"] = problem.errors
-    return JsonResponse(said, status=kind.status, content_type=PROBLEM_JSON, headers=problem.headers)
-
-
-def problem_response(error: Exception, context: Mapping[str, Any]) -> JsonResponse:
-    """Whatever a view raised, as an answer; Django REST framework's hook."""
-    return response_of(_problem_of(error))
+def handle_exception(error: Exception, context: Mapping[str, object]) -> JsonResponse:
+    """Return the response to an exception of a view. The `EXCEPTION_HANDLER` of Django REST framework."""
+    return _problem_of(error).response()
 
 
 @csrf_exempt
 def not_found(request: HttpRequest, rest: str) -> JsonResponse:
-    """For addresses under /api/ that there are not."""
+    """Answer requests for URLs under /api/ that do not exist."""
     hint = "" if rest.endswith("/") else " Addresses end with a slash."
-    return response_of(Problem("absent", f"There is nothing at this address.{hint}"))
+    return Problem(ProblemType.ABSENT, f"There is nothing at this address.{hint}").response()
 
 
 def _problem_of(error: Exception) -> Problem:
@@ -121,48 +141,60 @@ def _problem_of(error: Exception) -> Problem:
         case Problem():
             return error
         case exceptions.ValidationError():
-            errors = _sentences(error.detail)
-            return Problem("invalid", " ".join(text for texts in errors.values() for text in texts), errors=errors)
+            errors = _errors_by_field(error.detail)
+            detail = " ".join(sentence for sentences in errors.values() for sentence in sentences)
+            return Problem(ProblemType.INVALID, detail, errors=errors)
         case exceptions.AuthenticationFailed() | exceptions.NotAuthenticated():
-            said = getattr(error, "auth_header", "Bearer")
-            words = str(error.detail) if isinstance(error, exceptions.AuthenticationFailed) else SIGN_IN
-            return Problem("unauthenticated", words, headers={"WWW-Authenticate": said})
+            return _unauthenticated(error)
         case exceptions.PermissionDenied() | PermissionDenied():
-            return Problem("forbidden", str(error) or "You may not do this.")
+            return Problem(ProblemType.FORBIDDEN, str(error) or "You may not do this.")
         case exceptions.NotFound() | Http404():
-            return Problem("absent", "There is nothing here that you may see.")
+            return Problem(ProblemType.ABSENT, "There is nothing here that you may see.")
         case exceptions.MethodNotAllowed():
-            return Problem("method", str(error.detail))
+            return Problem(ProblemType.METHOD, str(error.detail))
         case exceptions.UnsupportedMediaType():
-            return Problem("media-type", str(error.detail))
+            return Problem(ProblemType.MEDIA_TYPE, str(error.detail))
         case exceptions.Throttled():
-            wait_s = max(1, math.ceil(getattr(error, "wait", None) or 1))
-            words = f"Too many calls within a minute. Wait {wait_s} second{'' if wait_s == 1 else 's'}."
-            return Problem("too-fast", words, headers={"Retry-After": str(wait_s)})
+            return _throttled(error)
         case RequestDataTooBig():
-            return Problem("too-large", "There is too much in this request.")
+            return Problem(ProblemType.TOO_LARGE, "There is too much in this request.")
         case exceptions.ParseError():
-            return Problem("malformed", str(error.detail))
+            return Problem(ProblemType.MALFORMED, str(error.detail))
         case SuspiciousOperation() | BadRequest() | UnreadablePostError():
-            return Problem("malformed", "This request cannot be read.")
+            return Problem(ProblemType.MALFORMED, "This request cannot be read.")
         case DatabaseError():
-            logger.error("a call failed at the database", exc_info=error)
+            logger.error("an API call failed at the database", exc_info=error)
             return unavailable("The server's database does not answer just now. Try again soon.")
         case _:
-            logger.error("a call failed by a defect", exc_info=error)
-            return Problem("internal", "Something went wrong on this server.")
+            logger.error("an API call failed", exc_info=error)
+            return Problem(ProblemType.INTERNAL, "Something went wrong on this server.")
 
 
-def _sentences(detail: Any) -> dict[str, list[str]]:  # noqa: ANN401 - lists and dicts of any depth
-    """Field -> sentences; of lists and objects within fields, all of their sentences."""
+def _unauthenticated(error: exceptions.AuthenticationFailed | exceptions.NotAuthenticated) -> Problem:
+    detail = str(error.detail) if isinstance(error, exceptions.AuthenticationFailed) else SIGN_IN
+    # The framework sets this attribute before it calls the exception handler.
+    challenge: str = getattr(error, "auth_header", "Bearer")
+    return Problem(ProblemType.UNAUTHENTICATED, detail, headers={"WWW-Authenticate": challenge})
+
+
+def _throttled(error: exceptions.Throttled) -> Problem:
+    # The stubs of the framework lack this attribute.
+    wait: float | None = getattr(error, "wait", None)
+    wait_s = max(1, math.ceil(wait or 1))
+    detail = f"Too many calls within a minute. Wait {wait_s} second{'' if wait_s == 1 else 's'}."
+    return Problem(ProblemType.TOO_FAST, detail, headers={"Retry-After": str(wait_s)})
+
+
+def _errors_by_field(detail: ErrorTree) -> dict[str, list[str]]:
+    """Return field -> sentences, each once. Sentences about items of a list or object count for their field."""
     if isinstance(detail, Mapping):
-        return {str(name): list(dict.fromkeys(_flat(inner))) for name, inner in detail.items()}
-    return {"body": list(dict.fromkeys(_flat(detail)))}
+        return {str(name): list(dict.fromkeys(_sentences(inner))) for name, inner in detail.items()}
+    return {"body": list(dict.fromkeys(_sentences(detail)))}
 
 
-def _flat(detail: Any) -> list[str]:  # noqa: ANN401 - as above
-    if isinstance(detail, Mapping):
-        return [text for inner in detail.values() for text in _flat(inner)]
-    if isinstance(detail, list | tuple):
-        return [text for inner in detail for text in _flat(inner)]
-    return [str(detail)]
+def _sentences(detail: ErrorTree) -> Iterator[str]:
+    if isinstance(detail, str):
+        yield str(detail)
+        return
+    for inner in detail.values() if isinstance(detail, Mapping) else detail:
+        yield from _sentences(inner)

@@ -1,4 +1,4 @@
-"""How often one person may call, by the settings; whoever calls too often is told when to come back."""
+"""Limits on how often a user may call the API. A refused call gets `Retry-After`."""
 
 from __future__ import annotations
 
@@ -7,18 +7,20 @@ from rest_framework.throttling import UserRateThrottle
 
 
 class CallThrottle(UserRateThrottle):
-    """Every call."""
+    """Limits all calls to `API_CALLS_PER_MINUTE`."""
 
     scope = "api-calls"
-    setting = "API_CALLS_PER_MINUTE"
 
     def get_rate(self) -> str:
-        """In the framework's notation."""
-        return f"{getattr(settings, self.setting)}/minute"
+        """Return the rate in the notation of Django REST framework."""
+        return f"{settings.API_CALLS_PER_MINUTE}/minute"
 
 
-class WriteThrottle(CallThrottle):
-    """Calls that begin an answer, bring a file or import conversations."""
+class WriteThrottle(UserRateThrottle):
+    """Limits calls that start a turn, upload a file or import conversations to `API_WRITES_PER_MINUTE`."""
 
     scope = "api-writes"
-    setting = "API_WRITES_PER_MINUTE"
+
+    def get_rate(self) -> str:
+        """Return the rate in the notation of Django REST framework."""
+        return f"{settings.API_WRITES_PER_MINUTE}/minute"

@@ -1,4 +1,4 @@
-"""The account page of tokens: those there are, a new one, the end of one."""
+"""The account page of API tokens: it lists them, creates one, and revokes one."""
 
 from __future__ import annotations
 
@@ -13,15 +13,17 @@ from django.views.decorators.debug import sensitive_variables
 from django.views.decorators.http import require_http_methods, require_POST
 
 from chat.access import NotFound, SignedInRequest
-from chat.forms import PlainTextField, SentencesForm
+from chat.form_fields import PlainTextField
+from chat.forms import SentencesForm
 from chat.models import ApiToken
 from chat.models.tokens import TooManyTokens
 
-LIVES_DAYS = {"30": "30 days", "90": "90 days", "365": "a year", "": "for ever"}
+LIFETIMES = {"30": "30 days", "90": "90 days", "365": "a year", "": "for ever"}
+"""Days, or an empty text -> label."""
 
 
 class NewTokenForm(SentencesForm):
-    """A token to be."""
+    """The fields of a new token."""
 
     name = PlainTextField(
         max_length=100,
@@ -31,14 +33,14 @@ class NewTokenForm(SentencesForm):
         },
     )
     days = forms.ChoiceField(
-        choices=list(LIVES_DAYS.items()),
+        choices=list(LIFETIMES.items()),
         required=False,
         error_messages={"invalid_choice": "Choose how long the token works."},
     )
 
     @property
-    def life(self) -> timedelta | None:
-        """None: for ever."""
+    def lifetime(self) -> timedelta | None:
+        """How long the token is valid; `None` if it never expires."""
         days: str = self.cleaned_data["days"]
         return timedelta(days=int(days)) if days else None
 
@@ -48,30 +50,30 @@ class NewTokenForm(SentencesForm):
 @require_http_methods(["GET", "HEAD", "POST"])
 @sensitive_variables("secret")
 def tokens(request: SignedInRequest) -> HttpResponse:
-    """The list, and a new one, whose secret is shown in this answer and never again."""
-    refusal = secret = ""
+    """List the user's tokens; with POST, create one. Its secret is shown in this response and never again."""
+    error = secret = ""
     if request.method == "POST":
         form = NewTokenForm(request.POST)
         if form.is_valid():
             try:
-                _, secret = ApiToken.objects.issue(request.user.pk, name=form.cleaned_data["name"], life=form.life)
-            except TooManyTokens as error:
-                refusal = str(error)
+                _, secret = ApiToken.objects.issue(request.user.pk, name=form.cleaned_data["name"], life=form.lifetime)
+            except TooManyTokens as refusal:
+                error = str(refusal)
         else:
-            refusal = form.sentence()
+            error = form.sentence()
     context = {
         "tokens": ApiToken.objects.filter(owner=request.user),
         "secret": secret,
-        "refusal": refusal,
-        "lives": LIVES_DAYS.items(),
+        "error": error,
+        "lifetimes": LIFETIMES.items(),
     }
-    return render(request, "account/tokens.html", context, status=400 if refusal else 200)
+    return render(request, "account/tokens.html", context, status=400 if error else 200)
 
 
 @login_required
 @require_POST
 def token_revoke(request: SignedInRequest, token_id: int) -> HttpResponse:
-    """End one."""
+    """Revoke a token."""
     token = ApiToken.objects.filter(owner=request.user, pk=token_id).first()
     if token is None:
         raise NotFound

@@ -1,14 +1,15 @@
-"""URLs of the API, of its description, and of the page of its tokens."""
+"""URLs of the API, of its documentation, and of the page where users manage their tokens."""
 
 from __future__ import annotations
 
 from django.urls import include, path
 
-from chat.api import attachments, conversations, feedback, problems, schema, token_pages, transfers, turns
+from chat.api import problems, token_pages
+from chat.api.views import attachments, conversations, documentation, feedback, transfers, turns
 
 calls = [
     path("conversations/", conversations.Conversations.as_view(), name="api-conversations"),
-    path("conversations/<uuid:conversation_id>/", conversations.OneConversation.as_view(), name="api-conversation"),
+    path("conversations/<uuid:conversation_id>/", conversations.ConversationDetail.as_view(), name="api-conversation"),
     path(
         "conversations/<uuid:conversation_id>/messages/",
         conversations.ConversationMessages.as_view(),
@@ -21,11 +22,11 @@ calls = [
         name="api-conversation-export",
     ),
     path("messages/<uuid:message_id>/feedback/", feedback.MessageFeedback.as_view(), name="api-message-feedback"),
-    path("turns/<uuid:turn_id>/", turns.OneTurn.as_view(), name="api-turn"),
+    path("turns/<uuid:turn_id>/", turns.TurnDetail.as_view(), name="api-turn"),
     path("turns/<uuid:turn_id>/stop/", turns.TurnStop.as_view(), name="api-turn-stop"),
     path("turns/<uuid:turn_id>/events/", turns.TurnEvents.as_view(), name="api-turn-events"),
     path("attachments/", attachments.Attachments.as_view(), name="api-attachments"),
-    path("attachments/<uuid:attachment_id>/", attachments.OneAttachment.as_view(), name="api-attachment"),
+    path("attachments/<uuid:attachment_id>/", attachments.AttachmentDetail.as_view(), name="api-attachment"),
     path(
         "attachments/<uuid:attachment_id>/content/",
         attachments.AttachmentContent.as_view(),
@@ -37,8 +38,8 @@ calls = [
 
 urlpatterns = [
     path("api/v1/", include(calls)),
-    path("api/schema/", schema.schema, name="api-schema"),
-    path("api/docs/", schema.docs, name="api-docs"),
+    path("api/schema/", documentation.schema, name="api-schema"),
+    path("api/docs/", documentation.docs, name="api-docs"),
     path("api/<path:rest>", problems.not_found),
     path("accounts/tokens/", token_pages.tokens, name="account_tokens"),
     path("accounts/tokens/<int:token_id>/revoke/", token_pages.token_revoke, name="account_token_revoke"),

@@ -1,5 +1,5 @@
-"""The catalogue as the rest of the product uses it: names that people choose, as settings of a generation.
+"""The catalogue of models: names that users choose, and the settings that a name stands for.
 
-A name is the slug of a preset or the id of a model. Nothing outside the catalogue can be chosen, but the server's own
-default (GEMINI_MODEL) and, where the emulator answers, whatever it knows.
+A name is the slug of a preset or the id of a model. Users can choose only names in the catalogue, with two exceptions:
+the server's default (DEFAULT_MODEL), and any name if the demo model answers.
 """

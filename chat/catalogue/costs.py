@@ -1,43 +1,46 @@
-"""What a generation cost; pure."""
+"""The cost of a generation, computed from its token counts; pure."""
 
 from __future__ import annotations
 
 from decimal import Decimal
 
 from chat.catalogue.setups import Prices
-from chat.parts import Usage
+from chat.stream_events import Usage
 
 MILLION = Decimal(1_000_000)
-PLACES = Decimal("0.00000001")
-UNLIKELY = Decimal(100_000)
-"""No answer costs so much: the provider's counts are wrong, and so would the cost be."""
+COST_STEP = Decimal("0.00000001")
+"""Costs are rounded to a multiple of this, in US dollars."""
+COST_LIMIT = Decimal(100_000)
+"""A higher cost, in US dollars, can only result from wrong counts of the provider and is not reported."""
 
 
-def cost_of(usage: Usage, prices: Prices) -> Decimal | None:
-    """US dollars, to 8 places; None where the provider said no counts that can be, or a needed price is not known.
+def calculate_cost(usage: Usage, prices: Prices) -> Decimal | None:
+    """Return the cost in US dollars, rounded to 8 decimal places.
 
-    Prompt and tool use are input, the prompt's cached part at its own price; candidates and thoughts are output. What
-    is billed apart from tokens (searches, minutes of cache, images) is not in it.
-    Source: ai.google.dev/gemini-api/docs/pricing.
+    Prompt and tool use are billed as input, the cached part of the prompt at its own price, and candidates and thoughts
+    as output. Items that are billed separately from tokens (searches, cache storage, images) are not included. Source:
+    ai.google.dev/gemini-api/docs/pricing.
+
+    Returns `None` if the provider reported no plausible counts, or if a required price is unknown.
     """
     if all(tokens is None for tokens in (usage.prompt, usage.tool_use, usage.thoughts, usage.candidates)):
         return None
-    prompt = _count(usage.prompt)
-    cached = min(_count(usage.cached), prompt)
-    billed = (
-        (prompt - cached + _count(usage.tool_use), prices.input),
+    prompt = _non_negative(usage.prompt)
+    cached = min(_non_negative(usage.cached), prompt)
+    billed_tokens = (
+        (prompt - cached + _non_negative(usage.tool_use), prices.input),
         (cached, prices.input if prices.cached is None else prices.cached),
-        (_count(usage.candidates) + _count(usage.thoughts), prices.output),
+        (_non_negative(usage.candidates) + _non_negative(usage.thoughts), prices.output),
     )
     total = Decimal(0)
-    for tokens, price in billed:
+    for tokens, price in billed_tokens:
         if tokens and price is None:
             return None
         total += tokens * (price or Decimal(0))
     dollars = total / MILLION
-    return dollars.quantize(PLACES) if dollars < UNLIKELY else None
+    return dollars.quantize(COST_STEP) if dollars < COST_LIMIT else None
 
 
-def _count(tokens: int | None) -> int:
-    """Never negative, whatever a provider says."""
+def _non_negative(tokens: int | None) -> int:
+    """Return the count, or 0 if the provider reported none or a negative one."""
     return max(tokens or 0, 0)

@@ -1,4 +1,4 @@
-"""Models that their provider no longer has: noted when an answer fails for it, forgotten when one works."""
+"""Records of models that their provider no longer has, made when an answer fails and cleared when one succeeds."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from django.utils import timezone
 from chat.models import LanguageModel
 
 
-def mark_missing(provider: str, model: str) -> None:
-    """The provider has just said that it has no such model; since when is kept from the first time."""
-    LanguageModel.objects.filter(provider=provider, name=model, missing_since__isnull=True).update(
-        missing_since=timezone.now()
-    )
+def mark_missing(provider: str, endpoint: str, model: str) -> None:
+    """Record that the provider reported the model as unknown; an earlier time of the first report is kept."""
+    rows = LanguageModel.objects.filter(provider=provider, endpoint=endpoint, name=model)
+    rows.filter(missing_since__isnull=True).update(missing_since=timezone.now())
 
 
-def mark_found(provider: str, model: str) -> None:
-    """The model has just answered; one UPDATE, which nearly always finds no row."""
-    LanguageModel.objects.filter(provider=provider, name=model, missing_since__isnull=False).update(missing_since=None)
+def mark_found(provider: str, endpoint: str, model: str) -> None:
+    """Clear the record because the model has just answered; one UPDATE, which rarely changes a row."""
+    rows = LanguageModel.objects.filter(provider=provider, endpoint=endpoint, name=model)
+    rows.filter(missing_since__isnull=False).update(missing_since=None)

@@ -1,4 +1,4 @@
-"""From a name that people choose to what a generation is set to."""
+"""The settings of a generation (its setup), found by the name that a user chose."""
 
 from __future__ import annotations
 
@@ -10,107 +10,107 @@ from typing import Any
 from django.conf import settings
 
 from chat.models import LanguageModel, Preset
-from chat.statements import Select, given
-
-# Asked at each start; see `chat.statements`.
-_PRESET = Select(lambda: Preset.objects.filter(slug=given(Preset, "slug")).order_by())
-_MODEL = Select(lambda: LanguageModel.objects.filter(pk=given(LanguageModel, "id")).order_by())
-_NAMED = Select(lambda: LanguageModel.objects.filter(name=given(LanguageModel, "name")))
-_TITLES = Select(
-    lambda: LanguageModel.objects.filter(makes_titles=True, is_enabled=True, missing_since__isnull=True)[:1]
-)
-_FIRST = Select(lambda: Preset.objects.filter(is_enabled=True, language_model__is_enabled=True)[:1])
+from chat.providers import is_demo
 
 
 class UnknownModel(Exception):
-    """Nobody may choose this; the text is a sentence for the person who did."""
+    """A name that users may not choose; the text is a sentence for the user who chose it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Prices:
-    """US dollars per million tokens; None is "not known"."""
+    """Prices in US dollars per million tokens; `None` means unknown."""
 
     input: Decimal | None = None
     output: Decimal | None = None
     cached: Decimal | None = None
-    """None: as other input."""
+    """Price of cached input; `None` means that it costs as much as other input."""
 
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """What a generation is set to: a preset's choices over those of its model."""
+    """The settings of a generation: those of a model, overridden by those of a preset."""
 
     provider: str
     model: str
-    """Its id at the provider."""
+    """The model's id at the provider."""
     label: str
+    endpoint: str = ""
+    """The server that offers the model. Empty: the one that the provider's settings describe."""
     thinking_level: str = ""
     thinking_budget: int | None = None
     temperature: float | None = None
     max_output_tokens: int | None = None
     context_tokens: int | None = None
     code_execution: bool = True
-    """Whether the model can run code, and the preset lets it."""
-    google_search: bool = False
-    """Whether it searches the web; a preset alone can let it, as searches are billed apart."""
+    """Whether the model can run code and the preset allows it."""
+    web_search: bool = False
+    """Whether the model searches the web. Only a preset can allow this, because searches are billed separately."""
     url_context: bool = False
-    """Whether it reads given addresses; a preset alone can let it."""
+    """Whether the model reads web pages whose address it is given. Only a preset can allow this."""
     image_output: bool = False
     instruction: str = ""
-    """What a preset tells the model besides."""
+    """The preset's additional instruction for the model."""
     prices: Prices = Prices()
     is_missing: bool = False
-    """Whether the provider last said that it has no such model."""
+    """Whether the provider last reported that it has no such model."""
 
     def parameters(self) -> dict[str, Any]:
-        """What of it is kept with a turn, as JSON: all but what the turn has columns for, and what may change."""
-        # Not by `asdict`, which copies each value deeply.
-        kept = {name: getattr(self, name) for name in _KEPT}
-        prices = {one.name: getattr(self.prices, one.name) for one in fields(self.prices)}
-        return {**kept, "prices": {name: str(price) for name, price in prices.items() if price is not None}}
+        """Return the settings that are stored with a turn, as JSON.
+
+        Omitted are provider, endpoint and model, which are columns of the turn, and `is_missing`, which may change.
+        """
+        # `dataclasses.asdict` is slower, since it copies each value deeply.
+        parameters = {name: getattr(self, name) for name in _PARAMETER_NAMES}
+        prices = {field.name: getattr(self.prices, field.name) for field in fields(self.prices)}
+        return {**parameters, "prices": {name: str(price) for name, price in prices.items() if price is not None}}
 
 
-_KEPT = [one.name for one in fields(Setup) if one.name not in ("provider", "model", "is_missing", "prices")]
+_PARAMETER_NAMES = [
+    field.name for field in fields(Setup) if field.name not in ("provider", "endpoint", "model", "is_missing", "prices")
+]
 
 
-def setup_of(name: str) -> Setup:
-    """The setup that a name stands for; empty: the server's default. Raises UnknownModel. At most three queries.
+def find_setup(name: str) -> Setup:
+    """Return the setup that a name stands for, with at most two queries; raise UnknownModel if it is not offered.
 
-    A preset comes before a model of the same name, and a model of CHAT_PROVIDER before another provider's.
-    The server's default is GEMINI_MODEL, or else the first preset. A default that is named works even where its row is
-    disabled or there is none: whoever runs the server has named it.
+    A preset takes precedence over a model of the same name, and a model of CHAT_PROVIDER over another provider's. An
+    empty name stands for the server's default: DEFAULT_MODEL or, if that is not set, the first preset. A default from
+    DEFAULT_MODEL works even if its row is disabled or missing, because the operator configured it.
     """
-    is_default = name in ("", settings.GEMINI_MODEL)
-    name = name or settings.GEMINI_MODEL
+    is_default = name in ("", settings.DEFAULT_MODEL)
+    name = name or settings.DEFAULT_MODEL
     if not name:
         return _first_setup()
-    preset = _PRESET.first(slug=name)
+    preset = Preset.objects.select_related("language_model").filter(slug=name).first()
     if preset is not None and (is_default or preset.is_enabled):
-        [row] = _MODEL.objects(id=preset.language_model_id)
+        row = preset.language_model
         if is_default or row.is_enabled:
             return _preset_setup(preset, row)
-    rows = [row for row in _NAMED.objects(name=name) if is_default or row.is_enabled]
+    rows = [row for row in LanguageModel.objects.filter(name=name) if is_default or row.is_enabled]
     if rows:
         return _model_setup(min(rows, key=lambda row: row.provider != settings.CHAT_PROVIDER))
-    if is_default or settings.GEMINI_EMULATED:
+    if is_default or is_demo():
         return Setup(settings.CHAT_PROVIDER, name, label=name)
     raise UnknownModel(f"There is no model “{name[:100]}” here. Choose another one.")
 
 
 def _first_setup() -> Setup:
-    """Of the first preset that is offered, else of the first model. Raises UnknownModel."""
-    if (first := _FIRST.first()) is not None:
-        [row] = _MODEL.objects(id=first.language_model_id)
-        return _preset_setup(first, row)
+    """Return the setup of the first offered preset or model; raise UnknownModel if there is none."""
+    presets = Preset.objects.select_related("language_model")
+    preset = presets.filter(is_enabled=True, language_model__is_enabled=True).first()
+    if preset is not None:
+        return _preset_setup(preset, preset.language_model)
     model = LanguageModel.objects.filter(is_enabled=True).first()
     if model is None:
-        raise UnknownModel("No model is offered here yet. Whoever runs this server must add one, or set GEMINI_MODEL.")
+        raise UnknownModel("No model is offered here yet. The operator of this server must add one in the admin.")
     return _model_setup(model)
 
 
 def _model_setup(row: LanguageModel) -> Setup:
     return Setup(
         provider=row.provider,
+        endpoint=row.endpoint,
         model=row.name,
         label=str(row),
         thinking_level=row.thinking_level,
@@ -126,7 +126,7 @@ def _model_setup(row: LanguageModel) -> Setup:
 
 
 def _preset_setup(preset: Preset, row: LanguageModel) -> Setup:
-    """The model's setup with the preset's choices; a tool needs both."""
+    """Return the model's setup with the preset's settings; a tool is on only if both allow it."""
     setup = _model_setup(row)
     if preset.thinking_level or preset.thinking_budget is not None:
         setup = replace(setup, thinking_level=preset.thinking_level, thinking_budget=preset.thinking_budget)
@@ -134,20 +134,21 @@ def _preset_setup(preset: Preset, row: LanguageModel) -> Setup:
         setup,
         label=preset.label,
         code_execution=preset.code_execution and row.code_execution,
-        google_search=preset.google_search and row.google_search,
+        web_search=preset.web_search and row.web_search,
         url_context=preset.url_context and row.url_context,
         instruction=preset.instruction,
     )
 
 
-def setup_from(parameters: Mapping[str, Any], *, provider: str, model: str) -> Setup:
-    """The setup that a turn was started with; a field that it does not name has its default."""
-    known = {name: parameters[name] for name in Setup.__dataclass_fields__ if name in parameters}
-    prices = Prices(**{name: Decimal(price) for name, price in known.pop("prices", {}).items()})
-    return Setup(**{"label": model, **known, "provider": provider, "model": model, "prices": prices})
+def restore_setup(parameters: Mapping[str, Any], *, provider: str, endpoint: str = "", model: str) -> Setup:
+    """Return the setup that a turn was started with; fields that are not in `parameters` have their default."""
+    settings_of_turn = {name: parameters[name] for name in Setup.__dataclass_fields__ if name in parameters}
+    prices = Prices(**{name: Decimal(price) for name, price in settings_of_turn.pop("prices", {}).items()})
+    columns = {"provider": provider, "endpoint": endpoint, "model": model}
+    return Setup(**{"label": model, **settings_of_turn, **columns, "prices": prices})
 
 
-def title_setup() -> Setup | None:
-    """Of the model that names new conversations; None where no row says so."""
-    row = _TITLES.first()
+def find_title_setup() -> Setup | None:
+    """Return the setup of the model that makes conversation titles, or `None` if no model is configured for it."""
+    row = LanguageModel.objects.filter(makes_titles=True, is_enabled=True, missing_since__isnull=True).first()
     return None if row is None else _model_setup(row)

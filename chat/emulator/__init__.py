@@ -1,15 +1,12 @@
-"""A server of ours that speaks Gemini's wire protocol on loopback: demo model, scenarios, replays.
+"""The Gemini emulator: a server on loopback that speaks Gemini's wire protocol, with a demo model that runs code.
 
-It imports nothing of ours but `chat.kernels`, and never Django: it runs in a process of its own.
-The name of the model in the request's path decides who answers:
+It ships with Plotline so that Plotline can be tried without a key. `make run` starts it as a process of its own.
+The package imports no other package of this project except `chat.kernels`, and no Django.
 
-- `scenario-NAME`: a scripted answer or fault, see `scenarios`;
-- `replay-STEM`: a recorded body, byte for byte, see `replay`;
-- any other name: the demo model, which really runs code, see `demo`.
-
-Asked for a title, each of them gives one, see `titles`. A strict emulator refuses what the real API does: most of all
-a thought signature that is missing, moved, altered or another model's, see `strict` and `ledger`.
-
-`GET /emulator/calls` tells which models were called and how each call ended, with `--journal` also what was asked;
-`GET /emulator/kernels` how many kernels are alive.
+- `app`: the HTTP routes; the class `Emulator` is also the base of the server that tests use;
+- `generation_request`: parses and validates what a client asks for;
+- `wire`, `chunk_builder`, `response_writer`: the parts, the chunks and the bytes of an answer;
+- `files`: the Files API; `model_list`: the list of models;
+- `demo_model`, `demo_prompts`, `demo_repertoire`: the demo model and the prompts that it knows;
+- `kernel_counts`: a client for `GET /emulator/kernels`, which returns how many kernels are alive.
 """

@@ -1,9 +1,8 @@
-"""Runs the emulator in this process until it is told to end."""
+"""Runs an emulator in this process until a signal ends it."""
 
 from __future__ import annotations
 
 import asyncio
-import os
 import resource
 import signal
 import sys
@@ -14,35 +13,36 @@ from aiohttp import web
 from chat.emulator.app import Emulator
 
 PORT_LINE = "Plotline emulator: http://{host}:{port}"
-"""The first line on standard output, once connections are taken."""
+"""The first line on standard output, printed once the server accepts connections."""
 MEMORY_LIMIT_BYTES = 2 * 1024 * 1024 * 1024
-"""Bound on this process's writable memory; kernels inherit it, and their own bounds are not above it."""
+"""Limit of this process's writable memory. Kernels inherit it; their own limits are not higher."""
 _OOM_SCORE_ADJ = 500
-"""Between the web server, 0, and kernels, 1000: who goes first when the machine's memory ends."""
+"""The kernel's out-of-memory killer ends Jupyter kernels (1000) first, then the emulator, then the web server (0)."""
 
 
-def bound_memory() -> None:
-    """Let this process fail or die, and be started again, before it takes the machine's memory.
+def limit_memory() -> None:
+    """Limit the memory of this process, so that it fails before the machine runs out of memory.
 
-    A kernel can send one message of endless frames, which ZeroMQ gathers without a limit of its own.
+    Code in a kernel can send one message with any number of frames. ZeroMQ collects them without a limit.
     """
-    _, most_bytes = resource.getrlimit(resource.RLIMIT_DATA)
-    limit_bytes = MEMORY_LIMIT_BYTES if most_bytes == resource.RLIM_INFINITY else min(MEMORY_LIMIT_BYTES, most_bytes)
+    _, hard_limit_bytes = resource.getrlimit(resource.RLIMIT_DATA)
+    is_unlimited = hard_limit_bytes == resource.RLIM_INFINITY
+    limit_bytes = MEMORY_LIMIT_BYTES if is_unlimited else min(MEMORY_LIMIT_BYTES, hard_limit_bytes)
     resource.setrlimit(resource.RLIMIT_DATA, (limit_bytes, limit_bytes))
     score = Path("/proc/self/oom_score_adj")
     score.write_text(str(max(_OOM_SCORE_ADJ, int(score.read_text()))))
 
 
-async def serve(emulator: Emulator, host: str, port: int, *, ends_with_stdin: bool = False) -> None:
-    """Serve until SIGINT or SIGTERM, or until standard input ends; port 0 takes a free one.
+async def serve(emulator: Emulator, host: str, port: int) -> None:
+    """Serve until SIGINT or SIGTERM; port 0 takes a free port.
 
-    Must run in the main thread: kernels die with the thread that started them.
+    Call this in the main thread: kernels end with the thread that started them.
     """
-    ended = asyncio.Event()
+    termination = asyncio.Event()
     loop = asyncio.get_running_loop()
     for signal_number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(signal_number, ended.set)
-    # A handler is cancelled when its client leaves: else stalls would outlive the tests that asked for them.
+        loop.add_signal_handler(signal_number, termination.set)
+    # aiohttp cancels a handler when its client disconnects, so that an abandoned answer does not run on.
     runner = web.AppRunner(emulator.application(host), access_log=None, handler_cancellation=True, shutdown_timeout=0.2)
     await runner.setup()
     try:
@@ -51,21 +51,6 @@ async def serve(emulator: Emulator, host: str, port: int, *, ends_with_stdin: bo
         address = runner.addresses[0]
         sys.stdout.write(PORT_LINE.format(host=host, port=address[1]) + "\n")
         sys.stdout.flush()
-        if ends_with_stdin:
-            _watch_stdin(loop, ended)
-        await ended.wait()
+        await termination.wait()
     finally:
         await runner.cleanup()
-
-
-def _watch_stdin(loop: asyncio.AbstractEventLoop, ended: asyncio.Event) -> None:
-    """The parent holds the other end of the pipe: however it dies, the pipe ends."""
-    stdin = sys.stdin.fileno()
-    os.set_blocking(stdin, False)
-
-    def read() -> None:
-        if not os.read(stdin, 4096):
-            loop.remove_reader(stdin)
-            ended.set()
-
-    loop.add_reader(stdin, read)

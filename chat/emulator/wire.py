@@ -1,7 +1,7 @@
-"""What is sent: steps of an answer, the parts and errors in them, and their bytes.
+"""Gemini's wire form: the steps of an answer, the parts and errors in them, and their JSON.
 
-An answer is a stream of steps; the server turns the same steps into server-sent events, a JSON array or one
-unary body. Pure: no clock, no network.
+An answer is a stream of steps. `response_writer` turns the same steps into server-sent events, into a JSON array, or
+into one JSON object. This module is pure: it uses no clock and no network.
 """
 
 from __future__ import annotations
@@ -13,174 +13,134 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 WireObject: TypeAlias = dict[str, Any]
-"""A JSON object in camelCase, as it stands on the wire."""
+"""A JSON object with names in camelCase, as Gemini sends it."""
+
+
+class Step:
+    """One step of an answer. The emulator itself sends only `Chunk`; the test server adds faults."""
+
+    __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Chunk:
-    """One GenerateContentResponse; `after_s` is the pause before it at pace 1."""
+class Chunk(Step):
+    """One GenerateContentResponse of a stream."""
 
     response: WireObject
     after_s: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class Raw:
-    """Bytes put into the body as they are; `after_s` as in Chunk."""
-
-    data: bytes
-    after_s: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class Silence:
-    """Nothing is sent for so long; the pace does not change it, for it is what the scenario is about."""
-
-    duration_s: float
-
-
-@dataclass(frozen=True, slots=True)
-class Reset:
-    """The connection is reset (TCP RST)."""
-
-
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """A whole HTTP answer with a JSON body instead of a stream, usually an error; only as the first step."""
-
-    status: int
-    body: bytes
-
-
-@dataclass(frozen=True, slots=True)
-class StreamError:
-    """An error inside a stream that began with 200.
-
-    With `as_event` it is a `data:` event, else a bare JSON object over several lines; both forms occur.
-    """
-
-    body: WireObject
-    as_event: bool
-    after_s: float = 0.0
-
-
-Step: TypeAlias = Chunk | Raw | Silence | Reset | Reply | StreamError
+    """Pause before the chunk in seconds, at pace 1."""
 
 
 class WireError(Exception):
-    """A request that gets an HTTP error in Gemini's form."""
+    """A request that the server answers with an HTTP error in Gemini's form."""
 
     def __init__(self, status: int, message: str, name: str = "INVALID_ARGUMENT") -> None:
-        """`status` is the HTTP status, `name` its google.rpc.Code."""
+        """`status` is the HTTP status, `name` the name of the google.rpc.Code."""
         super().__init__(message)
         self.status = status
-        self.body = error(status, message, name)
+        self.body = error_body(status, message, name)
 
 
 # --- parts ------------------------------------------------------------------------------------------------------
 
 
-def text(value: str, signature: str = "") -> WireObject:
-    """A text part; with a signature it may be empty, as the last part of a Gemini 3 stream is."""
-    return _signed({"text": value}, signature)
+def text_part(text: str, signature: str = "") -> WireObject:
+    """Return a text part. With a signature its text may be empty, as in the last part of a Gemini 3 stream."""
+    return _with_signature({"text": text}, signature)
 
 
-def thought(value: str) -> WireObject:
-    """A thought summary."""
-    return {"text": value, "thought": True}
+def thought_part(text: str) -> WireObject:
+    """Return a thought summary."""
+    return {"text": text, "thought": True}
 
 
-def code(source: str, call_id: str = "", signature: str = "") -> WireObject:
-    """An `executableCode` part; Gemini 3 gives it an id and a signature, 2.5 neither."""
+def code_part(source: str, code_id: str = "", signature: str = "") -> WireObject:
+    """Return an `executableCode` part. Gemini 3 sends an id and a signature with it, Gemini 2.5 neither."""
     body: WireObject = {"language": "PYTHON", "code": source}
-    if call_id:
-        body["id"] = call_id
-    return _signed({"executableCode": body}, signature)
+    if code_id:
+        body["id"] = code_id
+    return _with_signature({"executableCode": body}, signature)
 
 
-def result(outcome: str, output: str = "", call_id: str = "") -> WireObject:
-    """A `codeExecutionResult` part; without output the field is absent, as on the wire."""
+def result_part(outcome: str, output: str = "", code_id: str = "") -> WireObject:
+    """Return a `codeExecutionResult` part. If the output is empty, the field is absent, as in real responses."""
     body: WireObject = {"outcome": outcome}
     if output:
         body["output"] = output
-    if call_id:
-        body["id"] = call_id
+    if code_id:
+        body["id"] = code_id
     return {"codeExecutionResult": body}
 
 
-def image(data: bytes, mime_type: str = "image/png") -> WireObject:
-    """An `inlineData` part."""
-    return {"inlineData": {"mimeType": mime_type, "data": base64.b64encode(data).decode()}}
+def image_part(data: bytes, mime_type: str = "image/png", signature: str = "") -> WireObject:
+    """Return an `inlineData` part. Image models sign it."""
+    blob = {"mimeType": mime_type, "data": base64.b64encode(data).decode()}
+    return _with_signature({"inlineData": blob}, signature)
 
 
-def _signed(part: WireObject, signature: str) -> WireObject:
+def _with_signature(part: WireObject, signature: str) -> WireObject:
     return {**part, "thoughtSignature": signature} if signature else part
 
 
-def refusal(status: int, message: str, name: str, details: Sequence[WireObject] = ()) -> Reply:
-    """An HTTP error in Gemini's form."""
-    return Reply(status, bare_error(error(status, message, name, details)))
-
-
-def error(status: int, message: str, name: str, details: Sequence[WireObject] = ()) -> WireObject:
-    """The body of an HTTP error."""
-    body: WireObject = {"code": status, "message": message, "status": name}
+def error_body(status: int, message: str, name: str, details: Sequence[WireObject] = ()) -> WireObject:
+    """Return the JSON body of an HTTP error."""
+    error: WireObject = {"code": status, "message": message, "status": name}
     if details:
-        body["details"] = list(details)
-    return {"error": body}
+        error["details"] = list(details)
+    return {"error": error}
 
 
 # --- bytes ------------------------------------------------------------------------------------------------------
 
 
-def dump(value: WireObject | list[WireObject]) -> bytes:
-    """JSON on one line, UTF-8; U+2028 and the like stay raw, as in the real API."""
+def serialize(value: WireObject | list[WireObject]) -> bytes:
+    """Return JSON on one line in UTF-8. U+2028 and similar characters are not escaped, as in the real API."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
 
 
-def event(response: WireObject) -> bytes:
-    """One server-sent event: a single `data:` line, CRLF CRLF, nothing else."""
-    return b"data: " + dump(response) + b"\r\n\r\n"
-
-
-def bare_error(body: WireObject) -> bytes:
-    """An error over several lines without `data:`, as it stands inside a broken stream."""
+def serialize_indented(body: WireObject) -> bytes:
+    """Return JSON over several lines, as the real API writes errors and unary responses."""
     return json.dumps(body, ensure_ascii=False, indent=2).encode() + b"\n"
 
 
-@dataclass
-class Unary:
-    """Chunks joined into the one body of `generateContent`: parts in order, the last of everything else."""
+def sse_event(response: WireObject) -> bytes:
+    """Return one server-sent event: a single `data:` line that ends with CRLF CRLF."""
+    return b"data: " + serialize(response) + b"\r\n\r\n"
 
-    response: WireObject = field(default_factory=dict)
+
+@dataclass
+class UnaryResponse:
+    """The one body of `generateContent`: the parts of all chunks in order, and the last value of every other field."""
+
+    body: WireObject = field(default_factory=dict)
 
     def add(self, chunk: WireObject) -> None:
-        """Take in one chunk."""
+        """Merge one chunk into the body."""
         candidates = chunk.get("candidates", [])
-        self.response.update({key: value for key, value in chunk.items() if key != "candidates"})
+        self.body.update({key: value for key, value in chunk.items() if key != "candidates"})
         if not candidates:
             return
-        incoming = candidates[0]
-        whole = self.response.setdefault("candidates", [{"index": 0}])[0]
-        whole.update({key: value for key, value in incoming.items() if key != "content"})
-        if "content" in incoming:
-            content = whole.setdefault("content", {"role": "model"})
-            parts = incoming["content"].get("parts", [])
+        addition = candidates[0]
+        candidate = self.body.setdefault("candidates", [{"index": 0}])[0]
+        candidate.update({key: value for key, value in addition.items() if key != "content"})
+        if "content" in addition:
+            content = candidate.setdefault("content", {"role": "model"})
+            parts = addition["content"].get("parts", [])
             if parts:
-                content["parts"] = join_text([*content.get("parts", []), *parts])
+                content["parts"] = join_text_parts([*content.get("parts", []), *parts])
 
 
-def join_text(parts: Iterable[WireObject]) -> list[WireObject]:
-    """Join neighbouring text parts of one kind; a signed part is never joined to what follows or precedes it."""
+def join_text_parts(parts: Iterable[WireObject]) -> list[WireObject]:
+    """Join adjacent unsigned text parts of the same kind. A signed part is never joined with another part."""
     joined: list[WireObject] = []
     for part in parts:
         last = joined[-1] if joined else None
-        if last is not None and _is_open_text(last) and _is_open_text(part) and last.keys() == part.keys():
+        if last is not None and _is_unsigned_text(last) and _is_unsigned_text(part) and last.keys() == part.keys():
             joined[-1] = {**last, "text": last["text"] + part["text"]}
         elif part.get("text") != "" or part.keys() != {"text"}:
             joined.append(part)
     return joined or [{"text": ""}]
 
 
-def _is_open_text(part: WireObject) -> bool:
+def _is_unsigned_text(part: WireObject) -> bool:
     return "text" in part and "thoughtSignature" not in part

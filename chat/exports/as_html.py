@@ -1,7 +1,7 @@
-"""`html`: what is in view as one file, as the page shows it, that asks nothing of anybody.
+"""The format `html`: the shown messages as the page shows them, in one file that requests nothing from any server.
 
-Messages are rendered by the page's own templates; styles stand in it with their hash in a policy that allows these,
-pictures in it, and nothing else. Files are in it as `data:` addresses of no type that a browser would open.
+The page's own templates render the messages. Styles and images are embedded, and a content security policy allows
+only these styles, by their hash, and `data:` images. Files are `data:` URIs of a type that no browser opens.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import hashlib
 import re
 import secrets
 import uuid
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass, fields, replace
 from functools import cache
 from pathlib import Path
@@ -23,94 +23,102 @@ from django.utils.safestring import SafeString
 
 from attachments.models import Attachment
 from attachments.validation import BINARY, RASTER_TYPES
-from chat.exports.download import Download, base64_slices, kept_bytes
-from chat.exports.names import stem
-from chat.exports.reading import Placed, Source, Told
-from chat.exports.words import live_words, notice_words
+from chat.exports.download import Download
+from chat.exports.encoding import encode_base64
+from chat.exports.export_format import ExportFormat
+from chat.exports.file_names import file_stem
+from chat.exports.sentences import LIVE_SENTENCE, notice_sentence
+from chat.exports.source import ExportSource, load_bytes
 from chat.fragments import AttachmentView, MessageView, message_html
 from chat.models import Turn
 from chat.notices import Notice
 from chat.parts import Role
-from chat.turns.transcript import attachment_view, model_message_view, user_message_view
+from chat.transcript.records import MessageRecord, PlacedAttachment
+from chat.transcript.views import attachment_view, model_message_view, user_message_view
 
-STYLES = ("css/tokens.css", "css/forms.css", "css/transcript.css", "css/code.css", "css/export.css")
+STYLE_SHEETS = ("css/tokens.css", "css/forms.css", "css/transcript.css", "css/code.css", "css/export.css")
 
 
 @dataclass(frozen=True, slots=True)
 class EmbeddedView(AttachmentView):
-    """An attachment whose bytes stand in the page: templates then offer no second copy of them."""
+    """An attachment whose bytes are in the page. Templates then offer no link to download it."""
 
     is_embedded: ClassVar[bool] = True
 
 
-def export(source: Source) -> Download:
-    """One file."""
-    return Download(f"{stem(source.conversation.title)}.html", "text/html; charset=utf-8", chunks(source))
+def export(source: ExportSource) -> Download:
+    """Export one file."""
+    return Download(f"{file_stem(source.conversation.title)}.html", "text/html; charset=utf-8", chunks(source))
 
 
-def chunks(source: Source) -> Iterator[bytes]:
-    """The document."""
-    # Nobody who wrote in the conversation can know it, so what looks like it stands where we put it.
+FORMAT = ExportFormat("html", "Web page", "One file to read, print or send", ("text/html",), export)
+
+
+def chunks(source: ExportSource) -> Generator[bytes]:
+    """Yield the document."""
+    # The nonce marks where styles, messages and bytes are inserted. It is random, so no text of a message contains it.
     nonce = secrets.token_hex(16)
     context = {
         "conversation": source.conversation,
         "exported_at": source.exported_at,
-        "live_words": live_words() if source.is_live() else "",
-        "style_hash": _hash(styles()),
-        "place": nonce,
+        "live_sentence": LIVE_SENTENCE if source.is_live() else "",
+        "style_hash": _content_hash(styles()),
+        "nonce": nonce,
     }
-    head, above, tail = render_to_string("exports/conversation.html", context).split(nonce)
-    yield head.encode()
+    before_styles, before_messages, end = render_to_string("exports/conversation.html", context).split(nonce)
+    yield before_styles.encode()
     yield styles().encode()
-    yield above.encode()
-    for told in source.messages(shown_only=True):
-        yield from _with_bytes(message_html(_view(told, nonce)), nonce, told)
-    yield tail.encode()
+    yield before_messages.encode()
+    for record in source.messages(shown_only=True):
+        yield from _insert_bytes(message_html(_message_view(record, nonce)), nonce, record)
+    yield end.encode()
 
 
-def _view(told: Told, nonce: str) -> MessageView:
-    """As the page has it, without what can be pressed."""
-    if told.message.role == Role.USER:
-        return user_message_view(told.message, [_embedded(placed, nonce) for placed in told.attachments])
-    assert told.turn is not None
-    shown: dict[int | None, list[AttachmentView]] = {}
-    for placed in told.attachments:
-        shown.setdefault(placed.part_index, []).append(_embedded(placed, nonce))
-    view = model_message_view(told.message, told.turn, told.parts, shown, left_out=told.left_out)
-    if told.is_live:
-        return replace(view, status=Turn.Status.INTERRUPTED, notice=Notice("info", notice_words(told)))
+def _message_view(record: MessageRecord, nonce: str) -> MessageView:
+    """Return the view of a message as the page has it, without versions, rating and actions."""
+    if record.message.role == Role.USER:
+        return user_message_view(record.message, [_embedded_view(placed, nonce) for placed in record.attachments])
+    assert record.turn is not None
+    views: dict[int | None, list[AttachmentView]] = {}
+    for placed in record.attachments:
+        views.setdefault(placed.part_index, []).append(_embedded_view(placed, nonce))
+    view = model_message_view(record.message, record.turn, record.parts, views, left_out=record.left_out)
+    if record.is_live:
+        return replace(view, status=Turn.Status.INTERRUPTED, notice=Notice("info", notice_sentence(record)))
     return replace(view, notice=replace(view.notice, action="")) if view.notice else view
 
 
-def _embedded(placed: Placed, nonce: str) -> AttachmentView:
+def _embedded_view(placed: PlacedAttachment, nonce: str) -> AttachmentView:
+    """Return the view of an attachment whose URL is a placeholder: the nonce and the attachment's id."""
     view = attachment_view(placed.attachment, placed.index)
-    known = {field.name: getattr(view, field.name) for field in fields(view)}
-    return EmbeddedView(**{**known, "url": f"{nonce}:{placed.attachment.pk}"})
+    values = {field.name: getattr(view, field.name) for field in fields(view)}
+    return EmbeddedView(**{**values, "url": f"{nonce}:{placed.attachment.pk}"})
 
 
-def _with_bytes(html: SafeString, nonce: str, told: Told) -> Iterator[bytes]:
-    """The message with bytes where its attachments are named."""
-    rows = {placed.attachment.pk: placed.attachment for placed in told.attachments}
+def _insert_bytes(html: SafeString, nonce: str, record: MessageRecord) -> Iterator[bytes]:
+    """Yield the HTML of a message with a `data:` URI in place of each placeholder."""
+    attachments = {placed.attachment.pk: placed.attachment for placed in record.attachments}
     end = 0
-    for found in re.finditer(rf"{nonce}:([0-9a-f-]{{36}})", html):
-        yield html[end : found.start()].encode()
-        yield from _data_uri(rows[uuid.UUID(found[1])])
-        end = found.end()
+    for match in re.finditer(rf"{nonce}:([0-9a-f-]{{36}})", html):
+        yield html[end : match.start()].encode()
+        yield from _data_uri(attachments[uuid.UUID(match[1])])
+        end = match.end()
     yield html[end:].encode()
 
 
 def _data_uri(attachment: Attachment) -> Iterator[bytes]:
     mime_type = attachment.mime_type if attachment.mime_type in RASTER_TYPES else BINARY
     yield f"data:{mime_type};base64,".encode()
-    yield from base64_slices(kept_bytes(attachment) or b"")
+    yield from encode_base64(load_bytes(attachment) or b"")
 
 
 @cache
 def styles() -> str:
-    """The page's own sheets and what a document on paper needs besides."""
-    paths = [finders.find(name) for name in STYLES]
+    """Return the style sheets of the transcript and of printed exports, joined."""
+    paths = [finders.find(name) for name in STYLE_SHEETS]
     return "\n".join(Path(path).read_text() for path in paths if path)
 
 
-def _hash(text: str) -> str:
+def _content_hash(text: str) -> str:
+    """Return the hash of a style sheet as a content security policy names it."""
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode("ascii")

@@ -1,63 +1,67 @@
-"""`json`: everything, in the form that `docs/export-format.md` describes; what an import reads back.
+"""The format `json`: everything that an import needs to restore the conversation, see `docs/export-format.md`.
 
-All versions of all messages are in it, and each attachment once: with its bytes, or in an archive with its path there.
-What is the machinery's own (leases, logs, ids of clients) or staff's (what a provider said of an error, what a preset
-tells the model) is not.
+The document has all versions of all messages, and each attachment once: with its bytes or, in an archive, with the path
+of its file. It leaves out internal state (leases, logs, ids of clients, digests of provider accounts) and what only
+staff may read (error details of a provider, the instruction of a preset).
 """
 
 from __future__ import annotations
 
-import base64
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from datetime import datetime
 from decimal import Decimal
-from typing import Any
 
 from attachments.models import Attachment
-from chat.exports.download import Download, base64_slices, json_bytes, kept_bytes
-from chat.exports.names import stem
-from chat.exports.reading import Placed, Source, Told, attachments_of
-from chat.models import Conversation, Feedback, Turn
-from chat.parts import Part, PartKind
+from chat.exports.download import Download
+from chat.exports.encoding import encode_base64, encode_json
+from chat.exports.export_format import ExportFormat
+from chat.exports.file_names import file_stem
+from chat.exports.source import ExportSource, FindPath, attachments_by_id, load_bytes
+from chat.models import Conversation, Feedback, Round, Turn
+from chat.part_json import part_to_json
+from chat.parts import JSONObject, Part
+from chat.transcript.records import MessageRecord, PlacedAttachment
 
-FORMAT = "plotline-conversation"
-VERSION = 1
-#: Where the words of a part stand, as everywhere in our JSON.
-TEXT_NAMES = {PartKind.EXECUTABLE_CODE: "code", PartKind.CODE_EXECUTION_RESULT: "output"}
-#: Of a turn's parameters, what is not the person's to read.
+DOCUMENT_FORMAT = "plotline-conversation"
+DOCUMENT_VERSION = 1
+
 STAFF_PARAMETERS = ("instruction",)
+"""Parameters of a turn that only staff may read."""
 
 
-def export(source: Source) -> Download:
-    """One file that holds all."""
-    return Download(f"{stem(source.conversation.title)}.json", "application/json", chunks(source))
+def export(source: ExportSource) -> Download:
+    """Export one file with the bytes of all attachments."""
+    return Download(f"{file_stem(source.conversation.title)}.json", "application/json", chunks(source))
 
 
-def chunks(source: Source, path_of: Callable[[Attachment], str | None] | None = None) -> Iterator[bytes]:
-    """The document; `path_of` says where the bytes of an attachment lie, if not in here; None: they cannot be had."""
+FORMAT = ExportFormat("json", "JSON", "Everything, to import again", ("application/json",), export)
+
+
+def chunks(source: ExportSource, find_path: FindPath | None = None) -> Generator[bytes]:
+    """Yield the document. `find_path`: given if the attachments are files beside the document."""
     yield b"{\n"
-    yield b'"format": ' + json_bytes(FORMAT) + b",\n"
-    yield b'"version": ' + json_bytes(VERSION) + b",\n"
-    yield b'"exported_at": ' + json_bytes(_time(source.exported_at)) + b",\n"
-    yield b'"is_live": ' + json_bytes(source.is_live()) + b",\n"
-    yield b'"conversation": ' + json_bytes(conversation_json(source.conversation)) + b",\n"
+    yield b'"format": ' + encode_json(DOCUMENT_FORMAT) + b",\n"
+    yield b'"version": ' + encode_json(DOCUMENT_VERSION) + b",\n"
+    yield b'"exported_at": ' + encode_json(_time(source.exported_at)) + b",\n"
+    yield b'"is_live": ' + encode_json(source.is_live()) + b",\n"
+    yield b'"conversation": ' + encode_json(conversation_json(source.conversation)) + b",\n"
     yield b'"messages": ['
-    used: dict[uuid.UUID, None] = {}
-    for number, told in enumerate(source.messages(shown_only=False)):
+    attachment_ids: dict[uuid.UUID, None] = {}
+    for number, record in enumerate(source.messages(shown_only=False)):
         yield b",\n" if number else b"\n"
-        yield json_bytes(message_json(told))
-        used.update({placed.attachment.pk: None for placed in told.attachments})
+        yield encode_json(message_json(record))
+        attachment_ids.update({placed.attachment.pk: None for placed in record.attachments})
     yield b"\n],\n"
     yield b'"attachments": ['
-    for number, attachment in enumerate(attachments_of(list(used))):
+    for number, attachment in enumerate(attachments_by_id(list(attachment_ids))):
         yield b",\n" if number else b"\n"
-        yield from _attachment(attachment, path_of)
+        yield from _attachment_chunks(attachment, find_path)
     yield b"\n]\n}\n"
 
 
-def conversation_json(conversation: Conversation) -> dict[str, Any]:
-    """Its settings."""
+def conversation_json(conversation: Conversation) -> JSONObject:
+    """Return the settings of a conversation."""
     return {
         "id": str(conversation.pk),
         "title": conversation.title,
@@ -72,10 +76,10 @@ def conversation_json(conversation: Conversation) -> dict[str, Any]:
     }
 
 
-def message_json(told: Told) -> dict[str, Any]:
-    """One message, its parts and its turn."""
-    message = told.message
-    said: dict[str, Any] = {
+def message_json(record: MessageRecord) -> JSONObject:
+    """Return a message with its parts, and with the turn and the feedback of an answer."""
+    message = record.message
+    json: JSONObject = {
         "id": str(message.pk),
         "parent": None if message.parent_id is None else str(message.parent_id),
         "index": message.index,
@@ -84,44 +88,35 @@ def message_json(told: Told) -> dict[str, Any]:
         "last_shown": message.last_shown,
         "created_at": _time(message.created_at),
         "text": message.text,
-        "parts": [part_json(index, part, told.part_attachments.get(index)) for index, part in enumerate(told.parts)],
-        "attachments": [_placed_json(placed) for placed in told.attachments],
+        "parts": [
+            part_json(index, part, record.part_attachments.get(index)) for index, part in enumerate(record.parts)
+        ],
+        "attachments": [_placed_json(placed) for placed in record.attachments],
     }
-    if told.turn is not None:
-        said["turn"] = turn_json(told.turn)
-    if told.feedback is not None:
-        said["feedback"] = _feedback_json(told.feedback)
-    return said
+    if record.turn is not None:
+        json["turn"] = turn_json(record.turn, record.rounds)
+    if record.feedback is not None:
+        json["feedback"] = _feedback_json(record.feedback)
+    return json
 
 
-def part_json(index: int, part: Part, attachment_index: int | None) -> dict[str, Any]:
-    """A part as our JSON says it everywhere; what it does not have is left out, and an empty text is a text."""
-    said: dict[str, Any] = {"index": index, "kind": part.kind.value}
-    if part.text is not None:
-        said[TEXT_NAMES.get(part.kind, "text")] = part.text
-    others = {
-        "language": part.language,
-        "outcome": part.outcome,
-        "id": part.call_id,
-        "mime_type": part.mime_type,
-        "fields": dict(part.fields),
-    }
-    said |= {name: value for name, value in others.items() if value}
+def part_json(index: int, part: Part, attachment_index: int | None) -> JSONObject:
+    """Return a part as the API and the exports show it."""
+    json: JSONObject = {"index": index, **part_to_json(part)}
     if attachment_index is not None:
-        said["attachment_index"] = attachment_index
-    if part.thought_signature is not None:
-        said["thought_signature"] = base64.b64encode(part.thought_signature).decode("ascii")
-    return said
+        json["attachment_index"] = attachment_index
+    return json
 
 
-def turn_json(turn: Turn) -> dict[str, Any]:
-    """How an answer was made, and how it ended."""
+def turn_json(turn: Turn, rounds: Sequence[Round]) -> JSONObject:
+    """Return how an answer was made, and how it ended."""
     parameters = {name: value for name, value in turn.parameters.items() if name not in STAFF_PARAMETERS}
     return {
         "id": str(turn.pk),
         "user_message": str(turn.user_message_id),
         "status": turn.status,
         "provider": turn.provider,
+        "endpoint": turn.endpoint,
         "model": turn.model,
         "model_version": turn.model_version,
         "response_id": turn.response_id,
@@ -133,11 +128,14 @@ def turn_json(turn: Turn) -> dict[str, Any]:
         "left_out": turn.left_out,
         "usage": turn.usage,
         "cost": _amount(turn.cost),
+        "finish": turn.finish,
         "finish_reason": turn.finish_reason,
         "finish_message": turn.finish_message,
         "error_code": turn.error_code,
         "retry_after_s": turn.retry_after_s,
-        "metadata": turn.metadata,
+        "sources": turn.sources,
+        "queries": turn.queries,
+        "rounds": [_round_json(one) for one in rounds],
         "created_at": _time(turn.created_at),
         "started_at": _time(turn.started_at),
         "first_part_at": _time(turn.first_part_at),
@@ -145,7 +143,21 @@ def turn_json(turn: Turn) -> dict[str, Any]:
     }
 
 
-def _feedback_json(feedback: Feedback) -> dict[str, Any]:
+def _round_json(one: Round) -> JSONObject:
+    return {
+        "usage": one.usage,
+        "provider_usage": one.provider_usage,
+        "finish": one.finish,
+        "finish_reason": one.finish_reason,
+        "finish_message": one.finish_message,
+        "response_id": one.response_id,
+        "model_version": one.model_version,
+        "metadata": one.metadata,
+        "started_calls": one.started_calls,
+    }
+
+
+def _feedback_json(feedback: Feedback) -> JSONObject:
     return {
         "is_good": feedback.is_good,
         "reason": feedback.reason,
@@ -154,34 +166,36 @@ def _feedback_json(feedback: Feedback) -> dict[str, Any]:
     }
 
 
-def _placed_json(placed: Placed) -> dict[str, Any]:
+def _placed_json(placed: PlacedAttachment) -> JSONObject:
     return {"id": str(placed.attachment.pk), "index": placed.index, "part_index": placed.part_index}
 
 
-def _attachment(attachment: Attachment, path_of: Callable[[Attachment], str | None] | None) -> Iterator[bytes]:
-    said = json_bytes(
-        {
-            "id": str(attachment.pk),
-            "name": attachment.name,
-            "mime_type": attachment.mime_type,
-            "is_graph": attachment.is_graph,
-            "size_bytes": attachment.size_bytes,
-            "sha256": attachment.sha256,
-            "width": attachment.width,
-            "height": attachment.height,
-            "created_at": _time(attachment.created_at),
-        }
-    )
-    yield said[:-1]
-    if path_of is not None:
-        yield b', "file": ' + json_bytes(path_of(attachment)) + b"}"
+def _attachment_json(attachment: Attachment) -> JSONObject:
+    return {
+        "id": str(attachment.pk),
+        "name": attachment.name,
+        "mime_type": attachment.mime_type,
+        "is_graph": attachment.is_graph,
+        "size_bytes": attachment.size_bytes,
+        "sha256": attachment.sha256,
+        "width": attachment.width,
+        "height": attachment.height,
+        "created_at": _time(attachment.created_at),
+    }
+
+
+def _attachment_chunks(attachment: Attachment, find_path: FindPath | None) -> Iterator[bytes]:
+    """Yield an attachment as JSON, with its bytes in base64 or with the path of its file."""
+    yield encode_json(_attachment_json(attachment)).removesuffix(b"}")
+    if find_path is not None:
+        yield b', "file": ' + encode_json(find_path(attachment)) + b"}"
         return
-    data = kept_bytes(attachment)
+    data = load_bytes(attachment)
     if data is None:
         yield b', "data": null}'
         return
     yield b', "data": "'
-    yield from base64_slices(data)
+    yield from encode_base64(data)
     yield b'"}'
 
 
@@ -190,5 +204,5 @@ def _time(moment: datetime | None) -> str | None:
 
 
 def _amount(dollars: Decimal | None) -> str | None:
-    """With all its digits, and never as 0E-8."""
+    """Return an amount with all its digits, and without an exponent."""
     return None if dollars is None else f"{dollars:f}"

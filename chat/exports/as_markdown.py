@@ -1,111 +1,95 @@
-"""`md`: what is in view, as CommonMark; graphs as data URIs, or in an archive as files beside it.
+"""The format `md`: the shown messages as CommonMark. Graphs are data URIs or, in an archive, links to files beside it.
 
-What a person typed stands as typed; a model's text is Markdown already, and each of its texts is closed, so that none
-can pass for the next message; raw HTML and images in it are text, as on the page.
+A user's text is escaped, so that it reads as it was typed. A model's text is Markdown already. Each of its texts is
+closed, so that none of them can imitate the next message. Raw HTML and images in it are text, as on the page.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Generator, Iterator
 from urllib.parse import quote
 
-from attachments.models import Attachment
 from attachments.validation import RASTER_TYPES
-from chat.exports.commonmark import fenced, in_line, plain, quoted, tame
-from chat.exports.download import Download, base64_slices, kept_bytes
-from chat.exports.names import stem
-from chat.exports.reading import Placed, Source, Told
-from chat.exports.words import function_words, heading_of, live_words, notice_words, outcome_words
-from chat.parts import Part, PartKind, Role
-from chat.turns.about import grounding_of
+from chat.exports.commonmark import escape_label, escape_text
+from chat.exports.download import Download
+from chat.exports.encoding import encode_base64
+from chat.exports.export_format import ExportFormat
+from chat.exports.file_names import file_stem
+from chat.exports.part_markdown import calls_with_parts, part_markdown
+from chat.exports.sentences import LIVE_SENTENCE, message_heading, notice_sentence
+from chat.exports.source import ExportSource, FindPath, load_bytes
+from chat.parts import Role
+from chat.transcript.records import MessageRecord, PlacedAttachment
+from chat.transcript.sources import grounding_of
 
-IN_ADDRESSES = ":/?#[]@!$&()*+,;=%~"
-PathOf = Callable[[Attachment], str | None]
-
-
-def export(source: Source) -> Download:
-    """One file."""
-    return Download(f"{stem(source.conversation.title)}.md", "text/markdown; charset=utf-8", chunks(source))
+UNQUOTED_IN_URLS = ":/?#[]@!$&()*+,;=%~"
 
 
-def chunks(source: Source, path_of: PathOf | None = None) -> Iterator[bytes]:
-    """The document; `path_of`: where an attachment lies beside it."""
-    yield f"# {in_line(str(source.conversation))}\n".encode()
+def export(source: ExportSource) -> Download:
+    """Export one file."""
+    return Download(f"{file_stem(source.conversation.title)}.md", "text/markdown; charset=utf-8", chunks(source))
+
+
+FORMAT = ExportFormat("md", "Markdown", "Text with its graphs", ("text/markdown",), export)
+
+
+def chunks(source: ExportSource, find_path: FindPath | None = None) -> Generator[bytes]:
+    """Yield the document. `find_path`: given if the attachments are files beside the document."""
+    yield f"# {escape_label(str(source.conversation))}\n".encode()
     if source.is_live():
-        yield f"\n*{in_line(live_words())}*\n".encode()
-    for told in source.messages(shown_only=True):
-        for block in _message(told, path_of):
+        yield f"\n*{escape_label(LIVE_SENTENCE)}*\n".encode()
+    for record in source.messages(shown_only=True):
+        for block in _message_blocks(record, find_path):
             yield b"\n"
             yield from block
             yield b"\n"
 
 
-def _message(told: Told, path_of: PathOf | None) -> Iterator[Iterator[bytes]]:
-    """Its blocks, to be parted by blank lines."""
-    yield _block(f"## {in_line(heading_of(told))}")
-    if told.message.role == Role.USER and told.message.text:
-        yield _block(plain(told.message.text))
-    if told.message.role == Role.MODEL:
-        for index, part in enumerate(told.parts):
-            if text := _part(part):
-                yield _block(text)
-            for placed in told.drawn_by(index):
-                yield _attachment(placed, path_of)
-    for placed in told.homeless:
-        yield _attachment(placed, path_of)
-    if told.turn is not None and (text := _end(told)):
-        yield _block(text)
+def _message_blocks(record: MessageRecord, find_path: FindPath | None) -> Iterator[Iterator[bytes]]:
+    """Yield the blocks of a message, which blank lines must separate."""
+    yield _text_block(f"## {escape_label(message_heading(record))}")
+    if record.message.role == Role.USER and record.message.text:
+        yield _text_block(escape_text(record.message.text))
+    if record.message.role == Role.MODEL:
+        shown_calls = calls_with_parts(record.parts)
+        for index, part in enumerate(record.parts):
+            if text := part_markdown(part, shown_calls):
+                yield _text_block(text)
+            for placed in record.attachments_after_part(index):
+                yield _attachment_block(placed, find_path)
+    for placed in record.unplaced:
+        yield _attachment_block(placed, find_path)
+    if notice := notice_sentence(record):
+        yield _text_block(f"*{escape_label(notice)}*")
+    if sources := _source_list(record):
+        yield _text_block(f"Sources:\n\n{sources}")
 
 
-def _block(text: str) -> Iterator[bytes]:
+def _text_block(text: str) -> Iterator[bytes]:
     yield text.encode()
 
 
-def _part(part: Part) -> str:
-    text = part.text or ""
-    match part.kind:
-        case PartKind.TEXT:
-            return tame(text) if text.strip() else ""
-        case PartKind.THOUGHT:
-            return quoted(f"**Thoughts**\n\n{tame(text.strip())}") if text.strip() else ""
-        case PartKind.EXECUTABLE_CODE:
-            return fenced(text, "python" if part.language in ("PYTHON", "") else "")
-        case PartKind.CODE_EXECUTION_RESULT:
-            words = f"*{outcome_words(part)}*"
-            return f"{words}\n\n{fenced(text, 'text')}" if text else words
-        case PartKind.FUNCTION_CALL | PartKind.FUNCTION_RESPONSE:
-            return f"*{in_line(function_words(part))}*"
-        case _:
-            return ""
-
-
-def _attachment(placed: Placed, path_of: PathOf | None) -> Iterator[bytes]:
+def _attachment_block(placed: PlacedAttachment, find_path: FindPath | None) -> Iterator[bytes]:
     attachment = placed.attachment
-    label = in_line(attachment.name)
+    label = escape_label(attachment.name)
     is_image = attachment.mime_type in RASTER_TYPES
-    path = path_of(attachment) if path_of else None
+    path = find_path(attachment) if find_path else None
     if path is not None:
         yield f"{'!' if is_image else ''}[{label}](<{quote(path)}>)".encode()
         return
-    data = kept_bytes(attachment) if is_image and path_of is None else None
+    data = load_bytes(attachment) if is_image and find_path is None else None
     if data is None:
         yield f"*File: {label}, {attachment.size_bytes} bytes*".encode()
         return
     yield f"![{label}](data:{attachment.mime_type};base64,".encode()
-    yield from base64_slices(data)
+    yield from encode_base64(data)
     yield b")"
 
 
-def _end(told: Told) -> str:
-    """How the answer ended, where that is worth a word, and the pages it rests on."""
-    assert told.turn is not None
-    blocks = []
-    if words := notice_words(told):
-        blocks.append(f"*{in_line(words)}*")
-    grounding = None if told.is_live else grounding_of(told.turn.metadata)
-    if grounding is not None and grounding.sources:
-        links = [
-            f"- [{in_line(page.title)}](<{quote(page.url, safe=':/?#[]@!$&()*+,;=%~')}>)" for page in grounding.sources
-        ]
-        blocks.append("Sources:\n\n" + "\n".join(links))
-    return "\n\n".join(blocks)
+def _source_list(record: MessageRecord) -> str:
+    """Return a list of the web pages that an answer rests on. Empty if there are none, or the answer is unfinished."""
+    if record.turn is None or record.is_live:
+        return ""
+    grounding = grounding_of(record.turn.sources, record.turn.queries)
+    pages = grounding.sources if grounding else ()
+    return "\n".join(f"- [{escape_label(page.title)}](<{quote(page.url, safe=UNQUOTED_IN_URLS)}>)" for page in pages)

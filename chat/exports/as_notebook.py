@@ -1,72 +1,74 @@
-"""`ipynb`: what is in view as a notebook that runs: nbformat 4.5, source: nbformat.readthedocs.io/en/latest.
+"""The format `ipynb`: the shown messages as a notebook that can be run, in nbformat 4.5.
 
-Text is Markdown cells, executed code a code cell with its recorded output and graphs. Code finds the files that were
-attached where it found them when it was recorded, in its working directory by their names: with files, the download
-is an archive of the notebook and these. Outputs are text and raster images, never HTML.
+Each run of code is a code cell with its recorded outputs, whether the provider's sandbox or the Python session ran it.
+Everything else is Markdown cells. Code expects the attached files in its working directory, so if there are files, the
+download is an archive of the notebook and the files. Outputs are text, JSON and raster images, never HTML.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Generator, Iterator
+from dataclasses import dataclass
 
-from attachments.models import Attachment
 from attachments.validation import RASTER_TYPES
-from chat.exports.commonmark import fenced, in_line, plain, quoted, tame
-from chat.exports.download import Download, base64_slices, json_bytes, kept_bytes
-from chat.exports.names import stem
-from chat.exports.reading import Placed, Source, Told
+from chat.exports.commonmark import escape_label, escape_text
+from chat.exports.download import Download
+from chat.exports.encoding import encode_json
+from chat.exports.export_format import ExportFormat
+from chat.exports.file_names import file_stem
+from chat.exports.notebook_cells import CellWriter, CodeRun
+from chat.exports.part_markdown import PYTHON_NAMES, calls_with_parts, part_markdown
 from chat.exports.sandbox_files import SandboxFiles
-from chat.exports.words import function_words, heading_of, live_words, notice_words
-from chat.exports.zipping import Entry, zipped
-from chat.parts import OUTCOME_DEADLINE_EXCEEDED, OUTCOME_OK, Part, PartKind, Role
+from chat.exports.sentences import LIVE_SENTENCE, message_heading, notice_sentence
+from chat.exports.source import ExportSource
+from chat.exports.zip_stream import ZipEntry, stream_zip
+from chat.parts import CodeExecutionResult, Display, ExecutableCode, InlineData, JSONObject, PartKind, Role
+from chat.transcript.records import MessageRecord, PlacedAttachment
 
-FORMAT = "plotline-notebook"
-VERSION = 1
+NOTEBOOK_FORMAT = "plotline-notebook"
+NOTEBOOK_VERSION = 1
 NOTEBOOK_TYPE = "application/x-ipynb+json"
-COPYING = "# Files that were attached here under names that others have too."
-_ERROR_LINE = re.compile(r"^([A-Za-z_][\w.]*)(?:: (.*))?$")
-_TRACEBACK = "Traceback (most recent call last)"
+ZIP_TYPE = "application/zip"
 
 
-def export(source: Source) -> Download:
-    """The notebook, or an archive of it and the files that its code opens."""
-    name = stem(source.conversation.title)
-    files = SandboxFiles(source.sent_files())
+def export(source: ExportSource) -> Download:
+    """Export the notebook, or an archive of it and the files that its code opens."""
+    name = file_stem(source.conversation.title)
+    files = SandboxFiles(source.question_files())
     if not files:
         return Download(f"{name}.ipynb", NOTEBOOK_TYPE, chunks(source, files))
-    return Download(f"{name}-notebook.zip", "application/zip", zipped(entries(source, files, "", name)))
+    return Download(f"{name}-notebook.zip", ZIP_TYPE, stream_zip(entries(source, files, "", name)))
 
 
-def entries(source: Source, files: SandboxFiles, folder: str, name: str) -> Iterator[Entry]:
-    """The notebook and its files, in a folder of an archive; `folder` ends with `/`, or is empty."""
-    yield Entry(f"{folder}{name}.ipynb", chunks(source, files))
-    # After the notebook: its code has told which names it uses.
+FORMAT = ExportFormat("ipynb", "Notebook", "Runs in Jupyter, with its files", (NOTEBOOK_TYPE, ZIP_TYPE), export)
+
+
+def entries(source: ExportSource, files: SandboxFiles, folder: str, name: str) -> Iterator[ZipEntry]:
+    """Yield the notebook and its files as entries of an archive. `folder`: empty, or a path that ends with `/`."""
+    yield ZipEntry(f"{folder}{name}.ipynb", chunks(source, files))
+    # The files come after the notebook, whose code decides under which names they are stored.
     for file in files.stored():
-        yield Entry(f"{folder}{file.name}", file.chunks(), is_compressed=True)
+        yield ZipEntry(f"{folder}{file.name}", file.chunks())
 
 
-def chunks(source: Source, files: SandboxFiles) -> Iterator[bytes]:
-    """The notebook."""
-    yield b'{\n"nbformat": 4,\n"nbformat_minor": 5,\n"metadata": ' + json_bytes(_metadata(source)) + b',\n"cells": ['
-    numbers = _Numbers()
-    for number, cell in enumerate(_cells(source, files, numbers)):
+def chunks(source: ExportSource, files: SandboxFiles) -> Generator[bytes]:
+    """Yield the notebook."""
+    yield b'{\n"nbformat": 4,\n"nbformat_minor": 5,\n"metadata": ' + encode_json(_metadata(source)) + b',\n"cells": ['
+    for number, cell in enumerate(_cells(source, files, CellWriter())):
         yield b",\n" if number else b"\n"
         yield from cell
     yield b"\n]\n}\n"
 
 
-def _metadata(source: Source) -> dict[str, Any]:
+def _metadata(source: ExportSource) -> JSONObject:
     conversation = source.conversation
     return {
         "kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"},
         "language_info": {"name": "python", "file_extension": ".py", "mimetype": "text/x-python"},
         "title": conversation.title,
         "plotline": {
-            "format": FORMAT,
-            "version": VERSION,
+            "format": NOTEBOOK_FORMAT,
+            "version": NOTEBOOK_VERSION,
             "conversation": str(conversation.pk),
             "model": conversation.model,
             "created_at": conversation.created_at.isoformat(),
@@ -76,211 +78,101 @@ def _metadata(source: Source) -> dict[str, Any]:
     }
 
 
-@dataclass(slots=True)
-class _Numbers:
-    """What counts through a notebook."""
-
-    cells: int = 0
-    runs: int = 0
-
-    def cell_id(self) -> str:
-        """The next cell's id."""
-        self.cells += 1
-        return f"cell-{self.cells}"
-
-
-@dataclass(slots=True)
-class _Run:
-    """Code with what it gave."""
-
-    code: str
-    index: int
-    """Of its part."""
-    results: list[Part] = field(default_factory=list)
-    drawn: list[Placed] = field(default_factory=list)
-
-    @property
-    def tags(self) -> list[str]:
-        """How a notebook is to run it: what failed may fail again, what never ended is not begun."""
-        outcomes = {part.outcome for part in self.results}
-        if not outcomes or OUTCOME_DEADLINE_EXCEEDED in outcomes:
-            return ["skip-execution"]
-        return [] if outcomes <= {OUTCOME_OK, ""} else ["raises-exception"]
-
-
-def _cells(source: Source, files: SandboxFiles, numbers: _Numbers) -> Iterator[Iterator[bytes]]:
-    header = f"# {in_line(str(source.conversation))}"
+def _cells(source: ExportSource, files: SandboxFiles, writer: CellWriter) -> Iterator[Iterator[bytes]]:
+    header = f"# {escape_label(str(source.conversation))}"
     if source.is_live():
-        header += f"\n\n*{in_line(live_words())}*"
-    yield _markdown(numbers, header, {"role": "header"})
-    for told in source.messages(shown_only=True):
-        about = _about(told)
-        if told.message.role == Role.USER:
-            yield from _question(told, about, files, numbers)
+        header += f"\n\n*{escape_label(LIVE_SENTENCE)}*"
+    yield writer.markdown(header, {"role": "header"})
+    for record in source.messages(shown_only=True):
+        metadata = _cell_metadata(record)
+        if record.message.role == Role.USER:
+            yield from _question_cells(record, metadata, files, writer)
         else:
-            yield from _answer(told, about, files, numbers)
+            yield from _answer_cells(record, metadata, files, writer)
 
 
-def _about(told: Told) -> dict[str, Any]:
-    """Whose cell it is, and when it was made."""
-    about: dict[str, Any] = {
-        "role": told.message.role,
-        "message": str(told.message.pk),
-        "created_at": told.message.created_at.isoformat(),
+def _cell_metadata(record: MessageRecord) -> JSONObject:
+    """Return what each cell of a message says about the message."""
+    metadata: JSONObject = {
+        "role": record.message.role,
+        "message": str(record.message.pk),
+        "created_at": record.message.created_at.isoformat(),
     }
-    if told.turn is not None:
-        ended_at = told.turn.ended_at
-        about |= {"model": told.turn.model, "model_version": told.turn.model_version, "status": told.turn.status}
-        about |= {"ended_at": ended_at.isoformat() if ended_at else None}
-    return about
+    turn = record.turn
+    if turn is not None:
+        metadata |= {"model": turn.model, "model_version": turn.model_version, "status": turn.status}
+        metadata |= {"ended_at": turn.ended_at.isoformat() if turn.ended_at else None}
+    return metadata
 
 
-def _question(told: Told, about: dict[str, Any], files: SandboxFiles, numbers: _Numbers) -> Iterator[Iterator[bytes]]:
-    text = f"### {heading_of(told)}"
-    if told.message.text:
-        text += f"\n\n{plain(told.message.text)}"
-    others = [placed for placed in told.attachments if placed.attachment.mime_type not in RASTER_TYPES]
+def _question_cells(
+    record: MessageRecord, metadata: JSONObject, files: SandboxFiles, writer: CellWriter
+) -> Iterator[Iterator[bytes]]:
+    text = f"### {message_heading(record)}"
+    if record.message.text:
+        text += f"\n\n{escape_text(record.message.text)}"
+    others = [placed.attachment for placed in record.attachments if placed.attachment.mime_type not in RASTER_TYPES]
     if others:
-        named = ", ".join(in_line(files.name_of(placed.attachment)) for placed in others)
-        text += f"\n\n*With {named}*"
-    yield _markdown(numbers, text, about, [placed for placed in told.attachments if placed not in others])
-    if copies := files.copies(placed.attachment for placed in told.attachments):
+        text += f"\n\n*With {', '.join(escape_label(files.name_of(file)) for file in others)}*"
+    yield writer.markdown(text, metadata, record.attachments)
+    if copies := files.copies(placed.attachment for placed in record.attachments):
         lines = [f"shutil.copyfile({stored!r}, {name!r})" for stored, name in copies]
-        code = "\n".join(
-            ["# These files were attached here under names that others had before.", "import shutil", "", *lines]
-        )
-        yield _code_cell(numbers, _Run(code, 0), {**about, "role": "files"}, tags=[])
+        comment = "# These files have the names of earlier files, which they replace from here on."
+        run = CodeRun("\n".join([comment, "import shutil", "", *lines]), 0)
+        yield writer.code(run, {**metadata, "role": "files"}, tags=())
 
 
-def _answer(told: Told, about: dict[str, Any], files: SandboxFiles, numbers: _Numbers) -> Iterator[Iterator[bytes]]:
-    heading = f"### {heading_of(told)}"
-    run: _Run | None = None
-    for index, part in enumerate(told.parts):
-        drawn = told.drawn_by(index)
-        if part.kind is PartKind.EXECUTABLE_CODE and part.language in ("PYTHON", "", "LANGUAGE_UNSPECIFIED"):
-            if run:
-                yield _code_cell(numbers, run, about)
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """A part that becomes a Markdown cell."""
+
+    text: str
+    part_index: int
+    kind: PartKind
+    attachments: list[PlacedAttachment]
+
+
+def _answer_cells(
+    record: MessageRecord, metadata: JSONObject, files: SandboxFiles, writer: CellWriter
+) -> Iterator[Iterator[bytes]]:
+    heading = f"### {message_heading(record)}"
+    for block in _answer_blocks(record):
+        if isinstance(block, CodeRun):
             if heading:
-                yield _markdown(numbers, heading, about)
-                heading = ""
-            run = _Run(part.text or "", index, drawn=list(drawn))
-            files.read(run.code)
-            continue
-        if run and part.kind in (PartKind.CODE_EXECUTION_RESULT, PartKind.INLINE_DATA):
-            if part.kind is PartKind.CODE_EXECUTION_RESULT:
-                run.results.append(part)
-            run.drawn += drawn
-            continue
-        text = _words(part)
-        if not text and not drawn:
-            continue
-        if run:
-            yield _code_cell(numbers, run, about)
-            run = None
-        text = "\n\n".join(piece for piece in (heading, text) if piece)
+                yield writer.markdown(heading, metadata)
+            files.note_numbered_names(block.code)
+            yield writer.code(block, metadata)
+        else:
+            text = "\n\n".join(piece for piece in (heading, block.text) if piece)
+            about_part: JSONObject = {"part": block.part_index, "kind": block.kind.value}
+            yield writer.markdown(text, {**metadata, **about_part}, block.attachments)
         heading = ""
-        yield _markdown(numbers, text, {**about, "part": index, "kind": part.kind.value}, drawn)
+    notice = notice_sentence(record)
+    pieces = [piece for piece in (heading, notice and f"*{escape_label(notice)}*") if piece]
+    if pieces or record.unplaced:
+        yield writer.markdown("\n\n".join(pieces), {**metadata, "role": "end"}, record.unplaced)
+
+
+def _answer_blocks(record: MessageRecord) -> Iterator[CodeRun | _Block]:
+    """Yield the runs of Python code in an answer with what they produced, and its other parts, in order."""
+    shown_calls = calls_with_parts(record.parts)
+    run: CodeRun | None = None
+    for index, part in enumerate(record.parts):
+        attachments = record.attachments_after_part(index)
+        if isinstance(part, ExecutableCode) and part.language in PYTHON_NAMES:
+            if run:
+                yield run
+            run = CodeRun(part.code, index, [*attachments])
+            continue
+        if run and isinstance(part, CodeExecutionResult | Display | InlineData):
+            # The image of inline data is its attachment.
+            run.outputs += attachments if isinstance(part, InlineData) else [part, *attachments]
+            continue
+        text = part_markdown(part, shown_calls)
+        if text or attachments:
+            if run:
+                yield run
+                run = None
+            yield _Block(text, index, part.kind, attachments)
     if run:
-        yield _code_cell(numbers, run, about)
-    end = [piece for piece in (heading, notice_words(told) and f"*{in_line(notice_words(told))}*") if piece]
-    if end or told.homeless:
-        yield _markdown(numbers, "\n\n".join(end), {**about, "role": "end"}, told.homeless)
-
-
-def _words(part: Part) -> str:
-    text = part.text or ""
-    match part.kind:
-        case PartKind.TEXT:
-            return tame(text) if text.strip() else ""
-        case PartKind.THOUGHT:
-            return quoted(f"**Thoughts**\n\n{tame(text.strip())}") if text.strip() else ""
-        case PartKind.EXECUTABLE_CODE | PartKind.CODE_EXECUTION_RESULT:
-            return fenced(text, "text")
-        case PartKind.FUNCTION_CALL | PartKind.FUNCTION_RESPONSE:
-            return f"*{in_line(function_words(part))}*"
-        case _:
-            return ""
-
-
-def _markdown(
-    numbers: _Numbers, text: str, about: dict[str, Any], images: list[Placed] | None = None
-) -> Iterator[bytes]:
-    """A Markdown cell; its images are in it."""
-    images = [placed for placed in images or () if placed.attachment.mime_type in RASTER_TYPES]
-    shown = [f"![{in_line(placed.attachment.name)}](attachment:image-{placed.index})" for placed in images]
-    cell = {
-        "cell_type": "markdown",
-        "id": numbers.cell_id(),
-        "metadata": {"plotline": about},
-        "source": "\n\n".join([piece for piece in (text, *shown) if piece]),
-    }
-    yield json_bytes(cell)[:-1]
-    if images:
-        yield b', "attachments": {'
-        for number, placed in enumerate(images):
-            yield b", " if number else b""
-            yield json_bytes(f"image-{placed.index}") + b": {" + json_bytes(placed.attachment.mime_type) + b': "'
-            yield from base64_slices(kept_bytes(placed.attachment) or b"")
-            yield b'"}'
-        yield b"}"
-    yield b"}"
-
-
-def _code_cell(numbers: _Numbers, run: _Run, about: dict[str, Any], tags: list[str] | None = None) -> Iterator[bytes]:
-    """A code cell with what the code gave when it was recorded."""
-    tags = run.tags if tags is None else tags
-    numbers.runs += 1
-    cell = {
-        "cell_type": "code",
-        "id": numbers.cell_id(),
-        "metadata": {"plotline": {**about, "part": run.index}, **({"tags": tags} if tags else {})},
-        "execution_count": numbers.runs if run.results else None,
-        "source": run.code,
-    }
-    yield json_bytes(cell)[:-1] + b', "outputs": ['
-    number = 0
-    for part in run.results:
-        for output in _outputs(part):
-            yield (b", " if number else b"") + json_bytes(output)
-            number += 1
-    for placed in run.drawn:
-        yield b", " if number else b""
-        yield from _display(placed.attachment)
-        number += 1
-    yield b"]}"
-
-
-def _outputs(part: Part) -> Iterator[dict[str, Any]]:
-    """The text of a result: what was printed, then the error it ended with."""
-    text = part.text or ""
-    if part.outcome in (OUTCOME_OK, ""):
-        if text:
-            yield {"output_type": "stream", "name": "stdout", "text": text}
-        return
-    printed, found, trace = text.rpartition(_TRACEBACK)
-    if not found:
-        # The message comes first at times, and there may be no traceback at all.
-        printed, trace = "", text
-    if printed:
-        yield {"output_type": "stream", "name": "stdout", "text": printed}
-    lines = f"{found}{trace}".rstrip("\n").split("\n")
-    error = next((hit for line in reversed(lines) if (hit := _ERROR_LINE.match(line))), None)
-    is_late = part.outcome == OUTCOME_DEADLINE_EXCEEDED
-    yield {
-        "output_type": "error",
-        "ename": "TimeoutError" if is_late else error[1] if error else "Error",
-        "evalue": "The code ran out of time." if is_late else (error[2] or "") if error else "",
-        "traceback": lines,
-    }
-
-
-def _display(attachment: Attachment) -> Iterator[bytes]:
-    """A graph as an output; other files by their name."""
-    words = f"<{attachment.name}>"
-    data = kept_bytes(attachment) if attachment.mime_type in RASTER_TYPES else None
-    yield b'{"output_type": "display_data", "metadata": {}, "data": {"text/plain": ' + json_bytes(words)
-    if data is not None:
-        yield b", " + json_bytes(attachment.mime_type) + b': "'
-        yield from base64_slices(data)
-        yield b'"'
-    yield b"}}"
+        yield run

@@ -1,10 +1,10 @@
-"""`zip`: all formats of a conversation and its attachments as files.
+"""The format `zip`: a conversation in all formats, and its attachments as files.
 
 conversation.json   all versions; its attachments are the files below
-conversation.md     what is in view, its pictures the files below
-conversation.html   what is in view, in one file
-notebook/           the notebook, and the files that its code opens
-attachments/        each once, its name preceded by its id's first digits
+conversation.md     the shown messages; its images are the files below
+conversation.html   the shown messages in one file
+notebook/           the notebook and the files that its code opens
+attachments/        each attachment once, as <first digits of its id>-<name>
 """
 
 from __future__ import annotations
@@ -16,65 +16,72 @@ from datetime import datetime
 from attachments.models import Attachment
 from attachments.validation import RASTER_TYPES
 from chat.exports import as_html, as_json, as_markdown, as_notebook
-from chat.exports.download import Download, kept_bytes, slices
-from chat.exports.names import file_label, stem
-from chat.exports.reading import Source, attachments_of
+from chat.exports.download import Download
+from chat.exports.encoding import split_bytes
+from chat.exports.export_format import ExportFormat
+from chat.exports.file_names import file_label, file_stem
 from chat.exports.sandbox_files import SandboxFiles
-from chat.exports.zipping import Entry, zipped
+from chat.exports.source import ExportSource, attachments_by_id, load_bytes
+from chat.exports.zip_stream import ZipEntry, stream_zip
 from chat.models import Conversation
 
 ID_DIGITS = 12
+ZIP_TYPE = "application/zip"
 
 
-def export(source: Source) -> Download:
-    """One conversation."""
-    name = stem(source.conversation.title)
-    return Download(f"{name}.zip", "application/zip", zipped(entries(source, f"{folder_of(source.conversation)}/")))
+def export(source: ExportSource) -> Download:
+    """Export one conversation."""
+    folder = f"{folder_name(source.conversation)}/"
+    return Download(f"{file_stem(source.conversation.title)}.zip", ZIP_TYPE, stream_zip(entries(source, folder)))
+
+
+FORMAT = ExportFormat("zip", "Archive", "All of these, and the files", (ZIP_TYPE,), export)
 
 
 def export_all(conversations: Iterable[Conversation], exported_at: datetime) -> Download:
-    """Many conversations, a folder each; they are read one after another."""
-    found = (
+    """Export conversations as one archive with a folder for each. They are read one after another."""
+    all_entries = (
         entry
         for conversation in conversations
-        for entry in entries(Source(conversation, exported_at), f"{folder_of(conversation)}/")
+        for entry in entries(ExportSource(conversation, exported_at), f"{folder_name(conversation)}/")
     )
-    return Download(f"plotline-{exported_at:%Y-%m-%d}.zip", "application/zip", zipped(found))
+    return Download(f"plotline-{exported_at:%Y-%m-%d}.zip", ZIP_TYPE, stream_zip(all_entries))
 
 
-def folder_of(conversation: Conversation) -> str:
-    """A folder's name that no other conversation's folder has."""
-    return f"{stem(conversation.title)}-{conversation.pk.hex[:ID_DIGITS]}"
+def folder_name(conversation: Conversation) -> str:
+    """Return the name of a conversation's folder, which no other conversation has."""
+    return f"{file_stem(conversation.title)}-{conversation.pk.hex[:ID_DIGITS]}"
 
 
-def entries(source: Source, folder: str) -> Iterator[Entry]:
-    """The files of one conversation; `folder` ends with `/`."""
+def entries(source: ExportSource, folder: str) -> Iterator[ZipEntry]:
+    """Yield the files of one conversation. `folder`: a path that ends with `/`."""
     paths: dict[uuid.UUID, str] = {}
-    # First, so that the documents name those alone whose bytes could be had.
-    for attachment in _attachments(source):
-        data = kept_bytes(attachment)
+    # The attachments come first, so that the documents refer only to those whose bytes are available.
+    for attachment in _all_attachments(source):
+        data = load_bytes(attachment)
         if data is not None:
-            paths[attachment.pk] = path_of(attachment)
+            paths[attachment.pk] = attachment_path(attachment)
             is_compressed = attachment.mime_type not in RASTER_TYPES
-            yield Entry(f"{folder}{paths[attachment.pk]}", slices(data), is_compressed)
+            yield ZipEntry(f"{folder}{paths[attachment.pk]}", split_bytes(data), is_compressed)
 
-    def kept_path(attachment: Attachment) -> str | None:
+    def find_path(attachment: Attachment) -> str | None:
         return paths.get(attachment.pk)
 
-    yield Entry(f"{folder}conversation.json", as_json.chunks(source, kept_path))
-    yield Entry(f"{folder}conversation.md", as_markdown.chunks(source, kept_path))
-    yield Entry(f"{folder}conversation.html", as_html.chunks(source))
-    files = SandboxFiles(source.sent_files())
+    yield ZipEntry(f"{folder}conversation.json", as_json.chunks(source, find_path))
+    yield ZipEntry(f"{folder}conversation.md", as_markdown.chunks(source, find_path))
+    yield ZipEntry(f"{folder}conversation.html", as_html.chunks(source))
+    files = SandboxFiles(source.question_files())
     yield from as_notebook.entries(source, files, f"{folder}notebook/", "conversation")
 
 
-def path_of(attachment: Attachment) -> str:
-    """Where its bytes lie in the conversation's folder."""
+def attachment_path(attachment: Attachment) -> str:
+    """Return the path of an attachment's file in the conversation's folder."""
     return f"attachments/{attachment.pk.hex[:ID_DIGITS]}-{file_label(attachment.name)}"
 
 
-def _attachments(source: Source) -> Iterator[Attachment]:
-    used: dict[uuid.UUID, None] = {}
-    for told in source.messages(shown_only=False):
-        used.update({placed.attachment.pk: None for placed in told.attachments})
-    return attachments_of(list(used))
+def _all_attachments(source: ExportSource) -> Iterator[Attachment]:
+    """Yield the attachments of all messages, each once."""
+    ids: dict[uuid.UUID, None] = {}
+    for record in source.messages(shown_only=False):
+        ids.update({placed.attachment.pk: None for placed in record.attachments})
+    return attachments_by_id(list(ids))

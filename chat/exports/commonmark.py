@@ -1,4 +1,4 @@
-"""Words and code as CommonMark that reads as it was meant, whatever they hold. Pure."""
+"""Turns texts and code into CommonMark that every reader shows as intended. Pure."""
 
 from __future__ import annotations
 
@@ -7,20 +7,21 @@ from collections.abc import Iterator
 
 import comrak
 
-#: Longer texts are not read as Markdown.
-TAME_LIMIT_CHARS = 256 * 1024
+SANITIZE_LIMIT_CHARS = 256 * 1024
+"""Longer texts of a model are exported as code blocks, because parsing them several times takes too long."""
 
 _SPECIAL = re.compile(r"[\\`*_\[\]<>&~$|!#]")
-_LINE_START = re.compile(r"^(?=[-+=:])|^(\d{1,9})(?=[.)])")
-_LEADING_BLANKS = re.compile(r"^[ \t]+")
+_SPECIAL_AT_LINE_START = re.compile(r"^(?=[-+=:])|^(\d{1,9})(?=[.)])")
+_INDENTATION = re.compile(r"^[ \t]+")
 _FENCE = re.compile(r"^[ >\t]*?(`{3,}|~{3,})", re.MULTILINE)
-_TICKS = re.compile(r"`+")
-_SENTINEL = "plotline8f3b2c71sentinel"
-_OPENING = re.compile(r"[ \t>]*(?:(?:[-+*]|\d{1,9}[.)])[ \t]+)*(`{3,}|~{3,})")
-_CLOSING = re.compile(r"[ \t>]*(`{3,}|~{3,})[`~]*[ \t]*\Z")
-#: Code and escapes, which stay, and what begins raw HTML or an image. A run of many backticks is none that anybody
-#: writes, and each length that nothing closes costs a look through the whole text.
-_ARMED = re.compile(
+_BACKTICKS = re.compile(r"`+")
+_END_OF_TEXT = "plotline8f3b2c71sentinel"
+"""A paragraph after a text. If it is not rendered as a paragraph, the text leaves a block open."""
+_OPENING_FENCE = re.compile(r"[ \t>]*(?:(?:[-+*]|\d{1,9}[.)])[ \t]+)*(`{3,}|~{3,})")
+_CLOSING_FENCE = re.compile(r"[ \t>]*(`{3,}|~{3,})[`~]*[ \t]*\Z")
+# Indented code, code spans and escapes, which stay as they are, and the beginnings of raw HTML and of images. More than
+# eight backticks begin no code span here: for each number that is never closed, the pattern reads the whole text once.
+_CODE_OR_MARKUP = re.compile(
     r"""
     ^(?:[ ]{4}|\t)[^\n]*$
     | (?<!`)(?P<ticks>`{1,8})(?!`).+?(?<!`)(?P=ticks)(?!`)
@@ -30,130 +31,131 @@ _ARMED = re.compile(
     """,
     re.MULTILINE | re.DOTALL | re.VERBOSE,
 )
-#: What ends each kind of HTML block that blank lines do not end.
-_HTML_ENDS = ("-->", "</pre>", "</script>", "</style>", "</textarea>", "?>", "]]>", ">")
+_HTML_BLOCK_ENDS = ("-->", "</pre>", "</script>", "</style>", "</textarea>", "?>", "]]>", ">")
+"""The ends of the kinds of HTML blocks that a blank line does not end."""
 
 
-def _options(*, escape: bool) -> comrak.RenderOptions:
+def _render_options(*, escape: bool) -> comrak.RenderOptions:
     options = comrak.RenderOptions()
     options.escape, options.unsafe_ = escape, not escape
     return options
 
 
-_ESCAPE = _options(escape=True)
-_UNSAFE = _options(escape=False)
+_ESCAPE_HTML = _render_options(escape=True)
+_KEEP_HTML = _render_options(escape=False)
 
 
-def plain(text: str) -> str:
-    """Text that reads as it was typed: nothing in it is markup, each line stays a line."""
+def escape_text(text: str) -> str:
+    """Return Markdown that reads as the text was typed: nothing in it is markup, and each line stays a line."""
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    return "\n".join(_joined([_plain_line(line) for line in lines]))
+    return "\n".join(_add_hard_breaks([_escape_line(line) for line in lines]))
 
 
-def _plain_line(line: str) -> str:
-    blanks = _LEADING_BLANKS.match(line)
-    width = len(blanks[0].expandtabs(4)) if blanks else 0
-    rest = _SPECIAL.sub(lambda found: f"\\{found[0]}", line[len(blanks[0]) if blanks else 0 :].rstrip())
-    rest = _LINE_START.sub(lambda found: f"{found[1]}\\" if found[1] else "\\", rest, count=1)
+def _escape_line(line: str) -> str:
+    indentation = _INDENTATION.match(line)
+    width = len(indentation[0].expandtabs(4)) if indentation else 0
+    rest = _SPECIAL.sub(lambda match: f"\\{match[0]}", line[len(indentation[0]) if indentation else 0 :].rstrip())
+    rest = _SPECIAL_AT_LINE_START.sub(lambda match: f"{match[1]}\\" if match[1] else "\\", rest, count=1)
     return "&nbsp;" * width + rest if rest else ""
 
 
-def _joined(lines: list[str]) -> list[str]:
-    """With a hard break between lines of one paragraph."""
-    after = [*lines[1:], ""]
-    return [f"{line}\\" if line and following else line for line, following in zip(lines, after, strict=True)]
+def _add_hard_breaks(lines: list[str]) -> list[str]:
+    """Return the lines with a hard break between those of one paragraph."""
+    next_lines = [*lines[1:], ""]
+    return [f"{line}\\" if line and next_line else line for line, next_line in zip(lines, next_lines, strict=True)]
 
 
-def unplain(text: str) -> str:
-    """The inverse of `plain`, but for blanks at ends of lines."""
+def unescape_text(text: str) -> str:
+    """Return the text that `escape_text` escaped, without the blanks at the ends of its lines."""
     text = text.replace("\\\n", "\n").replace("&nbsp;", " ")
     return re.sub(r"\\([!-/:-@\[-`{-~])", r"\1", text)
 
 
-def in_line(text: str) -> str:
-    """One line of plain text, fit for a heading or a link's words."""
-    return plain(" ".join(text.split()))
+def escape_label(text: str) -> str:
+    """Return the text escaped and in one line, as headings and the labels of links need it."""
+    return escape_text(" ".join(text.split()))
 
 
-def fenced(code: str, info: str = "") -> str:
-    """A block of code; its fence is longer than any in it."""
-    longest = max((len(ticks) for ticks in _TICKS.findall(code)), default=0)
+def fence_code(code: str, info: str = "") -> str:
+    """Return a fenced code block. Its fence is longer than any run of backticks in the code."""
+    longest = max((len(ticks) for ticks in _BACKTICKS.findall(code)), default=0)
     fence = "`" * max(3, longest + 1)
     return f"{fence}{info}\n{code}{'' if code.endswith(chr(10)) or not code else chr(10)}{fence}"
 
 
-def quoted(text: str) -> str:
-    """As a block quote, which also ends whatever is open in it."""
+def quote_block(text: str) -> str:
+    """Return the text as a block quote, which also closes every block that the text leaves open."""
     return "\n".join(f"> {line}" if line else ">" for line in text.split("\n"))
 
 
-def tame(text: str) -> str:
-    """A model's Markdown as the page reads it: raw HTML and images are text, and nothing in it swallows what follows.
+def sanitize_markdown(text: str) -> str:
+    """Return a model's Markdown as the page shows it: raw HTML and images are text, and every block is closed.
 
-    What cannot be made so stands as a block of plain text.
+    A text for which this fails is returned as a code block.
     """
-    if len(text) > TAME_LIMIT_CHARS:
-        return fenced(text, "text")
-    closed = _closed(text)
+    if len(text) > SANITIZE_LIMIT_CHARS:
+        return fence_code(text, "text")
+    closed = _close_blocks(text)
     if closed is not None and ("<" in closed or "![" in closed):
-        closed = next((candidate for candidate in _disarmed(closed) if _is_tame(candidate)), None)
-    return fenced(text, "text") if closed is None else closed
+        closed = next((candidate for candidate in _escaped_candidates(closed) if _is_sanitized(candidate)), None)
+    return fence_code(text, "text") if closed is None else closed
 
 
-def _closed(text: str) -> str | None:
-    """With the fence or HTML block closed that was left open; None where that does not help."""
-    if _lets_go(text):
+def _close_blocks(text: str) -> str | None:
+    """Return the text with its open fence or HTML block closed; `None` if no ending closes it."""
+    if _is_closed(text):
         return text
-    fences = [found[1] for found in _FENCE.finditer(text)]
-    endings = (f"{text.rstrip()}\n{end}" for end in [*reversed(fences[-8:]), *_HTML_ENDS])
-    return next((candidate for candidate in endings if _lets_go(candidate)), None)
+    fences = [match[1] for match in _FENCE.finditer(text)]
+    endings = (f"{text.rstrip()}\n{end}" for end in [*reversed(fences[-8:]), *_HTML_BLOCK_ENDS])
+    return next((candidate for candidate in endings if _is_closed(candidate)), None)
 
 
-def _lets_go(text: str) -> bool:
-    return comrak.render_markdown(f"{text}\n\n{_SENTINEL}").rstrip().endswith(f"<p>{_SENTINEL}</p>")
+def _is_closed(text: str) -> bool:
+    """Return whether a paragraph after the text is rendered as a paragraph."""
+    return comrak.render_markdown(f"{text}\n\n{_END_OF_TEXT}").rstrip().endswith(f"<p>{_END_OF_TEXT}</p>")
 
 
-def _disarmed(text: str) -> Iterator[str]:
-    """Escaped where it is no code, by ever simpler ideas of what code is."""
-    if _is_tame(text):
+def _escaped_candidates(text: str) -> Iterator[str]:
+    """Yield the text with its markup escaped, first with all code left as it is, last with everything escaped."""
+    if _is_sanitized(text):
         yield text
-    yield "".join(piece if is_code else _ARMED.sub(_disarm, piece) for piece, is_code in _pieces(text))
+    yield "".join(piece if is_code else _CODE_OR_MARKUP.sub(_escape_markup, piece) for piece, is_code in _split(text))
     yield text.replace("<", "&lt;").replace("![", "\\!\\[")
 
 
-def _pieces(text: str) -> Iterator[tuple[str, bool]]:
-    """The text in pieces, those told apart that are code between fences. Reads each line about once."""
+def _split(text: str) -> Iterator[tuple[str, bool]]:
+    """Yield the pieces of the text, and whether each is a fenced code block. Each line is read about once."""
     lines = text.split("\n")
     start = number = 0
-    hopeless: dict[str, int] = {}
+    unclosed_lengths: dict[str, int] = {}
     while number < len(lines):
-        opening = _OPENING.match(lines[number])
+        opening = _OPENING_FENCE.match(lines[number])
         fence = opening[1] if opening else ""
-        if fence and len(fence) < hopeless.get(fence[0], len(text)):
-            end = next((after for after in range(number + 1, len(lines)) if _closes(lines[after], fence)), None)
+        if fence and len(fence) < unclosed_lengths.get(fence[0], len(text)):
+            end = next((later for later in range(number + 1, len(lines)) if _closes(lines[later], fence)), None)
             if end is not None:
                 yield "".join(f"{line}\n" for line in lines[start:number]), False
                 yield "\n".join(lines[number : end + 1]) + ("\n" if end + 1 < len(lines) else ""), True
                 start = number = end + 1
                 continue
-            # Nor will anything further down close a fence as long as this.
-            hopeless[fence[0]] = len(fence)
+            # No later line closes a fence of this length or a longer one.
+            unclosed_lengths[fence[0]] = len(fence)
         number += 1
     yield "\n".join(lines[start:]), False
 
 
 def _closes(line: str, fence: str) -> bool:
-    closing = _CLOSING.match(line)
+    closing = _CLOSING_FENCE.match(line)
     return closing is not None and closing[1].startswith(fence)
 
 
-def _disarm(found: re.Match[str]) -> str:
-    if found["html"]:
+def _escape_markup(match: re.Match[str]) -> str:
+    if match["html"]:
         return "&lt;"
-    return "\\!\\[" if found["image"] else found[0]
+    return "\\!\\[" if match["image"] else match[0]
 
 
-def _is_tame(text: str) -> bool:
-    """Whether it holds no raw HTML, which an escaping renderer would write otherwise, and no image."""
-    escaped = comrak.render_markdown(text, None, None, _ESCAPE)
-    return "<img" not in escaped and escaped == comrak.render_markdown(text, None, None, _UNSAFE)
+def _is_sanitized(text: str) -> bool:
+    """Return whether the text has no image and no raw HTML, which is rendered differently when it is escaped."""
+    escaped = comrak.render_markdown(text, None, None, _ESCAPE_HTML)
+    return "<img" not in escaped and escaped == comrak.render_markdown(text, None, None, _KEEP_HTML)

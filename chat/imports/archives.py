@@ -1,4 +1,4 @@
-"""Zip archives that anybody may have made: read within bounds, never unpacked to disk."""
+"""Reads untrusted zip archives within limits of size, without unpacking them to disk."""
 
 from __future__ import annotations
 
@@ -12,19 +12,20 @@ from chat.imports.refusal import RefusedImport
 
 ENTRIES_LIMIT = 20_000
 UNPACKED_LIMIT_BYTES = 256 * 1024 * 1024
-#: Text shrinks to a tenth and tables to a fiftieth; what shrinks more was made to.
 RATIO_LIMIT = 200
+"""Text shrinks to about a tenth and tables to a fiftieth. A file that shrinks more was made to exhaust memory."""
+
 _ENTRY_SIGNATURE = b"PK\x01\x02"
 _READ_BYTES = 256 * 1024
-_TAKEN = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+_SUPPORTED_COMPRESSION = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
 
 class Archive:
-    """An archive; all that is read of it counts towards one limit."""
+    """A zip archive. Everything that is read from it counts towards one limit."""
 
     def __init__(self, data: bytes) -> None:
-        """Raises RefusedImport."""
-        # Counted before they are parsed: an entry of 46 bytes takes ten times as much memory.
+        """Read the list of entries. Raises RefusedImport."""
+        # Entries are counted before they are parsed, because an entry of 46 bytes takes ten times as much memory.
         if data.count(_ENTRY_SIGNATURE) > ENTRIES_LIMIT:
             raise RefusedImport(f"This archive has more than {ENTRIES_LIMIT} entries.")
         try:
@@ -32,29 +33,29 @@ class Archive:
         except (zipfile.BadZipFile, struct.error, ValueError, NotImplementedError, OSError, UnicodeDecodeError):
             raise RefusedImport("This archive is broken, or it is no zip archive.") from None
         self._entries = {entry.filename: entry for entry in self._zip.infolist()}
-        self._left_bytes = UNPACKED_LIMIT_BYTES
+        self._remaining_bytes = UNPACKED_LIMIT_BYTES
 
     def names(self) -> Iterator[str]:
-        """Paths of its files, as they are written in it."""
+        """Return the paths of its files, exactly as the archive has them."""
         return iter(self._entries)
 
     def read(self, name: str, limit_bytes: int) -> bytes:
-        """A file's bytes, at most so many. Raises KeyError, RefusedImport."""
+        """Return the bytes of a file. Raises KeyError, and RefusedImport for more than `limit_bytes`."""
         entry = self._entries[name]
-        limit = min(self._left_bytes, limit_bytes, RATIO_LIMIT * entry.compress_size + _READ_BYTES)
-        if entry.flag_bits & 1 or entry.compress_type not in _TAKEN:
-            raise RefusedImport(f"“{name[:100]}” is encrypted, or packed in a way that is not taken.")
+        limit = min(self._remaining_bytes, limit_bytes, RATIO_LIMIT * entry.compress_size + _READ_BYTES)
+        if entry.flag_bits & 1 or entry.compress_type not in _SUPPORTED_COMPRESSION:
+            raise RefusedImport(f"“{name[:100]}” is encrypted, or packed in a way that is not supported.")
         pieces: list[bytes] = []
         size_bytes = 0
         try:
             with self._zip.open(entry) as file:
-                # What the entry says of its own size is not believed.
+                # The size that the entry names may be false, so the bytes are counted.
                 while piece := file.read(_READ_BYTES):
                     size_bytes += len(piece)
                     if size_bytes > limit:
-                        raise RefusedImport(f"“{name[:100]}” unpacks to more than is taken.")
+                        raise RefusedImport(f"“{name[:100]}” is larger than allowed when it is unpacked.")
                     pieces.append(piece)
         except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, NotImplementedError, struct.error):
             raise RefusedImport(f"“{name[:100]}” in this archive is broken.") from None
-        self._left_bytes -= size_bytes
+        self._remaining_bytes -= size_bytes
         return b"".join(pieces)

@@ -1,60 +1,114 @@
-"""What a part of an import may hold, so that the next turn can tell a model of it. Pure."""
+"""Reads the parts of Plotline's own exports, and checks every value. Pure."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
-from dataclasses import replace
-from typing import Any
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import MISSING, Field, fields
 
-from chat.imports.places import Place
-from chat.parts import Part, PartKind
-from chat.turns.answer import DATA_URIS
+from chat.imports.json_paths import JSONValue
+from chat.part_json import JSON_NAMES, SIGNATURE, json_names, part_from_json
+from chat.parts import JSON, PART_TYPES, CodeExecutionResult, Engine, Part, PartKind, PrintedImage
 
-#: What the wire form of a part must hold: the SDK and the API refuse a request with one that does not.
-REQUIRED: Mapping[PartKind, Mapping[str, type]] = {
-    PartKind.FUNCTION_CALL: {"name": str, "args": dict},
-    PartKind.FUNCTION_RESPONSE: {"name": str, "response": dict},
-    PartKind.FILE_DATA: {"fileUri": str},
+IMAGES_LIMIT = 1_000
+"""Printed images of one result."""
+HEADER_LIMIT_CHARS = 300
+KINDS = [kind.value for kind in PartKind]
+ENGINES = [engine.value for engine in Engine]
+LINE_LENGTHS = (0, 64, 76)
+"""Lengths of the lines that base64 is wrapped in, see `PrintedImage.line_chars`."""
+
+_IMAGE_HEADER = re.compile(r"data:image/[a-z0-9.+;=_-]{1,200};base64,", re.IGNORECASE)
+_BASE64 = re.compile(r"[A-Za-z0-9+/_-]*={0,2}")
+"""Base64 in the standard or the URL-safe alphabet: a signature is exported as its provider wrote it."""
+
+
+def _read_images(value: JSONValue) -> JSON:
+    return [
+        {
+            "offset": image.get("offset").as_integer(),
+            "header": image.get("header").as_text(HEADER_LIMIT_CHARS),
+            "line_chars": image.get("line_chars").as_integer(),
+            "attachment": image.get("attachment").as_integer(),
+        }
+        for image in value.items(IMAGES_LIMIT)
+    ]
+
+
+def _read_signature(value: JSONValue) -> JSON:
+    text = value.as_text()
+    if not _BASE64.fullmatch(text):
+        raise value.refusal("there must be base64 here.")
+    return text
+
+
+def _read_provider_data(value: JSONValue) -> JSON:
+    if SIGNATURE in value.as_object():
+        raise value.get(SIGNATURE).refusal("the signature must stand beside provider_data, not in it.")
+    return value.as_object()
+
+
+READERS: Mapping[str, Callable[[JSONValue], JSON]] = {
+    "round": JSONValue.as_integer,
+    "made_by": JSONValue.as_text,
+    "text": JSONValue.as_text,
+    "code": JSONValue.as_text,
+    "language": JSONValue.as_text,
+    "id": JSONValue.as_text,
+    "engine": lambda value: value.as_choice(ENGINES),
+    "output": JSONValue.as_text,
+    "outcome": JSONValue.as_text,
+    "images": _read_images,
+    "mime_type": JSONValue.as_text,
+    "name": JSONValue.as_text,
+    "uri": JSONValue.as_text,
+    "arguments": JSONValue.as_object,
+    "result": JSONValue.as_object,
+    "is_error": JSONValue.as_boolean,
+    "display": JSONValue.as_object,
+    SIGNATURE: _read_signature,
+    "provider_data": _read_provider_data,
 }
-_HEADER = re.compile(r"data:image/[a-z0-9.+;=_-]{1,200};base64,", re.IGNORECASE)
+"""Reads and checks the value of each name in the JSON of a part. Each raises RefusedImport."""
 
 
-def check_part(part: Part, attachment_indexes: Collection[int], place: Place) -> None:
-    """Raises RefusedImport for a part that could not be sent or shown."""
-    for name, kind in REQUIRED.get(part.kind, {}).items():
-        value = part.fields.get(name)
-        if value is not None and not isinstance(value, kind):
-            raise place.below(f"fields.{name}").refuse(
-                f"there must be {'a text' if kind is str else 'an object'} here."
-            )
-    if DATA_URIS in part.fields:
-        _check_images(part, attachment_indexes, place.below(f"fields.{DATA_URIS}"))
+def read_part(value: JSONValue, attachment_indexes: Collection[int]) -> Part:
+    """Return a part. Raises RefusedImport. `attachment_indexes`: those of the message's attachments."""
+    kind = PartKind(value.get("kind").as_choice(KINDS))
+    json: dict[str, JSON] = {"kind": kind.value}
+    required = _required_names(kind)
+    for name in json_names(kind):
+        if value.has(name) or name in required:
+            json[name] = READERS[name](value.get(name))
+    part = part_from_json(json)
+    if isinstance(part, CodeExecutionResult):
+        _check_images(part, attachment_indexes, value.get("images"))
+    return part
 
 
-def _check_images(part: Part, attachment_indexes: Collection[int], place: Place) -> None:
-    """Images that were cut out of an output are put back for the model: each must be where it is said to be."""
-    images: Any = part.fields[DATA_URIS]
+def _required_names(kind: PartKind) -> set[str]:
+    """Return the JSON names of the fields that have no default value."""
+    return {JSON_NAMES.get(one.name, one.name) for one in fields(PART_TYPES[kind]) if _is_required(one)}
+
+
+def _is_required(field: Field[object]) -> bool:
+    return field.default is MISSING and field.default_factory is MISSING
+
+
+def _check_images(part: CodeExecutionResult, attachment_indexes: Collection[int], value: JSONValue) -> None:
+    """Raise RefusedImport unless the images that were cut out of an output can be put back."""
     end = 0
-    for said in Place(images, place.path).items(1000):
-        offset = said.at("offset").integer(len(part.text or ""))
-        if offset < end:
-            raise said.at("offset").refuse("images must stand in order.")
-        end = offset
-        if said.at("attachment").integer() not in attachment_indexes:
-            raise said.at("attachment").refuse("the message has no such attachment.")
-        if not _HEADER.fullmatch(said.at("header").text(300)):
-            raise said.at("header").refuse("this is no beginning of an image's address.")
-        if said.at("line_chars").integer() not in (0, 64, 76):
-            raise said.at("line_chars").refuse("there must be 0, 64 or 76 here.")
+    for image, image_value in zip(part.images, value.items(IMAGES_LIMIT), strict=True):
+        if not end <= image.offset <= len(part.output or ""):
+            raise image_value.get("offset").refusal("images must be in order and inside the output.")
+        end = image.offset
+        _check_image(image, attachment_indexes, image_value)
 
 
-def points_into(part: Part, attachment_indexes: Collection[int]) -> bool:
-    """Whether the images cut out of its output are all there."""
-    images: Any = part.fields.get(DATA_URIS, [])
-    return all(image["attachment"] in attachment_indexes for image in images)
-
-
-def without_images(part: Part) -> Part:
-    """The part as if none had been cut out of it."""
-    return replace(part, fields={name: value for name, value in part.fields.items() if name != DATA_URIS})
+def _check_image(image: PrintedImage, attachment_indexes: Collection[int], value: JSONValue) -> None:
+    if image.attachment not in attachment_indexes:
+        raise value.get("attachment").refusal("the message has no such attachment.")
+    if not _IMAGE_HEADER.fullmatch(image.header):
+        raise value.get("header").refusal("there must be the beginning of a data URI of an image here.")
+    if image.line_chars not in LINE_LENGTHS:
+        raise value.get("line_chars").refusal("there must be 0, 64 or 76 here.")

@@ -1,121 +1,155 @@
-"""How an answer of our own exports was made: each value checked, as later answers are made with some of them."""
+"""Reads the turns of Plotline's own exports: how an answer was made, and how it ended."""
 
 from __future__ import annotations
 
+from dataclasses import fields
 from decimal import Decimal, InvalidOperation
-from typing import Any
 
-from chat.catalogue.setups import Setup
+from chat.catalogue.setups import Prices, Setup
 from chat.exports.as_json import STAFF_PARAMETERS
-from chat.imports.drafts import TurnDraft
-from chat.imports.places import INTEGER_LIMIT, Place
-from chat.models import Conversation, Turn
-from chat.parts import Usage
-from chat.turns.deciding import Chosen
-from chat.turns.sound import TOKENS_LIMIT
+from chat.imports.json_paths import JSONValue
+from chat.imports.records import PARTS_LIMIT
+from chat.models import Conversation, Round, Turn
+from chat.parts import JSONObject
+from chat.sanitize import TOKENS_LIMIT
+from chat.stream_events import Finish, Usage
+from chat.turns.start_rules import Chosen
 
 STATUSES = [status.value for status in Turn.Status]
+FINISHES = ["", *(finish.value for finish in Finish)]
 MODES = [mode.value for mode in Conversation.CodeExecution]
+PARAMETERS = [one.name for one in fields(Setup) if one.name not in STAFF_PARAMETERS]
+PRICES = [one.name for one in fields(Prices)]
+CHOICES = [one.name for one in fields(Chosen)]
+TOKEN_COUNTS = [one.name for one in fields(Usage)]
+
+ROUNDS_LIMIT = 1_000
+SOURCES_LIMIT = QUERIES_LIMIT = 10_000
+COST_LIMIT = 1_000_000
+COST_DIGITS = 8
 
 
-def turn_draft(place: Place) -> TurnDraft:
-    """A turn; one that was live is interrupted. Raises RefusedImport."""
-    status = place.at("status").one_of(STATUSES)
-    created_at = place.at("created_at").moment()
-    ended_at = place.at("ended_at").moment_or_none()
+def read_turn(value: JSONValue, *, round_count: int) -> Turn:
+    """Return a turn that is not saved, without its conversation and messages. Raises RefusedImport.
+
+    A turn that was live is interrupted.
+    """
+    status = value.get("status").as_choice(STATUSES)
+    created_at = value.get("created_at").as_time()
+    ended_at = value.get("ended_at").as_time_or_none()
     if status in Turn.LIVE:
         status, ended_at = Turn.Status.INTERRUPTED.value, ended_at or created_at
-    retry_after_s = place.at("retry_after_s").value
-    if retry_after_s is not None and (
-        isinstance(retry_after_s, bool)
-        or not isinstance(retry_after_s, int | float)
-        or not 0 <= retry_after_s <= INTEGER_LIMIT
-    ):
-        raise place.at("retry_after_s").refuse(f"there must be a number from 0 to {INTEGER_LIMIT} here.")
-    words = {
-        name: place.at(name).text(limit)
-        for name, limit in (
-            ("code_reason", None),
-            ("finish_reason", None),
-            ("finish_message", None),
-            ("error_code", 50),
-            ("response_id", None),
-            ("model_version", None),
-        )
-    }
-    return TurnDraft(
-        model=place.at("model").text(200),
+    return Turn(
         status=status,
+        provider=value.get("provider").as_text(50),
+        endpoint=value.get("endpoint").as_text(50),
+        model=value.get("model").as_text(200),
+        model_version=value.get("model_version").as_text(),
+        response_id=value.get("response_id").as_text(),
+        code_mode=value.get("code_mode").as_choice(MODES),
+        code_execution=value.get("code_execution").as_boolean(),
+        code_reason=value.get("code_reason").as_text(),
+        chosen=_read_chosen(value.get("chosen")),
+        parameters=_read_parameters(value.get("parameters")),
+        left_out=value.get("left_out").as_integer(),
+        usage=_read_usage(value.get("usage")),
+        cost=read_amount(value.get("cost")),
+        round_count=round_count,
+        finish=value.get("finish").as_choice(FINISHES),
+        finish_reason=value.get("finish_reason").as_text(),
+        finish_message=value.get("finish_message").as_text(),
+        error_code=value.get("error_code").as_text(50),
+        retry_after_s=value.get("retry_after_s").as_number_or_none(),
+        sources=_read_sources(value.get("sources")),
+        queries=[query.as_text() for query in value.get("queries").items(QUERIES_LIMIT)],
         created_at=created_at,
-        provider=place.at("provider").text(50),
-        columns={
-            **words,
-            "code_mode": place.at("code_mode").one_of(MODES),
-            "code_execution": place.at("code_execution").boolean(),
-            "chosen": _chosen(place.at("chosen")),
-            "parameters": _parameters(place.at("parameters")),
-            "left_out": place.at("left_out").integer(),
-            "usage": _usage(place.at("usage")),
-            "cost": amount(place.at("cost")),
-            "retry_after_s": retry_after_s,
-            "metadata": place.at("metadata").mapping(),
-            "started_at": place.at("started_at").moment_or_none(),
-            "first_part_at": place.at("first_part_at").moment_or_none(),
-            "ended_at": ended_at,
-        },
+        started_at=value.get("started_at").as_time_or_none(),
+        first_part_at=value.get("first_part_at").as_time_or_none(),
+        ended_at=ended_at,
     )
 
 
-def _chosen(place: Place) -> dict[str, Any]:
-    """Later versions of the answer are made with it."""
-    for name in place.mapping():
-        if name not in Chosen.__dataclass_fields__:
-            raise place.refuse(f"“{name[:40]}” is nothing that can be chosen.")
+def read_rounds(value: JSONValue) -> tuple[Round, ...]:
+    """Return the rounds of a turn, not saved, without turn and index. Raises RefusedImport."""
+    return tuple(
+        Round(
+            usage=_read_usage(one.get("usage")),
+            provider_usage=one.get("provider_usage").as_object(),
+            finish=one.get("finish").as_choice(FINISHES),
+            finish_reason=one.get("finish_reason").as_text(),
+            finish_message=one.get("finish_message").as_text(),
+            response_id=one.get("response_id").as_text(),
+            model_version=one.get("model_version").as_text(),
+            metadata=one.get("metadata").as_object(),
+            started_calls=[call_id.as_text() for call_id in one.get("started_calls").items(PARTS_LIMIT)],
+        )
+        for one in value.items(ROUNDS_LIMIT)
+    )
+
+
+def _read_sources(value: JSONValue) -> list[JSONObject]:
+    return [
+        {"url": source.get("url").as_text(), "title": source.get("title").as_text_or("")}
+        for source in value.items(SOURCES_LIMIT)
+    ]
+
+
+def _read_chosen(value: JSONValue) -> JSONObject:
+    """Return what was chosen for the turn. Later versions of the answer use it again."""
+    for name in value.as_object():
+        if name not in CHOICES:
+            raise value.refusal(f"“{name[:40]}” cannot be chosen for a turn.")
     chosen = Chosen(
-        code_mode=place.at("code_mode").text_or("", 4),
-        model=place.at("model").text_or("", 200),
-        continues=place.at("continues").value is not None and place.at("continues").boolean(),
-        without_tools=place.at("without_tools").value is not None and place.at("without_tools").boolean(),
+        code_mode=value.get("code_mode").as_choice(MODES) if value.has("code_mode") else "",
+        model=value.get("model").as_text_or("", 200),
+        continues=value.has("continues") and value.get("continues").as_boolean(),
+        without_tools=value.has("without_tools") and value.get("without_tools").as_boolean(),
     )
-    if chosen.code_mode and chosen.code_mode not in MODES:
-        raise place.at("code_mode").refuse(f"it is none of {', '.join(MODES)}.")
     return chosen.as_json()
 
 
-def _parameters(place: Place) -> dict[str, Any]:
-    """What is known of them, with values of their kinds; they are shown, and never used again."""
-    known: dict[str, Any] = {}
-    for name, value in place.mapping().items():
-        if name not in Setup.__dataclass_fields__ or name in STAFF_PARAMETERS:
+def _read_parameters(value: JSONValue) -> JSONObject:
+    """Return the known settings of the model. They are shown to the user, and no request uses them again."""
+    parameters: JSONObject = {}
+    for name in PARAMETERS:
+        if name not in value.as_object():
             continue
+        parameter = value.get(name)
         if name == "prices":
-            known[name] = {key: str(amount(place.at(name).at(key))) for key in place.at(name).mapping()}
-        elif value is None or isinstance(value, str | int | float | bool):
-            known[name] = value
+            parameters[name] = _read_prices(parameter)
+        elif name == "label":
+            parameters[name] = parameter.as_text(400)
+        elif parameter.value is None or isinstance(parameter.value, str | int | float | bool):
+            parameters[name] = parameter.value
         else:
-            raise place.at(name).refuse("there must be a text, a number or true or false here.")
-    if "label" in known:
-        place.at("label").text(400)
-    return known
+            raise parameter.refusal("there must be a text, a number or true or false here.")
+    return parameters
 
 
-def _usage(place: Place) -> dict[str, int | None]:
-    for name in place.mapping():
-        if name not in Usage.__dataclass_fields__:
-            raise place.refuse(f"“{name[:40]}” is nothing that is counted.")
-    return {
-        name: None if value is None else place.at(name).integer(TOKENS_LIMIT) for name, value in place.mapping().items()
-    }
+def _read_prices(value: JSONValue) -> JSONObject:
+    amounts = {name: read_amount(value.get(name)) for name in PRICES}
+    return {name: str(amount) for name, amount in amounts.items() if amount is not None}
 
 
-def amount(place: Place) -> Decimal | None:
-    """US dollars, as the column holds them."""
-    if place.value is None:
+def _read_usage(value: JSONValue) -> JSONObject:
+    usage: JSONObject = {}
+    for name, count in value.as_object().items():
+        if name not in TOKEN_COUNTS:
+            raise value.refusal(f"“{name[:40]}” is no token count.")
+        usage[name] = None if count is None else value.get(name).as_integer(TOKENS_LIMIT)
+    return usage
+
+
+def read_amount(value: JSONValue) -> Decimal | None:
+    """Return an amount in US dollars with the digits of its column, or `None` for null. Raises RefusedImport."""
+    if value.value is None:
         return None
     try:
-        cost = Decimal(place.text(40))
+        amount = Decimal(value.as_text(40))
     except InvalidOperation:
-        raise place.refuse("there must be an amount like 0.0021 here.") from None
-    if not cost.is_finite() or not 0 <= cost < 1_000_000 or cost != round(cost, 8):
-        raise place.refuse("there must be an amount below a million, with at most 8 digits after the point, here.")
-    return cost
+        raise value.refusal("there must be an amount like 0.0021 here.") from None
+    if not amount.is_finite() or not 0 <= amount < COST_LIMIT or amount != round(amount, COST_DIGITS):
+        raise value.refusal(
+            f"there must be an amount below a million, with at most {COST_DIGITS} digits after the point, here."
+        )
+    return amount

@@ -1,6 +1,7 @@
 """Names of files in a kernel's working directory.
 
-Pure. A name that somebody chose is a label and never a path: no folder, no control character, no hidden file.
+Pure. A name from a user or a program becomes a label and is never used as a path: labels contain no folder and no
+control character, and they do not start with a dot.
 """
 
 from __future__ import annotations
@@ -9,19 +10,20 @@ import re
 from collections.abc import Iterable
 
 _LABEL_LIMIT_CHARS = 100
-_NOT_IN_LABELS = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
+_SUFFIX_LIMIT_CHARS = 20
+_FORBIDDEN_CHARS = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
 
 
 def file_labels(names: Iterable[str]) -> list[str]:
-    """Make distinct labels of names, in order: `../../a.csv`, `b\\a.csv` become `a.csv`, `a-2.csv`."""
+    """Return distinct labels for names, in order: `../../a.csv`, `b\\a.csv` become `a.csv`, `a-2.csv`."""
     labels: list[str] = []
     for name in names:
-        last = re.split(r"[/\\]", name.rstrip("/\\"))[-1]
-        label = _NOT_IN_LABELS.sub("", last).strip().lstrip(".") or "file"
-        stem, dot, suffix = label.rpartition(".")
+        basename = re.split(r"[/\\]", name.rstrip("/\\"))[-1]
+        label = _FORBIDDEN_CHARS.sub("", basename).strip().lstrip(".") or "file"
+        stem, dot, extension = label.rpartition(".")
         if not dot:
-            stem, suffix = label, ""
-        suffix = f"{dot}{suffix[:20]}"
+            stem, extension = label, ""
+        suffix = f"{dot}{extension[:_SUFFIX_LIMIT_CHARS]}"
         label = stem = stem[: _LABEL_LIMIT_CHARS - len(suffix)]
         number = 1
         while label + suffix in labels:

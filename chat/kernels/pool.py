@@ -1,7 +1,7 @@
-"""Sessions kept ready, so that a first cell waits for no start, and a cap on how many live at once.
+"""A pool of sessions: keeps some ready, so that a first cell does not wait for a start, and limits their number.
 
-A session is given to one caller and never comes back: whoever acquired it closes it, and its slot is free once its
-kernel is gone, for whatever reason. A pool belongs to one event loop.
+Each session is given to one caller and is not reused. The caller closes it, and its slot becomes free once its kernel
+has exited, for any reason. A pool belongs to one event loop.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from types import MappingProxyType
 from chat.kernels.sandbox import SandboxUnavailable
 from chat.kernels.session import Session, SessionClosed
 
-log = logging.getLogger(__name__)
+logger = logging.getLogger(__name__)
 
 PRELOAD = """
 def _preload():
@@ -28,63 +28,63 @@ def _preload():
 _preload()
 del _preload
 """
-"""Run in sessions while they wait: imports, the list of fonts and the first drawing cost seconds in a fresh one."""
+"""Code that warm sessions run while they wait: imports, the font list and a first drawing take seconds otherwise."""
 
 _NO_FILES: Mapping[str, bytes] = MappingProxyType({})
 
 
 class WarmPool:
-    """Keeps sessions ready; `fill` starts that, and so does the first `acquire`."""
+    """Keeps sessions ready; `fill` or the first `acquire` starts them."""
 
     def __init__(self, size: int = 1, *, limit: int = 8, preload: str = PRELOAD) -> None:
-        """Keep `size` sessions warm; at most `limit` live at once, the warm ones included."""
+        """Create an empty pool for `size` warm sessions; at most `limit` sessions live at once, including warm ones."""
         self._size = size
         self._limit = limit
         self._preload = preload
-        self._warm: deque[Session] = deque()
-        self._given: set[Session] = set()
-        self._starting = 0
-        self._refills: set[asyncio.Task[None]] = set()
-        self._waiting = 0
+        self._warm_sessions: deque[Session] = deque()
+        self._acquired_sessions: set[Session] = set()
+        self._start_count = 0
+        self._refill_tasks: set[asyncio.Task[None]] = set()
+        self._waiter_count = 0
         self._change = asyncio.Event()
         self._is_closed = False
 
     @property
     def alive(self) -> int:
-        """Sessions that live or are being started."""
-        return len(self._warm) + len(self._given) + self._starting
+        """Number of sessions that live or are starting."""
+        return len(self._warm_sessions) + len(self._acquired_sessions) + self._start_count
 
     @property
     def warm(self) -> int:
-        """Sessions that wait, ready."""
-        return len(self._warm)
+        """Number of sessions that are ready and wait for a caller."""
+        return len(self._warm_sessions)
 
     def fill(self) -> None:
-        """Start in the background what is missing; callers that wait for a slot go first."""
-        missing = self._size - len(self._warm) - len(self._refills)
-        free = self._limit - self.alive - self._waiting
+        """Start the missing warm sessions in the background; callers that wait for a slot take precedence."""
+        missing = self._size - len(self._warm_sessions) - len(self._refill_tasks)
+        free = self._limit - self.alive - self._waiter_count
         for _ in range(0 if self._is_closed else min(missing, free)):
-            self._starting += 1
+            self._start_count += 1
             task = asyncio.create_task(self._refill())
-            self._refills.add(task)
-            task.add_done_callback(self._refills.discard)
+            self._refill_tasks.add(task)
+            task.add_done_callback(self._refill_tasks.discard)
 
     async def acquire(self, files: Mapping[str, bytes] = _NO_FILES) -> Session:
-        """Give a session of the caller's own, at once where one is warm; waits while `limit` of them live.
+        """Return a session that belongs to the caller, at once if one is warm; waits while `limit` sessions live.
 
-        Raises SandboxUnavailable where code cannot be isolated, SessionClosed once the pool is closed, ValueError for
-        files that are too large.
+        Raises SandboxUnavailable if code cannot be isolated, SessionClosed if the pool is closed, ValueError if the
+        files are too large.
         """
-        while not (self._warm or self._is_closed or self.alive < self._limit):
-            await self._slot_or_session()
+        while not (self._warm_sessions or self._is_closed or self.alive < self._limit):
+            await self._wait_for_change()
         if self._is_closed:
             raise SessionClosed("The pool of Python sessions is closed.")
-        if self._warm:
-            session = self._warm.popleft()
+        if self._warm_sessions:
+            session = self._warm_sessions.popleft()
         else:
-            self._starting += 1
+            self._start_count += 1
             session = await self._start(preload="")
-        self._given.add(session)
+        self._acquired_sessions.add(session)
         try:
             self.fill()
             if files:
@@ -95,45 +95,45 @@ class WarmPool:
         return session
 
     async def close(self) -> None:
-        """End every session, those given out too."""
+        """End every session, including those that callers hold."""
         self._is_closed = True
-        for task in tuple(self._refills):
+        for task in tuple(self._refill_tasks):
             task.cancel()
-        await asyncio.gather(*self._refills, return_exceptions=True)
-        await asyncio.gather(*(session.close() for session in (*self._warm, *self._given)))
+        await asyncio.gather(*self._refill_tasks, return_exceptions=True)
+        await asyncio.gather(*(session.close() for session in (*self._warm_sessions, *self._acquired_sessions)))
         self._change.set()
 
-    async def _slot_or_session(self) -> None:
+    async def _wait_for_change(self) -> None:
         self._change.clear()
-        self._waiting += 1
+        self._waiter_count += 1
         try:
             await self._change.wait()
         finally:
-            self._waiting -= 1
+            self._waiter_count -= 1
 
     async def _start(self, preload: str) -> Session:
-        """Start a session whose slot is counted already."""
+        """Start a session that `_start_count` already includes."""
         try:
             session = await Session.start(preload=preload)
         finally:
-            self._starting -= 1
+            self._start_count -= 1
             self._change.set()
-        session.when_gone(self._forget)
+        session.add_exit_callback(self._remove)
         return session
 
     async def _refill(self) -> None:
         try:
-            self._warm.append(await self._start(self._preload))
+            self._warm_sessions.append(await self._start(self._preload))
         except SandboxUnavailable as error:
-            # Whoever acquires next is told; here nobody listens.
-            log.warning("No Python session could be kept ready: %s", error)
+            # No caller waits for this task. The next `acquire` raises the error to its caller.
+            logger.warning("No Python session could be kept ready: %s", error)
         self._change.set()
 
-    def _forget(self, session: Session) -> None:
-        # A warm one that died is replaced at the next `acquire`, not here: what kills it may kill the next one too.
-        if session in self._warm:
-            self._warm.remove(session)
-        elif session in self._given:
-            self._given.remove(session)
+    def _remove(self, session: Session) -> None:
+        # The next `acquire` replaces a warm session that died. Replacing it here could repeat the failure in a loop.
+        if session in self._warm_sessions:
+            self._warm_sessions.remove(session)
+        elif session in self._acquired_sessions:
+            self._acquired_sessions.remove(session)
             self.fill()
         self._change.set()

@@ -1,7 +1,7 @@
-"""The system calls that are refused to code in a sandbox, as a program for the Linux kernel.
+"""The seccomp filter of the sandbox: the system calls that the Linux kernel refuses to its programs.
 
-A list of what is denied, since pandas, numpy and their like call much that nobody has listed; what is on it reaches
-deep into the kernel, into other processes, or to memory that nothing counts.
+The filter is a deny list, because no complete list exists of the calls that pandas, numpy and similar libraries need.
+It denies calls that reach deep into the kernel or into other processes, and calls that allocate uncounted memory.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from functools import cache
 try:
     import pyseccomp
 except (ImportError, OSError, RuntimeError):
-    # It loads libseccomp.so at import; either may be absent, and the sandbox then says what to install.
+    # pyseccomp loads libseccomp.so at import. If either is missing, the sandbox reports what to install.
     pyseccomp = None
 
 IS_AVAILABLE = pyseccomp is not None
@@ -37,25 +37,25 @@ _UNCOUNTED_MEMORY = (
     *("msgget", "msgsnd", "msgrcv", "msgctl"),
     *("mq_open", "mq_unlink", "mq_timedsend", "mq_timedreceive", "mq_notify", "mq_getsetattr"),
 )
-"""Memory that belongs to no process, or to the Linux kernel itself: a count over processes would not see it."""
+"""Calls that allocate memory outside of processes, which `process.measure_memory_bytes` would not count."""
 
 _NEW_NAMESPACE_FLAGS = (0x80, 0x20000, 0x2000000, 0x4000000, 0x8000000, 0x10000000, 0x20000000, 0x40000000)
 _TERMINAL_INJECTIONS = (0x5412, 0x541C)
-"""TIOCSTI and TIOCLINUX: typing into the terminal of whoever started the server."""
+"""The ioctl requests TIOCSTI and TIOCLINUX, which type into the terminal that started the server."""
 _SOCKET_FAMILIES = (socket.AF_UNIX, socket.AF_INET, socket.AF_INET6, socket.AF_NETLINK)
-"""The only ones left. libzmq aborts without INET; for it the empty network namespace is the wall."""
+"""The address families that stay allowed. libzmq aborts without INET; the network namespace isolates that family."""
 
 
 @cache
-def filter_program() -> bytes:
-    """The refusals as BPF, some 2 KB; made in a few milliseconds, once."""
+def build_filter() -> bytes:
+    """Return the filter as a BPF program of about 2 KB; it is compiled once, in a few milliseconds."""
     rules = pyseccomp.SyscallFilter(pyseccomp.ALLOW)
     refuse = pyseccomp.ERRNO(errno.EPERM)
     for name in (*_OTHER_PROCESSES, *_LARGE_SURFACES, *_MOUNTS, *_MACHINE, *_UNCOUNTED_MEMORY):
-        # A name that this libseccomp or this architecture does not know cannot be refused by name.
+        # libseccomp rejects rules for names that it or this architecture does not know.
         if _is_known(name):
             rules.add_rule(refuse, name)
-    # "Not implemented" makes libc fall back to `clone`, whose flags can be read here.
+    # ENOSYS makes libc fall back to `clone`, whose flags a filter can inspect.
     rules.add_rule(pyseccomp.ERRNO(errno.ENOSYS), "clone3")
     for flag in _NEW_NAMESPACE_FLAGS:
         rules.add_rule(refuse, "clone", pyseccomp.Arg(0, pyseccomp.MASKED_EQ, flag, flag))

@@ -1,24 +1,17 @@
-"""Rows of conversations and of the catalogue of models."""
+"""Database rows: people, conversations, turns, the catalogue of models, reviews."""
 
 from __future__ import annotations
 
+from chat.models.access_log import AccessEntry
 from chat.models.catalogue import Instruction, LanguageModel, Preset
-from chat.models.conversation import (
-    Conversation,
-    ConversationQuerySet,
-    Message,
-    MessageAttachment,
-    Page,
-    Part,
-    Place,
-    ProviderFile,
-    Turn,
-    TurnEvent,
-)
-from chat.models.feedback import REASON_LIMIT, Feedback, NoFeedbackHere
-from chat.models.imported import ImportedConversation
-from chat.models.reviews import AccessEntry, Decision, Label, Review, State, Verdict
+from chat.models.conversation import Conversation, ConversationQuerySet, ListPosition, Page
+from chat.models.feedback import REASON_LIMIT, Feedback, FeedbackNotAllowed
+from chat.models.imports import ImportedConversation
+from chat.models.message import Message, MessageAttachment, Part, ProviderFile
+from chat.models.reviews import Label, Review, ReviewDecision, ReviewState, Verdict
 from chat.models.tokens import ApiToken
+from chat.models.turn import Round, Turn, TurnEvent
+from chat.models.user import User
 
 __all__ = [
     "REASON_LIMIT",
@@ -26,23 +19,25 @@ __all__ = [
     "ApiToken",
     "Conversation",
     "ConversationQuerySet",
-    "Decision",
     "Feedback",
+    "FeedbackNotAllowed",
     "ImportedConversation",
     "Instruction",
     "Label",
     "LanguageModel",
+    "ListPosition",
     "Message",
     "MessageAttachment",
-    "NoFeedbackHere",
     "Page",
     "Part",
-    "Place",
     "Preset",
     "ProviderFile",
     "Review",
-    "State",
+    "ReviewDecision",
+    "ReviewState",
+    "Round",
     "Turn",
     "TurnEvent",
+    "User",
     "Verdict",
 ]

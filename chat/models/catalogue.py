@@ -1,6 +1,6 @@
-"""The catalogue: which models are offered, what each can do and costs, and what every model is told.
+"""The catalogue: the offered models with their capabilities and prices, and the instructions for all models.
 
-Rows are data of the operator, edited in the admin; no id of a model stands in code.
+The rows belong to the operator, who edits them in the admin; the code contains no model ids.
 """
 
 from __future__ import annotations
@@ -14,25 +14,28 @@ from django.db.models import Q
 from django.utils import timezone
 
 NOT_BOTH_THINKING = Q(thinking_level="") | Q(thinking_budget__isnull=True)
-"""The API refuses a request that names a level and a budget."""
+"""The API rejects a request with both a thinking level and a thinking budget."""
 
 BOTH_THINKING = "Set a thinking level or a thinking budget, not both: the API refuses a request that names both."
 
 
 class ThinkingLevel(models.TextChoices):
-    """How long a model thinks, where it takes a level (Gemini 3 and later)."""
+    """Thinking levels of models that support them (Gemini 3 and later)."""
 
-    MINIMAL = "MINIMAL", "minimal"
-    LOW = "LOW", "low"
-    MEDIUM = "MEDIUM", "medium"
-    HIGH = "HIGH", "high"
-    XHIGH = "XHIGH", "extra high"
+    MINIMAL = "minimal", "minimal"
+    LOW = "low", "low"
+    MEDIUM = "medium", "medium"
+    HIGH = "high", "high"
+    XHIGH = "xhigh", "extra high"
 
 
 class LanguageModel(models.Model):
-    """One model of a provider: what it can do, how it is set unless a preset says otherwise, what it costs."""
+    """One model of a provider: its capabilities and prices, and its settings, which presets can override."""
 
     provider = models.CharField(max_length=50, default="gemini", help_text="One of CHAT_PROVIDERS.")
+    endpoint = models.CharField(
+        max_length=50, blank=True, help_text="Which server of the provider. Empty: the one that the settings describe."
+    )
     name = models.CharField(max_length=200, help_text="Its id at the provider.")
     label = models.CharField(max_length=100, blank=True, help_text="What people see; empty: its id.")
     description = models.CharField(max_length=200, blank=True, help_text="When to choose it, in one sentence.")
@@ -40,7 +43,7 @@ class LanguageModel(models.Model):
     position = models.IntegerField(default=0, help_text="Order in lists, lowest first.")
 
     code_execution = models.BooleanField(default=False, help_text="It can run Python itself.")
-    google_search = models.BooleanField(
+    web_search = models.BooleanField(
         default=False, help_text="It can search the web; it does where a preset lets it, as searches cost extra."
     )
     url_context = models.BooleanField(
@@ -50,7 +53,7 @@ class LanguageModel(models.Model):
 
     thinking_level = models.CharField(max_length=10, choices=ThinkingLevel.choices, blank=True)
     thinking_budget = models.IntegerField(
-        null=True, blank=True, validators=[MinValueValidator(-1)], help_text="Tokens; 0: off, -1: as it sees fit."
+        null=True, blank=True, validators=[MinValueValidator(-1)], help_text="Tokens. 0: off. -1: the model decides."
     )
     temperature = models.FloatField(null=True, blank=True, help_text="Empty for models that take none: newer ones.")
     max_output_tokens = models.PositiveIntegerField(null=True, blank=True, help_text="Empty: the model's own limit.")
@@ -90,7 +93,7 @@ class LanguageModel(models.Model):
     )
 
     makes_titles = models.BooleanField(
-        default=False, help_text="It names new conversations; the first such row does. None: their first words do."
+        default=False, help_text="The first such model names conversations. If there is none, their first words do."
     )
     listed_at = models.DateTimeField(null=True, blank=True, help_text="When the provider last listed it.")
     missing_since = models.DateTimeField(
@@ -100,7 +103,7 @@ class LanguageModel(models.Model):
     class Meta:
         ordering: ClassVar[list[str]] = ["position", "name"]
         constraints: ClassVar[list[models.BaseConstraint]] = [
-            models.UniqueConstraint(fields=["provider", "name"], name="one_model_per_name"),
+            models.UniqueConstraint(fields=["provider", "endpoint", "name"], name="one_model_per_name"),
             models.CheckConstraint(
                 condition=NOT_BOTH_THINKING, name="model_level_or_budget", violation_error_message=BOTH_THINKING
             ),
@@ -111,12 +114,12 @@ class LanguageModel(models.Model):
 
     @property
     def has_lapsed_prices(self) -> bool:
-        """Whether its prices held until a day that is over, UTC."""
+        """Whether the last day of the prices (`prices_until`, in UTC) is over."""
         return self.prices_until is not None and self.prices_until < timezone.now().date()
 
 
 class Preset(models.Model):
-    """A model with settings under a name that people know; what is empty is as the model has it."""
+    """A model with settings under its own name; an empty setting means that the model's setting applies."""
 
     slug = models.SlugField(max_length=50, unique=True, help_text="Its name in addresses and the API.")
     label = models.CharField(max_length=100)
@@ -126,12 +129,12 @@ class Preset(models.Model):
     position = models.IntegerField(default=0, help_text="Order in lists, lowest first.")
     thinking_level = models.CharField(max_length=10, choices=ThinkingLevel.choices, blank=True)
     thinking_budget = models.IntegerField(
-        null=True, blank=True, validators=[MinValueValidator(-1)], help_text="Tokens; 0: off, -1: as it sees fit."
+        null=True, blank=True, validators=[MinValueValidator(-1)], help_text="Tokens. 0: off. -1: the model decides."
     )
     code_execution = models.BooleanField(default=True, help_text="It may run code, if its model can.")
-    google_search = models.BooleanField(default=False, help_text="It searches the web, if its model can.")
+    web_search = models.BooleanField(default=False, help_text="It searches the web, if its model can.")
     url_context = models.BooleanField(default=False, help_text="It reads given addresses, if its model can.")
-    instruction = models.TextField(blank=True, help_text="What the model is told besides.")
+    instruction = models.TextField(blank=True, help_text="An additional instruction for the model.")
 
     class Meta:
         ordering: ClassVar[list[str]] = ["position", "label"]
@@ -145,17 +148,17 @@ class Preset(models.Model):
         return self.label
 
     def clean(self) -> None:
-        """Raises ValidationError for the id of a model: whoever chose one would get the other."""
+        """Raise ValidationError if the slug equals a model's id, because the id would then select the preset."""
         if LanguageModel.objects.filter(name=self.slug).exists():
             raise ValidationError({"slug": "A model has this id. Choose another name for the preset."})
 
 
 class Instruction(models.Model):
-    """What every model is told in every conversation; the one row replaces what the product would say."""
+    """Instructions for all models in all conversations; the only row replaces the product's default texts."""
 
     general = models.TextField(blank=True, help_text="Always.")
     code_execution = models.TextField(blank=True, help_text="When the answer may run code.")
-    google_search = models.TextField(blank=True, help_text="When the answer may search the web.")
+    web_search = models.TextField(blank=True, help_text="When the answer may search the web.")
     image_output = models.TextField(blank=True, help_text="When the model answers with images.")
 
     class Meta:
@@ -164,4 +167,4 @@ class Instruction(models.Model):
         ]
 
     def __str__(self) -> str:
-        return "What every model is told"
+        return "Instructions for all models"

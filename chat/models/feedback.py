@@ -1,4 +1,4 @@
-"""What a conversation's owner thinks of an answer."""
+"""Feedback: what the owner of a conversation thinks of an answer."""
 
 from __future__ import annotations
 
@@ -7,38 +7,44 @@ from typing import ClassVar
 from django.conf import settings
 from django.db import models
 
-from chat.models.conversation import Message, Turn
+from chat.models.message import Message
+from chat.models.turn import Turn
 from chat.parts import Role
 
 REASON_LIMIT = 1000
-"""Longest reason, in characters."""
+"""Maximum length of a reason, in characters."""
 
 
-class NoFeedbackHere(Exception):
-    """This message cannot be rated, or not yet; the text is a sentence."""
+class FeedbackNotAllowed(Exception):
+    """A message cannot be rated, or cannot be rated yet. The text is a sentence for the user."""
 
 
 class FeedbackQuerySet(models.QuerySet["Feedback"]):
-    """Rating answers; who may is `access`'s matter."""
+    """Stores feedback. Callers check with `chat.access` who may rate."""
 
     def give(self, message: Message, user_id: int, *, is_good: bool, reason: str = "") -> Feedback:
-        """Rate an answer that has ended, in place of what was said of it before. Raises NoFeedbackHere."""
+        """Rate an answer that has ended; earlier feedback on it is replaced.
+
+        Raise FeedbackNotAllowed for user messages and live answers.
+        """
         if message.role != Role.MODEL:
-            raise NoFeedbackHere("Only answers can be rated.")
+            raise FeedbackNotAllowed("Only answers can be rated.")
         if message.turn.status in Turn.LIVE:
-            raise NoFeedbackHere("This answer is still being written. Rate it when it has ended.")
-        said = {"user_id": user_id, "is_good": is_good, "reason": reason}
-        feedback, _ = self.update_or_create(message=message, defaults=said)
+            raise FeedbackNotAllowed("This answer is still being written. Rate it when it has ended.")
+        values = {"user_id": user_id, "is_good": is_good, "reason": reason}
+        feedback, _ = self.update_or_create(message=message, defaults=values)
         return feedback
 
 
 class Feedback(models.Model):
-    """Thumbs up or down for one answer; only the conversation's owner rates it, so that each has at most one."""
+    """Thumbs up or down for one answer. Only the conversation's owner rates it, so an answer has at most one."""
 
     message = models.OneToOneField(Message, on_delete=models.CASCADE, related_name="feedback")
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="feedback")
     is_good = models.BooleanField()
-    reason = models.TextField(blank=True, max_length=REASON_LIMIT, help_text="In its user's words; empty: none given.")
+    reason = models.TextField(
+        blank=True, max_length=REASON_LIMIT, help_text="In the user's own words; empty if the user gave none."
+    )
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
 

@@ -1,4 +1,4 @@
-"""Asking the index of `chat.search.index`: which conversations hold a term."""
+"""A database expression that searches the index of `chat.search.index` for a term."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from django.db.models.sql.compiler import SQLCompiler
 
 from chat.search.query import Term
 
-Sql: TypeAlias = tuple[str, tuple[str | int, ...]]
+SqlWithParams: TypeAlias = tuple[str, tuple[str | int, ...]]
 
 _SQLITE = """
     %(expressions)s IN (
@@ -19,20 +19,20 @@ _SQLITE = """
         WHERE chat_searchwords MATCH %%s
     )
 """
-# As EXISTS it is joined as the planner sees fit: by the index of words, or along one person's conversations.
+# With EXISTS the planner can choose the join: through the index of words, or through one user's conversations.
 _POSTGRESQL = """
     EXISTS (
         SELECT 1 FROM (
             SELECT conversation_id, words FROM chat_message WHERE is_shown
             UNION ALL SELECT id, words FROM chat_conversation
-        ) said
-        WHERE said.conversation_id = %(expressions)s AND said.words @@ chat_query(%%s, %%s)
+        ) entry
+        WHERE entry.conversation_id = %(expressions)s AND entry.words @@ chat_query(%%s, %%s)
     )
 """
 
 
-class Holds(Func):
-    """Whether a term stands in a conversation's title or in one of its messages that are in view."""
+class ContainsTerm(Func):
+    """Whether a conversation's title or one of its visible messages contains a term."""
 
     output_field = BooleanField()
 
@@ -40,17 +40,17 @@ class Holds(Func):
         super().__init__(F("pk"))
         self.term = term
 
-    def as_sqlite(self, compiler: SQLCompiler, connection: BaseDatabaseWrapper, **_: object) -> Sql:
-        """By the table of words."""
+    def as_sqlite(self, compiler: SQLCompiler, connection: BaseDatabaseWrapper, **_: object) -> SqlWithParams:
+        """Compile to a search of the FTS5 table."""
         sql, params = super().as_sql(compiler, connection, template=_SQLITE)
-        return sql, (*params, fts5(self.term))
+        return sql, (*params, build_fts5_query(self.term))
 
-    def as_postgresql(self, compiler: SQLCompiler, connection: BaseDatabaseWrapper, **_: object) -> Sql:
-        """By the columns of words."""
+    def as_postgresql(self, compiler: SQLCompiler, connection: BaseDatabaseWrapper, **_: object) -> SqlWithParams:
+        """Compile to a search of the `words` columns."""
         sql, params = super().as_sql(compiler, connection, template=_POSTGRESQL)
-        return sql, (*params, self.term.typed, self.term.is_prefix)
+        return sql, (*params, self.term.source, self.term.is_prefix)
 
 
-def fts5(term: Term) -> str:
-    """A term in FTS5's language; its words hold no character that means something there."""
+def build_fts5_query(term: Term) -> str:
+    """Return a term in FTS5's query syntax. Its words hold only letters and digits, so they need no escaping."""
     return f'"{term.words}"{"*" if term.is_prefix else ""}'

@@ -1,4 +1,4 @@
-"""Tokens with which programs act for a person; of each only a digest is kept."""
+"""API tokens, with which programs act on behalf of a user. The database stores only a digest of each token."""
 
 from __future__ import annotations
 
@@ -12,67 +12,72 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
-MARK = "plt_"
-"""What every token begins with, so that one that was left lying about can be recognised."""
+TOKEN_PREFIX = "plt_"
+"""Prefix of every token, by which people and secret scanners recognise a leaked one."""
 
 RANDOM_BYTES = 32
-PREFIX_CHARS = len(MARK) + 6
-USE_NOTED_EVERY = timedelta(minutes=1)
+STORED_PREFIX_CHARS = len(TOKEN_PREFIX) + 6
+LAST_USED_PRECISION = timedelta(minutes=1)
 TOKENS_LIMIT = 50
-"""Of one person, those that can still be used."""
+"""Maximum number of usable tokens of one user."""
 
 
 class TooManyTokens(Exception):
-    """A person has as many as they may; the text is a sentence."""
+    """A user already has `TOKENS_LIMIT` usable tokens. The text is a sentence for the user."""
 
 
 class ApiTokenQuerySet(models.QuerySet["ApiToken"]):
-    """Reading and making tokens."""
+    """Finds, issues and checks tokens."""
 
     def usable(self) -> ApiTokenQuerySet:
-        """Those that let somebody in now: not revoked, not expired, of an active person."""
+        """Return the tokens that grant access now: not revoked, not expired, and of an active user."""
         is_current = Q(expires_at=None) | Q(expires_at__gt=timezone.now())
         return self.filter(is_current, revoked_at=None, owner__is_active=True)
 
     def issue(self, owner_id: int, *, name: str, life: timedelta | None) -> tuple[ApiToken, str]:
-        """A new token and its secret, which can never be read again. Raises TooManyTokens."""
+        """Create a token and return it with its secret, which cannot be read again.
+
+        A token without `life` never expires. Raise TooManyTokens.
+        """
         if self.usable().filter(owner_id=owner_id).count() >= TOKENS_LIMIT:
             raise TooManyTokens(f"You have {TOKENS_LIMIT} tokens already. Revoke one that you do not need.")
-        secret = MARK + secrets.token_urlsafe(RANDOM_BYTES)
+        secret = TOKEN_PREFIX + secrets.token_urlsafe(RANDOM_BYTES)
         token = self.create(
             owner_id=owner_id,
             name=name,
-            digest=_digest(secret),
-            prefix=secret[:PREFIX_CHARS],
+            digest=_hash(secret),
+            prefix=secret[:STORED_PREFIX_CHARS],
             expires_at=None if life is None else timezone.now() + life,
         )
         return token, secret
 
-    def used(self, secret: str) -> ApiToken | None:
-        """The token of this secret, if it lets somebody in; its use is noted, at most once a minute."""
-        token = self.usable().select_related("owner").filter(digest=_digest(secret)).first()
+    def authenticate(self, secret: str) -> ApiToken | None:
+        """Return the usable token with this secret, or `None`. Update `last_used_at` at most once a minute."""
+        token = self.usable().select_related("owner").filter(digest=_hash(secret)).first()
         if token is not None:
             now = timezone.now()
-            if token.last_used_at is None or token.last_used_at < now - USE_NOTED_EVERY:
+            if token.last_used_at is None or token.last_used_at < now - LAST_USED_PRECISION:
                 self.filter(pk=token.pk).update(last_used_at=now)
         return token
 
 
-def _digest(secret: str) -> str:
-    # Not salted and not slow: a token is 256 random bits, which nobody guesses.
+def _hash(secret: str) -> str:
+    # A salted or slow hash is not necessary: a token is 256 random bits and cannot be guessed.
     return hashlib.sha256(secret.encode()).hexdigest()
 
 
 class ApiToken(models.Model):
-    """One token of a person."""
+    """One token of a user."""
 
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="api_tokens")
-    name = models.CharField(max_length=100, help_text="What it is for, in its owner's words.")
+    name = models.CharField(max_length=100, help_text="What the token is for, in its owner's words.")
     digest = models.CharField(max_length=64, unique=True, help_text="SHA-256 of the token, in hex.")
-    prefix = models.CharField(max_length=20, help_text="How the token begins, to tell it from others.")
+    prefix = models.CharField(
+        max_length=20, help_text="First characters of the token, by which its owner recognises it."
+    )
     created_at = models.DateTimeField(auto_now_add=True)
-    expires_at = models.DateTimeField(null=True, blank=True, help_text="None: never.")
-    last_used_at = models.DateTimeField(null=True, blank=True, help_text="Exact to a minute.")
+    expires_at = models.DateTimeField(null=True, blank=True, help_text="Empty: the token never expires.")
+    last_used_at = models.DateTimeField(null=True, blank=True, help_text="Accurate to a minute.")
     revoked_at = models.DateTimeField(null=True, blank=True)
 
     objects = ApiTokenQuerySet.as_manager()
@@ -92,7 +97,7 @@ class ApiToken(models.Model):
         return "expired" if is_expired else "active"
 
     def revoke(self) -> None:
-        """It lets nobody in any more; harmless to repeat."""
+        """Revoke the token. Revoking it again changes nothing."""
         if self.revoked_at is None:
             self.revoked_at = timezone.now()
             self.save(update_fields=["revoked_at"])

@@ -1,1 +1,1 @@
-"""How the product is used and how it is: numbers of a period for its operators. No text of a conversation is read."""
+"""Usage statistics of a period for operators, and their charts. This package never reads the text of a conversation."""

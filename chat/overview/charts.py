@@ -1,204 +1,182 @@
-"""Numbers → the charts of the page, each with its table. Pure."""
+"""Builds the charts of the overview page from its statistics, each with a table of the same numbers. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from datetime import date
-from decimal import Decimal
 
-from chat.overview import shapes
-from chat.overview.figures import AGES, Overview, Use
-from chat.overview.shapes import Chart, Table
+from chat.overview.chart_layout import (
+    FormatNumber,
+    Plot,
+    assign_series,
+    build_legend,
+    layout_columns,
+    layout_lines,
+    layout_rows,
+)
+from chat.overview.number_format import format_bytes, format_dollars, format_integer, format_seconds, format_short
+from chat.overview.statistics import UPLOAD_AGES, Overview, UsageTotals
 
 NO_TURNS = "No turns in this period."
-ROWS_LIMIT = 10
-STATUSES = {"pending": 1, "failed": 2}
-UNITS = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
+FAILURES_LIMIT = 10
+"""Number of failure reasons that are drawn; the table lists all of them."""
+UPLOAD_SERIES = {"pending": 1, "failed": 2}
 
 
-def charts(overview: Overview) -> list[Chart]:
-    """In the order of the page."""
+@dataclass(frozen=True, slots=True)
+class Table:
+    """The numbers of a chart as text."""
+
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """One section of the overview page."""
+
+    name: str
+    """Prefix of the ids of its HTML elements."""
+    title: str
+    unit: str
+    """Unit of the value axis."""
+    summary: str
+    """A sentence that describes the chart to users of screen readers."""
+    empty_text: str
+    """Shown instead of the image if there is no value to draw."""
+    plot: Plot
+    table: Table
+    legend: tuple[tuple[int, str], ...] = ()
+    """Number and name of each series; empty for charts with one series."""
+
+
+def build_charts(overview: Overview) -> list[Chart]:
+    """Return all charts in the order of the page."""
     return [
-        _by_model(overview, "turns", "turns a day", lambda use: use.turns, short),
-        _users(overview),
-        _by_model(overview, "tokens", "tokens a day", lambda use: use.tokens, short, "No tokens were counted."),
-        _by_model(overview, "cost", "US dollars a day", lambda use: float(use.cost), dollars, "No price is known."),
-        _waits(overview),
-        _failures(overview),
-        _backlog(overview),
+        _usage_chart(overview, "turns", "turns a day", NO_TURNS, lambda usage: usage.turns),
+        _users_chart(overview),
+        _usage_chart(overview, "tokens", "tokens a day", "No tokens were counted.", lambda usage: usage.tokens),
+        _usage_chart(
+            overview,
+            "cost",
+            "US dollars a day",
+            "No price is known.",
+            lambda usage: float(usage.cost),
+            format_axis=format_dollars,
+            format_table=format_dollars,
+        ),
+        _waits_chart(overview),
+        _failures_chart(overview),
+        _backlog_chart(overview),
     ]
 
 
-def short(number: float) -> str:
-    """In at most three digits, as in `1.25 M`; below a thousand as it is."""
-    for size, unit in UNITS:
-        # What would be rounded up to the next unit is one of it.
-        if abs(number) >= size * 0.9995:
-            return f"{number / size:.3g} {unit}"
-    return f"{number:.3g}" if abs(number) < 1000 and number != int(number) else f"{number:.0f}"
-
-
-def whole(number: float) -> str:
-    """With all digits, in groups of three."""
-    return f"{number:,.0f}"
-
-
-def dollars(amount: float | Decimal) -> str:
-    """US dollars; small amounts to their first two digits."""
-    if amount == 0:
-        return "$0"
-    if amount >= 0.1:
-        return f"${amount:,.2f}".removesuffix(".00")
-    return f"${float(amount):.2g}" if amount >= 0.0001 else "under $0.0001"
-
-
-def seconds(amount: float) -> str:
-    """To a hundredth below ten."""
-    return f"{amount:,.0f} s" if amount >= 10 or amount == int(amount) else f"{amount:.2f} s"
-
-
-def size(number: int) -> str:
-    """Of bytes."""
-    return f"{short(number)}B" if number >= 1000 else f"{number} B"
-
-
-def _by_model(
+def _usage_chart(
     overview: Overview,
     name: str,
     unit: str,
-    amount: Callable[[Use], float],
-    words: shapes.Words,
-    nothing: str = NO_TURNS,
+    empty_text: str,
+    amount_of: Callable[[UsageTotals], float],
+    format_axis: FormatNumber = format_short,
+    format_table: FormatNumber = format_integer,
 ) -> Chart:
-    """`nothing`: what it says where there were turns and all their amounts are 0."""
+    """Return columns by day, stacked by model. `empty_text` is used if there are turns whose amounts are all 0."""
     title = name.capitalize()
-    models = list(overview.by_model)
+    total = format_table(amount_of(overview.total_usage))
     amounts: dict[date, dict[str, float]] = {day: {} for day in overview.days}
-    for (day, model), use in overview.uses.items():
-        amounts.setdefault(day, {})[model] = amount(use)
-    series = shapes.series_of(models)
-    bars, values, names = shapes.stacked(overview.days, amounts, series, words)
-    full = dollars if words is dollars else whole
-    in_all = full(amount(overview.total))
-    body = [
-        (f"{day:%Y-%m-%d}", *(full(amounts[day].get(model, 0)) for model in models), full(sum(amounts[day].values())))
-        for day in overview.days
-    ]
-    body.append(("all days", *(full(amount(overview.by_model[model])) for model in models), in_all))
+    for (day, model), usage in overview.usage_by_day_and_model.items():
+        amounts[day][model] = amount_of(usage)
+    models = list(overview.usage_by_model)
+    series = assign_series(models)
+
+    def table_rows() -> Iterator[tuple[str, ...]]:
+        for day, by_model in amounts.items():
+            cells = [by_model.get(model, 0) for model in models]
+            yield (_iso_day(day), *map(format_table, cells), format_table(sum(cells)))
+        totals = (amount_of(usage) for usage in overview.usage_by_model.values())
+        yield ("all days", *map(format_table, totals), total)
+
     return Chart(
         name,
         title,
         unit,
-        summary=f"{title} by day and model over {len(overview.days)} days: {in_all} in all.",
-        empty=nothing if overview.total.turns else NO_TURNS,
-        table=Table(("Day", *models, "all models"), tuple(body)),
-        legend=shapes.legend_of(series),
-        bars=bars,
-        values=values,
-        names=names,
+        summary=f"{title} by day and model over {len(overview.days)} days: {total} in all.",
+        empty_text=empty_text if overview.total_usage.turns else NO_TURNS,
+        plot=layout_columns(overview.days, amounts, series, format_axis),
+        table=Table(("Day", *models, "all models"), tuple(table_rows())),
+        legend=build_legend(series),
     )
 
 
-def _users(overview: Overview) -> Chart:
-    amounts = {day: {"users": float(number)} for day, number in overview.users_by_day.items()}
-    bars, values, names = shapes.stacked(overview.days, amounts, {"users": 1}, short)
+def _users_chart(overview: Overview) -> Chart:
+    amounts = {day: {"users": float(users)} for day, users in overview.users_by_day.items()}
+    rows = [(_iso_day(day), format_integer(overview.users_by_day.get(day, 0))) for day in overview.days]
     return Chart(
         "users",
         "Users",
         "people a day who asked something",
         summary=f"People who asked something, by day; {overview.users} different ones in all.",
-        empty=NO_TURNS,
-        table=Table(
-            ("Day", "users"),
-            (
-                *((f"{day:%Y-%m-%d}", whole(overview.users_by_day.get(day, 0))) for day in overview.days),
-                ("different ones in all", whole(overview.users)),
-            ),
-        ),
-        bars=bars,
-        values=values,
-        names=names,
+        empty_text=NO_TURNS,
+        plot=layout_columns(overview.days, amounts, {"users": 1}, format_short),
+        table=Table(("Day", "users"), (*rows, ("different ones in all", format_integer(overview.users)))),
     )
 
 
-def _waits(overview: Overview) -> Chart:
+def _waits_chart(overview: Overview) -> Chart:
     labels = ("p50", "p95")
-    amounts = {day: (waited.p50_s, waited.p95_s) for day, waited in overview.waits.items()}
-    drawn, dots, values, names = shapes.lines(overview.days, amounts, labels, seconds)
+    amounts = {day: (wait.p50_s, wait.p95_s) for day, wait in overview.waits_by_day.items()}
+    rows = tuple((_iso_day(day), *map(format_seconds, amounts[day])) for day in overview.days if day in amounts)
     return Chart(
         "waits",
         "Time to the first part",
         "seconds from the question",
         summary="Seconds to the first part of an answer, by day: half of the turns waited no longer than p50, 19 of 20"
         " no longer than p95.",
-        empty="No answer has begun." if overview.total.turns else NO_TURNS,
-        table=Table(
-            ("Day", *labels),
-            tuple((f"{day:%Y-%m-%d}", *map(seconds, amounts[day])) for day in overview.days if day in amounts),
-        ),
+        empty_text="No answer has begun." if overview.total_usage.turns else NO_TURNS,
+        plot=layout_lines(overview.days, amounts, labels, format_seconds),
+        table=Table(("Day", *labels), rows),
         legend=tuple(enumerate(labels, 1)),
-        lines=drawn,
-        dots=dots,
-        values=values,
-        names=names,
     )
 
 
-def _failures(overview: Overview) -> Chart:
-    amounts: dict[str, Mapping[str, float]] = {
-        kind: {"turns": float(turns)} for kind, turns in list(overview.failures.items())[:ROWS_LIMIT]
-    }
-    body = tuple((kind, whole(turns)) for kind, turns in overview.failures.items())
-    empty = "Every answer came to its end." if overview.total.turns else NO_TURNS
-    summary = f"Turns that did not come to their end: {whole(sum(overview.failures.values()))} in all."
-    return _rows(
-        "failures", "Answers cut short", "turns", summary, empty, amounts, {"turns": 1}, Table(("Kind", "turns"), body)
+def _failures_chart(overview: Overview) -> Chart:
+    most_frequent = list(overview.failures.items())[:FAILURES_LIMIT]
+    amounts: dict[str, Mapping[str, float]] = {reason: {"turns": float(turns)} for reason, turns in most_frequent}
+    rows = tuple((reason, format_integer(turns)) for reason, turns in overview.failures.items())
+    total = format_integer(sum(overview.failures.values()))
+    return Chart(
+        "failures",
+        "Answers cut short",
+        "turns",
+        summary=f"Turns that did not come to their end: {total} in all.",
+        empty_text="Every answer came to its end." if overview.total_usage.turns else NO_TURNS,
+        plot=layout_rows(amounts, {"turns": 1}, format_short),
+        table=Table(("Kind", "turns"), rows),
     )
 
 
-def _backlog(overview: Overview) -> Chart:
-    amounts: dict[str, dict[str, float]] = {age: {} for age, _ in AGES} if overview.backlog else {}
-    for waiting in overview.backlog:
-        amounts[waiting.age][waiting.status] = waiting.files
-    body = tuple((row.age, row.status, whole(row.files), size(row.size_bytes)) for row in overview.backlog)
-    files = sum(row.files for row in overview.backlog)
-    return _rows(
+def _backlog_chart(overview: Overview) -> Chart:
+    # All age ranges get a row, so that a gap between them can be seen.
+    amounts: dict[str, dict[str, float]] = {age: {} for age, _ in UPLOAD_AGES} if overview.backlog else {}
+    for uploads in overview.backlog:
+        amounts[uploads.age][uploads.status] = uploads.files
+    rows = tuple(
+        (uploads.age, uploads.status, format_integer(uploads.files), format_bytes(uploads.size_bytes))
+        for uploads in overview.backlog
+    )
+    total = format_integer(sum(uploads.files for uploads in overview.backlog))
+    return Chart(
         "backlog",
         "Uploads that wait for storage",
         "files",
-        f"Files that storage has not confirmed, by how long they have waited: {whole(files)} in all.",
-        "No file waits for storage.",
-        amounts,
-        STATUSES,
-        Table(("Age", "status", "files", "size"), body),
+        summary=f"Files that storage has not confirmed, by how long they have waited: {total} in all.",
+        empty_text="No file waits for storage.",
+        plot=layout_rows(amounts, UPLOAD_SERIES, format_short),
+        table=Table(("Age", "status", "files", "size"), rows),
+        legend=build_legend(UPLOAD_SERIES),
     )
 
 
-def _rows(
-    name: str,
-    title: str,
-    unit: str,
-    summary: str,
-    empty: str,
-    amounts: Mapping[str, Mapping[str, float]],
-    series: Mapping[str, int],
-    table: Table,
-) -> Chart:
-    bars, values, names, height = shapes.rows(amounts, series, short)
-    return Chart(
-        name,
-        title,
-        unit,
-        summary=summary,
-        empty=empty,
-        table=table,
-        legend=shapes.legend_of(series) if len(series) > 1 else (),
-        bars=bars,
-        values=values,
-        names=names,
-        is_rows=True,
-        height=height,
-        left=shapes.ROW_LEFT,
-        right=shapes.WIDTH - shapes.ROW_RIGHT,
-        bottom=height - shapes.BOTTOM,
-    )
+def _iso_day(day: date) -> str:
+    return f"{day:%Y-%m-%d}"

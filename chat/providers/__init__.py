@@ -1,4 +1,8 @@
-"""Model APIs behind one protocol: `base` says which, `settings.CHAT_PROVIDERS` names them."""
+"""Model APIs behind one protocol, which `base` defines. `settings.CHAT_PROVIDERS` names them.
+
+A provider is one protocol, such as Gemini's. An endpoint is one server that speaks it, with an account there; the
+endpoint with the empty name is the one that the settings describe.
+"""
 
 from __future__ import annotations
 
@@ -11,13 +15,21 @@ from chat.providers.base import Provider
 
 
 @cache
-def get_provider(name: str) -> Provider:
-    """The provider of this name, made once per process. Raises KeyError for a name that settings do not have."""
-    provider: Provider = import_string(settings.CHAT_PROVIDERS[name])()
+def get_provider(name: str, endpoint: str = "") -> Provider:
+    """Return the provider of this name for an endpoint, made once per process.
+
+    Raises KeyError for a name that the settings do not have, and LookupError for an endpoint that does not exist.
+    """
+    provider: Provider = import_string(settings.CHAT_PROVIDERS[name])(endpoint)
     return provider
 
 
+def is_demo(name: str = "", endpoint: str = "") -> bool:
+    """Return whether the demo model answers in place of a provider's models. Empty name: the default provider."""
+    return get_provider(name or settings.CHAT_PROVIDER, endpoint).is_demo
+
+
 def warm_up() -> None:
-    """Make every provider ahead of the first chat, which would else wait 0.5-1.4 s for imports."""
+    """Make every provider ahead of the first chat, which would otherwise wait 0.5-1.4 s for imports."""
     for name in settings.CHAT_PROVIDERS:
         get_provider(name)

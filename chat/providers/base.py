@@ -1,130 +1,139 @@
-"""What a model API must be able to do here, and how it fails.
+"""The protocol that every model API implements here, and its errors.
 
-ProviderError                 code, user-facing text, and what may be done next
-├── RateLimited               429; retry_after_s when the provider said so
-├── Overloaded                5xx; 408 and 499, which the provider gave up on
-├── Unreachable               no connection, or it broke
-├── Stalled                   no byte for too long
-├── Unauthorised              401, 403, a bad key
+ProviderError                 a code, a sentence for the user, and whether a retry may help
+├── RateLimited               429; `retry_after_s` if the provider says how long to wait
+├── Overloaded                5xx, 408 and 499: the provider gave up
+├── Unreachable               the connection could not be made, or broke
+├── Stalled                   no byte arrived for too long
+├── NotConfigured             this server has neither a key nor an emulator
+├── Unauthorised              401, 403, or a bad key
 ├── ModelNotFound             404
-├── SignatureRefused          400: a thought signature is missing, altered, or of another model or key
-├── FileGone                  403, 404: a file that the provider kept is there no more
-├── ContextTooLong            400: the conversation has more tokens than the model reads
-├── InvalidRequest            any other 4xx, or what cannot even be sent
-└── MalformedResponse         what came was not the provider's protocol
+├── SignatureRefused          400: a thought signature is missing, altered, or belongs to another model or key
+├── FileGone                  403 or 404: a file that the provider stored no longer exists
+├── ContextTooLong            400: the request has more tokens than the model reads
+├── InvalidRequest            any other 4xx, or a request that cannot be sent
+└── MalformedResponse         the response does not follow the provider's protocol
+
+`docs/decisions/0016-the-provider-boundary.md` shows how the fields of three protocols map to this boundary.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import ClassVar, Protocol, TypeAlias
+from typing import ClassVar, Protocol
 
-from chat.parts import GenerateRequest, StreamEvent
+from chat.providers.requests import GenerateRequest
+from chat.stream_events import StreamEvent
 
 
 class ProviderError(Exception):
-    """A generation failed; `sentence` is written for the person who waits for it."""
+    """A request to a provider failed. `sentence` is shown to the person who waits for the answer."""
 
     code: ClassVar[str] = "provider_error"
     sentence: ClassVar[str] = "The model's service failed."
-    may_retry: ClassVar[bool] = False
-    """Whether the same request may work later."""
 
     def __init__(self, detail: str = "", *, retry_after_s: float | None = None) -> None:
-        """`detail` is what the provider itself said, for the log and the admin."""
+        """`detail`: the provider's own message, for the log and the admin. It holds no key."""
         super().__init__(detail or self.sentence)
         self.detail = detail
         self.retry_after_s = retry_after_s
 
 
 class RateLimited(ProviderError):
-    """The quota of this key or model is used up for now."""
+    """The quota of this key or model is used up."""
 
     code = "rate_limited"
     sentence = "The model's service is at its limit for this key. Wait a little, then try again."
-    may_retry = True
 
 
 class Overloaded(ProviderError):
-    """The provider's own failure."""
+    """The provider failed, although the request was valid."""
 
     code = "overloaded"
     sentence = "The model's service is overloaded or failing. Try again in a moment."
-    may_retry = True
 
 
 class Unreachable(ProviderError):
-    """No connection could be made, or it broke."""
+    """The connection could not be made, or broke."""
 
     code = "unreachable"
     sentence = "The connection to the model's service could not be made, or broke. Try again."
-    may_retry = True
 
 
 class Stalled(ProviderError):
-    """Connected, but silent for too long."""
+    """The provider sent nothing for too long."""
 
     code = "stalled"
-    sentence = "The model's service went silent, so the answer was ended. What came is kept; you can continue."
-    may_retry = True
+    sentence = (
+        "The model's service stopped sending, so the answer was ended."
+        " The text received so far is saved; you can continue."
+    )
+
+
+class NotConfigured(ProviderError):
+    """The server has neither a key nor the address of an emulator."""
+
+    code = "not_configured"
+    sentence = (
+        "This server has no key for the model's service, and the demo model is not running. The operator of this"
+        " server must set the key (see .env.example), or start it with “make run”, which starts the demo model too."
+    )
 
 
 class Unauthorised(ProviderError):
     """The key or the credentials were refused."""
 
     code = "unauthorised"
-    sentence = "The model's service refused this server's key. Whoever runs this server must check GEMINI_API_KEY."
+    sentence = "The model's service refused this server's key. The operator of this server must check its key."
 
 
 class ModelNotFound(ProviderError):
-    """The provider has no such model, or no longer."""
+    """The provider has no such model."""
 
     code = "model_not_found"
     sentence = "The model's service does not know this model. Choose another one."
 
 
 class SignatureRefused(ProviderError):
-    """A thought signature that goes back with the history was not accepted."""
+    """The provider rejected a thought signature in the history."""
 
     code = "signature_refused"
     sentence = "The model's service refused what it had signed earlier in this conversation. Try again."
 
 
 class FileGone(ProviderError):
-    """A file that the provider kept for this conversation is there no more."""
+    """A file that the provider stored for this conversation no longer exists."""
 
     code = "file_gone"
-    sentence = "The model's service no longer keeps a file of this conversation. Try again; it is sent anew."
-    may_retry = True
+    sentence = "The model's service no longer stores a file of this conversation. Try again; it will be sent once more."
 
 
 class ContextTooLong(ProviderError):
-    """The request has more tokens than the model reads."""
+    """The request has more tokens than the model can read."""
 
     code = "context_too_long"
     sentence = "This is more than the model can read at once. Shorten the message, or attach less."
 
 
 class InvalidRequest(ProviderError):
-    """The provider refused the request itself."""
+    """The provider refused the request."""
 
     code = "invalid_request"
     sentence = "The model's service refused this request."
 
 
 class MalformedResponse(ProviderError):
-    """The bytes that came were not the provider's protocol."""
+    """The response does not follow the provider's protocol."""
 
     code = "malformed_response"
-    sentence = "The model's service sent something that could not be read. What came before is kept."
-    may_retry = True
+    sentence = "The model's service sent something that could not be read. The text received before it is saved."
 
 
 @dataclass(frozen=True, slots=True)
-class KeptFile:
-    """A file that the provider keeps, to be named in requests until it expires."""
+class UploadedFile:
+    """A file that the provider stores for some time, so that requests can name it instead of holding its bytes."""
 
     uri: str
     mime_type: str
@@ -133,7 +142,7 @@ class KeptFile:
 
 @dataclass(frozen=True, slots=True)
 class ListedModel:
-    """A model as the provider's own list shows it; None is "not said"."""
+    """A model in the provider's own list. `None`: the provider does not say."""
 
     name: str
     label: str
@@ -142,52 +151,59 @@ class ListedModel:
     max_output_tokens: int | None
 
 
-Take: TypeAlias = Callable[[list[StreamEvent]], None]
-"""Takes events of a stream that came together, without waiting."""
+@dataclass(frozen=True, slots=True)
+class Capabilities:
+    """What an endpoint supports for one model."""
 
-Rest: TypeAlias = Callable[[], Awaitable[None]]
-"""Returns when more can be made use of; what comes meanwhile may then be read as one."""
+    functions: bool
+    """Whether requests may declare functions."""
+    functions_beside_built_in: bool
+    """Whether requests may declare functions together with built-in tools."""
+    stores_files: bool
+    """Whether `Provider.upload_file` works."""
+    accepted_type: Callable[[str], str]
+    """Returns the MIME type under which a file of the given MIME type is sent; empty if it cannot be sent."""
 
 
 class Provider(Protocol):
-    """A model API."""
+    """A model API, reached with one address and one account."""
 
     name: str
-    stand_in_signature: bytes | None
-    """Goes with a function call of foreign history, where an own one would bear a thought signature."""
+
+    @property
+    def is_demo(self) -> bool:
+        """Whether the demo model answers in place of the provider's models. It costs nothing and is not an AI."""
+        ...
 
     @property
     def account(self) -> str:
-        """Digest of address and key: files that one account keeps are unknown to another."""
+        """Digest of the address and the key. Files and signatures of one account mean nothing to another."""
         ...
 
-    @property
-    def keeps_files(self) -> bool:
-        """Whether `keep_file` works here; Vertex AI has no such thing."""
+    def capabilities(self, model: str) -> Capabilities:
+        """Return what requests to this model may contain."""
         ...
 
-    def accepted_type(self, mime_type: str) -> str:
-        """The type under which a file of this type is sent; empty: it cannot be sent."""
-        ...
+    def stream(self, request: GenerateRequest) -> AsyncGenerator[list[StreamEvent], None]:
+        """Yield the events of one answer in wire order, in one list for each network read.
 
-    async def keep_file(self, data: bytes, *, mime_type: str, name: str) -> KeptFile:
-        """Have the provider keep a file, and wait until it is ready; `mime_type` as accepted. Raises ProviderError."""
-        ...
-
-    async def list_models(self) -> list[ListedModel]:
-        """Every model that can generate content, as listed now. Raises ProviderError."""
-        ...
-
-    async def generate(self, request: GenerateRequest, take: Take, rest: Rest | None = None) -> None:
-        """Hand over the events of one generation in wire order, and return when the provider's stream ends.
-
-        Nothing stands between the wire and `take`, so it must not wait. A provider that can read all that has come at
-        once waits for `rest` before it reads on. Cancelling the task that runs this closes the
-        upstream request at once, and so does whatever `take` raises, which is raised as it is.
-        Raises ProviderError; events handed over before it stand.
+        The generator reads only when it is asked for the next list, so a caller that waits makes the provider wait.
+        Closing the generator, or cancelling the task that iterates over it, closes the upstream request. Nothing is
+        retried. Raises ProviderError; the events that were yielded before it are valid.
         """
         ...
 
+    async def upload_file(self, data: bytes, *, mime_type: str, name: str) -> UploadedFile:
+        """Have the provider store a file, and wait until it can be used. Raises ProviderError.
+
+        `mime_type`: as `Capabilities.accepted_type` returned it.
+        """
+        ...
+
+    async def list_models(self) -> list[ListedModel]:
+        """Return every model that can generate content. Raises ProviderError."""
+        ...
+
     async def aclose(self) -> None:
-        """Let go of connections."""
+        """Close the connections of the running event loop."""
         ...

@@ -1,4 +1,5 @@
-"""Text to safe HTML, all of it pure: markdown (whole and streamed), code, graph markers, images inside output.
+"""Conversion of text to safe HTML: markdown (whole and streamed), highlighted code, and Jinja fragments.
 
-The only package that marks HTML safe. Nothing here reads a clock, a network or a database.
+Only this package turns text into HTML that is marked as safe. It also handles graph markers and images in code output.
+The modules for markdown, code, markers and images are pure: they use no clock, network or database.
 """

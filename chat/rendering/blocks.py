@@ -1,9 +1,10 @@
-"""Blocks of markdown (CommonMark, GFM, dollar math) to HTML that is safe to show: parse, rewrite, sanitise last.
+"""Conversion of markdown blocks (CommonMark, GFM, math between dollar signs) to safe HTML.
 
-Raw HTML is shown as typed. Nothing in the result loads by itself: an image is shown as its source text.
+The text is parsed, the parser's HTML is rewritten, and the sanitizer runs last. Raw HTML and images are shown as source
+text, so the result loads no resources.
 
-No step but the parser's sees further than one top-level block, so the HTML of blocks rendered apart, joined,
-equals the HTML of the same blocks rendered together; `documents` rests on that.
+After parsing, every step processes one top-level block at a time. The HTML of blocks that are rendered separately and
+joined therefore equals the HTML of the same blocks rendered together. `documents` relies on this.
 """
 
 from __future__ import annotations
@@ -16,10 +17,10 @@ import comrak
 import nh3
 from django.utils.safestring import SafeString
 
-from chat.rendering.highlight import CLASSES, LANGUAGES, highlight_code, language_of
+from chat.rendering.highlight import LANGUAGES, TOKEN_CLASSES, find_language, highlight_code
 
-#: Deeper elements lose their tags and keep their text: the sanitiser takes time quadratic in depth, and 16 KB of
-#: `_` would nest 8,000 deep and take it a second.
+#: Elements nested deeper than this lose their tags but keep their text. The sanitizer takes time quadratic in the
+#: depth: 16 KB of `_` would nest 8,000 levels deep and take about a second.
 DEPTH_LIMIT = 64
 
 
@@ -41,7 +42,7 @@ _WITH_TABLES = _extensions(tables=True)
 _WITHOUT_TABLES = _extensions(tables=False)
 _WITH_POSITIONS = _render_options(positions=True)
 _WITHOUT_POSITIONS = _render_options(positions=False)
-_PARSE = comrak.ParseOptions()
+_PARSE_OPTIONS = comrak.ParseOptions()
 
 _CLEANER = nh3.Cleaner(
     tags={
@@ -56,15 +57,15 @@ _CLEANER = nh3.Cleaner(
         "th": {"align": {"left", "center", "right"}},
         "pre": {"data-language": set(LANGUAGES.values())},
     },
-    # One for each tag: the sanitiser writes two in an order that changes from process to process.
+    # At most one attribute per tag: the order in which the sanitizer writes two differs between processes.
     set_tag_attribute_values={"a": {"target": "_blank"}},
-    allowed_classes={"span": {*CLASSES, "math", "math-inline", "math-block"}, "pre": {"math", "math-block"}},
+    allowed_classes={"span": {*TOKEN_CLASSES, "math", "math-inline", "math-block"}, "pre": {"math", "math-block"}},
     url_schemes={"http", "https", "mailto"},
     url_relative="deny",
     link_rel="noopener noreferrer nofollow",
 )
 
-# comrak escapes `<`, `>`, `"` and `&` wherever text or attribute values say them, so what looks like a tag is one.
+# comrak escapes `<`, `>`, `"` and `&` in text and attribute values, so everything that looks like a tag is a tag.
 _SOURCE_POSITION = re.compile(r' data-sourcepos="[^"]*"')
 _TAG = re.compile(r"<(/?)([a-z][a-z0-9]*)[^>]*>")
 _BLOCK = re.compile(
@@ -77,90 +78,100 @@ _MATH = re.compile(r'<span data-math-style="(inline|display)">([^<]*)</span>')
 _CODE = re.compile(r'<pre><code(?: class="language-([^"]*)")?(?: data-math-style="display")?>([^<]*)</code></pre>')
 _ENDS_IN_CODE = re.compile(r"</code></pre>(?:\s*</(?:li|ul|ol|blockquote)>)*\s*\Z")
 _CLOSING_FENCE = re.compile(r"[ \t>]*+(?:`{3,}|~{3,})")
-_CAN_NEST = ("</em>", "</strong>", "</del>", "</blockquote>", "</li>")
+_NESTABLE_END_TAGS = ("</em>", "</strong>", "</del>", "</blockquote>", "</li>")
 
 
-def parse(text: str, *, tables: bool = True, positions: bool = True) -> str:
-    """Parse into raw HTML whose elements may say their source position; only `finish` makes it fit to show."""
+def parse_markdown(text: str, *, with_tables: bool = True, with_positions: bool = True) -> str:
+    """Return the parser's HTML, which is unsafe until `make_safe_html` has processed it.
+
+    With `with_positions`, each element has its source position in the attribute `data-sourcepos`.
+    """
     if text.startswith("\ufeff"):
-        # The parser drops a byte order mark at the start; a fragment that starts with one must keep it.
+        # The parser removes one byte order mark at the start. A second one preserves it, since this text may be a
+        # fragment from the middle of a document.
         text = "\ufeff" + text
-    extensions = _WITH_TABLES if tables else _WITHOUT_TABLES
-    options = _WITH_POSITIONS if positions else _WITHOUT_POSITIONS
+    extensions = _WITH_TABLES if with_tables else _WITHOUT_TABLES
+    options = _WITH_POSITIONS if with_positions else _WITHOUT_POSITIONS
     try:
-        return comrak.render_markdown(text, extensions, _PARSE, options)
+        return comrak.render_markdown(text, extensions, _PARSE_OPTIONS, options)
     except UnicodeEncodeError:
-        # Half a surrogate pair, which JSON can say and UTF-8 cannot.
+        # The text contains an unpaired surrogate, which JSON can represent but UTF-8 cannot.
         text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-        return comrak.render_markdown(text, extensions, _PARSE, options)
+        return comrak.render_markdown(text, extensions, _PARSE_OPTIONS, options)
 
 
-def top_level_blocks(raw: str) -> Iterator[tuple[int, int]]:
-    """Yield for each top-level block its first source line, counted from 1, and where its HTML starts.
+def iter_top_level_blocks(raw_html: str) -> Iterator[tuple[int, int]]:
+    """Yield (first source line, offset of the HTML) for each top-level block; lines are counted from 1.
 
-    Blocks of raw HTML have no element and are not seen: they count as part of the block before. So does a table right
-    below a paragraph: its head was the paragraph's last line, which by itself could be a list or indented code.
+    Two kinds of blocks count as part of the preceding block. Raw HTML has no element of its own. A table directly below
+    a paragraph has the paragraph's last line as its header, and that line alone could be a list or indented code.
     """
     depth = 0
     paragraph_end = -1
-    for match in _BLOCK.finditer(raw):
-        closing, name, first, last = match.groups()
-        if closing:
+    for match in _BLOCK.finditer(raw_html):
+        slash, tag, first_line, last_line = match.groups()
+        if slash:
             depth -= 1
             continue
         if depth == 0:
-            if name != "table" or int(first) != paragraph_end + 1:
-                yield int(first), match.start()
-            paragraph_end = int(last) if name == "p" else -1
-        if name in ("ul", "ol", "blockquote"):
+            if tag != "table" or int(first_line) != paragraph_end + 1:
+                yield int(first_line), match.start()
+            paragraph_end = int(last_line) if tag == "p" else -1
+        if tag in ("ul", "ol", "blockquote"):
             depth += 1
 
 
-def finish(raw: str, *, open_source: str | None = None) -> SafeString:
-    """Make the parser's HTML of whole top-level blocks fit to show.
+def make_safe_html(raw_html: str, *, open_source: str | None = None) -> SafeString:
+    """Rewrite and sanitize the parser's HTML of complete top-level blocks.
 
-    `open_source` is the last block's source when that may still grow: code at its end is coloured once its fence is
-    closed, not again with every line.
+    `open_source` is the source text of the last block if that block may still grow. Code at its end is then highlighted
+    only once its fence is closed, instead of again with every line.
     """
-    # An open tail comes here 25 times a second and mostly has one kind of these: looking first is cheaper.
-    raw = _flatten(_SOURCE_POSITION.sub("", raw) if " data-sourcepos=" in raw else raw)
-    if "<img " in raw:
-        raw = _IMAGE.sub(r"![\2](\1)", raw)
-    if has_links := "<a " in raw:
-        # The whole address on hover, in place of a title that could name another one.
-        raw = _LINK.sub(r'<a href="\1" title="\1">', raw)
-    if "data-math-style=" in raw:
-        raw = _MATH.sub(_math, raw)
-    if "<pre>" in raw:
-        raw = _with_code(raw, open_source)
-    raw = _CLEANER.clean(raw)
-    # Where the sanitiser took the address away, the title still said it.
-    return SafeString(_TITLE_WITHOUT_LINK.sub("<a", raw) if has_links else raw)
+    # While an answer streams, its tail is rendered up to 25 times a second and rarely contains all of these elements,
+    # so a search comes before each substitution.
+    raw_html = _limit_depth(_SOURCE_POSITION.sub("", raw_html) if " data-sourcepos=" in raw_html else raw_html)
+    if "<img " in raw_html:
+        raw_html = _IMAGE.sub(r"![\2](\1)", raw_html)
+    if has_links := "<a " in raw_html:
+        # The tooltip shows the complete address. The author's title is dropped because it could name another address.
+        raw_html = _LINK.sub(r'<a href="\1" title="\1">', raw_html)
+    if "data-math-style=" in raw_html:
+        raw_html = _MATH.sub(_render_math, raw_html)
+    if "<pre>" in raw_html:
+        raw_html = _render_code_blocks(raw_html, open_source)
+    raw_html = _CLEANER.clean(raw_html)
+    # Remove the title of links whose address the sanitizer rejected, since the title contains that address.
+    return SafeString(_TITLE_WITHOUT_LINK.sub("<a", raw_html) if has_links else raw_html)
 
 
-def _with_code(raw: str, open_source: str | None) -> str:
-    plain = ""
-    if open_source is not None and _ENDS_IN_CODE.search(raw) and not _closes_fence(open_source):
-        start = raw.rindex("<pre>")
-        raw, plain = raw[:start], raw[start:]
-    return _CODE.sub(_code, raw) + _CODE.sub(_plain_code, plain)
+def _render_code_blocks(raw_html: str, open_source: str | None) -> str:
+    """Highlight all code blocks except an unfinished one at the end."""
+    unfinished = ""
+    if open_source is not None and _ENDS_IN_CODE.search(raw_html) and not _ends_with_closing_fence(open_source):
+        start = raw_html.rindex("<pre>")
+        raw_html, unfinished = raw_html[:start], raw_html[start:]
+    return _CODE.sub(_render_code_block, raw_html) + _CODE.sub(_render_plain_code_block, unfinished)
 
 
-def _closes_fence(source: str) -> bool:
-    """Whether the last line that is not blank looks like the end of a fence; its beginning has no code to colour."""
+def _ends_with_closing_fence(source: str) -> bool:
+    """Return whether the last non-blank line looks like a closing fence.
+
+    A source whose only line is a fence returns False: that line opens the block.
+    """
     source = source.rstrip()
     line_start = max(source.rfind("\n"), source.rfind("\r")) + 1
     return line_start > 0 and _CLOSING_FENCE.fullmatch(source, line_start) is not None
 
 
-def _flatten(raw: str) -> str:
-    """Drop the tags of elements nested deeper than the limit."""
-    # What is shorter has no room for so many of them.
-    if len(raw) < DEPTH_LIMIT // 2 * len("</em>") or sum(map(raw.count, _CAN_NEST)) < DEPTH_LIMIT // 2:
-        return raw
+def _limit_depth(raw_html: str) -> str:
+    """Remove the tags of elements that are nested deeper than `DEPTH_LIMIT`."""
+    # Each nestable end tag accounts for at most two levels (a list and its item), so fewer tags cannot reach the limit.
+    minimum_tags = DEPTH_LIMIT // 2
+    if len(raw_html) < minimum_tags * len("</em>") or sum(map(raw_html.count, _NESTABLE_END_TAGS)) < minimum_tags:
+        return raw_html
     depth = 0
 
-    def keep(match: re.Match[str]) -> str:
+    def replacement(match: re.Match[str]) -> str:
         nonlocal depth
         if match[2] in ("br", "hr", "img", "input"):
             return match[0]
@@ -170,28 +181,28 @@ def _flatten(raw: str) -> str:
         depth += 1
         return match[0] if depth <= DEPTH_LIMIT else ""
 
-    return _TAG.sub(keep, raw)
+    return _TAG.sub(replacement, raw_html)
 
 
-def _math(match: re.Match[str]) -> str:
-    # The dollars stay: what was not meant as math reads as typed, and a typesetter knows them.
+def _render_math(match: re.Match[str]) -> str:
+    # The dollar signs stay: text that was not meant as math then reads as typed, and math renderers expect them.
     if match[1] == "inline":
         return f'<span class="math math-inline">${match[2]}$</span>'
     return f'<span class="math math-block">$${match[2]}$$</span>'
 
 
-def _code(match: re.Match[str]) -> str:
+def _render_code_block(match: re.Match[str]) -> str:
     info, escaped = html.unescape(match[1] or ""), match[2]
     if info == "math":
         return f'<pre class="math math-block">{escaped}</pre>'
-    return _pre(info, highlight_code(html.unescape(escaped), info))
+    return _pre_element(info, highlight_code(html.unescape(escaped), info))
 
 
-def _plain_code(match: re.Match[str]) -> str:
-    return _pre(html.unescape(match[1] or ""), match[2])
+def _render_plain_code_block(match: re.Match[str]) -> str:
+    return _pre_element(html.unescape(match[1] or ""), match[2])
 
 
-def _pre(info: str, inner: str) -> str:
-    language = language_of(info)
+def _pre_element(info: str, inner_html: str) -> str:
+    language = find_language(info)
     attribute = f' data-language="{language}"' if language else ""
-    return f"<pre{attribute}><code>{inner}</code></pre>"
+    return f"<pre{attribute}><code>{inner_html}</code></pre>"

@@ -1,7 +1,8 @@
-"""Images that code printed as `data:` URIs, taken out of its output.
+"""Extraction of images that code printed as `data:` URIs, and their restoration into the output.
 
-Invariant: `restore(*extract)` is the output, character for character; what would not be stays in the text. Takes time
-linear in the output: each pattern is tried once at each place and never backtracks.
+Invariant: `restore_images(text, images)` of an `Extraction` returns the original output, character for character. An
+image for which this would not hold stays in the text. Extraction takes time linear in the length of the output: each
+pattern is tried once at each position and never backtracks.
 """
 
 from __future__ import annotations
@@ -12,14 +13,16 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-#: A page of hundreds of tiny images is no use to anybody, and each becomes a file in storage; the rest stays text.
+#: Each extracted image becomes a file in storage, so output with hundreds of tiny images must not fill it. Images
+#: above the limit stay in the text.
 IMAGES_LIMIT = 100
 
-# SVG is not among them: it can hold scripts.
+# SVG is excluded because it can contain scripts.
 _HEADER = re.compile(
     r"data:image/(?:x-)?(?:png|p?jpe?g|gif|webp)(?:;[a-z0-9._-]{1,40}=[a-z0-9._-]{0,40}){0,4}+;base64,", re.IGNORECASE
 )
-# Whole lines as MIME (76) and PEM (64) wrap them, then a last one that is not longer; or all in one line.
+# (characters per line, pattern): full lines as MIME (76) or PEM (64) wraps them, followed by a last line that is not
+# longer; or the whole payload in one line (0).
 _PAYLOADS = (
     (76, re.compile(r"(?:[A-Za-z0-9+/]{76}\n)++[A-Za-z0-9+/]{1,76}+={0,2}+(?![A-Za-z0-9+/=])")),
     (64, re.compile(r"(?:[A-Za-z0-9+/]{64}\n)++[A-Za-z0-9+/]{1,64}+={0,2}+(?![A-Za-z0-9+/=])")),
@@ -31,37 +34,37 @@ _SIGNATURES = (
     ("image/gif", re.compile(rb"GIF8[79]a")),
     ("image/webp", re.compile(rb"RIFF.{4}WEBP", re.DOTALL)),
 )
-# What base64 makes of their first bytes: most of what is no image is refused before it is read.
-_BEGINNINGS = ("iVBORw0KGg", "/9j/", "R0lGODdh", "R0lGODlh", "UklGR")
+# The signatures' first bytes in base64. Payloads with another prefix are rejected without decoding them.
+_PAYLOAD_PREFIXES = ("iVBORw0KGg", "/9j/", "R0lGODdh", "R0lGODlh", "UklGR")
 
 
 @dataclass(frozen=True, slots=True)
-class FoundImage:
-    """An image that stood in an output."""
+class ExtractedImage:
+    """An image that was extracted from an output."""
 
     offset: int
-    """Where in the cut text it stood, in characters."""
+    """Position of the image in the remaining text, in characters."""
     header: str
-    """As it was written, from `data:` to the comma."""
+    """The URI's header as it was written, from `data:` to the comma."""
     mime_type: str
-    """What its bytes say, whatever the header says."""
+    """MIME type detected from the image's bytes; it may differ from the type in the header."""
     data: bytes
     line_chars: int = 0
-    """Length of the lines its base64 was wrapped in; 0: not wrapped."""
+    """Length of the lines that the base64 text was wrapped in; 0 if it was not wrapped."""
 
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """An output without its images, and the images in their order."""
+    """An output without its images, and the images in order of appearance."""
 
     text: str
-    images: tuple[FoundImage, ...]
+    images: tuple[ExtractedImage, ...]
 
 
 def extract_images(output: str) -> Extraction:
-    """Cut every base64 PNG, JPEG, GIF and WebP image URI out of an output."""
+    """Extract every base64-encoded PNG, JPEG, GIF and WebP data URI from an output, up to `IMAGES_LIMIT` images."""
     texts: list[str] = []
-    images: list[FoundImage] = []
+    images: list[ExtractedImage] = []
     length = end = 0
     for header in _HEADER.finditer(output):
         if header.start() < end:
@@ -69,9 +72,9 @@ def extract_images(output: str) -> Extraction:
         if len(images) == IMAGES_LIMIT:
             break
         offset = length + header.start() - end
-        found = _decode(output, header, offset)
-        if found:
-            image, payload_end = found
+        decoded = _decode_image(output, header, offset)
+        if decoded:
+            image, payload_end = decoded
             texts.append(output[end : header.start()])
             images.append(image)
             length, end = offset, payload_end
@@ -79,42 +82,44 @@ def extract_images(output: str) -> Extraction:
     return Extraction("".join(texts), tuple(images))
 
 
-def restore(text: str, images: Iterable[FoundImage]) -> str:
-    """Give the output back that `extract_images` cut."""
+def restore_images(text: str, images: Iterable[ExtractedImage]) -> str:
+    """Return the output from which `extract_images` made this text and these images."""
     pieces: list[str] = []
     end = 0
     for image in images:
-        pieces += (text[end : image.offset], image.header, _encode(image.data, image.line_chars))
+        pieces += (text[end : image.offset], image.header, _encode_base64(image.data, image.line_chars))
         end = image.offset
     return "".join([*pieces, text[end:]])
 
 
-def _encode(data: bytes, line_chars: int) -> str:
+def _encode_base64(data: bytes, line_chars: int) -> str:
     payload = base64.b64encode(data).decode("ascii")
     if not line_chars:
         return payload
     return "\n".join(payload[start : start + line_chars] for start in range(0, len(payload), line_chars))
 
 
-def _decode(output: str, header: re.Match[str], offset: int) -> tuple[FoundImage, int] | None:
-    """Give the image after a header and where its payload ends; None when it cannot be given back exactly."""
-    if not output.startswith(_BEGINNINGS, header.end()):
+def _decode_image(output: str, header: re.Match[str], offset: int) -> tuple[ExtractedImage, int] | None:
+    """Return the image after a header and the end of its payload, or `None` if it could not be restored exactly."""
+    if not output.startswith(_PAYLOAD_PREFIXES, header.end()):
         return None
     for line_chars, pattern in _PAYLOADS:
         payload = pattern.match(output, header.end())
-        data = _bytes(payload[0]) if payload else b""
-        mime_type = _mime_type(data)
-        if payload and mime_type and _encode(data, line_chars) == payload[0]:
-            return FoundImage(offset, header[0], mime_type, data, line_chars), payload.end()
+        data = _decode_base64(payload[0]) if payload else b""
+        mime_type = _detect_mime_type(data)
+        if payload and mime_type and _encode_base64(data, line_chars) == payload[0]:
+            return ExtractedImage(offset, header[0], mime_type, data, line_chars), payload.end()
     return None
 
 
-def _bytes(payload: str) -> bytes:
+def _decode_base64(payload: str) -> bytes:
+    """Decode base64 text; return empty bytes if it is invalid."""
     try:
         return base64.b64decode(payload.replace("\n", ""), validate=True)
     except (binascii.Error, ValueError):
         return b""
 
 
-def _mime_type(data: bytes) -> str:
+def _detect_mime_type(data: bytes) -> str:
+    """Return the image type by the data's first bytes; an empty string if they match no known signature."""
     return next((mime_type for mime_type, signature in _SIGNATURES if signature.match(data)), "")

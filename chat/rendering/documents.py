@@ -1,14 +1,15 @@
-"""One document of markdown that grows: blocks that no later text can change are closed, the rest is its open tail.
+"""One growing markdown document: closed blocks, which later text cannot change, and an open tail.
 
-All top-level blocks but the last *of the text up to the last newline* are closed. Two things reach across blocks;
-a document that has them is rendered again as a whole:
+All top-level blocks except the last one *of the text up to the last newline* are closed. Two constructs affect other
+blocks; a document that contains one of them is rendered again as a whole:
 
-- a link reference definition changes links before and after it;
-- tables that would be padded to too many cells turn tables off: the parser fills up each short row, and 60 KB
-  can ask it for 250 million cells.
+- A link reference definition changes links before and after it.
+- Tables that would be padded to too many cells turn tables off. The parser pads each short row, and 60 KB of text can
+  ask it for 250 million cells.
 
-So that this, and one endless block, stay affordable, a long text is several documents. Each ends at the last block
-border in its first `DOCUMENT_LIMIT_CHARS`, or inside its only block. References do not reach across documents.
+To bound the cost of these, and of a single block that never ends, a long text is split into several documents. Each
+document ends at the last block border within its first `DOCUMENT_LIMIT_CHARS`, or inside its only block. Link
+references do not work across documents.
 """
 
 from __future__ import annotations
@@ -18,17 +19,18 @@ from dataclasses import dataclass
 
 from django.utils.safestring import SafeString
 
-from chat.rendering.blocks import finish, parse, top_level_blocks
+from chat.rendering.blocks import iter_top_level_blocks, make_safe_html, parse_markdown
 
 #: About 16,000 tokens.
 DOCUMENT_LIMIT_CHARS = 64 * 1024
 
-#: Columns times rows, over all tables of a document; 20,000 cells take some 50 ms. Typed out, three characters
-#: each, they fill the document.
+#: Limit for the sum of columns times rows over all tables of a document. Rendering 20,000 cells takes about 50 ms.
+#: Cells that are typed out take at least three characters each, so a document cannot hold many more of them.
 TABLE_CELLS_LIMIT = 20_000
 
 _NEWLINE = re.compile(r"\r\n?|\n")
-# More than the definitions there are, and cheap: at the start of a line, after the marks of quotes and lists.
+# Matches every link reference definition, and some other text, cheaply: a label followed by a colon at the start of a
+# line, after any quote and list markers.
 _DEFINITION = re.compile(
     r"(?:\A|(?<=[\r\n]))(?:[ \t>]|[-+*][ \t]|\d{1,9}[.)][ \t])*+\[(?:[^\[\]\\]|\\.){1,1000}+\]:", re.DOTALL
 )
@@ -37,138 +39,140 @@ _BLANK = " \t\v\f>"
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
-    """What became of a document's closed HTML: added to, or (`reset`) given anew."""
+class ClosedHtmlChange:
+    """A change to a document's closed HTML: `html` is appended to it or, with `is_reset`, replaces it."""
 
-    reset: bool
-    closed: SafeString
+    is_reset: bool
+    html: SafeString
 
 
 class Document:
-    """The text of one document and what of it is closed."""
+    """The text of one document, its closed HTML and its open tail."""
 
     def __init__(self, prefix: str = "") -> None:
-        """`prefix` opens anew what the document before was cut in."""
+        """Create a document; `prefix` reopens the block that was split at the end of the previous document."""
         self._text = prefix
         self._prefix_chars = len(prefix)
-        self._closed: list[SafeString] = []
+        self._closed_pieces: list[SafeString] = []
         self._tail_start = 0
-        self._tail_raw: str | None = None
-        """The parser's HTML of the tail, where it is known already."""
-        self._lines_seen = 0
+        self._tail_raw_html: str | None = None
+        """The parser's HTML of the tail, if it is already known."""
+        self._processed_chars = 0
         """Length of the text up to the last newline when blocks were last closed."""
         self._has_definitions = False
-        self._tables = True
-        self._cells = _TableCells()
+        self._has_tables_enabled = True
+        self._cell_counter = _TableCellCounter()
 
     @property
     def length(self) -> int:
-        """In characters, without the prefix."""
+        """Length in characters, without the prefix."""
         return len(self._text) - self._prefix_chars
 
     @property
-    def closed(self) -> SafeString:
-        """All closed HTML."""
-        return SafeString("".join(self._closed))
+    def closed_html(self) -> SafeString:
+        """HTML of all closed blocks."""
+        return SafeString("".join(self._closed_pieces))
 
     def append(self, text: str) -> None:
-        """Add to the text's end."""
+        """Append to the end of the text."""
         self._text += text
-        self._tail_raw = None
+        self._tail_raw_html = None
 
-    def close_blocks(self) -> Change:
-        """Close the blocks that can be closed by now."""
-        restart = self._tables and self._cells.count(self._text) > TABLE_CELLS_LIMIT
-        if restart:
-            self._tables = False
-        # Looking for the end of one first: the search proper takes as long as rendering the tail.
+    def close_blocks(self) -> ClosedHtmlChange:
+        """Close all blocks that later text can no longer change."""
+        exceeds_cell_limit = self._has_tables_enabled and self._cell_counter.count(self._text) > TABLE_CELLS_LIMIT
+        if exceeds_cell_limit:
+            self._has_tables_enabled = False
+        # The search for "]:" is cheap; the regular expression takes as long as rendering the tail.
         if not self._has_definitions and self._text.find("]:", self._tail_start) >= 0:
             self._has_definitions = _DEFINITION.search(self._text, self._tail_start) is not None
         if self._has_definitions:
-            return self._render_whole()
-        if restart:
-            before = self.closed
-            self._closed, self._tail_start, self._lines_seen = [], 0, 0
-            return self._replace_closed(before, self._close_further())
-        return Change(reset=False, closed=self._close_further())
+            return self._render_all()
+        if exceeds_cell_limit:
+            previous_html = self.closed_html
+            self._closed_pieces, self._tail_start, self._processed_chars = [], 0, 0
+            return self._replace_closed_html(previous_html, self._close_tail_blocks())
+        return ClosedHtmlChange(is_reset=False, html=self._close_tail_blocks())
 
     def render_tail(self) -> SafeString:
-        """Render what is not closed."""
+        """Render the text after the closed blocks."""
         source = self._text[self._tail_start :]
-        raw = self._tail_raw
-        if raw is None:
-            raw = parse(source, tables=self._tables, positions=False)
-        return finish(raw, open_source=source)
+        raw_html = self._tail_raw_html
+        if raw_html is None:
+            raw_html = parse_markdown(source, with_tables=self._has_tables_enabled, with_positions=False)
+        return make_safe_html(raw_html, open_source=source)
 
-    def end(self) -> tuple[Change, Document]:
-        """End the document here, being full, and give the one that follows with the text that goes there."""
-        before = self.closed
+    def end(self) -> tuple[ClosedHtmlChange, Document]:
+        """End this document because it is full; return the change and the next document with the remaining text."""
+        previous_html = self.closed_html
         change = self.close_blocks()
         if self._tail_start:
-            following, cut = Document(), self._tail_start
+            next_document, split_at = Document(), self._tail_start
         else:
-            cut = _cut_inside(self._text, self._prefix_chars)
-            raw = parse(self._text[:cut], tables=self._tables)
-            following = Document(prefix=_reopening(self._text, raw))
-            change = self._replace_closed(before, finish(raw))
-        following.append(self._text[cut:])
-        return change, following
+            split_at = _find_split_inside_block(self._text, self._prefix_chars)
+            raw_html = parse_markdown(self._text[:split_at], with_tables=self._has_tables_enabled)
+            next_document = Document(prefix=_reopening_prefix(self._text, raw_html))
+            change = self._replace_closed_html(previous_html, make_safe_html(raw_html))
+        next_document.append(self._text[split_at:])
+        return change, next_document
 
-    def _close_further(self) -> SafeString:
-        """Close blocks of the tail; right while nothing reaches across blocks."""
+    def _close_tail_blocks(self) -> SafeString:
+        """Close blocks of the tail and return their HTML; correct only if no construct affects other blocks."""
         lines_end = self._text.rfind("\n") + 1
-        if lines_end <= self._lines_seen:
+        if lines_end <= self._processed_chars:
             return SafeString("")
-        self._lines_seen = lines_end
+        self._processed_chars = lines_end
         source = self._text[self._tail_start : lines_end]
-        raw = parse(source, tables=self._tables)
-        line, position = _last_block(raw)
+        raw_html = parse_markdown(source, with_tables=self._has_tables_enabled)
+        line, position = _find_last_block(raw_html)
         if lines_end == len(self._text):
-            self._tail_raw = raw[position:]
+            self._tail_raw_html = raw_html[position:]
         if position == 0:
             return SafeString("")
-        self._tail_start += _line_start(source, line)
-        closed = finish(raw[:position])
-        self._closed.append(closed)
-        return closed
+        self._tail_start += _find_line_start(source, line)
+        html = make_safe_html(raw_html[:position])
+        self._closed_pieces.append(html)
+        return html
 
-    def _render_whole(self) -> Change:
-        """Split at the same border as ever, but render both sides with all definitions in sight."""
+    def _render_all(self) -> ClosedHtmlChange:
+        """Split the text at the usual border, but render both sides with all link definitions of the document."""
         source = self._text[: self._text.rfind("\n") + 1]
-        line, position = _last_block(parse(source, tables=self._tables))
-        self._tail_start = _line_start(source, line) if position else 0
-        raw = parse(self._text, tables=self._tables)
+        last_line, position = _find_last_block(parse_markdown(source, with_tables=self._has_tables_enabled))
+        self._tail_start = _find_line_start(source, last_line) if position else 0
+        raw_html = parse_markdown(self._text, with_tables=self._has_tables_enabled)
         if position:
-            position = next((start for at, start in top_level_blocks(raw) if at >= line), len(raw))
-        self._tail_raw = raw[position:]
-        return self._replace_closed(self.closed, finish(raw[:position]))
+            blocks = iter_top_level_blocks(raw_html)
+            position = next((start for line, start in blocks if line >= last_line), len(raw_html))
+        self._tail_raw_html = raw_html[position:]
+        return self._replace_closed_html(self.closed_html, make_safe_html(raw_html[:position]))
 
-    def _replace_closed(self, before: SafeString, closed: SafeString) -> Change:
-        self._closed = [closed]
-        if closed.startswith(before):
-            return Change(reset=False, closed=SafeString(closed[len(before) :]))
-        return Change(reset=True, closed=closed)
+    def _replace_closed_html(self, previous_html: SafeString, html: SafeString) -> ClosedHtmlChange:
+        self._closed_pieces = [html]
+        if html.startswith(previous_html):
+            return ClosedHtmlChange(is_reset=False, html=SafeString(html[len(previous_html) :]))
+        return ClosedHtmlChange(is_reset=True, html=html)
 
 
-class _TableCells:
-    """Counts the cells that tables of a growing text can be padded to, from above."""
+class _TableCellCounter:
+    """Computes an upper bound for the number of cells to which the tables of a growing text can be padded."""
 
     def __init__(self) -> None:
-        self._counted = 0
-        """Length of the lines that are counted for good."""
+        self._counted_chars = 0
+        """Length of the complete lines that are included in `_cells`."""
         self._columns = 0
-        """Of the table that may go on in the next line; 0: none."""
+        """Columns of the table that may continue in the next line; 0 if there is none."""
         self._cells = 0
 
     def count(self, text: str) -> int:
-        """Give the count for the whole text, which begins with the text of the call before."""
+        """Return the bound for the whole text, which must start with the text of the previous call."""
         lines_end = text.rfind("\n") + 1
-        self._columns, self._cells = self._add(text[self._counted : lines_end], self._columns, self._cells)
-        self._counted = lines_end
-        return self._add(text[lines_end:], self._columns, self._cells)[1]
+        self._columns, self._cells = self._add_lines(text[self._counted_chars : lines_end], self._columns, self._cells)
+        self._counted_chars = lines_end
+        return self._add_lines(text[lines_end:], self._columns, self._cells)[1]
 
     @staticmethod
-    def _add(text: str, columns: int, cells: int) -> tuple[int, int]:
+    def _add_lines(text: str, columns: int, cells: int) -> tuple[int, int]:
+        """Return `columns` and `cells` after the lines of `text`."""
         if not text or not (columns or "|" in text):
             return columns, cells
         for line in _NEWLINE.split(text.removesuffix("\n")):
@@ -181,39 +185,41 @@ class _TableCells:
         return columns, cells
 
 
-def _last_block(raw: str) -> tuple[int, int]:
-    """Give the last top-level block's first line, from 1, and where its HTML starts; (1, 0) where there is none."""
-    last = (1, 0)
-    for last in top_level_blocks(raw):  # noqa: B007 - the last one is what is wanted
-        pass
-    return last
+def _find_last_block(raw_html: str) -> tuple[int, int]:
+    """Return the first line (from 1) of the last top-level block and the offset of its HTML; (1, 0) without blocks."""
+    blocks = list(iter_top_level_blocks(raw_html))
+    return blocks[-1] if blocks else (1, 0)
 
 
-def _line_start(text: str, line: int) -> int:
-    """Where the line starts, lines counted from 1 and ended as the parser ends them."""
+def _find_line_start(text: str, line: int) -> int:
+    """Return the offset of a line; lines are counted from 1 and separated as the parser separates them."""
     for number, newline in enumerate(_NEWLINE.finditer(text), start=2):
         if number == line:
             return newline.end()
     return 0
 
 
-def _cut_inside(text: str, prefix_chars: int) -> int:
-    """Where to cut the only block of a full document: before an outermost list item if possible, or a line."""
-    least = prefix_chars + DOCUMENT_LIMIT_CHARS // 2
-    outermost = [newline.end() for newline in re.finditer(r"\n(?=\S)", text[least:])]
-    if outermost:
-        return least + outermost[-1]
-    for end in ("\n", " "):
-        if (cut := text.rfind(end, least)) > 0:
-            return cut + 1
+def _find_split_inside_block(text: str, prefix_chars: int) -> int:
+    """Return where to split the only block of a full document.
+
+    The split is before a line without indentation (in a list, before an outermost item), else after a line, else after
+    a space. It is always in the second half of the document.
+    """
+    minimum = prefix_chars + DOCUMENT_LIMIT_CHARS // 2
+    unindented_lines = [newline.end() for newline in re.finditer(r"\n(?=\S)", text[minimum:])]
+    if unindented_lines:
+        return minimum + unindented_lines[-1]
+    for separator in ("\n", " "):
+        if (position := text.rfind(separator, minimum)) > 0:
+            return position + 1
     return len(text)
 
 
-def _reopening(text: str, raw: str) -> str:
-    """What the next document must start with to go on in the block that was cut: a fence, or a table's head."""
-    if raw.startswith("<pre") and (fence := _FENCE.match(text)):
-        # Without the language: a piece of code cannot be coloured by itself.
+def _reopening_prefix(text: str, raw_html: str) -> str:
+    """Return the text that reopens the split block in the next document: a code fence, or the table's header rows."""
+    if raw_html.startswith("<pre") and (fence := _FENCE.match(text)):
+        # The language is omitted, since a fragment of code cannot be highlighted correctly.
         return fence[1] + "\n"
-    if raw.startswith("<table"):
+    if raw_html.startswith("<table"):
         return "".join(text.lstrip("\r\n").splitlines(keepends=True)[:2])
     return ""

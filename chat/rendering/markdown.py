@@ -1,4 +1,4 @@
-"""Markdown, whole, to HTML that is safe to show."""
+"""Conversion of a complete markdown text to safe HTML."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from chat.rendering.stream import split_markdown
 
 
 def render_markdown(text: str) -> SafeString:
-    """Render CommonMark with GFM's tables, strikethrough, task lists and autolinks, and math between dollars.
+    """Render CommonMark with GFM tables, strikethrough, task lists and autolinks, and math between dollar signs.
 
-    Raw HTML and images are shown as typed, so the result holds nothing that runs or that loads by itself.
+    Raw HTML and images are shown as source text, so the result contains no scripts and loads no resources.
     """
-    closed, tail = split_markdown(text)
-    return SafeString(closed + tail)
+    closed_html, tail_html = split_markdown(text)
+    return SafeString(closed_html + tail_html)

@@ -1,7 +1,7 @@
-"""Markers in a message's text: where a graph or an image came.
+"""Markers in a message's text that say where a graph or an image belongs.
 
-Invariant: `split_text(*join_text(pieces))` is `pieces`, with neighbouring strings joined and empty ones left out. Only
-spans say what is a marker; a marker-like string that someone typed is text.
+Invariant: `split_text(*join_text(pieces))` returns `pieces` with adjacent strings joined and empty strings removed.
+Only a `MarkerSpan` identifies a marker; a string that merely looks like a marker is ordinary text.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Literal
 
 @dataclass(frozen=True, slots=True)
 class Marker:
-    """A graph's or an image's place; `index` is the attachment's index in its message."""
+    """The position of a graph or an image in a text; `index` is the attachment's index in its message."""
 
     kind: Literal["GRAPH", "IMAGE"]
     index: int
@@ -24,7 +24,7 @@ class Marker:
 
 @dataclass(frozen=True, slots=True)
 class MarkerSpan:
-    """Where a marker stands in a text, with its two newlines: `text[start:end]`, in characters."""
+    """The range `text[start:end]` of a marker, in characters; it includes the newlines around the marker."""
 
     start: int
     end: int
@@ -32,7 +32,7 @@ class MarkerSpan:
 
 
 def join_text(pieces: Iterable[str | Marker]) -> tuple[str, list[MarkerSpan]]:
-    """Make a message's text, and say where in it the markers are."""
+    """Return a message's text and the spans of the markers in it."""
     texts: list[str] = []
     spans: list[MarkerSpan] = []
     length = 0
@@ -46,9 +46,9 @@ def join_text(pieces: Iterable[str | Marker]) -> tuple[str, list[MarkerSpan]]:
 
 
 def split_text(text: str, spans: Sequence[MarkerSpan]) -> list[str | Marker]:
-    """Take a message's text apart again.
+    """Split a message's text into strings and markers; the inverse of `join_text`.
 
-    Raises ValueError where spans are not in order or do not lie on their markers.
+    Raises ValueError if the spans overlap, are not in order, or do not cover the text of their marker.
     """
     pieces: list[str | Marker] = []
     end = 0

@@ -1,6 +1,7 @@
-"""Markdown rendered while it is written.
+"""Incremental rendering of a markdown text that is still being received.
 
-Invariant: closed and tail HTML depend on the text alone, never on how it came; joined they are its whole HTML.
+Invariant: closed and tail HTML depend only on the text, not on the pieces in which it arrived. Joined, they are the
+HTML of the whole text.
 """
 
 from __future__ import annotations
@@ -9,72 +10,73 @@ from dataclasses import dataclass
 
 from django.utils.safestring import SafeString
 
-from chat.rendering.documents import DOCUMENT_LIMIT_CHARS, Change, Document
+from chat.rendering.documents import DOCUMENT_LIMIT_CHARS, ClosedHtmlChange, Document
 
 
 @dataclass(frozen=True, slots=True)
 class TextUpdate:
-    """What a page that showed all earlier updates must do now."""
+    """A change to the HTML of a page that has applied all earlier updates."""
 
-    reset: bool
-    """Throw away all closed HTML: `closed` is all of it."""
-    closed: SafeString
-    """HTML to add at the end of the closed HTML, before the tail."""
-    tail: SafeString
-    """HTML that takes the place of the earlier tail."""
+    is_reset: bool
+    """Whether `closed_html` replaces all earlier closed HTML instead of being appended to it."""
+    closed_html: SafeString
+    """HTML to append to the closed HTML, before the tail."""
+    tail_html: SafeString
+    """HTML that replaces the earlier tail."""
 
 
 class MarkdownStream:
-    """One text that grows; an update costs as much as its open tail, not as the text."""
+    """A growing text; the cost of an update depends on the length of its open tail, not of the whole text."""
 
     def __init__(self) -> None:
-        self._waiting: list[str] = []
-        self._ended: list[SafeString] = []
-        """HTML of the documents before the open one."""
+        self._pending_texts: list[str] = []
+        self._earlier_html: list[SafeString] = []
+        """HTML of the documents before the current one."""
         self._document = Document()
-        self._reset = False
-        self._closed: list[SafeString] = []
-        self._tail = SafeString("")
+        self._is_reset = False
+        self._new_html: list[SafeString] = []
+        """Closed HTML since the last update."""
+        self._tail_html = SafeString("")
 
     def append(self, delta: str) -> None:
-        """Add to the text's end."""
-        self._waiting.append(delta)
+        """Append to the end of the text."""
+        self._pending_texts.append(delta)
 
     def update(self) -> TextUpdate:
-        """Say what changed since the update before."""
-        text = "".join(self._waiting)
-        self._waiting.clear()
+        """Render the appended text and return the change since the previous update."""
+        text = "".join(self._pending_texts)
+        self._pending_texts.clear()
         start = 0
-        while len(text) - start > (room := DOCUMENT_LIMIT_CHARS - self._document.length):
-            self._document.append(text[start : start + room])
-            start += room
-            change, following = self._document.end()
-            self._note(change)
-            self._ended.append(self._document.closed)
-            self._document = following
+        while len(text) - start > (free_chars := DOCUMENT_LIMIT_CHARS - self._document.length):
+            self._document.append(text[start : start + free_chars])
+            start += free_chars
+            change, next_document = self._document.end()
+            self._record(change)
+            self._earlier_html.append(self._document.closed_html)
+            self._document = next_document
         self._document.append(text[start:])
-        self._note(self._document.close_blocks())
-        update = TextUpdate(self._reset, SafeString("".join(self._closed)), self._document.render_tail())
-        self._reset = False
-        self._closed.clear()
-        self._tail = update.tail
+        self._record(self._document.close_blocks())
+        update = TextUpdate(self._is_reset, SafeString("".join(self._new_html)), self._document.render_tail())
+        self._is_reset = False
+        self._new_html.clear()
+        self._tail_html = update.tail_html
         return update
 
     @property
-    def halves(self) -> tuple[SafeString, SafeString]:
-        """All closed HTML and the tail's, as of the last update."""
-        return SafeString("".join([*self._ended, self._document.closed])), self._tail
+    def closed_and_tail(self) -> tuple[SafeString, SafeString]:
+        """All closed HTML, and the HTML of the tail, as of the last update."""
+        return SafeString("".join([*self._earlier_html, self._document.closed_html])), self._tail_html
 
-    def _note(self, change: Change) -> None:
-        if change.reset:
-            self._reset = True
-            self._closed = [*self._ended]
-        self._closed.append(change.closed)
+    def _record(self, change: ClosedHtmlChange) -> None:
+        if change.is_reset:
+            self._is_reset = True
+            self._new_html = [*self._earlier_html]
+        self._new_html.append(change.html)
 
 
 def split_markdown(text: str) -> tuple[SafeString, SafeString]:
-    """Render a whole text as all closed HTML and the tail's HTML; joined they are what `render_markdown` gives."""
+    """Render a complete text and return (closed HTML, tail HTML); joined, they equal `render_markdown(text)`."""
     stream = MarkdownStream()
     stream.append(text)
     stream.update()
-    return stream.halves
+    return stream.closed_and_tail

@@ -1,4 +1,5 @@
-"""Search over conversations, but for the rows: what a word is, what is looked for, and the database's index.
+"""Full-text search over conversations: word splitting, query parsing, excerpts, and the index in the database.
 
-`words` says how text becomes words, for SQLite; `index` makes the same in PostgreSQL's own terms, and asks either.
+`words` splits text into words for SQLite. `index` defines the tables, triggers and functions of both databases; on
+PostgreSQL it implements the same rules in SQL.
 """

@@ -1,4 +1,4 @@
-"""What of a text is shown of a match: pure; pieces of plain text, those that match told apart."""
+"""Builds the excerpt of a text that shows a match, as pieces of plain text with the matches marked."""
 
 from __future__ import annotations
 
@@ -11,8 +11,12 @@ from chat.search.words import MARKER, UNSPACED, fold
 
 EXCERPT_CHARS = 140
 BEFORE_CHARS = 40
-#: Of a longer phrase its beginning is marked: each word may be compared at each place of a long text.
+"""Maximum length of the text before the first match."""
+
 PHRASE_WORDS = 12
+"""Only so many words of a phrase are marked, because the regular expression may compare each of them at every position
+of a long text.
+"""
 
 UNSPACED_WORD = re.compile(f"[{UNSPACED}]")
 LETTER = f"[^\\W_{UNSPACED}]"
@@ -21,70 +25,74 @@ WORD_END = f"(?!{LETTER})"
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A run of text."""
+    """A part of an excerpt or a title."""
 
     text: str
     is_match: bool
 
 
-def marked(text: str, terms: Sequence[Term]) -> tuple[Piece, ...]:
-    """The whole of a short text."""
-    return _pieces(text, _matches(text, terms), 0, len(text))
+def mark_matches(text: str, terms: Sequence[Term]) -> tuple[Piece, ...]:
+    """Return the whole text as pieces, with the matches marked."""
+    return _split_pieces(text, _find_matches(text, terms), 0, len(text))
 
 
-def excerpt(text: str, terms: Sequence[Term]) -> tuple[Piece, ...]:
-    """Some of a text, on one line, around its first match; its beginning where none is seen."""
+def build_excerpt(text: str, terms: Sequence[Term]) -> tuple[Piece, ...]:
+    """Return one line of the text around its first match, or its beginning if there is no match."""
     text = " ".join(MARKER.sub(" ", text).split())
-    spans = _matches(text, terms)
+    spans = _find_matches(text, terms)
     start = max(0, spans[0][0] - BEFORE_CHARS) if spans else 0
-    if start and (blank := text.find(" ", start, spans[0][0])) >= 0:
-        start = blank + 1
+    if start and (space := text.find(" ", start, spans[0][0])) >= 0:
+        start = space + 1
     end = min(len(text), max(start + EXCERPT_CHARS, spans[0][1] if spans else 0))
-    pieces = _pieces(text, spans, start, end)
+    pieces = _split_pieces(text, spans, start, end)
     before = (Piece("…", False),) if start else ()
     after = (Piece("…", False),) if end < len(text) else ()
     return (*before, *pieces, *after)
 
 
-def _pieces(text: str, spans: Sequence[tuple[int, int]], start: int, end: int) -> tuple[Piece, ...]:
-    pieces, at = [], start
+def _split_pieces(text: str, spans: Sequence[tuple[int, int]], start: int, end: int) -> tuple[Piece, ...]:
+    """Return `text[start:end]` as pieces. Matches that overlap another one or the end are not marked."""
+    pieces, position = [], start
     for first, last in spans:
-        if first < at or last > end:
+        if first < position or last > end:
             continue
-        pieces += [Piece(text[at:first], False), Piece(text[first:last], True)]
-        at = last
-    pieces.append(Piece(text[at:end], False))
+        pieces += [Piece(text[position:first], False), Piece(text[first:last], True)]
+        position = last
+    pieces.append(Piece(text[position:end], False))
     return tuple(piece for piece in pieces if piece.text)
 
 
-def _matches(text: str, terms: Sequence[Term]) -> list[tuple[int, int]]:
-    """Where terms stand, as spans of `text`, in order."""
+def _find_matches(text: str, terms: Sequence[Term]) -> list[tuple[int, int]]:
+    """Return the spans of `text` in which terms match, in order."""
     if not terms:
         return []
-    pattern = re.compile("|".join(map(_pattern, terms)))
-    folded, places = _aligned(text)
-    found = (match.span() for match in pattern.finditer(folded))
-    if places is None:
-        return list(found)
-    return [(places[first], places[last - 1] + 1) for first, last in found]
+    pattern = re.compile("|".join(map(_build_term_pattern, terms)))
+    folded, offsets = _fold_with_offsets(text)
+    spans = (match.span() for match in pattern.finditer(folded))
+    if offsets is None:
+        return list(spans)
+    return [(offsets[first], offsets[last - 1] + 1) for first, last in spans]
 
 
-def _aligned(text: str) -> tuple[str, list[int] | None]:
-    """A text folded, and of each of its characters the place in `text`; None: the same."""
+def _fold_with_offsets(text: str) -> tuple[str, list[int] | None]:
+    """Return the folded text and, for each of its characters, the offset in `text`.
+
+    The offsets are None if folding changes no offset.
+    """
     if text.isascii():
         return text.lower(), None
-    known = {character: fold(character) for character in set(text)}
-    folded = [known[character] for character in text]
-    places = [place for place, characters in enumerate(folded) for _ in characters]
-    return "".join(folded), places
+    folds = {character: fold(character) for character in set(text)}
+    folded = [folds[character] for character in text]
+    offsets = [offset for offset, characters in enumerate(folded) for _ in characters]
+    return "".join(folded), offsets
 
 
-def _pattern(term: Term) -> str:
-    """What a term looks like in folded text: between its words stands anything that is none."""
-    sought = term.words.split()
-    pattern = r"[\W_]*".join(map(_word, sought[:PHRASE_WORDS]))
-    return pattern.removesuffix(WORD_END) if term.is_prefix and len(sought) <= PHRASE_WORDS else pattern
+def _build_term_pattern(term: Term) -> str:
+    """Return the regular expression of a term in folded text. Any non-word characters may separate its words."""
+    words = term.words.split()
+    pattern = r"[\W_]*".join(map(_build_word_pattern, words[:PHRASE_WORDS]))
+    return pattern.removesuffix(WORD_END) if term.is_prefix and len(words) <= PHRASE_WORDS else pattern
 
 
-def _word(word: str) -> str:
+def _build_word_pattern(word: str) -> str:
     return re.escape(word) if UNSPACED_WORD.match(word) else f"(?<!{LETTER}){re.escape(word)}{WORD_END}"

@@ -1,14 +1,14 @@
-"""What a person types into the search box, as terms: pure, and there is no input that is an error."""
+"""Parses the text of the search box into terms. Every input is valid."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
 
-from chat.search.words import words
+from chat.search.words import extract_words
 
-#: More are not looked for: each is a search of its own.
 TERMS_LIMIT = 10
+"""Further terms are ignored, because each term is a separate index search."""
 
 _QUOTES = str.maketrans(dict.fromkeys("“”„«»「」『』＂", '"'))
 _CHUNK = re.compile(r'"([^"]*)("|\Z)|([^\s"]+)')
@@ -16,23 +16,26 @@ _CHUNK = re.compile(r'"([^"]*)("|\Z)|([^\s"]+)')
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """Words that stand beside each other."""
+    """A sequence of words to find next to each other."""
 
     words: str
-    """As `chat.search.words.words` makes them; never empty."""
+    """The result of `extract_words`; never empty."""
     is_prefix: bool
-    """Whether the last one may go on: it was not quoted, or its quote is still being typed."""
-    typed: str = field(default="", compare=False)
-    """For a database that has words of its own making."""
+    """Whether the last word is a prefix: the term has no quotes, or its closing quote is missing."""
+    source: str = field(default="", compare=False)
+    """The text as typed, for PostgreSQL, which splits words in SQL."""
 
 
 def parse(text: str) -> tuple[Term, ...]:
-    """The terms that must all be found, in their order; none where nothing that was typed is a word."""
+    """Return the terms, all of which a conversation must contain, in their order and without duplicates.
+
+    The result is empty if the text has no words.
+    """
     terms = []
-    # What no database takes as text, but JSON can spell.
+    # JSON can express null characters and lone surrogates, which no database accepts as text.
     text = text.replace("\x00", " ").encode(errors="replace").decode()
     for quoted, close, bare in _CHUNK.findall(text.translate(_QUOTES)):
-        typed = quoted or bare
-        if found := words(typed):
-            terms.append(Term(found, is_prefix=not (quoted and close), typed=typed))
+        source = quoted or bare
+        if words := extract_words(source):
+            terms.append(Term(words, is_prefix=not (quoted and close), source=source))
     return tuple(dict.fromkeys(terms))[:TERMS_LIMIT]

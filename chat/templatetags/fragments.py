@@ -1,4 +1,4 @@
-"""Fragments in a page, by the same calls that bring them into a live one."""
+"""Filters and tags that render fragments in a page, with the same functions that live updates use."""
 
 from __future__ import annotations
 
@@ -17,6 +17,6 @@ register.filter("usage_html", fragments.usage_html)
 
 
 @register.simple_tag
-def entry_of(entry: Conversation, open_id: uuid.UUID | str) -> SafeString:
-    """An entry of the list; `open_id`: of the conversation whose page this is, or empty."""
+def sidebar_entry(entry: Conversation, open_id: uuid.UUID | str) -> SafeString:
+    """Render an entry of the list. `open_id`: id of the conversation whose page is shown; empty if there is none."""
     return fragments.entry_html(entry, is_open=entry.pk == open_id)

@@ -1,9 +1,14 @@
-"""Turns: start one, stop one, recover those whose process is gone.
+"""Turns: starting, running, stopping and ending them, and recovering those whose process has died.
 
-    queued ──> running ──> done          the provider's stream ended with a finish reason
-       │          ├──────> stopped       the user stopped it
-       │          ├──────> failed        the provider, a limit or a fault of ours ended it
-       └──────────┴──────> interrupted   the stream was cut, or the process that ran it is gone
+    queued ──> running ──> done          the provider ended the answer with a finish reason
+       │        │   ▲ └───> stopped       the user stopped it
+       │        ▼   │ ├───> failed        the provider, a limit or a defect ended it
+       │       waiting└───> interrupted   the response was cut, or the process died
+       └──────────┴───────> stopped, failed, interrupted
 
-`engine.run_turn` is the page to read; `store` is the only writer; `transcript` reads what pages show.
+`engine` is the module to read first. `start`, `start_plan`, `start_context` and `start_rules` begin a turn;
+`tool_loop` runs function calls; `live_turn` holds the changes that are not stored yet, and `live_page` makes frames
+of those that are; `store` writes them (with the plain SQL of `log_sql`) and `finish` ends the turn; `runner` owns the
+live turns of a process, `leases` renews their leases, `recovery` ends the turns of dead processes, and `resume`
+continues turns that waited for a decision.
 """

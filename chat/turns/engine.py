@@ -1,14 +1,14 @@
-"""One turn, from its request to its end: the page to read first.
+"""One turn from its request to its end. Read this module first.
 
-    prepare    rows -> request                               history, on a thread of its own
-    stream     request -> events                             provider
-    collect    events -> changes                             LiveTurn, pure assembler inside
-    store      changes -> log, then frames                   group commit
-    again      nothing came, and it may yet                  attempts says when, and what is changed for it
-    end        done | stopped | failed | interrupted         the log folded into rows
+    prepare     rows -> request                                  prompt.history, on a thread
+    stream      request -> events                                the provider, pulled
+    collect     events -> changes                                LiveTurn, with the pure assembler inside
+    commit      changes -> log, then frames                      group commit
+    run tools   function calls -> results, then a new round      tool_loop
+    end         the answer -> rows                               finish
 
-Whatever happens, what came is kept and the turn ends. Cancelling the task that runs this closes the upstream
-request; the end is stored all the same.
+In every case, the received content is stored and the turn ends. Cancelling the task closes the upstream request, and
+the end of the turn is still stored.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import logging
 import random
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import aclosing
 from typing import ParamSpec, TypeVar
 
 from channels.db import database_sync_to_async
@@ -26,15 +27,22 @@ from django.conf import settings
 from attachments.store import BytesUnavailable, read_bytes
 from chat.catalogue.missing import mark_found, mark_missing
 from chat.models import Turn
-from chat.parts import StreamEvent
+from chat.notices import BLOCKED
+from chat.prompt import history, provider_files
+from chat.prompt.history import Prepared
+from chat.prompt.provider_files import FilesTooLarge
+from chat.prompt.replay import Replay
 from chat.providers import get_provider
 from chat.providers.base import ModelNotFound, ProviderError
-from chat.turns import history, sent_files
-from chat.turns.attempts import Again, Attempts, Replay
-from chat.turns.group_commit import GroupCommit
-from chat.turns.history import Prepared
-from chat.turns.live_turn import LiveTurn
-from chat.turns.sent_files import FilesTooLarge
+from chat.relay import broadcast
+from chat.stream_events import Finish
+from chat.tools.toolbox import Toolbox, open_toolbox
+from chat.turns.database_thread import turn_store
+from chat.turns.finish import fail_turn
+from chat.turns.live_turn import AnswerTooLong, LiveTurn, NotStored
+from chat.turns.retry import Retry, RetryPolicy
+from chat.turns.store import TurnLost, request_stop
+from chat.turns.tool_loop import DecisionNeeded, note_round_limit, run_calls
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -42,55 +50,86 @@ T = TypeVar("T")
 logger = logging.getLogger(__name__)
 
 REPLAYED_IMAGES = 4
-"""Of an image model: it is asked to change them."""
+"""Number of the newest generated images that are sent back to an image model."""
 
-_readers = ThreadPoolExecutor(max_workers=16, thread_name_prefix="history")
-
-
-class AnswerTooLong(Exception):
-    """An answer passed the size that one message may have."""
+_history_threads = ThreadPoolExecutor(max_workers=16, thread_name_prefix="history")
 
 
-async def run_turn(turn: LiveTurn, commits: GroupCommit, prepared: Prepared | None = None) -> None:
-    """Generate one answer; returns once its end is stored. `prepared`: its request, where there is one already."""
+async def run_turn(turn: LiveTurn) -> None:
+    """Generate one answer. Returns when its end is stored."""
     try:
-        async with asyncio.timeout(settings.TURN_LIMIT_S):
-            await _answer(turn, commits, prepared)
-    except asyncio.CancelledError:
-        turn.end(Turn.Status.STOPPED if turn.is_stopping else Turn.Status.INTERRUPTED)
-    except ProviderError as error:
-        logger.warning("turn %s: %s: %s", turn.turn.pk, error.code, error.detail)
-        turn.fail(error)
-    except FilesTooLarge as error:
-        turn.end(Turn.Status.FAILED, error_code="files_too_large", error_detail=str(error))
-    except BytesUnavailable as error:
-        turn.end(Turn.Status.FAILED, error_code="file_unavailable", error_detail=str(error))
-    except (TimeoutError, AnswerTooLong):
-        turn.end(Turn.Status.FAILED, error_code="limit")
-    except Exception:  # the one place where any fault of ours must still end in words
-        logger.exception("turn %s failed", turn.turn.pk)
-        turn.end(Turn.Status.FAILED, error_code="internal")
+        try:
+            try:
+                async with asyncio.timeout(settings.TURN_LIMIT_S) as limit:
+                    await _run_rounds(turn)
+            except TimeoutError:
+                if limit.expired():
+                    raise AnswerTooLong from None
+                raise
+        except asyncio.CancelledError:
+            await turn.end(Turn.Status.STOPPED if turn.is_stopping else Turn.Status.INTERRUPTED)
+        except DecisionNeeded:
+            await turn.wait()
+            if turn.is_stopping:
+                # The stop was requested just before the turn began to wait.
+                await turn_store.run(request_stop, turn.turn.conversation_id, turn.turn.pk)
+        except ProviderError as error:
+            logger.warning("turn %s: %s: %s", turn.turn.pk, error.code, error.detail)
+            await turn.end(
+                Turn.Status.FAILED,
+                error_code=error.code,
+                error_detail=error.detail,
+                retry_after_s=error.retry_after_s,
+            )
+        except FilesTooLarge as error:
+            await turn.end(Turn.Status.FAILED, error_code="files_too_large", error_detail=str(error))
+        except BytesUnavailable as error:
+            await turn.end(Turn.Status.FAILED, error_code="file_unavailable", error_detail=str(error))
+        except AnswerTooLong:
+            await turn.end(Turn.Status.FAILED, error_code="limit")
+        except (TurnLost, NotStored):
+            raise
+        except Exception:  # any defect must end the turn with a notice for the user
+            logger.exception("turn %s failed", turn.turn.pk)
+            await turn.end(Turn.Status.FAILED, error_code="internal")
+        else:
+            # A response without a finish reason was cut.
+            is_complete = turn.answer.current_round.finish is not None
+            await turn.end(Turn.Status.DONE if is_complete else Turn.Status.INTERRUPTED)
+    except TurnLost:
+        logger.warning("turn %s was taken away: its lease had expired", turn.turn.pk)
+    except NotStored:
+        await _give_up(turn)
     else:
-        # An upstream that just ends, without saying why, was cut.
-        is_whole = bool(turn.answer.finish_reason or turn.answer.block_reason)
-        turn.end(Turn.Status.DONE if is_whole else Turn.Status.INTERRUPTED)
-    commits.touch(turn)
-    await turn.settled.wait()
-    await _mark_model(turn)
+        await _mark_model(turn)
 
 
-async def _mark_model(turn: LiveTurn) -> None:
-    """Note in the catalogue whether the provider has the model."""
-    row = turn.turn
-    if row.error_code == ModelNotFound.code:
-        await _in_thread(mark_missing, row.provider, row.model)
-    elif turn.setup.is_missing and row.status == Turn.Status.DONE:
-        await _in_thread(mark_found, row.provider, row.model)
+async def _run_rounds(turn: LiveTurn) -> None:
+    """Ask the provider, run the function calls of its answer, and ask again, until an answer has no calls.
+
+    A turn that has waited for a decision continues with the unanswered calls of its current round.
+    """
+    async with open_toolbox(turn.turn) as toolbox:
+        while True:
+            if not turn.answer.unanswered_calls:
+                has_functions = await _ask(turn, toolbox)
+                finish = turn.answer.current_round.finish
+                is_cut = finish is None or finish is Finish.LENGTH or finish in BLOCKED
+                if is_cut or not has_functions or not turn.answer.unanswered_calls:
+                    return
+            await run_calls(turn, toolbox)
+            if turn.answer.round_number + 1 >= settings.ROUNDS_LIMIT:
+                note_round_limit(turn)
+                return
+            turn.start_round()
 
 
-async def _answer(turn: LiveTurn, commits: GroupCommit, prepared: Prepared | None) -> None:
-    """Ask until there is an answer, or no hope of one. Raises what the last attempt raised."""
-    attempts = Attempts(
+async def _ask(turn: LiveTurn, toolbox: Toolbox) -> bool:
+    """Send the request until there is an answer or no retry is left; return whether functions were declared.
+
+    Raises the error of the last attempt.
+    """
+    policy = RetryPolicy(
         Replay(graphs=settings.REPLAYED_GRAPHS, images=REPLAYED_IMAGES),
         limit=settings.PROVIDER_ATTEMPTS,
         first_pause_s=settings.PROVIDER_RETRY_PAUSE_S,
@@ -99,63 +138,83 @@ async def _answer(turn: LiveTurn, commits: GroupCommit, prepared: Prepared | Non
     )
     while True:
         sent_graphs = False
-        again: Again | None
+        retry: Retry | None
         try:
-            prepared = prepared or await _prepare(turn, attempts.replay)
+            prepared = await _prepare(turn, policy.replay, toolbox)
             sent_graphs = prepared.has_graphs
             turn.note_left_out(prepared.left_out)
-            commits.touch(turn)
-            await _collect(turn, commits, prepared)
+            await _collect(turn, prepared)
         except ProviderError as error:
-            again = None if turn.has_heard else attempts.after_failure(error, sent_graphs=sent_graphs)
-            if again is None:
+            retry = None if turn.has_received else policy.after_failure(error, sent_graphs=sent_graphs)
+            if retry is None:
                 raise
-            logger.info("turn %s is asked again: %s: %s", turn.turn.pk, error.code, error.detail)
+            logger.info("turn %s is tried again: %s: %s", turn.turn.pk, error.code, error.detail)
         else:
-            again = attempts.after_blank(turn.answer.finish_reason) if turn.answer.is_blank else None
-            if again is None:
-                return
-        prepared = None
-        await _pause(turn, commits, again)
+            is_blank = turn.answer.is_blank
+            retry = policy.after_blank(turn.answer.current_round.finish) if is_blank else None
+            if retry is None:
+                return bool(prepared.request.functions)
+        await _pause(turn, retry)
 
 
-async def _prepare(turn: LiveTurn, replay: Replay) -> Prepared:
-    # Not on the store's thread: old graphs may be read from a storage that is slow.
-    prepared = await _in_thread(history.prepare, turn.turn, replay)
-    if not prepared.to_keep:
+async def _prepare(turn: LiveTurn, replay: Replay, toolbox: Toolbox) -> Prepared:
+    """Return the request; uploads files that the provider must store first."""
+    state = await toolbox.state()
+    rows = await turn.read_prompt_rows()
+    # On a history thread, because reading graphs from storage may be slow.
+    prepared = await _in_thread(history.prepare, turn.turn, rows, replay, turn.answer, toolbox.functions, state)
+    if not prepared.to_upload:
         return prepared
-    provider = get_provider(prepared.provider)
-    for attachment in prepared.to_keep:
-        accepted = provider.accepted_type(attachment.mime_type)
-        data = sent_files.as_sent(await _in_thread(read_bytes, attachment), accepted)
-        kept = await provider.keep_file(data, mime_type=accepted, name=attachment.name)
-        await _in_thread(sent_files.remember, attachment, provider.account, kept)
-    return await _in_thread(history.prepare, turn.turn, replay)
+    provider = get_provider(turn.turn.provider, turn.turn.endpoint)
+    accepted_type = provider.capabilities(turn.turn.model).accepted_type
+    for attachment in prepared.to_upload:
+        mime_type = accepted_type(attachment.mime_type)
+        data = provider_files.encoded_for_model(await _in_thread(read_bytes, attachment), mime_type)
+        uploaded = await provider.upload_file(data, mime_type=mime_type, name=attachment.name)
+        await _in_thread(provider_files.save_uploaded, attachment, provider.account, uploaded)
+    return await _in_thread(history.prepare, turn.turn, rows, replay, turn.answer, toolbox.functions, state)
 
 
-async def _collect(turn: LiveTurn, commits: GroupCommit, prepared: Prepared) -> None:
-    chars_limit, bytes_limit = settings.ANSWER_LIMIT_CHARS, settings.ANSWER_DATA_LIMIT_BYTES
-
-    def take(said: list[StreamEvent]) -> None:
-        for event in said:
-            turn.add(event)
-        commits.touch(turn)
-        if turn.text_chars > chars_limit or turn.data_bytes > bytes_limit:
-            raise AnswerTooLong
-
-    await get_provider(prepared.provider).generate(prepared.request, take, turn.rest)
+async def _collect(turn: LiveTurn, prepared: Prepared) -> None:
+    """Read one response. Each list of events is stored and shown before the next is asked for."""
+    provider = get_provider(turn.turn.provider, turn.turn.endpoint)
+    async with aclosing(provider.stream(prepared.request)) as stream:
+        async for events in stream:
+            turn.add(events)
+            await turn.commit()
+            await turn.wait_for_next_frame()
 
 
-async def _pause(turn: LiveTurn, commits: GroupCommit, again: Again) -> None:
-    turn.restart(again.sentence)
-    commits.touch(turn)
-    if again.forget_files:
-        account = get_provider(turn.turn.provider).account
-        await _in_thread(sent_files.forget, turn.turn.conversation_id, account)
-    await asyncio.sleep(again.pause_s)
+async def _pause(turn: LiveTurn, retry: Retry) -> None:
+    turn.restart_attempt(retry.sentence)
+    await turn.commit()
+    if retry.forgets_files:
+        account = get_provider(turn.turn.provider, turn.turn.endpoint).account
+        await _in_thread(provider_files.forget_uploaded, turn.turn.conversation_id, account)
+    await asyncio.sleep(retry.pause_s)
+
+
+async def _give_up(turn: LiveTurn) -> None:
+    """End a turn whose changes cannot be stored, with what its log holds."""
+    logger.exception("turn %s could not be stored", turn.turn.pk)
+    try:
+        await turn_store.run(fail_turn, turn.turn.pk, lease_owner=broadcast.PROCESS)
+    except Exception:
+        # The lease expires. When the database is available again, recovery ends the turn as interrupted, with
+        # everything that was stored.
+        logger.exception("turn %s could not be ended", turn.turn.pk)
+
+
+async def _mark_model(turn: LiveTurn) -> None:
+    """Note in the catalogue whether the provider has the model."""
+    row = turn.turn
+    if row.error_code == ModelNotFound.code:
+        await _in_thread(mark_missing, row.provider, row.endpoint, row.model)
+    elif turn.setup.is_missing and row.status == Turn.Status.DONE:
+        await _in_thread(mark_found, row.provider, row.endpoint, row.model)
 
 
 async def _in_thread(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    call = database_sync_to_async(function, thread_sensitive=False, executor=_readers)
+    call = database_sync_to_async(function, thread_sensitive=False, executor=_history_threads)
     result: T = await call(*args, **kwargs)
     return result

@@ -1,152 +1,175 @@
-"""One live turn in this process: what came and is not stored yet, and what the tabs have seen."""
+"""One live turn in this process: its changes that are not stored yet, and its message on open pages."""
 
 from __future__ import annotations
 
 import asyncio
-import functools
+import logging
 import uuid
-from collections.abc import Mapping
-from types import MappingProxyType
+from collections.abc import Iterable
+from typing import TypeAlias
 
-from django.utils.safestring import SafeString
+from django.conf import settings
 
-from chat.fragments import MessageView, delete, frame, joined, message_html, partial, title_swaps, usage_html
+from chat.answers.answer import Answer
+from chat.answers.assembler import Assembler
+from chat.answers.changes import AttachmentAdded, Change, MessagesLeftOut, PartStarted, ToolStarted, Waited
+from chat.answers.log import coalesce_changes, to_row
 from chat.models import Conversation, Turn
-from chat.parts import PartReceived, StreamEvent
-from chat.providers.base import ProviderError
-from chat.turns.answer import Answer, AttachmentFound, Change, LeftOut, PartStarted, Waited
-from chat.turns.assembler import Assembler
-from chat.turns.broadcast import Frame
-from chat.turns.cadence import FAST_INTERVAL_S, FAST_TICK_LIMIT_S
-from chat.turns.live_message import Halves, LiveMessage
-from chat.turns.log import coalesced, to_row
-from chat.turns.spending import answer_cost
-from chat.turns.starting import StartedTurn
-from chat.turns.store import Batch, Ended, Ending
-from chat.turns.transcript import answer_view, attachment_view, user_message_view
+from chat.parts import Part
+from chat.prompt.rows import PromptRows
+from chat.relay import broadcast
+from chat.relay.batching import BatchedCalls
+from chat.relay.frame_schedule import next_frame_at
+from chat.relay.group_commit import GroupCommit
+from chat.stream_events import PartReceived, StreamEvent
+from chat.transcript.usage import answer_cost
+from chat.turns.finish import Ending
+from chat.turns.live_page import LivePage
+from chat.turns.start_plan import StartedTurn
+from chat.turns.store import Stored, TurnChanges, TurnLost
 
-REST_LIMIT_S = 1.2 * (FAST_INTERVAL_S + FAST_TICK_LIMIT_S)
-"""Longer than between two frames of a turn; one whose frames are so long that they come less often is read on."""
+logger = logging.getLogger(__name__)
+
+Commits: TypeAlias = GroupCommit[TurnChanges, Stored]
+PromptReads: TypeAlias = BatchedCalls[Turn, PromptRows]
+
+
+class AnswerTooLong(Exception):
+    """An answer is larger than one message may be."""
+
+
+class NotStored(Exception):
+    """Changes of a turn cannot be stored."""
 
 
 class LiveTurn:
-    """Collects changes between two rounds of group commit and turns a stored round into a frame."""
+    """Collects the changes of one answer, has them stored, and then publishes them."""
 
-    def __init__(self, started: StartedTurn) -> None:
+    def __init__(
+        self,
+        started: StartedTurn,
+        commits: Commits,
+        prompt_reads: PromptReads,
+        answer: Answer | None = None,
+        seq: int = 0,
+    ) -> None:
+        """`answer`, `seq`: for a turn that continues after a decision, the content and the last step of its log."""
         self.turn = started.turn
-        """As last stored; its conversation and both messages are at hand."""
+        """The row as last stored, with its conversation and both messages."""
         self.setup = started.setup
         self.task: asyncio.Task[None] | None = None
         """Runs the turn."""
         self.is_stopping = False
-        """Whether a user asked for its end."""
+        """Whether a user has asked to stop the turn."""
+        self.is_ending = False
+        """Whether the end of the turn is being stored."""
+        self.has_received = False
+        """Whether the provider has sent anything in this attempt."""
         self.text_chars = 0
-        """Of all that came, but for bytes of files."""
+        """Length of all received text."""
         self.data_bytes = 0
-        """Of files that came."""
-        self.due_at = 0.0
-        """When its next round may be written, on the event loop's clock; see `wait_until`."""
-        self.has_heard = False
-        """Whether the provider has said anything in this attempt."""
-        self.is_fast = False
-        """Whether its provider says more than once between two rounds."""
-        self.settled = asyncio.Event()
-        """Set once its end is stored, or it was lost."""
-        self._assembler = Assembler(code_execution=self.turn.code_execution, new_id=lambda: str(uuid.uuid4()))
-        self._changes: list[Change] = []
-        self._parts_waiting = 0
-        self._ending: Ending | None = None
-        self._seq = 0
-        self._has_part = False
-        self._page = LiveMessage(self.turn)
-        self._is_unseen = False
-        self._resting: asyncio.Future[None] | None = None
-        self._started = started
-        self._turn_id = str(self.turn.pk)
-        self._conversation_id = str(self.turn.conversation_id)
-        self._new_batch = functools.partial(
-            Batch,
-            turn_id=self.turn.pk,
-            conversation_id=self.turn.conversation_id,
-            message_id=self.turn.message_id,
-            owner_id=self.turn.conversation.owner_id,
+        """Size of all received files."""
+        self._commits = commits
+        self._prompt_reads = prompt_reads
+        self._assembler = Assembler(
+            is_code_offered=self.turn.code_execution, new_id=lambda: str(uuid.uuid4()), answer=answer
         )
+        self._changes: list[Change] = []
+        """Changes that are not stored yet."""
+        self._seq = seq
+        """The last step of the log."""
+        self._has_part = bool(self.answer.part_count)
+        self.page = LivePage(started, self.answer)
+        self._next_frame_at = 0.0
+        self._is_fast = False
+        """Whether the last list of events contained several parts."""
+        self._unconfirmed: tuple[asyncio.Future[Stored], TurnChanges, list[Change]] | None = None
+        """Changes that are being stored."""
 
     @property
     def answer(self) -> Answer:
-        """The answer as far as it has come, stored or not."""
+        """The answer as far as it has been received."""
         return self._assembler.answer
 
     @property
-    def names_conversation(self) -> bool:
-        """Whether a title may be made now: nobody had named it when this turn began, and its answer is whole."""
+    def needs_title(self) -> bool:
+        """Whether a model may name the conversation: the answer is complete, and no title was chosen before it."""
         is_unnamed = self.turn.conversation.title_source == Conversation.TitleSource.WORDS
         return is_unnamed and self.turn.status == Turn.Status.DONE
 
-    @property
-    def has_news(self) -> bool:
-        """Whether there is anything to store."""
-        return bool(self._changes or self._ending)
+    # --- changes of the answer ------------------------------------------------------------------------------------
 
-    def add(self, event: StreamEvent) -> None:
-        """Take one event of the provider."""
-        self.has_heard = True
-        self._changes += self._assembler.add(event)
-        if isinstance(event, PartReceived):
-            part = event.part
-            self._parts_waiting += 1
-            self.text_chars += len(part.text or "") + (len(str(part.fields)) if part.fields else 0)
-            self.data_bytes += len(part.data or b"")
+    def add(self, events: Iterable[StreamEvent], *, made_by: str = "") -> None:
+        """Apply events of the provider, or of the tool that runs the function call `made_by`."""
+        self.has_received = True
+        parts = 0
+        for event in events:
+            self._changes += self._assembler.add(event, made_by=made_by)
+            if isinstance(event, PartReceived):
+                self._count(event.part)
+                parts += 1
+        self._is_fast = parts > 1
 
-    async def rest(self) -> None:
-        """Return when what came is stored and the next round may be written, or when none can be for now.
+    def _count(self, part: Part) -> None:
+        self.text_chars += len(part.long_text)
+        if part.provider_data:
+            self.text_chars += len(str(part.provider_data))
+        self.data_bytes += len(getattr(part, "data", None) or b"")
 
-        Reading on before would show nothing earlier; read together, what comes until then costs a good deal less. A
-        slow provider, which says nothing until then, is read on.
-        """
-        if self.is_fast and self.has_news:
-            self._resting = asyncio.get_running_loop().create_future()
-            self._wake_in_time()
-            await self._resting
-
-    def wake(self) -> None:
-        """End its rest."""
-        if self._resting and not self._resting.done():
-            self._resting.set_result(None)
-
-    def wait_until(self, due_at: float) -> None:
-        """Have its next round written no earlier than this."""
-        self.due_at = due_at
-        self._wake_in_time()
-
-    def _wake_in_time(self) -> None:
-        """If it rests and is due later; one that is due now is waited for until it has been stored."""
-        loop = asyncio.get_running_loop()
-        if self._resting and not self._resting.done() and self.due_at > loop.time():
-            loop.call_at(min(self.due_at, loop.time() + REST_LIMIT_S), self.wake)
-
-    def restart(self, sentence: str) -> None:
-        """The provider is asked again; `sentence` is what the reader is told until something comes, or empty."""
-        self.has_heard = False
-        self._changes += self._assembler.restart()
-        if sentence:
-            self._changes += self._assembler.note(Waited(sentence))
+    def note(self, change: Change) -> None:
+        """Apply a change that has no stream event."""
+        self._changes += self._assembler.note(change)
 
     def note_left_out(self, messages: int) -> None:
-        """So many of the oldest messages are not sent."""
-        if messages != self.answer.left_out:
-            self._changes += self._assembler.note(LeftOut(messages))
+        """Record how many of the oldest messages are left out of the request."""
+        if messages != self.answer.messages_left_out:
+            self.note(MessagesLeftOut(messages))
 
-    def fail(self, error: ProviderError) -> None:
-        """The provider failed, and no event follows."""
-        self.end(
-            Turn.Status.FAILED,
-            error_code=error.code,
-            error_detail=error.detail,
-            retry_after_s=error.retry_after_s,
-        )
+    def restart_attempt(self, sentence: str) -> None:
+        """Record that the request is repeated. `sentence` is shown until the next part arrives; it may be empty."""
+        self.has_received = False
+        self._changes += self._assembler.restart_attempt()
+        if sentence:
+            self.note(Waited(sentence))
 
-    def end(
+    def start_round(self) -> None:
+        """Begin the next round."""
+        self.has_received = False
+        self._changes += self._assembler.start_round()
+
+    def start_tool(self, call_id: str) -> None:
+        """Note that the tool of a function call begins to run."""
+        self.note(ToolStarted(call_id))
+
+    async def read_prompt_rows(self) -> PromptRows:
+        """Read the rows from which the prompt is built."""
+        return await self._prompt_reads.submit(self.turn)
+
+    # --- storing and showing --------------------------------------------------------------------------------------
+
+    async def commit(self) -> None:
+        """Store all changes, then publish them. Returns when both are done.
+
+        Raises TurnLost if another process has ended the turn, NotStored if the changes cannot be stored, and
+        AnswerTooLong after the changes that made the answer larger than one message may be were stored. A commit
+        that is cancelled while its changes are being stored is completed by the next one.
+        """
+        await self._confirm()
+        if self._changes:
+            self._submit()
+            await self._confirm()
+        if self.text_chars > settings.ANSWER_LIMIT_CHARS or self.data_bytes > settings.ANSWER_DATA_LIMIT_BYTES:
+            raise AnswerTooLong
+
+    async def wait(self) -> None:
+        """Store that the turn waits for a person's decision, and give up its lease."""
+        self.is_ending = True
+        await self._confirm()
+        self.turn.status = Turn.Status.WAITING
+        self._submit(waits=True)
+        await self._confirm()
+
+    async def end(
         self,
         status: Turn.Status,
         *,
@@ -154,95 +177,79 @@ class LiveTurn:
         error_detail: str = "",
         retry_after_s: float | None = None,
     ) -> None:
-        """No event follows."""
+        """Store the end of the turn with everything that was received, then publish it. Raises as `commit` does."""
+        self.is_ending = True
+        await self._confirm()
         cost = answer_cost(self.answer.usage, self.setup)
-        self._ending = Ending(status, self.answer, error_code, error_detail, retry_after_s, cost)
+        self._submit(Ending(status, self.answer, error_code, error_detail, retry_after_s, cost))
+        await self._confirm()
+
+    def _submit(self, ending: Ending | None = None, *, waits: bool = False) -> None:
+        changes = coalesce_changes(self._changes)
+        self._changes = []
+        rows = [to_row(change) for change in changes]
+        if ending:
+            rows.append(("status", {"status": ending.status.value}))
+        elif waits:
+            rows.append(("waiting", {}))
+        batch = TurnChanges(
+            turn_id=self.turn.pk,
+            conversation_id=self.turn.conversation_id,
+            message_id=self.turn.message_id,
+            owner_id=self.turn.conversation.owner_id,
+            first_seq=self._seq + 1,
+            rows=rows,
+            attachments=[change.attachment for change in changes if isinstance(change, AttachmentAdded)],
+            has_first_part=not self._has_part and any(isinstance(change, PartStarted) for change in changes),
+            ending=ending,
+            waits=waits,
+        )
+        self._has_part = self._has_part or batch.has_first_part
+        self._seq = batch.last_seq
+        self._unconfirmed = self._commits.submit(batch), batch, changes
+
+    async def _confirm(self) -> None:
+        """Wait until submitted changes are stored, and publish them."""
+        if self._unconfirmed is None:
+            return
+        future, batch, changes = self._unconfirmed
+        try:
+            # Cancelling this task does not cancel the future, so the changes are still stored.
+            stored = await asyncio.shield(future)
+        except (TurnLost, asyncio.CancelledError):
+            raise
+        except Exception as error:
+            raise NotStored from error
+        self._unconfirmed = None
+        loop = asyncio.get_running_loop()
+        began_at = loop.time()
+        try:
+            frame = self.page.frame_of(batch, changes, stored)
+        except Exception:
+            # The changes are stored, so pages can read a snapshot.
+            logger.exception("changes of turn %s could not be rendered", self.turn.pk)
+            frame = self.page.give_up()
+        now = loop.time()
+        self._next_frame_at = next_frame_at(now, render_s=now - began_at, is_fast=self._is_fast)
+        broadcast.publish(frame)
+        if stored.is_stop_requested:
+            self.stop()
+
+    async def wait_for_next_frame(self) -> None:
+        """Return when the next frame may be sent. Events that arrive until then are read together."""
+        pause_s = self._next_frame_at - asyncio.get_running_loop().time()
+        if pause_s > 0:
+            await asyncio.sleep(pause_s)
+
+    # --- stopping -------------------------------------------------------------------------------------------------
 
     def stop(self) -> None:
-        """End it because a user asked for that; a turn that is ending already ends as it would."""
+        """Stop the turn at a user's request. This does not change the status of a turn that is already ending."""
         if not self.is_stopping:
             self.is_stopping = True
             self.cancel()
 
     def cancel(self) -> None:
-        """End its task, which closes the upstream request."""
-        if self.task and not self._ending:
+        """Cancel the turn's task, which closes the upstream request."""
+        if self.task and not self.is_ending:
             self.task.cancel()
-
-    def take(self, *, renews_lease: bool) -> tuple[Batch, list[Change]]:
-        """What is new since the last call, for the store and for the page."""
-        changes = coalesced(self._changes)
-        self._changes = []
-        self.is_fast = self._parts_waiting > 1
-        self._parts_waiting = 0
-        rows = [to_row(change) for change in changes]
-        if self._ending:
-            rows.append(("status", {"status": self._ending.status.value}))
-        batch = self._new_batch(
-            first_seq=self._seq + 1,
-            rows=rows,
-            attachments=[change.attachment for change in changes if isinstance(change, AttachmentFound)],
-            ending=self._ending,
-            renews_lease=renews_lease,
-            brings_first_part=not self._has_part and any(isinstance(change, PartStarted) for change in changes),
-        )
-        self._has_part = self._has_part or batch.brings_first_part
-        self._seq += len(rows)
-        return batch, changes
-
-    def opening(self) -> Frame:
-        """The frame that adds the question and its empty answer to the transcript."""
-        started = self._started
-        html = message_html(self._view())
-        if started.asks:
-            files = [attachment_view(attachment, index) for index, attachment in enumerate(started.attachments)]
-            html = message_html(user_message_view(self.turn.user_message, files, started.question_versions)) + html
-        content = joined(delete(f"message-{hidden}") for hidden in started.hidden)
-        content += partial("transcript", "beforeend", html)
-        if started.names:
-            content += title_swaps(self.turn.conversation)
-        return self._frame(content, after=-1, seq=0)
-
-    def frame_of(self, batch: Batch, changes: list[Change], ended: Ended | None) -> Frame:
-        """The frame of a stored round; `ended`: what the conversation is then, where the turn has ended.
-
-        The frame of the end shows the whole message, as every later page will.
-        """
-        if batch.ending is None:
-            if self._is_unseen:
-                return Frame.unseen(self.turn.conversation_id)
-            # Until it has been made: after a failure in the middle, what the tabs have seen is not known.
-            self._is_unseen = True
-            content = self._page.update(changes)
-            self._is_unseen = False
-        else:
-            for name, value in batch.ending.turn_fields().items():
-                setattr(self.turn, name, value)
-            content = partial(
-                f"message-{self.turn.message_id}", "outerMorph", message_html(self._view(self._shown(changes)))
-            )
-            if ended is not None:
-                self.turn.conversation.revision = ended.revision
-                content += partial("conversation-usage", "outerMorph", usage_html(ended.usage))
-        seq = batch.first_seq + len(batch.rows) - 1
-        return self._frame(content, after=batch.first_seq - 1, seq=seq)
-
-    def _shown(self, changes: list[Change]) -> Mapping[int, Halves]:
-        """What is rendered already once the last changes are; nothing after a failure in the middle."""
-        if self._is_unseen:
-            return {}
-        self._page.update(changes)
-        return self._page.halves()
-
-    def _view(self, halves: Mapping[int, Halves] = MappingProxyType({})) -> MessageView:
-        return answer_view(self.turn.message, self.turn, self.answer, self._started.answer_versions, halves)
-
-    def _frame(self, content: SafeString, *, after: int, seq: int) -> Frame:
-        return Frame(
-            conversation_id=self._conversation_id,
-            revision=self.turn.conversation.revision,
-            turn_id=self._turn_id,
-            after=after,
-            seq=seq,
-            text=frame(content, turn=self._turn_id, seq=seq),
-        )

@@ -1,6 +1,6 @@
-"""The live turns of this process: started, found, stopped. One `Runner` for each event loop.
+"""Starts, stops and resumes the live turns of this process. There is one `Runner` for each event loop.
 
-A task here belongs to no socket: it goes on when the tab that asked for it is gone.
+A turn's task does not belong to a socket, so it continues when the tab that started it is closed.
 """
 
 from __future__ import annotations
@@ -9,121 +9,158 @@ import asyncio
 import logging
 import uuid
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 
-from chat.fragments import frame
-from chat.turns import branches, broadcast, history, store, titles
-from chat.turns.broadcast import Frame
+from chat.fragments import socket_message
+from chat.models import Turn
+from chat.prompt.rows import PromptRows, read_rows
+from chat.relay import broadcast
+from chat.relay.batching import BatchedCalls
+from chat.relay.frames import Frame
+from chat.relay.group_commit import UNAVAILABLE, GroupCommit
+from chat.turns import store, titles, versions
+from chat.turns.database_thread import prompt_reader, turn_store
 from chat.turns.engine import run_turn
-from chat.turns.group_commit import GroupCommit
-from chat.turns.history import Prepared
-from chat.turns.live_turn import LiveTurn
-from chat.turns.starting import Start, StartedTurn, create_turns
-from chat.turns.together import Together
+from chat.turns.leases import LeaseKeeper
+from chat.turns.live_turn import Commits, LiveTurn, PromptReads
+from chat.turns.resume import decide_call
+from chat.turns.start import Start, create_turns
+from chat.turns.start_plan import StartedTurn
+from chat.turns.store import Stored, TurnChanges
 
 logger = logging.getLogger(__name__)
+
+STARTS_LIMIT = 64
+"""The most turns that are started in one transaction.
+
+Storing 64 turns takes about 0.1 s. During this time no changes of live turns are stored.
+"""
 
 _runners: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, Runner] = weakref.WeakKeyDictionary()
 
 
-Authorise = Callable[[], uuid.UUID]
-"""Checks who may write, and gives the conversation's id. Runs on the store's thread; what it raises is raised."""
-
-
 async def start_turn(start: Start) -> StartedTurn:
-    """Have an answer written; a repeated `client_id` gives the turn that it started before.
+    """Start a turn. A repeated `client_id` returns the turn that it started before.
 
-    Raises what `Start.plan` raises, above all StartRefused while an answer is being written.
+    Raises the errors of `Start.plan`, for example StartRefused while another answer is being written.
     """
     return await Runner.current().start(start)
 
 
-async def switch_version(authorise: Authorise, message_id: uuid.UUID) -> None:
-    """Bring another version of a message into view, in every tab. Raises SwitchRefused."""
+async def switch_version(authorise: Callable[[], uuid.UUID], message_id: uuid.UUID) -> None:
+    """Show another version of a message, in every tab. Raises SwitchRefused.
+
+    `authorise`: runs on the database thread, checks that the user may write, and returns the conversation's id.
+    """
 
     def show() -> tuple[uuid.UUID, int]:
         conversation_id = authorise()
-        return conversation_id, branches.show(conversation_id, message_id)
+        return conversation_id, versions.show(conversation_id, message_id)
 
-    conversation_id, revision = await store.run(show)
-    broadcast.publish(Frame.at_revision(conversation_id, revision))
+    conversation_id, revision = await turn_store.run(show)
+    broadcast.publish(Frame.announcement(conversation_id, revision))
 
 
 async def stop_turn(conversation_id: uuid.UUID, turn_id: uuid.UUID | None = None) -> bool:
-    """Stop a conversation's live turn, in whichever process it runs; False if there is none.
+    """Stop a conversation's live turn, in whichever process it runs; return False if there is none.
 
-    `turn_id`: that one alone, not one that has begun since.
+    `turn_id`: only this turn, and not one that has started since.
     """
-    stopped = await store.run(store.request_stop, conversation_id, turn_id)
+    stopped = await turn_store.run(store.request_stop, conversation_id, turn_id)
     if stopped is None:
         return False
-    Runner.current().stop(stopped)
+    Runner.current().stop(stopped.pk)
+    if stopped.status == Turn.Status.WAITING:
+        # It runs in no process, so no other code publishes its end.
+        broadcast.publish(Frame.outdated(conversation_id))
     return True
 
 
+async def decide(turn_id: uuid.UUID, call_id: str, *, is_approved: bool) -> bool:
+    """Continue a waiting turn with a person's decision about a function call.
+
+    Return False if the turn does not wait for this decision.
+    """
+    return await Runner.current().resume(turn_id, call_id, is_approved=is_approved)
+
+
 def live_turns() -> set[uuid.UUID]:
-    """Every turn that runs in this process."""
+    """Return every turn that runs in this process."""
     return {turn_id for runner in list(_runners.values()) for turn_id in runner.live_turns()}
 
 
 class Runner:
-    """Tasks by turn."""
+    """The turns of one event loop."""
 
     def __init__(self) -> None:
-        self._commits = GroupCommit(broadcast.PROCESS)
+        self._commits: Commits = GroupCommit(_write)
+        self._prompt_reads: PromptReads = BatchedCalls(_read_rows, limit=STARTS_LIMIT, fails_all=UNAVAILABLE)
         self._turns: dict[uuid.UUID, LiveTurn] = {}
-        self._starts = Together(_created)
-        self._starting: set[asyncio.Task[StartedTurn]] = set()
-        self._naming: set[asyncio.Task[None]] = set()
+        self._leases = LeaseKeeper(self._turns)
+        self._starts: BatchedCalls[Start, StartedTurn] = BatchedCalls(
+            _create_turns, limit=STARTS_LIMIT, fails_all=UNAVAILABLE
+        )
+        self._tasks: set[asyncio.Task[None]] = set()
+        """Tasks that ask a model for a title."""
 
     @classmethod
     def current(cls) -> Runner:
-        """The runner of the running event loop."""
+        """Return the runner of the running event loop."""
         loop = asyncio.get_running_loop()
         if loop not in _runners:
             _runners[loop] = cls()
         return _runners[loop]
 
     async def start(self, start: Start) -> StartedTurn:
-        """Create a turn on the store's thread and launch it; once created it runs, whoever asked may be gone."""
-        task = asyncio.get_running_loop().create_task(self._start(start))
-        self._starting.add(task)
-        task.add_done_callback(self._starting.discard)
-        return await asyncio.shield(task)
+        """Create a turn and launch it. A created turn runs even if the caller is cancelled."""
+        created = self._starts.submit(start)
+        created.add_done_callback(self._launch_created)
+        return await asyncio.shield(created)
 
-    async def _start(self, start: Start) -> StartedTurn:
-        started, prepared = await self._starts.run(start)
-        if started.is_new:
-            self._launch(started, prepared)
-        return started
+    def _launch_created(self, created: asyncio.Future[StartedTurn]) -> None:
+        if not created.cancelled() and created.exception() is None and created.result().is_new:
+            self._launch(LiveTurn(created.result(), self._commits, self._prompt_reads))
 
-    def _launch(self, started: StartedTurn, prepared: Prepared | None) -> None:
-        """Show both messages everywhere and begin to answer."""
+    async def resume(self, turn_id: uuid.UUID, call_id: str, *, is_approved: bool) -> bool:
+        """Claim a waiting turn, store the decision, and launch the turn."""
+        resumed = await turn_store.run(
+            decide_call, turn_id, call_id, is_approved=is_approved, lease_owner=broadcast.PROCESS
+        )
+        if resumed is None:
+            return False
+        self._launch(
+            LiveTurn(resumed.started, self._commits, self._prompt_reads, resumed.answer, resumed.seq), is_resumed=True
+        )
+        return True
+
+    def _launch(self, turn: LiveTurn, *, is_resumed: bool = False) -> None:
+        """Start the task that runs the turn, and publish the question with its empty answer."""
         loop = asyncio.get_running_loop()
-        turn = LiveTurn(started)
         self._turns[turn.turn.pk] = turn
-        turn.task = loop.create_task(run_turn(turn, self._commits, prepared))
-        turn.task.add_done_callback(lambda task: self._ended(turn, task))
-        # The question is shown while it is on its way to the model: the task's first step comes first, and whatever
-        # it brings comes after, as a frame of it has to be stored before.
-        loop.call_soon(self._open, turn)
+        turn.task = loop.create_task(run_turn(turn))
+        turn.task.add_done_callback(lambda task: self._end(turn, task))
+        self._leases.ensure_running()
+        if is_resumed:
+            broadcast.publish(Frame.outdated(turn.turn.conversation_id))
+        else:
+            # This runs after the task's first step, so that the request is prepared while the question is rendered.
+            # Changes of the answer are published later, because they must be stored first.
+            loop.call_soon(lambda: broadcast.publish(turn.page.opening()))
 
-    def _open(self, turn: LiveTurn) -> None:
-        # In this order: whatever becomes of the frame, the turn's lease is kept and its end is stored.
-        self._commits.enter(turn)
-        broadcast.publish(turn.opening())
-
-    def _ended(self, turn: LiveTurn, task: asyncio.Task[None]) -> None:
+    def _end(self, turn: LiveTurn, task: asyncio.Task[None]) -> None:
         self._turns.pop(turn.turn.pk, None)
-        if not task.cancelled() and task.exception() is not None:
-            # It could not even end itself: its lease runs out, and what its log holds is kept.
-            logger.critical("turn %s ended by a defect", turn.turn.pk, exc_info=task.exception())
-            self._commits.give_up(turn)
+        if task.cancelled():
             return
-        if turn.names_conversation:
-            task = asyncio.get_running_loop().create_task(_name(turn.turn.conversation_id))
-            self._naming.add(task)
-            task.add_done_callback(self._naming.discard)
+        if task.exception() is not None:
+            # The lease of this turn expires, and recovery ends the turn with the content of its log.
+            logger.critical("turn %s could not end itself", turn.turn.pk, exc_info=task.exception())
+        elif turn.needs_title:
+            self._spawn(_name(turn.turn.conversation_id))
+
+    def _spawn(self, coroutine: Coroutine[None, None, None]) -> None:
+        task = asyncio.get_running_loop().create_task(coroutine)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
 
     def stop(self, turn_id: uuid.UUID) -> None:
         """Stop a turn, if it runs here."""
@@ -131,33 +168,36 @@ class Runner:
             turn.stop()
 
     def live_turns(self) -> set[uuid.UUID]:
-        """What runs here; also from other threads."""
+        """Return the turns that run here. May be called from other threads."""
         return set(self._turns)
 
     async def drain(self) -> None:
-        """Wait until every turn has ended, and every title has come."""
-        while self._turns or self._naming:
+        """Wait until every turn has ended, and every title has been asked for."""
+        while self._turns or self._tasks:
             tasks = [turn.task for turn in self._turns.values() if turn.task]
-            await asyncio.gather(*tasks, *self._naming, return_exceptions=True)
+            await asyncio.gather(*tasks, *self._tasks, return_exceptions=True)
             await asyncio.sleep(0)
 
 
-def _created(starts: Sequence[Start]) -> list[tuple[StartedTurn, Prepared | None] | Exception]:
-    """Turns, each with its request where that takes no further crossing to another thread."""
-    outcomes = create_turns(starts, lease_owner=broadcast.PROCESS)
-    return [
-        outcome if isinstance(outcome, Exception) else (outcome, history.prepare_at_once(outcome))
-        for outcome in outcomes
-    ]
+async def _create_turns(starts: Sequence[Start]) -> list[StartedTurn | Exception]:
+    return await turn_store.run(create_turns, starts, lease_owner=broadcast.PROCESS)
+
+
+async def _read_rows(turns: Sequence[Turn]) -> list[PromptRows]:
+    return await prompt_reader.run(read_rows, turns)
+
+
+async def _write(changes: Sequence[TurnChanges]) -> list[Stored | Exception]:
+    return await store.write(changes, lease_owner=broadcast.PROCESS)
 
 
 async def _name(conversation_id: uuid.UUID) -> None:
     """Have a model name a conversation after its first answer."""
-    asked = await store.run(titles.title_request, conversation_id)
+    asked = await turn_store.run(titles.title_request, conversation_id)
     if asked is None:
         return
     request, setup = asked
-    made = await titles.ask_title(request, setup.provider)
-    swaps = await store.run(titles.give_title, conversation_id, made, setup)
+    result = await titles.ask_title(request, setup)
+    swaps = await turn_store.run(titles.save_title, conversation_id, result, setup)
     if swaps:
-        broadcast.publish(Frame.aside(conversation_id, frame(swaps)))
+        broadcast.publish(Frame.unordered(conversation_id, socket_message(swaps)))

@@ -1,6 +1,6 @@
 /**
- * The composer. A message leaves the box only when the server says that it is stored (`accepted`): until then it is
- * kept in the tab's storage and sent again, with the same client_id, each time the connection comes back.
+ * The composer. Until the server reports that it stored the message (`accepted`), the message is kept in the tab's
+ * session storage and is sent again, with the same client_id, each time the connection opens.
  */
 import { connection, newClientId, send } from "./connection.js";
 import { isLive, pin } from "./transcript.js";
@@ -14,19 +14,19 @@ const form = document.getElementById("composer");
 const box = form.elements.text;
 const note = document.getElementById("composer-note");
 const error = document.getElementById("composer-error");
-const key = `plotline:${form.dataset.conversation}`;
+const storageKey = `plotline:${form.dataset.conversation}`;
 
-/** `{text, files, editing, once}` as in the composer, and `pending`: the message on its way, or null. */
-const kept = JSON.parse(sessionStorage.getItem(key) ?? "{}");
-let pending = kept.pending ?? null;
+/** State from before a reload: `{text, files, editing, once}` of the composer, and `pending`. */
+const savedState = JSON.parse(sessionStorage.getItem(storageKey) ?? "{}");
+let pending = savedState.pending ?? null; // the message that was submitted but not accepted, or null
 
-function keep() {
-  const now = { text: box.value, files: files.list(), editing: editing(), once: codeOnce(), pending };
-  sessionStorage.setItem(key, JSON.stringify(now));
+function saveState() {
+  const state = { text: box.value, files: files.list(), editing: editing(), once: codeOnce(), pending };
+  sessionStorage.setItem(storageKey, JSON.stringify(state));
 }
 
-function fit() {
-  // For browsers without field-sizing.
+function fitHeight() {
+  // For browsers without the CSS property field-sizing.
   box.rows = Math.min(10, box.value.split("\n").length);
 }
 
@@ -34,7 +34,7 @@ function fill({ text, files: list }) {
   box.value = text;
   files.clear();
   files.restore(list);
-  fit();
+  fitHeight();
 }
 
 function deliver() {
@@ -43,22 +43,22 @@ function deliver() {
   note.textContent = box.readOnly ? "Sending…" : NO_CONNECTION;
 }
 
-/** The message is no longer on its way; what is in the box stays. */
-function settle(words = "") {
+/** Discards the pending message; the content of the text box stays. */
+function clearPending() {
   pending = null;
   box.readOnly = false;
-  note.textContent = words;
-  keep();
+  note.textContent = "";
+  saveState();
 }
 
-/** What would be sent has changed; if it waited for a connection, it is another message now. */
-function change() {
-  fit();
-  if (pending && !box.readOnly) settle();
-  else keep();
+/** Saves a change of the input. A message that was waiting for the connection is discarded, since it is outdated. */
+function handleChange() {
+  fitHeight();
+  if (pending && !box.readOnly) clearPending();
+  else saveState();
 }
 
-function message() {
+function buildMessage() {
   const action = editing() ? { action: "edit", message_id: editing().message_id } : { action: "send" };
   const attachments = files.list().map(({ id }) => id);
   const once = codeOnce() ? { code_execution: codeOnce() } : {};
@@ -71,8 +71,8 @@ function submit() {
   if (files.isBusy()) note.textContent = "A file is still on its way. Send when it has arrived.";
   else if (isLive()) note.textContent = "An answer is being written. Stop it, or wait for its end; then send.";
   else {
-    pending ??= message();
-    keep();
+    pending ??= buildMessage();
+    saveState();
     deliver();
     pin();
   }
@@ -83,7 +83,7 @@ function edit(article) {
   if (files.isBusy()) note.textContent = "A file is still on its way. Change messages when it has arrived.";
   else {
     fill({ text: beginEditing(article, { text: box.value, files: files.list() }), files: [] });
-    settle();
+    clearPending();
     box.focus();
   }
 }
@@ -91,7 +91,7 @@ function edit(article) {
 function cancelEdit() {
   if (box.readOnly) return;
   fill(endEditing());
-  settle();
+  clearPending();
   error.replaceChildren();
   box.focus();
 }
@@ -102,7 +102,7 @@ form.addEventListener("submit", (event) => {
 });
 
 box.addEventListener("keydown", (event) => {
-  // What an input method's composition takes is not meant for us; Safari reports its Enter as keyCode 229.
+  // Ignores keys of an input method's composition; Safari reports its Enter key with keyCode 229.
   if (event.isComposing || event.keyCode === 229 || event.shiftKey) return;
   if (event.key === "Enter") submit();
   else if (event.key === "Escape" && editing()) cancelEdit();
@@ -111,10 +111,10 @@ box.addEventListener("keydown", (event) => {
   event.preventDefault();
 });
 
-box.addEventListener("input", change);
-files.addEventListener("change", change);
+box.addEventListener("input", handleChange);
+files.addEventListener("change", handleChange);
 files.addEventListener("refused", ({ detail }) => { note.textContent = detail; });
-codeChoice.addEventListener("change", change);
+codeChoice.addEventListener("change", handleChange);
 
 connection.addEventListener("open", () => { if (pending) deliver(); });
 connection.addEventListener("close", () => {
@@ -126,11 +126,11 @@ connection.addEventListener("accepted", ({ detail }) => {
   if (pending?.client_id !== detail) return;
   fill(endEditing() ?? { text: "", files: [] });
   endCodeOnce();
-  settle();
+  clearPending();
 });
 connection.addEventListener("frame", () => {
-  // The server said no: the message stays in the box, to be changed or sent again.
-  if (pending && error.textContent.trim()) settle();
+  // The server rejected the message. It stays in the text box, so that it can be changed or sent again.
+  if (pending && error.textContent.trim()) clearPending();
 });
 
 document.addEventListener("click", ({ target }) => {
@@ -142,8 +142,8 @@ document.addEventListener("click", ({ target }) => {
   else if (button?.dataset.action === "cancel-edit") cancelEdit();
 });
 
-resumeEditing(kept.editing ?? null);
-resumeCodeOnce(kept.once);
-if (kept.text && !box.value) fill({ text: kept.text, files: kept.files ?? [] });
-else files.restore(kept.files ?? []);
+resumeEditing(savedState.editing ?? null);
+resumeCodeOnce(savedState.once);
+if (savedState.text && !box.value) fill({ text: savedState.text, files: savedState.files ?? [] });
+else files.restore(savedState.files ?? []);
 if (matchMedia("(hover: hover)").matches) box.focus();

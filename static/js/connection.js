@@ -1,8 +1,8 @@
 /**
- * What hx-ws leaves to us: saying how the connection stands, acknowledging frames, and applying them exactly.
+ * The socket's connection: shows its state, acknowledges frames and makes htmx's swaps exact.
  *
  * `connection` fires `open`, `close`, `frame` (after one or more frames were applied) and `accepted` (the server
- * stored a message; detail: its client_id).
+ * stored a message; `detail` is its client_id).
  */
 import { Pacing } from "./pacing.js";
 
@@ -11,7 +11,7 @@ export const connection = new EventTarget();
 const ACK_EVERY_FRAMES = 16;
 const ACK_AFTER_MS = 1000;
 const BANNER_AFTER_MS = 1500;
-const TRIES_BEFORE_ASKING = 3;
+const FAILURES_BEFORE_CHECK = 3;
 
 const banner = document.getElementById("connection");
 let socket = null;
@@ -22,55 +22,56 @@ export function isOpen() {
   return socket?.readyState === WebSocket.OPEN;
 }
 
-/** Sends one JSON object; false when there is no connection, and then nothing was sent. */
+/** Sends one JSON object; returns false, and sends nothing, if the connection is not open. */
 export function send(message) {
   if (!isOpen()) return false;
   socket.send(JSON.stringify(message));
   return true;
 }
 
-/** Names a message, so that sending it twice starts one turn. */
+/** Returns a new message ID; a message that is sent twice with the same ID starts only one turn. */
 export function newClientId() {
-  // randomUUID does not exist on plain http, where self-hosted servers often live.
+  // crypto.randomUUID is missing on plain http, which self-hosted servers often use.
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-function tell(name, detail) {
+function dispatch(name, detail) {
   connection.dispatchEvent(new CustomEvent(name, { detail }));
 }
 
-// --- acknowledgements: the server stops pushing when too many frames are unanswered --------------------------
+// --- acknowledgements: the server pauses while too many frames are not acknowledged --------------------------
 
-let due = null;
-let dueFrames = 0;
+let pendingAck = null;
+let pendingAckFrames = 0;
 let ackTimer = null;
 
 function acknowledge() {
   clearTimeout(ackTimer);
   ackTimer = null;
-  if (due) send({ action: "ack", ...due });
-  due = null;
-  dueFrames = 0;
+  if (pendingAck) send({ action: "ack", ...pendingAck });
+  pendingAck = null;
+  pendingAckFrames = 0;
 }
 
-function noteApplied({ turn, seq }) {
-  // Two turns may share one interval; each is acknowledged by itself.
-  if (due && due.turn !== turn) acknowledge();
-  due = { turn, seq };
-  dueFrames += 1;
-  if (dueFrames >= ACK_EVERY_FRAMES) acknowledge();
+function recordApplied({ turn, seq }) {
+  // An acknowledgement covers one turn, so a frame of another turn ends the current one.
+  if (pendingAck && pendingAck.turn !== turn) acknowledge();
+  pendingAck = { turn, seq };
+  pendingAckFrames += 1;
+  if (pendingAckFrames >= ACK_EVERY_FRAMES) acknowledge();
   else ackTimer ??= setTimeout(acknowledge, ACK_AFTER_MS);
 }
 
-// --- exactness -----------------------------------------------------------------------------------------------
+// --- exact swaps ---------------------------------------------------------------------------------------------
 
-const namesOf = (node) => Array.from(node.attributes, ({ name }) => name).filter((name) => name !== "open").join(" ");
+const attributeNames = (node) => Array.from(node.attributes, ({ name }) => name).filter((name) => name !== "open").join(" ");
 
 htmx.registerExtension("exact-morph", {
-  // A morph appends missing attributes in its own order; the page must have the bytes of a reload.
+  // A morph appends missing attributes at the end. The page's HTML must equal that of a reload, byte for byte, so all
+  // attributes are removed first if their order differs.
   htmx_before_morph_node: (element, { oldNode, newNode }) => {
     if (!oldNode.attributes || oldNode.hasAttribute("data-htmx-powered")) return;
-    if (namesOf(oldNode) === namesOf(newNode)) return;
+    if (attributeNames(oldNode) === attributeNames(newNode)) return;
     for (const { name } of Array.from(oldNode.attributes)) {
       if (name !== "open") oldNode.removeAttribute(name);
     }
@@ -81,54 +82,54 @@ const page = document.getElementById("conversation");
 
 const pacing = new Pacing((html, frames) => {
   htmx.swap({ sourceElement: page, target: page, swap: "none", text: html, transition: false });
-  for (const { accepted } of frames) if (accepted) tell("accepted", accepted);
-  tell("frame");
-  for (const frame of frames) if (frame.seq !== undefined) noteApplied(frame);
+  for (const { accepted } of frames) if (accepted) dispatch("accepted", accepted);
+  dispatch("frame");
+  for (const frame of frames) if (frame.seq !== undefined) recordApplied(frame);
 });
 
 document.addEventListener("htmx:before:ws:message", ({ detail }) => {
   const frame = detail.message.json;
   if (frame?.content === undefined) return;
-  // What hx-ws would do at once is done in time.
+  // hx-ws would apply the frame at once; the pacing decides when to apply it.
   detail.message.cancelled = true;
-  pacing.take(frame);
+  pacing.add(frame);
 });
 
-// --- the connection's state ----------------------------------------------------------------------------------
+// --- state of the connection ---------------------------------------------------------------------------------
 
 function reconnectNow() {
-  // hx-ws connects again at once when the page becomes visible, and has no other way to be asked.
+  // hx-ws has no function for this, but it reconnects at once when the page becomes visible.
   document.dispatchEvent(new Event("visibilitychange"));
 }
 
-/** A refused handshake looks like a dead network; asking for the page tells a log-out or a deletion from it. */
-async function askWhy() {
+/** Reloads after a log-out or a deletion. A refused handshake looks like a network failure, so the page is requested. */
+async function reloadIfRefused() {
   try {
-    const answer = await fetch(location.href, { redirect: "manual", cache: "no-store" });
-    if (answer.type === "opaqueredirect" || answer.status === 403 || answer.status === 404) location.reload();
+    const response = await fetch(location.href, { redirect: "manual", cache: "no-store" });
+    if (response.type === "opaqueredirect" || response.status === 403 || response.status === 404) location.reload();
   } catch {
-    // No network: hx-ws goes on trying.
+    // The network is down; hx-ws continues its attempts.
   }
 }
 
 document.addEventListener("htmx:after:ws:connection", ({ detail }) => {
-  // A snapshot may follow, and what waits is older.
+  // A snapshot may follow, so the waiting frames, which are older, must be applied before it.
   pacing.flush();
   socket = detail.connection.socket;
   failures = 0;
-  due = null;
+  pendingAck = null;
   clearTimeout(bannerTimer);
   bannerTimer = null;
   banner.hidden = true;
-  tell("open");
+  dispatch("open");
 });
 
 document.addEventListener("htmx:ws:close", () => {
   pacing.flush();
   failures += 1;
   bannerTimer ??= setTimeout(() => { banner.hidden = document.hidden; }, BANNER_AFTER_MS);
-  if (failures === TRIES_BEFORE_ASKING) askWhy();
-  tell("close");
+  if (failures === FAILURES_BEFORE_CHECK) reloadIfRefused();
+  dispatch("close");
 });
 
 document.addEventListener("visibilitychange", () => {

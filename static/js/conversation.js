@@ -1,4 +1,4 @@
-/** The conversation page's one entry: other modules are imported by path, so that each exists once. */
+/** Entry point of the conversation page. The other modules are imported by path, so that each is loaded only once. */
 import "./connection.js";
 import "./transcript.js";
 import "./settings.js";

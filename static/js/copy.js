@@ -1,37 +1,37 @@
-/** Copying: a code part, a message's text, and, by one button that floats over it, any code in a text. */
-const DONE_MS = 1500;
+/** Copy buttons: for a code part, for a message's text, and one floating button for code blocks inside a text. */
+const FEEDBACK_MS = 1500;
 const announcer = document.getElementById("announcer");
 
 async function copy(button, text) {
-  let words = "Copied";
+  let result = "Copied";
   try {
     await navigator.clipboard.writeText(text);
   } catch {
-    words = copyBySelection(text) ? "Copied" : "Not allowed";
+    result = copyBySelection(text) ? "Copied" : "Not allowed";
   }
-  announcer.textContent = words;
+  announcer.textContent = result;
   const label = button.dataset.label ?? button.textContent;
   button.dataset.label = label;
-  button.textContent = words;
+  button.textContent = result;
   setTimeout(() => {
     button.textContent = label;
     delete button.dataset.label;
-  }, DONE_MS);
+  }, FEEDBACK_MS);
 }
 
-/** The clipboard's own interface exists on https and localhost only. */
+/** Copies through a selection, because the Clipboard API exists only on https and localhost. */
 function copyBySelection(text) {
   const area = document.createElement("textarea");
   area.value = text;
   area.className = "visually-hidden";
   document.body.append(area);
   area.select();
-  const done = document.execCommand("copy");
+  const isCopied = document.execCommand("copy");
   area.remove();
-  return done;
+  return isCopied;
 }
 
-function textOf(button) {
+function textToCopy(button) {
   const part = button.closest("[data-part-kind]");
   if (part) return part.querySelector("pre").textContent;
   const message = button.closest("article");
@@ -41,31 +41,31 @@ function textOf(button) {
 
 document.addEventListener("click", ({ target }) => {
   const button = target.closest('button[data-action="copy"]');
-  if (button) copy(button, button === floating ? hovered.textContent : textOf(button));
+  if (button) copy(button, button === floatingButton ? hoveredCode.textContent : textToCopy(button));
 });
 
-// The transcript's HTML is the server's alone, byte for byte; so the button for code in a text stands outside of it.
-const floating = document.createElement("button");
-floating.type = "button";
-floating.id = "copy-code";
-floating.className = "quiet";
-floating.dataset.action = "copy";
-floating.textContent = "Copy";
-floating.hidden = true;
-document.body.append(floating);
-let hovered = null;
+// The transcript's HTML must equal the server's, byte for byte, so the button for code in a text is outside of it.
+const floatingButton = document.createElement("button");
+floatingButton.type = "button";
+floatingButton.id = "copy-code";
+floatingButton.className = "quiet";
+floatingButton.dataset.action = "copy";
+floatingButton.textContent = "Copy";
+floatingButton.hidden = true;
+document.body.append(floatingButton);
+let hoveredCode = null;
 
-function place() {
+function positionButton() {
   const view = document.getElementById("scroller").getBoundingClientRect();
-  const { top, right, bottom } = hovered?.getBoundingClientRect() ?? view;
-  floating.hidden = hovered === null || bottom < view.top + 40 || top > view.bottom - 40;
-  floating.style.top = `${Math.max(top, view.top) + 6}px`;
-  floating.style.left = `${right - floating.offsetWidth - 10}px`;
+  const { top, right, bottom } = hoveredCode?.getBoundingClientRect() ?? view;
+  floatingButton.hidden = hoveredCode === null || bottom < view.top + 40 || top > view.bottom - 40;
+  floatingButton.style.top = `${Math.max(top, view.top) + 6}px`;
+  floatingButton.style.left = `${right - floatingButton.offsetWidth - 10}px`;
 }
 
 document.addEventListener("pointerover", ({ target }) => {
-  if (target === floating) return;
-  hovered = target.closest('[data-part-kind="text"] pre');
-  place();
+  if (target === floatingButton) return;
+  hoveredCode = target.closest('[data-part-kind="text"] pre');
+  positionButton();
 });
-document.getElementById("scroller").addEventListener("scroll", () => { if (hovered) place(); }, { passive: true });
+document.getElementById("scroller").addEventListener("scroll", () => { if (hoveredCode) positionButton(); }, { passive: true });

@@ -1,6 +1,6 @@
-/** Which message of yours the box changes just now, and the draft that waits until that is over. */
-const words = document.getElementById("editing");
-const filesWords = words.querySelector(".files");
+/** The user's message that is being edited, and the draft that is restored afterwards. */
+const notice = document.getElementById("editing");
+const filesNotice = notice.querySelector(".files");
 
 /** `{message_id, draft: {text, files}}`, or null. */
 let state = null;
@@ -9,31 +9,31 @@ export function editing() {
   return state;
 }
 
-function show() {
-  words.hidden = state === null;
+function render() {
+  notice.hidden = state === null;
   const article = state && document.getElementById(`message-${state.message_id}`);
   const count = article?.querySelectorAll(".end :is(figure, .chip)").length ?? 0;
-  if (count === 0) filesWords.textContent = "";
-  else filesWords.textContent = count === 1 ? "Its file stays with it." : `Its ${count} files stay with it.`;
+  if (count === 0) filesNotice.textContent = "";
+  else filesNotice.textContent = count === 1 ? "Its file stays with it." : `Its ${count} files stay with it.`;
 }
 
-/** Begins, and gives the text to be changed; whoever was changing another message goes on with the first draft. */
+/** Starts editing and returns the message's text. If another message was being edited, its draft is kept. */
 export function beginEditing(article, draft) {
   state = { message_id: article.dataset.messageId, draft: state?.draft ?? draft };
-  show();
+  render();
   return article.querySelector(".said")?.textContent ?? "";
 }
 
-/** Ends, and gives the draft back that waited; null when nothing was being changed. */
+/** Ends editing and returns the draft from before; null if no message was being edited. */
 export function endEditing() {
   const draft = state?.draft ?? null;
   state = null;
-  show();
+  render();
   return draft;
 }
 
-/** Goes on after a reload. A message that has gone out of view cannot be changed, which the server says. */
-export function resumeEditing(kept) {
-  state = kept;
-  show();
+/** Continues editing after a reload. The server rejects the edit if the message is no longer in view. */
+export function resumeEditing(savedState) {
+  state = savedState;
+  render();
 }

@@ -1,4 +1,4 @@
-/** Thumbs under answers: htmx posts them through the form of their dialog, which also asks why. */
+/** Ratings of answers. htmx submits them through the form of the dialog that asks for a reason. */
 const dialog = document.getElementById("feedback");
 const form = dialog.querySelector("form");
 const { verdict, reason } = form.elements;
@@ -6,23 +6,23 @@ const error = dialog.querySelector(".error");
 const note = document.getElementById("composer-note");
 const announcer = document.getElementById("announcer");
 
-const WORDS = { good: "Rated as a good answer.", bad: "Rated as a bad answer.", none: "The rating was taken back." };
+const ANNOUNCEMENTS = { good: "Rated as a good answer.", bad: "Rated as a bad answer.", none: "The rating was removed." };
 
-/** The answer that the dialog is about. */
-let article = null;
+/** The answer whose rating the dialog shows. */
+let ratedArticle = null;
 
-function post(about, values, event) {
-  const target = `#${about.id}-rating`;
-  const url = `${location.pathname}messages/${about.dataset.messageId}/feedback/`;
+function post(article, values, event) {
+  const target = `#${article.id}-rating`;
+  const url = `${location.pathname}messages/${article.dataset.messageId}/feedback/`;
   error.replaceChildren();
   note.textContent = "";
   htmx.ajax("POST", url, { source: form, target, swap: "outerMorph", values, event });
 }
 
-function ask(about, said, why) {
-  article = about;
-  verdict.value = said;
-  reason.value = why;
+function openDialog(article, newVerdict, newReason) {
+  ratedArticle = article;
+  verdict.value = newVerdict;
+  reason.value = newReason;
   dialog.dataset.verdict = verdict.value;
   dialog.querySelector("h2").textContent = verdict.value === "good" ? "What was good?" : "What was wrong?";
   error.replaceChildren();
@@ -32,15 +32,16 @@ function ask(about, said, why) {
 
 document.addEventListener("click", ({ target }) => {
   const button = target.closest("button[data-action]");
-  const { action, verdict: pressed } = button?.dataset ?? {};
+  const { action, verdict: buttonVerdict } = button?.dataset ?? {};
   if (action === "rate") {
-    const about = button.closest("article");
-    post(about, { verdict: pressed, reason: "" });
-    if (pressed === "bad") ask(about, pressed, "");
+    const article = button.closest("article");
+    post(article, { verdict: buttonVerdict, reason: "" });
+    if (buttonVerdict === "bad") openDialog(article, buttonVerdict, "");
   } else if (action === "say-why") {
-    // The good one's button says what pressing it again would do.
+    // A button's verdict is the rating after a click. The first button has "none" if the answer is rated good.
     const isGood = button.parentElement.querySelector('[data-action="rate"]').dataset.verdict === "none";
-    ask(button.closest("article"), isGood ? "good" : "bad", button.hasAttribute("aria-label") ? button.textContent : "");
+    const currentReason = button.hasAttribute("aria-label") ? button.textContent : "";
+    openDialog(button.closest("article"), isGood ? "good" : "bad", currentReason);
   }
   if (action === "ready-reason") {
     reason.value = [reason.value.trim(), button.textContent].filter(Boolean).join(". ");
@@ -50,28 +51,28 @@ document.addEventListener("click", ({ target }) => {
 
 form.addEventListener("submit", (event) => {
   event.preventDefault();
-  if (article) post(article, {}, event);
+  if (ratedArticle) post(ratedArticle, {}, event);
 });
 
-/** A refusal is a sentence; anything else that is not the thumbs is not for a reader. */
-function sentenceOf({ status, raw }, text) {
+/** Returns the message for a failed request. A response with status 400 contains a message for the user. */
+function errorMessage({ status, raw }, text) {
   if (status === 400) return text;
   if (raw.redirected || status === 403) return "You are no longer logged in. Reload the page and log in.";
   return status === 404 ? "This answer is gone." : "This could not be saved. Try again.";
 }
 
-function say(sentence) {
-  (dialog.open ? error : note).textContent = sentence;
+function showError(message) {
+  (dialog.open ? error : note).textContent = message;
 }
 
 form.addEventListener("htmx:after:request", (event) => {
   const { response, text, request, sourceEvent } = event.detail.ctx;
   if (response.status === 200 && !response.raw.redirected) {
-    announcer.textContent = WORDS[request.body.get("verdict")];
+    announcer.textContent = ANNOUNCEMENTS[request.body.get("verdict")];
     if (sourceEvent.type === "submit") dialog.close();
     return;
   }
   event.preventDefault();
-  say(sentenceOf(response, text));
+  showError(errorMessage(response, text));
 });
-form.addEventListener("htmx:error", () => say("This could not be saved: no connection. Try again."));
+form.addEventListener("htmx:error", () => showError("This could not be saved: no connection. Try again."));

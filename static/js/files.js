@@ -1,14 +1,14 @@
 /**
- * Files chosen for the next message: uploaded at once, shown as chips, sent by id.
+ * Files for the next message: each is uploaded at once, shown as a chip, and sent by its id.
  *
- * `files` fires `change`, and `refused` (detail: a sentence).
+ * `files` fires `change` and `refused` (`detail` is a message for the user).
  */
 class Files extends EventTarget {
   #form = document.getElementById("composer");
   #chips = document.getElementById("files");
   #template = document.getElementById("file-template");
 
-  /** Of those that have arrived: `{id, name, size_bytes}`. */
+  /** Returns the uploaded files: `{id, name, size_bytes}`. */
   list() {
     return Array.from(this.#chips.children).filter(({ file }) => file).map(({ file }) => file);
   }
@@ -22,26 +22,26 @@ class Files extends EventTarget {
   }
 
   restore(list) {
-    for (const file of list) this.#arrive(this.#chip(file.name), file);
+    for (const file of list) this.#setUploaded(this.#addChip(file.name), file);
   }
 
-  /** Upload those that may be; of the others one `refused` tells. */
+  /** Uploads the files that are allowed, and fires one `refused` event for all others. */
   add(sources) {
     const refusals = [];
     for (const source of sources) {
-      const refusal = this.#refusal(source);
+      const refusal = this.#findRefusal(source);
       if (refusal) refusals.push(refusal);
       else this.#upload(source);
     }
     if (refusals.length) this.#refuse(refusals.join(" "));
   }
 
-  /** Why the server would not take it: known here, so that nobody waits for an upload in vain. */
-  #refusal(source) {
+  /** Returns why the server would refuse the file, or null, so that users do not wait for a useless upload. */
+  #findRefusal(source) {
     const { fileLimitBytes, filesLimit } = this.#form.dataset;
     const name = source.name || "pasted file";
     if (source.size > (Number(fileLimitBytes) || Infinity)) {
-      return `“${name}” is too large (${sizeInWords(source.size)}): a file may have ${sizeInWords(Number(fileLimitBytes))}.`;
+      return `“${name}” is too large (${formatSize(source.size)}): a file may have ${formatSize(Number(fileLimitBytes))}.`;
     }
     if (this.#chips.children.length >= (Number(filesLimit) || Infinity)) {
       return `“${name}” was not attached: a message may have ${filesLimit} files.`;
@@ -49,24 +49,24 @@ class Files extends EventTarget {
     return null;
   }
 
-  #refuse(sentence) {
-    this.dispatchEvent(new CustomEvent("refused", { detail: sentence }));
+  #refuse(message) {
+    this.dispatchEvent(new CustomEvent("refused", { detail: message }));
   }
 
   async #upload(source) {
-    const chip = this.#chip(source.name || "pasted file");
+    const chip = this.#addChip(source.name || "pasted file");
     const body = new FormData();
     body.append("file", source, source.name || "pasted");
     const headers = { "X-CSRFToken": this.#form.elements.csrfmiddlewaretoken.value, Accept: "application/json" };
     try {
-      const answer = await fetch(this.#form.dataset.uploadUrl, { method: "POST", body, headers });
-      const told = await answer.json().catch(() => ({}));
-      if (!answer.ok) throw new Error(told.detail ?? `${chip.file?.name ?? source.name} was refused by the server.`);
-      this.#arrive(chip, { id: told.id, name: told.name, size_bytes: told.size_bytes });
+      const response = await fetch(this.#form.dataset.uploadUrl, { method: "POST", body, headers });
+      const data = await response.json().catch(() => ({}));
+      if (!response.ok) throw new Error(data.detail ?? `${chip.file?.name ?? source.name} was refused by the server.`);
+      this.#setUploaded(chip, { id: data.id, name: data.name, size_bytes: data.size_bytes });
     } catch (failure) {
       chip.remove();
-      const sentence = failure instanceof TypeError ? `${source.name} could not be uploaded: no connection.` : failure.message;
-      this.#refuse(sentence);
+      const isNetworkError = failure instanceof TypeError;
+      this.#refuse(isNetworkError ? `${source.name} could not be uploaded: no connection.` : failure.message);
     }
     this.dispatchEvent(new Event("change"));
   }
@@ -76,7 +76,7 @@ class Files extends EventTarget {
     this.dispatchEvent(new Event("change"));
   }
 
-  #chip(name) {
+  #addChip(name) {
     const chip = this.#template.content.cloneNode(true).firstElementChild;
     chip.querySelector("bdi").textContent = name;
     chip.querySelector(".muted").textContent = "uploading…";
@@ -86,14 +86,14 @@ class Files extends EventTarget {
     return chip;
   }
 
-  #arrive(chip, file) {
+  #setUploaded(chip, file) {
     chip.file = file;
     chip.removeAttribute("aria-busy");
-    chip.querySelector(".muted").textContent = sizeInWords(file.size_bytes);
+    chip.querySelector(".muted").textContent = formatSize(file.size_bytes);
   }
 }
 
-function sizeInWords(size_bytes) {
+function formatSize(size_bytes) {
   if (size_bytes < 1024) return `${size_bytes} bytes`;
   if (size_bytes < 1024 ** 2) return `${(size_bytes / 1024).toFixed(1)} KB`;
   return `${Number((size_bytes / 1024 ** 2).toFixed(1))} MB`;
@@ -102,8 +102,8 @@ function sizeInWords(size_bytes) {
 export const files = new Files();
 
 const input = document.getElementById("file");
-const area = document.getElementById("conversation");
-const frame = document.querySelector("#composer .box");
+const dropArea = document.getElementById("conversation");
+const box = document.querySelector("#composer .box");
 
 input.addEventListener("change", () => {
   files.add(input.files);
@@ -122,14 +122,14 @@ document.getElementById("text").addEventListener("paste", (event) => {
   files.add(event.clipboardData.files);
 });
 
-area.addEventListener("dragover", (event) => {
+dropArea.addEventListener("dragover", (event) => {
   if (!event.dataTransfer.types.includes("Files")) return;
   event.preventDefault();
-  frame.dataset.drop = "";
+  box.dataset.drop = "";
 });
-area.addEventListener("dragleave", () => delete frame.dataset.drop);
-area.addEventListener("drop", (event) => {
-  delete frame.dataset.drop;
+dropArea.addEventListener("dragleave", () => delete box.dataset.drop);
+dropArea.addEventListener("drop", (event) => {
+  delete box.dataset.drop;
   if (!event.dataTransfer.files.length) return;
   event.preventDefault();
   files.add(event.dataTransfer.files);

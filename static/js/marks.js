@@ -1,4 +1,4 @@
-/** The menu of an entry in the list: pinning and archiving through htmx, and the way to the dialogs of sidebar.js. */
+/** The menu of an entry in the list: pins and archives through htmx, and opens the dialogs of sidebar.js. */
 import { connection } from "./connection.js";
 import { isLive } from "./transcript.js";
 
@@ -11,8 +11,8 @@ const notice = document.getElementById("sidebar-notice");
 const composerNote = document.getElementById("composer-note");
 const [pin, archive, ...dialogs] = menu.querySelectorAll("button");
 
-/** Of the list as it is shown, what the server needs to show it again. */
-function shownList() {
+/** Returns the parameters with which the server renders the current list. */
+function listParameters() {
   const { q, open } = document.getElementById("search").elements;
   const group = list.querySelector("[data-group]")?.dataset.group ?? "";
   return { q: q.value, group: q.value ? "" : group, open: open.value };
@@ -41,7 +41,7 @@ function openMenu(button) {
 
 function mark({ url, mark: name, value }) {
   composerNote.textContent = "";
-  htmx.ajax("POST", `${url}marks/`, { source: form, swap: "none", values: { [name]: value, ...shownList() } });
+  htmx.ajax("POST", `${url}marks/`, { source: form, swap: "none", values: { [name]: value, ...listParameters() } });
 }
 
 document.addEventListener("click", ({ target }) => {
@@ -52,13 +52,13 @@ document.addEventListener("click", ({ target }) => {
   if (action === "mark") mark(button.dataset);
 });
 
-let clearing = null;
+let clearTimer = null;
 
-function noteChange() {
+function handleChange() {
   notice.querySelector("button")?.focus();
-  clearTimeout(clearing);
-  // Undoing is in the list of archived ones as well.
-  clearing = setTimeout(() => notice.replaceChildren(), NOTICE_MS);
+  clearTimeout(clearTimer);
+  // After this time, the list of archived conversations still offers to restore the conversation.
+  clearTimer = setTimeout(() => notice.replaceChildren(), NOTICE_MS);
 }
 
 form.addEventListener("htmx:after:request", (event) => {
@@ -67,14 +67,14 @@ form.addEventListener("htmx:after:request", (event) => {
   event.preventDefault();
   composerNote.textContent = "This could not be saved. Reload the page and try again.";
 });
-form.addEventListener("htmx:after:swap", noteChange);
+form.addEventListener("htmx:after:swap", handleChange);
 form.addEventListener("htmx:error", () => { composerNote.textContent = "This could not be saved: no connection. Try again."; });
 
-// Who asks in an archived conversation uses it again.
+// A new message restores an archived conversation.
 connection.addEventListener("frame", () => {
   const banner = document.getElementById("archived");
   if (banner.hidden || !isLive()) return;
   banner.hidden = true;
-  const parameters = new URLSearchParams(shownList());
+  const parameters = new URLSearchParams(listParameters());
   htmx.ajax("GET", `/conversations/?${parameters}`, { target: list, swap: "innerMorph" });
 });

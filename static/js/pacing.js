@@ -1,38 +1,41 @@
 /**
- * How often the page changes while an answer comes: as often as a sixteenth of its main thread's time allows, much as the
- * server does with its core. A slow machine, or one without a graphics card, shows the same text in fewer steps.
+ * Limits how often the page changes while an answer streams, so that changes take at most a sixteenth of the main
+ * thread's time. A slow machine, or one without a graphics card, shows the same text in fewer steps.
  *
- * A frame that only brings more of one text waits for its turn, and what it says is merged with what waits already.
- * Any other frame is shown at once, after what waits: a question, a new part, a graph, the end.
+ * A frame that only extends one text waits, and is merged with the frames that already wait. Any other frame (such as a
+ * question, a new part, a graph or the end) is shown at once, after the waiting frames.
  */
 const SHARE = 1 / 16;
-/** However slow the machine is. */
-const LONGEST_WAIT_MS = 200;
+/** Upper limit for the pause between two changes, for very slow machines. */
+const PAUSE_LIMIT_MS = 200;
 
 const SWAP = /<hx-partial hx-target="#(\S+)" hx-swap="(\w+)">.*?<\/hx-partial>/gs;
 
-/** Each swap of a frame: its HTML, and what it does where. */
-function swapsOf(content) {
-  return Array.from(content.matchAll(SWAP), ([html, target, way]) => ({ html, target, way }));
+/** Returns the swaps of a frame: the HTML, target and method (`hx-swap`) of each. */
+function parseSwaps(content) {
+  return Array.from(content.matchAll(SWAP), ([html, target, method]) => ({ html, target, method }));
 }
 
-/** What a frame adds to the closed blocks before a tail, and its new tail; null where it does anything else. */
-function growthIn(content) {
-  const swaps = swapsOf(content);
+/** Returns the closed blocks and the new tail of a frame that only extends one text; null for any other frame. */
+function parseGrowth(content) {
+  const swaps = parseSwaps(content);
   const tail = swaps.at(-1);
-  if (tail?.way !== "innerMorph" || !tail.target.endsWith("-tail")) return null;
+  if (tail?.method !== "innerMorph" || !tail.target.endsWith("-tail")) return null;
   const closed = swaps.slice(0, -1);
-  if (closed.some(({ target, way }) => target !== tail.target || way !== "beforebegin")) return null;
-  return { target: tail.target, closed: closed.map(({ html }) => html).join(""), tail: tail.html };
+  if (closed.some(({ target, method }) => target !== tail.target || method !== "beforebegin")) return null;
+  return { target: tail.target, closedHtml: closed.map(({ html }) => html).join(""), tailHtml: tail.html };
 }
 
-/** Shows frames in their order by `show`, which is given a frame's HTML and the frames that it stands for. */
+/** Shows frames in order by calling `show(html, frames)` with the HTML of one or more merged frames. */
 export class Pacing {
   #show;
+  /** The merged growth that waits, or null. */
   #growth = null;
+  /** The frames that wait. */
   #frames = [];
   #timer = null;
-  #drawnAt = 0;
+  #shownAt = 0;
+  /** Mean cost of a change in main-thread time. */
   #costMs = 0;
   #isPainted = true;
 
@@ -40,59 +43,59 @@ export class Pacing {
     this.#show = show;
   }
 
-  /** Take one frame. */
-  take(frame) {
-    const growth = growthIn(frame.content);
+  /** Adds a frame, which is shown now or later. */
+  add(frame) {
+    const growth = parseGrowth(frame.content);
     if (growth === null || (this.#growth && this.#growth.target !== growth.target)) this.flush();
     if (growth === null) {
-      this.#draw(frame.content, [frame]);
+      this.#showNow(frame.content, [frame]);
       return;
     }
-    if (this.#growth) growth.closed = this.#growth.closed + growth.closed;
+    if (this.#growth) growth.closedHtml = this.#growth.closedHtml + growth.closedHtml;
     this.#growth = growth;
     this.#frames.push(frame);
-    this.#plan();
+    this.#schedule();
   }
 
-  /** Show what waits, now or when it is due: after the last change has been painted. */
-  #plan() {
-    const pauseMs = this.#isPainted ? Math.min(this.#costMs / SHARE, LONGEST_WAIT_MS) : LONGEST_WAIT_MS;
-    const waitMs = this.#drawnAt + pauseMs - performance.now();
+  /** Shows the waiting frames now, or when the pause after the last painted change is over. */
+  #schedule() {
+    const pauseMs = this.#isPainted ? Math.min(this.#costMs / SHARE, PAUSE_LIMIT_MS) : PAUSE_LIMIT_MS;
+    const delayMs = this.#shownAt + pauseMs - performance.now();
     clearTimeout(this.#timer);
-    if (waitMs <= 0) this.flush();
-    else this.#timer = setTimeout(() => this.flush(), waitMs);
+    if (delayMs <= 0) this.flush();
+    else this.#timer = setTimeout(() => this.flush(), delayMs);
   }
 
-  /** Show what waits. */
+  /** Shows the waiting frames now. */
   flush() {
     clearTimeout(this.#timer);
     this.#timer = null;
     if (this.#growth === null) return;
-    const html = this.#growth.closed + this.#growth.tail;
+    const html = this.#growth.closedHtml + this.#growth.tailHtml;
     const frames = this.#frames;
     this.#growth = null;
     this.#frames = [];
-    this.#draw(html, frames);
+    this.#showNow(html, frames);
   }
 
-  #draw(html, frames) {
-    this.#drawnAt = performance.now();
+  #showNow(html, frames) {
+    this.#shownAt = performance.now();
     this.#isPainted = false;
     this.#show(html, frames);
-    const scriptMs = performance.now() - this.#drawnAt;
+    const scriptMs = performance.now() - this.#shownAt;
     requestAnimationFrame(() => {
-      const beganAt = performance.now();
-      // The first task after the browser has laid out and painted.
+      const frameStart = performance.now();
+      // The message arrives in the first task after the browser's layout and paint.
       const { port1, port2 } = new MessageChannel();
-      port1.onmessage = () => this.#note(scriptMs + performance.now() - beganAt);
+      port1.onmessage = () => this.#recordCost(scriptMs + performance.now() - frameStart);
       port2.postMessage(null);
     });
   }
 
-  #note(costMs) {
-    // The mean of this one and those before: one graph must not stop the text that follows it.
+  #recordCost(costMs) {
+    // A running mean: a single expensive change, such as a graph, must not delay the text after it for long.
     this.#costMs = (this.#costMs + costMs) / 2;
     this.#isPainted = true;
-    if (this.#growth) this.#plan();
+    if (this.#growth) this.#schedule();
   }
 }

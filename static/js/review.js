@@ -1,93 +1,124 @@
-/** Keys of the review queue and of a conversation's page; labels in use; versions by their arrows. */
-const keys = document.getElementById("keys");
-const rows = () => Array.from(document.querySelectorAll("#result_list tbody th a"));
-const link = (id) => document.getElementById(id)?.click();
-const isPage = document.getElementById("history") !== null;
+/** The review queue and the review page: keyboard shortcuts, label buttons and links to other versions. */
+const isReviewPage = document.getElementById("history") !== null;
 
-/** One up or down in the list; the first step goes to its beginning. */
-function step(by) {
-  const all = rows();
-  const at = all.indexOf(document.activeElement);
-  all[Math.min(Math.max(at + by, 0), all.length - 1)]?.focus();
+// Keyboard shortcuts
+
+const shortcutsDialog = document.getElementById("keys");
+
+function clickElement(id) {
+  document.getElementById(id)?.click();
+}
+
+/** Move the focus up or down in the list. If no row has the focus, focus the first one. */
+function moveFocus(offset) {
+  const rows = Array.from(document.querySelectorAll("#result_list tbody th a"));
+  const current = rows.indexOf(document.activeElement);
+  rows[Math.min(Math.max(current + offset, 0), rows.length - 1)]?.focus();
 }
 
 function decide(verdict) {
   document.querySelector(`[data-verdict="${verdict}"]`)?.click();
 }
 
-function write() {
-  document.getElementById(isPage ? "note" : "searchbar")?.focus();
+function focusTextField() {
+  document.getElementById(isReviewPage ? "note" : "searchbar")?.focus();
 }
 
-const next = () => (isPage ? link("next-link") : step(1));
-const previous = () => (isPage ? link("previous-link") : step(-1));
-const showKeys = () => keys?.showModal();
+function openNext() {
+  if (isReviewPage) clickElement("next-link");
+  else moveFocus(1);
+}
 
-const doings = { n: next, j: next, p: previous, k: previous, "/": write, "?": showKeys };
-if (isPage) {
-  doings.a = () => decide("approved");
-  doings.f = () => decide("flagged");
-  doings.e = write;
-  doings.u = () => link("queue-link");
+function openPrevious() {
+  if (isReviewPage) clickElement("previous-link");
+  else moveFocus(-1);
+}
+
+function showShortcuts() {
+  shortcutsDialog?.showModal();
+}
+
+const shortcuts = {
+  n: openNext,
+  j: openNext,
+  p: openPrevious,
+  k: openPrevious,
+  "/": focusTextField,
+  "?": showShortcuts,
+};
+if (isReviewPage) {
+  shortcuts.a = () => decide("approved");
+  shortcuts.f = () => decide("flagged");
+  shortcuts.e = focusTextField;
+  shortcuts.u = () => clickElement("queue-link");
 }
 
 document.addEventListener("keydown", (event) => {
   const { key, ctrlKey, metaKey, altKey, target, repeat, isComposing } = event;
   if (ctrlKey || metaKey || altKey || repeat || isComposing) return;
-  // Behind an open dialog nothing has the focus, and who types wants letters.
+  // A key belongs to an open dialog, or to the text field that has the focus.
   if (document.querySelector("dialog[open]")) return;
   if (target.closest("input:not([type=checkbox], [type=submit]), textarea, select, [contenteditable]")) return;
-  const doing = doings[key];
-  if (!doing) return;
+  const runShortcut = shortcuts[key];
+  if (!runShortcut) return;
   event.preventDefault();
-  doing();
+  runShortcut();
 });
 
 for (const button of document.querySelectorAll("[data-keys]")) {
   button.hidden = false;
-  button.addEventListener("click", showKeys);
+  button.addEventListener("click", showShortcuts);
 }
 
-// A form that is on its way is not sent twice.
+// Verdict form
+
 const form = document.getElementById("verdict-form");
-let isSent = false;
+let isSubmitted = false;
 form?.addEventListener("submit", (event) => {
-  if (isSent) event.preventDefault();
-  isSent = true;
+  // A second click must not submit the same verdict twice.
+  if (isSubmitted) event.preventDefault();
+  isSubmitted = true;
 });
-// The page as the browser kept it, when one comes back to it.
-window.addEventListener("pageshow", () => { isSent = false; });
+// The browser may restore the page from its back/forward cache, with `isSubmitted` still set.
+window.addEventListener("pageshow", () => { isSubmitted = false; });
 
-const labels = document.getElementById("labels");
-const words = () => labels.value.split(",").map((word) => word.trim()).filter(Boolean);
+const labelsInput = document.getElementById("labels");
 
-function markLabels() {
-  const chosen = words().map((word) => word.toLowerCase());
+function enteredLabels() {
+  return labelsInput.value.split(",").map((label) => label.trim()).filter(Boolean);
+}
+
+function updateLabelButtons() {
+  const entered = enteredLabels().map((label) => label.toLowerCase());
   for (const button of document.querySelectorAll("[data-label]")) {
-    button.setAttribute("aria-pressed", chosen.includes(button.dataset.label.toLowerCase()));
+    button.setAttribute("aria-pressed", entered.includes(button.dataset.label.toLowerCase()));
   }
 }
 
-if (labels) {
+/** Add a label to the text field, or remove it if it is there. */
+function toggleLabel(label) {
+  const entered = enteredLabels();
+  const others = entered.filter((word) => word.toLowerCase() !== label.toLowerCase());
+  labelsInput.value = (others.length < entered.length ? others : [...entered, label]).join(", ");
+  updateLabelButtons();
+}
+
+if (labelsInput) {
   for (const button of document.querySelectorAll("[data-label]")) {
     button.disabled = false;
-    button.addEventListener("click", () => {
-      const { label } = button.dataset;
-      const others = words().filter((word) => word.toLowerCase() !== label.toLowerCase());
-      labels.value = (others.length < words().length ? others : [...others, label]).join(", ");
-      markLabels();
-    });
+    button.addEventListener("click", () => toggleLabel(button.dataset.label));
   }
-  labels.addEventListener("input", markLabels);
-  markLabels();
+  labelsInput.addEventListener("input", updateLabelButtons);
+  updateLabelButtons();
 }
 
-/** The arrows of a message with versions lead to the page of the other one. */
+// Versions: the arrows of a message open the review page of the other version.
+
 const transcript = document.getElementById("transcript");
 transcript?.addEventListener("click", ({ target }) => {
   const button = target.closest('button[data-action="switch"]');
   if (!button?.dataset.messageId) return;
-  const url = new URL(transcript.dataset.here, location.href);
+  const url = new URL(transcript.dataset.pageUrl, location.href);
   url.searchParams.set("version", button.dataset.messageId);
   location.assign(url);
 });

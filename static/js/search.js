@@ -1,6 +1,6 @@
 /**
- * The search box over the list: htmx asks while one types; here are the keys. `/` and Ctrl+K lead to the box, the
- * arrows from it through the list, Escape back to the list of all.
+ * Keyboard control of the search box above the list; htmx sends the queries while the user types. `/` and Ctrl+K focus
+ * the box, the arrow keys move through the list, and Escape clears the query.
  */
 const form = document.getElementById("search");
 const box = form.elements.q;
@@ -9,7 +9,7 @@ const announcer = document.getElementById("announcer");
 const links = () => Array.from(list.querySelectorAll("li > a"));
 
 function focusBox() {
-  // On a phone the box is in the drawer.
+  // On a phone, the box is inside the closed drawer.
   const opener = document.querySelector('[data-action="open-sidebar"]');
   if (opener.offsetParent && opener.getAttribute("aria-expanded") === "false") opener.click();
   box.focus();
@@ -21,33 +21,33 @@ function clear() {
   box.dispatchEvent(new Event("input", { bubbles: true }));
 }
 
-/** One up or down from the box or a link; above the first one is the box. */
-function step(by) {
+/** Moves the focus up (-1) or down (1) between the box and the links below it. */
+function moveFocus(offset) {
   const all = links();
-  const next = all.indexOf(document.activeElement) + by;
-  if (next < 0) box.focus();
-  else all[Math.min(next, all.length - 1)]?.focus();
+  const index = all.indexOf(document.activeElement) + offset;
+  if (index < 0) box.focus();
+  else all[Math.min(index, all.length - 1)]?.focus();
 }
 
 document.addEventListener("keydown", (event) => {
   const { key, ctrlKey, metaKey, altKey, target } = event;
   const isCombination = (ctrlKey || metaKey) && !altKey && key.toLowerCase() === "k";
   const isSlash = key === "/" && !ctrlKey && !metaKey && !altKey && !target.closest("input, textarea, select, [contenteditable]");
-  // Behind an open dialog nothing has the focus.
+  // An open dialog makes the elements behind it inert.
   if (!(isCombination || isSlash) || document.querySelector("dialog[open]")) return;
   event.preventDefault();
   focusBox();
 });
 
 document.getElementById("sidebar").addEventListener("keydown", (event) => {
-  // Keys that an input method takes are not meant for us.
+  // Ignores keys of an input method's composition.
   if (event.isComposing || (event.target !== box && !list.contains(event.target))) return;
-  if (event.key === "ArrowDown") step(1);
-  else if (event.key === "ArrowUp" && event.target !== box) step(-1);
+  if (event.key === "ArrowDown") moveFocus(1);
+  else if (event.key === "ArrowUp" && event.target !== box) moveFocus(-1);
   else if (event.key === "Escape" && box.value) {
     clear();
     box.focus();
-    // What is left open is the drawer; the next Escape is for that.
+    // Keeps the drawer open; the next Escape closes it.
     event.stopImmediatePropagation();
   } else return;
   event.preventDefault();

@@ -1,6 +1,6 @@
 /**
- * The conversation's settings: two choices in the composer that save themselves, and the dialog that has them all.
- * What was saved is what each control falls back to.
+ * The conversation's settings: two selects in the composer that are saved at once, and a dialog with all settings.
+ * Each control remembers its saved value and returns to it if a change is rejected.
  */
 const form = document.getElementById("settings");
 const modelChoice = document.querySelector('select[name="model"]');
@@ -13,24 +13,24 @@ const error = dialog.querySelector(".error");
 const note = document.getElementById("composer-note");
 const announcer = document.getElementById("announcer");
 
-/** The sentence that says why `fields` were not saved; empty when they were. */
+/** Saves the fields; returns an error message, or an empty string if they were saved. */
 async function save(fields) {
-  // A body of this kind keeps line breaks as they are.
+  // Unlike multipart form data, this encoding preserves line breaks.
   const body = new URLSearchParams(fields);
   const headers = { "X-CSRFToken": form.elements.csrfmiddlewaretoken.value, Accept: "text/plain" };
   try {
-    const answer = await fetch(form.action, { method: "POST", body, headers, redirect: "manual" });
-    if (answer.status === 204) return "";
-    if (answer.status === 400) return await answer.text();
-    if (answer.type === "opaqueredirect" || answer.status === 403) return "You are no longer logged in. Reload the page and log in.";
+    const response = await fetch(form.action, { method: "POST", body, headers, redirect: "manual" });
+    if (response.status === 204) return "";
+    if (response.status === 400) return await response.text();
+    if (response.type === "opaqueredirect" || response.status === 403) return "You are no longer logged in. Reload the page and log in.";
     return "This could not be saved. Try again.";
   } catch {
     return "This could not be saved: no connection. Try again.";
   }
 }
 
-/** Shows a saved value wherever it is shown, as what to fall back to. */
-function remember(name, value) {
+/** Shows a saved value in all its controls, as the value to return to. */
+function applySaved(name, value) {
   const select = form.elements[name];
   if (select) {
     if (!select.value.startsWith("once-")) select.value = value;
@@ -45,10 +45,10 @@ function remember(name, value) {
 async function saveChoice({ currentTarget: select }) {
   const { name, value } = select;
   if (value.startsWith("once-")) return;
-  const sentence = await save({ [name]: value });
-  if (!sentence) remember(name, value);
+  const errorMessage = await save({ [name]: value });
+  if (!errorMessage) applySaved(name, value);
   else if (select.value === value) select.value = select.dataset.saved;
-  note.textContent = sentence;
+  note.textContent = errorMessage;
 }
 
 modelChoice.addEventListener("change", saveChoice);
@@ -56,7 +56,7 @@ codeChoice.addEventListener("change", saveChoice);
 
 // --- code for the next message only ------------------------------------------------------------------------------
 
-/** `on` or `off` for the next message alone; empty: as the conversation has it. */
+/** Returns `on` or `off` for the next message only; empty if the conversation's setting applies. */
 export function codeOnce() {
   return codeChoice.value.startsWith("once-") ? codeChoice.value.slice("once-".length) : "";
 }
@@ -71,18 +71,18 @@ export function endCodeOnce() {
 
 // --- the dialog --------------------------------------------------------------------------------------------------
 
-function count() {
+function showSize() {
   const limit_bytes = Number(instruction.dataset.limitBytes);
   const size_bytes = new TextEncoder().encode(instruction.value).length;
   size.textContent = `${(size_bytes / 1024).toFixed(1)} of ${limit_bytes / 1024} KB`;
   size.toggleAttribute("data-over", size_bytes > limit_bytes);
 }
 
-instruction.addEventListener("input", count);
+instruction.addEventListener("input", showSize);
 dialogForm.addEventListener("reset", () => error.replaceChildren());
 document.addEventListener("click", ({ target }) => {
   if (!target.closest('[data-action="settings"]')) return;
-  count();
+  showSize();
   dialog.showModal();
   dialogForm.querySelector('[name="model"]:checked')?.closest("label").scrollIntoView({ block: "nearest" });
 });
@@ -91,10 +91,10 @@ dialogForm.addEventListener("submit", async (event) => {
   event.preventDefault();
   const fields = new FormData(dialogForm);
   fields.delete("csrfmiddlewaretoken");
-  const sentence = await save(fields);
-  error.textContent = sentence;
-  if (sentence) return;
-  for (const [name, value] of fields) remember(name, value);
+  const errorMessage = await save(fields);
+  error.textContent = errorMessage;
+  if (errorMessage) return;
+  for (const [name, value] of fields) applySaved(name, value);
   announcer.textContent = "Settings saved.";
   dialog.close();
 });

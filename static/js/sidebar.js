@@ -1,15 +1,15 @@
-/** The sidebar: a drawer on a phone, and the dialogs that rename and delete. */
+/** The sidebar, which is a drawer on a phone, and the dialogs that rename and delete a conversation. */
 const sidebar = document.getElementById("sidebar");
 const opener = document.querySelector('[data-action="open-sidebar"]');
 
-function setOpen(open) {
-  sidebar.toggleAttribute("data-open", open);
-  opener.setAttribute("aria-expanded", String(open));
-  if (open) sidebar.querySelector("a, button").focus();
+function setOpen(isOpen) {
+  sidebar.toggleAttribute("data-open", isOpen);
+  opener.setAttribute("aria-expanded", String(isOpen));
+  if (isOpen) sidebar.querySelector("a, button").focus();
   else opener.focus();
 }
 
-function ask(dialogId, { url, title }) {
+function openDialog(dialogId, { url, title }) {
   const dialog = document.getElementById(dialogId);
   const form = dialog.querySelector("form");
   form.action = url;
@@ -23,8 +23,8 @@ document.addEventListener("click", ({ target }) => {
   const { action, url, title } = target.closest("[data-action]")?.dataset ?? {};
   if (action === "open-sidebar") setOpen(true);
   if (action === "close-sidebar") setOpen(false);
-  if (action === "rename" || action === "delete") ask(action, { url, title });
-  // A click on the dialog itself is one beside its content.
+  if (action === "rename" || action === "delete") openDialog(action, { url, title });
+  // A click whose target is the dialog itself is outside its content.
   if (action === "close-dialog" || target.tagName === "DIALOG") target.closest("dialog").close();
 });
 

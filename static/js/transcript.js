@@ -1,8 +1,8 @@
-/** The transcript's behaviour: staying at its end, buttons of messages, words for screen readers. */
+/** The transcript: scrolling with its end, the buttons of messages, and announcements for screen readers. */
 import { connection, send } from "./connection.js";
 
 const NEAR_PX = 48;
-const LIVE = '[data-status="queued"], [data-status="running"]';
+const LIVE = '[data-status="queued"], [data-status="running"], [data-status="waiting"]';
 const transcript = () => document.getElementById("transcript");
 const scroller = document.getElementById("scroller");
 const jump = document.getElementById("jump");
@@ -10,67 +10,67 @@ const announcer = document.getElementById("announcer");
 const note = document.getElementById("composer-note");
 const error = document.getElementById("composer-error");
 
-/** Whether an answer is being written. */
+/** Returns whether an answer is being written or waits for a decision. */
 export function isLive() {
   return transcript().querySelector(LIVE) !== null;
 }
 
-// --- the end stays in view until the reader scrolls up ------------------------------------------------------------
+// --- scrolling: the end stays in view until the reader scrolls up -------------------------------------------------
 
-let pinned = true;
-let lastTop = 0;
+let isPinned = true;
+let lastScrollTop = 0;
 
-/** Shows the end and stays there. */
+/** Scrolls to the end and keeps it in view. */
 export function pin() {
-  pinned = true;
+  isPinned = true;
   jump.hidden = true;
   scroller.scrollTop = scroller.scrollHeight;
 }
 
-/** Whether the reader still wants the end. */
-function look() {
+/** Updates `isPinned` from the scroll position. */
+function updatePinned() {
   const { scrollTop, scrollHeight, clientHeight } = scroller;
-  // Growth alone never unpins: only a reader makes scrollTop smaller.
-  if (scrollHeight - scrollTop - clientHeight < NEAR_PX) pinned = true;
-  else if (scrollTop < lastTop) pinned = false;
-  lastTop = scrollTop;
-  // Setting what is set already would be a change to the browser.
-  if (jump.hidden !== pinned) jump.hidden = pinned;
+  // Growth alone never unpins, because only a reader decreases scrollTop.
+  if (scrollHeight - scrollTop - clientHeight < NEAR_PX) isPinned = true;
+  else if (scrollTop < lastScrollTop) isPinned = false;
+  lastScrollTop = scrollTop;
+  // The browser treats every assignment as a change, even of the same value.
+  if (jump.hidden !== isPinned) jump.hidden = isPinned;
 }
 
-function follow() {
-  // A reader may have scrolled up whose event is still to come.
-  if (pinned) look();
-  if (!pinned) return;
+function scrollToEndIfPinned() {
+  // The reader may have scrolled up before the scroll event was dispatched.
+  if (isPinned) updatePinned();
+  if (!isPinned) return;
   scroller.scrollTop = scroller.scrollHeight;
-  lastTop = scroller.scrollTop;
+  lastScrollTop = scroller.scrollTop;
 }
 
-scroller.addEventListener("scroll", look);
+scroller.addEventListener("scroll", updatePinned);
 
-const grown = new ResizeObserver(follow);
-grown.observe(scroller);
-grown.observe(transcript());
-// Before the browser draws a frame, not while it does: what scrolls then has a second one drawn, for its event.
-connection.addEventListener("frame", follow);
-// An address that names a message, as search's do, is of a reader who wants to see that one.
-const named = location.hash && document.getElementById(location.hash.slice(1));
-if (named) {
-  pinned = false;
-  named.scrollIntoView();
+const resizeObserver = new ResizeObserver(scrollToEndIfPinned);
+resizeObserver.observe(scroller);
+resizeObserver.observe(transcript());
+// Scrolls before the browser starts to draw. Scrolling in the resize observer makes it draw a second time.
+connection.addEventListener("frame", scrollToEndIfPinned);
+// Links from search results name a message in the URL's hash; it is shown instead of the end.
+const linkedMessage = location.hash && document.getElementById(location.hash.slice(1));
+if (linkedMessage) {
+  isPinned = false;
+  linkedMessage.scrollIntoView();
 } else pin();
 
-// --- what a screen reader hears: the state, not each word ---------------------------------------------------------
+// --- announcements for screen readers: the status, not each word --------------------------------------------------
 
 const lastStatus = () => transcript().querySelector('[data-role="model"]:last-child')?.dataset.status ?? "";
-let announced = lastStatus();
+let announcedStatus = lastStatus();
 
 function announce() {
   const status = lastStatus();
-  if (status === announced) return;
-  announced = status;
-  const words = { queued: "An answer is being written.", running: "An answer is being written.", done: "The answer is complete." };
-  announcer.textContent = words[status] ?? transcript().querySelector(".message:last-child .status p")?.textContent ?? "";
+  if (status === announcedStatus) return;
+  announcedStatus = status;
+  const announcements = { queued: "An answer is being written.", running: "An answer is being written.", done: "The answer is complete." };
+  announcer.textContent = announcements[status] ?? transcript().querySelector(".message:last-child .status p")?.textContent ?? "";
   if (!isLive()) note.textContent = "";
 }
 
@@ -80,37 +80,38 @@ connection.addEventListener("frame", () => {
   if (document.title !== title) document.title = title;
 });
 
-// --- versions: the article whose arrow was used stays where it is, and its arrow keeps the focus ----------------------
+// --- versions: after a switch, the message keeps its position on the screen, and its button keeps the focus ---------
 
-let turning = null;
+/** `{message_id, way, top}` of the message that is being switched, or null. */
+let versionSwitch = null;
 
-function keepPlace() {
-  const article = turning && document.getElementById(`message-${turning.message_id}`);
-  if (error.textContent.trim()) turning = null;
-  if (!turning || !article) return;
-  pinned = false;
-  scroller.scrollTop += article.getBoundingClientRect().top - turning.top;
-  const arrows = Array.from(article.querySelectorAll('[data-action="switch"]:enabled'));
-  (arrows.find(({ dataset }) => dataset.way === turning.way) ?? arrows[0])?.focus({ preventScroll: true });
+function restorePosition() {
+  const article = versionSwitch && document.getElementById(`message-${versionSwitch.message_id}`);
+  if (error.textContent.trim()) versionSwitch = null;
+  if (!versionSwitch || !article) return;
+  isPinned = false;
+  scroller.scrollTop += article.getBoundingClientRect().top - versionSwitch.top;
+  const buttons = Array.from(article.querySelectorAll('[data-action="switch"]:enabled'));
+  (buttons.find(({ dataset }) => dataset.way === versionSwitch.way) ?? buttons[0])?.focus({ preventScroll: true });
   announcer.textContent = `Version ${article.querySelector(".versions span").textContent}`;
-  turning = null;
+  versionSwitch = null;
 }
 
-connection.addEventListener("frame", keepPlace);
+connection.addEventListener("frame", restorePosition);
 
 // --- buttons -------------------------------------------------------------------------------------------------------
 
-const SENT = ["stop", "regenerate", "continue", "switch"];
+const SOCKET_ACTIONS = ["stop", "regenerate", "continue", "switch"];
 
 document.addEventListener("click", ({ target }) => {
   const button = target.closest("button[data-action]");
   const { action, messageId, codeExecution, way } = button?.dataset ?? {};
   if (action === "jump") pin();
-  if (!SENT.includes(action)) return;
+  if (!SOCKET_ACTIONS.includes(action)) return;
   error.replaceChildren();
-  // What is undefined is not in the JSON.
+  // JSON.stringify omits undefined values.
   if (!send({ action, message_id: messageId, code_execution: codeExecution })) note.textContent = "No connection. Try again when it is back.";
   else if (action === "stop") note.textContent = "Stopping…";
-  else if (action === "switch") turning = { message_id: messageId, way, top: button.closest("article").getBoundingClientRect().top };
+  else if (action === "switch") versionSwitch = { message_id: messageId, way, top: button.closest("article").getBoundingClientRect().top };
   else pin();
 });

@@ -1,25 +1,26 @@
-"""What staff see and may do."""
+"""The admin pages of attachments: what staff may see and do."""
 
 from __future__ import annotations
 
 import pytest
 from django.contrib.admin.models import LogEntry
-from django.contrib.auth.models import Permission, User
+from django.contrib.auth.models import Permission
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
 from attachments.models import Attachment, PendingUpload
-from attachments.store import new_pending
-from attachments.uploads import attempt
-from tests.attachments.conftest import new_graph
-from tests.attachments.fault_proxy import FaultProxy
+from attachments.store import create_attachment
+from attachments.uploads import attempt_upload
+from chat.models import User
+from tests.attachments.conftest import create_graph
+from tests.attachments.fault_proxy import Fault, FaultProxy
 
 LISTS = ["/admin/attachments/attachment/", "/admin/attachments/pendingupload/"]
 
 
 @pytest.fixture
 def staff(client: Client, db: None) -> Client:
-    """The browser of someone who may view and retry, and no more."""
+    """Return the client of a staff user who may only view rows and retry uploads."""
     user = User.objects.create_user("staff", is_staff=True)
     names = ["view_attachment", "view_pendingupload", "change_pendingupload"]
     user.user_permissions.set(Permission.objects.filter(codename__in=names))
@@ -27,37 +28,37 @@ def staff(client: Client, db: None) -> Client:
     return client
 
 
-def test_waiting_attachments_stand_first(staff: Client, owner: User) -> None:
-    stored, waiting = new_graph(owner, 1), new_graph(owner, 2)
-    attempt(stored.pk)
+def test_pending_attachments_are_listed_first(staff: Client, owner: User) -> None:
+    stored, waiting = create_graph(owner, 1), create_graph(owner, 2)
+    attempt_upload(stored.pk)
     page = staff.get(LISTS[0]).content.decode()
     assert page.index(str(waiting.pk)) < page.index(str(stored.pk))
 
 
 @pytest.mark.parametrize("url", LISTS)
 def test_neither_names_nor_bytes_are_shown(staff: Client, owner: User, url: str) -> None:
-    graph = new_graph(owner)
+    graph = create_graph(owner)
     Attachment.objects.update(name="secret plans.png")
     for path in (url, f"{url}{graph.pk}/change/", f"{url}{graph.pk}/history/", f"{url}?q={graph.pk}"):
         page = staff.get(path).content.decode()
         assert str(graph.pk) in page
         assert "secret" not in page
         assert graph.url not in page
-    # Nor is a name found by guessing.
+    # Searches and lookups cannot be used to guess a name.
     assert str(graph.pk) not in staff.get(f"{url}?q=secret").content.decode()
     for lookup in ("name__contains", "attachment__name__contains", "sha256__startswith"):
         assert staff.get(f"{url}?{lookup}=s").status_code == 400
 
 
 @pytest.mark.parametrize("url", LISTS)
-def test_list_takes_the_same_queries_for_few_and_many(
+def test_number_of_queries_does_not_grow_with_the_list(
     staff: Client, owner: User, url: str, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
-    new_graph(owner, 0)
+    create_graph(owner, 0)
     with django_assert_num_queries(6) as few:
         staff.get(url)
     for number in range(1, 11):
-        new_graph(owner, number)
+        create_graph(owner, number)
     with django_assert_num_queries(6) as many:
         assert staff.get(url).status_code == 200
     assert len(few.captured_queries) == len(many.captured_queries)
@@ -65,8 +66,8 @@ def test_list_takes_the_same_queries_for_few_and_many(
 
 
 @pytest.mark.parametrize("url", LISTS)
-def test_who_opens_a_page_is_written_down(staff: Client, owner: User, url: str) -> None:
-    graph = new_graph(owner)
+def test_opening_a_page_is_logged(staff: Client, owner: User, url: str) -> None:
+    graph = create_graph(owner)
     staff.get(url)
     assert not LogEntry.objects.exists()
     staff.get(f"{url}{graph.pk}/change/")
@@ -75,42 +76,42 @@ def test_who_opens_a_page_is_written_down(staff: Client, owner: User, url: str) 
 
 
 @pytest.mark.parametrize("url", LISTS)
-def test_refused_uploads_are_shown_with_their_reason_and_tried_again(
+def test_refused_upload_shows_its_error_and_can_be_retried(
     staff: Client, owner: User, s3: FaultProxy, url: str
 ) -> None:
-    graph = new_graph(owner)
-    s3.fault = "deny"
-    attempt(graph.pk)
+    graph = create_graph(owner)
+    s3.fault = Fault.ERROR
+    attempt_upload(graph.pk)
     assert "RequestTimeTooSkewed" in staff.get(f"{url}{graph.pk}/change/").content.decode()
-    s3.fault = "pass"
-    assert attempt(graph.pk) == "not due"
+    s3.fault = Fault.NONE
+    assert attempt_upload(graph.pk) == "not due"
     form = {"action": "try_storage_again", "_selected_action": [str(graph.pk)]}
     assert "1 upload is tried again now." in staff.post(url, form, follow=True).content.decode()
-    assert attempt(graph.pk) == "stored"
+    assert attempt_upload(graph.pk) == "stored"
 
 
 @pytest.mark.parametrize("url", LISTS)
-def test_nothing_can_be_added_changed_or_deleted_even_by_a_superuser(client: Client, owner: User, url: str) -> None:
+def test_even_a_superuser_cannot_add_change_or_delete(client: Client, owner: User, url: str) -> None:
     client.force_login(User.objects.create_superuser("root"))
-    graph = new_graph(owner)
+    graph = create_graph(owner)
     assert client.get(f"{url}add/").status_code == 403
     assert client.post(f"{url}{graph.pk}/change/", {"name": "x"}).status_code == 403
     assert client.post(f"{url}{graph.pk}/delete/", {"post": "yes"}).status_code == 403
     assert Attachment.objects.get().name == "graph-0.png"
 
 
-def test_retry_needs_its_permission(client: Client, owner: User) -> None:
+def test_retry_requires_its_permission(client: Client, owner: User) -> None:
     user = User.objects.create_user("viewer", is_staff=True)
     user.user_permissions.add(Permission.objects.get(codename="view_pendingupload"))
     client.force_login(user)
-    graph = new_graph(owner)
+    graph = create_graph(owner)
     due_at = PendingUpload.objects.get().next_attempt_at
     client.post(LISTS[1], {"action": "try_storage_again", "_selected_action": [str(graph.pk)]})
     assert PendingUpload.objects.get().next_attempt_at == due_at
 
 
-def test_hostile_name_is_text_in_the_lists(staff: Client, owner: User) -> None:
-    new_pending(
+def test_file_name_with_html_is_not_rendered_as_html(staff: Client, owner: User) -> None:
+    create_attachment(
         owner_id=owner.pk,
         data=b"x",
         name='"><script>alert(1)<|script>.png',

@@ -1,4 +1,4 @@
-"""What a file is, by its content."""
+"""The type of an upload is determined from its content, and unsafe files and names are refused or sanitized."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from pytest_django import Settings
 from attachments.validation import (
     ImageInfo,
     RefusedUpload,
-    TooLarge,
     UnreadableImage,
+    UploadTooLarge,
     inspect_image,
     inspect_upload,
     safe_mime_type,
@@ -29,15 +29,15 @@ from attachments.validation import (
 FORMATS = {"PNG": "image/png", "JPEG": "image/jpeg", "GIF": "image/gif", "WEBP": "image/webp"}
 
 
-def picture(kind: str, size: tuple[int, int] = (40, 30)) -> bytes:
-    """A picture that is not of one colour, so that it has some bytes."""
+def encode_image(kind: str, size: tuple[int, int] = (40, 30)) -> bytes:
+    """Return an image file with a gradient, which has more bytes than an image of one colour."""
     file = io.BytesIO()
     Image.linear_gradient("L").resize(size).convert("RGB").save(file, kind)
     return file.getvalue()
 
 
-def png_header(width: int, height: int) -> bytes:
-    """A PNG of any claimed size in 60 bytes."""
+def build_png_header(width: int, height: int) -> bytes:
+    """Return a PNG of 60 bytes whose header claims the size."""
 
     def chunk(name: bytes, content: bytes) -> bytes:
         return struct.pack(">I", len(content)) + name + content + struct.pack(">I", zlib.crc32(name + content))
@@ -48,23 +48,23 @@ def png_header(width: int, height: int) -> bytes:
 
 @pytest.mark.parametrize(("kind", "mime_type"), FORMATS.items())
 def test_type_and_size_come_from_the_content(kind: str, mime_type: str) -> None:
-    assert inspect_image(picture(kind)) == ImageInfo(mime_type, 40, 30)
+    assert inspect_image(encode_image(kind)) == ImageInfo(mime_type, 40, 30)
 
 
 @pytest.mark.parametrize("kind", FORMATS)
-def test_image_cut_anywhere_is_refused(kind: str) -> None:
-    whole = picture(kind)
+def test_image_truncated_at_any_byte_is_refused(kind: str) -> None:
+    whole = encode_image(kind)
     for length in range(0, len(whole) - 1, max(1, len(whole) // 60)):
         with pytest.raises(UnreadableImage):
             inspect_image(whole[:length])
 
 
-def test_jpeg_of_a_phone_with_bytes_after_its_end_is_accepted() -> None:
-    assert inspect_image(picture("JPEG") + b"trailer" * 1000).width == 40
+def test_jpeg_with_data_after_its_end_marker_is_accepted() -> None:
+    assert inspect_image(encode_image("JPEG") + b"trailer" * 1000).width == 40
 
 
-def test_jpeg_cut_after_an_embedded_preview_is_refused() -> None:
-    whole = picture("JPEG")
+def test_jpeg_truncated_after_its_embedded_preview_is_refused() -> None:
+    whole = encode_image("JPEG")
     preview = b"Exif\0\0" + whole
     with_preview = whole[:2] + b"\xff\xe1" + struct.pack(">H", len(preview) + 2) + preview + whole[2:]
     assert inspect_image(with_preview).width == 40
@@ -73,39 +73,39 @@ def test_jpeg_cut_after_an_embedded_preview_is_refused() -> None:
 
 
 @pytest.mark.parametrize("size", [(30_000, 30_000), (10_000, 10_000), (50_001, 1_000), (2**31 - 1, 2**31 - 1)])
-def test_pixel_bomb_is_refused_before_it_is_decoded(size: tuple[int, int]) -> None:
+def test_image_with_too_many_pixels_is_refused_without_decoding(size: tuple[int, int]) -> None:
     with pytest.raises(UnreadableImage, match=r"too many pixels|broken"):
-        inspect_image(png_header(*size))
+        inspect_image(build_png_header(*size))
 
 
-def test_refused_image_is_named_with_the_limit() -> None:
+def test_refusal_of_an_image_names_the_file_and_the_limit() -> None:
     with pytest.raises(
         UnreadableImage, match=r"^“sky.png” has too many pixels, 9000 × 9000: an image may have 50 million"
     ):
-        inspect_upload("sky.png", png_header(9000, 9000))
+        inspect_upload("sky.png", build_png_header(9000, 9000))
     with pytest.raises(UnreadableImage, match=r"^“strip.png” has 1 × 70000 pixels: each side may have 65535\.$"):
-        inspect_upload("strip.png", png_header(1, 70_000))
+        inspect_upload("strip.png", build_png_header(1, 70_000))
     with pytest.raises(UnreadableImage, match=r"^“cut.png” is a PNG image that ends too early\.$"):
-        inspect_upload("cut.png", picture("PNG")[:-20])
+        inspect_upload("cut.png", encode_image("PNG")[:-20])
 
 
-def test_frame_that_is_larger_than_its_gif_counts() -> None:
-    whole = picture("GIF", (10, 10))
-    at = whole.index(b"\x2c\0\0\0\0") + 5
+def test_gif_frame_larger_than_its_screen_counts_for_the_pixel_limit() -> None:
+    whole = encode_image("GIF", (10, 10))
+    offset = whole.index(b"\x2c\0\0\0\0") + 5
     with pytest.raises(UnreadableImage, match="too many pixels"):
-        inspect_image(whole[:at] + struct.pack("<HH", 12_000, 12_000) + whole[at + 4 :])
+        inspect_image(whole[:offset] + struct.pack("<HH", 12_000, 12_000) + whole[offset + 4 :])
 
 
-def test_image_of_no_pixels_is_refused() -> None:
+def test_image_without_pixels_is_refused() -> None:
     with pytest.raises(UnreadableImage):
-        inspect_image(png_header(0, 10))
+        inspect_image(build_png_header(0, 10))
 
 
 @given(st.binary(max_size=300), st.sampled_from(list(FORMATS)))
-def test_broken_image_is_never_more_than_refused(noise: bytes, kind: str) -> None:
-    start = picture(kind, (4, 4))[:40]
+def test_broken_image_raises_only_unreadable_image(random_bytes: bytes, kind: str) -> None:
+    start = encode_image(kind, (4, 4))[:40]
     with contextlib.suppress(UnreadableImage):
-        assert inspect_image(start + noise).width > 0
+        assert inspect_image(start + random_bytes).width > 0
 
 
 @pytest.mark.parametrize(
@@ -124,36 +124,36 @@ def test_broken_image_is_never_more_than_refused(noise: bytes, kind: str) -> Non
         ("page.csv", b"<html><script>alert(1)</script>", "text/csv"),
     ],
 )
-def test_upload_is_what_its_content_is(name: str, data: bytes, mime_type: str) -> None:
+def test_type_of_an_upload_comes_from_its_content(name: str, data: bytes, mime_type: str) -> None:
     assert inspect_upload(name, data).mime_type == mime_type
 
 
-def test_image_under_a_wrong_name_is_an_image() -> None:
-    info = inspect_upload("table.csv", picture("PNG"))
+def test_image_with_a_wrong_extension_is_an_image() -> None:
+    info = inspect_upload("table.csv", encode_image("PNG"))
     assert (info.mime_type, info.width, info.height) == ("image/png", 40, 30)
 
 
-def test_unknown_binary_is_refused_with_what_is_allowed() -> None:
+def test_unknown_binary_is_refused_with_a_list_of_allowed_types() -> None:
     archive = io.BytesIO()
     with zipfile.ZipFile(archive, "w") as file:
         file.writestr("a.csv", "a,b")
-    hostile = [
+    binaries = [
         archive.getvalue(),
         zlib.compress(bytes(1000)),
         b"\x7fELF\x02\x01",
         b"text\0text",
         "a,b".encode("utf-16"),
     ]
-    for data in hostile:
+    for data in binaries:
         with pytest.raises(RefusedUpload, match=r"“data.csv” cannot be attached: allowed are PNG, .*CSV"):
             inspect_upload("data.csv", data)
 
 
-def test_empty_and_large_files_are_refused_by_name_and_limit(settings: Settings) -> None:
+def test_refusal_of_an_empty_or_large_file_names_it_and_the_limit(settings: Settings) -> None:
     settings.UPLOAD_LIMIT_BYTES = 3 * 1024 * 1024
     with pytest.raises(RefusedUpload, match="empty"):
         inspect_upload("a.csv", b"")
-    with pytest.raises(TooLarge, match=r"“a.csv” is too large: a file may have 3 MB\."):
+    with pytest.raises(UploadTooLarge, match=r"“a.csv” is too large: a file may have 3 MB\."):
         inspect_upload("a.csv", b"a" * (3 * 1024 * 1024 + 1))
 
 
@@ -201,7 +201,7 @@ def test_any_name_becomes_one_printable_line(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "kept"),
+    ("mime_type", "expected"),
     [
         ("image/png", "image/png"),
         ("Text/HTML; charset=utf-8", "text/html"),
@@ -210,33 +210,33 @@ def test_any_name_becomes_one_printable_line(name: str) -> None:
         ("", "application/octet-stream"),
     ],
 )
-def test_what_is_no_type_becomes_octet_stream(said: str, kept: str) -> None:
-    assert safe_mime_type(said) == kept
+def test_invalid_mime_type_becomes_octet_stream(mime_type: str, expected: str) -> None:
+    assert safe_mime_type(mime_type) == expected
 
 
-def jpeg_head(filling: bytes) -> bytes:
-    """A real JPEG with this before its scan."""
+def build_jpeg_with_segments(segments: bytes) -> bytes:
+    """Return a valid JPEG with these bytes before its scan."""
     buffer = io.BytesIO()
     Image.new("RGB", (8, 8)).save(buffer, "JPEG")
     data = buffer.getvalue()
     scan = data.index(b"\xff\xda")
-    return data[:scan] + filling + data[scan:]
+    return data[:scan] + segments + data[scan:]
 
 
 @pytest.mark.parametrize(
     "data",
     [
-        jpeg_head(b"\xff" * 2_000_000),
-        jpeg_head(b"\xff\xfe\x00\x02" * 500_000),
+        build_jpeg_with_segments(b"\xff" * 2_000_000),
+        build_jpeg_with_segments(b"\xff\xfe\x00\x02" * 500_000),
         b"\x89PNG\r\n\x1a\n" + b"\x00\x00\x00\x00teXt\x00\x00\x00\x00" * 100_000,
         b"GIF89a\x08\x00\x08\x00\x00\x00\x00" + b"!\xfe\x01a\x00" * 400_000 + b";",
     ],
     ids=["jpeg fill", "jpeg segments", "png chunks", "gif comments"],
 )
-def test_image_that_is_nothing_but_pieces_is_refused_before_any_parser_walks_it(data: bytes) -> None:
+def test_image_with_too_many_segments_is_refused(data: bytes) -> None:
     with pytest.raises(UnreadableImage, match="in too many pieces"):
         inspect_image(data)
 
 
-def test_image_with_some_fill_and_segments_is_taken() -> None:
-    assert inspect_image(jpeg_head(b"\xff" * 8 + b"\xff\xfe\x00\x02" * 50)).width == 8
+def test_image_with_some_fill_bytes_and_segments_is_accepted() -> None:
+    assert inspect_image(build_jpeg_with_segments(b"\xff" * 8 + b"\xff\xfe\x00\x02" * 50)).width == 8

@@ -1,4 +1,4 @@
-"""Who may upload and read what, and how it is served."""
+"""The upload and content views: permissions, limits, and safe response headers."""
 
 from __future__ import annotations
 
@@ -7,13 +7,12 @@ import hashlib
 import io
 import json
 import threading
-import time
 import uuid
 import zipfile
 from datetime import timedelta
 
 import pytest
-from django.contrib.auth.models import Permission, User
+from django.contrib.auth.models import Permission
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection
 from django.test import Client, RequestFactory
@@ -22,10 +21,11 @@ from pytest_django import DjangoAssertNumQueries, Settings
 
 from attachments import storage, views
 from attachments.models import Attachment, PendingUpload
-from attachments.store import new_pending
-from attachments.uploads import attempt
-from tests.attachments.conftest import new_graph, png
-from tests.attachments.fault_proxy import FaultProxy
+from attachments.store import create_attachment
+from attachments.uploads import attempt_upload
+from chat.models import User
+from tests.attachments.conftest import create_graph, png
+from tests.attachments.fault_proxy import Fault, FaultProxy
 
 SVG = b"<svg xmlns='http://www.w3.org/2000/svg' onload='alert(1)'><script>alert(1)</script></svg>"
 HTML = b"<!doctype html><script>alert(1)</script>"
@@ -35,47 +35,47 @@ SAFE_TYPES = SHOWN_TYPES | {"application/octet-stream", "text/plain; charset=utf
 
 @pytest.fixture
 def logged_in(client: Client, owner: User) -> Client:
-    """The owner's browser."""
+    """Return a client that is logged in as the owner."""
     client.force_login(owner)
     return client
 
 
 def upload(client: Client, name: str, data: bytes) -> tuple[int, dict[str, object]]:
-    """Status and JSON of an upload."""
-    answer = client.post("/attachments/", {"file": SimpleUploadedFile(name, data)})
-    return answer.status_code, answer.json()
+    """Upload a file; return the status and the JSON of the response."""
+    response = client.post("/attachments/", {"file": SimpleUploadedFile(name, data)})
+    return response.status_code, response.json()
 
 
 # --- reading ---------------------------------------------------------------------------------------------------------
 
 
-def test_owner_sees_the_graph_before_and_after_it_is_stored(logged_in: Client, owner: User) -> None:
-    graph = new_graph(owner)
+def test_owner_reads_a_graph_before_and_after_its_upload(logged_in: Client, owner: User) -> None:
+    graph = create_graph(owner)
     assert logged_in.get(graph.url).content == png()
-    attempt(graph.pk)
+    attempt_upload(graph.pk)
     assert not PendingUpload.objects.exists()
-    answer = logged_in.get(graph.url)
-    assert (answer.status_code, answer.content) == (200, png())
+    response = logged_in.get(graph.url)
+    assert (response.status_code, response.content) == (200, png())
 
 
-def test_readers_who_take_nothing_hold_no_more_than_their_share(
+def test_bytes_in_unfinished_responses_are_limited(
     logged_in: Client, owner: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    graph = new_graph(owner)
-    monkeypatch.setattr(views, "HELD_LIMIT_BYTES", 2 * len(png()))
+    graph = create_graph(owner)
+    monkeypatch.setattr(views, "IN_FLIGHT_LIMIT_BYTES", 2 * len(png()))
     request = RequestFactory().get(graph.url)
-    waiting = [views.content_response(request, graph) for _ in range(2)]
-    refused = views.content_response(request, graph)
+    unfinished = [views.build_content_response(request, graph) for _ in range(2)]
+    refused = views.build_content_response(request, graph)
     assert (refused.status_code, refused.headers["Retry-After"]) == (503, "10")
-    waiting.clear()
+    unfinished.clear()
     gc.collect()
-    # The client reads to the end, after which nothing is held.
-    kept = [logged_in.get(graph.url) for _ in range(5)]
-    assert {answer.status_code for answer in kept} == {200}
+    # The test client reads each response to its end, which releases its bytes.
+    responses = [logged_in.get(graph.url) for _ in range(5)]
+    assert {response.status_code for response in responses} == {200}
 
 
-def test_graph_is_served_inline_with_headers_that_let_nothing_run(logged_in: Client, owner: User) -> None:
-    graph = new_graph(owner)
+def test_graph_is_served_inline_with_headers_that_block_scripts(logged_in: Client, owner: User) -> None:
+    graph = create_graph(owner)
     headers = logged_in.get(graph.url).headers
     assert headers["Content-Type"] == "image/png"
     assert headers["Content-Disposition"] == 'inline; filename="graph-0.png"'
@@ -86,17 +86,17 @@ def test_graph_is_served_inline_with_headers_that_let_nothing_run(logged_in: Cli
     assert headers["ETag"] == f'"{hashlib.sha256(png()).hexdigest()}"'
 
 
-def test_client_that_has_the_bytes_gets_304_without_storage_being_asked(
+def test_client_with_the_current_etag_gets_304_without_a_storage_request(
     logged_in: Client, owner: User, s3: FaultProxy
 ) -> None:
-    graph = new_graph(owner)
-    attempt(graph.pk)
+    graph = create_graph(owner)
+    attempt_upload(graph.pk)
     etag = logged_in.head(graph.url).headers["ETag"]
     s3.requests.clear()
-    answer = logged_in.get(graph.url, headers={"If-None-Match": etag})
-    assert (answer.status_code, answer.content, s3.requests) == (304, b"", [])
-    assert answer.headers["ETag"] == etag
-    assert answer.headers["Content-Security-Policy"] == "sandbox; default-src 'none'"
+    response = logged_in.get(graph.url, headers={"If-None-Match": etag})
+    assert (response.status_code, response.content, s3.requests) == (304, b"", [])
+    assert response.headers["ETag"] == etag
+    assert response.headers["Content-Security-Policy"] == "sandbox; default-src 'none'"
 
 
 @pytest.mark.parametrize(
@@ -111,8 +111,8 @@ def test_client_that_has_the_bytes_gets_304_without_storage_being_asked(
         ("superuser", 404),
     ],
 )
-def test_only_the_owner_reads(client: Client, owner: User, who: str, status: int) -> None:
-    graph = new_graph(owner)
+def test_only_the_owner_may_read(client: Client, owner: User, who: str, status: int) -> None:
+    graph = create_graph(owner)
     if who == "owner":
         client.force_login(owner)
     elif who != "anonymous":
@@ -127,59 +127,61 @@ def test_only_the_owner_reads(client: Client, owner: User, who: str, status: int
         assert client.get(graph.url).headers["Location"].startswith("/accounts/login/")
 
 
-def test_what_is_not_yours_looks_like_what_does_not_exist(client: Client, owner: User, settings: Settings) -> None:
+def test_response_for_a_foreign_file_equals_the_response_for_an_unknown_id(
+    client: Client, owner: User, settings: Settings
+) -> None:
     settings.DEBUG = False
     client.force_login(User.objects.create_user("other"))
-    graph = new_graph(owner)
-    theirs = client.get(graph.url)
+    graph = create_graph(owner)
+    foreign = client.get(graph.url)
     absent = client.get(f"/attachments/{uuid.uuid4()}/content/")
-    assert theirs.status_code == absent.status_code == 404
-    assert theirs.content == absent.content
-    assert theirs.headers == absent.headers
+    assert foreign.status_code == absent.status_code == 404
+    assert foreign.content == absent.content
+    assert foreign.headers == absent.headers
 
 
-def test_reading_takes_one_query_for_stored_and_two_for_pending(
+def test_reading_takes_one_query_if_stored_and_two_if_pending(
     logged_in: Client, owner: User, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
-    graph = new_graph(owner)
+    graph = create_graph(owner)
     session_and_user = 2
     with django_assert_num_queries(session_and_user + 2):
         logged_in.get(graph.url)
-    attempt(graph.pk)
+    attempt_upload(graph.pk)
     with django_assert_num_queries(session_and_user + 1):
         logged_in.get(graph.url)
 
 
-def test_storage_that_hangs_is_503_in_time_and_not_cached(
+def test_storage_that_hangs_gives_an_uncached_503_at_the_deadline(
     logged_in: Client, owner: User, s3: FaultProxy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    graph = new_graph(owner)
-    attempt(graph.pk)
+    graph = create_graph(owner)
+    attempt_upload(graph.pk)
     monkeypatch.setattr(storage, "ATTEMPT_LIMIT_S", 0.5)
-    s3.fault = "hole"
-    started_s = time.monotonic()
-    answer = logged_in.get(graph.url)
-    assert time.monotonic() - started_s < 3
-    assert (answer.status_code, answer.headers["Cache-Control"]) == (503, "no-store")
-    assert answer.content.decode() == "“graph-0.png” cannot be read just now; please try again soon."
+    s3.fault = Fault.HANG
+    response = logged_in.get(graph.url)
+    # The response did not wait for the storage request, which still hangs.
+    assert s3.hanging_requests == 1
+    assert (response.status_code, response.headers["Cache-Control"]) == (503, "no-store")
+    assert response.content.decode() == "“graph-0.png” cannot be read just now; please try again soon."
 
 
 def test_pending_bytes_are_served_while_storage_is_down(logged_in: Client, owner: User, s3: FaultProxy) -> None:
     s3.refuse()
-    graph = new_graph(owner)
-    assert attempt(graph.pk) == "postponed"
+    graph = create_graph(owner)
+    assert attempt_upload(graph.pk) == "postponed"
     assert logged_in.get(graph.url).content == png()
 
 
 # --- uploading -------------------------------------------------------------------------------------------------------
 
 
-def test_upload_answers_with_the_attachment(logged_in: Client, owner: User) -> None:
-    status, answer = upload(logged_in, "../../plot.png", png())
-    kept = Attachment.objects.get()
+def test_upload_returns_the_attachment(logged_in: Client, owner: User) -> None:
+    status, body = upload(logged_in, "../../plot.png", png())
+    attachment = Attachment.objects.get()
     assert status == 201
-    assert answer == {
-        "id": str(kept.pk),
+    assert body == {
+        "id": str(attachment.pk),
         "index": None,
         "is_graph": False,
         "mime_type": "image/png",
@@ -188,13 +190,13 @@ def test_upload_answers_with_the_attachment(logged_in: Client, owner: User) -> N
         "width": 8,
         "height": 6,
         "status": "pending",
-        "url": f"/attachments/{kept.pk}/content/",
+        "url": f"/attachments/{attachment.pk}/content/",
     }
-    assert kept.owner == owner
-    assert logged_in.get(kept.url).content == png()
+    assert attachment.owner == owner
+    assert logged_in.get(attachment.url).content == png()
 
 
-def test_refused_uploads_say_why(logged_in: Client, settings: Settings) -> None:
+def test_refused_upload_returns_the_reason(logged_in: Client, settings: Settings) -> None:
     settings.UPLOAD_LIMIT_BYTES = 100_000
     archive = io.BytesIO()
     with zipfile.ZipFile(archive, "w") as file:
@@ -203,15 +205,15 @@ def test_refused_uploads_say_why(logged_in: Client, settings: Settings) -> None:
     assert upload(logged_in, "a.png", png()[:40])[0] == 400
     assert upload(logged_in, "a.csv", b"") == (400, {"detail": "“a.csv” is empty."})
     assert upload(logged_in, "a.csv", b"a" * 100_001)[0] == 413
-    status, answer = upload(logged_in, "a.csv", b"a" * 200_000)
-    assert (status, answer) == (413, {"detail": "“The file” is too large: a file may have 0.0954 MB."})
-    nonsense = logged_in.post("/attachments/", b"", content_type="text/plain", headers={"Content-Length": "9" * 6000})
-    assert nonsense.status_code == 413
+    status, body = upload(logged_in, "a.csv", b"a" * 200_000)
+    assert (status, body) == (413, {"detail": "“The file” is too large: a file may have 0.0954 MB."})
+    response = logged_in.post("/attachments/", b"", content_type="text/plain", headers={"Content-Length": "9" * 6000})
+    assert response.status_code == 413
     assert logged_in.post("/attachments/").json() == {"detail": "There is no file in this request."}
     assert not Attachment.objects.exists()
 
 
-def test_uploads_of_one_day_are_limited(logged_in: Client, owner: User, settings: Settings) -> None:
+def test_uploads_of_24_hours_are_limited(logged_in: Client, owner: User, settings: Settings) -> None:
     settings.UPLOAD_QUOTA_BYTES = 1024**2
     half = b"x" * 512 * 1024
     assert [upload(logged_in, "a.txt", half)[0] for _ in range(2)] == [201, 201]
@@ -227,9 +229,11 @@ def test_uploads_of_one_day_are_limited(logged_in: Client, owner: User, settings
     assert upload(logged_in, "b.txt", half)[0] == 201
 
 
-def test_graphs_and_files_of_others_do_not_count(logged_in: Client, owner: User, settings: Settings) -> None:
+def test_graphs_and_files_of_other_users_do_not_count_for_the_quota(
+    logged_in: Client, owner: User, settings: Settings
+) -> None:
     settings.UPLOAD_QUOTA_BYTES = 1024
-    new_graph(owner, data=png() + b"x" * 4096)
+    create_graph(owner, data=png() + b"x" * 4096)
     client = Client()
     client.force_login(User.objects.create_user("other"))
     assert upload(client, "a.txt", b"x" * 1024)[0] == 201
@@ -237,7 +241,7 @@ def test_graphs_and_files_of_others_do_not_count(logged_in: Client, owner: User,
 
 
 @pytest.mark.django_db(transaction=True)
-def test_uploads_at_once_do_not_pass_the_limit_together(owner: User, settings: Settings) -> None:
+def test_concurrent_uploads_cannot_exceed_the_quota_together(owner: User, settings: Settings) -> None:
     settings.UPLOAD_QUOTA_BYTES = 2048
     outcomes: list[int] = []
 
@@ -255,7 +259,7 @@ def test_uploads_at_once_do_not_pass_the_limit_together(owner: User, settings: S
     assert sorted(outcomes) == [201, 201, 400, 400]
 
 
-def test_upload_needs_a_login_and_the_csrf_token(owner: User) -> None:
+def test_upload_requires_a_login_and_the_csrf_token(owner: User) -> None:
     assert upload(Client(), "a.csv", b"a,b")[0] == 401
     strict = Client(enforce_csrf_checks=True)
     strict.force_login(owner)
@@ -294,41 +298,41 @@ HOSTILE_FILES = {
 
 
 @pytest.mark.parametrize("name", HOSTILE_FILES)
-def test_hostile_upload_is_refused_or_served_as_something_harmless(logged_in: Client, name: str) -> None:
-    status, answer = upload(logged_in, name, HOSTILE_FILES[name])
+def test_hostile_upload_is_refused_or_served_with_a_harmless_type(logged_in: Client, name: str) -> None:
+    status, body = upload(logged_in, name, HOSTILE_FILES[name])
     if status == 400:
-        assert str(answer["detail"]).endswith(".")
+        assert str(body["detail"]).endswith(".")
         return
     assert status == 201
-    assert_harmless(logged_in, str(answer["url"]))
+    assert_harmless(logged_in, str(body["url"]))
 
 
 @pytest.mark.parametrize(
     "mime_type",
     ["image/svg+xml", "text/html", "application/xhtml+xml", "text/xml", "application/javascript", "application/pdf"],
 )
-def test_type_that_a_model_names_is_never_served_when_active(logged_in: Client, owner: User, mime_type: str) -> None:
-    kept = new_pending(
+def test_active_type_given_by_a_model_is_never_served(logged_in: Client, owner: User, mime_type: str) -> None:
+    attachment = create_attachment(
         owner_id=owner.pk, data=SVG, name="x.svg", mime_type=mime_type, width=None, height=None, is_graph=True
     )
-    assert_harmless(logged_in, kept.url)
+    assert_harmless(logged_in, attachment.url)
 
 
 def assert_harmless(client: Client, url: str) -> None:
-    """Nothing in the answer would make a browser run it."""
-    answer = client.get(url)
-    assert answer.headers["Content-Type"] in SAFE_TYPES
-    assert answer.headers["X-Content-Type-Options"] == "nosniff"
-    assert answer.headers["Content-Security-Policy"] == "sandbox; default-src 'none'"
-    assert "X-Injected" not in answer.headers
-    if answer.headers["Content-Type"] not in SHOWN_TYPES:
-        assert answer.headers["Content-Disposition"].startswith("attachment")
+    """Assert that the response headers keep a browser from executing the file."""
+    response = client.get(url)
+    assert response.headers["Content-Type"] in SAFE_TYPES
+    assert response.headers["X-Content-Type-Options"] == "nosniff"
+    assert response.headers["Content-Security-Policy"] == "sandbox; default-src 'none'"
+    assert "X-Injected" not in response.headers
+    if response.headers["Content-Type"] not in SHOWN_TYPES:
+        assert response.headers["Content-Disposition"].startswith("attachment")
 
 
-def test_no_signed_address_leaves_the_server(logged_in: Client, owner: User, s3: FaultProxy) -> None:
-    graph = new_graph(owner)
-    attempt(graph.pk)
-    answer = logged_in.get(graph.url)
+def test_storage_url_never_appears_in_a_response(logged_in: Client, owner: User, s3: FaultProxy) -> None:
+    graph = create_graph(owner)
+    attempt_upload(graph.pk)
+    response = logged_in.get(graph.url)
     graph.refresh_from_db()
-    assert "X-Amz" not in json.dumps(dict(answer.headers)) + json.dumps(graph.as_json())
-    assert s3.url not in json.dumps(dict(answer.headers)) + json.dumps(graph.as_json())
+    assert "X-Amz" not in json.dumps(dict(response.headers)) + json.dumps(graph.as_json())
+    assert s3.url not in json.dumps(dict(response.headers)) + json.dumps(graph.as_json())

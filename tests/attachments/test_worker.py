@@ -1,4 +1,4 @@
-"""Graphs reach storage whatever storage and workers do: each once, and none is lost."""
+"""Every attachment is uploaded exactly once, whatever faults storage and workers have."""
 
 from __future__ import annotations
 
@@ -8,60 +8,53 @@ import random
 import signal
 import subprocess
 import sys
-import time
 import uuid
 from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
 from botocore.client import BaseClient
-from django.contrib.auth.models import User
-from django.db import connection, transaction
+from django.db import connection, connections, transaction
 from django.db.models.functions import Now
 from django.test.utils import CaptureQueriesContext
 from django_tasks_db.models import DBTaskResult
-from pytest_django import DjangoAssertNumQueries, Settings
+from pytest_django import DjangoAssertNumQueries
 
-from attachments import uploads, worker
+from attachments import storage, uploads, worker
 from attachments.models import Attachment, PendingUpload
 from attachments.storage import StorageRefused
-from attachments.store import BytesUnavailable, NewAttachment, new_pending_many, read_bytes
+from attachments.storage import s3 as s3_storage
+from attachments.store import BytesUnavailable, NewAttachment, create_attachments, read_bytes
 from attachments.tasks import retry_now, upload_attachment
-from attachments.uploads import attempt, delay_s, storage_name
+from attachments.uploads import attempt_upload, build_storage_name, compute_retry_delay_s
 from attachments.validation import PNG
-from tests.attachments.conftest import new_graph, png
-from tests.attachments.fault_proxy import FaultProxy
+from chat.models import User
+from tests.attachments.conftest import create_graph, png
+from tests.attachments.fault_proxy import HANG_LIMIT_S, Fault, FaultProxy
 from tests.environment import ROOT
+from tests.waiting import wait_until
 
-Objects = Callable[[], dict[str, bytes]]
+ReadBucket = Callable[[], dict[str, bytes]]
 StartWorker = Callable[[int], None]
 
 
-def wait_for(condition: Callable[[], bool], limit_s: float = 60) -> None:
-    """Return as soon as it holds; the limit is only there for a test that fails."""
-    ends_at_s = time.monotonic() + limit_s
-    while not condition():
-        assert time.monotonic() < ends_at_s, f"{PendingUpload.objects.count()} are still pending"
-        time.sleep(0.05)
-
-
 def wait_until_stored() -> None:
-    """Return when nothing is pending."""
-    wait_for(lambda: not PendingUpload.objects.exists())
+    """Return when no upload is pending."""
+    wait_until(lambda: not PendingUpload.objects.exists(), limit_s=60)
 
 
-def assert_each_once(graphs: list[Attachment], objects: dict[str, bytes]) -> None:
-    """Exactly one object for each graph, with its very bytes; the rows say so."""
-    assert sorted(objects) == sorted(storage_name(graph) for graph in graphs)
+def assert_stored_once(graphs: list[Attachment], objects: dict[str, bytes]) -> None:
+    """Assert that storage has exactly one object for each graph, with its bytes, and that the rows refer to it."""
+    assert sorted(objects) == sorted(build_storage_name(graph) for graph in graphs)
     for graph in graphs:
-        assert hashlib.sha256(objects[storage_name(graph)]).hexdigest() == graph.sha256
+        assert hashlib.sha256(objects[build_storage_name(graph)]).hexdigest() == graph.sha256
         graph.refresh_from_db()
-        assert (graph.status, graph.storage_name) == (Attachment.Status.STORED, storage_name(graph))
+        assert (graph.status, graph.storage_name) == (Attachment.Status.STORED, build_storage_name(graph))
         assert graph.stored_at is not None
 
 
 def database_url() -> str:
-    """The test's own database, for another process."""
+    """Return the URL of the test database, for another process."""
     options = connection.settings_dict
     if connection.vendor == "sqlite":
         return f"sqlite:///{options['NAME']}"
@@ -69,30 +62,30 @@ def database_url() -> str:
 
 
 def make_due(graph: Attachment) -> None:
-    """Let the time of its next attempt come."""
+    """Make the next attempt for the graph due now."""
     PendingUpload.objects.filter(pk=graph.pk).update(next_attempt_at=Now())
 
 
-# --- keeping ---------------------------------------------------------------------------------------------------------
+# --- creating --------------------------------------------------------------------------------------------------------
 
 
-def test_graph_bytes_and_task_are_committed_together_or_not_at_all(owner: User) -> None:
+def test_rollback_removes_the_graph_its_bytes_and_its_task(owner: User) -> None:
     with transaction.atomic():
-        new_graph(owner)
+        create_graph(owner)
         transaction.set_rollback(True)
     assert not Attachment.objects.exists()
     assert not PendingUpload.objects.exists()
     assert not DBTaskResult.objects.exists()
 
 
-def test_keeping_one_graph_takes_three_inserts(owner: User, django_assert_num_queries: DjangoAssertNumQueries) -> None:
+def test_creating_one_graph_takes_three_inserts(owner: User, django_assert_num_queries: DjangoAssertNumQueries) -> None:
     with transaction.atomic(), django_assert_num_queries(3):
-        new_graph(owner)
+        create_graph(owner)
 
 
-def test_many_are_kept_at_once(owner: User) -> None:
-    chosen = uuid.uuid4()
-    news = [
+def test_several_attachments_are_created_at_once_with_safe_names(owner: User) -> None:
+    chosen_id = uuid.uuid4()
+    new_attachments = [
         NewAttachment(
             owner_id=owner.pk,
             data=png(number),
@@ -101,25 +94,25 @@ def test_many_are_kept_at_once(owner: User) -> None:
             width=8,
             height=6,
             is_graph=True,
-            attachment_id=chosen if number == 1 else None,
+            attachment_id=chosen_id if number == 1 else None,
         )
         for number in range(3)
     ]
-    kept = new_pending_many(news)
-    assert kept[1].pk == chosen
-    assert [read_bytes(attachment) for attachment in kept] == [new.data for new in news]
-    assert {attachment.name for attachment in kept} == {"x.png"}
-    assert new_pending_many([]) == []
+    attachments = create_attachments(new_attachments)
+    assert attachments[1].pk == chosen_id
+    assert [read_bytes(attachment) for attachment in attachments] == [new.data for new in new_attachments]
+    assert {attachment.name for attachment in attachments} == {"x.png"}
+    assert create_attachments([]) == []
 
 
 # --- one attempt -----------------------------------------------------------------------------------------------------
 
 
-def test_task_brings_a_graph_into_files_and_lets_its_bytes_go(owner: User) -> None:
-    graph = new_graph(owner)
+def test_task_uploads_a_graph_and_deletes_its_pending_bytes(owner: User) -> None:
+    graph = create_graph(owner)
     assert upload_attachment.call(str(graph.pk)) == "stored"
     assert not PendingUpload.objects.exists()
-    # `graph` still says pending here, as in a page that read it a moment ago.
+    # The object `graph` still has the status pending, like a view that read the row before the upload.
     assert read_bytes(graph) == png()
     graph.refresh_from_db()
     assert graph.status == Attachment.Status.STORED
@@ -127,43 +120,41 @@ def test_task_brings_a_graph_into_files_and_lets_its_bytes_go(owner: User) -> No
     assert upload_attachment.call(str(graph.pk)) == "not due"
 
 
-def test_same_content_is_one_object_for_its_owner_and_another_for_others(
-    owner: User, s3: FaultProxy, objects: Objects
-) -> None:
+def test_same_content_is_one_object_for_each_owner(owner: User, s3: FaultProxy, read_bucket: ReadBucket) -> None:
     other = User.objects.create_user("other")
-    graphs = [new_graph(owner), new_graph(owner), new_graph(other)]
-    assert [attempt(graph.pk) for graph in graphs] == ["stored"] * 3
-    assert sorted(objects()) == sorted({storage_name(graphs[0]), storage_name(graphs[2])})
+    graphs = [create_graph(owner), create_graph(owner), create_graph(other)]
+    assert [attempt_upload(graph.pk) for graph in graphs] == ["stored"] * 3
+    assert sorted(read_bucket()) == sorted({build_storage_name(graphs[0]), build_storage_name(graphs[2])})
     assert sum(method == "PUT" for method, _ in s3.requests) == 2
 
 
-def test_claimed_row_is_left_alone_until_its_claim_expires(owner: User) -> None:
-    graph = new_graph(owner)
+def test_claimed_row_is_not_due_until_its_claim_expires(owner: User) -> None:
+    graph = create_graph(owner)
     PendingUpload.objects.filter(pk=graph.pk).update(claimed_until=Now() + timedelta(seconds=5))
-    assert attempt(graph.pk) == "not due"
+    assert attempt_upload(graph.pk) == "not due"
     PendingUpload.objects.filter(pk=graph.pk).update(claimed_until=Now() - timedelta(seconds=1))
-    assert attempt(graph.pk) == "stored"
+    assert attempt_upload(graph.pk) == "stored"
 
 
-def test_failure_is_kept_with_its_reason_and_next_time(owner: User, s3: FaultProxy) -> None:
+def test_failed_attempt_is_recorded_with_its_error_and_retried_later(owner: User, s3: FaultProxy) -> None:
     s3.refuse()
-    graph = new_graph(owner)
-    assert attempt(graph.pk) == "postponed"
+    graph = create_graph(owner)
+    assert attempt_upload(graph.pk) == "postponed"
     pending = PendingUpload.objects.get()
     assert (pending.attempts, pending.claimed_until, pending.is_permanent) == (1, None, False)
     assert "not reached" in pending.last_error
-    assert attempt(graph.pk) == "not due"
+    assert attempt_upload(graph.pk) == "not due"
     assert read_bytes(graph) == png()
 
 
-def test_worker_that_slept_past_its_claim_cannot_undo_anothers(owner: User, s3: FaultProxy) -> None:
-    graph = new_graph(owner)
-    slow = uploads._claim(graph.pk)
-    assert slow is not None
+def test_worker_whose_claim_expired_cannot_postpone_the_upload_of_another_worker(owner: User, s3: FaultProxy) -> None:
+    graph = create_graph(owner)
+    first_claim = uploads._claim_upload(graph.pk)
+    assert first_claim is not None
     PendingUpload.objects.filter(pk=graph.pk).update(claimed_until=Now() - timedelta(seconds=1))
-    other = uploads._claim(graph.pk)
-    assert other is not None
-    uploads._postpone(slow, StorageRefused("late"))
+    second_claim = uploads._claim_upload(graph.pk)
+    assert second_claim is not None
+    uploads._postpone_upload(first_claim, StorageRefused("late"))
     pending = PendingUpload.objects.get()
     assert (pending.last_error, pending.attempts) == ("", 2)
     assert pending.claimed_until is not None
@@ -173,54 +164,56 @@ def test_worker_that_slept_past_its_claim_cannot_undo_anothers(owner: User, s3: 
     ("status", "code"),
     [(403, "RequestTimeTooSkewed"), (403, "InvalidAccessKeyId"), (403, "SignatureDoesNotMatch"), (404, "NoSuchBucket")],
 )
-def test_refusal_is_flagged_tried_slowly_and_mended_by_hand(
-    owner: User, s3: FaultProxy, objects: Objects, status: int, code: str
+def test_refused_upload_is_marked_retried_rarely_and_can_be_retried_by_hand(
+    owner: User, s3: FaultProxy, read_bucket: ReadBucket, status: int, code: str
 ) -> None:
-    graph = new_graph(owner)
-    s3.fault, s3.error = "deny", (status, code, "No.")
-    assert attempt(graph.pk) == "postponed"
+    graph = create_graph(owner)
+    s3.fault, s3.error = Fault.ERROR, (status, code, "No.")
+    assert attempt_upload(graph.pk) == "postponed"
     graph.refresh_from_db()
     pending = PendingUpload.objects.get()
     assert (graph.status, pending.is_permanent) == (Attachment.Status.FAILED, True)
     assert code in pending.last_error
     assert (pending.next_attempt_at - graph.created_at).total_seconds() > 60
-    assert attempt(graph.pk) == "not due"
+    assert attempt_upload(graph.pk) == "not due"
     assert len(s3.requests) <= 2
-    s3.fault = "pass"
+    s3.fault = Fault.NONE
     assert retry_now(PendingUpload.objects.all()) == 1
-    assert attempt(graph.pk) == "stored"
-    assert_each_once([graph], objects())
+    assert attempt_upload(graph.pk) == "stored"
+    assert_stored_once([graph], read_bucket())
 
 
-def test_refusal_that_turns_into_an_outage_is_no_refusal_any_more(owner: User, s3: FaultProxy) -> None:
-    graph = new_graph(owner)
-    s3.fault = "deny"
-    attempt(graph.pk)
+def test_refused_upload_becomes_pending_again_after_a_temporary_error(owner: User, s3: FaultProxy) -> None:
+    graph = create_graph(owner)
+    s3.fault = Fault.ERROR
+    attempt_upload(graph.pk)
     s3.error = (503, "SlowDown", "Later.")
     make_due(graph)
-    attempt(graph.pk)
+    attempt_upload(graph.pk)
     graph.refresh_from_db()
     assert (graph.status, PendingUpload.objects.get().is_permanent) == (Attachment.Status.PENDING, False)
 
 
-def test_waits_double_up_to_a_cap_and_are_spread(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_retry_delays_double_up_to_a_limit_and_have_jitter(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(uploads, "random", random.Random(3))
-    waits = [[delay_s(attempts, is_permanent=False) for _ in range(200)] for attempts in (1, 2, 3, 20, 100_000)]
-    assert [round(sum(wait) / 200) for wait in waits[:3]] == [2, 4, 8]
-    assert max(waits[3]) <= 375
-    assert max(waits[4]) <= 375
-    assert len(set(waits[0])) > 100
-    assert min(delay_s(1, is_permanent=True) for _ in range(200)) > 60
+    delays = [
+        [compute_retry_delay_s(attempts, is_permanent=False) for _ in range(200)] for attempts in (1, 2, 3, 20, 100_000)
+    ]
+    assert [round(sum(values) / 200) for values in delays[:3]] == [2, 4, 8]
+    assert max(delays[3]) <= 375
+    assert max(delays[4]) <= 375
+    assert len(set(delays[0])) > 100
+    assert min(compute_retry_delay_s(1, is_permanent=True) for _ in range(200)) > 60
 
 
-def test_bytes_that_changed_in_storage_are_not_shown(owner: User, s3: FaultProxy, s3_direct: BaseClient) -> None:
-    graph = new_graph(owner)
-    attempt(graph.pk)
+def test_bytes_that_changed_in_storage_are_unavailable(owner: User, s3: FaultProxy, s3_client: BaseClient) -> None:
+    graph = create_graph(owner)
+    attempt_upload(graph.pk)
     graph.refresh_from_db()
-    s3_direct.put_object(Bucket="plotline", Key=graph.storage_name, Body=png()[::-1])
+    s3_client.put_object(Bucket="plotline", Key=graph.storage_name, Body=png()[::-1])
     with pytest.raises(BytesUnavailable, match="changed"):
         read_bytes(graph)
-    s3_direct.delete_object(Bucket="plotline", Key=graph.storage_name)
+    s3_client.delete_object(Bucket="plotline", Key=graph.storage_name)
     with pytest.raises(BytesUnavailable, match="missing"):
         read_bytes(graph)
 
@@ -229,83 +222,93 @@ def test_bytes_that_changed_in_storage_are_not_shown(owner: User, s3: FaultProxy
 
 
 @pytest.mark.django_db(transaction=True)
-def test_idle_step_reads_and_never_writes(owner: User) -> None:
-    with CaptureQueriesContext(
-        connection,
-    ) as queries:
-        assert worker.one_step() is False
+def test_idle_step_only_reads_from_the_database(owner: User) -> None:
+    with CaptureQueriesContext(connection) as queries:
+        assert worker.run_one_step() is False
     assert len(queries) == 2
     assert all(query["sql"].startswith("SELECT") for query in queries)
 
 
 @pytest.mark.django_db(transaction=True)
-def test_hundred_graphs_arrive_once_each_while_half_of_the_requests_fail(
-    owner: User, s3: FaultProxy, objects: Objects, short_clock: None, running_worker: StartWorker
+def test_hundred_graphs_are_stored_once_each_while_half_of_the_requests_fail(
+    owner: User, s3: FaultProxy, read_bucket: ReadBucket, short_delays: None, start_worker: StartWorker
 ) -> None:
-    s3.fault = "half"
-    running_worker(4)
-    graphs = [new_graph(owner, number) for number in range(100)]
+    s3.fault = Fault.FAIL_HALF
+    start_worker(4)
+    graphs = [create_graph(owner, number) for number in range(100)]
     wait_until_stored()
-    assert_each_once(graphs, objects())
+    assert_stored_once(graphs, read_bucket())
     assert PendingUpload.objects.count() == 0
 
 
 @pytest.mark.django_db(transaction=True)
-def test_graphs_survive_an_outage_and_cuts(
-    owner: User, s3: FaultProxy, objects: Objects, short_clock: None, running_worker: StartWorker
+def test_graphs_are_stored_after_an_outage_and_truncated_uploads(
+    owner: User, s3: FaultProxy, read_bucket: ReadBucket, short_delays: None, start_worker: StartWorker
 ) -> None:
     s3.refuse()
-    graphs = [new_graph(owner, number) for number in range(20)]
-    running_worker(4)
-    wait_for(lambda: not PendingUpload.objects.filter(last_error="").exists())
+    graphs = [create_graph(owner, number) for number in range(20)]
+    start_worker(4)
+    wait_until(lambda: not PendingUpload.objects.filter(last_error="").exists())
     assert {read_bytes(graph) for graph in graphs} == {png(number) for number in range(20)}
-    s3.fault = "cut"
+    s3.fault = Fault.TRUNCATE_HALF
     s3.accept()
     wait_until_stored()
-    assert_each_once(graphs, objects())
+    assert_stored_once(graphs, read_bucket())
 
 
 @pytest.mark.django_db(transaction=True)
-def test_new_graph_is_noticed_within_about_a_second(owner: User, running_worker: StartWorker) -> None:
-    running_worker(4)
-    time.sleep(0.3)
-    started_s = time.monotonic()
-    new_graph(owner)
+def test_idle_worker_uploads_a_new_graph(
+    owner: User, start_worker: StartWorker, step_results: list[bool], short_delays: None
+) -> None:
+    start_worker(4)
+    wait_until(lambda: len(step_results) >= 4)
+    create_graph(owner)
     wait_until_stored()
-    # One second of the loop, and time for a busy machine.
-    assert time.monotonic() - started_s < 3
 
 
 @pytest.mark.django_db(transaction=True)
-def test_row_whose_task_got_lost_is_swept_up(owner: User, running_worker: StartWorker) -> None:
-    graph = new_graph(owner)
+def test_pending_row_without_a_task_is_uploaded(owner: User, start_worker: StartWorker) -> None:
+    graph = create_graph(owner)
     DBTaskResult.objects.all().delete()
-    running_worker(1)
+    start_worker(1)
     wait_until_stored()
     assert upload_attachment.call(str(graph.pk)) == "not due"
 
 
 @pytest.mark.django_db(transaction=True)
-def test_one_upload_that_hangs_does_not_stop_the_others(
-    owner: User, s3: FaultProxy, short_clock: None, running_worker: StartWorker
+def test_other_uploads_continue_while_one_hangs(
+    owner: User,
+    s3: FaultProxy,
+    short_delays: None,
+    start_worker: StartWorker,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    s3.fault = "hole on PUT"
-    new_graph(owner, 0)
-    running_worker(2)
-    assert s3.reached.wait(10)
-    s3.fault = "pass"
+    # No time limit ends the upload that hangs, so the other uploads must be done by the other thread.
+    monkeypatch.setattr(s3_storage, "READ_LIMIT_S", HANG_LIMIT_S)
+    monkeypatch.setattr(storage, "ATTEMPT_LIMIT_S", HANG_LIMIT_S)
+    s3.fault = Fault.HANG_ON_PUT
+    create_graph(owner, 0)
+    start_worker(2)
+    assert s3.request_hangs.wait(10)
+    s3.fault = Fault.NONE
     for number in range(1, 11):
-        new_graph(owner, number)
-    wait_for(lambda: PendingUpload.objects.count() <= 1, limit_s=4.5)
+        create_graph(owner, number)
+    wait_until(lambda: PendingUpload.objects.count() == 1)
+    assert s3.hanging_requests == 1
     s3.release()
 
 
 @pytest.mark.django_db(transaction=True)
-def test_worker_killed_in_the_middle_of_an_upload_is_replaced_by_another(
-    owner: User, s3: FaultProxy, objects: Objects, running_worker: StartWorker, settings: Settings
+def test_upload_of_a_killed_worker_is_finished_by_another_worker_once_its_claim_expires(
+    owner: User,
+    s3: FaultProxy,
+    read_bucket: ReadBucket,
+    short_delays: None,
+    start_worker: StartWorker,
+    step_results: list[bool],
 ) -> None:
-    s3.fault = "hole on PUT"
-    graph = new_graph(owner)
+    s3.fault = Fault.HANG_ON_PUT
+    graph = create_graph(owner)
     environment = os.environ | {
         "DATABASE_URL": database_url(),
         "AWS_STORAGE_BUCKET_NAME": "plotline",
@@ -316,22 +319,22 @@ def test_worker_killed_in_the_middle_of_an_upload_is_replaced_by_another(
     }
     command = [sys.executable, "manage.py", "attachments_worker", "--threads", "1"]
     with subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL) as process:
-        assert s3.reached.wait(30)
+        assert s3.request_hangs.wait(30)
         process.send_signal(signal.SIGKILL)
     assert DBTaskResult.objects.get().status == "RUNNING"
-    s3.fault = "pass"
+    s3.fault = Fault.NONE
     s3.release()
-    running_worker(1)
-    time.sleep(1.5)
-    assert PendingUpload.objects.exists(), "the claim of the killed worker still holds"
-    # The clock goes on to where the claim expires.
+    start_worker(1)
+    wait_until(lambda: step_results.count(False) >= 3)
+    assert PendingUpload.objects.exists(), "the row is still claimed by the killed worker"
+    # Let the claim expire.
     PendingUpload.objects.update(claimed_until=Now() - timedelta(seconds=1))
     wait_until_stored()
-    assert_each_once([graph], objects())
+    assert_stored_once([graph], read_bucket())
 
 
 @pytest.mark.django_db(transaction=True)
-def test_worker_ends_when_asked(owner: User) -> None:
+def test_worker_process_ends_on_sigterm(owner: User) -> None:
     command = [sys.executable, "manage.py", "attachments_worker"]
     environment = os.environ | {"DATABASE_URL": database_url()}
     with subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE) as process:
@@ -342,32 +345,34 @@ def test_worker_ends_when_asked(owner: User) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_locked_database_is_waited_for(
-    owner: User, running_worker: StartWorker, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.skipif(connection.vendor != "sqlite", reason="only SQLite locks the whole database")
+def test_worker_continues_after_the_database_was_locked(
+    owner: User, start_worker: StartWorker, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    if connection.vendor != "sqlite":
-        pytest.skip("SQLite alone locks as a whole")
-    graph = new_graph(owner)
+    monkeypatch.setitem(connections.settings["default"]["OPTIONS"], "timeout", 0.05)
+    graph = create_graph(owner)
+    # Without a task, the thread claims the pending row itself.
+    DBTaskResult.objects.all().delete()
     with transaction.atomic():
-        Attachment.objects.filter(pk=graph.pk).update(name="held.png")
-        running_worker(2)
-        time.sleep(1)
+        Attachment.objects.filter(pk=graph.pk).update(name="locked.png")
+        start_worker(1)
+        wait_until(lambda: "waits for the database" in caplog.text)
     wait_until_stored()
 
 
-def test_old_tasks_are_pruned_and_new_ones_kept(owner: User) -> None:
+def test_old_tasks_are_deleted_and_new_tasks_are_not(owner: User) -> None:
     for _ in range(3):
-        new_graph(owner)
-    old = DBTaskResult.objects.first()
-    assert old is not None
-    DBTaskResult.objects.filter(pk=old.pk).update(status="RUNNING", enqueued_at=Now() - timedelta(days=2))
+        create_graph(owner)
+    old_task = DBTaskResult.objects.first()
+    assert old_task is not None
+    DBTaskResult.objects.filter(pk=old_task.pk).update(status="RUNNING", enqueued_at=Now() - timedelta(days=2))
     assert worker.prune_tasks() is True
     assert worker.prune_tasks() is False
     assert DBTaskResult.objects.count() == 2
 
 
-def test_object_is_named_by_owner_and_content(owner: User) -> None:
-    graph = new_graph(owner)
+def test_storage_name_is_made_from_owner_and_content(owner: User) -> None:
+    graph = create_graph(owner)
     digest = hashlib.sha256(png()).hexdigest()
     assert graph.mime_type == PNG
-    assert storage_name(graph) == f"u{owner.pk}/{digest[:2]}/{digest}.png"
+    assert build_storage_name(graph) == f"u{owner.pk}/{digest[:2]}/{digest}.png"

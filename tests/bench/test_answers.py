@@ -1,4 +1,4 @@
-"""Orders and stamps: what is asked for is what the upstream sends, and each stamp is counted once."""
+"""Tests of the upstream's answers and of their stamps."""
 
 from __future__ import annotations
 
@@ -6,33 +6,33 @@ import json
 
 import pytest
 
-from bench.answers import PIECES, Answer, Reading
-from bench.upstream import ordered, prompt_of
-from bench.wire import GEMINI, OPENAI
+from bench.answers import PIECES, Answer, AnswerTimings
+from bench.upstream import extract_prompt, parse_answer
+from bench.wire_formats import GEMINI, OPENAI
 from chat.rendering.stream import split_markdown
 
 
-def test_prompt_orders_the_same_answer() -> None:
+def test_prompt_is_parsed_to_the_same_answer() -> None:
     answer = Answer(chunks=30, rate=12.5, burst=5, graphs=2)
-    assert Answer.ordered_by(answer.prompt()) == answer
+    assert Answer.from_prompt(answer.to_prompt()) == answer
 
 
-def test_chunks_are_due_at_the_rate_and_a_burst_at_once() -> None:
-    assert [Answer(chunks=4, rate=20).due_s(index) for index in range(4)] == [0, 0.05, 0.1, 0.15]
-    assert [Answer(chunks=4, rate=20, burst=2).due_s(index) for index in range(4)] == [0, 0, 0.1, 0.1]
-    assert Answer(chunks=4).due_s(3) == 0
+def test_chunks_are_due_at_the_rate_and_the_chunks_of_a_burst_together() -> None:
+    assert [Answer(chunks=4, rate=20).compute_due_s(index) for index in range(4)] == [0, 0.05, 0.1, 0.15]
+    assert [Answer(chunks=4, rate=20, burst=2).compute_due_s(index) for index in range(4)] == [0, 0, 0.1, 0.1]
+    assert Answer(chunks=4).compute_due_s(3) == 0
 
 
 @pytest.mark.parametrize("graphs", [0, 1, 4])
-def test_upstream_stamps_as_often_as_the_answer_says(graphs: int) -> None:
+def test_upstream_sends_as_many_stamps_as_the_answer_counts(graphs: int) -> None:
     answer = Answer(chunks=40, rate=20, graphs=graphs)
-    sent = [step for _, step in GEMINI.steps(answer)]
-    assert len([step for step in sent if isinstance(step, tuple)]) == answer.stamps
-    assert len([step for step in sent if isinstance(step, bytes)]) == graphs
+    steps = [step for _, step in GEMINI.generate_steps(answer)]
+    assert len([step for step in steps if isinstance(step, tuple)]) == answer.stamp_count
+    assert len([step for step in steps if isinstance(step, bytes)]) == graphs
 
 
-def test_upstream_sends_json_and_ends_with_a_finish_reason() -> None:
-    for _, step in GEMINI.steps(Answer(chunks=200, graphs=1)):
+def test_gemini_answer_consists_of_json_events_and_ends_with_a_finish_reason() -> None:
+    for _, step in GEMINI.generate_steps(Answer(chunks=200, graphs=1)):
         data = step if isinstance(step, bytes) else b"1".join(step)
         assert data.startswith(b"data: ")
         assert data.endswith(b"\r\n\r\n")
@@ -40,48 +40,51 @@ def test_upstream_sends_json_and_ends_with_a_finish_reason() -> None:
     assert response["candidates"][0]["finishReason"] == "STOP"
 
 
-def test_openai_form_ends_with_a_finish_reason_and_done() -> None:
-    *events, end = [step for _, step in OPENAI.steps(Answer(chunks=3, graphs=1))]
+def test_openai_answer_ends_with_a_finish_reason_and_done() -> None:
+    *events, end = [step for _, step in OPENAI.generate_steps(Answer(chunks=3, graphs=1))]
     assert end == b"data: [DONE]\n\n"
     chunks = [json.loads(b"1".join(event).removeprefix(b"data: ")) for event in events if isinstance(event, tuple)]
     assert [chunk["choices"][0]["finish_reason"] for chunk in chunks] == [None, None, "stop"]
     assert chunks[0]["choices"][0]["delta"]["content"] == "## ⟨1⟩ Findings\n\n"
 
 
-def test_an_order_is_found_in_either_form_and_other_prompts_are_none() -> None:
-    order = Answer(chunks=3).prompt()
+def test_requested_answer_is_parsed_from_either_api() -> None:
+    prompt = Answer(chunks=3).to_prompt()
     for body in (
-        {"contents": [{"parts": [{"text": "earlier"}]}, {"parts": [{"text": order}]}]},
-        {"messages": [{"role": "user", "content": order}]},
-        {"messages": [{"role": "user", "content": [{"type": "text", "text": order}]}]},
+        {"contents": [{"parts": [{"text": "earlier"}]}, {"parts": [{"text": prompt}]}]},
+        {"messages": [{"role": "user", "content": prompt}]},
+        {"messages": [{"role": "user", "content": [{"type": "text", "text": prompt}]}]},
     ):
-        assert ordered(prompt_of(body)) == Answer(chunks=3)
-    assert ordered("Name this conversation") is None
-    assert ordered("{}") is None
-    assert prompt_of({}) == ""
+        assert parse_answer(extract_prompt(body)) == Answer(chunks=3)
 
 
-def test_rich_answer_is_20_kb_without_stamps() -> None:
-    texts = [step for _, step in GEMINI.steps(Answer(chunks=1000, is_rich=True))]
-    assert [type(step) for step in texts] == [bytes] * 999 + [tuple]
+def test_other_prompts_request_no_answer() -> None:
+    assert parse_answer("Name this conversation") is None
+    assert parse_answer("{}") is None
+    assert extract_prompt({}) == ""
 
 
-def test_a_stamp_that_json_escaped_is_found() -> None:
-    reading = Reading()
-    assert reading.take(json.dumps("a ⟨10⟩").encode(), 15)
-    assert reading.delays_us == [5]
+def test_rich_answer_has_a_stamp_only_in_its_last_chunk() -> None:
+    steps = [step for _, step in GEMINI.generate_steps(Answer(chunks=1000, is_rich=True))]
+    assert [type(step) for step in steps] == [bytes] * 999 + [tuple]
 
 
-def test_a_stamp_that_is_sent_again_is_counted_once() -> None:
-    reading = Reading()
-    assert reading.take("a ⟨10⟩".encode(), 15)
-    assert reading.take("a ⟨10⟩ b ⟨12⟩ c ⟨13⟩".encode(), 16)
-    assert not reading.take("a ⟨10⟩ b ⟨12⟩ c ⟨13⟩".encode(), 99)
-    assert reading.delays_us == [5, 4, 3]
+def test_stamp_with_json_escapes_is_recorded() -> None:
+    timings = AnswerTimings()
+    assert timings.record_stamps(json.dumps("a ⟨10⟩").encode(), 15)
+    assert timings.delays_us == [5]
 
 
-def test_stamps_survive_rendering_in_their_order() -> None:
+def test_stamp_that_is_received_again_is_recorded_once() -> None:
+    timings = AnswerTimings()
+    assert timings.record_stamps("a ⟨10⟩".encode(), 15)
+    assert timings.record_stamps("a ⟨10⟩ b ⟨12⟩ c ⟨13⟩".encode(), 16)
+    assert not timings.record_stamps("a ⟨10⟩ b ⟨12⟩ c ⟨13⟩".encode(), 99)
+    assert timings.delays_us == [5, 4, 3]
+
+
+def test_rendering_keeps_every_stamp_in_order() -> None:
     text = "".join(piece.replace("@", f"⟨{number}⟩") for number, piece in enumerate(PIECES * 2, start=1))
-    reading = Reading()
-    reading.take("".join(split_markdown(text)).encode(), 0)
-    assert len(reading.delays_us) == 2 * len(PIECES)
+    timings = AnswerTimings()
+    timings.record_stamps("".join(split_markdown(text)).encode(), 0)
+    assert len(timings.delays_us) == 2 * len(PIECES)

@@ -1,48 +1,55 @@
-"""Percentiles, medians and ratios, and what counts as keeping up."""
+"""Tests of percentiles, medians, ratios and the figures of a level."""
 
 from __future__ import annotations
 
 import pytest
 
-from bench.answers import Answer, Level, Reading
-from bench.figures import Observed, figures_of, medians, percentile, ratios
+from bench.answers import Answer, AnswerTimings, Level
+from bench.figures import (
+    LevelResult,
+    compute_figures,
+    compute_medians,
+    compute_percentile,
+    compute_ratios,
+    describe_rate_limit,
+)
 
 
-def read_answer(delays_us: list[int], gap_us: int) -> Reading:
-    """An answer asked for at 0 whose stamps lie `gap_us` apart, the first at 1,000."""
-    reading = Reading()
+def make_timings(delays_us: list[int], gap_us: int) -> AnswerTimings:
+    """Return an answer that was requested at 0, with stamps every `gap_us` from 1,000."""
+    timings = AnswerTimings()
     for number, delay_us in enumerate(delays_us):
-        stamp = 1_000 + number * gap_us
-        reading.take(f"⟨{stamp}⟩".encode(), stamp + delay_us)
-    return reading
+        stamp_us = 1_000 + number * gap_us
+        timings.record_stamps(f"⟨{stamp_us}⟩".encode(), stamp_us + delay_us)
+    return timings
 
 
 @pytest.mark.parametrize(("percent", "expected"), [(0, 1), (1, 1), (50, 50), (99, 99), (100, 100)])
 def test_percentile_is_the_nearest_rank(percent: float, expected: float) -> None:
-    assert percentile([float(number) for number in range(100, 0, -1)], percent) == expected
+    assert compute_percentile([float(number) for number in range(100, 0, -1)], percent) == expected
 
 
 def test_99th_percentile_of_few_values_is_the_greatest() -> None:
-    assert percentile([3.0, 9.0, 1.0], 99) == 9.0
+    assert compute_percentile([3.0, 9.0, 1.0], 99) == 9.0
 
 
-def test_no_values_have_no_percentile() -> None:
+def test_percentile_of_no_values_is_an_error() -> None:
     with pytest.raises(ValueError, match="no values"):
-        percentile([], 50)
+        compute_percentile([], 50)
 
 
-def test_medians_are_taken_figure_by_figure() -> None:
-    assert medians([{"a": 1, "b": 7}, {"a": 9}, {"a": 2}]) == {"a": 2, "b": 7}
+def test_median_of_a_figure_ignores_repeats_without_it() -> None:
+    assert compute_medians([{"a": 1, "b": 7}, {"a": 9}, {"a": 2}]) == {"a": 2, "b": 7}
 
 
-def test_ratios_leave_out_what_the_base_has_not() -> None:
-    assert ratios({"a": 6, "b": 1, "c": 1}, {"a": 3, "b": 0}) == {"a": 2}
+def test_ratios_leave_out_figures_that_the_base_lacks_or_has_as_zero() -> None:
+    assert compute_ratios({"a": 6, "b": 1, "c": 1}, {"a": 3, "b": 0}) == {"a": 2}
 
 
-def test_figures_of_a_level() -> None:
-    observed = Observed(wall_s=2, cpu_s=0.001, commits=2, frames=5, bytes=900, progress_frames=3, progress_bytes=600)
-    observed.add(read_answer([2_000, 4_000], gap_us=20_000), expected=2)
-    figures = figures_of(Level("1x50", 1, Answer(chunks=2, rate=50)), observed)
+def test_figures_of_a_level_are_computed_from_its_result() -> None:
+    result = LevelResult(wall_s=2, cpu_s=0.001, commits=2, frames=5, bytes=900, progress_frames=3, progress_bytes=600)
+    result.add_answer(make_timings([2_000, 4_000], gap_us=20_000), expected_stamps=2)
+    figures = compute_figures(Level("1x50", 1, Answer(chunks=2, rate=50)), result)
     assert figures["first_part_p50_ms 1x50"] == 3
     assert figures["delivery_p50_ms 1x50"] == 2
     assert figures["delivery_p99_ms 1x50"] == 4
@@ -52,19 +59,40 @@ def test_figures_of_a_level() -> None:
     assert figures["chunks_per_commit 1x50"] == 1
 
 
-def test_keeping_up_needs_every_chunk_in_time_at_the_rate_that_was_asked_for() -> None:
-    def observed(delay_us: int, *, gap_us: int = 20_000, expected: int = 3) -> Observed:
-        level = Observed(asked_per_s=50)
-        level.add(read_answer([delay_us] * 3, gap_us), expected)
-        return level
-
-    assert observed(250_000).keeps_up
-    assert not observed(250_001).keeps_up
-    assert not observed(1_000, gap_us=22_000).keeps_up
-    assert not observed(1_000, expected=4).keeps_up
+def make_result(delay_us: int, *, gap_us: int = 20_000, expected_stamps: int = 3) -> LevelResult:
+    """Return the result of one answer with three stamps at 50 requested chunks/s."""
+    result = LevelResult(requested_per_s=50)
+    result.add_answer(make_timings([delay_us] * 3, gap_us), expected_stamps)
+    return result
 
 
-def test_an_answer_that_never_came_is_lost() -> None:
-    observed = Observed()
-    observed.add(Reading(), expected=4)
-    assert (observed.lost, observed.first_part_ms) == (4, [])
+def test_level_is_sustained_up_to_the_delay_limit() -> None:
+    assert make_result(250_000).is_sustained
+    assert not make_result(250_001).is_sustained
+
+
+def test_level_is_not_sustained_if_the_upstream_sends_too_slowly() -> None:
+    assert not make_result(1_000, gap_us=22_000).is_sustained
+
+
+def test_level_is_not_sustained_if_a_chunk_is_lost() -> None:
+    assert not make_result(1_000, expected_stamps=4).is_sustained
+
+
+def test_answer_that_never_arrives_counts_as_lost() -> None:
+    result = LevelResult()
+    result.add_answer(AnswerTimings(), expected_stamps=4)
+    assert (result.lost_chunks, result.first_part_ms) == (4, [])
+
+
+@pytest.mark.parametrize(
+    ("server", "harness", "expected"),
+    [(0.97, 0.40, "the server was the limit"), (0.97, 0.95, "the harness was saturated"), (0.5, 0.4, "neither")],
+)
+def test_rate_limit_is_attributed_by_cpu_shares(server: float, harness: float, expected: str) -> None:
+    figures = {"failed_rate_per_s": 4500.0, "failed_server_share": server, "failed_harness_share": harness}
+    assert expected in describe_rate_limit(figures)
+
+
+def test_rate_limit_is_higher_if_every_level_was_sustained() -> None:
+    assert "its limit is higher" in describe_rate_limit({})

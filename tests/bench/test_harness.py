@@ -1,4 +1,4 @@
-"""The harness itself, as small as it goes: each command's parts on real processes, a real Chromium and a real Redis."""
+"""Tests of the harness with small plans, real server processes, a real Chromium and a real Redis."""
 
 from __future__ import annotations
 
@@ -6,22 +6,35 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from bench import growth, levels
+from bench import growth, relay
 from bench.__main__ import COMMANDS, main
 from bench.answers import Answer, Level
-from bench.baselines import running_relay, running_sdk_alone
-from bench.browser import main_thread, running_chromium, task_lengths_ms
-from bench.figures import Observed
-from bench.measuring import FULL, QUICK, highest_rate, most_in_search
+from bench.baselines import run_relay_baseline, run_sdk_baseline
+from bench.browser import TraceEvent, extract_task_lengths_ms, measure_main_thread
+from bench.chromium import run_chromium
+from bench.figures import LevelResult
+from bench.measurement import FULL, QUICK, count_search_conversations, find_highest_rate
 from bench.processes import PinnedProcess
-from bench.product import Product, Template, make_template, running_product
-from bench.targets import Upstream, running_upstream
+from bench.product import Product, Template, make_template, run_product
+from bench.server_processes import format_processes_table, measure_server_processes
+from bench.targets import Upstream, run_upstream
 
 SHORT = Level("short", 2, Answer(chunks=10, rate=50, graphs=1))
+
+GROWTH_PLAN = growth.Plan(
+    answers=(5, 10),
+    min_chunks=10,
+    tabs=(1, 2),
+    histories=(2, 6),
+    samples=1,
+    conversations=(1, 2),
+    processes=(1, 2),
+    shared_conversations=2,
+    level_s=0.5,
+)
 
 
 @dataclass(frozen=True)
@@ -32,8 +45,8 @@ class Bench:
 
 
 @dataclass(frozen=True)
-class Limited:
-    """A target that is known to keep up with so many conversations."""
+class LimitedTarget:
+    """A target that sustains a known number of conversations."""
 
     conversations: int
 
@@ -41,101 +54,118 @@ class Limited:
     def process(self) -> PinnedProcess:
         raise NotImplementedError
 
-    def run(self, level: Level) -> Observed:
-        asked_per_s = level.conversations * level.answer.rate
+    def run(self, level: Level) -> LevelResult:
+        requested_per_s = level.conversations * level.answer.rate
         delay_ms = 1.0 if level.conversations <= self.conversations else 1000.0
-        return Observed(delivery_ms=[delay_ms], offered_per_s=asked_per_s, asked_per_s=asked_per_s)
+        return LevelResult(delivery_ms=[delay_ms], offered_per_s=requested_per_s, requested_per_s=requested_per_s)
 
 
 @pytest.fixture(scope="module")
 def upstream(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Upstream]:
-    with running_upstream(tmp_path_factory.mktemp("upstream")) as running:
-        yield running
+    with run_upstream(tmp_path_factory.mktemp("upstream")) as running_upstream:
+        yield running_upstream
 
 
 @pytest.fixture(scope="module")
 def bench(upstream: Upstream, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
     folder = tmp_path_factory.mktemp("product")
-    template = make_template(folder / "template", people=4, conversations=6)
-    with running_product(template, upstream, folder / "var") as product:
+    template = make_template(folder / "template", users=4, conversations_per_user=6)
+    with run_product(template, upstream, folder / "var") as product:
         yield Bench(upstream, template, product)
 
 
-def test_a_relay_delivers_every_chunk(upstream: Upstream, tmp_path: Path) -> None:
-    with running_relay("sdk", upstream, tmp_path) as relay:
-        observed = relay.run(SHORT)
-    assert (len(observed.delivery_ms), observed.lost) == (2 * SHORT.answer.stamps, 0)
+def test_bare_relay_delivers_every_chunk(upstream: Upstream, tmp_path: Path) -> None:
+    with run_relay_baseline("sdk", upstream, tmp_path) as baseline:
+        result = baseline.run(SHORT)
+    assert (len(result.delivery_ms), result.lost_chunks) == (2 * SHORT.answer.stamp_count, 0)
 
 
-def test_sdk_alone_reads_every_chunk(upstream: Upstream, tmp_path: Path) -> None:
-    with running_sdk_alone(upstream, tmp_path) as reader:
-        assert reader.run(SHORT).lost == 0
+def test_lean_relay_delivers_every_chunk(upstream: Upstream, tmp_path: Path) -> None:
+    with run_relay_baseline("lean", upstream, tmp_path) as baseline:
+        assert baseline.run(SHORT).lost_chunks == 0
 
 
-def test_product_delivers_every_chunk_to_each_tab(bench: Bench) -> None:
-    observed = bench.product.run(SHORT)
-    assert (len(observed.first_part_ms), observed.lost) == (2, 0)
-    assert bench.product.run_tabs(3, SHORT.answer).lost == 0
+def test_sdk_baseline_reads_every_chunk(upstream: Upstream, tmp_path: Path) -> None:
+    with run_sdk_baseline(upstream, tmp_path) as baseline:
+        assert baseline.run(SHORT).lost_chunks == 0
 
 
-def test_growth_has_a_point_for_each_size(bench: Bench) -> None:
-    plan = growth.Plan((5, 10), 10, (1, 2), (2, 6), 1, (1, 2), (1, 2), 2, 0.5)
-    history = growth.by_history(bench.product, plan, bench.template)
+def test_plotline_delivers_every_chunk_to_each_tab(bench: Bench) -> None:
+    result = bench.product.run(SHORT)
+    assert (len(result.first_part_ms), result.lost_chunks) == (2, 0)
+    assert bench.product.run_tabs(3, SHORT.answer).lost_chunks == 0
+
+
+def test_growth_curve_has_a_point_for_each_size(bench: Bench) -> None:
+    history = growth.measure_histories(bench.product, GROWTH_PLAN, bench.template)
     assert [size for size, _ in history.points] == [2, 6]
     assert all(cost > 0 for _, cost in history.points)
-    assert [size for size, _ in growth.by_answer(bench.product, plan).points] == [0.1, 0.2]
+    lengths = growth.measure_answer_lengths(bench.product, GROWTH_PLAN)
+    assert [size for size, _ in lengths.points] == [0.1, 0.2]
 
 
-def test_a_process_with_redis_serves_two_tabs_of_each_conversation(bench: Bench, tmp_path: Path) -> None:
-    plan = growth.Plan((), 0, (), (), 0, (), (1,), 2, 0.5)
-    figures = growth.with_processes(1, plan, bench.template, bench.upstream, tmp_path)
+def test_server_process_with_redis_serves_two_tabs_of_each_conversation(bench: Bench, tmp_path: Path) -> None:
+    figures = measure_server_processes(
+        1, conversations=2, level_s=0.5, template=bench.template, upstream=bench.upstream, folder=tmp_path
+    )
     assert figures["lost"] == 0
-    assert growth.processes_table({1: figures}).count("\n") == 2
+    assert format_processes_table({1: figures}).count("\n") == 2
 
 
-def test_main_thread_of_a_real_browser_is_weighed(bench: Bench) -> None:
-    with running_chromium() as browser:
-        figures, _ = main_thread(browser, bench.product, Answer(chunks=40, rate=100, graphs=1, is_rich=True))
+def test_main_thread_of_a_real_browser_is_measured(bench: Bench) -> None:
+    with run_chromium() as browser:
+        figures, _ = measure_main_thread(browser, bench.product, Answer(chunks=40, rate=100, graphs=1, is_rich=True))
     assert 0 < figures["browser_script_s"] < figures["browser_main_thread_s"]
 
 
-def test_tasks_are_those_of_the_busiest_page() -> None:
-    name = {"name": "thread_name", "args": {"name": "CrRendererMain"}}
-    task = {"name": "RunTask", "ph": "X"}
-    events: list[dict[str, Any]] = [
-        name | {"pid": 1, "tid": 1},
-        name | {"pid": 2, "tid": 2},
-        task | {"pid": 1, "tid": 1, "dur": 1500},
-        task | {"pid": 2, "tid": 2, "dur": 9000},
-        task | {"pid": 2, "tid": 2, "dur": 500},
-        task | {"pid": 2, "tid": 3, "dur": 99000},
+def test_task_lengths_are_those_of_the_busiest_main_thread() -> None:
+    def make_thread(pid: int, tid: int) -> TraceEvent:
+        return {"name": "thread_name", "args": {"name": "CrRendererMain"}, "pid": pid, "tid": tid}
+
+    def make_task(pid: int, tid: int, dur: int) -> TraceEvent:
+        return {"name": "RunTask", "pid": pid, "tid": tid, "dur": dur}
+
+    events = [
+        make_thread(1, 1),
+        make_thread(2, 2),
+        make_task(1, 1, 1500),
+        make_task(2, 2, 9000),
+        make_task(2, 2, 500),
+        make_task(2, 3, 99000),
     ]
-    assert task_lengths_ms(events) == [9.0, 0.5]
+    assert extract_task_lengths_ms(events) == [9.0, 0.5]
 
 
-@pytest.mark.parametrize(("limit", "best", "failed"), [(55, 2500, 3000), (5, 0, 1000), (1000, 4000, None)])
-def test_search_ends_between_what_is_and_is_not_kept_up_with(limit: int, best: float, failed: float | None) -> None:
-    figures = highest_rate(Limited(limit), replace(QUICK, search=(20, 30, 40, 50, 60, 70, 80)), lambda *_: None)
-    assert (figures["highest_rate_per_s"], figures.get("failed_rate_per_s")) == (best, failed)
+@pytest.mark.parametrize(("limit", "highest", "failed"), [(55, 2500, 3000), (5, 0, 1000), (1000, 4000, None)])
+def test_search_finds_the_highest_sustained_rate(limit: int, highest: float, failed: float | None) -> None:
+    plan = replace(QUICK, search=(20, 30, 40, 50, 60, 70, 80))
+    figures = find_highest_rate(LimitedTarget(limit), plan, lambda *_: None)
+    assert (figures["highest_rate_per_s"], figures.get("failed_rate_per_s")) == (highest, failed)
 
 
-def test_a_search_never_needs_all_of_its_levels() -> None:
-    assert most_in_search((1, 2, 3)) == 5
+def test_search_uses_fewer_conversations_than_all_of_its_levels() -> None:
+    assert count_search_conversations((1, 2, 3)) == 5
     for plan in (QUICK, FULL):
-        assert most_in_search(plan.search) < sum(plan.search)
-        assert plan.people >= max(plan.search)
+        assert count_search_conversations(plan.search) < sum(plan.search)
+        assert plan.user_count >= max(plan.search)
 
 
-def test_a_command_that_does_not_exist_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+def test_unknown_command_is_refused_with_the_known_ones(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["nonsense"]) == 2
-    told = capsys.readouterr().err
-    assert all(name in told for name in COMMANDS)
+    message = capsys.readouterr().err
+    assert all(name in message for name in COMMANDS)
 
 
-def test_a_product_that_cannot_be_measured_is_told(capsys: pytest.CaptureFixture[str]) -> None:
-    for value, told in (("rival=python", "no driver for 'rival'"), ("gradio=nowhere/python", "is no program")):
-        with pytest.raises(SystemExit):
-            levels.arguments(["--peer", value])
-        assert told in capsys.readouterr().err
-    named = levels.arguments(["--peer", f"gradio={sys.executable}", "--peer", f"open-webui={sys.executable}"])
-    assert named.peer == [("gradio", sys.executable), ("open-webui", sys.executable)]
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [("rival=python", "unknown product 'rival'"), ("gradio=nowhere/python", "is not a program")],
+)
+def test_peer_that_cannot_be_run_is_refused(value: str, expected: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        relay.parse_arguments(["--peer", value])
+    assert expected in capsys.readouterr().err
+
+
+def test_several_peers_can_be_selected() -> None:
+    options = relay.parse_arguments(["--peer", f"gradio={sys.executable}", "--peer", f"open-webui={sys.executable}"])
+    assert options.peer == [("gradio", sys.executable), ("open-webui", sys.executable)]

@@ -1,4 +1,4 @@
-"""A real Chromium on a real server without a key: the embedded demo model runs real code."""
+"""Fixtures: Chromium, and a server process without a key, whose demo model runs real code."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from playwright.sync_api import Browser, BrowserContext, Page, StorageState, exp
 
 from tests.live_server import LiveServer, running_server
 
-# Two busy cores, and code that really runs.
+# The answers run code, and the tests share few cores, so the timeout is generous.
 expect.set_options(timeout=30_000)
 
-#: No sandbox of its own: tests also run as root, in containers. The rest keeps it from asking the outside anything.
+#: `--no-sandbox` is needed because tests also run as root in containers. The other flags prevent requests to the
+#: network.
 FLAGS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -25,30 +26,28 @@ FLAGS = [
 ]
 
 
-# Of this folder, not of the session: while Playwright runs, its event loop counts as running in this thread, and
-# every asynchronous test after it would fail.
+# The scope is the package and not the session. While Playwright runs, asyncio regards its event loop as running in this
+# thread, so asynchronous tests in other packages would fail.
 @pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
-    """Chromium, as the system's package manager installs it."""
-    path = next(
-        (found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None
-    )
+    """Start the Chromium that the system's package manager installed."""
+    path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     assert path, "Chromium is not installed: apt-get install chromium"
     with sync_playwright() as playwright:
-        launched = playwright.chromium.launch(executable_path=path, args=FLAGS)
-        yield launched
-        launched.close()
+        chromium = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        yield chromium
+        chromium.close()
 
 
 @pytest.fixture(scope="package")
 def server() -> Iterator[LiveServer]:
-    """The product as `make run` serves it."""
+    """Start the product as `make run` does."""
     with running_server() as running:
         yield running
 
 
 def sign_in(page: Page, server: LiveServer) -> None:
-    """As demo, through the form."""
+    """Log in as the user `demo` with the login form."""
     page.goto(f"{server.url}/")
     page.fill("input[name=login]", "demo")
     page.fill("input[name=password]", "demo")
@@ -58,7 +57,7 @@ def sign_in(page: Page, server: LiveServer) -> None:
 
 @pytest.fixture(scope="package")
 def signed_in(browser: Browser, server: LiveServer) -> StorageState:
-    """The cookies of somebody who went through the form."""
+    """Return the cookies of a logged-in user."""
     window = browser.new_context()
     sign_in(window.new_page(), server)
     state = window.storage_state()
@@ -68,23 +67,23 @@ def signed_in(browser: Browser, server: LiveServer) -> StorageState:
 
 @pytest.fixture
 def context(browser: Browser, signed_in: StorageState) -> Iterator[BrowserContext]:
-    """A window of 1280 x 800, signed in as demo."""
-    opened = browser.new_context(viewport={"width": 1280, "height": 800}, storage_state=signed_in)
-    opened.set_default_timeout(30_000)
-    yield opened
-    opened.close()
+    """Open a window of 1280 x 800 CSS pixels, logged in as the user `demo`."""
+    window = browser.new_context(viewport={"width": 1280, "height": 800}, storage_state=signed_in)
+    window.set_default_timeout(30_000)
+    yield window
+    window.close()
 
 
 @pytest.fixture
 def page(context: BrowserContext, server: LiveServer) -> Iterator[Page]:
-    """A new conversation; any script error or CSP report fails the test."""
-    opened = context.new_page()
-    complaints: list[str] = []
-    opened.on("pageerror", lambda error: complaints.append(str(error)))
-    opened.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
-    opened.goto(f"{server.url}/")
-    with opened.expect_navigation():
-        opened.click("text=New conversation")
-    yield opened
-    # A refusal in words is an answer like others, which Chromium calls an error.
-    assert [words for words in complaints if "status of 400" not in words] == []
+    """Open a new conversation; script errors and CSP reports make the test fail."""
+    tab = context.new_page()
+    errors: list[str] = []
+    tab.on("pageerror", lambda error: errors.append(str(error)))
+    tab.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
+    tab.goto(f"{server.url}/")
+    with tab.expect_navigation():
+        tab.click("text=New conversation")
+    yield tab
+    # Chromium logs a response with status 400 as an error, but the product sends it with a message for the user.
+    assert [error for error in errors if "status of 400" not in error] == []

@@ -1,4 +1,4 @@
-"""Thumbs under answers, and pinned and archived conversations, in real Chromium."""
+"""Ratings of answers, and pinned and archived conversations."""
 
 from __future__ import annotations
 
@@ -7,25 +7,25 @@ from playwright.sync_api import BrowserContext, Locator, Page, expect
 from tests.browser.actions import ANSWER, articles, ask_and_wait, change_settings
 
 
-def thumb(answer: Locator, name: str) -> Locator:
-    """A button of it: `Good answer` or `Bad answer`."""
+def rating_button(answer: Locator, name: str) -> Locator:
+    """Return the rating button `Good answer` or `Bad answer` of an answer."""
     return answer.get_by_role("button", name=name)
 
 
-def test_thumb_is_kept_shown_in_every_tab_and_taken_back(page: Page, context: BrowserContext) -> None:
+def test_rating_is_saved_shown_in_every_tab_and_removed_again(page: Page, context: BrowserContext) -> None:
     change_settings(page, model="scenario-text")
     answer = ask_and_wait(page, "Hello")
     second = context.new_page()
     second.goto(page.url)
-    # What is behind another tab is drawn once a second.
+    # Chromium draws a tab in the background only once a second.
     page.bring_to_front()
-    thumb(answer, "Good answer").click()
+    rating_button(answer, "Good answer").click()
     for tab in (page, second):
-        expect(thumb(tab.locator(ANSWER), "Good answer")).to_have_attribute("aria-pressed", "true")
+        expect(rating_button(tab.locator(ANSWER), "Good answer")).to_have_attribute("aria-pressed", "true")
     assert articles(page) == articles(second)
 
-    # By keyboard, and with a reason.
-    thumb(answer, "Bad answer").focus()
+    # Rate by keyboard, with a reason.
+    rating_button(answer, "Bad answer").focus()
     page.keyboard.press("Enter")
     dialog = page.locator("dialog#feedback")
     expect(dialog).to_be_visible()
@@ -35,33 +35,33 @@ def test_thumb_is_kept_shown_in_every_tab_and_taken_back(page: Page, context: Br
     expect(dialog).to_be_hidden()
     for tab in (page, second):
         expect(tab.locator(".why")).to_have_text("Graph wrong: <b>no axis</b>")
-        expect(thumb(tab.locator(ANSWER), "Bad answer")).to_have_attribute("aria-pressed", "true")
-        expect(thumb(tab.locator(ANSWER), "Good answer")).to_have_attribute("aria-pressed", "false")
+        expect(rating_button(tab.locator(ANSWER), "Bad answer")).to_have_attribute("aria-pressed", "true")
+        expect(rating_button(tab.locator(ANSWER), "Good answer")).to_have_attribute("aria-pressed", "false")
     live = articles(page)
     assert live == articles(second)
     page.reload()
     expect(page.locator(".why")).to_be_visible()
     assert articles(page) == live
 
-    # What was said is there to be changed.
+    # The dialog contains the saved reason.
     page.locator(".why").click()
     expect(dialog.locator("textarea")).to_have_value("Graph wrong: <b>no axis</b>")
     page.keyboard.press("Escape")
-    thumb(page.locator(ANSWER), "Bad answer").click()
+    rating_button(page.locator(ANSWER), "Bad answer").click()
     for tab in (page, second):
-        expect(thumb(tab.locator(ANSWER), "Bad answer")).to_have_attribute("aria-pressed", "false")
+        expect(rating_button(tab.locator(ANSWER), "Bad answer")).to_have_attribute("aria-pressed", "false")
         expect(tab.locator(".why")).to_have_count(0)
     assert articles(page) == articles(second)
-    # The next question follows on what every tab shows.
+    # A new question works in the state that all tabs show.
     ask_and_wait(page, "And now?")
     expect(second.locator(ANSWER).nth(1)).to_have_attribute("data-status", "done")
     assert articles(page) == articles(second)
 
 
-def test_refusal_is_a_sentence_and_what_was_written_stays(page: Page) -> None:
+def test_rejected_reason_shows_a_message_and_keeps_the_input(page: Page) -> None:
     change_settings(page, model="scenario-text")
     answer = ask_and_wait(page, "Hello")
-    thumb(answer, "Bad answer").click()
+    rating_button(answer, "Bad answer").click()
     dialog = page.locator("dialog#feedback")
     page.evaluate("document.getElementById('feedback-reason').removeAttribute('maxlength')")
     dialog.locator("textarea").fill("x" * 1001)
@@ -69,17 +69,17 @@ def test_refusal_is_a_sentence_and_what_was_written_stays(page: Page) -> None:
     expect(dialog.get_by_role("alert")).to_have_text("A reason can have at most 1,000 characters. Shorten it.")
     expect(dialog.locator("textarea")).to_have_value("x" * 1001)
     dialog.get_by_role("button", name="No reason").click()
-    expect(thumb(answer, "Bad answer")).to_have_attribute("aria-pressed", "true")
+    expect(rating_button(answer, "Bad answer")).to_have_attribute("aria-pressed", "true")
 
 
 def choose(page: Page, entry: Locator, name: str) -> None:
-    """From an entry's menu."""
+    """Choose an item of an entry's menu."""
     entry.hover()
     entry.get_by_role("button").click()
     page.locator("#entry-menu").get_by_role("button", name=name, exact=True).click()
 
 
-def test_conversation_is_pinned_archived_and_brought_back(page: Page) -> None:
+def test_conversation_is_pinned_archived_and_restored(page: Page) -> None:
     change_settings(page, model="scenario-text", title="Worth keeping")
     page.reload()
     entries = page.locator("#conversations li")
@@ -108,13 +108,13 @@ def test_conversation_is_pinned_archived_and_brought_back(page: Page) -> None:
     expect(entry).to_have_count(1)
     page.get_by_role("link", name="Back to all").click()
     expect(entry).to_have_count(0)
-    # Who asks in it uses it again.
+    # A new message restores the conversation.
     ask_and_wait(page, "Still there?")
     expect(banner).to_be_hidden()
     expect(entry).to_have_count(1)
 
 
-def test_menu_is_worked_by_keyboard_and_leads_to_the_dialogs(page: Page) -> None:
+def test_menu_works_by_keyboard_and_opens_the_dialogs(page: Page) -> None:
     change_settings(page, title="To be renamed")
     page.reload()
     entry = page.locator("#conversations li").filter(has_text="To be renamed")

@@ -1,4 +1,4 @@
-"""The main job in real Chromium: streamed text, folded code, a graph in its place, and the same after a reload."""
+"""The main use case: streamed text, folded code, a graph at its position, and an identical page after a reload."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from tests.browser.actions import ANSWER, articles, ask, change_settings
 from tests.live_server import LiveServer
 
 
-def graph_is_drawn(answer: Locator) -> bool:
-    """Whether its first graph has arrived as a picture."""
-    drawn: bool = answer.locator("figure[data-graph-index] img").first.evaluate(
+def has_drawn_graph(answer: Locator) -> bool:
+    """Return whether the browser has loaded and decoded the first graph of an answer."""
+    is_drawn: bool = answer.locator("figure[data-graph-index] img").first.evaluate(
         "img => img.complete && img.naturalWidth > 100 && img.naturalHeight > 100"
     )
-    return drawn
+    return is_drawn
 
 
 def take_screenshot(page: Page, code: Locator, folder: Path) -> None:
-    """The README's picture: question, code and graph in one window."""
+    """Save the screenshot of the README: question, code and graph in one window."""
     page.set_viewport_size({"width": 1240, "height": 1700})
     code.evaluate("fold => fold.open = true")
     page.locator("#scroller").evaluate("box => box.scrollTo(0, 0)")
@@ -30,7 +30,7 @@ def take_screenshot(page: Page, code: Locator, folder: Path) -> None:
     page.set_viewport_size({"width": 1280, "height": 800})
 
 
-def test_demo_plots_a_sine_wave(page: Page) -> None:
+def test_demo_model_plots_a_sine_wave(page: Page) -> None:
     answer = ask(page, "Plot a sine wave")
     expect(answer).to_have_attribute("data-status", "running")
     expect(answer.locator('[data-part-kind="text"]').first).to_be_visible()
@@ -43,7 +43,7 @@ def test_demo_plots_a_sine_wave(page: Page) -> None:
     expect(graph).to_have_count(1)
     graph.scroll_into_view_if_needed()
     page.wait_for_function("[...document.querySelectorAll('figure img')].every(i => i.complete && i.naturalWidth)")
-    assert graph_is_drawn(answer)
+    assert has_drawn_graph(answer)
     order = [element.get_attribute("data-part-kind") or "graph" for element in answer.locator(".parts > *").all()]
     assert order.index("code_execution_result") < order.index("graph") < len(order) - 1
     live = articles(page)
@@ -54,7 +54,7 @@ def test_demo_plots_a_sine_wave(page: Page) -> None:
     assert articles(page) == live
 
 
-def test_graph_keeps_its_place_while_it_loads(page: Page) -> None:
+def test_graph_is_laid_out_with_its_final_aspect_ratio(page: Page) -> None:
     answer = ask(page, "Plot a sine wave")
     expect(answer).to_have_attribute("data-status", "done")
     image = answer.locator("figure[data-graph-index] img")
@@ -72,7 +72,7 @@ def test_failing_code_is_shown_with_its_outcome(page: Page) -> None:
     expect(result).to_contain_text("42")
 
 
-def test_tab_closed_reloaded_and_opened_twice_ends_with_one_page(
+def test_reloaded_and_additional_tabs_end_with_the_same_page(
     page: Page, context: BrowserContext, server: LiveServer
 ) -> None:
     answer = ask(page, "Plot a sine wave")
@@ -89,7 +89,7 @@ def test_tab_closed_reloaded_and_opened_twice_ends_with_one_page(
     assert articles(page) == articles(second) == articles(third)
 
 
-def test_stop_and_continue(page: Page) -> None:
+def test_stopped_answer_can_be_continued(page: Page) -> None:
     change_settings(page, model="scenario-stall")
     answer = ask(page, "Say something long")
     expect(answer.locator('[data-part-kind="text"]')).to_be_attached()
@@ -102,7 +102,7 @@ def test_stop_and_continue(page: Page) -> None:
     expect(page.locator(ANSWER)).to_have_count(2)
 
 
-def test_title_appears_in_list_and_head_without_a_reload(page: Page) -> None:
+def test_title_appears_in_list_and_header_without_a_reload(page: Page) -> None:
     ask(page, "First 50 primes")
     expect(page.locator("#conversation-title")).to_have_text("First 50 primes")
     expect(page.locator('#conversations [aria-current="page"]')).to_contain_text("First 50 primes")

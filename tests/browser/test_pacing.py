@@ -1,11 +1,11 @@
-"""What waits while the page is paced is merged, kept in order, and never left out."""
+"""The pacing of page changes: waiting frames are merged, stay in order and are never dropped."""
 
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TypedDict
 
-from playwright.sync_api import BrowserContext, Page, WebSocketRoute, expect
+from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.browser.actions import ask_and_wait
 
@@ -13,102 +13,116 @@ RUN = """async (steps) => {
   const entry = document.querySelector('script[type="module"][src*="conversation"]').src;
   const { Pacing } = await import(entry.replace(/conversation[^/]*$/, "pacing.js"));
   const shown = [];
+  let waitingFrames = 0;
+  let handleAllShown = () => {};
   const pacing = new Pacing((html, frames) => {
     shown.push({ html, seqs: frames.map(({ seq }) => seq) });
-    // A page that is slow to change, so that what follows has to wait.
-    const until = performance.now() + 20;
-    while (performance.now() < until);
+    waitingFrames -= frames.length;
+    if (waitingFrames === 0) handleAllShown();
+    // Simulates a slow change, so that the following frames have to wait.
+    const end = performance.now() + 20;
+    while (performance.now() < end);
   });
   for (const content of steps) {
-    if (typeof content === "number") await new Promise((resolve) => setTimeout(resolve, content));
-    else if (content === "flush") pacing.flush();
-    else pacing.take({ content, seq: steps.indexOf(content) });
+    if (content === "flush") pacing.flush();
+    else if (content === "wait") {
+      if (waitingFrames > 0) await new Promise((resolve) => { handleAllShown = resolve; });
+    } else {
+      waitingFrames += 1;
+      pacing.add({ content, seq: steps.indexOf(content) });
+    }
   }
   return shown;
 }"""
 
 
-def partial(target: str, way: str, html: str) -> str:
-    return f'<hx-partial hx-target="#{target}" hx-swap="{way}">{html}</hx-partial>'
+def partial(target: str, swap: str, html: str) -> str:
+    """Return the HTML of one swap."""
+    return f'<hx-partial hx-target="#{target}" hx-swap="{swap}">{html}</hx-partial>'
 
 
 def tail(html: str, part: str = "part-1") -> str:
+    """Return the swap that replaces the tail of a text."""
     return partial(f"{part}-tail", "innerMorph", html)
 
 
 def closed(html: str) -> str:
+    """Return the swap that adds a closed block before the tail."""
     return partial("part-1-tail", "beforebegin", html)
 
 
-def run(page: Page, *steps: str | int) -> list[dict[str, Any]]:
-    """What was shown, and which steps that stands for."""
-    shown: list[dict[str, Any]] = page.evaluate(RUN, list(steps))
+class ShownChange(TypedDict):
+    """One change of the page: its HTML, and the indexes of the steps that it contains."""
+
+    html: str
+    seqs: list[int]
+
+
+def run(page: Page, *steps: str) -> list[ShownChange]:
+    """Run the steps and return the changes of the page.
+
+    A step is the content of a frame, "flush", or "wait": wait until all frames are shown.
+    """
+    shown: list[ShownChange] = page.evaluate(RUN, list(steps))
     return shown
 
 
-def test_growth_of_one_text_waits_and_is_merged(page: Page) -> None:
+def test_growth_of_one_text_is_merged_while_it_waits(page: Page) -> None:
     growth = [closed("<p>b</p>") + tail("c"), tail("c\nd"), closed("<p>c</p>") + closed("<p>d</p>") + tail("")]
-    # Until the first is painted, and longer, as it costs 20 ms.
-    shown = run(page, tail("a"), *growth, 400)
+    # The growth waits until the first change is painted, and for a pause that depends on its cost of 20 ms.
+    shown = run(page, tail("a"), *growth, "wait")
     assert [step["seqs"] for step in shown] == [[0], [1, 2, 3]]
     assert shown[1]["html"] == closed("<p>b</p>") + closed("<p>c</p>") + closed("<p>d</p>") + tail("")
 
 
-def test_anything_else_is_shown_at_once_and_after_what_waits(page: Page) -> None:
-    other = [
+def test_any_other_frame_is_shown_at_once_after_the_waiting_frames(page: Page) -> None:
+    other_frames = [
         partial("message-1-parts", "beforeend", "<div>new part</div>"),
         tail("of another part", "part-2") + partial("part-2", "delete", ""),
         partial("part-1", "outerMorph", "<div>whole</div>"),
         "",
     ]
-    for content in other:
+    for content in other_frames:
         shown = run(page, tail("a"), tail("ab"), content, tail("abc"))
         assert [step["html"] for step in shown] == [tail("a"), tail("ab"), content]
 
 
-def test_texts_of_two_parts_are_not_merged(page: Page) -> None:
+def test_growth_of_two_parts_is_not_merged(page: Page) -> None:
     shown = run(page, tail("a"), tail("ab"), tail("x", "part-2"), "flush")
     assert [step["html"] for step in shown] == [tail("a"), tail("ab"), tail("x", "part-2")]
 
 
-def test_what_waits_is_shown_when_asked_and_once(page: Page) -> None:
-    shown = run(page, tail("a"), tail("ab"), "flush", "flush", 400)
-    assert [step["html"] for step in shown] == [tail("a"), tail("ab")]
+def test_flush_shows_the_waiting_frames_once(page: Page) -> None:
+    shown = run(page, tail("a"), tail("ab"), "flush", "flush", tail("abc"), "wait")
+    assert [step["html"] for step in shown] == [tail("a"), tail("ab"), tail("abc")]
 
 
-def test_every_frame_is_acknowledged_whether_merged_or_not(page: Page, context: BrowserContext) -> None:
-    came: list[tuple[str, int]] = []
+def stream_position(payload: str | bytes) -> tuple[str, int] | None:
+    """Return the turn and number of a frame, or of its acknowledgement; `None` for any other socket message."""
+    message = json.loads(payload)
+    return (message["turn"], message["seq"]) if "seq" in message else None
+
+
+def test_every_frame_is_acknowledged_even_if_merged(page: Page, context: BrowserContext) -> None:
+    received: list[tuple[str, int]] = []
     acknowledged: list[tuple[str, int]] = []
 
-    def relay(tab: WebSocketRoute) -> None:
-        server = tab.connect_to_server()
+    def record(payload: str | bytes, positions: list[tuple[str, int]]) -> None:
+        if position := stream_position(payload):
+            positions.append(position)
 
-        def take(text: str | bytes) -> None:
-            frame = json.loads(text)
-            if "seq" in frame:
-                came.append((frame["turn"], frame["seq"]))
-            tab.send(text)
-
-        def give(text: str | bytes) -> None:
-            message = json.loads(text)
-            if message.get("action") == "ack":
-                acknowledged.append((message["turn"], message["seq"]))
-            server.send(text)
-
-        server.on_message(take)
-        tab.on_message(give)
-
-    watched = context.new_page()
-    watched.route_web_socket("**/ws/conversations/**", relay)
-    watched.goto(page.url)
-    answer = ask_and_wait(watched, "Tell me about markdown")
-    text = answer.inner_html()
-    for _ in range(100):
-        if acknowledged and acknowledged[-1] == came[-1]:
-            break
-        watched.wait_for_timeout(50)
-    assert acknowledged[-1] == came[-1]
-    assert acknowledged == [place for place in came if place in acknowledged]
-    watched.reload()
-    expect(watched.locator("article[data-role=model]")).to_have_count(1)
-    assert watched.locator("article[data-role=model]").inner_html() == text
+    tab = context.new_page()
+    with tab.expect_websocket() as opened:
+        tab.goto(page.url)
+    socket = opened.value
+    socket.on("framereceived", lambda payload: record(payload, received))
+    socket.on("framesent", lambda payload: record(payload, acknowledged))
+    answer = ask_and_wait(tab, "Tell me about markdown")
+    html = answer.inner_html()
+    if acknowledged[-1:] != received[-1:]:
+        socket.wait_for_event("framesent", lambda payload: stream_position(payload) == received[-1])
+    assert received
+    assert acknowledged == [position for position in received if position in acknowledged]
+    tab.reload()
+    expect(tab.locator("article[data-role=model]")).to_have_count(1)
+    assert tab.locator("article[data-role=model]").inner_html() == html

@@ -1,70 +1,65 @@
-"""The search box and the long list in real Chromium: while typing, by keys, on a phone, without scripts."""
+"""The search box and the list of conversations: typing, keyboard, phone, and browsers without scripts."""
 
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Browser, Page, StorageState, expect
 
-from tests.live_server import ROOT, LiveServer, environment
+from tests.browser.database import run_in_shell
+from tests.live_server import LiveServer
 
 BOX = "#search-box"
 ENTRIES = "#conversations li[id]"
-FOUND = "#conversations li.found"
+RESULTS = "#conversations li.found"
 
-#: More than two pages of the list; one of them says what is searched for.
-FILL = """
-from django.contrib.auth.models import User
+#: Creates more than two pages of the list, with one conversation that the searches match.
+CREATE_CONVERSATIONS = """
+from chat.models import User
 from chat.models import Conversation, Message
 owner = User.objects.get(username="demo")
 for number in range(90):
     Conversation.objects.create(owner=owner, title=f"Filling {number}")
-wanted = Conversation.objects.create(owner=owner, title="Weather of May")
-before = None
+conversation = Conversation.objects.create(owner=owner, title="Weather of May")
+parent = None
 for index in range(40):
     text = "我想要一个<b>图表</b>" if index == 3 else "Something else. " * 40
-    before = Message.objects.create(conversation=wanted, parent=before, index=index, role="user", text=text)
+    parent = Message.objects.create(conversation=conversation, parent=parent, index=index, role="user", text=text)
 """
 
-EMPTY = """
+DELETE_CONVERSATIONS = """
 from chat.models import Conversation
 Conversation.objects.filter(title__startswith="Filling").delete()
 """
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _library(server: LiveServer) -> Iterator[None]:
-    command = [sys.executable, "manage.py", "shell", "-v0", "-c", FILL]
-    subprocess.run(command, cwd=ROOT, env=environment(server.var_dir), check=True, capture_output=True)
+def _many_conversations(server: LiveServer) -> Iterator[None]:
+    run_in_shell(server, CREATE_CONVERSATIONS)
     yield
-    command[-1] = (
-        "from chat.models import Conversation; Conversation.objects.filter(title__startswith='Filling').delete()"
-    )
-    subprocess.run(command, cwd=ROOT, env=environment(server.var_dir), check=True, capture_output=True)
+    run_in_shell(server, DELETE_CONVERSATIONS)
 
 
-def test_search_finds_while_one_types_and_keys_choose(page: Page) -> None:
+def test_search_updates_while_typing_and_keys_select_a_result(page: Page) -> None:
     page.keyboard.press("Control+k")
     expect(page.locator(BOX)).to_be_focused()
     page.keyboard.insert_text("图表")
-    expect(page.locator(FOUND)).to_have_count(1)
-    expect(page.locator(f"{FOUND} .title")).to_have_text("Weather of May")
-    expect(page.locator(f"{FOUND} .excerpt mark")).to_have_text("图表")
-    expect(page.locator(f"{FOUND} .excerpt")).to_have_text("我想要一个<b>图表</b>")
+    expect(page.locator(RESULTS)).to_have_count(1)
+    expect(page.locator(f"{RESULTS} .title")).to_have_text("Weather of May")
+    expect(page.locator(f"{RESULTS} .excerpt mark")).to_have_text("图表")
+    expect(page.locator(f"{RESULTS} .excerpt")).to_have_text("我想要一个<b>图表</b>")
     page.keyboard.press("Escape")
-    expect(page.locator(FOUND)).to_have_count(0)
+    expect(page.locator(RESULTS)).to_have_count(0)
     expect(page.locator(ENTRIES)).to_have_count(40)
     expect(page.locator(f'{ENTRIES} a[aria-current="page"]')).to_have_count(1)
     page.keyboard.type("weath of")
-    expect(page.locator(f"{FOUND} mark")).to_have_text(["Weath", "of"])
+    expect(page.locator(f"{RESULTS} mark")).to_have_text(["Weath", "of"])
     page.fill(BOX, "图")
-    expect(page.locator(f"{FOUND} .excerpt mark")).to_have_text("图")
+    expect(page.locator(f"{RESULTS} .excerpt mark")).to_have_text("图")
     page.keyboard.press("ArrowDown")
-    expect(page.locator(f"{FOUND} a")).to_be_focused()
+    expect(page.locator(f"{RESULTS} a")).to_be_focused()
     page.keyboard.press("ArrowUp")
     expect(page.locator(BOX)).to_be_focused()
     page.keyboard.press("ArrowDown")
@@ -74,7 +69,7 @@ def test_search_finds_while_one_types_and_keys_choose(page: Page) -> None:
     expect(page.get_by_text("我想要一个")).to_be_in_viewport()
 
 
-def test_slash_leads_to_the_box_unless_one_is_writing(page: Page) -> None:
+def test_slash_focuses_the_box_unless_a_text_field_has_the_focus(page: Page) -> None:
     page.focus("form#composer textarea[name=text]")
     page.keyboard.press("/")
     expect(page.locator("form#composer textarea[name=text]")).to_have_value("/")
@@ -87,7 +82,7 @@ def test_slash_leads_to_the_box_unless_one_is_writing(page: Page) -> None:
     expect(page.locator("#announcer")).to_contain_text("Nothing was found")
 
 
-def test_list_goes_on_where_it_is_scrolled_to(page: Page) -> None:
+def test_list_loads_the_next_page_when_scrolled_to_its_end(page: Page) -> None:
     expect(page.locator(ENTRIES)).to_have_count(40)
     page.locator("#conversations").evaluate("list => { list.scrollTop = list.scrollHeight }")
     expect(page.locator(ENTRIES)).to_have_count(80)
@@ -95,7 +90,7 @@ def test_list_goes_on_where_it_is_scrolled_to(page: Page) -> None:
     assert len(set(ids)) == 80
 
 
-def test_drawer_of_a_phone_opens_for_the_box(page: Page) -> None:
+def test_shortcut_opens_the_drawer_on_a_phone(page: Page) -> None:
     page.set_viewport_size({"width": 360, "height": 740})
     page.click("[data-action=open-sidebar]")
     expect(page.locator("#sidebar .brand")).to_be_focused()
@@ -104,10 +99,10 @@ def test_drawer_of_a_phone_opens_for_the_box(page: Page) -> None:
     page.keyboard.press("Control+k")
     expect(page.locator(BOX)).to_be_focused()
     page.keyboard.type("filling")
-    expect(page.locator(FOUND)).to_have_count(20)
+    expect(page.locator(RESULTS)).to_have_count(20)
     assert page.evaluate("document.documentElement.scrollWidth") == 360
     page.keyboard.press("Escape")
-    expect(page.locator(FOUND)).to_have_count(0)
+    expect(page.locator(RESULTS)).to_have_count(0)
     expect(page.locator("#sidebar")).to_have_attribute("data-open", "")
     page.keyboard.press("Escape")
     expect(page.locator("#sidebar")).not_to_have_attribute("data-open", "")
@@ -119,12 +114,12 @@ def test_search_works_without_scripts(browser: Browser, server: LiveServer, sign
     page.goto(f"{server.url}/")
     page.fill(BOX, "filling")
     page.press(BOX, "Enter")
-    expect(page.locator(FOUND)).to_have_count(20)
+    expect(page.locator(RESULTS)).to_have_count(20)
     page.click("text=Show more")
-    expect(page.locator(FOUND)).to_have_count(20)
+    expect(page.locator(RESULTS)).to_have_count(20)
     expect(page.locator(BOX)).to_have_value("filling")
     page.fill(BOX, "图表")
     page.press(BOX, "Enter")
-    page.click(f"{FOUND} a")
+    page.click(f"{RESULTS} a")
     expect(page.locator("#conversation-title")).to_have_text("Weather of May")
     window.close()

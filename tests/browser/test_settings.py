@@ -1,4 +1,4 @@
-"""Choosing models and code in real Chromium: the composer's pickers, the dialog, and one message's own choice."""
+"""The choice of model and code execution: the selects of the composer, the dialog, and a choice for one message."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ CODE = 'form#composer select[name="code_execution"]'
 DIALOG = "dialog#conversation-settings"
 
 
-def test_code_chosen_for_one_message_holds_for_that_alone(page: Page) -> None:
+def test_code_execution_for_one_message_applies_only_to_it(page: Page) -> None:
     change_settings(page, model="scenario-text", code_execution="on")
     page.reload()
     page.select_option(CODE, "once-off")
@@ -24,7 +24,7 @@ def test_code_chosen_for_one_message_holds_for_that_alone(page: Page) -> None:
     expect(second.locator(".about summary")).to_contain_text("may run code")
 
 
-def test_answer_now_asks_for_an_answer_without_code(page: Page) -> None:
+def test_answer_now_button_requests_an_answer_without_code(page: Page) -> None:
     change_settings(page, model="scenario-too-many-tool-calls", code_execution="on")
     ask_and_wait(page, "Sum it up")
     page.click("text=Answer now, without running code")
@@ -34,11 +34,11 @@ def test_answer_now_asks_for_an_answer_without_code(page: Page) -> None:
     expect(page.locator('#transcript button[data-action="continue"]:visible')).to_have_count(0)
 
 
-def test_picker_saves_its_choice_and_takes_a_refused_one_back(page: Page) -> None:
+def test_select_saves_its_choice_and_reverts_a_rejected_one(page: Page) -> None:
     name = page.locator(f"{MODEL} optgroup option").first.get_attribute("value") or ""
     assert name
     page.select_option(MODEL, name)
-    # Answered only when it is stored.
+    # The attribute changes only after the server has saved the choice.
     expect(page.locator(f'{MODEL}[data-saved="{name}"]')).to_have_count(1)
     page.reload()
     expect(page.locator(MODEL)).to_have_value(name)
@@ -49,7 +49,7 @@ def test_picker_saves_its_choice_and_takes_a_refused_one_back(page: Page) -> Non
     expect(page.locator(MODEL)).to_have_value(name)
 
 
-def test_dialog_saves_everything_at_once_and_loses_nothing_when_refused(page: Page) -> None:
+def test_dialog_saves_all_settings_and_keeps_the_input_if_rejected(page: Page) -> None:
     page.click('button[data-action="settings"]')
     dialog = page.locator(DIALOG)
     expect(dialog).to_be_visible()
@@ -76,7 +76,7 @@ def test_dialog_saves_everything_at_once_and_loses_nothing_when_refused(page: Pa
     expect(dialog.locator('input[name="code_execution"]:checked')).to_have_value("off")
 
 
-def test_cancel_puts_saved_settings_back_and_escape_keeps_what_was_typed(page: Page) -> None:
+def test_cancel_restores_saved_settings_and_escape_keeps_the_input(page: Page) -> None:
     page.click('button[data-action="settings"]')
     page.fill("#system-instruction", "Half a thought")
     page.keyboard.press("Escape")
@@ -88,7 +88,7 @@ def test_cancel_puts_saved_settings_back_and_escape_keeps_what_was_typed(page: P
     expect(page.locator("#system-instruction")).to_have_value("")
 
 
-def test_phone_has_room_for_everything(page: Page) -> None:
+def test_all_controls_fit_on_a_phone(page: Page) -> None:
     page.set_viewport_size({"width": 360, "height": 740})
     change_settings(page, model="scenario-text")
     page.reload()

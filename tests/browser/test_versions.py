@@ -1,4 +1,4 @@
-"""Versions of messages in real Chromium: edits, new answers, and the arrows between them, in every tab."""
+"""Versions of messages: edited questions, regenerated answers, and switching between them in every tab."""
 
 from __future__ import annotations
 
@@ -11,18 +11,16 @@ from playwright.sync_api import BrowserContext, Page, expect
 from tests.browser.actions import ANSWER, BOX, QUESTION, articles, ask, ask_and_wait, change_settings, press
 
 
-def focused(page: Page) -> str:
-    """Which way the focused arrow leads, and the text of its message; empty where no arrow has the focus."""
-    told: str = page.evaluate(
+def focused_switch_button(page: Page) -> str:
+    """Return direction and message text of the focused switch button; an empty string without such a focus."""
+    description: str = page.evaluate(
         "(({dataset, closest}) => dataset.action === 'switch' ? `${dataset.way} ${document.activeElement"
         ".closest('article').querySelector('.said').textContent}` : '')(document.activeElement)"
     )
-    return told
+    return description
 
 
-def test_edited_message_is_a_branch_that_arrows_leave_and_find_in_every_tab(
-    page: Page, context: BrowserContext
-) -> None:
+def test_edited_message_is_a_version_that_can_be_switched_in_every_tab(page: Page, context: BrowserContext) -> None:
     change_settings(page, model="scenario-text")
     ask_and_wait(page, "The first question")
     ask_and_wait(page, "The second question")
@@ -48,8 +46,8 @@ def test_edited_message_is_a_branch_that_arrows_leave_and_find_in_every_tab(
     for tab in (page, second):
         expect(tab.locator("#transcript article")).to_have_count(4)
         expect(tab.locator(QUESTION).first.locator(".versions")).to_contain_text("1/2")
-    # There is nothing before the first version, so the focus is on the arrow that leads back.
-    assert focused(page) == "on The first question"
+    # The first version has no previous one, so the button for the next version has the focus.
+    assert focused_switch_button(page) == "on The first question"
     first = articles(page)
     assert first == articles(second)
     second.reload()
@@ -65,7 +63,7 @@ def test_edited_message_is_a_branch_that_arrows_leave_and_find_in_every_tab(
     assert articles(page) == edited
 
 
-def test_arrow_leaves_its_message_where_it_was_on_the_screen(page: Page) -> None:
+def test_switch_keeps_the_position_of_the_message_on_the_screen(page: Page) -> None:
     change_settings(page, model="scenario-text")
     for number in range(4):
         ask_and_wait(page, f"Question {number}")
@@ -88,7 +86,7 @@ def test_arrow_leaves_its_message_where_it_was_on_the_screen(page: Page) -> None
         assert abs(before["y"] - after["y"]) < 3
 
 
-def test_regenerated_answer_is_a_version_and_hides_what_followed_the_old_one(page: Page) -> None:
+def test_regenerated_answer_is_a_version_without_the_later_messages(page: Page) -> None:
     change_settings(page, model="scenario-text")
     first = ask_and_wait(page, "The first question")
     ask_and_wait(page, "The second question")
@@ -96,7 +94,7 @@ def test_regenerated_answer_is_a_version_and_hides_what_followed_the_old_one(pag
     expect(page.locator("#transcript article")).to_have_count(2)
     expect(page.locator(ANSWER)).to_have_attribute("data-status", "done")
     expect(page.locator(ANSWER).locator(".versions")).to_contain_text("2/2")
-    # All three answers were paid for, though one is in view.
+    # The usage includes all three answers, although only one is in view.
     expect(page.locator("#conversation-usage")).to_have_attribute("title", re.compile("All 3 answers"))
     live, usage = articles(page), page.locator("#conversation-usage").inner_text()
     page.reload()
@@ -104,7 +102,7 @@ def test_regenerated_answer_is_a_version_and_hides_what_followed_the_old_one(pag
     assert (articles(page), page.locator("#conversation-usage").inner_text()) == (live, usage)
 
 
-def test_nothing_else_begins_while_an_answer_is_written(page: Page) -> None:
+def test_no_other_turn_can_be_started_while_an_answer_is_written(page: Page) -> None:
     change_settings(page, model="scenario-text")
     ask_and_wait(page, "The first question")
     change_settings(page, model="scenario-stall")
@@ -119,7 +117,7 @@ def test_nothing_else_begins_while_an_answer_is_written(page: Page) -> None:
     expect(page.locator('button[data-action="edit"]')).to_have_count(2)
 
 
-def test_editing_by_keyboard_keeps_files_and_gives_the_draft_back(page: Page, tmp_path: Path) -> None:
+def test_editing_by_keyboard_keeps_files_and_restores_the_draft(page: Page, tmp_path: Path) -> None:
     change_settings(page, model="scenario-text")
     pictures = []
     for number in range(2):

@@ -1,6 +1,6 @@
-"""Nobody reads or writes what is not theirs, and no answer tells whether it exists.
+"""Users read and write only their own rows, and no response reveals whether a row of another user exists.
 
-The matrix is made from the URL configuration: a route that is not listed here fails.
+A test compares the matrix with the URL configuration, so a new route must be added to it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import pytest
 from django.apps import apps
-from django.contrib.auth.models import AnonymousUser, Permission, User
+from django.contrib.auth.models import AnonymousUser, Permission
 from django.db import connection
 from django.http import HttpResponseBase
 from django.test import Client
@@ -27,7 +27,7 @@ from chat.access import (
     readable_conversation,
     writable_conversation,
 )
-from chat.models import AccessEntry, ApiToken, Conversation, Instruction, Message
+from chat.models import AccessEntry, ApiToken, Conversation, Instruction, Message, User
 from tests.factories import (
     make_attachment,
     make_conversation,
@@ -40,14 +40,14 @@ pytestmark = pytest.mark.django_db
 
 PEOPLE = ("anonymous", "owner", "other", "staff", "superuser")
 LOGIN = "login"
-"""Sent to the login page."""
+"""Outcome: a redirect to the login page."""
 
 Outcome = int | str
 
 
 @dataclass(frozen=True)
 class Route:
-    """What GET and POST answer to each of `PEOPLE`, in that order."""
+    """The response to GET and POST for each of `PEOPLE`, in that order."""
 
     get: tuple[Outcome, ...]
     post: tuple[Outcome, ...]
@@ -81,7 +81,7 @@ ROUTES = {
     "export/": Route(get=signed_in(200), post=signed_in(405)),
     "import/": Route(get=signed_in(200), post=signed_in(400)),
     "attachments/": Route(get=everybody(405), post=(401, 400, 400, 400, 400)),
-    # Reviewers read a conversation's files through a door of the admin, which writes it down.
+    # Reviewers read the files of a conversation through a view of the admin, which logs the access.
     "attachments/<uuid:attachment_id>/content/": Route(get=owner_only(200), post=everybody(405)),
     "accounts/login/": Route(get=(200, 302, 302, 302, 302), post=(200, 302, 302, 302, 302)),
     "accounts/signup/": Route(get=(200, 302, 302, 302, 302), post=(200, 302, 302, 302, 302)),
@@ -99,10 +99,11 @@ ROUTES = {
 }
 
 ADMIN = "admin/"
-#: Has a matrix of its own, in tests/chat/api.
 API = "api/v1/"
-#: Of the admin: what must be open to who is not in yet.
+"""Prefix of the routes of the API, whose matrix is in tests/chat/api."""
+
 OPEN_ADMIN = frozenset({"admin/login/", "admin/logout/"})
+"""Routes of the admin that users who are not logged in may open."""
 
 
 def routes(patterns: Sequence[URLPattern | URLResolver], prefix: str = "") -> Iterator[str]:
@@ -120,7 +121,7 @@ def all_routes() -> list[str]:
 
 @dataclass(frozen=True)
 class World:
-    """An owner with a conversation that holds a graph, and others who want to see it."""
+    """An owner with a conversation that contains a graph, and other users."""
 
     people: dict[str, User | None]
     conversation: Conversation
@@ -166,7 +167,7 @@ def outcome_of(response: HttpResponseBase) -> Outcome:
 
 
 def state() -> dict[str, list[object]]:
-    """Every row of the product's own tables."""
+    """Return every row of the project's own tables."""
     models = [model for model in apps.get_models() if model is User or model._meta.app_label in ("chat", "attachments")]
     return {model.__name__: list(model._default_manager.order_by("pk").values()) for model in models}
 
@@ -180,9 +181,9 @@ def test_every_route_is_listed() -> None:
 
 @pytest.mark.parametrize("method", ["get", "post"])
 @pytest.mark.parametrize("route", ROUTES)
-def test_each_person_gets_what_is_theirs(world: World, route: str, method: str) -> None:
+def test_each_route_responds_to_each_person_as_in_the_matrix(world: World, route: str, method: str) -> None:
     expected = getattr(ROUTES[route], method)
-    # The owner last: what they may do changes what there is.
+    # The owner comes last, because their requests change rows.
     for person, outcome in sorted(zip(PEOPLE, expected, strict=True), key=lambda pair: pair[0] == "owner"):
         data = {"title": "Another"} if method == "post" else {}
         response = getattr(world.client_of(person), method)(world.path(route), data)
@@ -190,7 +191,7 @@ def test_each_person_gets_what_is_theirs(world: World, route: str, method: str) 
 
 
 @pytest.mark.parametrize("route", [route for route in ROUTES if "<uuid" in route])
-def test_foreign_and_absent_look_alike_and_cost_the_same(world: World, route: str) -> None:
+def test_rows_of_others_and_unknown_rows_get_the_same_response_and_queries(world: World, route: str) -> None:
     client = world.client_of("other")
     answers: list[tuple[int, bytes, int]] = []
     for path in (world.path(route), world.path(route.replace("<uuid:conversation_id>", str(uuid.uuid4())))):
@@ -205,10 +206,10 @@ def test_foreign_and_absent_look_alike_and_cost_the_same(world: World, route: st
 
 @pytest.mark.parametrize("route", ROUTES)
 @pytest.mark.parametrize("method", ["get", "head", "options"])
-def test_reading_changes_nothing(world: World, route: str, method: str) -> None:
+def test_safe_methods_change_no_row(world: World, route: str, method: str) -> None:
     clients = [world.client_of(person) for person in PEOPLE]
     for user in filter(None, world.people.values()):
-        make_conversation(user)  # the one thing that reading makes: whoever has none gets an empty one
+        make_conversation(user)  # Home creates one for a user who has none.
     before = state()
     for client in clients:
         getattr(client, method)(world.path(route), {"title": "Another"})
@@ -218,7 +219,7 @@ def test_reading_changes_nothing(world: World, route: str, method: str) -> None:
 @pytest.mark.parametrize(
     "route", [route for route, cells in ROUTES.items() if cells.post not in (everybody(405), everybody(404))]
 )
-def test_post_without_a_token_is_refused_and_changes_nothing(world: World, route: str) -> None:
+def test_post_without_a_csrf_token_is_refused_and_changes_nothing(world: World, route: str) -> None:
     client = Client(enforce_csrf_checks=True)
     client.force_login(world.conversation.owner)
     before = state()
@@ -226,7 +227,7 @@ def test_post_without_a_token_is_refused_and_changes_nothing(world: World, route
     assert state() == before
 
 
-def test_login_without_a_token_is_refused() -> None:
+def test_login_without_a_csrf_token_is_refused() -> None:
     response = Client(enforce_csrf_checks=True).post("/accounts/login/", {"login": "a", "password": "b"})
     assert response.status_code == 403
     assert Client(enforce_csrf_checks=True).post("/admin/login/", {"username": "a"}).status_code == 403
@@ -236,7 +237,7 @@ def test_login_without_a_token_is_refused() -> None:
 
 
 def admin_path(route: str) -> str:
-    """A path of the route; objects are any that there are."""
+    """Return a path of the route, with the ids of existing rows."""
     _, app, model, *_ = f"{route}//".split("/")
     known = {(kind._meta.app_label, kind._meta.model_name): kind for kind in apps.get_models()}
     kind = known.get((app, model))
@@ -249,7 +250,7 @@ def admin_path(route: str) -> str:
 
 
 @pytest.mark.parametrize("person", ["anonymous", "owner"])
-def test_the_admin_is_refused_to_who_is_no_staff(world: World, person: str) -> None:
+def test_admin_is_refused_to_users_who_are_not_staff(world: World, person: str) -> None:
     client = world.client_of(person)
     paths = [admin_path(route) for route in all_routes() if route.startswith(ADMIN) and route not in OPEN_ADMIN]
     assert len(paths) > 40
@@ -260,17 +261,17 @@ def test_the_admin_is_refused_to_who_is_no_staff(world: World, person: str) -> N
             assert response.headers["Location"].startswith("/admin/login/?next="), path
 
 
-def test_the_admin_shows_no_rows_to_staff_without_permissions(world: World) -> None:
+def test_admin_shows_no_rows_to_staff_without_permissions(world: World) -> None:
     client = world.client_of("staff")
-    # Of a row that is not there, anybody of the staff is sent to the index.
+    # Django redirects all staff to the index if the row does not exist.
     Instruction.objects.create(pk=1)
     superuser = world.people["superuser"]
     assert superuser is not None
-    AccessEntry.objects.note(superuser, [world.conversation], AccessEntry.Action.READ)
+    AccessEntry.objects.record(superuser, [world.conversation], AccessEntry.Action.READ)
     paths = [admin_path(route) for route in all_routes() if route.startswith("admin/chat/")]
     assert len(paths) > 20
     for path in paths:
-        # A door that takes POST alone says so before anything else.
+        # A view that accepts only POST checks the method first.
         assert client.get(path, follow=True).status_code in ((403, 405) if path.endswith("/verdict/") else (403,)), path
 
 
@@ -283,7 +284,7 @@ def test_staff_who_may_view_conversations_see_the_files_in_them(world: World) ->
     assert [world.client_of("staff").get(each).status_code for each in (path, absent)] == [403, 403]
     staff.user_permissions.add(Permission.objects.get(codename="view_conversation"))
     assert [world.client_of("staff").get(each).status_code for each in (path, absent)] == [200, 404]
-    # A file is looked for in the conversation that is named, and nowhere else.
+    # The file must belong to the conversation of the URL.
     elsewhere = f"/admin/chat/conversation/{make_conversation().pk}/files/{world.graph.pk}/"
     assert world.client_of("staff").get(elsewhere).status_code == 404
 
@@ -291,12 +292,12 @@ def test_staff_who_may_view_conversations_see_the_files_in_them(world: World) ->
 # --- the module itself
 
 
-def test_conversations_of_holds_only_their_own() -> None:
+def test_conversations_of_returns_only_own_conversations() -> None:
     mine, _ = make_conversation(), make_conversation()
     assert list(conversations_of(mine.owner)) == [mine]
 
 
-def test_anonymous_and_deactivated_users_have_nothing() -> None:
+def test_anonymous_and_deactivated_users_may_read_nothing() -> None:
     conversation = make_conversation()
     user = conversation.owner
     user.is_active = False
@@ -308,24 +309,24 @@ def test_anonymous_and_deactivated_users_have_nothing() -> None:
             attachments_of(person, [make_attachment(user).pk])
 
 
-@pytest.mark.parametrize("reach", [readable_conversation, writable_conversation])
-def test_a_conversation_is_found_by_its_owner_alone(reach: type) -> None:
+@pytest.mark.parametrize("get", [readable_conversation, writable_conversation])
+def test_only_the_owner_may_read_or_write_a_conversation(get: type) -> None:
     conversation = make_conversation()
-    assert reach(conversation.owner, conversation.pk) == conversation
-    assert reach(conversation.owner, str(conversation.pk)) == conversation
+    assert get(conversation.owner, conversation.pk) == conversation
+    assert get(conversation.owner, str(conversation.pk)) == conversation
     for user in (make_user(), make_user(is_staff=True, is_superuser=True)):
         with pytest.raises(NotFound):
-            reach(user, conversation.pk)
+            get(user, conversation.pk)
 
 
 @pytest.mark.parametrize("absent", [uuid.uuid4(), "no id", "", "'; drop table", "1" * 10_000])
-def test_what_is_no_id_is_as_absent_as_an_unknown_one(absent: uuid.UUID | str) -> None:
+def test_invalid_id_is_not_found_like_an_unknown_one(absent: uuid.UUID | str) -> None:
     conversation = make_conversation()
     with pytest.raises(NotFound):
         readable_conversation(conversation.owner, absent)
 
 
-def test_attachments_come_in_the_order_asked_for_and_all_or_none() -> None:
+def test_attachments_are_returned_in_the_given_order_or_not_at_all() -> None:
     user = make_user()
     first, second = make_attachment(user), make_attachment(user)
     foreign = make_attachment(make_user())

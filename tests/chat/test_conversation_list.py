@@ -1,4 +1,4 @@
-"""The list of conversations and the search over it: pages, what htmx gets, access, and how many queries they take."""
+"""The list of conversations and its search: pages, fragments for htmx, access, and the number of queries."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import re
 from html import unescape
 
 import pytest
-from django.contrib.auth.models import User
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from chat.forms import ListForm, PlaceField
-from chat.models import Conversation, Message, Place
-from chat.views import FOUND_AT_ONCE, LISTED_AT_ONCE
+from chat.form_fields import ListPositionField
+from chat.forms import ListForm
+from chat.models import Conversation, ListPosition, Message, User
+from chat.views import LIST_PAGE_SIZE, SEARCH_PAGE_SIZE
 from tests.factories import make_conversation, make_user, make_user_message
 
 pytestmark = pytest.mark.django_db
@@ -28,14 +28,14 @@ def owner() -> User:
 
 @pytest.fixture
 def browser(owner: User) -> Client:
-    """The owner's."""
+    """A client that is logged in as `owner`."""
     client = Client()
     client.force_login(owner)
     return client
 
 
 def make_many(owner: User, count: int, text: str = "needle") -> None:
-    """Conversations of one message each."""
+    """Create conversations with one message each."""
     rows = Conversation.objects.bulk_create(
         Conversation(owner=owner, title=f"Number {number}") for number in range(count)
     )
@@ -46,12 +46,12 @@ MORE = re.compile(r'<li class="more"><a href="[^"]*" hx-get="([^"]+)"')
 
 
 def ids_in(html: str) -> list[str]:
-    """Of the entries, in order."""
+    """Return the ids of the entries, in order."""
     return re.findall(r'<li id="(?:entry|found)-([0-9a-f-]+)"', html)
 
 
 def all_pages(browser: Client, path: str) -> list[list[str]]:
-    """Ids of each page, as one who scrolls to the end gets them."""
+    """Return the ids on each page, as a user gets them who scrolls to the end."""
     pages, next_path = [], path
     while next_path:
         html = browser.get(next_path, headers=HTMX).content.decode()
@@ -65,19 +65,19 @@ def newest_first(owner: User) -> list[str]:
     return [str(row.pk) for row in owner.conversations.order_by("-updated_at", "-pk")]
 
 
-@pytest.mark.parametrize(("query", "size"), [("", LISTED_AT_ONCE), ("?q=needle", FOUND_AT_ONCE)])
-def test_pages_hold_each_conversation_once_newest_first(browser: Client, owner: User, query: str, size: int) -> None:
+@pytest.mark.parametrize(("query", "size"), [("", LIST_PAGE_SIZE), ("?q=needle", SEARCH_PAGE_SIZE)])
+def test_pages_contain_each_conversation_once_newest_first(browser: Client, owner: User, query: str, size: int) -> None:
     make_many(owner, 2 * size)
-    # Many at one moment: what orders them then is their id.
-    moment = owner.conversations.latest("updated_at").updated_at
-    Conversation.objects.filter(title__contains="1").update(updated_at=moment)
+    # Conversations with the same time are ordered by their id.
+    same_time = owner.conversations.latest("updated_at").updated_at
+    Conversation.objects.filter(title__contains="1").update(updated_at=same_time)
     pages = all_pages(browser, f"/conversations/{query}")
     assert [len(page) for page in pages] == [size, size]
     assert [each for page in pages for each in page] == newest_first(owner)
 
 
-def test_what_moves_up_between_two_pages_does_not_come_twice(browser: Client, owner: User) -> None:
-    make_many(owner, LISTED_AT_ONCE + 5)
+def test_conversation_that_becomes_newer_between_two_pages_is_not_repeated(browser: Client, owner: User) -> None:
+    make_many(owner, LIST_PAGE_SIZE + 5)
     order = newest_first(owner)
     first = browser.get("/conversations/", headers=HTMX).content.decode()
     Conversation.objects.get(pk=order[3]).save()
@@ -97,7 +97,7 @@ def test_what_moves_up_between_two_pages_does_not_come_twice(browser: Client, ow
         "/",
     ],
 )
-def test_lists_take_the_same_queries_whatever_there_is(browser: Client, owner: User, path: str) -> None:
+def test_number_of_queries_of_a_list_does_not_depend_on_its_length(browser: Client, owner: User, path: str) -> None:
     def queries() -> int:
         with CaptureQueriesContext(connection) as captured:
             assert browser.get(path, headers=HTMX).status_code in (200, 302)
@@ -110,30 +110,30 @@ def test_lists_take_the_same_queries_whatever_there_is(browser: Client, owner: U
 
 
 def test_conversation_page_shows_one_page_of_the_list(browser: Client, owner: User) -> None:
-    make_many(owner, LISTED_AT_ONCE + 1)
+    make_many(owner, LIST_PAGE_SIZE + 1)
     opened = owner.conversations.first()
     assert opened
     html = browser.get(opened.get_absolute_url()).content.decode()
-    assert len(ids_in(html)) == LISTED_AT_ONCE
+    assert len(ids_in(html)) == LIST_PAGE_SIZE
     assert html.count('aria-current="page"') == 1
     assert f"open={opened.pk}" in html
 
 
-def test_search_is_a_page_where_there_are_no_scripts(browser: Client, owner: User) -> None:
-    make_many(owner, FOUND_AT_ONCE + 1)
+def test_search_without_scripts_renders_a_page(browser: Client, owner: User) -> None:
+    make_many(owner, SEARCH_PAGE_SIZE + 1)
     html = browser.get("/conversations/", {"q": "needle"}).content.decode()
     assert html.startswith("<!doctype html>")
     assert 'value="needle"' in html
     assert "<mark>needle</mark>" in html
-    assert len(ids_in(html)) == FOUND_AT_ONCE
+    assert len(ids_in(html)) == SEARCH_PAGE_SIZE
     for empty in ("qqqq", "!?"):
         html = browser.get("/conversations/", {"q": empty}).content.decode()
         assert f"Nothing was found for “{empty}”." in html
     browser.force_login(make_user())
-    assert "Your conversations will stand here." in browser.get("/conversations/").content.decode()
+    assert "Your conversations will appear here." in browser.get("/conversations/").content.decode()
 
 
-def test_result_leads_to_the_message_and_holds_only_text(browser: Client, owner: User) -> None:
+def test_result_links_to_its_message_and_is_escaped(browser: Client, owner: User) -> None:
     conversation = make_conversation(owner, title="<i>needle</i>")
     message = make_user_message(conversation, "a <script>needle</script>")
     html = browser.get("/conversations/", {"q": "needle", "open": str(conversation.pk)}, headers=HTMX).content.decode()
@@ -142,18 +142,18 @@ def test_result_leads_to_the_message_and_holds_only_text(browser: Client, owner:
     assert "a &lt;script&gt;<mark>needle</mark>&lt;/script&gt;" in html
 
 
-def test_search_shows_nothing_of_other_people(browser: Client) -> None:
+def test_search_finds_no_conversation_of_another_user(browser: Client) -> None:
     stranger = make_user()
     make_many(stranger, 3)
     theirs = stranger.conversations.get(title="Number 0")
     html = browser.get("/conversations/", {"q": "needle", "open": str(theirs.pk)}, headers=HTMX).content.decode()
     assert ids_in(html) == []
-    place = PlaceField.written(Place(theirs.updated_at, theirs.pk))
-    assert ids_in(browser.get("/conversations/", {"after": place}, headers=HTMX).content.decode()) == []
+    after = ListPositionField.serialize(ListPosition(theirs.updated_at, theirs.pk))
+    assert ids_in(browser.get("/conversations/", {"after": after}, headers=HTMX).content.decode()) == []
 
 
 def mark_some(owner: User, ending: str, **marks: bool) -> set[str]:
-    """Mark those whose title ends so; their ids."""
+    """Mark the conversations whose title has this ending, and return their ids."""
     rows = list(owner.conversations.filter(title__endswith=ending))
     for row in rows:
         row.change_settings(marks)
@@ -161,14 +161,14 @@ def mark_some(owner: User, ending: str, **marks: bool) -> set[str]:
 
 
 @pytest.mark.parametrize("endings", ["0", "01234567"])
-def test_pinned_ones_come_first_and_archived_ones_have_a_list_of_their_own(
+def test_pinned_conversations_come_first_and_archived_ones_have_their_own_list(
     browser: Client, owner: User, endings: str
 ) -> None:
-    make_many(owner, 3 * LISTED_AT_ONCE)
+    make_many(owner, 3 * LIST_PAGE_SIZE)
     order = newest_first(owner)
     pinned = {pk for ending in endings for pk in mark_some(owner, ending, pinned=True)}
     archived = mark_some(owner, "9", archived=True) | mark_some(owner, "10", archived=True)
-    # Marks alone make nothing newer.
+    # Marking a conversation does not change its order.
     assert newest_first(owner) == order
     expected = [pk for pk in order if pk in pinned - archived] + [pk for pk in order if pk not in pinned | archived]
     pages = all_pages(browser, "/conversations/")
@@ -180,9 +180,9 @@ def test_pinned_ones_come_first_and_archived_ones_have_a_list_of_their_own(
     assert sum(map(len, all_pages(browser, "/conversations/?q=needle"))) == len(order)
 
 
-@pytest.mark.parametrize("pinned", [1, LISTED_AT_ONCE, LISTED_AT_ONCE + 1])
+@pytest.mark.parametrize("pinned", [1, LIST_PAGE_SIZE, LIST_PAGE_SIZE + 1])
 def test_each_group_has_one_heading(browser: Client, owner: User, pinned: int) -> None:
-    make_many(owner, LISTED_AT_ONCE + 5)
+    make_many(owner, LIST_PAGE_SIZE + 5)
     assert "heading" not in browser.get("/conversations/", headers=HTMX).content.decode()
     for row in owner.conversations.all()[:pinned]:
         row.change_settings({"pinned": True})
@@ -194,7 +194,7 @@ def test_each_group_has_one_heading(browser: Client, owner: User, pinned: int) -
     assert whole.count("Pinned</li>") == whole.count("Others</li>") == 1
 
 
-def test_groups_take_the_same_queries_whatever_there_is(browser: Client, owner: User) -> None:
+def test_number_of_queries_of_a_group_does_not_depend_on_its_length(browser: Client, owner: User) -> None:
     def queries(path: str) -> int:
         with CaptureQueriesContext(connection) as captured:
             assert browser.get(path, headers=HTMX).status_code == 200
@@ -209,51 +209,51 @@ def test_groups_take_the_same_queries_whatever_there_is(browser: Client, owner: 
     assert list(map(queries, paths)) == few
 
 
-def marked(browser: Client, conversation: Conversation, **fields: str) -> str:
-    """What htmx gets."""
+def mark(browser: Client, conversation: Conversation, **fields: str) -> str:
+    """Mark a conversation, and return the fragment for htmx."""
     response = browser.post(f"/c/{conversation.pk}/marks/", fields, headers=HTMX)
     assert response.status_code == 200
     return response.content.decode()
 
 
-def test_archived_conversation_leaves_the_list_and_undo_brings_it_back(browser: Client, owner: User) -> None:
+def test_archived_conversation_is_removed_from_the_list_and_undo_restores_it(browser: Client, owner: User) -> None:
     kept, archived = make_conversation(owner, title="Kept"), make_conversation(owner, title="<i>Put away</i>")
-    html = marked(browser, archived, archived="true", open=str(archived.pk))
+    html = mark(browser, archived, archived="true", open=str(archived.pk))
     assert f'hx-target="#entry-{archived.pk}" hx-swap="delete"' in html
     assert "Archived: &lt;i&gt;Put away&lt;/i&gt;" in html
     assert 'data-mark="archived" data-value="false"' in html
     assert '<p id="archived" class="banner">' in html
     assert ids_in(browser.get("/conversations/", headers=HTMX).content.decode()) == [str(kept.pk)]
     assert '<p id="archived" class="banner">' in browser.get(archived.get_absolute_url()).content.decode()
-    html = marked(browser, archived, archived="false", open=str(kept.pk))
+    html = mark(browser, archived, archived="false", open=str(kept.pk))
     assert ids_in(html) == [str(archived.pk), str(kept.pk)]
     assert "Undo" not in html
     assert 'id="archived"' not in html
 
 
-def test_marks_keep_since_when_and_change_nothing_else(browser: Client, owner: User) -> None:
+def test_repeated_mark_keeps_its_time_and_changes_nothing_else(browser: Client, owner: User) -> None:
     conversation = make_conversation(owner, title="A")
     before = Conversation.objects.values().get()
-    marked(browser, conversation, pinned="true")
+    mark(browser, conversation, pinned="true")
     since = Conversation.objects.get().pinned_at
-    marked(browser, conversation, pinned="true")
+    mark(browser, conversation, pinned="true")
     assert Conversation.objects.get().pinned_at == since
-    marked(browser, conversation, pinned="false")
+    mark(browser, conversation, pinned="false")
     assert Conversation.objects.values().get() == before
 
 
-def test_marked_list_is_the_one_that_was_in_view(browser: Client, owner: User) -> None:
+def test_marking_renders_the_list_that_was_shown(browser: Client, owner: User) -> None:
     make_many(owner, 2)
     first, second = owner.conversations.order_by("title")
     mark_some(owner, "0", archived=True)
-    html = marked(browser, second, archived="true", group="archived")
+    html = mark(browser, second, archived="true", group="archived")
     assert set(ids_in(html)) == {str(first.pk), str(second.pk)}
-    html = marked(browser, first, archived="false", group="archived")
+    html = mark(browser, first, archived="false", group="archived")
     assert f'hx-target="#entry-{first.pk}" hx-swap="delete"' in html
-    assert "Nothing was found" in marked(browser, first, archived="true", q="qqqq")
+    assert "Nothing was found" in mark(browser, first, archived="true", q="qqqq")
 
 
-def test_home_is_no_archived_conversation(browser: Client, owner: User) -> None:
+def test_home_never_redirects_to_an_archived_conversation(browser: Client, owner: User) -> None:
     older, newer = make_conversation(owner, title="Older"), make_conversation(owner, title="Newer")
     newer.change_settings({"archived": True})
     assert browser.get("/").headers["Location"] == older.get_absolute_url()
@@ -271,7 +271,9 @@ def test_home_is_no_archived_conversation(browser: Client, owner: User) -> None:
         ({"pinned": "true", "group": "mine"}, "There is no such list; there are pinned, others, archived."),
     ],
 )
-def test_bad_marks_get_a_sentence(browser: Client, owner: User, fields: dict[str, str], sentence: str) -> None:
+def test_invalid_marks_are_refused_with_a_sentence(
+    browser: Client, owner: User, fields: dict[str, str], sentence: str
+) -> None:
     conversation = make_conversation(owner)
     response = browser.post(f"/c/{conversation.pk}/marks/", fields, headers=HTMX)
     assert (response.status_code, response.content.decode()) == (400, sentence)
@@ -290,14 +292,14 @@ def test_bad_marks_get_a_sentence(browser: Client, owner: User, fields: dict[str
         ({"open": "this"}, "There is nothing with this id."),
     ],
 )
-def test_bad_input_gets_a_sentence(browser: Client, query: dict[str, str], sentence: str) -> None:
+def test_invalid_query_is_refused_with_a_sentence(browser: Client, query: dict[str, str], sentence: str) -> None:
     response = browser.get("/conversations/", query)
     assert (response.status_code, response.content.decode()) == (400, sentence)
 
 
-def test_places_are_read_as_they_are_written(owner: User) -> None:
+def test_list_position_survives_a_round_trip(owner: User) -> None:
     conversation = make_conversation(owner)
-    place = Place(conversation.updated_at, conversation.pk)
-    form = ListForm({"after": PlaceField.written(place)})
+    position = ListPosition(conversation.updated_at, conversation.pk)
+    form = ListForm({"after": ListPositionField.serialize(position)})
     assert form.is_valid()
-    assert form.cleaned_data["after"] == place
+    assert form.cleaned_data["after"] == position

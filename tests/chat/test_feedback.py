@@ -1,4 +1,4 @@
-"""Rating answers on the page: who may, what is stored, what open, late and reloaded pages show."""
+"""Rating answers on the page: who may rate, what is stored, and what open and reloaded pages show."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ import uuid
 
 import pytest
 from channels.db import database_sync_to_async
-from django.contrib.auth.models import User
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from chat.fragments import message_html, rating_html
+from chat.fragments import MessageView, message_html, rating_html
 from chat.models import Conversation, Feedback, Message, Turn
+from chat.models.deletion import delete_conversation
 from chat.parts import PartKind
-from chat.turns import broadcast
-from chat.turns.broadcast import Frame
-from chat.turns.following import Place
-from chat.turns.rating import Thumb, rate
-from chat.turns.transcript import message_views, snapshot
+from chat.relay import broadcast
+from chat.relay.frames import Frame
+from chat.relay.stream_position import StreamPosition
+from chat.transcript.snapshot import snapshot
+from chat.turns.feedback import Thumb, rate
 from tests.dom import Page
 from tests.factories import make_conversation, make_model_message, make_user, make_user_message
 
@@ -35,52 +35,57 @@ HOSTILE = [
 
 @pytest.fixture
 def answer() -> Message:
-    """Of a conversation of its own."""
+    """An answer in a conversation of the user `owner`."""
     return make_model_message(make_conversation(make_user("owner"), title="Secret plans"))
 
 
 @pytest.fixture
 def browser(answer: Message) -> Client:
-    """The owner's."""
+    """A client that is logged in as the answer's owner."""
     client = Client()
     client.force_login(answer.conversation.owner)
     return client
 
 
 def path_of(message: Message, conversation: Conversation | None = None) -> str:
-    """Where a message is rated, or where it would be in another conversation."""
+    """Return the path at which a message is rated, or the path that it would have in another conversation."""
     return f"/c/{(conversation or message.conversation).pk}/messages/{message.pk}/feedback/"
 
 
 def make_live(conversation: Conversation) -> Message:
-    """An answer that is being written, and of which nothing has come."""
+    """Return an answer of a running turn that has no part yet."""
     message = make_model_message(conversation, parts=[], status=Turn.Status.RUNNING)
     message.turn.events.all().delete()
     return message
 
 
-def shown(message: Message) -> str:
-    """The message as a reload shows it."""
-    views = message_views(message.conversation)
-    return next(message_html(view) for view in views if view.message_id == message.pk)
+def view_of(message: Message) -> MessageView:
+    """Return the view of a message in a snapshot of its conversation."""
+    views = snapshot(message.conversation_id).messages
+    return next(view for view in views if view.message_id == message.pk)
 
 
-def test_rating_is_stored_changed_and_taken_back(browser: Client, answer: Message) -> None:
+def reloaded_html(message: Message) -> str:
+    """Return the HTML of a message as a reload shows it."""
+    return message_html(view_of(message))
+
+
+def test_rating_is_stored_replaced_and_removed(browser: Client, answer: Message) -> None:
     for thumb, reason, is_good in (("good", "", True), ("bad", " Graph wrong ", False), ("bad", "", False)):
         response = browser.post(path_of(answer), {"verdict": thumb, "reason": reason})
         assert response.status_code == 200
         [feedback] = Feedback.objects.all()
         assert (feedback.message, feedback.user) == (answer, answer.conversation.owner)
         assert (feedback.is_good, feedback.reason) == (is_good, reason.strip())
-        # What the answer to the press shows is what a reload shows, byte for byte.
-        assert response.content.decode() in shown(answer)
+        # The response and a reload show the same HTML, byte for byte.
+        assert response.content.decode() in reloaded_html(answer)
     for _ in range(2):
         response = browser.post(path_of(answer), {"verdict": "none"})
-        assert response.content.decode() in shown(answer)
+        assert response.content.decode() in reloaded_html(answer)
         assert not Feedback.objects.exists()
 
 
-def test_pressed_thumb_says_so_and_takes_back(browser: Client, answer: Message) -> None:
+def test_pressed_thumb_is_marked_and_removes_the_rating(browser: Client, answer: Message) -> None:
     html = browser.post(path_of(answer), {"verdict": "bad", "reason": "slow"}).content.decode()
     assert 'data-verdict="good" aria-pressed="false" aria-label="Good answer"' in html
     assert 'data-verdict="none" aria-pressed="true" aria-label="Bad answer"' in html
@@ -95,11 +100,12 @@ def test_rating_does_not_make_a_conversation_newer(browser: Client, answer: Mess
     assert after.revision == before.revision + 1
 
 
-def test_nobody_rates_what_is_not_theirs(browser: Client, answer: Message) -> None:
+def test_only_the_owner_rates_an_answer(browser: Client, answer: Message) -> None:
     theirs = make_model_message(make_conversation(make_user("other")))
     own = make_conversation(answer.conversation.owner)
     absent = Message(pk=uuid.uuid4(), conversation=answer.conversation)
-    # Somebody else's answer: by its own address, under a conversation of one's own, and none at all.
+    # Another user's answer, the same one under a conversation of one's own, one's own answer under the wrong
+    # conversation, and an answer that does not exist.
     for path in (path_of(theirs), path_of(theirs, answer.conversation), path_of(answer, own), path_of(absent)):
         response = browser.post(path, {"verdict": "bad", "reason": "not mine"})
         assert response.status_code == 404
@@ -111,7 +117,7 @@ def test_nobody_rates_what_is_not_theirs(browser: Client, answer: Message) -> No
     assert not Feedback.objects.exists()
 
 
-def test_taking_back_reaches_nobody_elses_rating(browser: Client) -> None:
+def test_rating_of_another_user_cannot_be_removed(browser: Client) -> None:
     other = make_user("other")
     theirs = make_model_message(make_conversation(other))
     Feedback.objects.give(theirs, other.pk, is_good=True)
@@ -119,22 +125,22 @@ def test_taking_back_reaches_nobody_elses_rating(browser: Client) -> None:
     assert Feedback.objects.count() == 1
 
 
-def test_only_answers_that_have_ended_are_rated(browser: Client, answer: Message) -> None:
+def test_only_answers_that_have_ended_can_be_rated(browser: Client, answer: Message) -> None:
     question = make_user_message(answer.conversation)
     live = make_live(answer.conversation)
     for message, sentence in ((question, "Only answers can be rated."), (live, "This answer is still being written.")):
         response = browser.post(path_of(message), {"verdict": "good"})
         assert response.status_code == 400
         assert response.content.decode().startswith(sentence)
-        assert 'class="rating"' not in shown(message)
+        assert 'class="rating"' not in reloaded_html(message)
     assert not Feedback.objects.exists()
 
 
 @pytest.mark.parametrize("status", ["done", "stopped", "failed", "interrupted"])
-def test_thumbs_stand_under_each_answer_that_left_something(status: str) -> None:
+def test_answers_with_parts_have_rating_buttons_whatever_their_status(status: str) -> None:
     conversation = make_conversation()
-    assert 'class="rating"' in shown(make_model_message(conversation, status=Turn.Status(status)))
-    assert 'class="rating"' not in shown(make_model_message(conversation, parts=[], status=Turn.Status(status)))
+    assert 'class="rating"' in reloaded_html(make_model_message(conversation, status=Turn.Status(status)))
+    assert 'class="rating"' not in reloaded_html(make_model_message(conversation, parts=[], status=Turn.Status(status)))
 
 
 @pytest.mark.parametrize(
@@ -147,17 +153,19 @@ def test_thumbs_stand_under_each_answer_that_left_something(status: str) -> None
         ({"verdict": "bad", "reason": "x" * 1024**2}, "A reason can have at most 1,000 characters. Shorten it."),
     ],
 )
-def test_bad_input_gets_a_sentence(browser: Client, answer: Message, fields: dict[str, str], sentence: str) -> None:
+def test_invalid_input_is_refused_with_a_sentence(
+    browser: Client, answer: Message, fields: dict[str, str], sentence: str
+) -> None:
     response = browser.post(path_of(answer), fields)
     assert (response.status_code, response.content.decode()) == (400, sentence)
     assert not Feedback.objects.exists()
 
 
 @pytest.mark.parametrize("reason", HOSTILE)
-def test_hostile_reason_is_shown_inert(browser: Client, answer: Message, reason: str) -> None:
+def test_hostile_reason_is_escaped(browser: Client, answer: Message, reason: str) -> None:
     html = browser.post(path_of(answer), {"verdict": "bad", "reason": reason}).content.decode()
     assert Feedback.objects.get().reason == reason
-    assert html in shown(answer)
+    assert html in reloaded_html(answer)
     for page in (html, browser.get(f"/c/{answer.conversation.pk}/").content.decode()):
         assert "<script>alert" not in page
         assert "<img src=x" not in page
@@ -168,13 +176,15 @@ def test_hostile_reason_is_shown_inert(browser: Client, answer: Message, reason:
     ("body", "stored"),
     [(b"verdict=bad&reason=a%00b", "ab"), (b"verdict=bad&reason=%ED%A0%80x", "\ufffd\ufffd\ufffdx")],
 )
-def test_what_no_database_stores_is_taken_out(browser: Client, answer: Message, body: bytes, stored: str) -> None:
+def test_characters_that_a_database_cannot_store_are_removed_or_replaced(
+    browser: Client, answer: Message, body: bytes, stored: str
+) -> None:
     response = browser.post(path_of(answer), body, content_type="application/x-www-form-urlencoded")
     assert response.status_code == 200
     assert Feedback.objects.get().reason == stored
 
 
-def test_page_takes_the_same_queries_however_many_answers_were_rated(browser: Client, answer: Message) -> None:
+def test_number_of_queries_does_not_depend_on_the_number_of_ratings(browser: Client, answer: Message) -> None:
     def queries() -> int:
         with CaptureQueriesContext(connection) as captured:
             assert browser.get(f"/c/{answer.conversation.pk}/").status_code == 200
@@ -188,64 +198,60 @@ def test_page_takes_the_same_queries_however_many_answers_were_rated(browser: Cl
 
 
 class OpenPage:
-    """A tab that has a page of some revision and applies what follows it."""
+    """A tab that loads a page and applies the frames that follow it."""
 
     def __init__(self, conversation: Conversation) -> None:
         read = snapshot(conversation.pk)
         html = "".join(message_html(view) for view in read.messages)
         self.page = Page(f'<div id="transcript">{html}</div>')
-        self.place = Place(read.revision)
-        self.asides = 0
+        self.position = StreamPosition(read.revision)
+        self.unordered_frames = 0
 
     def deliver(self, frame: Frame) -> None:
-        """As a socket does."""
-        if frame.is_aside:
-            self.asides += 1
+        """Apply a frame as a socket does."""
+        if frame.is_unordered:
+            self.unordered_frames += 1
         else:
-            assert self.place.follows(frame)
-            self.place = Place(frame.revision, frame.turn_id, frame.seq)
+            assert self.position.precedes(frame)
+            self.position = StreamPosition(frame.revision, frame.turn_id, frame.seq)
         self.page.apply(frame.text)
-
-
-async def rated(message: Message, user: User, thumb: Thumb | None) -> None:
-    await database_sync_to_async(rate)(message, user, thumb)
 
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("is_live", [False, True])
-async def test_open_pages_show_it_at_once_as_a_reload_does(*, is_live: bool) -> None:
-    def made() -> Message:
+async def test_open_pages_show_a_new_rating_as_a_reload_does(*, is_live: bool) -> None:
+    def make_answer() -> Message:
         conversation = make_conversation(make_user("owner"))
         message = make_model_message(conversation, parts=[(PartKind.TEXT, "Hello.\n")])
         if is_live:
             make_live(conversation)
         return message
 
-    message = await database_sync_to_async(made)()
+    message = await database_sync_to_async(make_answer)()
     conversation = message.conversation
     tab = await database_sync_to_async(OpenPage)(conversation)
     broadcast.subscribe(conversation.pk, tab)
     for thumb in (Thumb(is_good=False), Thumb(is_good=False, reason="<b>"), Thumb(is_good=True), None):
-        await rated(message, conversation.owner, thumb)
+        await database_sync_to_async(rate)(message, conversation.owner, thumb)
         reloaded = await database_sync_to_async(OpenPage)(conversation)
         assert tab.page.transcript == reloaded.page.transcript
-        assert tab.place.revision == reloaded.place.revision
+        assert tab.position.revision == reloaded.position.revision
     broadcast.unsubscribe(conversation.pk, tab)
-    # While an answer is written its frames follow one another by revision, which a rating then leaves alone.
-    assert tab.asides == (4 if is_live else 0)
+    # The frames of a live answer follow one another by revision, so a rating must not increment it meanwhile.
+    assert tab.unordered_frames == (4 if is_live else 0)
 
 
-def test_rating_of_a_conversation_that_was_just_deleted_is_refused(answer: Message) -> None:
+def test_answer_of_a_deleted_conversation_cannot_be_rated(answer: Message) -> None:
     owner = answer.conversation.owner
     stale = Message.objects.select_related("turn").get(pk=answer.pk)
-    answer.conversation.delete_with_attachments()
+    delete_conversation(answer.conversation)
     with pytest.raises(Conversation.DoesNotExist):
         rate(stale, owner, Thumb(is_good=True))
 
 
-def test_fragment_is_one_root() -> None:
+def test_rating_fragment_has_one_root_element() -> None:
     message = make_model_message(make_conversation())
-    rating = message_views(message.conversation)[-1].rating
+    rating = view_of(message).rating
     assert rating
     html = rating_html(rating)
     assert html.startswith(f'<span id="message-{message.pk}-rating"')

@@ -1,4 +1,4 @@
-"""Every mistake of a client gets a sentence, and nothing that a client can send ends in a traceback."""
+"""Every invalid form is refused with a sentence, and no data of a client raise another exception."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pytest_django import Settings
 
-from chat.forms import ATTACHMENTS_LIMIT, ConversationSettingsForm, RenameForm, SendForm
+from chat.form_fields import ATTACHMENTS_LIMIT
+from chat.forms import ConversationSettingsForm, RenameForm, SendForm
 
 ID = "6f1c1d6e-0000-4000-8000-000000000001"
 UNSET = {"code_execution": "", "model": ""}
@@ -45,23 +46,23 @@ def test_empty_prompt_is_refused_with_a_sentence(data: dict[str, object]) -> Non
 
 
 @pytest.mark.parametrize("text", [5, True, ["a"], {"a": "b"}])
-def test_prompt_that_is_no_text_is_refused_with_a_sentence(text: object) -> None:
+def test_prompt_of_another_type_is_refused_with_a_sentence(text: object) -> None:
     assert sentence(SendForm({"text": text})) == "This must be text."
 
 
-def test_prompt_of_exactly_the_limit_is_taken(settings: Settings) -> None:
+def test_prompt_of_exactly_the_limit_is_valid(settings: Settings) -> None:
     settings.PROMPT_LIMIT_BYTES = 2048
     assert SendForm({"text": "é" * 1024}).is_valid()
 
 
-def test_prompt_over_the_limit_is_refused_with_both_sizes_and_is_not_lost(settings: Settings) -> None:
+def test_prompt_over_the_limit_is_refused_with_both_sizes_and_stays_in_the_form(settings: Settings) -> None:
     settings.PROMPT_LIMIT_BYTES = 2048
     form = SendForm({"text": "é" * 1024 + "a"})
     assert sentence(form) == "This message has 3 KB, but at most 2 KB can be sent. Shorten it."
     assert form["text"].value() == "é" * 1024 + "a"
 
 
-def test_nul_characters_are_dropped_from_a_prompt() -> None:
+def test_nul_characters_are_removed_from_a_prompt() -> None:
     assert cleaned(SendForm({"text": "a\x00b"}))["text"] == "ab"
 
 
@@ -70,23 +71,23 @@ def test_half_a_surrogate_pair_becomes_a_replacement_character() -> None:
     assert cleaned(SendForm(data))["text"] == "a � 😀"
 
 
-def test_one_attachment_may_come_without_a_list() -> None:
+def test_one_attachment_needs_no_list() -> None:
     assert cleaned(SendForm({"text": "a", "attachments": ID}))["attachments"] == [uuid.UUID(ID)]
 
 
-def test_attachments_keep_their_order_and_come_once() -> None:
+def test_attachments_keep_their_order_without_duplicates() -> None:
     form = SendForm({"text": "a", "attachments": [OTHER_ID, ID, "", OTHER_ID, None]})
     assert cleaned(form)["attachments"] == [uuid.UUID(OTHER_ID), uuid.UUID(ID)]
 
 
-def test_a_page_may_post_what_a_socket_sends() -> None:
+def test_form_accepts_posted_data_like_data_of_the_socket() -> None:
     form = SendForm(QueryDict(f"text=a&attachments={ID}&attachments={OTHER_ID}&client_id=x"))
     expected = {"text": "a", "attachments": [uuid.UUID(ID), uuid.UUID(OTHER_ID)], "client_id": "x", **UNSET}
     assert cleaned(form) == expected
 
 
 @pytest.mark.parametrize("data", [{"text": "a"}, {"text": "a", "attachments": "", "client_id": ""}])
-def test_attachments_and_client_id_may_be_absent(data: dict[str, object]) -> None:
+def test_attachments_and_client_id_are_optional(data: dict[str, object]) -> None:
     assert cleaned(SendForm(data)) == {"text": "a", "attachments": [], "client_id": "", **UNSET}
 
 
@@ -97,7 +98,7 @@ def test_too_many_attachments_are_refused_with_a_sentence() -> None:
 
 
 def nested(depth: int) -> list[object]:
-    """A list in a list in a list."""
+    """Return lists that are nested to this depth."""
     innermost: list[object] = []
     for _ in range(depth):
         innermost = [innermost]
@@ -105,17 +106,17 @@ def nested(depth: int) -> list[object]:
 
 
 @pytest.mark.parametrize("depth", [1, 970, 5000])
-def test_lists_nested_deeply_are_refused_with_a_sentence(depth: int) -> None:
+def test_deeply_nested_lists_are_refused_with_a_sentence(depth: int) -> None:
     form = SendForm({"text": "a", "attachments": nested(depth)})
     assert sentence(form) == "An attached file is not known here. Remove it and attach it again."
 
 
-def test_ids_may_be_given_as_they_are() -> None:
+def test_ids_may_be_uuid_objects() -> None:
     assert cleaned(SendForm({"text": "a", "attachments": [uuid.UUID(ID), ID]}))["attachments"] == [uuid.UUID(ID)]
 
 
 @pytest.mark.parametrize("attachments", ["x", ["../../etc/passwd"], [{"id": ID}], {"id": ID}, 5, True, [[ID]]])
-def test_attachment_that_is_no_id_is_refused_with_a_sentence(attachments: object) -> None:
+def test_attachment_without_a_valid_id_is_refused_with_a_sentence(attachments: object) -> None:
     form = SendForm({"text": "a", "attachments": attachments})
     assert sentence(form) == "An attached file is not known here. Remove it and attach it again."
 
@@ -127,7 +128,7 @@ def test_long_client_id_is_refused_with_a_sentence() -> None:
 
 
 @given(st.dictionaries(st.sampled_from(["text", "attachments", "client_id", "other"]), json_values))
-def test_no_json_ends_in_a_traceback_and_what_is_taken_can_be_stored(data: dict[str, object]) -> None:
+def test_any_json_is_refused_with_a_sentence_or_can_be_stored(data: dict[str, object]) -> None:
     form = SendForm(data)
     if form.is_valid():
         for name in ("text", "client_id"):
@@ -149,11 +150,11 @@ def test_title_is_one_line() -> None:
         (" " * 200 + "x", "A title can have at most 200 characters."),
     ],
 )
-def test_bad_title_is_refused_with_a_sentence(title: str, expected: str) -> None:
+def test_invalid_title_is_refused_with_a_sentence(title: str, expected: str) -> None:
     assert sentence(RenameForm({"title": title})) == expected
 
 
-def test_settings_hold_only_what_was_given() -> None:
+def test_settings_contain_only_the_fields_that_were_sent() -> None:
     assert cleaned(ConversationSettingsForm({"code_execution": "off"})) == {"code_execution": "off"}
     assert cleaned(ConversationSettingsForm({})) == {}
     assert cleaned(ConversationSettingsForm({"system_instruction": "", "title": ""})) == {
@@ -163,7 +164,7 @@ def test_settings_hold_only_what_was_given() -> None:
 
 
 @pytest.mark.parametrize("model", ["", "gemini-2.5-flash", "gemini-flash-latest", "scenario-images-3", "A_b.c-001"])
-def test_names_of_models_are_taken(model: str) -> None:
+def test_names_of_models_are_valid(model: str) -> None:
     assert cleaned(ConversationSettingsForm({"model": model})) == {"model": model}
 
 
@@ -175,7 +176,7 @@ def test_names_of_models_are_taken(model: str) -> None:
         *("a b", "a?key=1", "a#b", "a%2fb", "a@b", "a\nb", "é"),
     ],
 )
-def test_model_that_is_more_than_one_plain_name_is_refused(model: str) -> None:
+def test_name_of_a_model_that_is_not_one_path_segment_is_refused(model: str) -> None:
     assert sentence(ConversationSettingsForm({"model": model})) == "This is not the name of a model."
 
 

@@ -1,6 +1,6 @@
-"""`kill -9` of a streaming server: what any socket had received is in the database, and every turn ends in words.
+"""`kill -9` of a streaming server: what any socket had received is in the database, and every turn ends with a notice.
 
-PLOTLINE_TEST_KILLS sets how many kills; the seed is fixed, so each run kills at the same points of its streams.
+PLOTLINE_TEST_KILLS sets the number of kills. The seed is fixed, so each run kills after the same delays.
 """
 
 from __future__ import annotations
@@ -18,13 +18,14 @@ from datetime import UTC, datetime
 import pytest
 from websockets.exceptions import ConnectionClosed
 
+from chat.answers.answer import Answer
+from chat.answers.log import fold
 from chat.fragments import part_html, part_view
-from chat.turns.answer import Answer
-from chat.turns.log import fold
-from chat.turns.transcript import found_attachment_view
+from chat.transcript.views import new_attachment_view
 from tests.dom import Page
 from tests.emulator_server import running_emulator
 from tests.live_server import LiveServer, Visitor, running_server, send
+from tests.waiting import wait_until
 
 KILLS = int(os.environ.get("PLOTLINE_TEST_KILLS") or 8)
 SEED = 20261120
@@ -34,7 +35,7 @@ ENDED_WITHIN_S = 10.0
 
 @dataclass
 class Listener:
-    """A tab that applies what comes until its server dies."""
+    """A tab that applies each message until its server is killed."""
 
     conversation_id: str
     page: Page = field(default_factory=Page)
@@ -42,7 +43,7 @@ class Listener:
     thread: threading.Thread | None = None
 
     def listen(self, visitor: Visitor, model: str) -> None:
-        """Ask, then read in a thread."""
+        """Ask, then read messages in a thread."""
         visitor.post(f"/c/{self.conversation_id}/settings/", model=model)
         asked = threading.Event()
 
@@ -53,7 +54,7 @@ class Listener:
                     asked.set()
                     for text in socket:
                         self.page.apply(str(text))
-                        self.seq = self.page.last.get("seq", self.seq)
+                        self.seq = self.page.last_message.get("seq", self.seq)
             except ConnectionClosed:
                 pass
 
@@ -63,8 +64,8 @@ class Listener:
 
 
 @dataclass
-class Round:
-    """One kill."""
+class Kill:
+    """One kill of the server."""
 
     restarted_at: datetime
     listeners: list[Listener]
@@ -72,7 +73,7 @@ class Round:
 
 @pytest.fixture
 def server() -> Iterator[LiveServer]:
-    """A server with a short lease, so that many rounds fit into one test."""
+    """A server with a short lease, so that many kills fit into one test."""
     with (
         running_emulator(pace=0.3) as url,
         running_server(GOOGLE_GEMINI_BASE_URL=url, TURN_LEASE_S="3") as running,
@@ -81,56 +82,50 @@ def server() -> Iterator[LiveServer]:
 
 
 def answer_at(server: LiveServer, turn_id: str, seq: int) -> Answer:
-    """The answer as the log tells it up to `seq`."""
+    """Return the answer that the log makes up to `seq`."""
     rows = server.rows("SELECT seq, name, data FROM chat_turnevent WHERE turn_id = ? ORDER BY seq", turn_id)
     return fold((name, json.loads(data)) for number, name, data in rows if number <= seq)
 
 
 def rendered(answer: Answer, message_id: uuid.UUID) -> str:
-    """Its parts as a page shows them."""
+    """Return the parts of an answer as a page shows them."""
+    attachments = [(one.part_index, new_attachment_view(one)) for one in answer.attachments]
     return "".join(
-        part_html(
-            part_view(
-                message_id,
-                index,
-                part,
-                [found_attachment_view(found) for found in answer.attachments if found.part_index == index],
-            )
-        )
+        part_html(part_view(message_id, index, part, [view for place, view in attachments if place == index]))
         for index, part in enumerate(answer.parts)
     )
 
 
-def check(server: LiveServer, done: Round, listener: Listener) -> str:
-    """Compare one tab with the database; the turn's status."""
+def check(server: LiveServer, kill: Kill, listener: Listener) -> str:
+    """Compare one tab with the database, and return the turn's status."""
     turns = server.rows(
         "SELECT id, message_id, status, ended_at FROM chat_turn WHERE conversation_id = ?",
         listener.conversation_id.replace("-", ""),
     )
     if not turns:
-        # Killed before the question was stored: then nobody was told that it was.
+        # Killed before the question was stored: no tab may have been told that it was accepted.
         assert listener.page.transcript == ""
-        assert listener.page.accepted == []
+        assert listener.page.accepted_ids == []
         return "never started"
     [(turn_id, message, status, ended_at)] = turns
     assert status in ("interrupted", "done"), status
     ended = datetime.fromisoformat(ended_at).replace(tzinfo=UTC)
-    assert (ended - done.restarted_at).total_seconds() <= ENDED_WITHIN_S
+    assert (ended - kill.restarted_at).total_seconds() <= ENDED_WITHIN_S
     message_id = uuid.UUID(message)
     seen = listener.page.ids.get(f"message-{message_id}-parts")
     if seen is not None:
         assert seen.inner() == rendered(answer_at(server, turn_id, listener.seq), message_id)
     seqs = [seq for (seq,) in server.rows("SELECT seq FROM chat_turnevent WHERE turn_id = ? ORDER BY seq", turn_id)]
     assert seqs == list(range(1, len(seqs) + 1))
-    whole = answer_at(server, turn_id, 10**9)
-    kept = server.rows('SELECT text FROM chat_part WHERE message_id = ? ORDER BY "index"', message)
-    assert [text for (text,) in kept] == [part.text for part in whole.parts]
-    assert server.rows("SELECT text FROM chat_message WHERE id = ?", message) == [(whole.text,)]
-    for found in whole.attachments:
+    answer = answer_at(server, turn_id, 10**9)
+    stored = server.rows('SELECT text FROM chat_part WHERE message_id = ? ORDER BY "index"', message)
+    assert [text or "" for (text,) in stored] == [part.long_text for part in answer.parts]
+    assert server.rows("SELECT text FROM chat_message WHERE id = ?", message) == [(answer.text,)]
+    for attachment in answer.attachments:
         [(size_bytes, data)] = server.rows(
             "SELECT a.size_bytes, p.data FROM attachments_attachment a LEFT JOIN attachments_pendingupload p"
             " ON p.attachment_id = a.id WHERE a.id = ?",
-            found.attachment_id.replace("-", ""),
+            attachment.attachment_id.replace("-", ""),
         )
         assert data is None or len(data) == size_bytes
     assert server.rows(
@@ -140,28 +135,25 @@ def check(server: LiveServer, done: Round, listener: Listener) -> str:
 
 
 def test_nothing_that_a_tab_received_is_lost_when_the_server_is_killed(server: LiveServer) -> None:
-    dice = random.Random(SEED)
+    generator = random.Random(SEED)
     visitor = Visitor(server)
-    rounds = []
+    kills = []
     for _ in range(KILLS):
         listeners = []
         for _ in range(3):
             listeners.append(Listener(visitor.new_conversation()))
-            listeners[-1].listen(visitor, dice.choice(MODELS))
-        time.sleep(dice.uniform(0.0, 1.5))
+            listeners[-1].listen(visitor, generator.choice(MODELS))
+        time.sleep(generator.uniform(0.0, 1.5))
         server.kill()
         for listener in listeners:
             assert listener.thread
             listener.thread.join()
         server.start()
         restarted_at = datetime.now(UTC)
-        rounds.append(Round(restarted_at, listeners))
-    give_up_at = time.monotonic() + ENDED_WITHIN_S
-    while server.rows("SELECT 1 FROM chat_turn WHERE status IN ('queued', 'running')"):
-        assert time.monotonic() < give_up_at, "a turn is still live"
-        time.sleep(0.1)
-    statuses = [check(server, done, listener) for done in rounds for listener in done.listeners]
-    received = sum(listener.seq > 0 for done in rounds for listener in done.listeners)
+        kills.append(Kill(restarted_at, listeners))
+    wait_until(lambda: not server.rows("SELECT 1 FROM chat_turn WHERE status IN ('queued', 'running')"), ENDED_WITHIN_S)
+    statuses = [check(server, kill, listener) for kill in kills for listener in kill.listeners]
+    received = sum(listener.seq > 0 for kill in kills for listener in kill.listeners)
     interrupted = statuses.count("interrupted")
     print(f"{KILLS} kills, {len(statuses)} turns: {received} had shown parts, {interrupted} were interrupted")
     assert "interrupted" in statuses

@@ -1,33 +1,49 @@
-"""`manage.py purge`: what is old goes as its owner would delete it, and nothing else."""
+"""`manage.py purge` deletes only old conversations, in the same way as their owners would."""
 
 from __future__ import annotations
 
 import io
 import subprocess
 import sys
-import time
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.db import connection
 from django.utils import timezone
 
 from attachments.models import Attachment, PendingUpload
-from chat.models import Conversation, Message, Turn
+from chat.models import Conversation, Message, Turn, User
 from tests.factories import attach, make_conversation, make_graph, make_model_message, make_user
 from tests.live_server import ROOT, environment
 
-MANY = 80
 pytestmark = pytest.mark.django_db
+
+PURGE_THAT_STOPS = """
+import sys
+import django
+django.setup()
+from django.core.management import call_command
+from chat.management.commands import purge
+delete = purge.delete_conversation
+deleted = []
+def delete_until_the_third(conversation):
+    deleted.append(delete(conversation))
+    if len(deleted) == 3:
+        print("in the third transaction", flush=True)
+        sys.stdin.read()
+    return deleted[-1]
+purge.delete_conversation = delete_until_the_third
+call_command("purge", "--older-than", "180d")
+"""
+"""A program that purges, and waits for its input in the transaction that deletes the third conversation."""
 
 
 def make_old(
     owner: User | None = None, *, days: float = 200, title: str = "", is_pinned: bool = False, is_archived: bool = False
 ) -> Conversation:
-    """A conversation with a question and an answer with a graph, last changed so many days ago."""
+    """Return a conversation with a question and an answer with a graph, which last changed `days` ago."""
     conversation = make_conversation(owner, title=title)
     make_graph(make_model_message(conversation))
     now = timezone.now()
@@ -45,33 +61,33 @@ def purge(*arguments: str) -> str:
     return out.getvalue()
 
 
-def left() -> set[str]:
+def remaining_titles() -> set[str]:
     return set(Conversation.objects.values_list("title", flat=True))
 
 
-def test_old_conversations_go_with_all_that_hangs_from_them() -> None:
+def test_old_conversations_are_deleted_with_messages_and_attachments() -> None:
     make_old(title="old")
     make_old(title="new", days=179)
     assert purge("--older-than", "180d") == "Deleted 1 conversation, 2 messages, 1 attachment (10 B).\n"
-    assert left() == {"new"}
+    assert remaining_titles() == {"new"}
     assert (Message.objects.count(), Turn.objects.count()) == (2, 1)
     assert Attachment.objects.count() == PendingUpload.objects.count() == 1
     assert purge("--older-than=180d").startswith("Deleted 0 conversations, 0 messages, 0 attachments")
 
 
-def test_file_that_a_kept_conversation_shows_is_kept() -> None:
+def test_attachment_is_kept_while_another_conversation_shows_it() -> None:
     owner = make_user()
     old, new = make_old(owner, title="old"), make_old(owner, title="new", days=1)
     shared = Attachment.objects.get(message_attachments__message__conversation=old)
     attach(new.messages.get(index=0), shared)
     dry = purge("--older-than", "180d", "--dry-run")
     assert dry == "Would delete 1 conversation, 2 messages, 0 attachments (0 B).\n"
-    assert left() == {"old", "new"}
+    assert remaining_titles() == {"old", "new"}
     assert purge("--older-than", "180d") == dry.replace("Would delete", "Deleted")
     assert Attachment.objects.filter(pk=shared.pk).exists()
 
 
-def test_file_that_only_old_conversations_show_goes_with_the_last() -> None:
+def test_attachment_is_deleted_with_the_last_conversation_that_shows_it() -> None:
     owner = make_user()
     first, second = make_old(owner), make_old(owner, days=300)
     attach(second.messages.get(index=0), Attachment.objects.get(message_attachments__message__conversation=first))
@@ -81,31 +97,31 @@ def test_file_that_only_old_conversations_show_goes_with_the_last() -> None:
     assert not Attachment.objects.exists()
 
 
-def test_pinned_and_live_ones_are_kept_unless_asked_for() -> None:
+def test_pinned_and_live_conversations_are_kept_by_default() -> None:
     make_old(title="pinned", is_pinned=True)
     live = make_old(title="live")
     Turn.objects.filter(conversation=live).update(status=Turn.Status.RUNNING, ended_at=None)
     make_old(title="other")
     purge("--older-than", "180d")
-    assert left() == {"pinned", "live"}
+    assert remaining_titles() == {"pinned", "live"}
     purge("--older-than", "180d", "--include-pinned")
-    assert left() == {"live"}
+    assert remaining_titles() == {"live"}
     purge("--older-than", "180d", "--include-live")
-    assert left() == set()
+    assert remaining_titles() == set()
 
 
-def test_only_archived_ones_or_those_of_one_person_go_where_asked_for() -> None:
+def test_purge_can_be_limited_to_archived_conversations_or_to_one_user() -> None:
     owner = make_user()
     make_old(owner, title="archived", is_archived=True)
     make_old(owner, title="in use")
     make_old(title="somebody else's", is_archived=True)
     purge("--older-than", "180d", "--archived-only", "--user", owner.username)
-    assert left() == {"in use", "somebody else's"}
+    assert remaining_titles() == {"in use", "somebody else's"}
     purge("--older-than", "26w", "--user", owner.username)
-    assert left() == {"somebody else's"}
+    assert remaining_titles() == {"somebody else's"}
 
 
-def test_stored_bytes_are_said_to_stay() -> None:
+def test_output_says_how_many_bytes_remain_in_storage() -> None:
     make_old()
     Attachment.objects.update(status=Attachment.Status.STORED, storage_name="ab/cd", size_bytes=60_000)
     PendingUpload.objects.all().delete()
@@ -115,14 +131,14 @@ def test_stored_bytes_are_said_to_stay() -> None:
 
 
 @pytest.mark.parametrize("age", ["", "180", "0d", "-1d", "d", "1y", "1.5d", "180 d", "9999999d"])
-def test_age_that_is_none_is_refused(age: str) -> None:
+def test_invalid_age_is_refused(age: str) -> None:
     make_old()
     with pytest.raises(CommandError, match="is no age"):
         purge(f"--older-than={age}")
     assert Conversation.objects.count() == 1
 
 
-def test_nothing_goes_without_an_age_or_for_nobody() -> None:
+def test_purge_without_an_age_or_with_an_unknown_user_is_refused() -> None:
     make_old()
     with pytest.raises(CommandError, match="--older-than"):
         purge()
@@ -132,23 +148,25 @@ def test_nothing_goes_without_an_age_or_for_nobody() -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.skipif(connection.vendor != "sqlite", reason="It takes a database of this test's process.")
-def test_killed_it_leaves_whole_conversations_and_goes_on_when_run_again(tmp_path: Path) -> None:
+@pytest.mark.skipif(connection.vendor != "sqlite", reason="The child process opens the test database by its file name.")
+def test_killed_purge_leaves_whole_conversations_and_can_be_continued(tmp_path: Path) -> None:
     owner = make_user()
-    Conversation.objects.bulk_create(Conversation(owner=owner) for _ in range(MANY))
+    Conversation.objects.bulk_create(Conversation(owner=owner) for _ in range(5))
     Message.objects.bulk_create(
         Message(conversation=conversation, index=0, role="user", text="A question")
         for conversation in Conversation.objects.all()
     )
     Conversation.objects.update(updated_at=timezone.now() - timedelta(days=200))
-    variables = environment(tmp_path, DATABASE_URL=f"sqlite:///{connection.settings_dict['NAME']}")
-    command = [sys.executable, "manage.py", "purge", "--older-than", "180d"]
-    with subprocess.Popen(command, cwd=ROOT, env=variables, stdout=subprocess.DEVNULL) as process:
-        while process.poll() is None and Conversation.objects.count() == MANY:
-            time.sleep(0.01)
+    database_url = f"sqlite:///{connection.settings_dict['NAME']}"
+    variables = environment(tmp_path, DATABASE_URL=database_url, DJANGO_SETTINGS_MODULE="config.settings")
+    command = [sys.executable, "-c", PURGE_THAT_STOPS]
+    with subprocess.Popen(
+        command, cwd=ROOT, env=variables, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "in the third transaction\n"
         process.kill()
-    kept = Conversation.objects.count()
-    assert 0 < kept < MANY
-    assert Message.objects.count() == kept
-    assert purge("--older-than", "180d").startswith(f"Deleted {kept} conversation")
+    assert Conversation.objects.count() == 3
+    assert Message.objects.count() == 3
+    assert purge("--older-than", "180d").startswith("Deleted 3 conversations")
     assert not Conversation.objects.exists()

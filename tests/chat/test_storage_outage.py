@@ -7,7 +7,6 @@ import json
 import re
 import subprocess
 import sys
-import time
 from collections import Counter
 from collections.abc import Iterator
 
@@ -16,10 +15,11 @@ import pytest
 from botocore.client import BaseClient
 from moto.server import ThreadedMotoServer
 
-from tests.attachments.fault_proxy import FaultProxy
+from tests.attachments.fault_proxy import Fault, FaultProxy
 from tests.dom import Page
 from tests.emulator_server import running_emulator
 from tests.live_server import ROOT, LiveServer, Visitor, environment, running_server, send
+from tests.waiting import wait_until
 
 BUCKET = "graphs"
 PASSWORD = "a long pass word 9"
@@ -95,7 +95,7 @@ def test_answers_never_wait_for_storage_and_every_graph_arrives_once(moto: Threa
         )
         try:
             # While storage hangs, refuses and fails in turn, every answer ends and shows its graphs.
-            proxy.fault = "hole"
+            proxy.fault = Fault.HANG
             first, urls = draw(server, "first", 34)
             assert_shown(first, urls)
             proxy.release()
@@ -103,22 +103,19 @@ def test_answers_never_wait_for_storage_and_every_graph_arrives_once(moto: Threa
             second, more = draw(server, "second", 33)
             assert_shown(second, more)
             assert stored(server) == 0
-            proxy.fault = "half"
+            proxy.fault = Fault.FAIL_HALF
             proxy.accept()
             third, rest = draw(server, "third", 33)
             urls += more + rest
             assert len(set(urls)) == 100
-            give_up_at = time.monotonic() + 240
-            while stored(server) < len(urls):
-                assert time.monotonic() < give_up_at, f"{stored(server)} of {len(urls)} graphs arrived"
-                time.sleep(0.5)
+            wait_until(lambda: stored(server) == len(urls), limit_s=240)
             assert server.rows("SELECT count(*) FROM attachments_pendingupload") == [(0,)]
             rows = server.rows("SELECT storage_name, sha256 FROM attachments_attachment")
             objects = [entry["Key"] for entry in s3.list_objects_v2(Bucket=BUCKET)["Contents"]]
             assert Counter(objects) == Counter(name for name, _ in rows)
             for name, sha256 in rows:
                 assert hashlib.sha256(s3.get_object(Bucket=BUCKET, Key=name)["Body"].read()).hexdigest() == sha256
-            proxy.fault = "pass"
+            proxy.fault = Fault.NONE
             for visitor, shown in ((first, urls[:10]), (second, more[:10]), (third, rest[:10])):
                 assert_shown(visitor, shown)
             print(json.dumps({"graphs": len(urls), "objects": len(objects), "requests": len(proxy.requests)}))

@@ -1,4 +1,4 @@
-"""`manage.py sync_models`: prints what changed, and says in a sentence why it cannot ask."""
+"""`manage.py sync_models` prints its changes, or explains in a sentence why the provider gave no list."""
 
 from __future__ import annotations
 
@@ -18,35 +18,40 @@ pytestmark = pytest.mark.django_db
 
 
 class FakeProvider:
-    """A provider with a list of models and nothing else."""
+    """Stand-in for a provider that lists two models."""
+
+    is_demo = False
+
+    def __init__(self, endpoint: str) -> None:
+        """See `chat.providers.get_provider`."""
 
     async def list_models(self) -> list[ListedModel]:
-        """Two models."""
+        """Return two models."""
         return [ListedModel("a", "A", "Is first.", 10, 5), ListedModel("b", "B", "", None, None)]
 
     async def aclose(self) -> None:
-        """Nothing is open."""
+        """Do nothing, because no connection is open."""
 
 
 class EmptyProvider(FakeProvider):
-    """Has lost its models."""
+    """Stand-in for a provider that lists no models."""
 
     async def list_models(self) -> list[ListedModel]:
-        """None."""
+        """Return an empty list."""
         return []
 
 
 class FailingProvider(FakeProvider):
-    """Cannot be asked."""
+    """Stand-in for a provider that is overloaded."""
 
     async def list_models(self) -> list[ListedModel]:
-        """Raises Overloaded."""
+        """Raise Overloaded."""
         raise Overloaded("503 busy")
 
 
 @pytest.fixture(autouse=True)
 def providers(settings: Settings) -> Iterator[None]:
-    """Providers of this module beside the real one."""
+    """Register the stand-ins of this module beside the real provider, and start with an empty catalogue."""
     for name in ("Fake", "Empty", "Failing"):
         settings.CHAT_PROVIDERS = {**settings.CHAT_PROVIDERS, name.lower(): f"{__name__}.{name}Provider"}
     LanguageModel.objects.all().delete()
@@ -54,24 +59,24 @@ def providers(settings: Settings) -> Iterator[None]:
     get_provider.cache_clear()
 
 
-def output_of(*arguments: str) -> list[str]:
+def run_sync(*arguments: str) -> list[str]:
     out = StringIO()
     call_command("sync_models", *arguments, stdout=out)
     return out.getvalue().splitlines()
 
 
-def test_command_says_what_it_changed() -> None:
+def test_command_prints_each_change_once() -> None:
     LanguageModel.objects.create(provider="fake", name="gone")
     expected = [
         "a: new, disabled until you enable it in the admin",
         "b: new, disabled until you enable it in the admin",
         "gone: no longer listed",
     ]
-    dry = output_of("--provider", "fake", "--dry-run")
+    dry = run_sync("--provider", "fake", "--dry-run")
     assert dry == [*expected, "fake lists 2 models; 3 things would change."]
     assert LanguageModel.objects.get().missing_since is None
-    assert output_of("--provider", "fake") == [*expected, "fake lists 2 models; 3 things changed."]
-    assert output_of("--provider", "fake") == ["fake lists 2 models; 0 things changed."]
+    assert run_sync("--provider", "fake") == [*expected, "fake lists 2 models; 3 things changed."]
+    assert run_sync("--provider", "fake") == ["fake lists 2 models; 0 things changed."]
 
 
 @pytest.mark.parametrize(
@@ -80,37 +85,38 @@ def test_command_says_what_it_changed() -> None:
         ("none", "There is no provider “none” here. Known: gemini, fake, empty, failing."),
         ("empty", "Provider empty lists no models at all. Nothing was changed."),
         ("failing", "Provider failing gave no list of models. .* overloaded or failing.* \\(503 busy\\)"),
-        ("gemini", "There is no key: the emulator answers, whose list is no catalogue"),
+        ("gemini", "There is no key, so the demo model answers"),
     ],
 )
-def test_command_says_why_there_is_nothing_to_compare(provider: str, sentence: str) -> None:
+def test_command_explains_why_there_is_no_list(provider: str, sentence: str) -> None:
     LanguageModel.objects.create(provider=provider, name="kept")
     with pytest.raises(CommandError, match=sentence) as failed:
-        output_of("--provider", provider)
+        run_sync("--provider", provider)
     assert failed.value.returncode == 1
     assert LanguageModel.objects.get().missing_since is None
 
 
 @pytest.fixture
-def with_key(settings: Settings) -> None:
+def gemini_key(settings: Settings) -> None:
+    """Configure a key, because the command refuses to list the models of the embedded emulator."""
     settings.GEMINI_EMULATED = False
     settings.GEMINI_API_KEY = "any"
 
 
-@pytest.mark.usefixtures("with_key")
-def test_gemini_is_asked_over_the_wire(settings: Settings) -> None:
+@pytest.mark.usefixtures("gemini_key")
+def test_models_of_gemini_are_read_over_the_network(settings: Settings) -> None:
     LanguageModel.objects.create(name="gone")
     with running_emulator() as url:
         settings.GOOGLE_GEMINI_BASE_URL = url
-        printed = output_of()
+        printed = run_sync()
     assert "plotline-demo: new, disabled until you enable it in the admin" in printed
     assert "gone: no longer listed" in printed
     row = LanguageModel.objects.get(name="plotline-demo")
     assert (row.provider, row.context_tokens, row.max_output_tokens) == ("gemini", 1_048_576, 65_536)
 
 
-@pytest.mark.usefixtures("with_key")
-def test_gemini_that_cannot_be_reached_is_a_sentence(settings: Settings) -> None:
+@pytest.mark.usefixtures("gemini_key")
+def test_connection_error_is_reported_in_a_sentence(settings: Settings) -> None:
     settings.GOOGLE_GEMINI_BASE_URL = "http://127.0.0.1:9"
     with pytest.raises(CommandError, match=r"Provider gemini gave no list of models\. The connection"):
-        output_of()
+        run_sync()

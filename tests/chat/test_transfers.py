@@ -1,4 +1,4 @@
-"""Exports and imports through their doors: who may, headers, streaming, refusals, commands."""
+"""Exports and imports by views and commands: permissions, headers, streaming and refusals."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import hashlib
 import io
 import json
 import random
+import re
 import socket
 import subprocess
 import sys
-import time
 import uuid
 import zipfile
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -28,44 +28,45 @@ from django.test import AsyncClient, Client
 
 from chat.exports.registry import FORMATS
 from chat.models import Conversation
-from tests.chat.exports.building import exported_bytes, rich_conversation
+from tests.chat.exports.samples import exported_bytes, rich_conversation
 from tests.factories import make_conversation, make_model_message, make_user
 from tests.live_server import ROOT, LiveServer, Visitor, environment, running_server
 
 MANAGE = ROOT / "manage.py"
+MINIMAL = Path(__file__).parent / "imports/minimal.json"
+IDLE_LIMIT_BYTES = 10 * 1024 * 1024
+"""Memory that the server may need for a download that nobody reads."""
+DOWNLOAD_LIMIT_BYTES = 20 * 1024 * 1024
+"""Memory that the server may need for a download of 16 MB."""
 
 
-async def taken(client: AsyncClient, path: str) -> tuple[Any, bytes]:
-    """A response and all of its streamed body."""
+async def download(client: AsyncClient, path: str) -> tuple[Any, bytes]:
+    """Return a response and all of its body."""
     response: Any = await client.get(path)
     body = b"".join([chunk async for chunk in response.streaming_content]) if response.streaming else response.content
     return response, body
 
 
 @pytest.mark.django_db(transaction=True)
-async def test_each_format_is_a_download_that_no_browser_runs() -> None:
-    conversation = await _sync(rich_conversation)
+async def test_every_format_is_a_download_that_no_browser_opens() -> None:
+    conversation = await sync_to_async(rich_conversation)()
     client = AsyncClient()
-    await client.aforce_login(await _sync(lambda: conversation.owner))
+    await client.aforce_login(await sync_to_async(lambda: conversation.owner)())
     for format_name in FORMATS:
-        response, body = await taken(client, f"/c/{conversation.pk}/export/{format_name}/")
+        response, body = await download(client, f"/c/{conversation.pk}/export/{format_name}/")
         assert response.status_code == 200
         assert body
         assert response.headers["Content-Disposition"].startswith('attachment; filename="Sales-by-month')
         assert response.headers["X-Content-Type-Options"] == "nosniff"
         assert response.headers["Content-Security-Policy"] == "sandbox; default-src 'none'"
         assert "no-store" in response.headers["Cache-Control"]
-    response, body = await taken(client, "/export/")
+    response, body = await download(client, "/export/")
     assert response.headers["Content-Type"] == "application/zip"
     assert len(zipfile.ZipFile(io.BytesIO(body)).namelist()) == 7
 
 
-async def _sync(function: Any) -> Any:  # noqa: ANN401 - whatever it returns
-    return await sync_to_async(function)()
-
-
 @pytest.mark.django_db
-def test_nobody_exports_what_is_not_theirs() -> None:
+def test_users_can_export_only_their_own_conversations() -> None:
     conversation = rich_conversation()
     stranger, staff = Client(), Client()
     stranger.force_login(make_user())
@@ -75,9 +76,9 @@ def test_nobody_exports_what_is_not_theirs() -> None:
             assert client.get(f"/c/{conversation.pk}/export/{format_name}/").status_code == 404
         assert client.get(f"/c/{uuid.uuid4()}/export/json/").status_code == 404
     for path in (f"/c/{conversation.pk}/export/json/", "/export/", "/import/"):
-        answer = Client().get(path)
-        assert answer.status_code == 302
-        assert answer.headers["Location"].startswith("/accounts/login/")
+        response = Client().get(path)
+        assert response.status_code == 302
+        assert response.headers["Location"].startswith("/accounts/login/")
     owner = Client()
     owner.force_login(conversation.owner)
     assert owner.get(f"/c/{conversation.pk}/export/pdf/").status_code == 404
@@ -85,12 +86,12 @@ def test_nobody_exports_what_is_not_theirs() -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-async def test_title_cannot_leave_its_header() -> None:
+async def test_title_cannot_add_a_header() -> None:
     title = 'a"\r\nSet-Cookie: x=1; filename=evil.exe \u202e日本'
-    conversation = await _sync(lambda: make_model_message(make_conversation(title=title)).conversation)
+    conversation = await sync_to_async(lambda: make_model_message(make_conversation(title=title)).conversation)()
     client = AsyncClient()
-    await client.aforce_login(await _sync(lambda: conversation.owner))
-    response, _ = await taken(client, f"/c/{conversation.pk}/export/json/")
+    await client.aforce_login(await sync_to_async(lambda: conversation.owner)())
+    response, _ = await download(client, f"/c/{conversation.pk}/export/json/")
     header = response.headers["Content-Disposition"]
     assert header.startswith("attachment; filename*=utf-8''a-Set-Cookie-x-1-filename-evil-exe-")
     assert header.isascii()
@@ -99,28 +100,28 @@ async def test_title_cannot_leave_its_header() -> None:
 
 
 @pytest.mark.django_db
-def test_import_opens_the_conversation_and_refusals_name_the_place() -> None:
+def test_import_opens_the_conversation_and_a_refusal_names_the_path() -> None:
     conversation = rich_conversation()
     client = Client()
     client.force_login(make_user())
     file = exported_bytes(conversation, "json")
-    answer = client.post("/import/", {"file": SimpleUploadedFile("a.json", file)})
+    response = client.post("/import/", {"file": SimpleUploadedFile("a.json", file)})
     copy = Conversation.objects.exclude(pk=conversation.pk).get()
-    assert answer.headers["Location"] == f"/c/{copy.pk}/"
+    assert response.headers["Location"] == f"/c/{copy.pk}/"
     assert client.get(f"/c/{copy.pk}/").status_code == 200
     again = client.post("/import/", {"file": SimpleUploadedFile("a.json", file)})
     assert again.headers["Location"] == f"/c/{copy.pk}/"
     broken = json.loads(file)
     broken["messages"][1]["parts"][0]["kind"] = "<script>"
-    answer = client.post("/import/", {"file": SimpleUploadedFile("a.json", json.dumps(broken).encode())})
-    assert answer.status_code == 400
-    assert b"$.messages[1].parts[0].kind: \xe2\x80\x9c&lt;script&gt;\xe2\x80\x9d is none of" in answer.content
+    response = client.post("/import/", {"file": SimpleUploadedFile("a.json", json.dumps(broken).encode())})
+    assert response.status_code == 400
+    assert b"$.messages[1].parts[0].kind: \xe2\x80\x9c&lt;script&gt;\xe2\x80\x9d is none of" in response.content
     assert client.post("/import/").status_code == 400
     assert Conversation.objects.count() == 2
 
 
 @pytest.mark.django_db
-def test_import_wants_a_token() -> None:
+def test_import_without_a_csrf_token_is_refused() -> None:
     client = Client(enforce_csrf_checks=True)
     client.force_login(make_user())
     file = SimpleUploadedFile("a.json", exported_bytes(rich_conversation(), "json"))
@@ -131,28 +132,26 @@ def test_import_wants_a_token() -> None:
 @pytest.mark.django_db
 def test_menu_offers_every_format() -> None:
     menu = render_to_string("chat/_export_menu.html", {"conversation": make_conversation()})
-    places = [menu.find(f">{found.label}<small") for found in FORMATS.values()]
-    assert places == sorted(places)
-    assert -1 not in places
-    assert all(f"/export/{name}/" in menu and found.description in menu for name, found in FORMATS.items())
+    links = re.findall(r'<a href="/c/[^"]*/export/(\w+)/" download>([^<]*)<small class="muted">([^<]*)</small>', menu)
+    assert links == [(one.name, one.label, one.description) for one in FORMATS.values()]
 
 
 @pytest.mark.django_db
-def test_commands_write_files_and_take_them_in(tmp_path: Path) -> None:
+def test_commands_export_to_files_and_import_them(tmp_path: Path) -> None:
     conversation = rich_conversation()
     name = conversation.owner.get_username()
     make_model_message(make_conversation(title="Another person's"))
     out = io.StringIO()
     call_command("export_conversations", user=name, output=tmp_path / "out", stdout=out)
     assert out.getvalue() == f"Wrote 1 conversation into {tmp_path / 'out'}.\n"
-    found = [str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file()]
-    assert found == [f"out/{name}/{conversation.pk.hex[:12]}-Sales-by-month.json"]
+    files = [str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file()]
+    assert files == [f"out/{name}/{conversation.pk.hex[:12]}-Sales-by-month.json"]
     call_command("export_conversations", format="zip", output=tmp_path / "all.zip", stdout=out)
     with zipfile.ZipFile(tmp_path / "all.zip") as archive:
         assert len({path.partition("/")[0] for path in archive.namelist()}) == 2
     reader = make_user("reader")
     call_command("import_conversations", tmp_path / "all.zip", user="reader", stdout=out)
-    call_command("import_conversations", tmp_path / found[0], user="reader", stdout=out)
+    call_command("import_conversations", tmp_path / files[0], user="reader", stdout=out)
     assert out.getvalue().endswith("Imported 2; 0 were there already.\nImported 0; 1 were there already.\n")
     assert Conversation.objects.owned_by(reader.pk).count() == 2
     call_command("export_conversations", since="2999-01-01", output=tmp_path / "x", stdout=out)
@@ -160,7 +159,7 @@ def test_commands_write_files_and_take_them_in(tmp_path: Path) -> None:
 
 
 @pytest.mark.django_db
-def test_commands_refuse_in_words(tmp_path: Path) -> None:
+def test_commands_refuse_with_a_sentence(tmp_path: Path) -> None:
     make_user("reader")
     (tmp_path / "a.json").write_text("{]")
     with pytest.raises(CommandError, match=r"Line 1, column 2: this is no JSON"):
@@ -175,82 +174,95 @@ def test_commands_refuse_in_words(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[LiveServer]:
-    """The product as `make run` serves it."""
+    """Return a running server."""
     with running_server() as running:
         yield running
 
 
 def large_export(megabytes: int) -> bytes:
-    """A conversation with so much in files."""
-    document = json.loads((Path(__file__).parent / "imports/minimal.json").read_text())
-    chance = random.Random(1)
+    """Return an export of one message with files of this size."""
+    document = json.loads(MINIMAL.read_text())
+    random_source = random.Random(1)
     for number in range(megabytes // 2):
         key = str(uuid.UUID(int=number))
-        data = b"#" + base64.b64encode(chance.randbytes(1_500_000))
-        about = {"id": key, "name": "a.txt", "mime_type": "text/plain", "is_graph": False, "created_at": "2026-01-01"}
-        size = {"size_bytes": len(data), "width": None, "height": None}
-        digest = hashlib.sha256(data).hexdigest()
-        document["attachments"].append({**about, **size, "sha256": digest, "data": base64.b64encode(data).decode()})
+        data = b"#" + base64.b64encode(random_source.randbytes(1_500_000))
+        attachment = {
+            "id": key,
+            "name": "a.txt",
+            "mime_type": "text/plain",
+            "is_graph": False,
+            "size_bytes": len(data),
+            "sha256": hashlib.sha256(data).hexdigest(),
+            "width": None,
+            "height": None,
+            "created_at": "2026-01-01",
+            "data": base64.b64encode(data).decode(),
+        }
+        document["attachments"].append(attachment)
         document["messages"][0]["attachments"].append({"id": key, "index": number, "part_index": None})
     return json.dumps(document).encode()
 
 
-def test_slow_reader_fills_no_memory_and_stops_nobody(server: LiveServer, tmp_path: Path) -> None:
-    visitor = Visitor(server)
-    file = tmp_path / "large.json"
-    file.write_bytes(large_export(16))
-    command = [sys.executable, str(MANAGE), "import_conversations", str(file), "--user", "demo"]
-    subprocess.run(command, cwd=ROOT, env=environment(server.var_dir), check=True, capture_output=True)
-    ((conversation_id,),) = server.rows("select id from chat_conversation where title = 'Minimal'")
-    path = f"/c/{uuid.UUID(conversation_id)}/export/json/"
-    assert server.process
-    process = psutil.Process(server.process.pid)
-    visitor.http.get(f"{server.url}/import/", timeout=10)
-    before = process.memory_info().rss
-    cookies = "; ".join(f"{name}={value}" for name, value in visitor.http.cookies.items())
-    with socket.create_connection(("127.0.0.1", server.port)) as reader:
-        reader.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-        reader.sendall(f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nCookie: {cookies}\r\n\r\n".encode())
-        assert reader.recv(4096).startswith(b"HTTP/1.1 200")
-        most = 0
-        for _ in range(10):
-            started_at = time.perf_counter()
-            assert visitor.http.get(f"{server.url}/healthz", timeout=5).status_code == 200
-            assert time.perf_counter() - started_at < 1
-            most = max(most, process.memory_info().rss - before)
-            time.sleep(0.1)
-    assert most < 10 * 1024 * 1024
-    # Read to its end, it is whole.
-    whole = visitor.http.get(f"{server.url}{path}", timeout=60)
-    assert len(json.loads(whole.content)["attachments"]) == 8
-    assert process.memory_info().rss - before < 20 * 1024 * 1024
-
-
-def test_download_that_cannot_go_on_is_cut_off(server: LiveServer, tmp_path: Path) -> None:
-    visitor = Visitor(server)
-    document = json.loads((Path(__file__).parent / "imports/minimal.json").read_text())
+def long_export(title: str) -> bytes:
+    """Return an export of 300 long messages."""
+    document = json.loads(MINIMAL.read_text())
     (question,) = document["messages"]
-    document["conversation"]["title"] = "Gone soon"
+    document["conversation"]["title"] = title
     document["messages"] = [
         question | {"id": str(number), "parent": str(number - 1) if number else None, "text": "word " * 10_000}
         for number in range(300)
     ]
-    file = tmp_path / "long.json"
-    file.write_text(json.dumps(document))
+    return json.dumps(document).encode()
+
+
+def import_on_server(server: LiveServer, file: Path, data: bytes, title: str) -> uuid.UUID:
+    """Import data for the user demo by the command, and return the id of the conversation with this title."""
+    file.write_bytes(data)
     command = [sys.executable, str(MANAGE), "import_conversations", str(file), "--user", "demo"]
     subprocess.run(command, cwd=ROOT, env=environment(server.var_dir), check=True, capture_output=True)
-    ((found,),) = server.rows("select id from chat_conversation where title = 'Gone soon'")
-    conversation_id = uuid.UUID(found)
+    ((conversation_id,),) = server.rows("select id from chat_conversation where title = ?", title)
+    return uuid.UUID(conversation_id)
+
+
+@contextmanager
+def unread_download(server: LiveServer, visitor: Visitor, path: str) -> Iterator[socket.socket]:
+    """Request a download, and yield its connection, of whose response nothing is read yet."""
     cookies = "; ".join(f"{name}={value}" for name, value in visitor.http.cookies.items())
-    with socket.create_connection(("127.0.0.1", server.port), timeout=20) as reader:
-        reader.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-        path = f"/c/{conversation_id}/export/json/"
-        reader.sendall(f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nCookie: {cookies}\r\n\r\n".encode())
-        answer = reader.recv(4096)
-        assert answer.startswith(b"HTTP/1.1 200")
+    with socket.create_connection(("127.0.0.1", server.port), timeout=20) as connection:
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        connection.sendall(f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nCookie: {cookies}\r\n\r\n".encode())
+        yield connection
+
+
+def test_slow_client_fills_no_memory_and_delays_no_other_request(server: LiveServer, tmp_path: Path) -> None:
+    visitor = Visitor(server)
+    conversation_id = import_on_server(server, tmp_path / "large.json", large_export(16), "Minimal")
+    path = f"/c/{conversation_id}/export/json/"
+    assert server.process
+    process = psutil.Process(server.process.pid)
+    visitor.http.get(f"{server.url}/import/", timeout=10)
+    before_bytes = process.memory_info().rss
+    with unread_download(server, visitor, path) as connection:
+        assert connection.recv(4096).startswith(b"HTTP/1.1 200")
+        # While the server answers these requests, it could make the whole download.
+        for _ in range(200):
+            assert visitor.http.get(f"{server.url}/healthz", timeout=20).status_code == 200
+            assert process.memory_info().rss - before_bytes < IDLE_LIMIT_BYTES
+    response = visitor.http.get(f"{server.url}{path}", timeout=60)
+    assert len(json.loads(response.content)["attachments"]) == 8
+    assert process.memory_info().rss - before_bytes < DOWNLOAD_LIMIT_BYTES
+
+
+def test_download_of_a_conversation_that_is_deleted_meanwhile_is_cut_off(server: LiveServer, tmp_path: Path) -> None:
+    visitor = Visitor(server)
+    conversation_id = import_on_server(server, tmp_path / "long.json", long_export("Deleted soon"), "Deleted soon")
+    with unread_download(server, visitor, f"/c/{conversation_id}/export/json/") as connection:
+        response = connection.recv(4096)
+        assert response.startswith(b"HTTP/1.1 200")
         visitor.post(f"/c/{conversation_id}/delete/")
         with suppress(ConnectionResetError):
-            while piece := reader.recv(1 << 20):
-                answer = answer[-10:] + piece
-    assert not answer.endswith(b"0\r\n\r\n")
+            while piece := connection.recv(1 << 20):
+                response = response[-10:] + piece
+    # A complete response in chunks ends with an empty chunk.
+    assert not response.endswith(b"0\r\n\r\n")
     assert "HTTP response has already been started" not in server.log()

@@ -6,7 +6,6 @@ import uuid
 from decimal import Decimal
 
 import pytest
-from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.db import connection
 from django.test import Client
@@ -15,9 +14,9 @@ from pytest_django import Settings
 
 from attachments.models import Attachment, PendingUpload
 from chat.fragments import ConversationUsage
-from chat.models import Conversation, LanguageModel, Message, MessageAttachment, Part, Turn, TurnEvent
+from chat.models import Conversation, LanguageModel, Message, MessageAttachment, Part, Turn, TurnEvent, User
 from chat.parts import PartKind
-from chat.turns.spending import conversation_usage
+from chat.transcript.usage import conversation_usage
 from tests.factories import (
     attach,
     make_attachment,
@@ -38,13 +37,13 @@ def owner() -> User:
 
 @pytest.fixture
 def browser(owner: User) -> Client:
-    """The owner's."""
+    """A client that is logged in as `owner`."""
     client = Client()
     client.force_login(owner)
     return client
 
 
-def queries_of(client: Client, path: str) -> int:
+def count_queries_of(client: Client, path: str) -> int:
     with CaptureQueriesContext(connection) as queries:
         assert client.get(path).status_code == 200
     return len(queries)
@@ -53,7 +52,7 @@ def queries_of(client: Client, path: str) -> int:
 # --- home and new
 
 
-def test_home_goes_to_the_newest_conversation(browser: Client, owner: User) -> None:
+def test_home_redirects_to_the_newest_conversation(browser: Client, owner: User) -> None:
     older, newer = make_conversation(owner), make_conversation(owner)
     make_conversation()
     assert browser.get("/").headers["Location"] == newer.get_absolute_url()
@@ -61,7 +60,7 @@ def test_home_goes_to_the_newest_conversation(browser: Client, owner: User) -> N
     assert browser.get("/").headers["Location"] == older.get_absolute_url()
 
 
-def test_home_makes_an_empty_conversation_once_for_whoever_has_none(browser: Client, owner: User) -> None:
+def test_home_creates_one_empty_conversation_for_a_new_user(browser: Client, owner: User) -> None:
     first = browser.get("/", follow=True)
     second = browser.get("/", follow=True)
     assert first.status_code == second.status_code == 200
@@ -69,7 +68,7 @@ def test_home_makes_an_empty_conversation_once_for_whoever_has_none(browser: Cli
     assert first.context["conversation"] == second.context["conversation"] == owner.conversations.get()
 
 
-def test_new_uses_an_untouched_conversation_again_and_puts_it_first(browser: Client, owner: User) -> None:
+def test_new_reuses_an_untouched_conversation_and_makes_it_the_newest(browser: Client, owner: User) -> None:
     empty = make_conversation(owner)
     make_model_message(make_conversation(owner))
     for _ in range(3):
@@ -79,13 +78,13 @@ def test_new_uses_an_untouched_conversation_again_and_puts_it_first(browser: Cli
 
 
 @pytest.mark.parametrize("touch", [{"title": "A"}, {"code_execution": "off"}, {"system_instruction": "Be brief."}])
-def test_new_leaves_a_prepared_conversation_alone(browser: Client, owner: User, touch: dict[str, str]) -> None:
+def test_new_does_not_reuse_a_conversation_with_settings(browser: Client, owner: User, touch: dict[str, str]) -> None:
     prepared = make_conversation(owner, **touch)
     assert browser.post("/c/new/").headers["Location"] != prepared.get_absolute_url()
     assert owner.conversations.count() == 2
 
 
-def test_new_never_takes_a_strangers_empty_conversation(browser: Client, owner: User) -> None:
+def test_new_does_not_reuse_a_conversation_of_another_user(browser: Client, owner: User) -> None:
     make_conversation()
     browser.post("/c/new/")
     assert owner.conversations.count() == 1
@@ -94,7 +93,7 @@ def test_new_never_takes_a_strangers_empty_conversation(browser: Client, owner: 
 # --- the page
 
 
-def test_page_shows_what_was_said(browser: Client, owner: User) -> None:
+def test_page_shows_all_messages_escaped(browser: Client, owner: User) -> None:
     conversation = make_conversation(owner, title="Primes & <sums>")
     make_user_message(conversation, "Is <b>2</b> prime?")
     graph = make_graph(make_model_message(conversation, parts=[(PartKind.TEXT, "Yes, it is.")]), part_index=0)
@@ -106,7 +105,7 @@ def test_page_shows_what_was_said(browser: Client, owner: User) -> None:
     assert f"/ws/conversations/{conversation.pk}/?revision=0" in html
 
 
-def test_page_names_the_revision_that_its_messages_are_of(browser: Client, owner: User) -> None:
+def test_page_names_the_revision_of_its_messages(browser: Client, owner: User) -> None:
     conversation = make_conversation(owner)
     Conversation.objects.filter(pk=conversation.pk).update(revision=7)
     context = browser.get(conversation.get_absolute_url()).context
@@ -115,7 +114,7 @@ def test_page_names_the_revision_that_its_messages_are_of(browser: Client, owner
     assert context["code_execution_choices"] == Conversation.CodeExecution.choices
 
 
-def test_sidebar_lists_only_their_own_newest_first(browser: Client, owner: User) -> None:
+def test_sidebar_lists_only_own_conversations_newest_first(browser: Client, owner: User) -> None:
     older, newer = make_conversation(owner), make_conversation(owner)
     make_conversation()
     assert list(browser.get(older.get_absolute_url()).context["conversations"]) == [newer, older]
@@ -130,12 +129,12 @@ def test_page_says_whether_the_model_is_emulated(
     assert ("Demo model" in html) is is_emulated
 
 
-def test_pages_are_not_kept_by_caches(browser: Client, owner: User) -> None:
+def test_pages_are_not_cached(browser: Client, owner: User) -> None:
     for path in ("/", make_conversation(owner).get_absolute_url()):
         assert "no-store" in browser.get(path).headers["Cache-Control"]
 
 
-def test_page_takes_the_same_queries_whatever_it_shows(browser: Client, owner: User) -> None:
+def test_number_of_queries_of_a_page_does_not_depend_on_its_content(browser: Client, owner: User) -> None:
     conversation = make_conversation(owner)
 
     def fill() -> None:
@@ -147,9 +146,9 @@ def test_page_takes_the_same_queries_whatever_it_shows(browser: Client, owner: U
             make_model_message(make_conversation(owner))
 
     fill()
-    few = queries_of(browser, conversation.get_absolute_url())
+    few = count_queries_of(browser, conversation.get_absolute_url())
     fill()
-    assert queries_of(browser, conversation.get_absolute_url()) == few
+    assert count_queries_of(browser, conversation.get_absolute_url()) == few
 
 
 # --- changes
@@ -168,7 +167,7 @@ def test_rename_changes_the_title_and_nothing_else(browser: Client, owner: User)
     }
 
 
-def test_settings_change_what_the_form_names_and_nothing_else(browser: Client, owner: User) -> None:
+def test_only_the_settings_in_the_form_are_changed(browser: Client, owner: User) -> None:
     conversation = make_conversation(owner, title="Kept")
     before = Conversation.objects.values().get(pk=conversation.pk)
     browser.post(f"/c/{conversation.pk}/settings/", {"code_execution": "off", "owner": "1", "revision": "9"})
@@ -183,7 +182,7 @@ def test_settings_change_what_the_form_names_and_nothing_else(browser: Client, o
         ("settings", {"code_execution": "maybe"}, "Answers may run code: auto, on or off."),
     ],
 )
-def test_bad_input_gets_a_sentence_and_changes_nothing(
+def test_invalid_input_is_refused_with_a_sentence_and_changes_nothing(
     browser: Client, owner: User, action: str, data: dict[str, str], sentence: str
 ) -> None:
     conversation = make_conversation(owner, title="Kept")
@@ -194,7 +193,7 @@ def test_bad_input_gets_a_sentence_and_changes_nothing(
     assert Conversation.objects.values().get(pk=conversation.pk) == before
 
 
-def test_settings_are_written_together_and_a_script_is_not_sent_to_the_page(browser: Client, owner: User) -> None:
+def test_all_settings_are_saved_and_a_script_is_not_redirected(browser: Client, owner: User) -> None:
     conversation = make_conversation(owner)
     LanguageModel.objects.create(name="a-model")
     values = {"model": "a-model", "code_execution": "on", "system_instruction": "\nBe brief.\n"}
@@ -206,7 +205,7 @@ def test_settings_are_written_together_and_a_script_is_not_sent_to_the_page(brow
     assert answer.headers["Location"] == conversation.get_absolute_url()
 
 
-def test_model_that_nobody_may_choose_is_refused_and_nothing_is_saved(
+def test_model_that_is_not_offered_is_refused_and_nothing_is_saved(
     browser: Client, owner: User, settings: Settings
 ) -> None:
     settings.GEMINI_EMULATED = False
@@ -221,7 +220,7 @@ def test_model_that_nobody_may_choose_is_refused_and_nothing_is_saved(
     assert (conversation.model, conversation.system_instruction) == ("", "")
 
 
-def test_model_that_is_gone_stays_chosen_while_other_settings_change(
+def test_other_settings_can_change_while_the_model_is_no_longer_offered(
     browser: Client, owner: User, settings: Settings
 ) -> None:
     settings.GEMINI_EMULATED = False
@@ -234,12 +233,12 @@ def test_model_that_is_gone_stays_chosen_while_other_settings_change(
     assert "gone-1 (no longer offered)" in html
 
 
-def test_settings_of_a_stranger_are_not_there(browser: Client) -> None:
+def test_settings_of_another_user_are_not_found(browser: Client) -> None:
     theirs = make_conversation()
     assert browser.post(f"/c/{theirs.pk}/settings/", {"code_execution": "off"}).status_code == 404
 
 
-# --- what it cost
+# --- usage
 
 
 def test_usage_counts_every_answer_that_has_ended(browser: Client, owner: User) -> None:
@@ -257,7 +256,7 @@ def test_usage_counts_every_answer_that_has_ended(browser: Client, owner: User) 
     assert conversation_usage(conversation.pk).turns == 2
 
 
-def test_usage_says_where_a_price_is_not_known(owner: User) -> None:
+def test_usage_says_if_a_price_is_not_known(owner: User) -> None:
     conversation = make_conversation(owner)
     assert conversation_usage(conversation.pk) == ConversationUsage(0, "", 0)
     unpriced = make_model_message(conversation)
@@ -267,19 +266,19 @@ def test_usage_says_where_a_price_is_not_known(owner: User) -> None:
     assert conversation_usage(conversation.pk) == ConversationUsage(14, "at least $0.0200", 2)
 
 
-def test_usage_takes_two_queries(owner: User) -> None:
+def test_usage_takes_one_query(owner: User) -> None:
     conversation = make_conversation(owner)
     for _ in range(3):
         make_model_message(conversation)
     with CaptureQueriesContext(connection) as queries:
         conversation_usage(conversation.pk)
-    assert len(queries) == 2
+    assert len(queries) == 1
 
 
 # --- deletion
 
 
-def test_deletion_leaves_nothing_behind(browser: Client, owner: User) -> None:
+def test_deletion_removes_every_row_of_a_conversation(browser: Client, owner: User) -> None:
     conversation = make_conversation(owner)
     attach(make_user_message(conversation), make_attachment(owner))
     message = make_model_message(conversation)
@@ -304,7 +303,7 @@ def test_deletion_keeps_attachments_that_another_conversation_shows(browser: Cli
     assert browser.get(kept.get_absolute_url()).status_code == 200
 
 
-def test_deletion_takes_the_graphs_that_stand_in_a_live_answers_log_alone(browser: Client, owner: User) -> None:
+def test_deletion_removes_graphs_that_are_only_in_the_log_of_a_live_answer(browser: Client, owner: User) -> None:
     conversation = make_conversation(owner)
     answer = make_model_message(conversation, status=Turn.Status.RUNNING)
     graph = make_attachment(owner, is_graph=True)
@@ -313,8 +312,8 @@ def test_deletion_takes_the_graphs_that_stand_in_a_live_answers_log_alone(browse
     assert not Attachment.objects.exists()
 
 
-def test_deletion_takes_the_same_queries_whatever_goes(browser: Client, owner: User) -> None:
-    def delete_of(messages: int) -> int:
+def test_number_of_queries_of_a_deletion_does_not_depend_on_the_messages(browser: Client, owner: User) -> None:
+    def count_queries(messages: int) -> int:
         conversation = make_conversation(owner)
         for _ in range(messages):
             make_graph(make_model_message(conversation), part_index=0)
@@ -322,10 +321,10 @@ def test_deletion_takes_the_same_queries_whatever_goes(browser: Client, owner: U
             browser.post(f"/c/{conversation.pk}/delete/")
         return len(queries)
 
-    assert delete_of(5) == delete_of(10)
+    assert count_queries(5) == count_queries(10)
 
 
-def test_a_deleted_conversation_is_not_there(browser: Client, owner: User) -> None:
+def test_deleted_conversation_is_not_found(browser: Client, owner: User) -> None:
     conversation = make_conversation(owner)
     browser.post(f"/c/{conversation.pk}/delete/")
     assert browser.get(conversation.get_absolute_url()).status_code == 404
@@ -336,7 +335,7 @@ def test_a_deleted_conversation_is_not_there(browser: Client, owner: User) -> No
 # --- the demo user
 
 
-def test_demo_user_is_made_once_and_can_log_in(settings: Settings, capsys: pytest.CaptureFixture[str]) -> None:
+def test_demo_user_is_created_once_and_can_log_in(settings: Settings, capsys: pytest.CaptureFixture[str]) -> None:
     settings.DEBUG = True
     call_command("create_demo_user")
     call_command("create_demo_user")
@@ -350,7 +349,7 @@ def test_demo_user_is_made_once_and_can_log_in(settings: Settings, capsys: pytes
     assert not demo.is_superuser
 
 
-def test_demo_user_gets_its_password_back(settings: Settings, capsys: pytest.CaptureFixture[str]) -> None:
+def test_password_of_the_demo_user_is_reset(settings: Settings, capsys: pytest.CaptureFixture[str]) -> None:
     settings.DEBUG = True
     User.objects.create_user("demo", password="something else", is_active=False)
     call_command("create_demo_user")
@@ -358,7 +357,7 @@ def test_demo_user_gets_its_password_back(settings: Settings, capsys: pytest.Cap
     assert Client().login(username="demo", password="demo")
 
 
-def test_demo_user_is_refused_where_debug_is_off(settings: Settings) -> None:
+def test_demo_user_is_not_created_if_debug_is_off(settings: Settings) -> None:
     settings.DEBUG = False
     with pytest.raises(CommandError, match="anybody can guess"):
         call_command("create_demo_user")

@@ -1,4 +1,4 @@
-"""Variables are read with their types, from the environment or `.env`; a bad value names its variable."""
+"""Variables are read from the environment or `.env` and converted; an invalid value gives an error with its name."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ from pathlib import Path
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
-from config import env as module
+from config import env as env_module
 from config.env import Env
 
 
 @pytest.fixture
 def env_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Make `Env` read a file of the test instead of `.env`, and return its path."""
     path = tmp_path / ".env"
-    monkeypatch.setattr(module, "ENV_FILE", path)
+    monkeypatch.setattr(env_module, "ENV_FILE", path)
     return path
 
 
@@ -27,34 +28,34 @@ def test_env_file_is_read(env_file: Path) -> None:
 
 
 @pytest.mark.parametrize("value", ["from the shell", ""])
-def test_environment_wins_over_env_file(env_file: Path, monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+def test_environment_overrides_env_file(env_file: Path, monkeypatch: pytest.MonkeyPatch, value: str) -> None:
     env_file.write_text("PLOTLINE_TEST_A=from the file\n")
     monkeypatch.setenv("PLOTLINE_TEST_A", value)
     assert Env().text("PLOTLINE_TEST_A") == value
 
 
-def test_env_file_changes_no_environment(env_file: Path) -> None:
+def test_env_file_does_not_change_the_environment(env_file: Path) -> None:
     env_file.write_text("PLOTLINE_TEST_A=one\n")
     Env()
     assert "PLOTLINE_TEST_A" not in os.environ
 
 
-def test_values_of_env_file_are_taken_as_they_stand(env_file: Path) -> None:
+def test_values_of_env_file_are_not_interpolated(env_file: Path) -> None:
     env_file.write_text("PLOTLINE_TEST_A=pa${HOME}$$ss\n")
     assert Env().text("PLOTLINE_TEST_A") == "pa${HOME}$$ss"
 
 
-def test_no_env_file_is_no_error(env_file: Path) -> None:
+def test_env_file_is_optional(env_file: Path) -> None:
     assert Env().text("PLOTLINE_TEST_A", "default") == "default"
 
 
-def test_secret_may_stand_in_a_file(tmp_path: Path) -> None:
+def test_secret_is_read_from_a_file(tmp_path: Path) -> None:
     path = tmp_path / "secret"
     path.write_text("word\n")
     assert Env({"KEY_FILE": str(path), "KEY": "other"}).secret("KEY") == "word"
 
 
-def test_secret_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+def test_error_for_an_unreadable_secret_file_names_the_variable(tmp_path: Path) -> None:
     with pytest.raises(ImproperlyConfigured, match="KEY_FILE names"):
         Env({"KEY_FILE": str(tmp_path / "absent")}).secret("KEY")
 
@@ -72,7 +73,7 @@ def test_secret_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
         (" ", True),
     ],
 )
-def test_boolean_reads_words(value: str, expected: bool) -> None:
+def test_boolean_accepts_several_words(value: str, expected: bool) -> None:
     assert Env({"FLAG": value}).boolean("FLAG", default=True) is expected
 
 
@@ -84,7 +85,7 @@ def test_boolean_reads_words(value: str, expected: bool) -> None:
         lambda env: env.url("NAME", ("http", "https")),
     ],
 )
-def test_bad_value_stops_and_names_its_variable(read: Callable[[Env], object]) -> None:
+def test_error_for_an_invalid_value_names_the_variable(read: Callable[[Env], object]) -> None:
     with pytest.raises(ImproperlyConfigured, match="NAME must be"):
         read(Env({"NAME": "maybe"}))
 

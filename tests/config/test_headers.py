@@ -1,4 +1,4 @@
-"""Every response tells browsers to look up no host before a click."""
+"""Every response turns off DNS prefetching."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ pytestmark = pytest.mark.django_db
 @pytest.mark.parametrize(
     "path", ["/healthz", "/", "/accounts/login/", "/admin/login/", "/static/css/tokens.css", f"/c/{uuid.UUID(int=0)}/"]
 )
-def test_hosts_of_links_are_not_looked_up_beforehand(client: Client, path: str) -> None:
+def test_dns_prefetching_is_off(client: Client, path: str) -> None:
     assert client.get(path).headers["X-DNS-Prefetch-Control"] == "off"
 
 
-def test_pages_with_what_a_model_wrote_say_so_too(client: Client) -> None:
+def test_dns_prefetching_is_off_on_pages_with_model_output(client: Client) -> None:
     owner = make_user()
     client.force_login(owner)
     for url in (make_conversation(owner).get_absolute_url(), make_attachment(owner).url):

@@ -1,4 +1,4 @@
-"""`manage.py attachments_worker`: the background process of uploads, beside the server."""
+"""`manage.py attachments_worker`: the background process that uploads attachments to storage."""
 
 from __future__ import annotations
 
@@ -14,30 +14,33 @@ from attachments.worker import AttachmentsWorker
 
 
 class Command(BaseCommand):
-    """Run tasks and due uploads until told to end; a second signal ends it at once, which loses nothing."""
+    """Runs tasks and due uploads until SIGINT or SIGTERM.
 
-    # The server is checked when it starts; this process serves no pages and need not load them.
+    A second signal ends the process immediately. That loses no file, because the pending rows remain.
+    """
+
+    # The system checks run when the server starts. This process serves no pages and need not import the views.
     requires_system_checks = ()
-    help = "Bring new attachments into storage in the background; any number of these may run."
+    help = "Upload new attachments to storage in the background. Any number of these processes may run."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """`--threads`: uploads at once; one that hangs takes up one of them."""
+        """Add `--threads`, the number of concurrent uploads."""
         parser.add_argument("--threads", type=int, default=4, choices=range(1, 33), metavar="1..32")
 
     def handle(self, *, threads: int, **options: object) -> None:
-        """Work until SIGINT or SIGTERM."""
-        # The stock worker tells of every single task at INFO.
+        """Run the worker until SIGINT or SIGTERM."""
+        # The task library logs every task at level INFO.
         logging.getLogger("django_tasks_db").setLevel(logging.WARNING)
         logging.getLogger("django_tasks").setLevel(logging.WARNING)
         worker = AttachmentsWorker(threads)
 
-        def end(signum: int, frame: FrameType | None) -> None:
+        def stop_worker(signum: int, frame: FrameType | None) -> None:
             signal.signal(signal.SIGINT, signal.SIG_DFL)
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
-            # Not here: a second signal could come while this one holds the event's lock.
+            # Not called in the handler: the code that the signal interrupted may hold the event's lock.
             threading.Thread(target=worker.stop).start()
 
-        signal.signal(signal.SIGINT, end)
-        signal.signal(signal.SIGTERM, end)
+        signal.signal(signal.SIGINT, stop_worker)
+        signal.signal(signal.SIGTERM, stop_worker)
         self.stdout.write(f"Attachments worker: {threads} threads.")
         worker.run()

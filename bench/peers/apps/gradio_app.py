@@ -1,4 +1,4 @@
-"""The smallest Gradio chat that streams from an OpenAI-compatible API; run by an environment that has Gradio."""
+"""The smallest Gradio chat that streams from an OpenAI-compatible API. It runs in Gradio's own environment."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ import os
 import sys
 from collections.abc import AsyncIterator
 
-import gradio  # type: ignore[import-not-found, unused-ignore]
-import openai  # type: ignore[import-not-found, unused-ignore]
+import gradio  # type: ignore[import-not-found, unused-ignore]  # installed only in the environment of the peer
+import openai  # type: ignore[import-not-found, unused-ignore]  # installed only in the environment of the peer
 
 client = openai.AsyncOpenAI(base_url=f"{os.environ['BENCH_UPSTREAM_URL']}/v1", api_key="none")
 
 
 async def answer(message: str, history: list[object]) -> AsyncIterator[str]:
-    """Yield the text so far, as Gradio wants it."""
-    said, text = [{"role": "user", "content": message}], ""
-    async for chunk in await client.chat.completions.create(model="bench", messages=said, stream=True):
+    """Yield the text so far after each chunk, as Gradio requires."""
+    messages, text = [{"role": "user", "content": message}], ""
+    async for chunk in await client.chat.completions.create(model="bench", messages=messages, stream=True):
         text += chunk.choices[0].delta.content or ""
         yield text
 
 
 if __name__ == "__main__":
-    # Its default of one at a time would queue everybody.
+    # The default limit of one answer at a time would queue all users.
     chat = gradio.ChatInterface(answer, concurrency_limit=None, api_name="chat")
     chat.launch(server_name="127.0.0.1", server_port=int(sys.argv[1]), quiet=True)

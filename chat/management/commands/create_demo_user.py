@@ -1,19 +1,20 @@
-"""Makes the user `demo`, so that a fresh checkout can be tried at once."""
+"""`manage.py create_demo_user`: creates the user `demo`, so that a fresh checkout can be tried at once."""
 
 from __future__ import annotations
 
 from django.conf import settings
-from django.contrib.auth.models import User
 from django.core.management.base import BaseCommand, CommandError
+
+from chat.models import User
 
 
 class Command(BaseCommand):
-    """Run twice it does nothing the second time."""
+    """Creates or resets the demo user. A second run changes nothing."""
 
     help = "Makes the user demo with the password demo. Only where DEBUG is on."
 
     def handle(self, *args: object, **options: object) -> None:
-        """Raises CommandError where DEBUG is off: anybody could guess this password."""
+        """Create the user. Raise CommandError if DEBUG is off, because the password is known to everybody."""
         if not settings.DEBUG:
             raise CommandError("The demo user has a password that anybody can guess: it is made only with DEBUG=1.")
         user, is_new = User.objects.get_or_create(username="demo")

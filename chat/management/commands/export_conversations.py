@@ -5,18 +5,18 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from pathlib import Path
 
-from django.contrib.auth import get_user_model
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
 from chat.exports.download import Download
-from chat.exports.names import file_label
+from chat.exports.file_names import file_label
 from chat.exports.registry import FORMATS, export_all, export_conversation
-from chat.models import Conversation
+from chat.management.users import find_user
+from chat.models import Conversation, ConversationQuerySet
 
 
 class Command(BaseCommand):
-    """Files appear whole or not at all; what was there under the same name is replaced."""
+    """Writes one file per conversation, or one archive. Files are replaced atomically."""
 
     help = (
         "Writes conversations to files: into a folder, one file each, or with --format zip and an --output that ends"
@@ -24,55 +24,59 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Whose, since when, how and where."""
-        parser.add_argument("--user", default="", help="Of this user alone; of all users if none is named.")
-        parser.add_argument("--since", default="", help="Those changed since then, as in 2026-01-31.")
-        parser.add_argument("--format", default="json", choices=FORMATS, help="%(default)s if none is named.")
-        parser.add_argument("--output", required=True, type=Path, help="A folder, or an archive that ends with .zip.")
+        """Declare the arguments."""
+        parser.add_argument("--user", default="", help="Only conversations of this user.")
+        parser.add_argument("--since", default="", help="Only conversations that changed since this time: 2026-01-31.")
+        parser.add_argument("--format", default="json", choices=FORMATS, help="Default: %(default)s.")
+        parser.add_argument("--output", required=True, type=Path, help="A folder, or a name that ends with .zip.")
 
     def handle(self, *args: object, user: str, since: str, format: str, output: Path, **options: object) -> None:
-        """Raises CommandError for a user or a time that is none."""
+        """Write the files. Raise CommandError for an unknown user or an invalid time."""
         conversations = Conversation.objects.all()
         if user:
-            owner = get_user_model()._default_manager.filter(username=user).first()
-            if owner is None:
-                raise CommandError(f"There is no user “{user}”.")
-            conversations = conversations.owned_by(owner.pk)
+            conversations = conversations.owned_by(find_user(user).pk)
         if since:
-            conversations = conversations.filter(updated_at__gte=_moment(since))
+            conversations = conversations.filter(updated_at__gte=_parse_time(since))
         now = timezone.now()
         if format == "zip" and output.suffix == ".zip":
             _write(output, export_all(conversations, exported_at=now))
             self.stdout.write(f"Wrote {output}.")
             return
-        number = 0
-        rows = conversations.filter(messages__isnull=False).distinct().order_by("pk")
-        for pk in list(rows.values_list("pk", flat=True)):
-            conversation = Conversation.objects.select_related("owner").filter(pk=pk).first()
-            if conversation is None:
-                continue
-            found = export_conversation(conversation, format, exported_at=now)
-            folder = output / file_label(conversation.owner.get_username())
-            _write(folder / f"{conversation.pk.hex[:12]}-{found.name}", found)
-            number += 1
-        self.stdout.write(f"Wrote {number} conversation{'' if number == 1 else 's'} into {output}.")
+        count = _write_files(conversations, output, format, now)
+        self.stdout.write(f"Wrote {count} conversation{'' if count == 1 else 's'} into {output}.")
 
 
-def _moment(text: str) -> datetime:
+def _write_files(conversations: ConversationQuerySet, output: Path, format: str, exported_at: datetime) -> int:
+    """Write a file for each conversation that has messages, into a folder for each user. Return the number of files."""
+    count = 0
+    rows = conversations.filter(messages__isnull=False).distinct().order_by("pk")
+    for pk in list(rows.values_list("pk", flat=True)):
+        conversation = Conversation.objects.select_related("owner").filter(pk=pk).first()
+        if conversation is None:  # It was deleted meanwhile.
+            continue
+        download = export_conversation(conversation, format, exported_at=exported_at)
+        folder = output / file_label(conversation.owner.get_username())
+        _write(folder / f"{conversation.pk.hex[:12]}-{download.name}", download)
+        count += 1
+    return count
+
+
+def _parse_time(text: str) -> datetime:
+    """Parse an ISO 8601 date or time; without an offset it is UTC. Raise CommandError."""
     try:
-        moment = datetime.fromisoformat(text)
+        parsed = datetime.fromisoformat(text)
     except ValueError:
         raise CommandError(f"“{text}” is no time: write it as 2026-01-31 or 2026-01-31T12:00+00:00.") from None
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)
 
 
 def _write(path: Path, download: Download) -> None:
-    """Under another name first: whoever looks meanwhile sees no half of a file."""
+    """Write a file under a temporary name and rename it, so that other programs never see a part of it."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(f".{path.name}.part")
+    temporary = path.with_name(f".{path.name}.part")
     try:
-        with unfinished.open("wb") as file:
+        with temporary.open("wb") as file:
             file.writelines(download.chunks)
-        unfinished.replace(path)
+        temporary.replace(path)
     finally:
-        unfinished.unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)

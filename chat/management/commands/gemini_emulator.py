@@ -1,4 +1,4 @@
-"""`manage.py gemini_emulator`: the Gemini emulator by hand, on a port of one's choice."""
+"""`manage.py gemini_emulator`: run the Gemini emulator by hand."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ import argparse
 
 from django.core.management.base import BaseCommand, CommandParser
 
-from chat.emulator.arguments import add_arguments, run
+from chat.emulator.command_line import add_arguments, run
 
 
 class Command(BaseCommand):
-    """Serves Gemini's wire protocol; point GOOGLE_GEMINI_BASE_URL at it."""
+    """Runs the emulator. Set GEMINI_EMULATOR_URL to the address that it prints."""
 
-    help = "Serve Gemini's wire protocol on loopback: a demo model that runs code, scenarios and replays."
+    help = "Serve Gemini's wire protocol on loopback, with a demo model that runs code."
     requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """The same arguments as `python -m chat.emulator`."""
+        """Declare the options of `python -m chat.emulator`."""
         add_arguments(parser)
 
     def handle(self, *args: object, **options: object) -> None:
-        """Serve until interrupted."""
+        """Serve until SIGINT or SIGTERM."""
         run(argparse.Namespace(**options))

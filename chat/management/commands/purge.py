@@ -1,4 +1,4 @@
-"""`manage.py purge`: deletes conversations that nothing has happened in for long."""
+"""`manage.py purge`: deletes conversations that have not changed for a given time."""
 
 from __future__ import annotations
 
@@ -8,51 +8,52 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
-from django.contrib.auth import get_user_model
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import transaction
 from django.db.models import Count, Exists, OuterRef, Q, Sum
 from django.utils import timezone
 
 from attachments.models import Attachment
+from chat.management.users import find_user
 from chat.models import Conversation, ConversationQuerySet, Message, MessageAttachment, Part, Turn
-from chat.overview.charts import size, whole
+from chat.models.deletion import delete_conversation
+from chat.overview.number_format import format_bytes, format_count, format_integer
 
 UNITS = {"h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}
-PROGRESS_EVERY_S = 2.0
+PROGRESS_INTERVAL_S = 2.0
 
 
 @dataclass
-class Gone:
-    """What was deleted, or would be."""
+class PurgeTotals:
+    """What was deleted, or would be deleted."""
 
     conversations: int = 0
     messages: int = 0
     attachments: int = 0
     size_bytes: int = 0
-    stored: int = 0
-    """Of the attachments, those whose bytes stay in storage."""
+    stored_attachments: int = 0
+    """Attachments whose bytes remain in storage."""
     stored_bytes: int = 0
 
     def __str__(self) -> str:
         return (
-            f"{_number(self.conversations, 'conversation')}, {_number(self.messages, 'message')},"
-            f" {_number(self.attachments, 'attachment')} ({size(self.size_bytes)})"
+            f"{format_count(self.conversations, 'conversation')}, {format_count(self.messages, 'message')},"
+            f" {format_count(self.attachments, 'attachment')} ({format_bytes(self.size_bytes)})"
         )
 
-    def add(self, messages: int, attachments: Sequence[Attachment]) -> None:
-        """One more conversation."""
+    def add_conversation(self, messages: int, attachments: Sequence[Attachment]) -> None:
+        """Add one deleted conversation with its number of messages and its deleted attachments."""
         stored = [attachment for attachment in attachments if attachment.storage_name]
         self.conversations += 1
         self.messages += messages
         self.attachments += len(attachments)
         self.size_bytes += sum(attachment.size_bytes for attachment in attachments)
-        self.stored += len(stored)
+        self.stored_attachments += len(stored)
         self.stored_bytes += sum(attachment.size_bytes for attachment in stored)
 
 
 class Command(BaseCommand):
-    """Each conversation goes in a transaction of its own, the oldest first: killed and run again, it goes on."""
+    """Deletes each conversation in its own transaction, the oldest first, so that a killed run can be continued."""
 
     help = (
         "Deletes conversations in which nothing has happened for a given time, as their owners would: with messages,"
@@ -61,7 +62,7 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Which ones; without an age nothing is deleted."""
+        """Declare the arguments. The age is required, so that no conversation is deleted by mistake."""
         parser.add_argument("--older-than", required=True, help="An age: 180d, 26w or 12h since the last change.")
         parser.add_argument("--user", default="", help="Of this user alone; of all users if none is named.")
         parser.add_argument("--archived-only", action="store_true", help="Those alone that their owner put away.")
@@ -80,72 +81,68 @@ class Command(BaseCommand):
         dry_run: bool,
         **options: object,
     ) -> None:
-        """Raises CommandError for an age or a user that is none."""
-        rows = Conversation.objects.filter(updated_at__lt=timezone.now() - _age(older_than))
+        """Delete the conversations and print the totals. Raise CommandError for an invalid age or an unknown user."""
+        rows = Conversation.objects.filter(updated_at__lt=timezone.now() - _parse_age(older_than))
         if user:
-            owner = get_user_model()._default_manager.filter(username=user).first()
-            if owner is None:
-                raise CommandError(f"There is no user “{user}”.")
-            rows = rows.owned_by(owner.pk)
+            rows = rows.owned_by(find_user(user).pk)
         if archived_only:
             rows = rows.archived()
         if not include_pinned:
             rows = rows.filter(pinned_at__isnull=True)
         if not include_live:
             rows = rows.filter(~Exists(Turn.objects.filter(conversation=OuterRef("pk"), status__in=Turn.LIVE)))
-        gone = _counted(rows) if dry_run else self._deleted(rows, is_locked=not include_live)
-        self.stdout.write(f"{'Would delete' if dry_run else 'Deleted'} {gone}.")
-        if gone.stored:
+        totals = _count(rows) if dry_run else self._delete(rows, is_locked=not include_live)
+        self.stdout.write(f"{'Would delete' if dry_run else 'Deleted'} {totals}.")
+        if totals.stored_attachments:
+            files = f"{format_count(totals.stored_attachments, 'file')} of them ({format_bytes(totals.stored_bytes)})"
             stay = "would stay" if dry_run else "stay"
-            self.stdout.write(
-                f"{_number(gone.stored, 'file')} of them ({size(gone.stored_bytes)}) {stay} in storage, where nothing"
-                " refers to them any more."
-            )
+            self.stdout.write(f"{files} {stay} in storage, where nothing refers to them any more.")
 
-    def _deleted(self, rows: ConversationQuerySet, *, is_locked: bool) -> Gone:
-        gone = Gone()
+    def _delete(self, rows: ConversationQuerySet, *, is_locked: bool) -> PurgeTotals:
+        """Delete the conversations and report the progress on stderr.
+
+        `is_locked`: lock each conversation first, and skip it if another transaction holds the lock. It must be False
+        if there may be live turns: their rows are locked before the conversation's, so this order could deadlock.
+        """
+        totals = PurgeTotals()
         ids = list(rows.order_by("updated_at", "pk").values_list("pk", flat=True))
-        told_at = time.monotonic()
+        reported_at = time.monotonic()
         for number, pk in enumerate(ids, 1):
             with transaction.atomic():
-                # It may have been used, pinned or deleted meanwhile. Who uses it now holds it, or waits and finds
-                # it gone; a live turn is locked before its conversation, so there it must be done in that order.
-                again = rows.filter(pk=pk)
-                conversation = (again.select_for_update(skip_locked=True) if is_locked else again).first()
+                # Check again: the conversation may have been used, pinned or deleted since the ids were read.
+                row = rows.filter(pk=pk)
+                conversation = (row.select_for_update(skip_locked=True) if is_locked else row).first()
                 if conversation is not None:
                     messages = conversation.messages.count()
-                    gone.add(messages, conversation.delete_with_attachments())
-            if time.monotonic() - told_at > PROGRESS_EVERY_S:
-                told_at = time.monotonic()
-                self.stderr.write(f"{whole(number)} of {whole(len(ids))} conversations")
-        return gone
+                    totals.add_conversation(messages, delete_conversation(conversation))
+            if time.monotonic() - reported_at > PROGRESS_INTERVAL_S:
+                reported_at = time.monotonic()
+                self.stderr.write(f"{format_integer(number)} of {format_integer(len(ids))} conversations")
+        return totals
 
 
-def _age(text: str) -> timedelta:
-    found = re.fullmatch(r"([1-9][0-9]{0,5})([hdw])", text.strip())
-    if found is None:
+def _parse_age(text: str) -> timedelta:
+    """Parse an age such as `180d`. Raise CommandError."""
+    match = re.fullmatch(r"([1-9][0-9]{0,5})([hdw])", text.strip())
+    if match is None:
         raise CommandError(f"“{text}” is no age: write it as 180d, 26w or 12h.")
-    return int(found[1]) * UNITS[found[2]]
+    return int(match[1]) * UNITS[match[2]]
 
 
-def _counted(rows: ConversationQuerySet) -> Gone:
-    """What would go. A file goes when no conversation is left that shows it."""
-    kept = ~Q(message__conversation__in=rows.values("pk"))
+def _count(rows: ConversationQuerySet) -> PurgeTotals:
+    """Return what would be deleted. An attachment is deleted if all conversations that show it are deleted."""
+    is_kept = ~Q(message__conversation__in=rows.values("pk"))
     links = MessageAttachment.objects.filter(attachment=OuterRef("pk"))
     parts = Part.objects.filter(attachment=OuterRef("pk"))
-    files = Attachment.objects.filter(
-        Exists(links) | Exists(parts), ~Exists(links.filter(kept)), ~Exists(parts.filter(kept))
+    attachments = Attachment.objects.filter(
+        Exists(links) | Exists(parts), ~Exists(links.filter(is_kept)), ~Exists(parts.filter(is_kept))
     )
     is_stored = ~Q(storage_name="")
-    found = files.aggregate(
+    counts = attachments.aggregate(
         attachments=Count("pk"),
-        every_byte=Sum("size_bytes", default=0),
-        stored=Count("pk", filter=is_stored),
+        total_bytes=Sum("size_bytes", default=0),
+        stored_attachments=Count("pk", filter=is_stored),
         stored_bytes=Sum("size_bytes", filter=is_stored, default=0),
     )
     messages = Message.objects.filter(conversation__in=rows.values("pk")).count()
-    return Gone(rows.count(), messages, size_bytes=found.pop("every_byte"), **found)
-
-
-def _number(number: int, noun: str) -> str:
-    return f"{whole(number)} {noun}{'' if number == 1 else 's'}"
+    return PurgeTotals(rows.count(), messages, size_bytes=counts.pop("total_bytes"), **counts)

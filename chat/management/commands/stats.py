@@ -1,23 +1,24 @@
-"""`manage.py stats`: the numbers of the overview, for a terminal or as JSON."""
+"""`manage.py stats`: prints the statistics of the overview as text or as JSON."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
-from chat.overview.charts import dollars, seconds, size, whole
-from chat.overview.figures import Overview, Use
-from chat.overview.reading import read_overview
+from chat.overview.number_format import format_bytes, format_dollars, format_integer, format_seconds
+from chat.overview.queries import read_overview
+from chat.overview.statistics import Overview, UsageTotals
 
 DAYS_LIMIT = 3660
 
 
 class Command(BaseCommand):
-    """Reads, and changes nothing."""
+    """Prints statistics; it changes nothing."""
 
     help = (
         "Tells how Plotline was used and how it is: turns, users, tokens and cost, waiting times, failures, uploads."
@@ -25,100 +26,117 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Of which time, and in which form."""
+        """Declare the arguments."""
         parser.add_argument("--days", type=int, default=30, help="How many, today included; %(default)s by default.")
-        parser.add_argument("--json", action="store_true", help="As one JSON object, for programs.")
+        parser.add_argument("--json", action="store_true", dest="is_json", help="As one JSON object, for programs.")
 
-    def handle(self, *args: object, days: int, json: bool, **options: object) -> None:
-        """Raises CommandError for a number of days that is none."""
+    def handle(self, *args: object, days: int, is_json: bool, **options: object) -> None:
+        """Print the statistics. Raise CommandError for an invalid number of days."""
         if not 1 <= days <= DAYS_LIMIT:
             raise CommandError(f"--days must be between 1 and {DAYS_LIMIT}.")
         overview = read_overview(days, timezone.now())
-        if json:
-            self.stdout.write(_dumped(as_json(overview)))
+        if is_json:
+            self.stdout.write(json.dumps(build_json(overview), indent=2, ensure_ascii=False))
         else:
-            self.stdout.writelines(f"{line}\n" for line in as_lines(overview))
+            self.stdout.writelines(f"{line}\n" for line in format_lines(overview))
 
 
-def _dumped(said: dict[str, Any]) -> str:
-    return json.dumps(said, indent=2, ensure_ascii=False)
+def build_json(overview: Overview) -> dict[str, Any]:
+    """Return the statistics as a JSON object.
 
-
-def as_json(overview: Overview) -> dict[str, Any]:
-    """The numbers; costs are strings, so that no digit is lost, and waits are null on days without a first part."""
-    waits = overview.waits
+    Costs are decimal strings, so that they stay exact. The wait percentiles of a day without answers are null.
+    """
+    waits = overview.waits_by_day
     return {
-        "at": overview.at.isoformat(),
+        "at": overview.measured_at.isoformat(),
         "first_day": overview.days[0].isoformat(),
         "days": len(overview.days),
-        **_use(overview.total),
+        **_usage_json(overview.total_usage),
         "users": overview.users,
         "by_day": [
             {
                 "day": day.isoformat(),
-                **_use(use),
+                **_usage_json(usage),
                 "users": overview.users_by_day.get(day, 0),
                 "first_part_p50_s": round(waits[day].p50_s, 3) if day in waits else None,
                 "first_part_p95_s": round(waits[day].p95_s, 3) if day in waits else None,
             }
-            for day, use in overview.by_day.items()
+            for day, usage in overview.usage_by_day.items()
         ],
-        "by_model": [{"model": model, **_use(use)} for model, use in overview.by_model.items()],
+        "by_model": [{"model": model, **_usage_json(usage)} for model, usage in overview.usage_by_model.items()],
         "by_day_and_model": [
-            {"day": day.isoformat(), "model": model, **_use(use)} for (day, model), use in sorted(overview.uses.items())
+            {"day": day.isoformat(), "model": model, **_usage_json(usage)}
+            for (day, model), usage in sorted(overview.usage_by_day_and_model.items())
         ],
         "cut_short": dict(overview.failures),
-        "uploads": [
-            {"age": row.age, "status": row.status, "files": row.files, "size_bytes": row.size_bytes}
-            for row in overview.backlog
-        ],
+        "uploads": [asdict(uploads) for uploads in overview.backlog],
         "live_turns": [
             {
-                "process": row.process,
-                "turns": row.turns,
-                "silent": row.silent,
-                "oldest_at": row.oldest_at.isoformat(),
+                "process": live.process,
+                "turns": live.turns,
+                "silent": live.expired_leases,
+                "oldest_at": live.oldest_at.isoformat(),
             }
-            for row in overview.live
+            for live in overview.live_turns
         ],
     }
 
 
-def _use(use: Use) -> dict[str, Any]:
-    return {"turns": use.turns, "tokens": use.tokens, "cost": f"{use.cost:.8f}", "unpriced_turns": use.unpriced}
+def _usage_json(usage: UsageTotals) -> dict[str, Any]:
+    return {
+        "turns": usage.turns,
+        "tokens": usage.tokens,
+        "cost": f"{usage.cost:.8f}",
+        "unpriced_turns": usage.unpriced_turns,
+    }
 
 
-def as_lines(overview: Overview) -> Iterator[str]:
-    """The numbers as tables."""
-    total = overview.total
+def format_lines(overview: Overview) -> Iterator[str]:
+    """Yield the statistics as lines of text tables."""
+    total = overview.total_usage
     yield f"{overview.days[0]} to {overview.days[-1]}, UTC"
-    yield f"{whole(total.turns)} turns of {whole(overview.users)} users: {whole(total.tokens)} tokens,"
-    yield f"{dollars(total.cost)}, and {whole(total.unpriced)} turns without a known price"
+    turns, users, tokens = map(format_integer, (total.turns, overview.users, total.tokens))
+    yield f"{turns} turns of {users} users: {tokens} tokens,"
+    yield f"{format_dollars(total.cost)}, and {format_integer(total.unpriced_turns)} turns without a known price"
     rows = []
-    for day, use in overview.by_day.items():
-        waited = overview.waits.get(day)
-        waits = (seconds(waited.p50_s), seconds(waited.p95_s)) if waited else ("-", "-")
-        rows.append((str(day), *_cells(use, overview.users_by_day.get(day, 0)), *waits))
-    yield from _table("By day", ("day", "turns", "users", "tokens", "cost", "first part p50", "p95"), rows)
-    rows = [(model, *_cells(use)) for model, use in overview.by_model.items()]
-    yield from _table("By model", ("model", "turns", "tokens", "cost"), rows)
-    rows = [(kind, whole(turns)) for kind, turns in overview.failures.items()]
-    yield from _table("Answers cut short", ("kind", "turns"), rows)
-    rows = [(row.age, row.status, whole(row.files), size(row.size_bytes)) for row in overview.backlog]
-    yield from _table("Uploads that wait for storage", ("age", "status", "files", "size"), rows)
+    for day, usage in overview.usage_by_day.items():
+        wait = overview.waits_by_day.get(day)
+        waits = (format_seconds(wait.p50_s), format_seconds(wait.p95_s)) if wait else ("-", "-")
+        rows.append((str(day), *_usage_cells(usage, overview.users_by_day.get(day, 0)), *waits))
+    yield from _format_table("By day", ("day", "turns", "users", "tokens", "cost", "first part p50", "p95"), rows)
+    rows = [(model, *_usage_cells(usage)) for model, usage in overview.usage_by_model.items()]
+    yield from _format_table("By model", ("model", "turns", "tokens", "cost"), rows)
+    rows = [(reason, format_integer(turns)) for reason, turns in overview.failures.items()]
+    yield from _format_table("Answers cut short", ("kind", "turns"), rows)
     rows = [
-        (row.process or "not begun", whole(row.turns), whole(row.silent), f"{row.oldest_at:%Y-%m-%d %H:%M:%S}")
-        for row in overview.live
+        (uploads.age, uploads.status, format_integer(uploads.files), format_bytes(uploads.size_bytes))
+        for uploads in overview.backlog
     ]
-    yield from _table("Live turns", ("process", "turns", "silent", "oldest"), rows)
+    yield from _format_table("Uploads that wait for storage", ("age", "status", "files", "size"), rows)
+    rows = [
+        (
+            live.process or "not begun",
+            format_integer(live.turns),
+            format_integer(live.expired_leases),
+            f"{live.oldest_at:%Y-%m-%d %H:%M:%S}",
+        )
+        for live in overview.live_turns
+    ]
+    yield from _format_table("Live turns", ("process", "turns", "silent", "oldest"), rows)
 
 
-def _cells(use: Use, *users: int) -> tuple[str, ...]:
-    return (whole(use.turns), *map(whole, users), whole(use.tokens), dollars(use.cost))
+def _usage_cells(usage: UsageTotals, *users: int) -> tuple[str, ...]:
+    """Return turns, users if they are given, tokens and cost."""
+    return (
+        format_integer(usage.turns),
+        *map(format_integer, users),
+        format_integer(usage.tokens),
+        format_dollars(usage.cost),
+    )
 
 
-def _table(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """The first column to the left, all others to the right."""
+def _format_table(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Yield the lines of a table: the first column is aligned to the left, the others to the right."""
     yield ""
     if not rows:
         yield f"{title}: none"

@@ -1,4 +1,4 @@
-"""The overview page: who may see it, what it says, and that it needs nothing but itself."""
+"""The overview page: its permission, its charts and tables, and the absence of content and scripts."""
 
 from __future__ import annotations
 
@@ -7,35 +7,37 @@ from datetime import timedelta
 from xml.etree import ElementTree
 
 import pytest
-from django.contrib.auth.models import Group, Permission, User
+from django.contrib.auth.models import Group, Permission
 from django.test import Client
 from django.utils import timezone
+from pytest_django import Settings
 
-from chat.emulator import embedded
-from chat.models import Turn
+from chat.models import Turn, User
+from tests.emulator_server import running_emulator
 from tests.factories import make_attachment, make_conversation, make_model_message, make_user
 
 pytestmark = pytest.mark.django_db
-PAGE = "/admin/overview/"
+OVERVIEW_URL = "/admin/overview/"
 SECRET = "Zebrafinch"
 
 
-def operator() -> User:
-    """Staff with the permission and no other."""
+def make_operator() -> User:
+    """Return staff whose only permission is to see the overview."""
     user = make_user(is_staff=True)
     user.user_permissions.add(Permission.objects.get(codename="view_overview"))
     return user
 
 
-def page(user: User, query: str = "") -> str:
+def get_page(user: User, query: str = "") -> str:
     client = Client()
     client.force_login(user)
-    response = client.get(PAGE + query)
+    response = client.get(OVERVIEW_URL + query)
     assert response.status_code == 200
     return response.content.decode()
 
 
-def make_some_turns() -> None:
+def make_turns() -> None:
+    """Create turns of three days and a live one, whose title, error and file name contain `SECRET`."""
     conversation = make_conversation(title=SECRET)
     for number, status in enumerate((Turn.Status.DONE, Turn.Status.FAILED, Turn.Status.DONE)):
         message = make_model_message(conversation, status=status, error_code="overloaded" if number == 1 else "")
@@ -49,44 +51,44 @@ def make_some_turns() -> None:
     make_model_message(make_conversation(title=SECRET), status=Turn.Status.RUNNING)
 
 
-def test_only_staff_with_the_permission_see_it_and_the_link() -> None:
+def test_only_staff_with_the_permission_see_the_page_and_its_link() -> None:
     client = Client()
-    assert client.get(PAGE).status_code == 302
+    assert client.get(OVERVIEW_URL).status_code == 302
     client.force_login(make_user())
-    assert client.get(PAGE).status_code == 302
+    assert client.get(OVERVIEW_URL).status_code == 302
     staff = make_user(is_staff=True)
     client.force_login(staff)
-    assert client.get(PAGE).status_code == 403
-    assert PAGE not in client.get("/admin/").content.decode()
-    for user in (operator(), make_user(is_staff=True, is_superuser=True)):
+    assert client.get(OVERVIEW_URL).status_code == 403
+    assert OVERVIEW_URL not in client.get("/admin/").content.decode()
+    for user in (make_operator(), make_user(is_staff=True, is_superuser=True)):
         client.force_login(user)
-        assert client.get(PAGE).status_code == 200
-        assert PAGE in client.get("/admin/").content.decode()
-        assert client.post(PAGE).status_code == 405
+        assert client.get(OVERVIEW_URL).status_code == 200
+        assert OVERVIEW_URL in client.get("/admin/").content.decode()
+        assert client.post(OVERVIEW_URL).status_code == 405
 
 
-def test_operators_have_the_permission() -> None:
+def test_operator_role_has_the_permission() -> None:
     operators = Group.objects.get(name="Operator")
     assert operators.permissions.filter(codename="view_overview").exists()
 
 
-def test_page_tells_numbers_and_no_content() -> None:
-    make_some_turns()
-    text = page(operator())
+def test_page_shows_statistics_and_no_content() -> None:
+    make_turns()
+    text = get_page(make_operator())
     assert SECRET not in text
     for words in ("model-0", "overloaded", "Time to the first part", "under a minute", "Just now", "US dollars a day"):
         assert words in text
     assert "No turns in this period." not in text
 
 
-def test_charts_are_images_with_titles_axes_and_tables() -> None:
-    make_some_turns()
-    text = page(operator())
+def test_each_chart_has_a_title_axes_and_a_table() -> None:
+    make_turns()
+    text = get_page(make_operator())
     charts = re.findall(r'<section class="chart".*?</section>', text, flags=re.DOTALL)
-    drawn = [chart for chart in charts if 'role="img"' in chart]
+    charts_with_image = [chart for chart in charts if 'role="img"' in chart]
     assert len(charts) == 8
-    assert len(drawn) == 7
-    for chart in drawn:
+    assert len(charts_with_image) == 7
+    for chart in charts_with_image:
         (image,) = re.findall(r'<svg[^>]* role="img".*?</svg>', chart, flags=re.DOTALL)
         root = ElementTree.fromstring(image)
         for name in ("aria-labelledby", "aria-describedby"):
@@ -97,47 +99,46 @@ def test_charts_are_images_with_titles_axes_and_tables() -> None:
         assert '<th scope="row">' in chart
 
 
-def test_page_has_no_script_style_or_address_of_its_own() -> None:
-    make_some_turns()
-    (content,) = re.findall(r'<div id="content-main".*', page(operator()), flags=re.DOTALL)
+def test_content_has_no_inline_script_style_or_external_url() -> None:
+    make_turns()
+    (content,) = re.findall(r'<div id="content-main".*', get_page(make_operator()), flags=re.DOTALL)
     charts = content.partition("<footer")[0]
     assert not re.search(r"<script|<style|\sstyle=|\son\w+=|https?:", charts)
 
 
-def test_empty_period_says_so() -> None:
-    text = page(operator())
+def test_empty_period_is_explained_in_each_chart() -> None:
+    text = get_page(make_operator())
     assert text.count("No turns in this period.") == 6
     assert "No file waits for storage." in text
     assert "No answer is being written." in text
     assert 'role="img"' not in text
 
 
-def test_charts_without_amounts_say_which_are_missing() -> None:
+def test_chart_without_amounts_says_what_is_missing() -> None:
     message = make_model_message(make_conversation())
     Turn.objects.filter(pk=message.turn.pk).update(usage={}, first_part_at=None)
-    text = page(operator())
+    text = get_page(make_operator())
     for words in (
-        *("No tokens were counted.", "No price is known.", "No answer has begun."),
+        "No tokens were counted.",
+        "No price is known.",
+        "No answer has begun.",
         "Every answer came to its end.",
     ):
         assert words in text
     assert "No turns in this period." not in text
 
 
-def test_period_is_one_of_three() -> None:
-    user = operator()
+def test_other_periods_than_the_three_offered_mean_30_days() -> None:
+    user = make_operator()
     for query, days in (("", 30), ("?days=7", 7), ("?days=90", 90), ("?days=3650000000", 30), ("?days=x", 30)):
-        assert f'<a href="?days={days}" aria-current="page">' in page(user, query)
+        assert f'<a href="?days={days}" aria-current="page">' in get_page(user, query)
 
 
-def test_kernels_are_those_of_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(embedded, "_running", None)
-    assert "None belong to this server process" in page(operator())
-    emulator = embedded.EmbeddedEmulator(["--warm-kernels", "0"])
-    try:
-        monkeypatch.setattr(embedded, "_running", emulator)
-        assert "0 alive, 0 of them waiting" in page(operator())
-    finally:
-        emulator.close()
-    # It answers no more: nothing is known of it.
-    assert "None belong to this server process" in page(operator())
+def test_kernels_are_counted_by_the_emulator(settings: Settings) -> None:
+    settings.GEMINI_EMULATOR_URL = ""
+    assert "No emulator is running here." in get_page(make_operator())
+    with running_emulator() as url:
+        settings.GEMINI_EMULATOR_URL = url
+        assert "0 alive in the emulator, 0 of them waiting" in get_page(make_operator())
+    # The emulator has ended, so nothing is known about its kernels.
+    assert "No emulator is running here." in get_page(make_operator())

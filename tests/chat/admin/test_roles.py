@@ -1,6 +1,6 @@
-"""Who may do what in the admin: a matrix of everything that is registered there, for everybody who may come.
+"""Permissions in the admin: a matrix of all registered models, actions and views, checked for every role.
 
-It is made from the site's registry and its addresses: a new model, action or door fails until it stands here.
+The tests compare the matrix with the admin site's registry and URLs, so that a new model, action or view must be added.
 """
 
 from __future__ import annotations
@@ -16,35 +16,36 @@ from django.contrib.contenttypes.models import ContentType
 from django.db.models import Model
 from django.http import HttpRequest
 
-from chat.models import Conversation
-from chat.models.roles import ROLES, load_roles
-from tests.chat.admin.people import admin_url, client_of, one_of_each, person
+from attachments.models import Attachment
+from chat.models import Conversation, User
+from tests.chat.admin.factories import admin_url, client_of, make_account, make_row_of_each_model
 from tests.chat.test_access import all_routes
+from tests.first_rows import MIGRATION, load_first_rows
 
 pytestmark = pytest.mark.django_db
 
-PEOPLE = {"anonymous": "", "user": "", "staff": "", "reviewer": "R", "operator": "O", "superuser": "S"}
-"""Staff with a letter stand in the matrix; whoever has none may do nothing."""
+ROLE_LETTERS = {"anonymous": "", "user": "", "staff": "", "reviewer": "R", "operator": "O", "superuser": "S"}
+"""The letters by which the matrix names roles. Roles without a letter have no permission."""
 
 
 @dataclass(frozen=True)
 class Rights:
-    """Who may what: letters of `PEOPLE`."""
+    """The roles that have each permission, as a string of `ROLE_LETTERS`."""
 
-    look: str = "S"
-    """List, page and history."""
+    view: str = "S"
+    """Covers the list, the page and the history."""
     add: str = ""
     change: str = ""
     delete: str = ""
     actions: dict[str, str] = field(default_factory=dict)
 
 
-DELETES = {"delete_selected": "S"}
-KEPT = Rights(look="OS", add="OS", change="OS", delete="OS", actions={"delete_selected": "OS"})
+SUPERUSERS_DELETE = {"delete_selected": "S"}
+CATALOGUE_RIGHTS = Rights(view="OS", add="OS", change="OS", delete="OS", actions={"delete_selected": "OS"})
 
 MATRIX = {
     "chat.conversation": Rights(
-        look="RS",
+        view="RS",
         delete="S",
         actions={
             "take": "RS",
@@ -53,7 +54,7 @@ MATRIX = {
             "flag": "RS",
             "export": "RS",
             "export_results": "RS",
-            "try_storage_again": "S",  # and an operator who is a reviewer too
+            "try_storage_again": "S",  # Also operators who are reviewers too.
             "delete_selected": "S",
         },
     ),
@@ -61,31 +62,32 @@ MATRIX = {
     "chat.part": Rights(),
     "chat.messageattachment": Rights(),
     "chat.turnevent": Rights(),
-    "chat.turn": Rights(look="OS"),
+    "chat.turn": Rights(view="OS"),
     "chat.accessentry": Rights(),
-    "chat.languagemodel": KEPT,
-    "chat.preset": KEPT,
-    # There is one at most: none can be added beside it.
-    "chat.instruction": Rights(look="OS", change="OS", delete="OS", actions={"delete_selected": "OS"}),
-    "attachments.attachment": Rights(look="OS", actions={"try_storage_again": "OS"}),
-    "attachments.pendingupload": Rights(look="OS", actions={"try_storage_again": "OS"}),
+    "chat.languagemodel": CATALOGUE_RIGHTS,
+    "chat.preset": CATALOGUE_RIGHTS,
+    # There is at most one row, so no role can add another one.
+    "chat.instruction": Rights(view="OS", change="OS", delete="OS", actions={"delete_selected": "OS"}),
+    "attachments.attachment": Rights(view="OS", actions={"try_storage_again": "OS"}),
+    "attachments.pendingupload": Rights(view="OS", actions={"try_storage_again": "OS"}),
     "admin.logentry": Rights(),
-    "auth.user": Rights(add="S", change="S", delete="S", actions=DELETES),
-    "auth.group": Rights(add="S", change="S", delete="S", actions=DELETES),
-    "account.emailaddress": Rights(add="S", change="S", delete="S", actions={**DELETES, "make_verified": "S"}),
+    "chat.user": Rights(add="S", change="S", delete="S", actions=SUPERUSERS_DELETE),
+    "auth.group": Rights(add="S", change="S", delete="S", actions=SUPERUSERS_DELETE),
+    "account.emailaddress": Rights(
+        add="S", change="S", delete="S", actions={**SUPERUSERS_DELETE, "make_verified": "S"}
+    ),
     "django_tasks_database.dbtaskresult": Rights(),
 }
 
-#: Doors that are no model's usual ones. The reason's form shows nothing.
-DOORS = {
+CUSTOM_VIEWS = {
     "admin/chat/conversation/<uuid:conversation_id>/reason/": "RS",
     "admin/chat/conversation/<uuid:conversation_id>/verdict/": "RS",
     "admin/chat/conversation/<uuid:conversation_id>/files/<uuid:attachment_id>/": "RS",
     "admin/overview/": "OS",
 }
+"""Routes that Django's ModelAdmin does not have."""
 
-#: Of the site: everybody's of the staff, and empty for who may see nothing.
-SITE = (
+SITE_ROUTES = (
     "admin/",
     "admin/login/",
     "admin/logout/",
@@ -97,56 +99,58 @@ SITE = (
     "admin/^",
     "admin/(?P<url>",
 )
-USUAL = ("/", "/add/", "/<path:object_id>/change/", "/<path:object_id>/delete/", "/<path:object_id>/history/")
+"""Routes of the admin site itself, which all staff may open."""
+
+MODEL_ROUTES = ("/", "/add/", "/<path:object_id>/change/", "/<path:object_id>/delete/", "/<path:object_id>/history/")
 
 
 def label_of(model: type[Model]) -> str:
     return str(model._meta.label_lower)
 
 
-def models() -> list[type[Model]]:
+def registered_models() -> list[type[Model]]:
     return list(admin.site._registry)
 
 
-def actions_of(model: type[Model], user: Any) -> set[str]:  # noqa: ANN401
+def actions_of(model: type[Model], user: User) -> set[str]:
     request = HttpRequest()
     request.user = user
     return set(admin.site._registry[model].get_actions(request))
 
 
-# --- the matrix is whole
+# --- the matrix is complete
 
 
-def test_every_registered_model_stands_in_the_matrix() -> None:
-    assert {label_of(model) for model in models()} == set(MATRIX)
+def test_matrix_contains_every_registered_model() -> None:
+    assert {label_of(model) for model in registered_models()} == set(MATRIX)
 
 
-def test_every_door_of_the_admin_stands_in_the_matrix() -> None:
-    known = {f"admin/{label.replace('.', '/')}{usual}" for label in MATRIX for usual in USUAL}
-    others = {route for route in all_routes() if route.startswith("admin/") and not route.startswith(SITE[6:])}
-    others -= known | set(SITE)
-    # Django's own: a user's password, and old addresses of pages.
-    others = {route for route in others if "/auth/user/<id>/password/" not in route}
+def test_matrix_contains_every_custom_view() -> None:
+    known = {f"admin/{label.replace('.', '/')}{suffix}" for label in MATRIX for suffix in MODEL_ROUTES}
+    others = {route for route in all_routes() if route.startswith("admin/") and not route.startswith(SITE_ROUTES[6:])}
+    others -= known | set(SITE_ROUTES)
+    # Django's own views: the form for a user's password, and redirects from old URLs of pages.
+    others = {route for route in others if "/chat/user/<id>/password/" not in route}
     others = {route for route in others if not route.endswith("/<path:object_id>/")}
-    assert others == set(DOORS)
+    assert others == set(CUSTOM_VIEWS)
 
 
-def test_every_action_stands_in_the_matrix() -> None:
-    superuser = person("superuser")
-    for model in models():
+def test_matrix_contains_every_action() -> None:
+    superuser = make_account("superuser")
+    for model in registered_models():
         assert actions_of(model, superuser) == {
-            name for name, who in MATRIX[label_of(model)].actions.items() if "S" in who
+            name for name, roles in MATRIX[label_of(model)].actions.items() if "S" in roles
         }, model
 
 
-# --- what each may
+# --- every role has exactly the rights of the matrix
 
 
-@pytest.mark.parametrize("role", PEOPLE)
-def test_each_person_gets_what_is_theirs(role: str) -> None:
-    rows = one_of_each()
-    user = None if role == "anonymous" else person(role)
-    client, letter = client_of(user), PEOPLE[role]
+@pytest.mark.parametrize("role", ROLE_LETTERS)
+def test_each_role_can_open_only_what_the_matrix_allows(role: str) -> None:
+    rows = make_row_of_each_model()
+    user = None if role == "anonymous" else make_account(role)
+    client, letter = client_of(user), ROLE_LETTERS[role]
     is_staff = role not in ("anonymous", "user")
 
     def check(allowed: str, path: str, method: str = "get", data: dict[str, Any] | None = None) -> None:
@@ -161,9 +165,9 @@ def test_each_person_gets_what_is_theirs(role: str) -> None:
 
     for model, row in rows.items():
         rights = MATRIX[label_of(model)]
-        check(rights.look, admin_url(model))
-        check(rights.look, admin_url(model, row.pk))
-        check(rights.look, admin_url(model, row.pk, "history"))
+        check(rights.view, admin_url(model))
+        check(rights.view, admin_url(model, row.pk))
+        check(rights.view, admin_url(model, row.pk, "history"))
         check(rights.add, f"{admin_url(model)}add/")
         check(rights.add, f"{admin_url(model)}add/", "post")
         check(rights.change, admin_url(model, row.pk), "post")
@@ -172,24 +176,24 @@ def test_each_person_gets_what_is_theirs(role: str) -> None:
             check("", admin_url(model, row.pk, "delete"), "post", {"post": "yes"})
             assert model._default_manager.filter(pk=row.pk).exists(), model
     conversation = Conversation.objects.get()
-    attachment = str(conversation._attachment_ids().pop())
-    for door, allowed in DOORS.items():
-        path = door.replace("<uuid:conversation_id>", str(conversation.pk)).replace("<uuid:attachment_id>", attachment)
+    attachment = str(Attachment.objects.get().pk)
+    for route, allowed in CUSTOM_VIEWS.items():
+        path = route.replace("<uuid:conversation_id>", str(conversation.pk)).replace("<uuid:attachment_id>", attachment)
         check(allowed, f"/{path}", "post" if "verdict" in path else "get")
 
 
 @pytest.mark.parametrize("role", ["staff", "reviewer", "operator"])
-def test_actions_are_for_those_who_may(role: str) -> None:
-    rows = one_of_each()
-    user = person(role)
-    client, letter = client_of(user), PEOPLE[role]
+def test_each_role_can_run_only_the_actions_that_the_matrix_allows(role: str) -> None:
+    rows = make_row_of_each_model()
+    user = make_account(role)
+    client, letter = client_of(user), ROLE_LETTERS[role]
     for model, row in rows.items():
         rights = MATRIX[label_of(model)]
-        theirs = {name for name, who in rights.actions.items() if letter and letter in who}
-        # Behind a list that is closed there may be actions that ask for nothing more.
-        if letter and letter in rights.look:
-            assert actions_of(model, user) == theirs, model
-        for name in set(rights.actions) - theirs:
+        allowed = {name for name, roles in rights.actions.items() if letter and letter in roles}
+        # Django may offer further actions to users who cannot open the list in which they would run.
+        if letter and letter in rights.view:
+            assert actions_of(model, user) == allowed, model
+        for name in set(rights.actions) - allowed:
             data = {"action": name, ACTION_CHECKBOX_NAME: [str(row.pk)], "post": "yes", "confirmed": "yes"}
             response = client.post(admin_url(model), data)
             assert response.status_code in (302, 403), (model, name)
@@ -197,15 +201,15 @@ def test_actions_are_for_those_who_may(role: str) -> None:
             assert model._default_manager.filter(pk=row.pk).exists(), (model, name)
 
 
-def test_an_operator_who_reviews_may_retry_uploads_from_the_queue() -> None:
-    user = person("operator")
+def test_operators_who_are_reviewers_may_retry_uploads_from_the_queue() -> None:
+    user = make_account("operator")
     user.groups.add(Group.objects.get(name="Reviewer"))
     assert "try_storage_again" in actions_of(Conversation, user)
 
 
-def test_reviewers_see_no_account_but_names() -> None:
-    rows = one_of_each()
-    reviewer = client_of(person("reviewer"))
+def test_reviewers_see_only_the_names_of_accounts() -> None:
+    rows = make_row_of_each_model()
+    reviewer = client_of(make_account("reviewer"))
     index = reviewer.get("/admin/").content.decode()
     assert "Conversations" in index
     for word in ("Users", "Groups", "Messages", "Parts", "Access log", "Language models", "Attachments"):
@@ -215,33 +219,32 @@ def test_reviewers_see_no_account_but_names() -> None:
     assert "pbkdf2" not in page
 
 
-# --- how the roles come to be
+# --- creation of the roles
 
 
-def test_roles_have_what_they_need_and_are_made_once() -> None:
-    def granted() -> dict[str, set[str]]:
+def test_roles_have_their_permissions_and_are_created_once() -> None:
+    def permissions_by_group() -> dict[str, set[str]]:
         return {
             group.name: {f"{each.content_type.app_label}.{each.codename}" for each in group.permissions.all()}
             for group in Group.objects.prefetch_related("permissions__content_type")
         }
 
-    before, permissions = granted(), Permission.objects.count()
-    for role, wanted in ROLES.items():
-        assert before[role] >= set(wanted)
+    before, permissions = permissions_by_group(), Permission.objects.count()
+    for role, wanted in MIGRATION.ROLES.items():
+        assert before[role] >= {f"{app_label}.{codename}" for app_label, _, codename, _ in wanted}
     assert not {name for name in before["Reviewer"] if "delete" in name or ".add_" in name}
-    load_roles(Group, Permission, ContentType, using="default")
-    assert granted() == before
+    load_first_rows()
+    assert permissions_by_group() == before
     assert Permission.objects.count() == permissions
 
 
-def test_roles_are_made_where_no_permission_is_there_yet() -> None:
+def test_roles_create_permissions_that_do_not_exist_yet() -> None:
     names = dict(Permission.objects.values_list("codename", "name"))
     Group.objects.all().delete()
     Permission.objects.all().delete()
     ContentType.objects.filter(app_label="chat").delete()
     ContentType.objects.clear_cache()
-    load_roles(Group, Permission, ContentType, using="default")
-    assert Group.objects.get(name="Reviewer").permissions.count() == len(ROLES["Reviewer"])
-    # As Django itself would name them.
-    assert {each.name for each in Permission.objects.all()} <= set(names.values())
+    load_first_rows()
+    assert Group.objects.get(name="Reviewer").permissions.count() == len(MIGRATION.ROLES["Reviewer"])
+    assert {permission.name for permission in Permission.objects.all()} <= set(names.values()), "Django's own names"
     ContentType.objects.clear_cache()

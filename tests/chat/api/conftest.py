@@ -1,4 +1,4 @@
-"""One server for all tests of this folder, and a program that calls it."""
+"""One server for all tests of this folder, and a client of its API."""
 
 from __future__ import annotations
 
@@ -7,22 +7,32 @@ import sys
 from collections.abc import Iterator
 
 import pytest
-from django.core.cache import cache
+from django.test import Client
 
-from tests.chat.api.calling import Caller
+from chat.models import User
+from tests.chat.api.api_client import ApiClient
 from tests.emulator_server import running_emulator
+from tests.factories import make_user
 from tests.live_server import ROOT, LiveServer, environment, running_server
 
 
-@pytest.fixture(autouse=True)
-def _nobody_has_called_yet() -> None:
-    """Throttles count in the cache, which outlives a test."""
-    cache.clear()
+@pytest.fixture
+def owner(db: None) -> User:
+    """The user whose conversations a test reads."""
+    return make_user("owner")
+
+
+@pytest.fixture
+def client(owner: User) -> Client:
+    """A client in which the owner is signed in."""
+    client = Client()
+    client.force_login(owner)
+    return client
 
 
 @pytest.fixture(scope="session")
 def server() -> Iterator[LiveServer]:
-    """The product, with a strict emulator, and no limits to its callers."""
+    """A server with a strict emulator and practically no throttles."""
     with running_emulator(strict=True) as url:
         variables = {"API_CALLS_PER_MINUTE": "1000000", "API_WRITES_PER_MINUTE": "1000000"}
         with running_server(GOOGLE_GEMINI_BASE_URL=url, **variables) as running:
@@ -31,15 +41,15 @@ def server() -> Iterator[LiveServer]:
 
 @pytest.fixture(scope="session")
 def token(server: LiveServer) -> str:
-    """Of user demo, made by the command."""
+    """A token of user demo, made by the management command."""
     command = [sys.executable, "manage.py", "create_api_token", "demo", "--name", "tests", "--days", "2"]
-    made = subprocess.run(
+    completed = subprocess.run(
         command, cwd=ROOT, env=environment(server.var_dir), check=True, capture_output=True, text=True
     )
-    return made.stdout.strip()
+    return completed.stdout.strip()
 
 
 @pytest.fixture
-def caller(server: LiveServer, token: str) -> Caller:
-    """Calls as demo."""
-    return Caller(server, token)
+def api(server: LiveServer, token: str) -> ApiClient:
+    """A client that calls the server as demo."""
+    return ApiClient(server, token)

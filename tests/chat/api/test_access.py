@@ -1,6 +1,6 @@
-"""Every call of the API, by everybody: who is not let in, and who sees nothing of what is another's.
+"""Access control of every call of the API: only the owner may read and write.
 
-The calls are those of the URL configuration; one that is not listed here fails.
+A test fails for a call of the URL configuration that is not listed here.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import User
 from django.db import connection
 from django.test import AsyncClient, Client
 from django.test.utils import CaptureQueriesContext
@@ -21,13 +20,12 @@ from django.utils import timezone
 
 from attachments.models import Attachment
 from chat.api.urls import calls
-from chat.models import ApiToken, Conversation, Turn, TurnEvent
+from chat.models import ApiToken, Conversation, Turn, TurnEvent, User
 from tests.factories import make_conversation, make_graph, make_model_message, make_user
 
 pytestmark = pytest.mark.django_db
 
-#: What each method answers to the owner; 503: only the ASGI server does that, see below.
-OWNER = {
+STATUSES = {
     "conversations/": {"get": 200, "post": 201},
     "conversations/<uuid:conversation_id>/": {"get": 200, "patch": 200, "delete": 204},
     "conversations/<uuid:conversation_id>/messages/": {"get": 200},
@@ -43,16 +41,17 @@ OWNER = {
     "export/": {"get": 503},
     "import/": {"post": 422},
 }
+"""Route -> method -> status of the owner's call under WSGI. Calls with status 503 need ASGI."""
 METHODS = ("get", "post", "put", "patch", "delete")
 BODIES = {
     "conversations/<uuid:conversation_id>/turns/": {"text": "Hello"},
     "messages/<uuid:message_id>/feedback/": {"is_good": False},
 }
-CASES = [(route, method) for route in OWNER for method in METHODS]
+CASES = [(route, method) for route in STATUSES for method in METHODS]
 
 
 @dataclass(frozen=True)
-class World:
+class OwnedRows:
     """An owner with a conversation that holds a graph."""
 
     owner: User
@@ -61,127 +60,135 @@ class World:
     graph: Attachment
 
     def path(self, route: str, *, absent: bool = False) -> str:
-        """Of the owner's things, or of none."""
-        rows = {
+        """Return the path of a route with the ids of these rows, or with unknown ids if `absent`."""
+        ids = {
             "conversation": self.conversation,
             "message": self.turn.message,
             "turn": self.turn,
             "attachment": self.graph,
         }
-        for name, row in rows.items():
+        for name, row in ids.items():
             route = route.replace(f"<uuid:{name}_id>", str(uuid.uuid4() if absent else row.pk))
         return "/api/v1/" + route.replace("<slug:format>", "json")
 
 
 @pytest.fixture
-def world() -> World:
-    owner = make_user("owner")
+def rows(owner: User) -> OwnedRows:
+    """A conversation of the owner."""
     message = make_model_message(make_conversation(owner, title="Secret plans"))
-    # What the factory leaves there is no log of this answer: it is told from its parts.
+    # The factory does not write a complete log. Without one, the event stream is made from the parts.
     TurnEvent.objects.all().delete()
-    return World(owner, message.conversation, message.turn, make_graph(message, part_index=0))
+    return OwnedRows(owner, message.conversation, message.turn, make_graph(message, part_index=0))
 
 
-def answer(
+def call(
     client: Client, route: str, method: str, path: str, headers: dict[str, str] | None = None
 ) -> tuple[int, bytes]:
-    """Status and body of one call."""
-    sent = {} if method == "get" else {"data": json.dumps(BODIES.get(route, {})), "content_type": "application/json"}
-    response = getattr(client, method)(path, headers=headers, **sent)
+    """Make a call and return its status and body."""
+    body = {} if method == "get" else {"data": json.dumps(BODIES.get(route, {})), "content_type": "application/json"}
+    response = getattr(client, method)(path, headers=headers, **body)
     return response.status_code, response.content
 
 
 def bearer(secret: str) -> dict[str, str]:
-    """The header."""
+    """Return the header with a token."""
     return {"Authorization": f"Bearer {secret}"}
 
 
-def secrets_that_let_nobody_in(owner: User) -> Sequence[str]:
-    """Tokens that are none, expired, revoked, or of who was deactivated."""
+def invalid_tokens(owner: User) -> Sequence[str]:
+    """Return tokens that are malformed, unknown, expired, revoked, or of a deactivated user."""
     expired, expired_secret = ApiToken.objects.issue(owner.pk, name="old", life=timedelta(days=1))
     ApiToken.objects.filter(pk=expired.pk).update(expires_at=timezone.now() - timedelta(seconds=1))
     revoked, revoked_secret = ApiToken.objects.issue(owner.pk, name="revoked", life=None)
     revoked.revoke()
-    gone = make_user("gone")
-    _, gone_secret = ApiToken.objects.issue(gone.pk, name="gone", life=None)
-    User.objects.filter(pk=gone.pk).update(is_active=False)
-    return ("", "plt_", "é", "plt_" + "A" * 43, f"{revoked_secret} x", expired_secret, revoked_secret, gone_secret)
+    deactivated = make_user("deactivated")
+    _, deactivated_secret = ApiToken.objects.issue(deactivated.pk, name="token", life=None)
+    User.objects.filter(pk=deactivated.pk).update(is_active=False)
+    return (
+        "",
+        "plt_",
+        "é",
+        "plt_" + "A" * 43,
+        f"{revoked_secret} x",
+        expired_secret,
+        revoked_secret,
+        deactivated_secret,
+    )
 
 
 def test_every_call_is_listed() -> None:
-    assert {str(call.pattern) for call in calls} == set(OWNER)
+    assert {str(call.pattern) for call in calls} == set(STATUSES)
 
 
 @pytest.mark.parametrize(("route", "method"), CASES)
-def test_each_person_gets_what_is_theirs(world: World, route: str, method: str) -> None:
-    path = world.path(route)
-    assert answer(Client(), route, method, path)[0] == 401
-    sleeper = Client()
-    sleeper.force_login(make_user("sleeper"))
-    User.objects.filter(username="sleeper").update(is_active=False)
-    assert answer(sleeper, route, method, path)[0] == 401
-    expected = OWNER[route].get(method, 405)
+def test_only_the_owner_may_make_a_call(rows: OwnedRows, route: str, method: str) -> None:
+    path = rows.path(route)
+    assert call(Client(), route, method, path)[0] == 401
+    deactivated = Client()
+    deactivated.force_login(make_user("deactivated"))
+    User.objects.filter(username="deactivated").update(is_active=False)
+    assert call(deactivated, route, method, path)[0] == 401
+    expected = STATUSES[route].get(method, 405)
     for stranger in (make_user("other"), make_user("staff", is_staff=True, is_superuser=True)):
         client = Client()
         client.force_login(stranger)
-        seen = answer(client, route, method, path)
+        response = call(client, route, method, path)
         if "<uuid" in route and expected != 405:
-            assert seen[0] == 404
-            assert seen == answer(client, route, method, world.path(route, absent=True))
+            assert response[0] == 404
+            assert response == call(client, route, method, rows.path(route, absent=True))
         else:
-            assert seen[0] == expected
-    _, secret = ApiToken.objects.issue(world.owner.pk, name="mine", life=None)
-    assert answer(Client(), route, method, path, bearer(secret))[0] == expected
+            assert response[0] == expected
+    _, secret = ApiToken.objects.issue(rows.owner.pk, name="mine", life=None)
+    assert call(Client(), route, method, path, bearer(secret))[0] == expected
 
 
-def test_tokens_that_let_nobody_in(world: World) -> None:
+def test_invalid_token_is_refused_even_with_a_session(rows: OwnedRows) -> None:
     signed_in = Client()
-    signed_in.force_login(world.owner)
-    for secret in secrets_that_let_nobody_in(world.owner):
-        for route, methods in OWNER.items():
+    signed_in.force_login(rows.owner)
+    for secret in invalid_tokens(rows.owner):
+        for route, methods in STATUSES.items():
             for method in methods:
-                # Nor does a session help whoever shows a wrong token.
-                assert answer(signed_in, route, method, world.path(route), bearer(secret))[0] == 401, secret
+                assert call(signed_in, route, method, rows.path(route), bearer(secret))[0] == 401, secret
     assert Client().get("/api/v1/conversations/", headers={"Authorization": "Basic ZGVtbzpkZW1v"}).status_code == 401
 
 
-def test_refusals_say_how_to_come_in() -> None:
+def test_unauthenticated_response_names_the_scheme() -> None:
     response = Client().get("/api/v1/conversations/")
     assert response.headers["WWW-Authenticate"] == 'Bearer realm="Plotline"'
     assert response.headers["Content-Type"] == "application/problem+json"
     assert response.json()["status"] == 401
 
 
-@pytest.mark.parametrize("route", [route for route in OWNER if "<uuid" in route])
-def test_foreign_and_absent_cost_the_same(world: World, route: str) -> None:
+@pytest.mark.parametrize("route", [route for route in STATUSES if "<uuid" in route])
+def test_number_of_queries_does_not_reveal_whether_a_row_exists(rows: OwnedRows, route: str) -> None:
     client = Client()
     client.force_login(make_user("other"))
-    method = next(iter(OWNER[route]))
+    method = next(iter(STATUSES[route]))
     counts = []
     for absent in (False, True):
         with CaptureQueriesContext(connection) as queries:
-            answer(client, route, method, world.path(route, absent=absent))
+            call(client, route, method, rows.path(route, absent=absent))
         counts.append(len(queries))
     assert counts[0] == counts[1]
 
 
-def test_session_needs_a_csrf_token_where_something_changes(world: World) -> None:
+def test_write_with_a_session_needs_a_csrf_token(rows: OwnedRows) -> None:
     client = Client(enforce_csrf_checks=True)
-    client.force_login(world.owner)
+    client.force_login(rows.owner)
     assert client.get("/api/v1/conversations/").status_code == 200
     refused = client.post("/api/v1/conversations/", "{}", content_type="application/json")
     assert (refused.status_code, refused.json()["title"]) == (403, "Forbidden")
-    _, secret = ApiToken.objects.issue(world.owner.pk, name="mine", life=None)
+    _, secret = ApiToken.objects.issue(rows.owner.pk, name="mine", life=None)
     path = "/api/v1/conversations/"
     assert client.post(path, "{}", content_type="application/json", headers=bearer(secret)).status_code == 201
 
 
 @pytest.mark.django_db(transaction=True)
-async def test_streams_and_exports_are_their_owners_alone(world: World) -> None:
-    paths = [world.path(route) for route, methods in OWNER.items() if methods.get("get") == 503]
+async def test_streams_and_exports_are_for_the_owner_alone(rows: OwnedRows) -> None:
+    paths = [rows.path(route) for route, methods in STATUSES.items() if methods.get("get") == 503]
     assert len(paths) == 3
     owner, other = AsyncClient(), AsyncClient()
-    await owner.aforce_login(world.owner)
+    await owner.aforce_login(rows.owner)
     await other.aforce_login(await User.objects.acreate(username="other"))
     for path in paths:
         response: Any = await owner.get(path)

@@ -1,4 +1,4 @@
-"""Rating answers by the API: what is stored and told, what is refused and how."""
+"""Ratings of answers: stored, shown in lists of messages, removed, and refused."""
 
 from __future__ import annotations
 
@@ -7,49 +7,44 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from chat.models import Conversation, Feedback, Message, Turn
-from tests.factories import make_conversation, make_model_message, make_user, make_user_message
+from chat.models import Conversation, Feedback, Message, Turn, User
+from tests.factories import make_conversation, make_model_message, make_user_message
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def answer() -> Message:
-    return make_model_message(make_conversation(make_user("owner")))
-
-
-@pytest.fixture
-def client(answer: Message) -> Client:
-    client = Client()
-    client.force_login(answer.conversation.owner)
-    return client
+def answer(owner: User) -> Message:
+    """An answer of the owner's conversation."""
+    return make_model_message(make_conversation(owner))
 
 
 def path_of(message: Message) -> str:
+    """Return the path of a message's rating."""
     return f"/api/v1/messages/{message.pk}/feedback/"
 
 
-def told(client: Client, conversation: Conversation) -> list[Any]:
-    """The feedback of each message in view."""
+def listed_feedback(client: Client, conversation: Conversation) -> list[Any]:
+    """Return the feedback of each shown message."""
     page = client.get(f"/api/v1/conversations/{conversation.pk}/messages/").json()
     return [message["feedback"] for message in page["results"]]
 
 
-def test_rating_is_set_replaced_told_and_taken_back(client: Client, answer: Message) -> None:
-    assert told(client, answer.conversation) == [None, None]
-    for given in ({"is_good": False, "reason": " graph wrong\n"}, {"is_good": True}, {"is_good": True, "reason": ""}):
-        response = client.put(path_of(answer), given, content_type="application/json")
-        expected = {"is_good": given["is_good"], "reason": str(given.get("reason", "")).strip()}
+def test_rating_can_be_set_replaced_listed_and_deleted(client: Client, answer: Message) -> None:
+    assert listed_feedback(client, answer.conversation) == [None, None]
+    for rating in ({"is_good": False, "reason": " graph wrong\n"}, {"is_good": True}, {"is_good": True, "reason": ""}):
+        response = client.put(path_of(answer), rating, content_type="application/json")
+        expected = {"is_good": rating["is_good"], "reason": str(rating.get("reason", "")).strip()}
         assert (response.status_code, response.json()) == (200, expected)
-        assert told(client, answer.conversation) == [None, expected]
+        assert listed_feedback(client, answer.conversation) == [None, expected]
         assert Feedback.objects.get().user == answer.conversation.owner
     for _ in range(2):
         assert client.delete(path_of(answer)).status_code == 204
-        assert told(client, answer.conversation) == [None, None]
+        assert listed_feedback(client, answer.conversation) == [None, None]
 
 
 @pytest.mark.parametrize(
-    ("given", "field", "sentence"),
+    ("rating", "field", "sentence"),
     [
         ({}, "is_good", "This field is required."),
         ({"is_good": None}, "is_good", "This field may not be null."),
@@ -61,23 +56,23 @@ def test_rating_is_set_replaced_told_and_taken_back(client: Client, answer: Mess
         ({"is_good": True, "why": "x"}, "why", "There is no field “why” here; known: is_good, reason."),
     ],
 )
-def test_bad_input_is_a_problem(
-    client: Client, answer: Message, given: dict[str, Any], field: str, sentence: str
+def test_invalid_rating_is_refused(
+    client: Client, answer: Message, rating: dict[str, Any], field: str, sentence: str
 ) -> None:
-    response = client.put(path_of(answer), given, content_type="application/json")
+    response = client.put(path_of(answer), rating, content_type="application/json")
     assert response.status_code == 400
     assert response.json()["errors"] == {field: [sentence]}
     assert not Feedback.objects.exists()
 
 
-def test_hostile_reason_is_kept_as_text_that_every_database_stores(client: Client, answer: Message) -> None:
+def test_reason_is_stored_as_text_without_invalid_characters(client: Client, answer: Message) -> None:
     body = rb'{"is_good": false, "reason": "<script>\u0000\ud800</script>"}'
     response = client.put(path_of(answer), body, content_type="application/json")
     assert response.status_code == 200
     assert Feedback.objects.get().reason == "<script>\ufffd</script>"
 
 
-def test_only_answers_that_have_ended_are_rated(client: Client, answer: Message) -> None:
+def test_only_ended_answers_can_be_rated(client: Client, answer: Message) -> None:
     question = make_user_message(answer.conversation)
     live = make_model_message(answer.conversation, status=Turn.Status.QUEUED)
     for message in (question, live):
@@ -87,7 +82,7 @@ def test_only_answers_that_have_ended_are_rated(client: Client, answer: Message)
     assert not Feedback.objects.exists()
 
 
-def test_session_needs_its_csrf_token(answer: Message) -> None:
+def test_rating_with_a_session_needs_a_csrf_token(answer: Message) -> None:
     client = Client(enforce_csrf_checks=True)
     client.force_login(answer.conversation.owner)
     assert client.put(path_of(answer), {"is_good": True}, content_type="application/json").status_code == 403

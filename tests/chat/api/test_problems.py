@@ -1,4 +1,4 @@
-"""What is refused, and how it is said: RFC 9457, one sentence for each, nothing changed."""
+"""Requests that are refused: each response is a problem (RFC 9457) with a sentence, and nothing is stored."""
 
 from __future__ import annotations
 
@@ -6,58 +6,45 @@ import json
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.http import HttpResponse
 from django.test import Client
 from pytest_django import Settings
 
-from chat.api.problems import KINDS, Problem, response_of
-from chat.models import Conversation
+from chat.api.problems import Problem, ProblemType
+from chat.models import Conversation, User
 from tests.factories import make_attachment, make_conversation, make_user
 
 pytestmark = pytest.mark.django_db
 LIST = "/api/v1/conversations/"
+UPLOADS = "/api/v1/attachments/"
 
 
-@pytest.fixture
-def owner() -> User:
-    return make_user()
-
-
-@pytest.fixture
-def client(owner: User) -> Client:
-    client = Client()
-    client.force_login(owner)
-    return client
-
-
-def problem(response: Any, status: int) -> dict[str, Any]:  # noqa: ANN401 - Django's test responses
-    """The problem of a response of that status, which is whole."""
+def problem_of(response: Any, status: int) -> dict[str, Any]:  # noqa: ANN401 - Django's test responses
+    """Check that a response is a complete problem with this status, and return the problem."""
     assert response.status_code == status, response.content
     assert response.headers["Content-Type"] == "application/problem+json"
-    said: dict[str, Any] = response.json()
-    assert said["status"] == status
-    kind = KINDS[said["type"].removeprefix("/api/docs/#problem-")]
-    assert (said["title"], kind.status) == (kind.title, status)
-    assert said["detail"].endswith((".", "”."))
-    return said
+    problem: dict[str, Any] = response.json()
+    assert problem["status"] == status
+    (problem_type,) = [one for one in ProblemType if problem["type"] == f"/api/docs/#problem-{one.slug}"]
+    assert (problem["title"], problem_type.status) == (problem_type.title, status)
+    assert problem["detail"].endswith((".", "”."))
+    return problem
 
 
-MALFORMED = [b"{", b"", b"[1, NaN]", b'{"title": Infinity}', b"\xff", b"[" * 100_000, b'{"a": 1}}', b"{'title': 1}"]
+MALFORMED = [b"{", b"[1, NaN]", b'{"title": Infinity}', b"\xff", b"[" * 100_000, b'{"a": 1}}', b"{'title': 1}"]
 
 
 @pytest.mark.parametrize("body", MALFORMED, ids=[repr(body[:12]) for body in MALFORMED])
-def test_what_is_no_json_is_malformed(client: Client, body: bytes) -> None:
+def test_body_that_is_not_json_is_malformed(client: Client, body: bytes) -> None:
     response = client.post(LIST, body, content_type="application/json")
-    if body:
-        assert problem(response, 400)["title"] == "Malformed"
-    else:
-        # Everything may be left out.
-        assert response.status_code == 201
+    assert problem_of(response, 400)["title"] == "Malformed"
 
 
-REFUSED = [
+def test_empty_body_is_accepted_if_all_fields_are_optional(client: Client) -> None:
+    assert client.post(LIST, b"", content_type="application/json").status_code == 201
+
+
+INVALID = [
     ([], "body"),
     ("text", "body"),
     (None, "body"),
@@ -74,11 +61,11 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("body", "field"), REFUSED)
-def test_fields_that_are_refused_are_named(client: Client, body: Any, field: str) -> None:  # noqa: ANN401 - any JSON
-    said = problem(client.post(LIST, json.dumps(body), content_type="application/json"), 400)
-    assert list(said["errors"]) == [field]
-    assert all(sentence.endswith(".") for sentence in said["errors"][field])
+@pytest.mark.parametrize(("body", "field"), INVALID)
+def test_problem_names_invalid_fields(client: Client, body: Any, field: str) -> None:  # noqa: ANN401 - any JSON
+    problem = problem_of(client.post(LIST, json.dumps(body), content_type="application/json"), 400)
+    assert list(problem["errors"]) == [field]
+    assert all(sentence.endswith(".") for sentence in problem["errors"][field])
     assert not Conversation.objects.exists()
 
 
@@ -86,11 +73,11 @@ def test_fields_that_are_refused_are_named(client: Client, body: Any, field: str
     "query",
     ["archived=yes", "limit=0", "limit=101", "limit=-1", "limit=1.0", "cursor=x", "sort=title", "q=" + "x" * 201],
 )
-def test_parameters_that_are_refused_are_named(client: Client, query: str) -> None:
-    assert list(problem(client.get(f"{LIST}?{query}"), 400)["errors"]) == [query.partition("=")[0]]
+def test_problem_names_invalid_parameters(client: Client, query: str) -> None:
+    assert list(problem_of(client.get(f"{LIST}?{query}"), 400)["errors"]) == [query.partition("=")[0]]
 
 
-QUESTIONS = [
+INVALID_QUESTIONS = [
     ({}, "text"),
     ({"text": "  \n"}, "text"),
     ({"text": "Hello", "attachments": "x"}, "attachments"),
@@ -101,16 +88,16 @@ QUESTIONS = [
 ]
 
 
-@pytest.mark.parametrize(("body", "field"), QUESTIONS, ids=range(len(QUESTIONS)))
-def test_questions_that_are_refused(client: Client, owner: User, body: dict[str, Any], field: str) -> None:
+@pytest.mark.parametrize(("body", "field"), INVALID_QUESTIONS, ids=range(len(INVALID_QUESTIONS)))
+def test_invalid_question_is_refused(client: Client, owner: User, body: dict[str, Any], field: str) -> None:
     path = f"{LIST}{make_conversation(owner).pk}/turns/"
-    assert list(problem(client.post(path, body, content_type="application/json"), 400)["errors"]) == [field]
+    assert list(problem_of(client.post(path, body, content_type="application/json"), 400)["errors"]) == [field]
 
 
-def test_long_key_is_refused(client: Client, owner: User) -> None:
+def test_long_idempotency_key_is_refused(client: Client, owner: User) -> None:
     path, headers = f"{LIST}{make_conversation(owner).pk}/turns/", {"Idempotency-Key": "k" * 65}
-    said = problem(client.post(path, {"text": "Hello"}, content_type="application/json", headers=headers), 400)
-    assert "64 characters" in said["detail"]
+    response = client.post(path, {"text": "Hello"}, content_type="application/json", headers=headers)
+    assert "64 characters" in problem_of(response, 400)["detail"]
 
 
 def test_unknown_model_is_refused(client: Client, owner: User, settings: Settings) -> None:
@@ -118,103 +105,120 @@ def test_unknown_model_is_refused(client: Client, owner: User, settings: Setting
     conversation = make_conversation(owner)
     for method, path in (("post", LIST), ("patch", f"{LIST}{conversation.pk}/")):
         response = getattr(client, method)(path, {"model": "no-such"}, content_type="application/json")
-        assert list(problem(response, 422)["errors"]) == ["model"]
+        assert list(problem_of(response, 422)["errors"]) == ["model"]
 
 
-def test_methods_that_there_are_not_name_those_that_there_are(client: Client) -> None:
+def test_wrong_method_is_refused_with_the_allowed_methods(client: Client) -> None:
     response = client.put(LIST, "{}", content_type="application/json")
-    problem(response, 405)
+    problem_of(response, 405)
     assert response.headers["Allow"] == "GET, POST, HEAD, OPTIONS"
     options = client.options(LIST)
     assert (options.status_code, options.headers["Allow"], options.content) == (204, "GET, POST, HEAD, OPTIONS", b"")
 
 
-def test_head_says_what_get_would(client: Client, owner: User) -> None:
+def test_head_has_the_etag_of_get(client: Client, owner: User) -> None:
     path = f"{LIST}{make_conversation(owner).pk}/"
-    asked, headed = client.get(path), client.head(path)
-    assert (headed.status_code, headed.content) == (200, b"")
-    assert headed.headers["ETag"] == asked.headers["ETag"]
+    get, head = client.get(path), client.head(path)
+    assert (head.status_code, head.content) == (200, b"")
+    assert head.headers["ETag"] == get.headers["ETag"]
 
 
-def test_bodies_of_other_types_are_refused(client: Client) -> None:
-    problem(client.post(LIST, {"title": "A"}), 415)
-    problem(client.post("/api/v1/attachments/", "{}", content_type="application/json"), 415)
+def test_body_of_another_media_type_is_refused(client: Client) -> None:
+    problem_of(client.post(LIST, {"title": "A"}), 415)
+    problem_of(client.post(UPLOADS, "{}", content_type="application/json"), 415)
 
 
 @pytest.mark.parametrize(
     "path", ["/api/v1/nothing/", "/api/v1/conversations", "/api/v1/conversations/1/", "/api/v2/", "/api/v1/turns/"]
 )
-def test_addresses_that_there_are_not(client: Client, path: str) -> None:
+def test_unknown_path_is_a_problem(client: Client, path: str) -> None:
     for method in ("get", "post", "delete"):
-        said = problem(getattr(Client(enforce_csrf_checks=True), method)(path), 404)
-        assert ("slash" in said["detail"]) is not path.endswith("/")
+        problem = problem_of(getattr(Client(enforce_csrf_checks=True), method)(path), 404)
+        assert ("slash" in problem["detail"]) is not path.endswith("/")
 
 
-def test_too_much_is_refused_before_it_is_read(client: Client) -> None:
-    said = problem(client.post(LIST, b'"' + b"x" * 2**21 + b'"', content_type="application/json"), 413)
-    assert "2 MB" in said["detail"]
-    path = "/api/v1/attachments/"
-    said = problem(client.post(path, {"file": SimpleUploadedFile("a.txt", b"x")}, CONTENT_LENGTH="99999999"), 413)
-    assert "15.1 MB" in said["detail"]
+def test_large_body_is_refused(client: Client) -> None:
+    response = client.post(LIST, b'"' + b"x" * 2**21 + b'"', content_type="application/json")
+    assert "2 MB" in problem_of(response, 413)["detail"]
 
 
-def test_uploads_that_are_refused(client: Client, settings: Settings) -> None:
-    path = "/api/v1/attachments/"
-    assert problem(client.post(path, {"file": "text"}), 400)["errors"]
-    assert problem(client.post(path, {}), 400)["errors"]
-    assert list(problem(client.post(path, {"file": SimpleUploadedFile("a", b"x"), "x": "1"}), 400)["errors"]) == ["x"]
-    assert list(problem(client.post(path, {"file": SimpleUploadedFile("a.exe", b"MZ\0\0")}), 422)["errors"]) == ["file"]
+def test_large_upload_is_refused_by_its_announced_length(client: Client) -> None:
+    file = SimpleUploadedFile("a.txt", b"x")
+    response = client.post(UPLOADS, {"file": file}, CONTENT_LENGTH="99999999")
+    assert "15.1 MB" in problem_of(response, 413)["detail"]
+
+
+@pytest.mark.parametrize("fields", [{}, {"file": "text"}])
+def test_upload_without_a_file_is_refused(client: Client, fields: dict[str, str]) -> None:
+    assert list(problem_of(client.post(UPLOADS, fields), 400)["errors"]) == ["file"]
+
+
+def test_upload_with_an_unknown_field_is_refused(client: Client) -> None:
+    response = client.post(UPLOADS, {"file": SimpleUploadedFile("a", b"x"), "x": "1"})
+    assert list(problem_of(response, 400)["errors"]) == ["x"]
+
+
+def test_upload_of_an_unsupported_type_is_refused(client: Client) -> None:
+    response = client.post(UPLOADS, {"file": SimpleUploadedFile("a.exe", b"MZ\0\0")})
+    assert list(problem_of(response, 422)["errors"]) == ["file"]
+
+
+def test_upload_of_a_large_file_is_refused(client: Client, settings: Settings) -> None:
     settings.UPLOAD_LIMIT_BYTES = 3
-    problem(client.post(path, {"file": SimpleUploadedFile("a.txt", b"four")}), 413)
-    problem(client.post("/api/v1/import/", {"file": SimpleUploadedFile("a.json", b"{}")}), 422)
+    problem_of(client.post(UPLOADS, {"file": SimpleUploadedFile("a.txt", b"four")}), 413)
 
 
-def test_who_calls_too_often_is_told_when_to_come_back(client: Client, settings: Settings) -> None:
+def test_import_of_another_file_is_refused(client: Client) -> None:
+    response = client.post("/api/v1/import/", {"file": SimpleUploadedFile("a.json", b"{}")})
+    assert list(problem_of(response, 422)["errors"]) == ["file"]
+
+
+def test_throttled_user_is_told_how_long_to_wait(client: Client, settings: Settings) -> None:
     settings.API_CALLS_PER_MINUTE = 3
     assert [client.get(LIST).status_code for _ in range(3)] == [200] * 3
     refused = client.get(LIST)
-    problem(refused, 429)
+    problem_of(refused, 429)
     assert 1 <= int(refused.headers["Retry-After"]) <= 60
-    # Others are not held up.
+    # Limits are counted for each user.
     other = Client()
     other.force_login(make_user())
     assert other.get(LIST).status_code == 200
 
 
-def test_writes_have_a_limit_of_their_own(client: Client, settings: Settings) -> None:
+def test_writes_have_their_own_limit(client: Client, settings: Settings) -> None:
     settings.API_WRITES_PER_MINUTE = 1
     assert client.post("/api/v1/import/", b"x", content_type="application/zip").status_code == 422
-    problem(client.post("/api/v1/attachments/", {}), 429)
+    problem_of(client.post(UPLOADS, {}), 429)
     assert client.get(LIST).status_code == 200
 
 
-def test_conversation_that_has_not_changed_is_not_sent_again(client: Client, owner: User) -> None:
+def test_etag_saves_responses_and_prevents_lost_updates(client: Client, owner: User) -> None:
     path = f"{LIST}{make_conversation(owner, title='A').pk}/"
-    tag = client.get(path).headers["ETag"]
-    unchanged = client.get(path, headers={"If-None-Match": tag})
-    assert (unchanged.status_code, unchanged.content, unchanged.headers["ETag"]) == (304, b"", tag)
+    etag = client.get(path).headers["ETag"]
+    unchanged = client.get(path, headers={"If-None-Match": etag})
+    assert (unchanged.status_code, unchanged.content, unchanged.headers["ETag"]) == (304, b"", etag)
     assert unchanged.headers["Cache-Control"] == "private, no-cache"
-    changed = client.patch(path, {"title": "B"}, content_type="application/json", headers={"If-Match": tag})
+    changed = client.patch(path, {"title": "B"}, content_type="application/json", headers={"If-Match": etag})
     assert (changed.status_code, changed.json()["title"]) == (200, "B")
-    assert client.get(path, headers={"If-None-Match": tag}).status_code == 200
-    problem(client.get(path, headers={"If-Match": tag}), 412)
+    assert client.get(path, headers={"If-None-Match": etag}).status_code == 200
+    problem_of(client.get(path, headers={"If-Match": etag}), 412)
     content = f"/api/v1/attachments/{make_attachment(owner).pk}/content/"
-    problem(client.get(content, headers={"If-Match": tag}), 412)
-    problem(client.patch(path, {"title": "C"}, content_type="application/json", headers={"If-Match": tag}), 412)
-    problem(client.delete(path, headers={"If-Match": tag}), 412)
+    problem_of(client.get(content, headers={"If-Match": etag}), 412)
+    problem_of(client.patch(path, {"title": "C"}, content_type="application/json", headers={"If-Match": etag}), 412)
+    problem_of(client.delete(path, headers={"If-Match": etag}), 412)
     assert client.get(path).json()["title"] == "B"
     assert client.delete(path, headers={"If-Match": changed.headers["ETag"]}).status_code == 204
-    problem(client.get(path), 404)
+    problem_of(client.get(path), 404)
 
 
-def test_answers_are_nobody_elses(client: Client) -> None:
+def test_responses_are_kept_out_of_shared_caches(client: Client) -> None:
     response = client.get(LIST)
     assert response.headers["Cache-Control"] == "no-store"
     assert {"Authorization", "Cookie"} <= set(response.headers["Vary"].split(", "))
 
 
-def test_every_kind_of_problem_has_its_words() -> None:
-    for name, kind in KINDS.items():
-        response: HttpResponse = response_of(Problem(name, "A sentence."))
-        assert response.status_code == kind.status
-        assert kind.meaning.endswith(".")
+def test_every_problem_type_has_a_meaning() -> None:
+    for problem_type in ProblemType:
+        response = Problem(problem_type, "A sentence.").response()
+        assert response.status_code == problem_type.status
+        assert problem_type.meaning.endswith(".")

@@ -1,4 +1,4 @@
-"""Tokens: what is kept of them, how long they last, the page and the command that make them."""
+"""API tokens: how they are stored, when they expire, and the page and the command that create them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.django_db
 PAGE = "/accounts/tokens/"
 
 
-def test_only_a_digest_is_kept() -> None:
+def test_only_a_digest_is_stored() -> None:
     token, secret = ApiToken.objects.issue(make_user().pk, name="report", life=timedelta(days=1))
     row = ApiToken.objects.filter(pk=token.pk).values().get()
     assert row["digest"] == hashlib.sha256(secret.encode()).hexdigest()
@@ -30,24 +30,24 @@ def test_only_a_digest_is_kept() -> None:
     assert all(secret not in str(value) for value in row.values())
 
 
-def test_use_is_noted_once_a_minute(django_assert_num_queries: DjangoAssertNumQueries) -> None:
+def test_time_of_use_is_stored_once_a_minute(django_assert_num_queries: DjangoAssertNumQueries) -> None:
     token, secret = ApiToken.objects.issue(make_user().pk, name="report", life=None)
     assert token.last_used_at is None
-    assert ApiToken.objects.used(secret) == token
+    assert ApiToken.objects.authenticate(secret) == token
     token.refresh_from_db()
     first = token.last_used_at
     assert first is not None
     assert first > timezone.now() - timedelta(minutes=1)
     with django_assert_num_queries(1):
-        ApiToken.objects.used(secret)
+        ApiToken.objects.authenticate(secret)
     ApiToken.objects.update(last_used_at=first - timedelta(minutes=2))
-    ApiToken.objects.used(secret)
+    ApiToken.objects.authenticate(secret)
     token.refresh_from_db()
     assert token.last_used_at is not None
     assert token.last_used_at >= first
 
 
-def test_nobody_has_more_than_they_need() -> None:
+def test_number_of_tokens_is_limited() -> None:
     user = make_user()
     for number in range(TOKENS_LIMIT):
         token, _ = ApiToken.objects.issue(user.pk, name=str(number), life=None)
@@ -60,10 +60,10 @@ def test_nobody_has_more_than_they_need() -> None:
 def test_page_shows_a_new_token_once_and_revokes_it() -> None:
     client = Client()
     client.force_login(make_user())
-    made = client.post(PAGE, {"name": "Weekly <report>", "days": "30"})
-    match = re.search(r'<code id="new-token">(plt_[\w-]+)</code>', made.content.decode())
+    response = client.post(PAGE, {"name": "Weekly <report>", "days": "30"})
+    match = re.search(r'<code id="new-token">(plt_[\w-]+)</code>', response.content.decode())
     assert match
-    assert "no-store" in made.headers["Cache-Control"]
+    assert "no-store" in response.headers["Cache-Control"]
     header = {"Authorization": f"Bearer {match[1]}"}
     assert Client().get("/api/v1/conversations/", headers=header).status_code == 200
     page = client.get(PAGE).content.decode()
@@ -77,17 +77,17 @@ def test_page_shows_a_new_token_once_and_revokes_it() -> None:
     assert "revoked" in client.get(PAGE).content.decode()
 
 
-def test_page_refuses_in_sentences() -> None:
+def test_page_explains_invalid_input() -> None:
     client = Client()
     client.force_login(make_user())
-    for given, words in (({"name": ""}, "Give the token a name"), ({"name": "a", "days": "7"}, "Choose how long")):
-        refused = client.post(PAGE, given)
+    for fields, words in (({"name": ""}, "Give the token a name"), ({"name": "a", "days": "7"}, "Choose how long")):
+        refused = client.post(PAGE, fields)
         assert refused.status_code == 400
         assert words in refused.content.decode()
     assert not ApiToken.objects.exists()
 
 
-def test_page_is_its_owners_alone() -> None:
+def test_page_is_for_the_owner_and_a_session_alone() -> None:
     token, _ = ApiToken.objects.issue(make_user().pk, name="Theirs", life=None)
     client = Client()
     assert client.get(PAGE).headers["Location"].startswith("/accounts/login/")
@@ -96,19 +96,19 @@ def test_page_is_its_owners_alone() -> None:
     assert client.post(f"{PAGE}{token.pk}/revoke/").status_code == 404
     token.refresh_from_db()
     assert token.state == "active"
-    # A token is for the API: it opens no page, least of all the one that makes tokens.
+    # A token is valid for the API alone, so it cannot create further tokens.
     _, secret = ApiToken.objects.issue(make_user().pk, name="mine", life=None)
     assert Client().get(PAGE, headers={"Authorization": f"Bearer {secret}"}).status_code == 302
-    careful = Client(enforce_csrf_checks=True)
-    careful.force_login(make_user())
-    assert careful.post(PAGE, {"name": "a"}).status_code == 403
+    checked = Client(enforce_csrf_checks=True)
+    checked.force_login(make_user())
+    assert checked.post(PAGE, {"name": "a"}).status_code == 403
 
 
 def test_command_prints_the_token_alone() -> None:
     user, out = make_user(), io.StringIO()
     call_command("create_api_token", user.username, days=7, stdout=out)
     assert re.fullmatch(r"plt_[\w-]{43}\n", out.getvalue())
-    token = ApiToken.objects.used(out.getvalue().strip())
+    token = ApiToken.objects.authenticate(out.getvalue().strip())
     assert token is not None
     assert token.owner == user
     assert token.expires_at is not None

@@ -1,4 +1,4 @@
-"""The catalogue in the admin: operators see at a glance what is offered and known, and are told what is wrong."""
+"""The catalogue in the admin: lists, forms with their errors, and permissions."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from chat.catalogue.instructions import default_texts
 from chat.models import Instruction, LanguageModel, Preset
+from chat.prompt.instructions import default_texts
 from tests.chat.catalogue.rows import make_model, make_preset
 from tests.factories import make_user
 
@@ -48,7 +48,7 @@ def page_of(client: Client, path: str) -> str:
     return response.content.decode()
 
 
-def refusal(client: Client, model: type[Model], data: dict[str, str]) -> str:
+def rejected_form(client: Client, model: type[Model], data: dict[str, str]) -> str:
     response = client.post(path_of(model, "add/"), data)
     assert response.status_code == 200
     return response.content.decode()
@@ -59,7 +59,7 @@ def make_instruction() -> Instruction:
 
 
 @pytest.mark.parametrize("make", [make_model, make_preset, make_instruction])
-def test_every_page_opens(operator: Client, make: Callable[[], Model]) -> None:
+def test_every_admin_page_opens(operator: Client, make: Callable[[], Model]) -> None:
     row = make()
     for page in ("", "?q=some", f"{row.pk}/change/", f"{row.pk}/history/", f"{row.pk}/delete/"):
         page_of(operator, path_of(type(row), page))
@@ -75,7 +75,7 @@ def test_every_filter_of_a_list_works(operator: Client, model: type[Model]) -> N
 
 
 @pytest.mark.parametrize("model", [LanguageModel, Preset])
-def test_lists_take_the_same_queries_whatever_they_show(operator: Client, model: type[Model]) -> None:
+def test_query_count_of_a_list_does_not_depend_on_its_rows(operator: Client, model: type[Model]) -> None:
     counts = []
     for times in range(2):
         for number in range(4):
@@ -86,12 +86,12 @@ def test_lists_take_the_same_queries_whatever_they_show(operator: Client, model:
     assert counts[0] == counts[1]
 
 
-def test_list_of_models_shows_what_is_known(operator: Client) -> None:
+def test_list_of_models_shows_prices_and_tools(operator: Client) -> None:
     make_model("dear", input_price=2, output_price="12.5", url_context=False, image_output=True)
-    make_model("half", input_price="0.75", code_execution=False, google_search=False, url_context=False)
+    make_model("half", input_price="0.75", code_execution=False, web_search=False, url_context=False)
     make_model("lapsed", input_price=2, output_price=12, prices_until=date(2026, 1, 31))
     make_model("free", missing_since=timezone.now())
-    listed = page_of(operator, path_of(LanguageModel))
+    html = page_of(operator, path_of(LanguageModel))
     for text in (
         '"field-prices">2 / 12.5<',
         '"field-prices">0.75 / not known<',
@@ -100,19 +100,21 @@ def test_list_of_models_shows_what_is_known(operator: Client) -> None:
         '"field-tools">code, search, images<',
         '"field-tools">none<',
     ):
-        assert text in listed
+        assert text in html
     assert "dear" not in page_of(operator, path_of(LanguageModel, "?missing_since__isempty=0"))
 
 
-def test_list_of_presets_shows_the_tools_they_really_have(operator: Client) -> None:
-    make_preset("p", language_model=make_model("m", google_search=False), google_search=True, thinking_budget=9000)
-    listed = page_of(operator, path_of(Preset))
-    assert '"field-tools">code<' in listed
-    assert '"field-thinking">9,000<' in listed
+def test_list_of_presets_shows_only_tools_that_the_model_has(operator: Client) -> None:
+    make_preset("p", language_model=make_model("m", web_search=False), web_search=True, thinking_budget=9000)
+    html = page_of(operator, path_of(Preset))
+    assert '"field-tools">code<' in html
+    assert '"field-thinking">9,000<' in html
 
 
 @pytest.mark.parametrize("make", [make_model, make_preset])
-def test_rows_are_enabled_and_ordered_in_the_list(operator: Client, make: Callable[[], LanguageModel | Preset]) -> None:
+def test_list_can_change_whether_rows_are_enabled_and_their_order(
+    operator: Client, make: Callable[[], LanguageModel | Preset]
+) -> None:
     row = make()
     form = {"form-TOTAL_FORMS": "1", "form-INITIAL_FORMS": "1", "form-0-id": str(row.pk), "_save": "Save"}
     assert operator.post(path_of(type(row)), {**form, "form-0-position": "7"}).status_code == 302
@@ -123,16 +125,16 @@ def test_rows_are_enabled_and_ordered_in_the_list(operator: Client, make: Callab
 # --- forms
 
 
-def test_model_can_be_added_with_what_must_be_known(operator: Client) -> None:
+def test_model_can_be_added_with_only_the_required_fields(operator: Client) -> None:
     assert operator.post(path_of(LanguageModel, "add/"), MODEL_FORM).status_code == 302
     row = LanguageModel.objects.get()
     assert (row.name, row.input_price, row.is_enabled) == ("m", None, False)
 
 
 @pytest.mark.parametrize(
-    ("wrong", "sentence"),
+    ("fields", "sentence"),
     [
-        ({"thinking_level": "LOW", "thinking_budget": "5"}, "Set a thinking level or a thinking budget, not both"),
+        ({"thinking_level": "low", "thinking_budget": "5"}, "Set a thinking level or a thinking budget, not both"),
         ({"thinking_budget": "-2"}, "Ensure this value is greater than or equal to -1"),
         ({"provider": "other"}, "There is no provider “other” here. Known: gemini."),
         ({"input_price": "-1"}, "Ensure this value is greater than or equal to 0"),
@@ -140,37 +142,37 @@ def test_model_can_be_added_with_what_must_be_known(operator: Client) -> None:
         ({"name": ""}, "This field is required"),
     ],
 )
-def test_wrong_model_is_refused_with_a_sentence(operator: Client, wrong: dict[str, str], sentence: str) -> None:
+def test_invalid_model_is_rejected_with_a_message(operator: Client, fields: dict[str, str], sentence: str) -> None:
     make_model("taken")
-    assert sentence in refusal(operator, LanguageModel, {**MODEL_FORM, **wrong})
+    assert sentence in rejected_form(operator, LanguageModel, {**MODEL_FORM, **fields})
     assert LanguageModel.objects.count() == 1
 
 
 @pytest.mark.parametrize(
-    ("wrong", "sentence"),
+    ("fields", "sentence"),
     [
-        ({"thinking_level": "LOW", "thinking_budget": "5"}, "Set a thinking level or a thinking budget, not both"),
+        ({"thinking_level": "low", "thinking_budget": "5"}, "Set a thinking level or a thinking budget, not both"),
         ({"slug": "m"}, "A model has this id. Choose another name for the preset."),
     ],
 )
-def test_wrong_preset_is_refused_with_a_sentence(operator: Client, wrong: dict[str, str], sentence: str) -> None:
+def test_invalid_preset_is_rejected_with_a_message(operator: Client, fields: dict[str, str], sentence: str) -> None:
     form = {"slug": "p", "label": "P", "language_model": str(make_model("m").pk), "position": "0"}
-    assert sentence in refusal(operator, Preset, {**form, **wrong})
+    assert sentence in rejected_form(operator, Preset, {**form, **fields})
     assert operator.post(path_of(Preset, "add/"), form).status_code == 302
 
 
-def test_admin_says_what_no_price_means(operator: Client) -> None:
+def test_form_explains_an_empty_price(operator: Client) -> None:
     assert "Empty means not known" in page_of(operator, path_of(LanguageModel, "add/"))
 
 
-# --- what every model is told
+# --- instructions
 
 
-def test_new_instruction_is_filled_with_the_products_own(operator: Client) -> None:
+def test_new_instruction_is_filled_with_the_default_texts(operator: Client) -> None:
     assert operator.get(path_of(Instruction, "add/")).context["adminform"].form.initial == default_texts()
 
 
-def test_there_is_one_instruction_at_most_and_deleting_it_makes_room(operator: Client) -> None:
+def test_at_most_one_instruction_exists_and_a_deleted_one_can_be_added_again(operator: Client) -> None:
     assert operator.post(path_of(Instruction, "add/"), {"general": "Rhyme."}).status_code == 302
     assert Instruction.objects.get().pk == 1
     assert operator.get(path_of(Instruction, "add/")).status_code == 403
@@ -185,10 +187,14 @@ def test_there_is_one_instruction_at_most_and_deleting_it_makes_room(operator: C
 
 
 @pytest.mark.parametrize("model", [LanguageModel, Preset, Instruction])
-def test_permissions_are_djangos(model: type[Model]) -> None:
+def test_permissions_of_django_apply(model: type[Model]) -> None:
     name = model.__name__.lower()
-    nobody, viewer, adder = staff_with(), staff_with(f"view_{name}"), staff_with(f"view_{name}", f"add_{name}")
-    assert nobody.get(path_of(model)).status_code == 403
+    without_permissions, viewer, adder = (
+        staff_with(),
+        staff_with(f"view_{name}"),
+        staff_with(f"view_{name}", f"add_{name}"),
+    )
+    assert without_permissions.get(path_of(model)).status_code == 403
     assert viewer.get(path_of(model)).status_code == 200
     assert viewer.get(path_of(model, "add/")).status_code == 403
     assert adder.get(path_of(model, "add/")).status_code == 200

@@ -1,4 +1,4 @@
-"""Costs are exact, and unknown rather than wrong."""
+"""Costs of generations: exact sums, and no cost if a count or price is missing."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chat.catalogue.costs import PLACES, cost_of
+from chat.catalogue.costs import COST_STEP, calculate_cost
 from chat.catalogue.setups import Prices
-from chat.parts import Usage
+from chat.stream_events import Usage
 
-ALL = Prices(Decimal("0.75"), Decimal("3.75"), Decimal("0.075"))
+ALL_PRICES = Prices(Decimal("0.75"), Decimal("3.75"), Decimal("0.075"))
 
 
 @pytest.mark.parametrize(
@@ -31,10 +31,10 @@ ALL = Prices(Decimal("0.75"), Decimal("3.75"), Decimal("0.075"))
         (Usage(prompt=-5, candidates=-5, cached=-5), "0"),
     ],
 )
-def test_tokens_are_billed_as_what_they_are(usage: Usage, cost: str) -> None:
-    found = cost_of(usage, ALL)
-    assert found == Decimal(cost)
-    assert found.as_tuple().exponent == -8
+def test_each_kind_of_token_has_its_price(usage: Usage, cost: str) -> None:
+    result = calculate_cost(usage, ALL_PRICES)
+    assert result == Decimal(cost)
+    assert result.as_tuple().exponent == -8
 
 
 @pytest.mark.parametrize(
@@ -47,13 +47,13 @@ def test_tokens_are_billed_as_what_they_are(usage: Usage, cost: str) -> None:
         (Usage(prompt=10, cached=10), Prices(cached=Decimal(1)), Decimal("0.00001")),
         (Usage(prompt=10, cached=5), Prices(cached=Decimal(1)), None),
         (Usage(prompt=10, cached=5), Prices(input=Decimal(1)), Decimal("0.00001")),
-        (Usage(), ALL, None),
-        (Usage(total=12, cached=2), ALL, None),
+        (Usage(), ALL_PRICES, None),
+        (Usage(total=12, cached=2), ALL_PRICES, None),
         (Usage(prompt=10, candidates=1), Prices(Decimal(0), Decimal(0)), Decimal(0)),
     ],
 )
 def test_cost_is_unknown_without_counts_or_a_needed_price(usage: Usage, prices: Prices, cost: Decimal | None) -> None:
-    assert cost_of(usage, prices) == cost
+    assert calculate_cost(usage, prices) == cost
 
 
 tokens = st.integers(0, 10**7)
@@ -63,32 +63,32 @@ all_prices = st.builds(Prices, prices, prices, prices)
 
 @st.composite
 def usages(draw: st.DrawFn) -> Usage:
-    """Counts as a provider gives them: what is cached is part of the prompt."""
+    """Generate counts in which the cached tokens are part of the prompt, as providers report them."""
     prompt = draw(tokens)
     return Usage(prompt, draw(tokens), draw(tokens), draw(tokens), cached=draw(st.integers(0, prompt)))
 
 
-def known(cost: Decimal | None) -> Decimal:
+def require_cost(cost: Decimal | None) -> Decimal:
     assert cost is not None
     return cost
 
 
 @given(usages(), all_prices)
 def test_cost_is_never_negative(usage: Usage, prices: Prices) -> None:
-    assert known(cost_of(usage, prices)) >= 0
+    assert require_cost(calculate_cost(usage, prices)) >= 0
 
 
 @given(usages(), all_prices, st.sampled_from(["prompt", "tool_use", "thoughts", "candidates"]), tokens)
 def test_more_tokens_never_cost_less(usage: Usage, prices: Prices, name: str, more: int) -> None:
     longer = replace(usage, **{name: getattr(usage, name) + more})
-    assert known(cost_of(longer, prices)) >= known(cost_of(usage, prices))
+    assert require_cost(calculate_cost(longer, prices)) >= require_cost(calculate_cost(usage, prices))
 
 
 @given(usages(), usages(), all_prices)
-def test_costs_add_up(one: Usage, other: Usage, prices: Prices) -> None:
-    both = Usage(*(a + b if a is not None and b is not None else None for a, b in _pairs(one, other)))
-    apart = known(cost_of(one, prices)) + known(cost_of(other, prices))
-    assert abs(known(cost_of(both, prices)) - apart) <= PLACES * 2  # each is rounded
+def test_cost_of_a_sum_is_the_sum_of_the_costs(one: Usage, other: Usage, prices: Prices) -> None:
+    total = Usage(*(a + b if a is not None and b is not None else None for a, b in _pairs(one, other)))
+    sum_of_costs = require_cost(calculate_cost(one, prices)) + require_cost(calculate_cost(other, prices))
+    assert abs(require_cost(calculate_cost(total, prices)) - sum_of_costs) <= COST_STEP * 2  # each cost is rounded
 
 
 def _pairs(one: Usage, other: Usage) -> list[tuple[int | None, int | None]]:
@@ -96,10 +96,10 @@ def _pairs(one: Usage, other: Usage) -> list[tuple[int | None, int | None]]:
 
 
 @given(st.builds(Usage, *[st.none() | st.integers(-10, 10**6)] * 6), st.builds(Prices, *[st.none() | prices] * 3))
-def test_whatever_is_missing_nothing_breaks(usage: Usage, prices: Prices) -> None:
-    cost = cost_of(usage, prices)
+def test_missing_counts_and_prices_raise_no_error(usage: Usage, prices: Prices) -> None:
+    cost = calculate_cost(usage, prices)
     assert cost is None or cost >= 0
 
 
-def test_counts_that_cannot_be_have_no_cost() -> None:
-    assert cost_of(Usage(prompt=10**30), Prices(input=Decimal(1))) is None
+def test_implausible_counts_have_no_cost() -> None:
+    assert calculate_cost(Usage(prompt=10**30), Prices(input=Decimal(1))) is None

@@ -1,44 +1,54 @@
-"""One emulator for all tests here, and the real SDK pointed at it."""
+"""One test emulator for all tests in this folder, and the real SDK with its address."""
 
 from __future__ import annotations
 
 import ssl
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 import aiohttp
 import pytest
 from google import genai
 from google.genai import types
 
-from tests.emulator_server import recordings_folder, running_emulator
+from tests.chat.emulator.recorded_bodies import write_recordings
+from tests.emulator_server import running_emulator
 
 TLS = ssl.create_default_context()
 
 
 @pytest.fixture(scope="session")
-def emulator_url() -> Iterator[str]:
-    """Base URL of an emulator without pauses, with the recordings if they are there."""
-    with running_emulator(recordings_folder(), warm_kernels=1, code_limit_s=10.0) as url:
+def recordings(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with recorded bodies."""
+    folder = tmp_path_factory.mktemp("recordings")
+    write_recordings(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def emulator_url(recordings: Path) -> Iterator[str]:
+    """The base URL of an emulator without pauses."""
+    with running_emulator(recordings, warm_kernels=1, code_limit_s=10.0) as url:
         yield url
 
 
 @pytest.fixture
 async def client(emulator_url: str) -> AsyncIterator[genai.Client]:
-    """The SDK as the product uses it: on an aiohttp session of our own, for its own one warns."""
+    """The SDK as the product uses it."""
     async with connected(emulator_url) as sdk:
         yield sdk
 
 
 @asynccontextmanager
 async def connected(url: str) -> AsyncIterator[genai.Client]:
-    """The SDK for the length of the block, pointed at an emulator."""
+    """Yield the SDK with the address of an emulator. It uses our aiohttp session, because its own emits warnings."""
     async with aiohttp.ClientSession() as session:
         options = types.HttpOptions(
             base_url=url,
             api_version="v1beta",
             aiohttp_client=session,
-            # Else each client reads the certificates anew, a tenth of a second each time.
+            # Otherwise each client reads the certificates again, which takes 0.1 s.
             client_args={"verify": TLS},
             async_client_args={"ssl": TLS, "verify": TLS},
         )
@@ -47,6 +57,6 @@ async def connected(url: str) -> AsyncIterator[genai.Client]:
 
 @pytest.fixture
 async def http(emulator_url: str) -> AsyncIterator[aiohttp.ClientSession]:
-    """Plain HTTP to the emulator, for what the SDK hides."""
+    """Plain HTTP to the emulator, for what the SDK does not show."""
     async with aiohttp.ClientSession(emulator_url) as session:
         yield session

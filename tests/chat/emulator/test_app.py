@@ -1,4 +1,4 @@
-"""The server over a real socket: paths, body forms, errors, journal."""
+"""The server over a real socket: paths, bodies, errors, models, files, and the journal of the test server."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ from google import genai
 from google.genai import types
 
 from tests.chat.emulator.sdk import answer, finishes_of, text_of
+from tests.waiting import wait_until_awaited
 
 HELLO = {"contents": [{"role": "user", "parts": [{"text": "Hello"}]}]}
 TEXT_STREAM = "/v1beta/models/scenario-text:streamGenerateContent"
 
 
-async def test_stream_is_events_and_nothing_else(http: aiohttp.ClientSession) -> None:
+async def test_stream_consists_of_events_only(http: aiohttp.ClientSession) -> None:
     async with http.post(TEXT_STREAM, params={"alt": "sse"}, json=HELLO) as response:
         body = await response.read()
     assert response.content_type == "text/event-stream"
@@ -40,7 +41,7 @@ async def test_stream_without_sse_is_a_json_array(http: aiohttp.ClientSession) -
     assert chunks[0]["candidates"][0]["content"]["parts"][0]["text"].startswith("A ")
 
 
-async def test_unary_answer_joins_the_stream(http: aiohttp.ClientSession) -> None:
+async def test_unary_response_joins_the_stream(http: aiohttp.ClientSession) -> None:
     async with http.post("/v1/models/scenario-code:generateContent", json=HELLO) as response:
         body = await response.json()
     kinds = [next(iter(part.keys() - {"thoughtSignature"})) for part in body["candidates"][0]["content"]["parts"]]
@@ -58,7 +59,7 @@ async def test_unary_answer_joins_the_stream(http: aiohttp.ClientSession) -> Non
         "/publishers/google/models",
     ],
 )
-async def test_any_version_and_the_vertex_paths_are_served(http: aiohttp.ClientSession, path: str) -> None:
+async def test_any_version_and_the_paths_of_vertex_are_served(http: aiohttp.ClientSession, path: str) -> None:
     url = f"{path}/scenario-text:streamGenerateContent"
     async with http.post(url, params={"alt": "sse"}, json=HELLO) as response:
         assert response.status == 200
@@ -73,14 +74,14 @@ async def test_any_version_and_the_vertex_paths_are_served(http: aiohttp.ClientS
         (TEXT_STREAM + "?alt=sse", b"{}", 400),
         (TEXT_STREAM, b"{}", 400),
         ("/v1beta/models/scenario-text:embedContent", b"{}", 404),
-        ("/v1beta/models/scenario-unheard-of:generateContent", json.dumps(HELLO).encode(), 404),
-        ("/v1beta/models/replay-unheard-of:generateContent", json.dumps(HELLO).encode(), 404),
+        ("/v1beta/models/scenario-unknown-name:generateContent", json.dumps(HELLO).encode(), 404),
+        ("/v1beta/models/replay-unknown-name:generateContent", json.dumps(HELLO).encode(), 404),
         ("/v1beta/nothing", b"", 404),
         ("/upload/v1beta/files", b"", 400),
         ("/upload/v1beta/files?upload_id=no", b"", 404),
     ],
 )
-async def test_wrong_requests_get_errors_in_gemini_form(
+async def test_invalid_request_gets_an_error_in_the_form_of_gemini(
     http: aiohttp.ClientSession, path: str, data: bytes, status: int
 ) -> None:
     async with http.post(path, data=data) as response:
@@ -94,7 +95,7 @@ async def test_wrong_requests_get_errors_in_gemini_form(
 
 
 @pytest.mark.parametrize("host", ["localhost", "LOCALHOST:80", "127.0.0.1:1", "127.1.2.3", "[::1]:8300"])
-async def test_loopback_is_served_by_any_of_its_names(http: aiohttp.ClientSession, host: str) -> None:
+async def test_loopback_is_served_under_all_its_names(http: aiohttp.ClientSession, host: str) -> None:
     async with http.get("/v1beta/models", headers={"Host": host}) as response:
         assert response.status == 200
 
@@ -103,14 +104,14 @@ async def test_loopback_is_served_by_any_of_its_names(http: aiohttp.ClientSessio
     "host", ["rebound.example", "localhost.example:8300", "127.0.0.1.example", "192.0.2.1", "[", "", "a@b", "0.0.0.0"]
 )
 @pytest.mark.parametrize("path", ["/v1beta/models", "/emulator/calls", "/nothing"])
-async def test_a_request_that_wants_another_host_is_refused(http: aiohttp.ClientSession, host: str, path: str) -> None:
-    """A web page can lead its own name to loopback, and would read the answers as its own."""
+async def test_request_for_another_host_is_rejected(http: aiohttp.ClientSession, host: str, path: str) -> None:
+    """With DNS rebinding, a web page resolves its own name to loopback and could then read the responses."""
     async with http.get(path, headers={"Host": host}) as response:
         body = await response.json()
     assert (response.status, body["error"]["status"]) == (403, "PERMISSION_DENIED")
 
 
-async def test_a_web_page_cannot_post_blindly(http: aiohttp.ClientSession) -> None:
+async def test_request_from_a_web_page_is_rejected(http: aiohttp.ClientSession) -> None:
     path = "/v1beta/models/plotline-demo:generateContent"
     async with http.post(path, data="{}", headers={"Origin": "http://page.example"}) as response:
         assert response.status == 403
@@ -120,33 +121,33 @@ async def test_models_are_listed_and_found_through_the_sdk(client: genai.Client)
     names = [model.name async for model in await client.aio.models.list()]
     assert "models/plotline-demo" in names
     assert "models/scenario-stall" in names
-    found = await client.aio.models.get(model="plotline-demo")
-    assert found.output_token_limit == 65_536
+    model = await client.aio.models.get(model="plotline-demo")
+    assert model.output_token_limit == 65_536
 
 
-async def test_models_come_page_by_page(client: genai.Client, http: aiohttp.ClientSession) -> None:
-    whole = [model.name async for model in await client.aio.models.list()]
+async def test_models_are_listed_in_pages(client: genai.Client, http: aiohttp.ClientSession) -> None:
+    all_names = [model.name async for model in await client.aio.models.list()]
     config = types.ListModelsConfig(page_size=7)
-    paged = [model.name async for model in await client.aio.models.list(config=config)]
-    assert paged == whole
-    assert len(set(paged)) == len(paged) > 50
+    paged_names = [model.name async for model in await client.aio.models.list(config=config)]
+    assert paged_names == all_names
+    assert len(set(paged_names)) == len(paged_names) > 50
     async with http.get("/v1beta/models", params={"pageSize": "7"}) as response:
         page = await response.json()
     assert len(page["models"]) == 7
     assert page["nextPageToken"]
-    wanted = {"name", "version", "displayName", "description", "inputTokenLimit", "outputTokenLimit"}
-    assert all(model.keys() >= wanted | {"supportedGenerationMethods", "thinking"} for model in page["models"])
+    required = {"name", "version", "displayName", "description", "inputTokenLimit", "outputTokenLimit"}
+    assert all(model.keys() >= required | {"supportedGenerationMethods", "thinking"} for model in page["models"])
     async with http.get("/v1beta/models", params={"pageSize": "5000"}) as response:
         assert "nextPageToken" not in await response.json()
 
 
 @pytest.mark.parametrize("query", ["pageSize=-1", "pageSize=many", "pageToken=%25", "pageToken=nonsense"])
-async def test_pages_that_cannot_be_are_refused(http: aiohttp.ClientSession, query: str) -> None:
+async def test_invalid_page_is_rejected(http: aiohttp.ClientSession, query: str) -> None:
     async with http.get(f"/v1beta/models?{query}") as response:
         assert (response.status, (await response.json())["error"]["status"]) == (400, "INVALID_ARGUMENT")
 
 
-async def test_everything_that_the_sdk_can_ask_for_is_read(client: genai.Client, http: aiohttp.ClientSession) -> None:
+async def test_every_option_of_the_sdk_is_accepted(client: genai.Client, http: aiohttp.ClientSession) -> None:
     function = types.FunctionDeclaration(
         name="get_weather", parameters_json_schema={"type": "object", "properties": {"city_name": {"type": "string"}}}
     )
@@ -176,11 +177,11 @@ async def test_everything_that_the_sdk_can_ask_for_is_read(client: genai.Client,
         tool_config=types.ToolConfig(include_server_side_tool_invocations=True),
         automatic_function_calling=types.AutomaticFunctionCallingConfig(disable=True),
     )
-    answered = await client.aio.models.generate_content(model="scenario-text", contents="All of it", config=config)
-    assert answered.text
+    response = await client.aio.models.generate_content(model="scenario-text", contents="All of it", config=config)
+    assert response.text
     call = await _call_of(http, "scenario-text")
-    async with http.get(f"/emulator/calls/{call['number']}") as response:
-        body = (await response.json())["request"]
+    async with http.get(f"/emulator/calls/{call['number']}") as journal:
+        body = (await journal.json())["request"]
     assert body["generationConfig"]["thinkingConfig"] == {"includeThoughts": True, "thinkingLevel": "LOW"}
     assert {name for tool in body["tools"] for name in tool} >= {"codeExecution", "googleSearch", "urlContext"}
     budget = types.GenerateContentConfig(thinking_config=types.ThinkingConfig(thinking_budget=-1))
@@ -188,8 +189,8 @@ async def test_everything_that_the_sdk_can_ask_for_is_read(client: genai.Client,
 
 
 async def test_tokens_are_counted_through_the_sdk(client: genai.Client) -> None:
-    counted = await client.aio.models.count_tokens(model="plotline-demo", contents="Hello")
-    assert counted.total_tokens
+    response = await client.aio.models.count_tokens(model="plotline-demo", contents="Hello")
+    assert response.total_tokens
 
 
 async def test_vertex_client_is_served(emulator_url: str) -> None:
@@ -210,43 +211,44 @@ async def test_uploaded_file_can_be_read_listed_and_deleted(
     assert (file.mime_type, file.display_name, file.size_bytes) == ("text/csv", "rivers.csv", path.stat().st_size)
     assert file.state is types.FileState.ACTIVE
     assert (await client.aio.files.get(name=file.name)).uri == file.uri
-    assert file.name in [listed.name async for listed in await client.aio.files.list()]
+    assert file.name in [other.name async for other in await client.aio.files.list()]
     await client.aio.files.delete(name=file.name)
-    assert file.name not in [listed.name async for listed in await client.aio.files.list()]
+    assert file.name not in [other.name async for other in await client.aio.files.list()]
 
 
-async def test_client_that_leaves_ends_the_answer_at_once(client: genai.Client, http: aiohttp.ClientSession) -> None:
-    async def read() -> None:
-        await answer(client, "scenario-endless")
-
-    task = asyncio.create_task(read())
+async def test_answer_ends_when_its_client_disconnects(client: genai.Client, http: aiohttp.ClientSession) -> None:
+    task = asyncio.create_task(answer(client, "scenario-endless"))
     call = await _call_of(http, "scenario-endless")
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    for _ in range(40):
-        await asyncio.sleep(0.05)
-        call = await _call_of(http, "scenario-endless")
-        if call["state"] != "live":
-            break
-    assert call["state"] == "left"
+    assert call["state"] == "live"
+
+    async def has_ended() -> bool:
+        return bool((await _call_of(http, "scenario-endless"))["state"] != "live")
+
+    await wait_until_awaited(has_ended)
+    assert (await _call_of(http, "scenario-endless"))["state"] == "left"
 
 
-async def test_journal_keeps_what_was_sent(client: genai.Client, http: aiohttp.ClientSession) -> None:
+async def test_journal_stores_the_request_and_the_end_of_a_call(
+    client: genai.Client, http: aiohttp.ClientSession
+) -> None:
     chunks = await answer(client, "scenario-image", "Remember this")
     assert text_of(chunks)
     call = await _call_of(http, "scenario-image")
     assert (call["state"], call["steps"]) == ("done", len(chunks))
     async with http.get(f"/emulator/calls/{call['number']}") as response:
-        kept = await response.json()
-    assert kept["request"]["contents"] == [{"role": "user", "parts": [{"text": "Remember this"}]}]
+        entry = await response.json()
+    assert entry["request"]["contents"] == [{"role": "user", "parts": [{"text": "Remember this"}]}]
 
 
 async def _call_of(http: aiohttp.ClientSession, model: str) -> dict[str, Any]:
-    for _ in range(100):
+    """Wait until a call of this model has sent something, and return its journal entry."""
+
+    async def newest_call() -> dict[str, Any]:
         async with http.get("/emulator/calls") as response:
-            calls = [call for call in await response.json() if call["model"] == model]
-        if calls and calls[-1]["steps"]:
-            break
-        await asyncio.sleep(0.02)
-    return dict(calls[-1])
+            calls = [call for call in await response.json() if call["model"] == model and call["steps"]]
+        return dict(calls[-1]) if calls else {}
+
+    return await wait_until_awaited(newest_call)

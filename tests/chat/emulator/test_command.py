@@ -6,17 +6,14 @@ import json
 import subprocess
 import sys
 import urllib.request
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[3]
+from tests.emulator_server import ROOT
 
 
-def test_management_command_serves_on_the_port_it_prints() -> None:
-    arguments = ["gemini_emulator", "--port", "0", "--warm-kernels", "0", "--end-with-stdin"]
+def test_management_command_serves_on_the_port_that_it_prints() -> None:
     with subprocess.Popen(
-        [sys.executable, "manage.py", *arguments],
+        [sys.executable, "manage.py", "gemini_emulator", "--port", "0", "--warm-kernels", "0"],
         cwd=ROOT,
-        stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
     ) as server:
@@ -24,6 +21,5 @@ def test_management_command_serves_on_the_port_it_prints() -> None:
         url = server.stdout.readline().split()[-1]
         with urllib.request.urlopen(f"{url}/v1beta/models", timeout=10) as response:
             assert json.load(response)["models"][0]["name"] == "models/plotline-demo"
-        assert server.stdin
-        server.stdin.close()
+        server.terminate()
         assert server.wait(timeout=10) == 0

@@ -1,69 +1,65 @@
-"""Recorded traffic goes through byte for byte, and the SDK reads all of it."""
+"""Recorded bodies are replayed byte for byte, and the SDK reads them."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import aiohttp
 import pytest
 from google import genai
 from google.genai import errors
 
-from chat.emulator import replay
-from chat.emulator.replay import Recordings
-from chat.emulator.wire import Chunk, Raw, Reply, StreamError
+from chat.emulator.wire import Chunk
+from tests.chat.emulator.recorded_bodies import NAMES, SIGNED_STREAM, SIGNED_UNARY
 from tests.chat.emulator.sdk import answer, parts_of
-from tests.emulator_server import NO_RECORDINGS, recordings_folder
+from tests.gemini_emulator.replay import Recordings, replay_steps
+from tests.gemini_emulator.steps import JsonReply, RawBytes, StreamError
 
-FOLDER = recordings_folder()
-NAMES = Recordings(FOLDER).names()
 HELLO = {"contents": [{"parts": [{"text": "Hello"}]}]}
 EVENT = b'data: {"candidates": [{"content": {"parts": [{"text": "a"}]}}]}\r\n\r\n'
 
-needs_recordings = pytest.mark.skipif(not NAMES, reason=NO_RECORDINGS)
+
+def test_folder_has_the_recordings_that_these_tests_name(recordings: Path) -> None:
+    assert sorted(Recordings(recordings).names()) == sorted(NAMES)
 
 
-@needs_recordings
 @pytest.mark.parametrize("model", NAMES)
 async def test_recording_is_read_by_the_sdk(client: genai.Client, model: str) -> None:
     if "error-" in model:
-        with pytest.raises(errors.ClientError):
+        with pytest.raises(errors.APIError):
             await answer(client, model)
     else:
-        chunks = await answer(client, model)
-        assert chunks
+        assert await answer(client, model)
 
 
-@needs_recordings
-@pytest.mark.parametrize("model", [name for name in NAMES if "-graph-" not in name])
-async def test_recording_is_the_same_over_the_unary_endpoint(http: aiohttp.ClientSession, model: str) -> None:
+@pytest.mark.parametrize("model", NAMES)
+async def test_recording_is_converted_for_the_unary_endpoint(http: aiohttp.ClientSession, model: str) -> None:
     async with http.post(f"/v1beta/models/{model}:generateContent", json=HELLO) as response:
-        body: dict[str, Any] = await response.json()
+        body = await response.json()
     assert ("error" in body) is ("error-" in model)
     assert response.status == (body["error"]["code"] if "error" in body else 200)
 
 
-@needs_recordings
 @pytest.mark.parametrize("cut", ["", "1", "7"])
-async def test_stream_recording_goes_byte_for_byte_whatever_the_cut(http: aiohttp.ClientSession, cut: str) -> None:
-    assert FOLDER
-    for path in FOLDER.glob("codeexec-stream-*.sse"):
-        url = f"/v1beta/models/replay-{path.stem}:streamGenerateContent"
-        async with http.post(url, params={"alt": "sse"}, json=HELLO, headers={"X-Emulator-Cut": cut}) as response:
+async def test_recorded_stream_is_sent_byte_for_byte(http: aiohttp.ClientSession, recordings: Path, cut: str) -> None:
+    paths = Recordings(recordings)
+    for model in (name for name in NAMES if "stream" in name):
+        path = paths.find(model)
+        assert path
+        url = f"/v1beta/models/{model}:streamGenerateContent"
+        # Cutting an image of 60 KB into single bytes takes long.
+        headers = {"X-Emulator-Cut": "" if "image" in model else cut}
+        async with http.post(url, params={"alt": "sse"}, json=HELLO, headers=headers) as response:
             assert await response.read() == path.read_bytes()
 
 
-@needs_recordings
 async def test_cut_recording_gives_the_sdk_the_same_parts(client: genai.Client) -> None:
-    model = "replay-codeexec-stream-gemini3flash-real-signatures"
-    whole = parts_of(await answer(client, model))
-    assert parts_of(await answer(client, model, headers={"X-Emulator-Cut": "3"})) == whole
+    parts = parts_of(await answer(client, SIGNED_STREAM))
+    assert parts_of(await answer(client, SIGNED_STREAM, headers={"X-Emulator-Cut": "3"})) == parts
 
 
-@needs_recordings
-async def test_unary_recording_is_wrapped_for_the_stream_and_says_so(http: aiohttp.ClientSession) -> None:
-    url = "/v1beta/models/replay-codeexec-unary-25flash-basic:streamGenerateContent"
+async def test_header_says_that_a_unary_recording_was_converted(http: aiohttp.ClientSession) -> None:
+    url = f"/v1beta/models/{SIGNED_UNARY}:streamGenerateContent"
     async with http.post(url, params={"alt": "sse"}, json=HELLO) as response:
         body = await response.read()
     assert response.headers["X-Emulator-Note"] == "unary recording, wrapped as one event"
@@ -81,16 +77,16 @@ def test_recording_is_found_with_or_without_its_subfolder(tmp_path: Path) -> Non
     assert recordings.find("replay-../sub/two") is None
 
 
-def test_stream_recording_is_cut_or_parsed_as_asked(tmp_path: Path) -> None:
+def test_recorded_stream_is_cut_or_parsed(tmp_path: Path) -> None:
     path = tmp_path / "one.sse"
     path.write_bytes(EVENT + b'{\n "error": {"code": 499}\n}\n')
-    pieces = list(replay.steps(path, is_stream=True, is_sse=True, cut_bytes=10))
-    assert all(isinstance(piece, Raw) and len(piece.data) <= 10 for piece in pieces)
-    kinds = [type(step) for step in replay.steps(path, is_stream=False, is_sse=False, cut_bytes=0)]
+    pieces = list(replay_steps(path, is_stream=True, is_sse=True, cut_bytes=10))
+    assert all(isinstance(piece, RawBytes) and len(piece.data) <= 10 for piece in pieces)
+    kinds = [type(step) for step in replay_steps(path, is_stream=False, is_sse=False, cut_bytes=0)]
     assert kinds == [Chunk, StreamError]
 
 
-def test_error_recording_keeps_its_status_and_bytes(tmp_path: Path) -> None:
+def test_recorded_error_keeps_its_status_and_bytes(tmp_path: Path) -> None:
     path = tmp_path / "limit.json"
     path.write_bytes(b'{"error": {"code": 429}}')
-    assert list(replay.steps(path, is_stream=True, is_sse=True, cut_bytes=0)) == [Reply(429, path.read_bytes())]
+    assert list(replay_steps(path, is_stream=True, is_sse=True, cut_bytes=0)) == [JsonReply(429, path.read_bytes())]

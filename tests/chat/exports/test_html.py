@@ -1,4 +1,4 @@
-"""The page as one file: what it holds, and that nothing in it acts or asks."""
+"""The HTML export: it shows what the page shows, and nothing in it runs or requests anything."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from attachments.models import Attachment
 from chat.exports.as_html import styles
 from chat.fragments import message_html
 from chat.models import Message
-from chat.parts import PartKind
-from chat.turns.transcript import snapshot
-from tests.chat.exports.building import exported_bytes, png, rich_conversation
+from chat.parts import Display, PartKind
+from chat.transcript.snapshot import snapshot
+from tests.chat.exports.samples import add_parts, exported_bytes, png, rich_conversation, session_conversation
 from tests.factories import attach, make_attachment, make_conversation, make_model_message, make_user_message
 
 pytestmark = pytest.mark.django_db
@@ -34,21 +34,21 @@ HOSTILE = [
 
 
 class Elements(HTMLParser):
-    """What a browser would make of a page."""
+    """Collects the elements, attributes and URLs of a page."""
 
     def __init__(self) -> None:
         super().__init__()
         self.names: set[str] = set()
         self.attributes: set[str] = set()
-        self.addresses: list[str] = []
+        self.urls: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.names.add(tag)
         self.attributes |= {name for name, _ in attrs}
-        self.addresses += [value or "" for name, value in attrs if name in ("href", "src", "action")]
+        self.urls += [value or "" for name, value in attrs if name in ("href", "src", "action")]
 
 
-def test_messages_are_those_of_the_page_but_for_addresses_of_bytes() -> None:
+def test_messages_equal_those_of_the_page_except_for_urls_of_attachments() -> None:
     conversation = rich_conversation()
     html = exported_bytes(conversation, "html").decode()
     for view in snapshot(conversation.pk).messages:
@@ -61,24 +61,24 @@ def test_messages_are_those_of_the_page_but_for_addresses_of_bytes() -> None:
     assert "/attachments/" not in html
 
 
-def test_policy_allows_its_own_styles_alone() -> None:
+def test_policy_allows_only_the_embedded_styles() -> None:
     html = exported_bytes(rich_conversation(), "html").decode()
     policy = re.search(r'<meta http-equiv="Content-Security-Policy" content="([^"]*)"', html)
     assert policy
-    written = re.search(r"<style>(.*?)</style>", html, flags=re.DOTALL)
-    assert written
-    assert written[1] == styles()
-    digest = base64.b64encode(hashlib.sha256(written[1].encode()).digest()).decode()
+    embedded = re.search(r"<style>(.*?)</style>", html, flags=re.DOTALL)
+    assert embedded
+    assert embedded[1] == styles()
+    digest = base64.b64encode(hashlib.sha256(embedded[1].encode()).digest()).decode()
     assert policy[1].replace("&#x27;", "'") == (
         f"default-src 'none'; img-src data:; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
     )
     assert html.index("Content-Security-Policy") < html.index("<title>") < html.index("<style>")
-    assert "url(" not in written[1]
-    assert "@import" not in written[1]
+    assert "url(" not in embedded[1]
+    assert "@import" not in embedded[1]
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-def test_nothing_that_anybody_wrote_becomes_markup(text: str) -> None:
+def test_text_of_users_and_models_never_becomes_markup(text: str) -> None:
     conversation = make_conversation(title=text[:200])
     question = make_user_message(conversation, text)
     file = make_attachment(conversation.owner, name=text)
@@ -86,20 +86,29 @@ def test_nothing_that_anybody_wrote_becomes_markup(text: str) -> None:
     attach(question, file)
     kinds = (PartKind.TEXT, PartKind.THOUGHT, PartKind.EXECUTABLE_CODE, PartKind.CODE_EXECUTION_RESULT)
     answer = make_model_message(conversation, parts=[(kind, text) for kind in kinds])
+    add_parts(answer, Display({"text/plain": text, "text/html": text}))
     Message.objects.filter(pk=answer.pk).update(text=text)
     html = exported_bytes(conversation, "html").decode()
-    found = Elements()
-    found.feed(html)
-    assert not found.names & {"script", "iframe", "link", "base", "object", "embed", "form", "svg", "img"}
-    assert not {name for name in found.attributes if name.startswith("on") or name in ("style", "srcset", "srcdoc")}
+    page = Elements()
+    page.feed(html)
+    assert not page.names & {"script", "iframe", "link", "base", "object", "embed", "form", "svg", "img"}
+    assert not {name for name in page.attributes if name.startswith("on") or name in ("style", "srcset", "srcdoc")}
     assert html.count("<meta") == 5
-    addresses = [address for address in found.addresses if not address.startswith("data:application/octet-stream")]
-    assert {address for address in addresses if not address.startswith("https://example.org/")} <= {"#transcript"}
+    urls = [url for url in page.urls if not url.startswith("data:application/octet-stream")]
+    assert {url for url in urls if not url.startswith("https://example.org/")} <= {"#transcript"}
     assert "data:text/html" not in html
 
 
-def test_placeholder_that_somebody_wrote_is_text() -> None:
+def test_typed_placeholder_of_an_attachment_stays_text() -> None:
     conversation = rich_conversation()
     graph = conversation.messages.get(index=1, is_shown=True).message_attachments.get().attachment
     make_user_message(conversation, f"{'0' * 32}:{graph.pk}")
     assert f"{'0' * 32}:{graph.pk}" in exported_bytes(conversation, "html").decode()
+
+
+def test_display_is_shown_by_its_plain_text() -> None:
+    html = exported_bytes(session_conversation(), "html").decode()
+    assert '<pre tabindex="0" aria-label="Output">   a\n0  1</pre>' in html
+    assert "<td>1</td>" not in html
+    for kind in ("function_call", "executable_code", "display", "code_execution_result", "function_response"):
+        assert f'data-part-kind="{kind}"' in html

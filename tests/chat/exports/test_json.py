@@ -1,17 +1,27 @@
-"""The lossless export: its schema, its completeness, and what is not in it."""
+"""The JSON export: its schema, what it contains, and what it must not contain."""
 
 from __future__ import annotations
 
 import base64
 import json
+from dataclasses import fields
 
 import pytest
 from jsonschema import Draft202012Validator
 
 from attachments.models import Attachment, PendingUpload
-from chat.models import Part, Turn, TurnEvent
+from chat.models import Turn, TurnEvent
+from chat.part_json import json_names
 from chat.parts import PartKind
-from tests.chat.exports.building import exported, exported_bytes, exported_json, png, rich_conversation
+from chat.stream_events import Finish, Usage
+from tests.chat.exports.samples import (
+    exported,
+    exported_bytes,
+    exported_json,
+    png,
+    rich_conversation,
+    session_conversation,
+)
 from tests.environment import ROOT
 from tests.factories import make_conversation, make_model_message
 
@@ -20,15 +30,29 @@ pytestmark = pytest.mark.django_db
 SCHEMA = json.loads((ROOT / "docs/export-format.schema.json").read_text())
 
 
-def test_export_keeps_its_schema() -> None:
+def test_export_is_valid_by_its_schema() -> None:
     Draft202012Validator.check_schema(SCHEMA)
-    for document in (exported_json(rich_conversation()), exported_json(make_conversation())):
+    for conversation in (rich_conversation(), session_conversation(), make_conversation()):
+        document = exported_json(conversation)
         Draft202012Validator(SCHEMA, format_checker=Draft202012Validator.FORMAT_CHECKER).validate(document)
 
 
-def test_all_versions_signatures_and_bytes_are_in_it() -> None:
-    document = exported_json(rich_conversation())
-    messages = document["messages"]
+def test_schema_has_every_kind_and_every_field_of_a_part() -> None:
+    properties = SCHEMA["$defs"]["part"]["properties"]
+    assert properties["kind"]["enum"] == [kind.value for kind in PartKind]
+    names = {name for kind in PartKind for name in json_names(kind)}
+    assert set(properties) == names | {"index", "kind", "attachment_index"}
+
+
+def test_schema_has_every_status_finish_and_token_count() -> None:
+    definitions = SCHEMA["$defs"]
+    assert definitions["turn"]["properties"]["status"]["enum"] == Turn.Status.values
+    assert definitions["finish"]["enum"] == ["", *Finish]
+    assert definitions["usage"]["propertyNames"]["enum"] == [field.name for field in fields(Usage)]
+
+
+def test_export_contains_the_messages_of_all_versions() -> None:
+    messages = exported_json(rich_conversation())["messages"]
     assert [(m["index"], m["role"], m["is_shown"]) for m in messages] == [
         (0, "user", True),
         (1, "model", True),
@@ -36,7 +60,10 @@ def test_all_versions_signatures_and_bytes_are_in_it() -> None:
         (2, "user", True),
         (3, "model", True),
     ]
-    answer = messages[1]
+
+
+def test_export_contains_the_parts_and_the_turn_of_an_answer() -> None:
+    answer = exported_json(rich_conversation())["messages"][1]
     assert [part["kind"] for part in answer["parts"]] == [
         "thought",
         "text",
@@ -49,15 +76,32 @@ def test_all_versions_signatures_and_bytes_are_in_it() -> None:
         "text",
     ]
     assert base64.b64decode(answer["parts"][2]["thought_signature"]) == b"\x00\xffsigned"
-    assert answer["parts"][8] == {"index": 8, "kind": "text", "text": "", "thought_signature": "AP9zaWduZWQ="}
-    assert answer["parts"][4] == {"index": 4, "kind": "inline_data", "mime_type": "image/png", "attachment_index": 0}
+    assert answer["parts"][8] == {
+        "index": 8,
+        "kind": "text",
+        "round": 0,
+        "text": "",
+        "thought_signature": "AP9zaWduZWQ=",
+    }
+    assert answer["parts"][4] == {
+        "index": 4,
+        "kind": "inline_data",
+        "round": 0,
+        "mime_type": "image/png",
+        "attachment_index": 0,
+    }
     assert answer["turn"]["usage"] == {"prompt": 3, "candidates": 4, "total": 7}
     assert answer["turn"]["finish_reason"] == "STOP"
-    kept = {found["name"]: base64.b64decode(found["data"]) for found in document["attachments"]}
-    assert kept == {"sales.csv": b"month,sales\nJan,3\nFeb,5\n", "graph.png": png()}
+    assert answer["turn"]["sources"] == [{"url": "https://example.org/a?b=1", "title": "Example"}]
 
 
-def test_attachment_of_two_versions_is_in_it_once() -> None:
+def test_export_contains_the_bytes_of_attachments() -> None:
+    document = exported_json(rich_conversation())
+    files = {attachment["name"]: base64.b64decode(attachment["data"]) for attachment in document["attachments"]}
+    assert files == {"sales.csv": b"month,sales\nJan,3\nFeb,5\n", "graph.png": png()}
+
+
+def test_attachment_of_two_versions_is_exported_once() -> None:
     conversation = rich_conversation()
     question = conversation.messages.get(index=0)
     edited = conversation.messages.create(index=0, role="user", text="Edited", is_shown=False)
@@ -67,33 +111,36 @@ def test_attachment_of_two_versions_is_in_it_once() -> None:
     assert [len(message["attachments"]) for message in document["messages"]] == [1, 1, 1, 0, 0, 0]
 
 
-def test_what_a_person_may_not_read_is_not_in_it() -> None:
+def test_export_does_not_contain_what_only_staff_may_read() -> None:
     answer = make_model_message(make_conversation(), error_detail="canary-detail", lease_owner="canary-lease")
-    Turn.objects.update(parameters={"label": "Quick", "instruction": "canary-instruction"}, client_id="canary-client")
-    written = exported_bytes(answer.conversation, "json")
-    assert b"Quick" in written
-    assert b"canary" not in written
+    Turn.objects.update(
+        parameters={"label": "Quick", "instruction": "canary-instruction"},
+        client_id="canary-client",
+        account="canary-account",
+    )
+    document = exported_bytes(answer.conversation, "json")
+    assert b"Quick" in document
+    assert b"canary" not in document
 
 
-def test_live_answer_is_in_it_as_far_as_it_has_come() -> None:
-    answer = make_model_message(make_conversation(), status=Turn.Status.RUNNING)
-    Part.objects.all().delete()
+def test_live_answer_is_exported_as_far_as_it_was_received() -> None:
+    answer = make_model_message(make_conversation(), parts=[], status=Turn.Status.RUNNING)
     TurnEvent.objects.all().delete()
-    part = {"kind": "text", "text": "So far"}
+    part = {"kind": "text", "round": 0, "text": "So far"}
     answer.turn.events.create(seq=1, name="part", data={"index": 0, "part": part, "attachment": None})
     document = exported_json(answer.conversation)
     assert document["is_live"] is True
-    assert document["messages"][1]["parts"] == [{"index": 0, "kind": "text", "text": "So far"}]
+    assert document["messages"][1]["parts"] == [{"index": 0, **part}]
     assert document["messages"][1]["turn"]["status"] == "running"
     for format_name in ("md", "html", "ipynb"):
         assert b"was still being written when this was exported" in exported_bytes(answer.conversation, format_name)
 
 
-def test_bytes_that_are_missing_are_said_to_be() -> None:
+def test_missing_bytes_of_an_attachment_are_null() -> None:
     conversation = rich_conversation()
     PendingUpload.objects.filter(attachment__is_graph=True).delete()
     document = exported_json(conversation)
-    assert [(found["name"], found["data"] is None) for found in document["attachments"]] == [
+    assert [(attachment["name"], attachment["data"] is None) for attachment in document["attachments"]] == [
         ("sales.csv", False),
         ("graph.png", True),
     ]
@@ -103,22 +150,46 @@ def test_bytes_that_are_missing_are_said_to_be() -> None:
     assert Attachment.objects.count() == 2
 
 
-def test_text_cannot_end_a_script_that_holds_it() -> None:
+def test_export_can_be_pasted_into_a_script_element() -> None:
     conversation = make_conversation(title="</script><!-- \u2028")
     make_model_message(conversation, parts=[(PartKind.TEXT, "</script><script>alert(1)</script>")])
-    written = exported_bytes(conversation, "json")
-    assert b"</" not in written
-    assert b"<!--" not in written
-    assert json.loads(written)["conversation"]["title"] == "</script><!-- \u2028"
+    document = exported_bytes(conversation, "json")
+    assert b"</" not in document
+    assert b"<!--" not in document
+    assert json.loads(document)["conversation"]["title"] == "</script><!-- \u2028"
 
 
 TITLES = ["../../etc/passwd", "a\r\nSet-Cookie: x=1", "CON", "", "x" * 200, "Ωμέγα 日本", "..."]
 
 
 @pytest.mark.parametrize("title", TITLES)
-def test_file_is_named_after_the_title_and_stays_a_label(title: str) -> None:
+def test_file_name_is_made_of_the_title_and_is_safe(title: str) -> None:
     name = exported(make_conversation(title=title), "json").name
     assert name.endswith(".json")
     assert not set(name) & set('/\\\r\n"<>:|?*')
     assert not name.startswith((".", "CON."))
     assert len(name.encode()) < 200
+
+
+def test_parts_of_a_tool_and_rounds_are_exported() -> None:
+    answer = exported_json(session_conversation())["messages"][1]
+    code, graph, display, result, response = answer["parts"][1:6]
+    assert code == {
+        "index": 1,
+        "kind": "executable_code",
+        "round": 0,
+        "made_by": "call-1",
+        "code": "plot()",
+        "language": "PYTHON",
+        "id": "call-1",
+        "engine": "session",
+    }
+    assert graph["attachment_index"] == 0
+    assert display["display"]["text/plain"] == "   a\n0  1"
+    assert (result["engine"], result["made_by"], result["output"]) == ("session", "call-1", "done\n")
+    assert response["result"] == {"output": "done\n"}
+    assert [part["round"] for part in answer["parts"]] == [0, 0, 0, 0, 0, 0, 1, 1, 1]
+    rounds = answer["turn"]["rounds"]
+    assert [(one["finish"], one["started_calls"]) for one in rounds] == [("stop", ["call-1"]), ("length", [])]
+    assert rounds[0]["provider_usage"] == {"promptTokenCount": 3}
+    assert rounds[1]["metadata"] == {"safetyRatings": []}

@@ -1,19 +1,20 @@
-"""The Markdown export, read by a parser of CommonMark that is not the one it was made with."""
+"""The Markdown export, parsed by another CommonMark parser than the one that makes it."""
 
 from __future__ import annotations
 
+import json
 import re
-import time
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from chat.exports.commonmark import fenced, plain, tame, unplain
-from chat.parts import PartKind
-from tests.chat.exports.building import exported_bytes, rich_conversation
+from chat.exports.commonmark import escape_text, fence_code, sanitize_markdown, unescape_text
+from chat.parts import Display, PartKind
+from tests.chat.exports.samples import add_parts, exported_bytes, rich_conversation, session_conversation
 from tests.factories import make_conversation, make_model_message
+from tests.time_growth import GROWTH_LIMIT, time_growth
 
 PARSER = MarkdownIt("commonmark", {"html": True})
 
@@ -22,14 +23,14 @@ def html_of(text: str) -> str:
     return str(PARSER.render(text))
 
 
-def text_of(html: str) -> str:
+def unescape_html(html: str) -> str:
     for escaped, character in (("&lt;", "<"), ("&gt;", ">"), ("&quot;", '"'), ("&amp;", "&")):
         html = html.replace(escaped, character)
     return html
 
 
 @pytest.mark.django_db
-def test_conversation_reads_as_it_was_meant() -> None:
+def test_messages_code_graphs_and_sources_are_exported() -> None:
     html = html_of(exported_bytes(rich_conversation(), "md").decode())
     assert re.findall(r"<h(\d)>(.*?)</h", html) == [
         ("1", "Sales, by month"),
@@ -42,7 +43,7 @@ def test_conversation_reads_as_it_was_meant() -> None:
     assert "&lt;b&gt;bold&lt;/b&gt;" in html
     assert "<strong>8</strong>" in html
     assert '<img src="data:image/png;base64,iVBOR' in html
-    assert "<em>You stopped this answer. What came is kept.</em>" in html
+    assert "<em>You stopped this answer. The text received so far is saved.</em>" in html
     assert '<a href="https://example.org/a?b=1">Example</a>' in html
     assert "An older answer" not in html
 
@@ -62,7 +63,7 @@ def test_conversation_reads_as_it_was_meant() -> None:
         "<div>\n\n```\n",
     ],
 )
-def test_no_answer_swallows_the_next_message(text: str) -> None:
+def test_open_blocks_of_an_answer_do_not_swallow_the_next_message(text: str) -> None:
     conversation = make_conversation()
     make_model_message(conversation, parts=[(PartKind.TEXT, text)])
     make_model_message(conversation)
@@ -86,47 +87,47 @@ def test_no_answer_swallows_the_next_message(text: str) -> None:
         "<a href='javascript:alert(1)'>x</a>",
     ],
 )
-def test_markup_of_a_model_is_text(text: str) -> None:
-    html = html_of(tame(text))
+def test_raw_html_and_images_of_a_model_become_text(text: str) -> None:
+    html = html_of(sanitize_markdown(text))
     assert not re.search(r"<(?!/?(?:p|pre|code|em|strong|a)\b)", html), html
     assert "javascript:alert" not in "".join(re.findall(r"<[^>]*>", html))
 
 
-def test_code_keeps_its_signs() -> None:
+def test_code_keeps_its_characters() -> None:
     text = "Write `<b>` or\n\n```html\n<script>x</script> ![y](z)\n```\n\nbut not <b>."
-    assert "&lt;script&gt;x&lt;/script&gt; ![y](z)" in html_of(tame(text))
-    assert "<code>&lt;b&gt;</code>" in html_of(tame(text))
+    assert "&lt;script&gt;x&lt;/script&gt; ![y](z)" in html_of(sanitize_markdown(text))
+    assert "<code>&lt;b&gt;</code>" in html_of(sanitize_markdown(text))
 
 
 @given(st.text(alphabet=st.sampled_from("ab1 .-+*_#<>&[]()`~\\|!=:\n\t$"), max_size=60))
-def test_typed_text_reads_as_typed(text: str) -> None:
-    html = html_of(plain(text))
-    assert not re.search(r"<(?!/?p>|br />)", html), (text, plain(text))
+def test_escaped_text_is_shown_as_it_was_typed(text: str) -> None:
+    html = html_of(escape_text(text))
+    assert not re.search(r"<(?!/?p>|br />)", html), (text, escape_text(text))
     lines = [" ".join(line.split()) for line in text.split("\n")]
-    shown = [" ".join(line.split()) for line in text_of(re.sub(r"<[^>]+>", "", html)).split("\n")]
+    shown = [" ".join(line.split()) for line in unescape_html(re.sub(r"<[^>]+>", "", html)).split("\n")]
     assert [line for line in shown if line] == [line for line in lines if line]
-    assert [line.rstrip() for line in unplain(plain(text)).split("\n")] == [
+    assert [line.rstrip() for line in unescape_text(escape_text(text)).split("\n")] == [
         line.expandtabs(4).rstrip() if not line.strip() else _expanded(line) for line in text.split("\n")
     ]
 
 
 def _expanded(line: str) -> str:
-    """With its leading blanks as spaces."""
+    """Return the line with its leading blanks as spaces."""
     rest = line.lstrip(" \t")
     return " " * len(line[: len(line) - len(rest)].expandtabs(4)) + rest.rstrip()
 
 
 @given(st.text(alphabet=st.sampled_from("`~ab\n "), max_size=40))
-def test_code_cannot_leave_its_fence(code: str) -> None:
-    html = html_of(f"{fenced(code)}\n\nend")
+def test_code_block_contains_all_of_its_code(code: str) -> None:
+    html = html_of(f"{fence_code(code)}\n\nend")
     assert html.count("<pre>") == 1
     assert html.endswith("<p>end</p>\n")
 
 
 @given(st.text(alphabet=st.sampled_from("ab <>!-/`~[]()*_\\\n&;\"'="), max_size=60))
-def test_nothing_gets_past(text: str) -> None:
-    html = html_of(f"{tame(text)}\n\n# end")
-    assert html.endswith("<h1>end</h1>\n"), (text, tame(text))
+def test_sanitized_markdown_never_affects_the_text_after_it(text: str) -> None:
+    html = html_of(f"{sanitize_markdown(text)}\n\n# end")
+    assert html.endswith("<h1>end</h1>\n"), (text, sanitize_markdown(text))
     assert "<img" not in html
 
 
@@ -139,18 +140,38 @@ def test_nothing_gets_past(text: str) -> None:
         "".join("`" * length + " " for length in range(1, 700)),
     ],
 )
-def test_code_that_nothing_closes_is_looked_for_once(text: str) -> None:
-    began_at = time.monotonic()
-    told = tame(f"{text}\n<b>x ![a](b)\n")
-    assert time.monotonic() - began_at < 5
-    assert "<b>" not in html_of(told)
-    assert "<img" not in html_of(told)
+def test_unclosed_code_is_sanitized_in_linear_time(text: str) -> None:
+    def sanitize(characters: int) -> str:
+        return sanitize_markdown(f"{text[:characters]}\n<b>x ![a](b)\n")
+
+    assert time_growth(sanitize, len(text)) < GROWTH_LIMIT
+    sanitized = sanitize(len(text))
+    assert "<b>" not in html_of(sanitized)
+    assert "<img" not in html_of(sanitized)
 
 
-def test_code_between_fences_stays_as_it_is_beside_raw_html() -> None:
+def test_fenced_code_stays_unchanged_beside_raw_html() -> None:
     text = "a <b>\n\n```html\n<b>`\n~~~\n```\n\n- ~~~\n  <i>\n  ~~~\n\n`<u>` <s> ``` x\n"
-    told = tame(text)
-    assert "```html\n<b>`\n~~~\n```" in told
-    assert "- ~~~\n  <i>\n  ~~~" in told
-    assert told.count("&lt;") == 2
-    assert "`<u>` &lt;s>" in told
+    sanitized = sanitize_markdown(text)
+    assert "```html\n<b>`\n~~~\n```" in sanitized
+    assert "- ~~~\n  <i>\n  ~~~" in sanitized
+    assert sanitized.count("&lt;") == 2
+    assert "`<u>` &lt;s>" in sanitized
+
+
+@pytest.mark.django_db
+def test_function_calls_and_displays_are_exported_as_text() -> None:
+    conversation = session_conversation()
+    add_parts(conversation.messages.get(role="model"), Display({"text/html": "<b>bold</b>", "a*b": 1}))
+    html = html_of(exported_bytes(conversation, "md").decode())
+    assert "<em>Function called: run_python</em>" in html
+    assert '<pre><code class="language-python">plot()\n</code></pre>' in html
+    assert '<img src="data:image/png;base64,' in html
+    assert '<pre><code class="language-text">   a\n0  1\n</code></pre>' in html
+    assert "<em>Function returned: run_python</em>" in html
+    assert "<em>Function failed: list_files</em>" in html
+    values = re.findall(r'<code class="language-json">(.*?)</code>', html, flags=re.DOTALL)
+    # The arguments and the result of `run_python` are left out, because its code and its output show them.
+    assert [json.loads(unescape_html(value)) for value in values] == [{"below": "a*b"}, {"error": "away"}]
+    assert "<em>Output of type text/html, a*b that cannot be shown here</em>" in html
+    assert "bold" not in html

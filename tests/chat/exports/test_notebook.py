@@ -1,4 +1,4 @@
-"""Notebooks: valid, and they run: what was recorded comes out again."""
+"""The notebook export: valid notebooks with the recorded outputs, and the files that their code opens."""
 
 from __future__ import annotations
 
@@ -11,20 +11,35 @@ import nbformat
 import pytest
 
 from chat.exports.as_notebook import chunks
-from chat.exports.reading import Source
 from chat.exports.sandbox_files import SandboxFiles
-from chat.models import Conversation, Part
-from chat.parts import PartKind
-from tests.chat.exports.building import add_parts, exported, exported_bytes, graph_in, rich_conversation
+from chat.exports.source import ExportSource
+from chat.models import Conversation
+from chat.parts import (
+    OUTCOME_DEADLINE_EXCEEDED,
+    OUTCOME_OK,
+    CodeExecutionResult,
+    Display,
+    ExecutableCode,
+    PartKind,
+    Text,
+)
+from tests.chat.exports.samples import (
+    add_parts,
+    exported,
+    exported_bytes,
+    graph_in,
+    rich_conversation,
+    session_conversation,
+)
 from tests.factories import attach, make_attachment, make_conversation, make_model_message, make_user_message
 
 pytestmark = pytest.mark.django_db
 
 
 def notebook_of(conversation: Conversation) -> Any:  # noqa: ANN401 - nbformat has no types
-    """The notebook, valid."""
-    source = Source(conversation, conversation.updated_at)
-    notebook = json.loads(b"".join(chunks(source, SandboxFiles(source.sent_files()))))
+    """Return the exported notebook after checking that it is valid."""
+    source = ExportSource(conversation, conversation.updated_at)
+    notebook = json.loads(b"".join(chunks(source, SandboxFiles(source.question_files()))))
     nbformat.validate(notebook)
     return nbformat.from_dict(notebook)  # type: ignore[no-untyped-call]
 
@@ -57,18 +72,18 @@ def test_notebook_is_valid_and_in_order() -> None:
     assert notebook.metadata.kernelspec.name == "python3"
 
 
-def test_notebook_with_files_is_an_archive_with_them_beside_it() -> None:
+def test_notebook_of_a_conversation_with_files_is_an_archive() -> None:
     conversation = rich_conversation()
-    found = exported(conversation, "ipynb")
-    assert (found.name, found.content_type) == ("Sales-by-month-notebook.zip", "application/zip")
-    with zipfile.ZipFile(io.BytesIO(b"".join(found.chunks))) as opened:
+    download = exported(conversation, "ipynb")
+    assert (download.name, download.content_type) == ("Sales-by-month-notebook.zip", "application/zip")
+    with zipfile.ZipFile(io.BytesIO(b"".join(download.chunks))) as opened:
         assert opened.namelist() == ["Sales-by-month.ipynb", "sales.csv"]
     alone = make_model_message(make_conversation(title="Alone")).conversation
-    found = exported(alone, "ipynb")
-    assert (found.name, found.content_type) == ("Alone.ipynb", "application/x-ipynb+json")
+    download = exported(alone, "ipynb")
+    assert (download.name, download.content_type) == ("Alone.ipynb", "application/x-ipynb+json")
 
 
-def test_files_that_share_a_name_are_copied_when_their_time_comes() -> None:
+def test_files_with_the_same_name_are_copied_before_they_are_needed() -> None:
     conversation = make_conversation()
     for data in (b"a\n1\n", b"a\n2\n", b"a\n1\n"):
         question = make_user_message(conversation)
@@ -86,7 +101,7 @@ def test_files_that_share_a_name_are_copied_when_their_time_comes() -> None:
     ]
 
 
-def test_file_lies_there_under_the_number_that_code_knows_it_by() -> None:
+def test_file_is_stored_under_the_numbered_name_that_code_uses() -> None:
     conversation = make_conversation()
     question = make_user_message(conversation)
     attach(question, make_attachment(conversation.owner, data=b"a\n1\n", name="Jan & Feb.csv"))
@@ -97,12 +112,12 @@ def test_file_lies_there_under_the_number_that_code_knows_it_by() -> None:
         assert opened.namelist() == ["conversation.ipynb", "input_file_0.csv", "plain.csv", "input_file_1.csv"]
 
 
-def test_code_that_never_ended_is_not_run_again() -> None:
+def test_code_that_did_not_end_is_skipped_when_the_notebook_runs() -> None:
     answer = make_model_message(make_conversation(), parts=[(PartKind.EXECUTABLE_CODE, "while True: pass")])
     add_parts(
         answer,
-        Part(kind=PartKind.CODE_EXECUTION_RESULT, text="12\n", outcome="OUTCOME_DEADLINE_EXCEEDED"),
-        Part(kind=PartKind.EXECUTABLE_CODE, text="stopped()"),
+        CodeExecutionResult("12\n", outcome=OUTCOME_DEADLINE_EXCEEDED),
+        ExecutableCode("stopped()"),
     )
     notebook = notebook_of(answer.conversation)
     late, stopped = (cell for cell in notebook.cells if cell.cell_type == "code")
@@ -111,7 +126,7 @@ def test_code_that_never_ended_is_not_run_again() -> None:
     assert stopped.outputs == []
 
 
-def test_images_of_questions_stand_in_their_cell() -> None:
+def test_images_of_questions_are_embedded_in_their_cell() -> None:
     conversation = make_conversation()
     question = make_user_message(conversation, "What is on it?")
     graph_in(question, None, name="photo.png")
@@ -121,14 +136,51 @@ def test_images_of_questions_stand_in_their_cell() -> None:
     assert "![photo.png](attachment:image-0)" in cell.source
 
 
-def test_no_output_is_active() -> None:
+def test_outputs_cannot_run_code() -> None:
     conversation = make_conversation()
     answer = make_model_message(conversation, parts=[(PartKind.EXECUTABLE_CODE, "show()")])
-    add_parts(answer, Part(kind=PartKind.CODE_EXECUTION_RESULT, text="<script>alert(1)</script>", outcome="OUTCOME_OK"))
+    add_parts(answer, CodeExecutionResult("<script>alert(1)</script>", outcome=OUTCOME_OK))
     graph = graph_in(answer, 1, name="</script>.svg")
     type(graph).objects.filter(pk=graph.pk).update(mime_type="image/svg+xml")
-    written = exported_bytes(conversation, "ipynb")
-    assert b"</script" not in written
+    assert b"</script" not in exported_bytes(conversation, "ipynb")
     notebook = notebook_of(conversation)
     outputs = next(cell for cell in notebook.cells if cell.cell_type == "code").outputs
     assert [set(output.get("data", {})) for output in outputs] == [set(), {"text/plain"}]
+
+
+def test_session_code_is_a_code_cell_with_its_outputs_in_order() -> None:
+    notebook = notebook_of(session_conversation())
+    assert [(cell.cell_type, cell.source) for cell in notebook.cells[2:]] == [
+        ("markdown", "### Answer (plotline-demo)\n\n*Function called: run\\_python*"),
+        ("code", "plot()"),
+        ("markdown", "*Function returned: run\\_python*"),
+        ("markdown", '*Function called: list\\_files*\n\n```json\n{\n  "below": "a*b"\n}\n```'),
+        ("markdown", '*Function failed: list\\_files*\n\n```json\n{\n  "error": "away"\n}\n```'),
+        ("markdown", "Here it is."),
+        ("markdown", "*The answer reached its length limit.*"),
+    ]
+    graph, display, printed = notebook.cells[3].outputs
+    assert set(graph.data) == {"text/plain", "image/png"}
+    assert (display.output_type, dict(display.data)) == ("display_data", {"text/plain": "   a\n0  1"})
+    assert (printed.output_type, printed.text) == ("stream", "done\n")
+    assert "tags" not in notebook.cells[3].metadata
+
+
+def test_only_safe_types_of_a_display_are_exported() -> None:
+    answer = make_model_message(make_conversation(), parts=[(PartKind.EXECUTABLE_CODE, "show()")])
+    script = "<script>alert(1)</script>"
+    add_parts(
+        answer,
+        Display({"text/html": script, "image/svg+xml": "<svg/>", "application/javascript": "alert(1)"}),
+        Display({"text/markdown": f"**bold** {script}", "image/png": ["no text"], "application/json": {"a": [1]}}),
+        CodeExecutionResult(outcome=OUTCOME_OK),
+        Text("Text"),
+        Display({"text/plain": "outside of code"}),
+    )
+    notebook = notebook_of(answer.conversation)
+    code = next(cell for cell in notebook.cells if cell.cell_type == "code")
+    assert [dict(output.data) for output in code.outputs] == [
+        {"text/plain": "<Output of type text/html, image/svg+xml, application/javascript that cannot be shown here>"},
+        {"text/markdown": "**bold** &lt;script>alert(1)&lt;/script>", "application/json": {"a": [1]}},
+    ]
+    assert notebook.cells[-1].source == "```text\noutside of code\n```"

@@ -1,13 +1,16 @@
-"""What code really gave: notebooks run again to the same graphs, and an imported conversation goes on."""
+"""Exports of answers that really ran code: the notebook runs again, and the import can be continued."""
 
 from __future__ import annotations
 
 import base64
 import io
+import json
 import os
 import subprocess
 import sys
+import uuid
 import zipfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +20,13 @@ from asgiref.sync import sync_to_async
 from PIL import Image
 from pytest_django import Settings
 
-from chat.imports.importing import import_file
+from chat.imports.importer import import_file
+from chat.kernels.interpreter import find_interpreter
 from chat.models import Conversation, Turn
 from chat.turns.runner import Runner, start_turn
-from tests.chat.exports.building import exported_bytes, exported_json
-from tests.chat.imports.building import comparable
-from tests.chat.turns.running import asking
+from tests.chat.exports.samples import exported_bytes, exported_json
+from tests.chat.imports.comparison import comparable
+from tests.chat.running import asking
 from tests.factories import make_attachment, make_conversation, make_user
 
 CSV = b"month,sales\nJan,3\nFeb,5\nMar,4\n"
@@ -36,21 +40,21 @@ plt.show()
 ```"""
 PROMPTS = ("Plot a sine wave", BARS, "```python\n1 / 0\n```")
 NBCONVERT = ["-W", "ignore", "-m", "nbconvert", "--to", "notebook", "--execute", "--output", "ran.ipynb"]
-#: Bits of 256 that may differ: the kernel here may draw at another size than the recorded one.
 HASH_DISTANCE = 10
+"""Bits of 256 that may differ, because the kernel may draw at another size than the recorded one."""
 
 
-async def asked(conversation: Conversation, text: str, **fields: Any) -> Turn:  # noqa: ANN401
-    """Ask, and wait for the end."""
-    started = await start_turn(asking(conversation, text, code_mode="on", **fields))
+async def ask_and_wait(conversation: Conversation, text: str, attachment_ids: Sequence[uuid.UUID] = ()) -> Turn:
+    """Ask, wait until the answer has ended, and return its turn."""
+    started = await start_turn(asking(conversation, text, code_mode="on", attachment_ids=attachment_ids))
     await Runner.current().drain()
     return await Turn.objects.aget(pk=started.turn.pk)
 
 
 def average_hash(data: bytes) -> int:
-    """256 bits, each whether a square of the picture is lighter than the whole is on average."""
-    with Image.open(io.BytesIO(data)) as picture:
-        pixels = list(picture.convert("RGB").convert("L").resize((16, 16)).tobytes())
+    """Return 256 bits: for each square of the image, whether it is lighter than the average of the image."""
+    with Image.open(io.BytesIO(data)) as image:
+        pixels = list(image.convert("RGB").convert("L").resize((16, 16)).tobytes())
     mean = sum(pixels) / len(pixels)
     return sum((pixel > mean) << place for place, pixel in enumerate(pixels))
 
@@ -60,27 +64,43 @@ def graphs_of(notebook: Any) -> list[bytes]:  # noqa: ANN401 - nbformat has no t
     return [base64.b64decode(output.data["image/png"]) for output in outputs if "image/png" in output.get("data", {})]
 
 
+def write_kernel_spec(folder: Path) -> Path:
+    """Write a Jupyter data folder in which the kernel `python3` is the interpreter of kernels, and return it."""
+    argv = [find_interpreter().executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+    spec = folder / "kernels/python3/kernel.json"
+    spec.parent.mkdir(parents=True)
+    spec.write_text(json.dumps({"argv": argv, "display_name": "Python 3", "language": "python"}))
+    return folder
+
+
 def run_notebook(folder: Path) -> Any:  # noqa: ANN401
-    """The only notebook of a folder, executed by Jupyter's own command."""
+    """Execute the only notebook of a folder with Jupyter's command, in the Python environment of kernels."""
     (path,) = folder.glob("*.ipynb")
     command = [sys.executable, *NBCONVERT, str(path)]
-    environment = {**os.environ, "JUPYTER_PLATFORM_DIRS": "1", "IPYTHONDIR": str(folder / ".ipython")}
+    environment = {
+        **os.environ,
+        "JUPYTER_PLATFORM_DIRS": "1",
+        "JUPYTER_PATH": str(write_kernel_spec(folder / ".jupyter")),
+        "IPYTHONDIR": str(folder / ".ipython"),
+    }
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr[-2000:]
     return nbformat.read(folder / "ran.ipynb", as_version=4)  # type: ignore[no-untyped-call]
 
 
 @pytest.mark.django_db(transaction=True)
-async def test_recorded_conversation_runs_again_and_goes_on_elsewhere(emulated: Settings, tmp_path: Path) -> None:
+async def test_exported_notebook_runs_again_and_imported_conversation_continues(
+    emulated: Settings, tmp_path: Path
+) -> None:
     conversation = await sync_to_async(make_conversation)(title="Run me")
     file = await sync_to_async(lambda: make_attachment(conversation.owner, data=CSV, name="sales.csv"))()
     for number, prompt in enumerate(PROMPTS):
-        turn = await asked(conversation, prompt, attachment_ids=[file.pk] if number == 1 else [])
+        turn = await ask_and_wait(conversation, prompt, attachment_ids=[file.pk] if number == 1 else [])
         assert turn.status == Turn.Status.DONE
     await sync_to_async(check_notebook)(conversation, tmp_path)
     copy = await sync_to_async(check_import)(conversation)
-    # The emulator refuses a history that is not exactly what it said: imported, it still is.
-    turn = await asked(copy, "Plot a sine wave")
+    # The strict emulator refuses a history that differs from its answers.
+    turn = await ask_and_wait(copy, "Plot a sine wave")
     assert (turn.status, turn.error_code) == (Turn.Status.DONE, "")
 
 

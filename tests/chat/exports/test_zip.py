@@ -1,4 +1,4 @@
-"""Archives: what is in them, under names that lead nowhere else."""
+"""The zip export: its contents, and safe names of its files."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from django.utils import timezone
 from jsonschema import Draft202012Validator
 
 from attachments.models import Attachment
-from chat.exports.names import distinct
+from chat.exports.file_names import make_unique
 from chat.exports.registry import UnknownFormat, export_all, export_conversation
 from chat.models import Conversation
-from tests.chat.exports.building import exported, exported_bytes, png, rich_conversation
+from tests.chat.exports.samples import exported, exported_bytes, png, rich_conversation
 from tests.chat.exports.test_json import SCHEMA
 from tests.factories import attach, make_attachment, make_conversation, make_model_message, make_user_message
 
@@ -50,7 +50,7 @@ def archive(content: bytes) -> zipfile.ZipFile:
 
 
 def is_harmless(path: str) -> bool:
-    """Whether it stays in its folder on every system."""
+    """Return whether a path stays in its folder on every operating system."""
     parts = PurePosixPath(path).parts
     return (
         not path.startswith("/")
@@ -80,15 +80,15 @@ def test_archive_holds_every_format_and_each_file() -> None:
         }
         document = json.loads(opened.read(f"{folder}/conversation.json"))
         Draft202012Validator(SCHEMA).validate(document)
-        kept = {found["name"]: opened.read(f"{folder}/{found['file']}") for found in document["attachments"]}
-        assert kept == {"sales.csv": b"month,sales\nJan,3\nFeb,5\n", "graph.png": png()}
+        contents = {file["name"]: opened.read(f"{folder}/{file['file']}") for file in document["attachments"]}
+        assert contents == {"sales.csv": b"month,sales\nJan,3\nFeb,5\n", "graph.png": png()}
         markdown = opened.read(f"{folder}/conversation.md").decode()
         assert "](<attachments/" in markdown
         assert "base64" not in markdown
 
 
 @pytest.mark.django_db
-def test_hostile_names_lead_nowhere() -> None:
+def test_hostile_file_names_stay_in_their_folder() -> None:
     conversation = make_conversation(title="../../.ssh/\u202e<b>")
     question = make_user_message(conversation)
     for number, name in enumerate(HOSTILE):
@@ -100,12 +100,12 @@ def test_hostile_names_lead_nowhere() -> None:
             names = opened.namelist()
             assert all(map(is_harmless, names)), [name for name in names if not is_harmless(name)]
             assert len({name.casefold() for name in names}) == len(names)
-            beside = [name for name in names if "attachments/" in name] or [n for n in names if not n.endswith("ipynb")]
-            assert {opened.read(name) for name in beside} == {f"file {n}".encode() for n in range(len(HOSTILE))}
+            files = [name for name in names if "attachments/" in name] or [n for n in names if not n.endswith("ipynb")]
+            assert {opened.read(name) for name in files} == {f"file {n}".encode() for n in range(len(HOSTILE))}
 
 
-def test_names_that_differ_by_case_alone_are_made_distinct() -> None:
-    assert distinct(["a.csv", "A.csv", "a-2.csv", "a.csv", "b", "B"]) == [
+def test_names_that_differ_only_in_case_get_numbers() -> None:
+    assert make_unique(["a.csv", "A.csv", "a-2.csv", "a.csv", "b", "B"]) == [
         "a.csv",
         "A-2.csv",
         "a-2-2.csv",
@@ -116,27 +116,27 @@ def test_names_that_differ_by_case_alone_are_made_distinct() -> None:
 
 
 @pytest.mark.django_db
-def test_all_conversations_have_a_folder_each() -> None:
+def test_each_conversation_has_its_own_folder() -> None:
     first = rich_conversation("Same title")
     second = make_conversation(first.owner, title="same title")
     make_model_message(second)
     make_conversation(first.owner, title="Empty")
     make_model_message(make_conversation(title="Somebody else's"))
-    found = export_all(Conversation.objects.owned_by(first.owner_id), exported_at=timezone.now())
-    with archive(b"".join(found.chunks)) as opened:
+    download = export_all(Conversation.objects.owned_by(first.owner_id), exported_at=timezone.now())
+    with archive(b"".join(download.chunks)) as opened:
         folders = {name.partition("/")[0] for name in opened.namelist()}
     assert folders == {f"Same-title-{first.pk.hex[:12]}", f"same-title-{second.pk.hex[:12]}"}
-    assert found.name.startswith("plotline-")
+    assert download.name.startswith("plotline-")
 
 
 @pytest.mark.django_db
-def test_format_that_is_not_there_is_refused_in_words() -> None:
+def test_unknown_format_is_refused() -> None:
     with pytest.raises(UnknownFormat, match="Known: html, md, ipynb, json, zip"):
         export_conversation(make_conversation(), "pdf", exported_at=timezone.now())
 
 
 @pytest.mark.django_db
-def test_export_that_is_left_early_leaves_nothing_open() -> None:
+def test_unfinished_export_can_be_closed() -> None:
     chunks = exported(rich_conversation(), "zip").chunks
     assert next(chunks)
-    chunks.close()  # type: ignore[attr-defined]
+    chunks.close()

@@ -1,4 +1,4 @@
-"""Notebooks as conversations: ours give their messages back, others become one answer."""
+"""Notebooks as conversations: exported ones are restored, others become one answer."""
 
 from __future__ import annotations
 
@@ -9,18 +9,19 @@ from typing import Any
 import pytest
 
 from attachments.models import Attachment
-from chat.imports.importing import import_file
+from chat.imports.importer import import_file
 from chat.imports.refusal import RefusedImport
 from chat.models import Conversation, Message
-from tests.chat.exports.building import exported_bytes, png, rich_conversation
+from chat.parts import OUTCOME_FAILED, CodeExecutionResult
+from tests.chat.exports.samples import exported_bytes, png, rich_conversation, session_conversation
 from tests.factories import make_user
 
 pytestmark = pytest.mark.django_db
 
 
-def imported(data: bytes, name: str = "analysis.ipynb") -> Conversation:
-    found = import_file(data, owner_id=make_user().pk, name=name)
-    return Conversation.objects.get(pk=found.created[0])
+def import_notebook(data: bytes, name: str = "analysis.ipynb") -> Conversation:
+    result = import_file(data, owner_id=make_user().pk, name=name)
+    return Conversation.objects.get(pk=result.created[0])
 
 
 def parts_of(message: Message) -> list[tuple[str, str | None]]:
@@ -35,10 +36,10 @@ def code(source: object, *outputs: dict[str, Any], count: int | None = 1) -> dic
     return {"cell_type": "code", "metadata": {}, "source": source, "outputs": list(outputs), "execution_count": count}
 
 
-def test_other_notebook_is_one_answer() -> None:
-    picture = base64.b64encode(png()).decode()
+def test_notebook_of_another_tool_becomes_one_answer() -> None:
+    image = base64.b64encode(png()).decode()
     error = {"output_type": "error", "ename": "E", "evalue": "", "traceback": ["\x1b[31mTraceback\x1b[0m", "E: no"]}
-    conversation = imported(
+    conversation = import_notebook(
         notebook(
             {"cell_type": "markdown", "metadata": {}, "source": ["# Title\n", "Words"]},
             code(
@@ -46,7 +47,7 @@ def test_other_notebook_is_one_answer() -> None:
                 {"output_type": "stream", "name": "stdout", "text": ["1\n"]},
                 {"output_type": "execute_result", "data": {"text/plain": "2", "text/html": "<script>"}, "metadata": {}},
             ),
-            code("plot()", {"output_type": "display_data", "metadata": {}, "data": {"image/png": picture + "\n"}}),
+            code("plot()", {"output_type": "display_data", "metadata": {}, "data": {"image/png": image + "\n"}}),
             code("fail()", error),
             code("never()", count=None),
             code(""),
@@ -65,15 +66,15 @@ def test_other_notebook_is_one_answer() -> None:
         ("code_execution_result", "Traceback\nE: no"),
         ("text", "```python\nnever()\n```"),
     ]
-    assert [part.outcome for part in answer.parts.filter(kind="code_execution_result")][-1] == "OUTCOME_FAILED"
-    place = answer.message_attachments.get()
-    assert (place.part_index, place.attachment.is_graph, place.attachment.width) == (4, True, 64)
+    assert answer.parts.get(index=6).value == CodeExecutionResult("Traceback\nE: no", outcome=OUTCOME_FAILED)
+    link = answer.message_attachments.get()
+    assert (link.part_index, link.attachment.is_graph, link.attachment.width) == (4, True, 64)
     assert answer.text == "# Title\nWords\n[GRAPH:0]\n```python\nnever()\n```"
 
 
-def test_our_notebook_gives_its_messages_back() -> None:
+def test_exported_notebook_is_imported_as_its_messages() -> None:
     original = rich_conversation()
-    copy = imported(exported_bytes(original, "ipynb"), "Sales-by-month-notebook.zip")
+    copy = import_notebook(exported_bytes(original, "ipynb"), "Sales-by-month-notebook.zip")
     assert copy.title == original.title
     messages = list(copy.messages.order_by("index"))
     assert [message.role for message in messages] == ["user", "model", "user", "model"]
@@ -93,11 +94,22 @@ def test_our_notebook_gives_its_messages_back() -> None:
     assert parts_of(messages[3]) == [("text", "Half an ans")]
 
 
-def test_same_notebook_is_taken_once() -> None:
+def test_notebook_of_a_session_is_imported_with_its_outputs() -> None:
+    copy = import_notebook(exported_bytes(session_conversation(), "ipynb"))
+    answer = copy.messages.get(role="model")
+    assert parts_of(answer)[1:3] == [
+        ("executable_code", "plot()"),
+        ("code_execution_result", "   a\n0  1done\n"),
+    ]
+    assert answer.message_attachments.get().attachment.is_graph
+    assert answer.text.endswith("Here it is.")
+
+
+def test_same_notebook_is_imported_once() -> None:
     owner = make_user()
     file = notebook(code("1", {"output_type": "stream", "name": "stdout", "text": "1"}))
     first = import_file(file, owner_id=owner.pk, name="a.ipynb")
-    assert import_file(file, owner_id=owner.pk, name="b.ipynb").known == first.created
+    assert import_file(file, owner_id=owner.pk, name="b.ipynb").existing == first.created
 
 
 @pytest.mark.parametrize(
@@ -110,7 +122,7 @@ def test_same_notebook_is_taken_once() -> None:
         (notebook(code("x", {"output_type": "display_data", "data": {"image/png": "?"}})), "there must be base64"),
     ],
 )
-def test_broken_notebook_is_refused_in_words(file: bytes, sentence: str) -> None:
+def test_invalid_notebook_is_refused(file: bytes, sentence: str) -> None:
     with pytest.raises(RefusedImport) as caught:
         import_file(file, owner_id=make_user().pk)
     assert sentence in str(caught.value)

@@ -1,67 +1,70 @@
-"""What was exported comes back as it was, by JSON and by zip, and once."""
+"""Exports in JSON and zip are imported unchanged, and only once."""
 
 from __future__ import annotations
 
 import json
+import uuid
 
 import pytest
 from django.db import transaction
 from hypothesis import HealthCheck, given, settings
 from jsonschema import Draft202012Validator
 
-from chat.imports.importing import import_file
-from chat.models import Conversation, ImportedConversation
-from tests.chat.exports.building import exported_bytes, exported_json, rich_conversation
+from chat.imports.importer import import_file
+from chat.models import Conversation, ImportedConversation, Turn
+from chat.models.deletion import delete_conversation
+from tests.chat.exports.samples import exported_bytes, exported_json, rich_conversation, session_conversation
 from tests.chat.exports.test_json import SCHEMA
-from tests.chat.imports.building import comparable, conversations
+from tests.chat.imports.comparison import comparable
+from tests.chat.imports.generated import conversations
 from tests.factories import make_user
 
 pytestmark = pytest.mark.django_db
 VALIDATOR = Draft202012Validator(SCHEMA)
 
 
-class Undone(Exception):
-    """Takes an example's rows back."""
+class RollbackError(Exception):
+    """Rolls back the rows of all examples."""
 
 
-def test_generated_conversations_come_back_as_they_were() -> None:
+def test_generated_conversations_are_imported_unchanged() -> None:
     owner, writer = make_user(), make_user()
-    seen = []
+    examples: list[uuid.UUID] = []
 
     @settings(max_examples=200, suppress_health_check=list(HealthCheck))
     @given(conversation=conversations(writer))
     def round_trip(conversation: Conversation) -> None:
-        written = exported_bytes(conversation, "json")
-        before = json.loads(written)
-        seen.append(conversation.pk)
-        # The archive holds all other formats too, which takes its time; so does the schema.
-        is_thorough = len(seen) % 10 == 0
+        file = exported_bytes(conversation, "json")
+        before = json.loads(file)
+        examples.append(conversation.pk)
+        # Only every tenth example is tested with an archive and the schema, because these take long.
+        is_thorough = len(examples) % 10 == 0
         if is_thorough:
             VALIDATOR.validate(before)
-        imported = import_file(exported_bytes(conversation, "zip") if is_thorough else written, owner_id=owner.pk)
-        assert len(imported.created) == 1
-        after = exported_json(Conversation.objects.get(pk=imported.created[0]))
+        result = import_file(exported_bytes(conversation, "zip") if is_thorough else file, owner_id=owner.pk)
+        assert len(result.created) == 1
+        after = exported_json(Conversation.objects.get(pk=result.created[0]))
         assert comparable(after) == comparable(before)
         if is_thorough:
-            again = import_file(written, owner_id=owner.pk)
+            again = import_file(file, owner_id=owner.pk)
             assert again.created == ()
-            assert again.known == imported.created
+            assert again.existing == result.created
 
     try:
         with transaction.atomic():
             round_trip()
-            raise Undone
-    except Undone:
+            raise RollbackError
+    except RollbackError:
         pass
-    assert len(seen) >= 200
+    assert len(examples) >= 200
 
 
 @pytest.mark.parametrize("format_name", ["json", "zip"])
-def test_everything_comes_back_and_belongs_to_who_imported_it(format_name: str) -> None:
+def test_imported_conversation_is_unchanged_and_belongs_to_the_importing_user(format_name: str) -> None:
     conversation = rich_conversation()
     owner = make_user()
-    imported = import_file(exported_bytes(conversation, format_name), owner_id=owner.pk)
-    copy = Conversation.objects.get(pk=imported.created[0])
+    result = import_file(exported_bytes(conversation, format_name), owner_id=owner.pk)
+    copy = Conversation.objects.get(pk=result.created[0])
     assert comparable(exported_json(copy)) == comparable(exported_json(conversation))
     assert copy.owner == owner
     assert {row.attachment.owner for message in copy.messages.all() for row in message.message_attachments.all()} == {
@@ -69,7 +72,29 @@ def test_everything_comes_back_and_belongs_to_who_imported_it(format_name: str) 
     }
 
 
-def test_same_conversation_is_taken_once_whatever_file_it_comes_in() -> None:
+def test_rounds_and_parts_of_tools_are_imported_unchanged() -> None:
+    conversation = session_conversation()
+    result = import_file(exported_bytes(conversation, "json"), owner_id=make_user().pk)
+    copy = Conversation.objects.get(pk=result.created[0])
+    assert comparable(exported_json(copy)) == comparable(exported_json(conversation))
+    answer, original = (one.messages.get(role="model") for one in (copy, conversation))
+    assert [row.value for row in answer.parts.all()] == [row.value for row in original.parts.all()]
+    assert answer.turn.round_count == 2
+    assert [(one.index, one.finish, one.response_id) for one in answer.turn.rounds.all()] == [
+        (0, "stop", "response-1"),
+        (1, "length", ""),
+    ]
+    assert answer.parts.get(index=2).attachment == answer.message_attachments.get().attachment
+
+
+def test_imported_answers_belong_to_no_provider_account() -> None:
+    conversation = session_conversation()
+    conversation.turns.update(account="account")
+    result = import_file(exported_bytes(conversation, "json"), owner_id=make_user().pk)
+    assert Turn.objects.get(conversation=result.created[0]).account == ""
+
+
+def test_same_conversation_is_imported_once_from_different_files() -> None:
     conversation = rich_conversation()
     owner = make_user()
     first = import_file(exported_bytes(conversation, "json"), owner_id=owner.pk)
@@ -78,15 +103,15 @@ def test_same_conversation_is_taken_once_whatever_file_it_comes_in() -> None:
     for file in (exported_bytes(conversation, "zip"), exported_bytes(copy, "json"), exported_bytes(copy, "zip")):
         again = import_file(file, owner_id=owner.pk)
         assert again.created == ()
-        assert again.known == first.created
+        assert again.existing == first.created
     assert ImportedConversation.objects.count() == 1
-    somebody_else = import_file(exported_bytes(conversation, "json"), owner_id=make_user().pk)
-    assert len(somebody_else.created) == 1
+    other = import_file(exported_bytes(conversation, "json"), owner_id=make_user().pk)
+    assert len(other.created) == 1
 
 
 def test_deleted_import_can_be_imported_again() -> None:
     file = exported_bytes(rich_conversation(), "json")
     owner = make_user()
     first = import_file(file, owner_id=owner.pk)
-    Conversation.objects.get(pk=first.created[0]).delete_with_attachments()
+    delete_conversation(Conversation.objects.get(pk=first.created[0]))
     assert len(import_file(file, owner_id=owner.pk).created) == 1

@@ -1,4 +1,4 @@
-"""Labels of files in a working directory."""
+"""Names of files become labels for the working directory."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from chat.kernels.files import file_labels
         ("Größe 1.csv", "Größe 1.csv"),
     ],
 )
-def test_a_name_becomes_a_label(name: str, label: str) -> None:
+def test_name_becomes_a_label(name: str, label: str) -> None:
     assert file_labels([name]) == [label]
 
 
-def test_equal_labels_are_told_apart() -> None:
+def test_equal_labels_get_numbers() -> None:
     assert file_labels(["a/x.csv", "b/x.csv", "x-2.csv", "x.csv"]) == ["x.csv", "x-2.csv", "x-2-2.csv", "x-3.csv"]
 
 

@@ -1,14 +1,15 @@
-"""The SDK's names and the API's: the SDK sends what is nested in snake_case, the API takes both."""
+"""Converts request bodies of the SDK, whose nested keys are in snake_case. The API accepts both forms."""
 
 from __future__ import annotations
 
 from typing import Any
 
-FREE_FORM = ("args", "response", "partMetadata")
+FREE_FORM = ("args", "response", "partMetadata", "parametersJsonSchema")
+"""Keys whose values hold names that are not the API's own."""
 
 
 def in_camel_case(value: Any) -> Any:  # noqa: ANN401 - any JSON
-    """JSON with camelCase keys, as the SDK sends nested ones in snake_case; what functions are given stays."""
+    """Return JSON with its keys in camelCase. The values of FREE_FORM keys stay as they are."""
     if isinstance(value, list):
         return [in_camel_case(item) for item in value]
     if not isinstance(value, dict):

@@ -2,69 +2,85 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import replace
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import pytest
 from pytest_django import Settings
 
-from chat.parts import Content, GenerateRequest, Part, PartKind, PartReceived, Role, StreamEvent
+from chat.parts import Part, Role, Text
 from chat.providers.base import ProviderError
-from chat.providers.gemini import GeminiProvider
-from tests.chat.providers.raw_server import Answer, RawServer, serving
+from chat.providers.gemini.codec import request_body
+from chat.providers.gemini.provider import GeminiProvider
+from chat.providers.requests import Content, GenerateRequest
+from chat.stream_events import PartReceived, StreamEvent
+from tests.chat.providers.raw_server import Answer, RawServer, run_server
 
 Serve: TypeAlias = Callable[[Answer], AbstractAsyncContextManager[RawServer]]
+
+REQUEST = GenerateRequest("gemini-test", (Content(Role.USER, (Text("?"),)),))
 
 
 @pytest.fixture(scope="session")
 def provider() -> GeminiProvider:
-    """One for all tests, as in a process; each test has an event loop of its own."""
+    """One provider for all tests, as in a process. Each test has an event loop of its own."""
     return GeminiProvider()
 
 
-@pytest.fixture(autouse=True, params=["lean", "sdk"])
+@pytest.fixture(params=["lean", "sdk"])
 def reader(request: pytest.FixtureRequest, settings: Settings) -> str:
-    """Both ways of reading a stream give the same."""
-    settings.GEMINI_STREAM_READER = request.param
-    chosen: str = request.param
-    return chosen
+    """Run the test with both readers of streams: our own, and the SDK's."""
+    name: str = request.param
+    settings.GEMINI_STREAM_READER = name
+    return name
 
 
 @pytest.fixture
 def serve(settings: Settings) -> Serve:
-    """Serve an answer, and let the settings name that server."""
+    """Return a context manager that serves an answer at the address that the settings then name."""
 
     @asynccontextmanager
     async def serve_answer(answer: Answer) -> AsyncGenerator[RawServer, None]:
-        async with serving(answer) as server:
+        async with run_server(answer) as server:
             settings.GOOGLE_GEMINI_BASE_URL = server.url
             yield server
 
     return serve_answer
 
 
-REQUEST = GenerateRequest("gemini-test", (Content(Role.USER, (Part(PartKind.TEXT, text="?"),)),))
-
-
-async def all_of(
+async def read_all(
     provider: GeminiProvider, request: GenerateRequest = REQUEST, *, model: str = ""
 ) -> tuple[list[StreamEvent], ProviderError | None]:
-    """The events of a stream, and the error that ended it."""
+    """Read a stream to its end. Return its events, and the error that ended it."""
     received: list[StreamEvent] = []
     try:
-        await provider.generate(replace(request, model=model or request.model), received.extend)
+        async for events in provider.stream(replace(request, model=model or request.model)):
+            received += events
     except ProviderError as error:
         return received, error
     return received, None
 
 
-def parts_of(received: list[StreamEvent]) -> list[Part]:
-    """The parts among the events."""
-    return [event.part for event in received if isinstance(event, PartReceived)]
+def parts_of(events: list[StreamEvent]) -> list[Part]:
+    """Return the parts among the events."""
+    return [event.part for event in events if isinstance(event, PartReceived)]
 
 
-def text_event(text: str) -> dict[str, object]:
-    """A chunk with one text part."""
+def texts_of(events: list[StreamEvent]) -> list[str]:
+    """Return the text of each part among the events."""
+    return [part.long_text for part in parts_of(events)]
+
+
+def text_chunk(text: str) -> dict[str, object]:
+    """Return a chunk with one text part."""
     return {"candidates": [{"content": {"role": "model", "parts": [{"text": text}]}}]}
+
+
+def sent_contents(*contents: Content) -> list[dict[str, Any]]:
+    """Return the contents of a request with this history."""
+    request = GenerateRequest("m", (*REQUEST.contents, *contents, *REQUEST.contents))
+    contents_sent: list[dict[str, Any]] = json.loads(request_body(request))["contents"]
+    return contents_sent[1:-1]

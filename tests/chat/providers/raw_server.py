@@ -1,10 +1,12 @@
-"""An HTTP server that does to a connection exactly what a test says, and notes when the other side closes it."""
+"""An HTTP server in the test's own event loop. A test decides what it writes to each connection, and when.
+
+It accepts one request at a time on each connection, and knows when the client closes the connection.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import json
-import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -12,45 +14,83 @@ from typing import Any, TypeAlias
 
 Answer: TypeAlias = Callable[["Exchange"], Awaitable[None]]
 
+WAIT_LIMIT_S = 10.0
+"""Ends a test that would wait forever. No test measures time with it."""
+
 
 @dataclass(eq=False)
 class Exchange:
-    """One request, and the connection to answer it on."""
+    """One request, and the connection that its response is written to."""
 
     path: str
     headers: Mapping[str, str]
     body: bytes
     transport: asyncio.Transport
     closed: asyncio.Event = field(default_factory=asyncio.Event)
-    closed_at: float = 0.0
-    """`time.monotonic()` when the client closed."""
+    """Set when the connection is closed."""
+    writable: asyncio.Event = field(default_factory=asyncio.Event)
+    """Not set while the client reads too slowly."""
+    sent_bytes: int = 0
+    """Size of the pieces of the body."""
 
     @property
     def json(self) -> dict[str, Any]:
-        """The request's body."""
+        """The request's body as JSON."""
         value: dict[str, Any] = json.loads(self.body)
         return value
 
     def head(
         self, status: int = 200, content_type: str = "text/event-stream", headers: Mapping[str, str] | None = None
     ) -> None:
-        """Status line and headers; the body is chunked."""
+        """Write the status line and the headers of a chunked response."""
         fields = {"Content-Type": content_type, "Transfer-Encoding": "chunked", **(headers or {})}
         lines = [f"HTTP/1.1 {status} Status", *(f"{name}: {value}" for name, value in fields.items())]
         self.transport.write("\r\n".join([*lines, "", ""]).encode())
 
     def send(self, data: bytes) -> None:
-        """A piece of the body."""
+        """Write a piece of the body."""
         if data:
+            self.sent_bytes += len(data)
             self.transport.write(b"%x\r\n%b\r\n" % (len(data), data))
 
     def event(self, value: object) -> None:
-        """One server-sent event."""
+        """Write one server-sent event."""
         self.send(b"data: " + json.dumps(value, ensure_ascii=False).encode() + b"\r\n\r\n")
 
     def end(self) -> None:
-        """The end of the body; the connection stays open."""
+        """Write the end of the body. The connection stays open."""
         self.transport.write(b"0\r\n\r\n")
+
+    async def wait_until_closed(self) -> None:
+        """Wait until the client has closed the connection."""
+        await asyncio.wait_for(self.closed.wait(), WAIT_LIMIT_S)
+
+
+class RawServer:
+    """The requests that were received, and the answer to the next one. A test may change `answer` at any time."""
+
+    def __init__(self, answer: Answer) -> None:
+        self.answer = answer
+        self.url = ""
+        self.connections = 0
+        """Number of all connections so far."""
+        self.exchanges: list[Exchange] = []
+        self.tasks: set[asyncio.Future[None]] = set()
+        """The answers that are being written."""
+        self.transports: set[asyncio.Transport] = set()
+        self._received: asyncio.Queue[Exchange] = asyncio.Queue()
+
+    async def next_request(self) -> Exchange:
+        """Wait for a request, and return its exchange. Each exchange is returned once."""
+        return await asyncio.wait_for(self._received.get(), WAIT_LIMIT_S)
+
+    def begin(self, exchange: Exchange) -> None:
+        """Start to answer a request."""
+        self.exchanges.append(exchange)
+        self._received.put_nowait(exchange)
+        task = asyncio.ensure_future(self.answer(exchange))
+        self.tasks.add(task)
+        task.add_done_callback(self.tasks.discard)
 
 
 class _Connection(asyncio.Protocol):
@@ -77,34 +117,27 @@ class _Connection(asyncio.Protocol):
             return
         self._received = rest[length:]
         exchange = Exchange(first.split(" ")[1], headers, rest[:length], self._transport)
+        exchange.writable.set()
         self._exchanges.append(exchange)
-        self._server.exchanges.append(exchange)
-        task = asyncio.ensure_future(self._server.answer(exchange))
-        self._server.tasks.add(task)
-        task.add_done_callback(self._server.tasks.discard)
+        self._server.begin(exchange)
+
+    def pause_writing(self) -> None:
+        for exchange in self._exchanges:
+            exchange.writable.clear()
+
+    def resume_writing(self) -> None:
+        for exchange in self._exchanges:
+            exchange.writable.set()
 
     def connection_lost(self, error: Exception | None) -> None:
         self._server.transports.discard(self._transport)
         for exchange in self._exchanges:
-            exchange.closed_at = time.monotonic()
             exchange.closed.set()
 
 
-class RawServer:
-    """What has come, and how it is answered; `answer` may be changed at any time."""
-
-    def __init__(self, answer: Answer) -> None:
-        self.answer = answer
-        self.url = ""
-        self.connections = 0
-        self.exchanges: list[Exchange] = []
-        self.tasks: set[asyncio.Future[None]] = set()
-        self.transports: set[asyncio.Transport] = set()
-
-
 @asynccontextmanager
-async def serving(answer: Answer) -> AsyncGenerator[RawServer, None]:
-    """Serve on a free port of loopback, in this event loop."""
+async def run_server(answer: Answer) -> AsyncGenerator[RawServer, None]:
+    """Serve on a free loopback port during the block."""
     server = RawServer(answer)
     listener = await asyncio.get_running_loop().create_server(lambda: _Connection(server), "127.0.0.1", 0)
     server.url = f"http://127.0.0.1:{listener.sockets[0].getsockname()[1]}"
@@ -120,8 +153,8 @@ async def serving(answer: Answer) -> AsyncGenerator[RawServer, None]:
         await listener.wait_closed()
 
 
-def whole(body: bytes) -> Answer:
-    """Answer with these bytes of an event stream."""
+def answer_with_body(body: bytes) -> Answer:
+    """Answer with this body of an event stream."""
 
     async def answer(exchange: Exchange) -> None:
         exchange.head()
@@ -131,8 +164,8 @@ def whole(body: bytes) -> Answer:
     return answer
 
 
-def events(*values: object) -> Answer:
-    """Answer with these events."""
+def answer_with_events(*values: object) -> Answer:
+    """Answer with these server-sent events."""
 
     async def answer(exchange: Exchange) -> None:
         exchange.head()
@@ -143,7 +176,7 @@ def events(*values: object) -> Answer:
     return answer
 
 
-def failing(status: int, body: bytes, content_type: str = "application/json") -> Answer:
+def answer_with_error(status: int, body: bytes, content_type: str = "application/json") -> Answer:
     """Answer with an HTTP error."""
 
     async def answer(exchange: Exchange) -> None:
@@ -152,3 +185,8 @@ def failing(status: int, body: bytes, content_type: str = "application/json") ->
         exchange.end()
 
     return answer
+
+
+async def never_answer(exchange: Exchange) -> None:
+    """Do not answer, and leave the connection open."""
+    await asyncio.Event().wait()

@@ -1,71 +1,235 @@
-"""Our own body of a request equals the one that the SDK makes."""
+"""Our request body equals the one that the SDK would send for the same request."""
 
 from __future__ import annotations
 
 import asyncio
 import json
 import ssl
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import aiohttp
 import pytest
 from google import genai
+from google.genai import types
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chat.parts import Content, GenerateRequest, Part, PartKind, Role
-from chat.providers.gemini_access import Access
-from chat.providers.gemini_body import body_of
-from chat.providers.gemini_json import part_of_json
-from chat.providers.gemini_wire import config_of, contents_of
-from tests.chat.providers.camel import in_camel_case
-from tests.chat.providers.test_gemini_json import PARTS
-
-QUESTION = Content(Role.USER, (Part(PartKind.TEXT, text="?"),))
-CONTENTS = st.lists(
-    st.builds(Content, st.sampled_from(Role), st.lists(PARTS.map(part_of_json), max_size=4).map(tuple)), max_size=4
-).map(lambda contents: (*contents, QUESTION))
-REQUESTS = st.builds(
+from chat.parts import Role
+from chat.providers.gemini.access import Access
+from chat.providers.gemini.codec import request_body
+from chat.providers.gemini.wire_parts import part_from_wire
+from chat.providers.requests import (
+    CODE_EXECUTION,
+    URL_CONTEXT,
+    WEB_SEARCH,
+    BuiltInTool,
+    Content,
+    FunctionTool,
     GenerateRequest,
-    model=st.just("m"),
-    contents=CONTENTS,
-    system_instruction=st.sampled_from(["", "Be brief. ❄"]),
-    code_execution=st.booleans(),
-    google_search=st.booleans(),
-    url_context=st.booleans(),
-    image_output=st.booleans(),
-    include_thoughts=st.booleans(),
-    thinking_level=st.sampled_from(["", "LOW", "HIGH"]),
-    temperature=st.sampled_from([None, 0.0, 1.5]),
-    max_output_tokens=st.sampled_from([None, 100]),
+    Thinking,
+    ThinkingLevel,
+    ToolChoice,
 )
+from tests.chat.providers.camel import in_camel_case
+from tests.chat.providers.normal_form import wire_in_normal_form
+from tests.chat.providers.wire_strategies import DEVELOPER_API_PARTS, PARTS
+
+SCHEMA: Mapping[str, Any] = {
+    "type": "object",
+    "properties": {"timeout_s": {"type": "number", "description": "❄"}},
+    "required": ["timeout_s"],
+}
+FUNCTIONS = (FunctionTool("run", "Run it.", SCHEMA), FunctionTool("reset-all_2", "Forget everything."))
+SDK_TOOLS = {
+    CODE_EXECUTION: types.Tool(code_execution=types.ToolCodeExecution()),
+    WEB_SEARCH: types.Tool(google_search=types.GoogleSearch()),
+    URL_CONTEXT: types.Tool(url_context=types.UrlContext()),
+}
+SDK_MODES = {
+    ToolChoice.AUTO: types.FunctionCallingConfigMode.AUTO,
+    ToolChoice.NONE: types.FunctionCallingConfigMode.NONE,
+    ToolChoice.REQUIRED: types.FunctionCallingConfigMode.ANY,
+}
+DUMMY_SIGNATURE = "skip_thought_signature_validator"
+"""Documented at ai.google.dev/gemini-api/docs/thought-signatures for calls that another model made."""
 
 
-class Sent(Exception):
-    """Carries what the SDK would have sent."""
+@dataclass(frozen=True)
+class WireContent:
+    """A content as it was received."""
+
+    role: Role
+    parts: list[dict[str, Any]]
+    is_own: bool = True
 
 
-async def sent_by_the_sdk(request: GenerateRequest, *, vertexai: bool) -> Any:  # noqa: ANN401 - JSON
-    """The body that the SDK makes, as JSON."""
+@dataclass(frozen=True)
+class Case:
+    """One request: what it holds, and what the codec gets for it."""
 
-    async def take(asked: aiohttp.ClientRequest, handler: aiohttp.ClientHandlerType) -> aiohttp.ClientResponse:
-        assert not isinstance(asked.body, bytes)
-        raise Sent(asked.body.decode())
+    vertexai: bool
+    contents: list[WireContent]
+    request: GenerateRequest
 
-    access = replace(Access.from_settings(), vertexai=vertexai, api_key="none", base_url="http://127.0.0.1:9")
-    async with aiohttp.ClientSession(middlewares=(take,)) as session:
-        client: genai.Client = access.client(session, ssl.create_default_context())
-        stream = client.aio.models.generate_content_stream(
-            model=request.model, contents=contents_of(request), config=config_of(request)
+
+@st.composite
+def cases(draw: st.DrawFn) -> Case:
+    """Draw a request."""
+    vertexai = draw(st.booleans())
+    parts = st.lists(PARTS if vertexai else DEVELOPER_API_PARTS, max_size=4)
+    contents = draw(st.lists(st.builds(WireContent, st.sampled_from(Role), parts, st.booleans()), max_size=4))
+    contents.append(WireContent(Role.USER, [{"text": "?"}]))
+    built_in = draw(st.lists(st.sampled_from(sorted(SDK_TOOLS)), unique=True))
+    # Vertex AI does not take functions beside built-in tools.
+    functions = () if vertexai and built_in else FUNCTIONS[: draw(st.integers(0, 2))]
+    level = draw(st.sampled_from([None, ThinkingLevel.LOW, ThinkingLevel.HIGH]))
+    budget = None if level else draw(st.sampled_from([None, 0, -1, 2048]))
+    request = GenerateRequest(
+        model="m",
+        contents=tuple(
+            Content(content.role, tuple(part_from_wire(wire) for wire in content.parts), content.is_own)
+            for content in contents
+        ),
+        system_instruction=draw(st.sampled_from(["", "Be brief. ❄"])),
+        tools=(*(BuiltInTool(name) for name in built_in), *functions),
+        tool_choice=draw(st.sampled_from(ToolChoice)),
+        thinking=Thinking(level, budget, include_thoughts=draw(st.booleans())),
+        temperature=draw(st.sampled_from([None, 0.0, 1.5])),
+        max_output_tokens=draw(st.sampled_from([None, 100])),
+        image_output=draw(st.booleans()),
+    )
+    return Case(vertexai, contents, request)
+
+
+def sdk_contents(contents: list[WireContent]) -> list[types.ContentUnion]:
+    """Return the contents as a user of the SDK would send them. A content without parts is left out."""
+    sent = [
+        types.Content(
+            role=content.role.value,
+            parts=[part for wire in content.parts if (part := sdk_part(wire, is_own=content.is_own)) is not None],
         )
-        with pytest.raises(Sent) as sent:
-            await anext(await stream)
-    return json.loads(str(sent.value))
+        for content in contents
+    ]
+    return [content for content in sent if content.parts]
+
+
+def sdk_part(wire: Mapping[str, Any], *, is_own: bool) -> types.Part | None:
+    """Return a received part for the SDK; `None` if it is not sent.
+
+    Thoughts are never sent. A signature without content needs an empty text beside it. Of another model's part only
+    the content is sent, without its id.
+    """
+    if wire.get("thought"):
+        return None
+    wire = {key: value for key, value in wire.items() if key == "text" or value not in ("", False)}
+    if wire.keys() <= {"thoughtSignature"}:
+        wire = {"text": "", **wire} if wire and is_own else {}
+    if not is_own:
+        wire = wire_for_another_model(wire)
+    return types.Part.model_validate(wire) if wire else None
+
+
+def wire_for_another_model(wire: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the part of one model as another model is sent it."""
+    allowed = ("text", "executableCode", "codeExecutionResult", "inlineData", "fileData", "functionCall")
+    bare = {key: value for key, value in wire.items() if key in allowed}
+    for key in ("executableCode", "codeExecutionResult", "functionCall"):
+        if key in bare:
+            bare[key] = {name: value for name, value in bare[key].items() if name != "id"}
+    if "functionCall" in bare:
+        bare["functionCall"].setdefault("args", {})
+        bare["thoughtSignature"] = DUMMY_SIGNATURE
+    return bare
+
+
+def sdk_config(request: GenerateRequest) -> types.GenerateContentConfig:
+    """Return the configuration that says the same to the SDK."""
+    built_in = [tool for tool in request.tools if isinstance(tool, BuiltInTool)]
+    tools = [SDK_TOOLS[tool.name] for tool in built_in]
+    tool_config: types.ToolConfig | None = None
+    if request.functions:
+        declarations = [
+            types.FunctionDeclaration(
+                name=one.name, description=one.description, parameters_json_schema=one.parameters or None
+            )
+            for one in request.functions
+        ]
+        tools.append(types.Tool(function_declarations=declarations))
+        tool_config = types.ToolConfig(
+            function_calling_config=types.FunctionCallingConfig(mode=SDK_MODES[request.tool_choice]),
+            include_server_side_tool_invocations=True if built_in else None,
+        )
+    return types.GenerateContentConfig(
+        system_instruction=request.system_instruction or None,
+        tools=list(tools) or None,
+        tool_config=tool_config,
+        thinking_config=sdk_thinking(request),
+        response_modalities=["TEXT", "IMAGE"] if request.image_output else None,
+        temperature=request.temperature,
+        max_output_tokens=request.max_output_tokens,
+        automatic_function_calling=types.AutomaticFunctionCallingConfig(disable=True),
+        automatic_continuation=False,
+    )
+
+
+def sdk_thinking(request: GenerateRequest) -> types.ThinkingConfig | None:
+    """Return how to think. Models that draw images, or that do not think, refuse a request for thoughts."""
+    thinking = request.thinking
+    wants_thoughts = thinking.include_thoughts and not request.image_output and thinking.budget_tokens != 0
+    config = types.ThinkingConfig(
+        include_thoughts=True if wants_thoughts else None,
+        thinking_level=types.ThinkingLevel(thinking.level.value.upper()) if thinking.level else None,
+        thinking_budget=thinking.budget_tokens,
+    )
+    return config if config.model_dump(exclude_none=True) else None
+
+
+class Intercepted(Exception):
+    """Carries the body that the SDK was about to send."""
+
+
+async def body_of_the_sdk(case: Case) -> Any:  # noqa: ANN401 - JSON
+    """Return the body that the SDK makes of a request."""
+
+    async def intercept(asked: aiohttp.ClientRequest, handler: aiohttp.ClientHandlerType) -> aiohttp.ClientResponse:
+        assert not isinstance(asked.body, bytes)
+        raise Intercepted(asked.body.decode())
+
+    access = replace(Access.from_settings(), vertexai=case.vertexai, api_key="none", base_url="http://127.0.0.1:9")
+    async with aiohttp.ClientSession(middlewares=(intercept,)) as session:
+        client: genai.Client = access.client(session, ssl.create_default_context())
+        stream = await client.aio.models.generate_content_stream(
+            model=case.request.model, contents=sdk_contents(case.contents), config=sdk_config(case.request)
+        )
+        with pytest.raises(Intercepted) as intercepted:
+            await anext(stream)
+    return json.loads(str(intercepted.value))
+
+
+def in_normal_form(body: Any) -> Any:  # noqa: ANN401 - JSON
+    """Return a body with keys in camelCase, base64 in one alphabet, and without empty strings inside contents.
+
+    In Google's JSON an absent string is an empty one. Texts and outputs are kept, where an empty one has a meaning.
+    """
+    normal = in_camel_case(body)
+    for content in normal["contents"]:
+        content["parts"] = [without_empty_strings(wire_in_normal_form(part)) for part in content["parts"]]
+    return normal
+
+
+def without_empty_strings(value: dict[str, Any]) -> dict[str, Any]:
+    """Return JSON without empty strings, except those that have a meaning."""
+    return {
+        key: item if key in ("args", "partMetadata") or not isinstance(item, dict) else without_empty_strings(item)
+        for key, item in value.items()
+        if item != "" or key in ("text", "output")
+    }
 
 
 @settings(max_examples=60)
-@given(request=REQUESTS, vertexai=st.booleans())
-def test_any_request_has_the_body_that_the_sdk_would_send(request: GenerateRequest, vertexai: bool) -> None:
-    by_sdk = asyncio.run(sent_by_the_sdk(request, vertexai=vertexai))
-    assert in_camel_case(by_sdk) == in_camel_case(json.loads(body_of(request)))
+@given(cases())
+def test_request_has_the_body_that_the_sdk_would_send(case: Case) -> None:
+    by_sdk = asyncio.run(body_of_the_sdk(case))
+    assert in_normal_form(json.loads(request_body(case.request))) == in_normal_form(by_sdk)

@@ -1,84 +1,165 @@
-"""What a request is set to, as it stands on the wire."""
+"""Settings, tools and functions of a request, as they stand on the wire."""
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import Any
 
 import pytest
+from pytest_django import Settings
 
-from chat.parts import Content, GenerateRequest, Part, PartKind, Role
+from chat.parts import JSON
 from chat.providers.base import InvalidRequest
-from chat.providers.gemini import GeminiProvider
-from chat.providers.gemini_wire import STAND_IN_SIGNATURE
-from tests.chat.providers.camel import in_camel_case
-from tests.chat.providers.conftest import REQUEST, Serve, all_of
-from tests.chat.providers.raw_server import events
+from chat.providers.gemini.codec import request_body
+from chat.providers.gemini.provider import GeminiProvider
+from chat.providers.requests import (
+    CODE_EXECUTION,
+    URL_CONTEXT,
+    WEB_SEARCH,
+    BuiltInTool,
+    FunctionTool,
+    Thinking,
+    ThinkingLevel,
+    ToolChoice,
+)
+from tests.chat.providers.conftest import REQUEST, Serve, read_all
+from tests.chat.providers.raw_server import answer_with_events
 
-TOLD = {"thinkingConfig": {"includeThoughts": True}}
+THOUGHTS = {"thinkingConfig": {"includeThoughts": True}}
 IMAGES = {"responseModalities": ["TEXT", "IMAGE"]}
+CODE, SEARCH, PAGES = BuiltInTool(CODE_EXECUTION), BuiltInTool(WEB_SEARCH), BuiltInTool(URL_CONTEXT)
 
-SET_TO: list[tuple[dict[str, Any], dict[str, Any], list[dict[str, Any]] | None]] = [
-    ({}, TOLD, None),
-    ({"include_thoughts": False}, {}, None),
-    ({"code_execution": True}, TOLD, [{"codeExecution": {}}]),
-    ({"google_search": True}, TOLD, [{"googleSearch": {}}]),
-    ({"url_context": True}, TOLD, [{"urlContext": {}}]),
+SCHEMA: dict[str, JSON] = {"type": "object", "properties": {"snake_case": {"type": "string"}}}
+FUNCTION = FunctionTool("run_python", "Run code.", SCHEMA)
+WITHOUT_PARAMETERS = FunctionTool("list-files_2", "List files.")
+DECLARATIONS = [
+    {"name": "run_python", "description": "Run code.", "parametersJsonSchema": SCHEMA},
+    {"name": "list-files_2", "description": "List files."},
+]
+
+GENERATION: list[tuple[dict[str, Any], dict[str, Any]]] = [
+    ({}, THOUGHTS),
+    ({"thinking": Thinking(include_thoughts=False)}, {}),
     (
-        {"code_execution": True, "google_search": True, "url_context": True},
-        TOLD,
-        [{"codeExecution": {}}, {"googleSearch": {}}, {"urlContext": {}}],
+        {"thinking": Thinking(ThinkingLevel.LOW)},
+        {"thinkingConfig": {"includeThoughts": True, "thinkingLevel": "LOW"}},
     ),
-    ({"thinking_level": "LOW"}, {"thinkingConfig": {"includeThoughts": True, "thinkingLevel": "LOW"}}, None),
-    ({"thinking_level": "XHIGH", "include_thoughts": False}, {"thinkingConfig": {"thinkingLevel": "XHIGH"}}, None),
-    ({"thinking_budget": -1}, {"thinkingConfig": {"includeThoughts": True, "thinkingBudget": -1}}, None),
-    ({"thinking_budget": 2048}, {"thinkingConfig": {"includeThoughts": True, "thinkingBudget": 2048}}, None),
-    ({"thinking_budget": 0}, {"thinkingConfig": {"thinkingBudget": 0}}, None),
-    ({"temperature": 0.0}, {**TOLD, "temperature": 0.0}, None),
-    ({"temperature": 1.5, "max_output_tokens": 100}, {**TOLD, "temperature": 1.5, "maxOutputTokens": 100}, None),
-    ({"image_output": True}, IMAGES, None),
     (
-        {"image_output": True, "thinking_level": "HIGH", "google_search": True},
+        {"thinking": Thinking(ThinkingLevel.XHIGH, include_thoughts=False)},
+        {"thinkingConfig": {"thinkingLevel": "XHIGH"}},
+    ),
+    (
+        {"thinking": Thinking(budget_tokens=-1)},
+        {"thinkingConfig": {"includeThoughts": True, "thinkingBudget": -1}},
+    ),
+    (
+        {"thinking": Thinking(budget_tokens=2048)},
+        {"thinkingConfig": {"includeThoughts": True, "thinkingBudget": 2048}},
+    ),
+    ({"thinking": Thinking(budget_tokens=0)}, {"thinkingConfig": {"thinkingBudget": 0}}),
+    ({"temperature": 0.0}, {**THOUGHTS, "temperature": 0.0}),
+    ({"temperature": 1.5, "max_output_tokens": 100}, {**THOUGHTS, "temperature": 1.5, "maxOutputTokens": 100}),
+    ({"image_output": True}, IMAGES),
+    (
+        {"image_output": True, "thinking": Thinking(ThinkingLevel.HIGH)},
         {**IMAGES, "thinkingConfig": {"thinkingLevel": "HIGH"}},
-        [{"googleSearch": {}}],
+    ),
+]
+
+TOOLS: list[tuple[dict[str, Any], dict[str, Any]]] = [
+    ({}, {}),
+    ({"tools": (CODE,)}, {"tools": [{"codeExecution": {}}]}),
+    ({"tools": (SEARCH,)}, {"tools": [{"googleSearch": {}}]}),
+    ({"tools": (PAGES,)}, {"tools": [{"urlContext": {}}]}),
+    (
+        {"tools": (CODE, SEARCH, PAGES)},
+        {"tools": [{"codeExecution": {}}, {"googleSearch": {}}, {"urlContext": {}}]},
+    ),
+    # The API refuses a choice where no functions are declared.
+    ({"tools": (CODE,), "tool_choice": ToolChoice.NONE}, {"tools": [{"codeExecution": {}}]}),
+    (
+        {"tools": (FUNCTION, WITHOUT_PARAMETERS)},
+        {
+            "tools": [{"functionDeclarations": DECLARATIONS}],
+            "toolConfig": {"functionCallingConfig": {"mode": "AUTO"}},
+        },
+    ),
+    (
+        {"tools": (FUNCTION,), "tool_choice": ToolChoice.NONE},
+        {
+            "tools": [{"functionDeclarations": DECLARATIONS[:1]}],
+            "toolConfig": {"functionCallingConfig": {"mode": "NONE"}},
+        },
+    ),
+    (
+        {"tools": (FUNCTION,), "tool_choice": ToolChoice.REQUIRED},
+        {
+            "tools": [{"functionDeclarations": DECLARATIONS[:1]}],
+            "toolConfig": {"functionCallingConfig": {"mode": "ANY"}},
+        },
+    ),
+    (
+        {"tools": (FUNCTION, CODE, SEARCH)},
+        {
+            "tools": [{"codeExecution": {}}, {"googleSearch": {}}, {"functionDeclarations": DECLARATIONS[:1]}],
+            "toolConfig": {
+                "functionCallingConfig": {"mode": "AUTO"},
+                "includeServerSideToolInvocations": True,
+            },
+        },
     ),
 ]
 
 
-@pytest.mark.parametrize(("fields", "generation", "tools"), SET_TO)
-async def test_request_says_what_is_set_and_no_more(
-    fields: dict[str, Any],
-    generation: dict[str, Any],
-    tools: list[dict[str, Any]] | None,
-    provider: GeminiProvider,
-    serve: Serve,
-) -> None:
-    async with serve(events({})) as server:
-        _, error = await all_of(provider, replace(REQUEST, **fields))
-    assert error is None
-    body = in_camel_case(server.exchanges[0].json)
-    assert body.pop("contents") == [{"role": "user", "parts": [{"text": "?"}]}]
-    assert body == {"generationConfig": generation} | ({"tools": tools} if tools else {})
+@pytest.mark.parametrize(("fields", "generation"), GENERATION)
+def test_generation_config_has_only_what_the_request_sets(fields: dict[str, Any], generation: dict[str, Any]) -> None:
+    assert json.loads(request_body(replace(REQUEST, **fields))) == {
+        "contents": [{"role": "user", "parts": [{"text": "?"}]}],
+        "generationConfig": generation,
+    }
+
+
+@pytest.mark.parametrize(("fields", "tools"), TOOLS)
+def test_tools_and_functions_of_a_request(fields: dict[str, Any], tools: dict[str, Any]) -> None:
+    body = json.loads(request_body(replace(REQUEST, **fields)))
+    assert {key: body[key] for key in body if key in ("tools", "toolConfig")} == tools
 
 
 @pytest.mark.parametrize("budget", [0, -1, 100])
 async def test_thinking_level_beside_a_budget_is_refused_before_sending(
-    budget: int, provider: GeminiProvider, serve: Serve
+    budget: int, reader: str, provider: GeminiProvider, serve: Serve
 ) -> None:
-    async with serve(events({})) as server:
-        _, error = await all_of(provider, replace(REQUEST, thinking_level="LOW", thinking_budget=budget))
-    assert type(error) is InvalidRequest
+    async with serve(answer_with_events({})) as server:
+        thinking = Thinking(ThinkingLevel.LOW, budget)
+        received, error = await read_all(provider, replace(REQUEST, thinking=thinking))
+    assert (received, type(error)) == ([], InvalidRequest)
+    assert error is not None
     assert "together" in error.detail
     assert server.exchanges == []
 
 
-async def test_stand_in_signature_reads_on_the_wire_as_documented(provider: GeminiProvider, serve: Serve) -> None:
-    parts = (
-        Part(PartKind.EXECUTABLE_CODE, text="1", language="PYTHON", thought_signature=STAND_IN_SIGNATURE),
-        Part(PartKind.FUNCTION_CALL, fields={"name": "f"}, thought_signature=STAND_IN_SIGNATURE),
-    )
-    request = GenerateRequest("m", (*REQUEST.contents, Content(Role.MODEL, parts), *REQUEST.contents))
-    async with serve(events({})) as server:
-        await all_of(provider, request)
-    sent = server.exchanges[0].json["contents"][1]["parts"]
-    assert [part["thoughtSignature"] for part in sent] == ["skip_thought_signature_validator"] * 2
+@pytest.mark.parametrize(
+    ("model", "is_combined"),
+    [
+        ("gemini-2.5-flash", False),
+        ("gemini-2.0-flash", False),
+        ("gemini-3-flash-preview", True),
+        ("gemini-3.6-flash", True),
+        ("gemini-4-argon", True),
+        ("gemini-10-pro", True),
+        ("gemini-flash-latest", True),
+        ("gemini-flash-lite-latest", True),
+        ("gemini-pro-latest", True),
+        ("plotline-demo", True),
+        ("gemma-3-27b-it", False),
+    ],
+)
+def test_functions_beside_built_in_tools_need_gemini_3_on_the_developer_api(
+    model: str, is_combined: bool, provider: GeminiProvider, settings: Settings
+) -> None:
+    capabilities = provider.capabilities(model)
+    assert (capabilities.functions, capabilities.functions_beside_built_in) == (True, is_combined)
+    settings.GOOGLE_GENAI_USE_VERTEXAI = True
+    capabilities = provider.capabilities(model)
+    assert (capabilities.functions, capabilities.functions_beside_built_in) == (True, False)

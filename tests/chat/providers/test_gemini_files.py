@@ -1,10 +1,9 @@
-"""Files that Gemini keeps: how they get there, until when, and what goes wrong."""
+"""Files that Gemini stores: how they are uploaded, when they expire, and what can fail."""
 
 from __future__ import annotations
 
 import asyncio
 import json
-import time
 from collections.abc import AsyncGenerator, Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -12,8 +11,7 @@ from typing import Any
 import pytest
 from pytest_django import Settings
 
-from chat.parts import Content, GenerateRequest, Part, PartKind, Role
-from chat.providers import gemini
+from chat.parts import FileData, Role, Text
 from chat.providers.base import (
     FileGone,
     InvalidRequest,
@@ -23,9 +21,11 @@ from chat.providers.base import (
     Stalled,
     Unreachable,
 )
-from chat.providers.gemini import GeminiProvider
-from tests.chat.providers.conftest import REQUEST, Serve, all_of, parts_of
-from tests.chat.providers.raw_server import Answer, Exchange, failing
+from chat.providers.gemini import files
+from chat.providers.gemini.provider import GeminiProvider
+from chat.providers.requests import CODE_EXECUTION, BuiltInTool, Content, GenerateRequest
+from tests.chat.providers.conftest import REQUEST, Serve, parts_of, read_all, texts_of
+from tests.chat.providers.raw_server import WAIT_LIMIT_S, Answer, Exchange, answer_with_error, never_answer
 from tests.emulator_server import running_emulator
 
 KEY = "AIzaSyTheKeyOfThisTestThatNobodyMaySee"
@@ -33,106 +33,106 @@ KEY = "AIzaSyTheKeyOfThisTestThatNobodyMaySee"
 
 @pytest.fixture(scope="module")
 def emulator_url() -> Iterator[str]:
-    """An emulator of these tests' own: its files are theirs."""
+    """An emulator whose files belong to these tests alone."""
     with running_emulator() as url:
         yield url
 
 
 @pytest.fixture
 async def emulated(emulator_url: str, settings: Settings, provider: GeminiProvider) -> AsyncGenerator[GeminiProvider]:
-    """The provider, pointed at the emulator."""
+    """The provider, with the emulator's address in the settings."""
     settings.GOOGLE_GEMINI_BASE_URL = emulator_url
     yield provider
     await provider.aclose()
 
 
-async def test_kept_file_is_there_until_it_expires(emulated: GeminiProvider) -> None:
-    kept = await emulated.keep_file(b"a,b\n1,2\n", mime_type="text/csv", name="größe 😀.csv")
-    assert kept.uri.startswith("http")
-    assert kept.mime_type == "text/csv"
-    assert kept.expires_at.utcoffset() == timedelta()
-    assert timedelta(hours=47) < kept.expires_at - datetime.now(UTC) <= timedelta(hours=48)
+async def test_stored_file_has_an_address_and_expires_after_48_hours(emulated: GeminiProvider) -> None:
+    stored = await emulated.upload_file(b"a,b\n1,2\n", mime_type="text/csv", name="größe 😀.csv")
+    assert stored.uri.startswith("http")
+    assert stored.mime_type == "text/csv"
+    assert stored.expires_at.utcoffset() == timedelta()
+    assert timedelta(hours=47) < stored.expires_at - datetime.now(UTC) <= timedelta(hours=48)
 
 
-async def test_kept_file_is_read_by_the_model(emulated: GeminiProvider) -> None:
-    kept = await emulated.keep_file(b"city,temp\nOslo,3\nRome,19\n", mime_type="text/csv", name="cities.csv")
-    file = Part(PartKind.FILE_DATA, mime_type=kept.mime_type, fields={"fileUri": kept.uri})
-    asked = Content(Role.USER, (file, Part(PartKind.TEXT, text="Describe the attached file.")))
-    received, error = await all_of(emulated, GenerateRequest("plotline-demo", (asked,), code_execution=True))
+async def test_model_reads_a_stored_file(emulated: GeminiProvider) -> None:
+    stored = await emulated.upload_file(b"city,temp\nOslo,3\nRome,19\n", mime_type="text/csv", name="cities.csv")
+    question = Content(Role.USER, (FileData(stored.uri, stored.mime_type), Text("Describe the attached file.")))
+    request = GenerateRequest("plotline-demo", (question,), tools=(BuiltInTool(CODE_EXECUTION),))
+    received, error = await read_all(emulated, request)
     assert error is None
-    said = "".join(part.text or "" for part in parts_of(received))
-    assert "Oslo" in said or "city" in said
+    answer = "".join(texts_of(received))
+    assert "Oslo" in answer or "city" in answer
 
 
-async def test_large_file_is_kept_whole(emulated: GeminiProvider, emulator_url: str) -> None:
-    # More than the 8 MB that the SDK sends at once.
+async def test_large_file_is_stored_whole(emulated: GeminiProvider, emulator_url: str) -> None:
+    # More than the 8 MB that the SDK sends in one request.
     data = bytes(range(256)) * 40_000
-    kept = await emulated.keep_file(data, mime_type="application/pdf", name="large.pdf")
+    stored = await emulated.upload_file(data, mime_type="application/pdf", name="large.pdf")
     async with emulated._clients.use() as client:
-        file = await client.aio.files.get(name="files/" + kept.uri.rpartition("/")[2])
+        file = await client.aio.files.get(name="files/" + stored.uri.rpartition("/")[2])
     assert (file.size_bytes, file.display_name) == (len(data), "large.pdf")
 
 
-async def test_file_that_is_gone_says_so(emulated: GeminiProvider, emulator_url: str) -> None:
+async def test_file_that_does_not_exist_is_gone(emulated: GeminiProvider, emulator_url: str) -> None:
     with pytest.raises(FileGone):
         async with emulated._clients.use() as client:
             await client.aio.files.get(name="files/absent")
 
 
-def uploading(*states: dict[str, Any]) -> Answer:
-    """Answer an upload, and each later question for the file with the next of these states, the last for ever."""
-    left = list(states)
+def answer_upload(*states: dict[str, Any]) -> Answer:
+    """Answer an upload, and each later request for the file with the next of these states. The last one stays."""
+    remaining = list(states)
 
     async def answer(exchange: Exchange) -> None:
-        told = left.pop(0) if len(left) > 1 else left[0]
+        state = remaining.pop(0) if len(remaining) > 1 else remaining[0]
         file = {"name": "files/a", "uri": "https://files.test/a", "expirationTime": "2030-01-02T03:04:05.678901234Z"}
         if exchange.headers.get("x-goog-upload-command") == "start":
-            left.insert(0, told)
+            remaining.insert(0, state)
             exchange.head(headers={"X-Goog-Upload-URL": "https://upload.test/upload/v1beta/files?upload_id=1"})
         elif exchange.headers.get("x-goog-upload-command"):
             exchange.head(content_type="application/json", headers={"X-Goog-Upload-Status": "final"})
-            exchange.send(json.dumps({"file": file | told}).encode())
+            exchange.send(json.dumps({"file": file | state}).encode())
         else:
             exchange.head(content_type="application/json")
-            exchange.send(json.dumps(file | told).encode())
+            exchange.send(json.dumps(file | state).encode())
         exchange.end()
 
     return answer
 
 
 async def test_upload_goes_to_the_address_of_the_settings(provider: GeminiProvider, serve: Serve) -> None:
-    async with serve(uploading({"state": "ACTIVE"})) as server:
-        kept = await provider.keep_file(b"x" * 1000, mime_type="text/plain", name="a.txt")
+    async with serve(answer_upload({"state": "ACTIVE"})) as server:
+        stored = await provider.upload_file(b"x" * 1000, mime_type="text/plain", name="a.txt")
     started, sent = server.exchanges
     assert started.path == "/upload/v1beta/files"
     assert started.json == {"file": {"display_name": "a.txt", "mime_type": "text/plain", "size_bytes": 1000}}
     assert (sent.path, sent.body) == ("/upload/v1beta/files?upload_id=1", b"x" * 1000)
-    assert kept.expires_at == datetime(2030, 1, 2, 3, 4, 5, 678901, tzinfo=UTC)
+    assert stored.expires_at == datetime(2030, 1, 2, 3, 4, 5, 678901, tzinfo=UTC)
 
 
-async def test_file_is_waited_for(provider: GeminiProvider, serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gemini, "POLL_S", 0.01)
+async def test_upload_waits_until_the_file_can_be_used(
+    provider: GeminiProvider, serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "POLL_INTERVAL_S", 0.01)
     states = [{"state": "PROCESSING"}, {"state": "PROCESSING"}, {"state": "PROCESSING"}, {"state": "ACTIVE"}]
-    async with serve(uploading(*states)) as server:
-        kept = await provider.keep_file(b"x", mime_type="text/plain", name="a.txt")
-    assert kept.uri == "https://files.test/a"
+    async with serve(answer_upload(*states)) as server:
+        stored = await provider.upload_file(b"x", mime_type="text/plain", name="a.txt")
+    assert stored.uri == "https://files.test/a"
     assert [exchange.path for exchange in server.exchanges[2:]] == ["/v1beta/files/a"] * 3
 
 
-async def test_file_that_is_never_ready_is_not_waited_for_long(
+async def test_file_that_is_never_ready_is_given_up(
     provider: GeminiProvider, serve: Serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(gemini, "POLL_S", 0.01)
-    monkeypatch.setattr(gemini, "KEEP_LIMIT_S", 0.2)
-    began_at = time.monotonic()
-    async with serve(uploading({"state": "PROCESSING"})):
+    monkeypatch.setattr(files, "POLL_INTERVAL_S", 0.01)
+    monkeypatch.setattr(files, "UPLOAD_LIMIT_S", 0.2)
+    async with serve(answer_upload({"state": "PROCESSING"})):
         with pytest.raises(Stalled):
-            await provider.keep_file(b"x", mime_type="text/plain", name="a.txt")
-    assert time.monotonic() - began_at < 2
+            await asyncio.wait_for(provider.upload_file(b"x", mime_type="text/plain", name="a.txt"), WAIT_LIMIT_S)
 
 
 @pytest.mark.parametrize(
-    ("state", "kind"),
+    ("state", "expected"),
     [
         ({"state": "FAILED", "error": {"code": 3, "message": "not a film"}}, InvalidRequest),
         ({"state": "FAILED"}, InvalidRequest),
@@ -141,22 +141,24 @@ async def test_file_that_is_never_ready_is_not_waited_for_long(
         ({"state": "ACTIVE", "uri": ""}, MalformedResponse),
     ],
 )
-async def test_file_that_cannot_be_kept_is_an_error(
-    state: dict[str, Any], kind: type[ProviderError], provider: GeminiProvider, serve: Serve
+async def test_file_that_cannot_be_stored_is_an_error(
+    state: dict[str, Any], expected: type[ProviderError], provider: GeminiProvider, serve: Serve
 ) -> None:
-    async with serve(uploading(state)):
-        with pytest.raises(kind):
-            await provider.keep_file(b"x", mime_type="text/plain", name="a.txt")
+    async with serve(answer_upload(state)):
+        with pytest.raises(expected):
+            await provider.upload_file(b"x", mime_type="text/plain", name="a.txt")
 
 
-async def test_refused_upload_is_an_error_that_does_not_tell_the_key(
+async def test_error_of_a_refused_upload_does_not_show_the_key(
     provider: GeminiProvider, serve: Serve, settings: Settings
 ) -> None:
     settings.GEMINI_EMULATED = False
     settings.GEMINI_API_KEY = KEY
-    async with serve(failing(429, json.dumps({"error": {"code": 429, "message": f"slow down, {KEY}"}}).encode())):
+    async with serve(
+        answer_with_error(429, json.dumps({"error": {"code": 429, "message": f"slow down, {KEY}"}}).encode())
+    ):
         with pytest.raises(RateLimited) as caught:
-            await provider.keep_file(b"x", mime_type="text/plain", name="a.txt")
+            await provider.upload_file(b"x", mime_type="text/plain", name="a.txt")
     assert KEY not in repr(caught.value) + caught.value.detail
 
 
@@ -166,23 +168,20 @@ async def test_upload_that_breaks_is_unreachable(provider: GeminiProvider, serve
 
     async with serve(answer):
         with pytest.raises(Unreachable):
-            await provider.keep_file(b"x", mime_type="text/plain", name="a.txt")
+            await provider.upload_file(b"x", mime_type="text/plain", name="a.txt")
 
 
-async def test_cancelled_upload_closes_its_request(provider: GeminiProvider, serve: Serve) -> None:
-    async def answer(exchange: Exchange) -> None:
-        await asyncio.sleep(60)
-
-    async with serve(answer) as server:
-        task = asyncio.create_task(provider.keep_file(b"x", mime_type="text/plain", name="a.txt"))
-        await asyncio.sleep(0.1)
+async def test_cancelling_an_upload_closes_its_request(provider: GeminiProvider, serve: Serve) -> None:
+    async with serve(never_answer) as server:
+        task = asyncio.create_task(provider.upload_file(b"x", mime_type="text/plain", name="a.txt"))
+        exchange = await server.next_request()
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-        await asyncio.wait_for(server.exchanges[0].closed.wait(), 0.5)
+        await exchange.wait_until_closed()
 
 
-def test_account_is_another_for_another_key_or_address_and_tells_neither(
+def test_account_differs_for_each_key_and_address_and_shows_neither(
     provider: GeminiProvider, settings: Settings
 ) -> None:
     settings.GEMINI_EMULATED = False
@@ -202,17 +201,17 @@ def test_account_is_another_for_another_key_or_address_and_tells_neither(
         assert int(account, 16)
 
 
-async def test_vertex_generates_but_keeps_no_files(
+async def test_vertex_generates_but_stores_no_files(
     emulated: GeminiProvider, settings: Settings, emulator_url: str
 ) -> None:
-    assert emulated.keeps_files
+    assert emulated.capabilities(REQUEST.model).stores_files
     settings.GOOGLE_GENAI_USE_VERTEXAI = True
     settings.GEMINI_EMULATED = False
     settings.GEMINI_API_KEY = "a-key"
     settings.GEMINI_API_VERSION = "v1beta1"
-    assert not emulated.keeps_files
-    received, error = await all_of(emulated, REQUEST, model="plotline-demo")
+    assert not emulated.capabilities(REQUEST.model).stores_files
+    received, error = await read_all(emulated, REQUEST, model="plotline-demo")
     assert error is None
     assert parts_of(received)
     with pytest.raises(InvalidRequest):
-        await emulated.keep_file(b"x", mime_type="text/plain", name="a.txt")
+        await emulated.upload_file(b"x", mime_type="text/plain", name="a.txt")

@@ -8,14 +8,14 @@ import json
 import pytest
 from pytest_django import Settings
 
-from chat.providers import gemini
 from chat.providers.base import ListedModel, MalformedResponse, Stalled, Unauthorised
-from chat.providers.gemini import GeminiProvider
+from chat.providers.gemini import files
+from chat.providers.gemini.provider import GeminiProvider
 from tests.chat.providers.conftest import Serve
-from tests.chat.providers.raw_server import Answer, Exchange, failing
+from tests.chat.providers.raw_server import WAIT_LIMIT_S, Answer, Exchange, answer_with_error
 from tests.emulator_server import running_emulator
 
-CHATS = {
+GENERATES = {
     "name": "models/gemini-x",
     "displayName": "Gemini X",
     "description": "Answers.",
@@ -24,11 +24,11 @@ CHATS = {
     "supportedGenerationMethods": ["generateContent", "countTokens"],
 }
 EMBEDS = {"name": "models/embedding", "supportedGenerationMethods": ["embedContent"]}
-BARE = {"name": "models/gemini-y", "supportedGenerationMethods": ["generateContent"]}
+WITHOUT_LIMITS = {"name": "models/gemini-y", "supportedGenerationMethods": ["generateContent"]}
 
 
-def pages(*bodies: object) -> Answer:
-    """Answer the first question with the first body, and each next page's token with its own."""
+def answer_with_pages(*bodies: object) -> Answer:
+    """Answer with the first body. The token of a later page is its index."""
 
     async def answer(exchange: Exchange) -> None:
         _, _, token = exchange.path.partition("pageToken=")
@@ -39,9 +39,10 @@ def pages(*bodies: object) -> Answer:
     return answer
 
 
-async def test_models_that_generate_are_listed_over_all_pages(provider: GeminiProvider, serve: Serve) -> None:
-    first = {"models": [CHATS, EMBEDS], "nextPageToken": "1"}
-    async with serve(pages(first, {"models": [], "nextPageToken": "2"}, {"models": [BARE]})) as server:
+async def test_models_that_generate_are_listed_from_all_pages(provider: GeminiProvider, serve: Serve) -> None:
+    first = {"models": [GENERATES, EMBEDS], "nextPageToken": "1"}
+    second = {"models": [], "nextPageToken": "2"}
+    async with serve(answer_with_pages(first, second, {"models": [WITHOUT_LIMITS]})) as server:
         listed = await provider.list_models()
     assert listed == [
         ListedModel("gemini-x", "Gemini X", "Answers.", 1_048_576, 65_536),
@@ -50,7 +51,7 @@ async def test_models_that_generate_are_listed_over_all_pages(provider: GeminiPr
     assert server.exchanges[0].path.partition("?")[0] == "/v1beta/models"
 
 
-async def test_vertex_lists_its_models_without_their_publisher(
+async def test_models_of_vertex_are_listed_without_their_publisher(
     provider: GeminiProvider, serve: Serve, settings: Settings
 ) -> None:
     settings.GOOGLE_GENAI_USE_VERTEXAI = True
@@ -58,30 +59,30 @@ async def test_vertex_lists_its_models_without_their_publisher(
     settings.GEMINI_API_KEY = "a-key"
     settings.GEMINI_API_VERSION = "v1beta1"
     body = {"publisherModels": [{"name": "publishers/google/models/gemini-x", "versionId": "1"}]}
-    async with serve(pages(body)) as server:
+    async with serve(answer_with_pages(body)) as server:
         assert await provider.list_models() == [ListedModel("gemini-x", "gemini-x", "", None, None)]
     assert server.exchanges[0].path.partition("?")[0] == "/v1beta1/publishers/google/models"
 
 
-async def test_empty_list_is_no_error(provider: GeminiProvider, serve: Serve) -> None:
-    async with serve(pages({})):
+async def test_empty_list_is_not_an_error(provider: GeminiProvider, serve: Serve) -> None:
+    async with serve(answer_with_pages({})):
         assert await provider.list_models() == []
 
 
-async def test_list_without_an_end_is_given_up(
+async def test_list_that_does_not_end_is_given_up(
     provider: GeminiProvider, serve: Serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(gemini, "LIST_LIMIT_S", 0.2)
-    async with serve(pages({"models": [EMBEDS], "nextPageToken": "0"})):
+    monkeypatch.setattr(files, "LIST_LIMIT_S", 0.2)
+    async with serve(answer_with_pages({"models": [EMBEDS], "nextPageToken": "0"})):
         with pytest.raises(Stalled):
-            await asyncio.wait_for(provider.list_models(), 5)
+            await asyncio.wait_for(provider.list_models(), WAIT_LIMIT_S)
 
 
-async def test_failures_are_told(provider: GeminiProvider, serve: Serve) -> None:
-    async with serve(failing(403, b'{"error": {"code": 403, "message": "no"}}')) as server:
+async def test_failures_are_provider_errors(provider: GeminiProvider, serve: Serve) -> None:
+    async with serve(answer_with_error(403, b'{"error": {"code": 403, "message": "no"}}')) as server:
         with pytest.raises(Unauthorised):
             await provider.list_models()
-        server.answer = pages("nonsense")
+        server.answer = answer_with_pages("nonsense")
         with pytest.raises(MalformedResponse):
             await provider.list_models()
 

@@ -1,4 +1,7 @@
-"""Every recording, through the real SDK over a real socket, says what its raw JSON says."""
+"""Each recorded response is read as its raw JSON says, and its parts go back as they were received.
+
+`tests.recordings` says which responses these are. What is expected is read from their JSON, without the provider.
+"""
 
 from __future__ import annotations
 
@@ -6,228 +9,196 @@ import json
 import random
 from collections.abc import Iterator
 from itertools import accumulate
-from typing import Any
 
 import pytest
-from pytest_django import Settings
 
-from chat.parts import (
-    JSON,
-    Content,
-    FinishReported,
-    GenerateRequest,
-    MetadataReported,
-    PartKind,
-    PromptBlocked,
-    ResponseDescribed,
-    Role,
-    UsageReported,
+from chat.parts import Role
+from chat.providers.base import (
+    InvalidRequest,
+    ModelNotFound,
+    Overloaded,
+    ProviderError,
+    RateLimited,
+    Unauthorised,
 )
-from chat.providers.base import InvalidRequest, ModelNotFound, Overloaded, ProviderError, RateLimited, Unauthorised
-from chat.providers.gemini import GeminiProvider
-from tests.chat.providers.camel import in_camel_case
-from tests.chat.providers.conftest import REQUEST, Serve, all_of, parts_of
-from tests.chat.providers.raw_server import Answer, Exchange, events, failing, whole
-from tests.chat.providers.recordings import WHY_NOT, Recording, events_in, part_from, raw_parts, recording, recordings
+from chat.providers.gemini.codec import request_body
+from chat.providers.gemini.provider import GeminiProvider
+from chat.providers.requests import Content, GenerateRequest
+from chat.stream_events import Finish, Finished, MetadataReported, ResponseIdentified, UsageReported
+from tests.chat.providers.conftest import REQUEST, Serve, parts_of, read_all, texts_of
+from tests.chat.providers.damage import damage_body
+from tests.chat.providers.normal_form import part_as_sent_back, parts_as_read_by, wire_in_normal_form
+from tests.chat.providers.raw_server import Answer, Exchange, answer_with_body, answer_with_error
+from tests.recordings import Recording, events_in, part_from, raw_parts, recording, recordings
 
-every_answer = pytest.mark.parametrize(
-    "recorded",
-    [pytest.param(one, id=one.name) for one in recordings() if one.http_status == 200]
-    or [pytest.param(None, marks=pytest.mark.skip(reason=WHY_NOT))],
+ANSWERS = [one for one in recordings() if one.http_status == 200]
+ERRORS = [one for one in recordings() if one.http_status != 200]
+SMALL_BYTES = 20_000
+"""Responses up to this size are cut and changed in many places."""
+
+each_answer = pytest.mark.parametrize("recorded", ANSWERS, ids=lambda one: one.name)
+each_small_answer = pytest.mark.parametrize(
+    "recorded", [one for one in ANSWERS if len(one.body) < SMALL_BYTES], ids=lambda one: one.name
 )
-needs_recordings = pytest.mark.skipif(not recordings(), reason=WHY_NOT)
+each_error = pytest.mark.parametrize("recorded", ERRORS, ids=lambda one: one.name)
 
-
-@needs_recordings
-def test_all_recordings_are_found() -> None:
-    assert len(recordings()) >= 69
-
-
-@every_answer
-async def test_recorded_answer_arrives_as_it_was_sent(
-    recorded: Recording, provider: GeminiProvider, serve: Serve
-) -> None:
-    async with serve(whole(recorded.body)):
-        received, error = await all_of(provider)
-    assert parts_of(received) == recorded.parts
-    usages = [event.usage for event in received if isinstance(event, UsageReported)]
-    assert (usages[-1] if usages else None) == recorded.usage
-    assert [event.reason for event in received if isinstance(event, FinishReported)] == recorded.finish_reasons
-    assert (error is not None) == (recorded.error is not None)
-
-
-@every_answer
-async def test_recorded_metadata_arrives_under_its_wire_names(
-    recorded: Recording, provider: GeminiProvider, serve: Serve
-) -> None:
-    said = [named for event in recorded.events for named in _metadata(event)]
-    async with serve(whole(recorded.body)):
-        received, _ = await all_of(provider)
-    assert [(event.name, event.value) for event in received if isinstance(event, MetadataReported)] == said
-    described = {
-        (event.get("responseId", ""), event.get("modelVersion", ""))
-        for event in recorded.events
-        if "responseId" in event or "modelVersion" in event
-    }
-    assert [
-        (event.response_id, event.model_version) for event in received if isinstance(event, ResponseDescribed)
-    ] == list(described)
-
-
-@every_answer
-# Of aiohttp's, about a megabyte that is sent in one piece.
-@pytest.mark.filterwarnings("ignore:Sending a large body directly with raw bytes:ResourceWarning")
-async def test_recorded_parts_go_back_as_they_came(
-    recorded: Recording, provider: GeminiProvider, serve: Serve, settings: Settings
-) -> None:
-    # Each API refuses, in the SDK already, parts that only the other one makes.
-    settings.GOOGLE_GENAI_USE_VERTEXAI = "vertex" in recorded.name
-    async with serve(whole(recorded.body)) as server:
-        received, _ = await all_of(provider)
-        server.answer = events({})
-        history = (*REQUEST.contents, Content(Role.MODEL, tuple(parts_of(received))), *REQUEST.contents)
-        _, error = await all_of(provider, GenerateRequest("gemini-test", history))
-    assert error is None
-    sent = server.exchanges[1].json["contents"]
-    expected = [part for part in recorded.parts if part.kind is not PartKind.THOUGHT]
-    model = [content["parts"] for content in sent if content["role"] == "model"]
-    assert [part_from(in_camel_case(part)) for part in (model[0] if model else [])] == expected
-
-
-@needs_recordings
-@pytest.mark.parametrize(
-    ("name", "kind"),
-    [
-        ("error-400-auth-rejection", Unauthorised),
-        ("error-400-bad-api-key", Unauthorised),
-        ("error-400-minimal", InvalidRequest),
-        ("error-404-streaming", ModelNotFound),
-        ("error-404-unknown-model", ModelNotFound),
-        ("error-429-retry-info", RateLimited),
-    ],
-)
-async def test_recorded_http_error_is_one_of_ours(
-    name: str, kind: type[ProviderError], provider: GeminiProvider, serve: Serve
-) -> None:
-    recorded = recording(name)
-    assert recorded.error is not None
-    for body in (recorded.body, b"[" + recorded.body + b"]"):
-        async with serve(failing(recorded.http_status, body)):
-            received, error = await all_of(provider)
-        assert error is not None
-        assert (received, type(error)) == ([], kind)
-        assert recorded.error["message"] in error.detail
-        assert error.retry_after_s == (34.4 if kind is RateLimited else None)
-
-
-@needs_recordings
-async def test_error_in_the_middle_of_a_stream_comes_after_the_parts(provider: GeminiProvider, serve: Serve) -> None:
-    async with serve(whole(recording("MOCK-error-mid-stream").body)):
-        received, error = await all_of(provider)
-    assert [part.text for part in parts_of(received)] == ["First ", "Second "]
-    assert isinstance(error, Overloaded)
-    assert "The operation was cancelled." in error.detail
-
-
-@needs_recordings
-async def test_blocked_prompt_is_told(provider: GeminiProvider, serve: Serve) -> None:
-    async with serve(whole(recording("promptblock-stream-safety").body)):
-        received, error = await all_of(provider)
-    assert error is None
-    assert [event.reason for event in received if isinstance(event, PromptBlocked)] == ["SAFETY"]
-
-
-@needs_recordings
-@pytest.mark.parametrize("name", ["codeexec-stream-gemini3flash-real-signatures", "thoughts-stream-25pro"])
-async def test_stream_cut_anywhere_keeps_every_event_before_the_cut(
-    name: str, provider: GeminiProvider, serve: Serve
-) -> None:
-    recorded = recording(name)
-    blocks = events_in(recorded.body)
-    ends = list(accumulate(len(block) for block in blocks[: len(recorded.events)]))
-    async with serve(whole(b"")) as server:
-        for count, offset in enumerate(random.Random(name).sample(range(len(recorded.body) + 1), 40)):
-            server.answer = _cut(recorded.body[:offset], ends_well=bool(count % 2))
-            received, _ = await all_of(provider)
-            got = parts_of(received)
-            complete = sum(end <= offset for end in ends)
-            least = [part_from(json) for event in recorded.events[:complete] for json in raw_parts(event)]
-            assert got[: len(least)] == least, offset
-            assert got == recorded.parts[: len(got)], offset
-
-
-@needs_recordings
-@pytest.mark.filterwarnings("ignore:.* is not a valid :UserWarning")
-async def test_mutated_stream_ends_or_fails_as_ours(provider: GeminiProvider, serve: Serve) -> None:
-    chance = random.Random("mutations")
-    streams = [one for one in recordings() if one.body.startswith(b"data: ") and len(one.body) < 20_000]
-    failures = 0
-    async with serve(whole(b"")) as server:
-        for _ in range(100):
-            server.answer = whole(_mutated(chance.choice(streams).body, chance))
-            _, error = await all_of(provider)
-            failures += error is not None
-    assert failures > 20
-
-
+ERROR_TYPES = {400: InvalidRequest, 401: Unauthorised, 403: Unauthorised, 404: ModelNotFound, 429: RateLimited}
 METADATA = ("safetyRatings", "citationMetadata", "groundingMetadata", "urlContextMetadata")
 
 
-def _metadata(event: dict[str, Any]) -> Iterator[tuple[str, JSON]]:
-    if "promptFeedback" in event:
-        yield "promptFeedback", event["promptFeedback"]
-    for candidate in event.get("candidates", []):
-        for name in METADATA:
-            if name in candidate:
-                value = candidate[name]
-                # The SDK gives citations the name they have on Vertex AI.
-                yield name, {"citations": value["citationSources"]} if "citationSources" in value else value
+# The SDK warns of values that its enumerations do not have, and keeps them.
+@pytest.mark.filterwarnings("ignore:.* is not a valid :UserWarning")
+@each_answer
+async def test_answer_is_read_as_its_raw_json_says(
+    recorded: Recording, reader: str, provider: GeminiProvider, serve: Serve
+) -> None:
+    async with serve(answer_with_body(recorded.body)):
+        received, error = await read_all(provider)
+    assert parts_as_read_by(reader, parts_of(received)) == parts_as_read_by(reader, recorded.parts)
+    reports = [event.usage for event in received if isinstance(event, UsageReported)]
+    assert (reports[-1] if reports else None) == recorded.usage
+    assert [event.reason for event in received if isinstance(event, Finished)] == recorded.finish_reasons
+    assert (error is not None) == (recorded.error is not None)
 
 
-def _cut(body: bytes, *, ends_well: bool) -> Answer:
+@each_answer
+async def test_metadata_and_identity_of_an_answer_are_reported(
+    recorded: Recording, provider: GeminiProvider, serve: Serve
+) -> None:
+    async with serve(answer_with_body(recorded.body)):
+        received, _ = await read_all(provider)
+    metadata = [event for event in received if isinstance(event, MetadataReported)]
+    assert metadata == list(metadata_in(recorded))
+    identities = [event for event in received if isinstance(event, ResponseIdentified)]
+    assert identities == list(identities_in(recorded))
+
+
+@each_answer
+def test_parts_of_an_answer_go_back_as_they_were_received(recorded: Recording) -> None:
+    history = (*REQUEST.contents, Content(Role.MODEL, tuple(recorded.parts)), *REQUEST.contents)
+    body = json.loads(request_body(GenerateRequest("gemini-test", history)))
+    sent = [part for content in body["contents"] if content["role"] == "model" for part in content["parts"]]
+    received = [part_as_sent_back(wire) for event in recorded.events for wire in raw_parts(event)]
+    expected = [wire for wire in received if wire is not None]
+    assert [wire_in_normal_form(wire) for wire in sent] == [wire_in_normal_form(wire) for wire in expected]
+
+
+@each_error
+async def test_http_error_has_the_type_message_and_delay_of_its_body(
+    recorded: Recording, reader: str, provider: GeminiProvider, serve: Serve
+) -> None:
+    assert recorded.error is not None
+    # Some of Google's servers wrap the object into a list.
+    for body in (recorded.body, b"[" + recorded.body + b"]"):
+        async with serve(answer_with_error(recorded.http_status, body)):
+            received, error = await read_all(provider)
+        assert error is not None
+        assert (received, type(error)) == ([], error_type_of(recorded))
+        assert recorded.error["message"] in error.detail
+        assert error.retry_after_s == delay_s_in(recorded)
+
+
+@pytest.mark.parametrize("name", ["error-in-stream", "error-in-stream-bare", "error-after-finish"])
+async def test_error_inside_a_stream_is_raised_after_the_parts_before_it(
+    name: str, reader: str, provider: GeminiProvider, serve: Serve
+) -> None:
+    recorded = recording(name)
+    assert recorded.error is not None
+    async with serve(answer_with_body(recorded.body)):
+        received, error = await read_all(provider)
+    assert texts_of(received) == [part.long_text for part in recorded.parts]
+    assert isinstance(error, Overloaded)
+    assert recorded.error["message"] in error.detail
+
+
+async def test_blocked_prompt_is_a_finish(reader: str, provider: GeminiProvider, serve: Serve) -> None:
+    async with serve(answer_with_body(recording("prompt-blocked").body)):
+        received, error = await read_all(provider)
+    assert error is None
+    [finished] = [event for event in received if isinstance(event, Finished)]
+    assert (finished.finish, finished.reason) == (Finish.PROHIBITED_CONTENT, "PROHIBITED_CONTENT")
+
+
+@each_small_answer
+async def test_stream_that_is_cut_keeps_every_event_before_the_cut(
+    recorded: Recording, provider: GeminiProvider, serve: Serve
+) -> None:
+    ends = list(accumulate(len(block) for block in events_in(recorded.body)[: len(recorded.events)]))
+    offsets = random.Random(recorded.name).sample(range(len(recorded.body)), 10)
+    async with serve(answer_with_body(b"")) as server:
+        for count, offset in enumerate(offsets):
+            server.answer = answer_with_piece(recorded.body[:offset], is_ended=bool(count % 2))
+            received, _ = await read_all(provider)
+            complete = sum(end <= offset for end in ends)
+            least = [part_from(wire) for event in recorded.events[:complete] for wire in raw_parts(event)]
+            read = parts_of(received)
+            assert read[: len(least)] == least, offset
+            assert read == recorded.parts[: len(read)], offset
+
+
+@pytest.mark.filterwarnings("ignore:.* is not a valid :UserWarning")
+@each_small_answer
+async def test_damaged_stream_ends_or_raises_a_provider_error(
+    recorded: Recording, reader: str, provider: GeminiProvider, serve: Serve
+) -> None:
+    chance = random.Random(recorded.name)
+    async with serve(answer_with_body(b"")) as server:
+        for _ in range(5):
+            server.answer = answer_with_body(damage_body(recorded.body, chance))
+            # It raises everything else.
+            await read_all(provider)
+
+
+def metadata_in(recorded: Recording) -> Iterator[MetadataReported]:
+    """Yield the metadata of a recording under their names in its JSON."""
+    for event in recorded.events:
+        if "promptFeedback" in event:
+            yield MetadataReported("promptFeedback", event["promptFeedback"])
+        for candidate in event.get("candidates", []):
+            for name in METADATA:
+                if name in candidate:
+                    yield MetadataReported(name, candidate[name])
+
+
+def identities_in(recorded: Recording) -> Iterator[ResponseIdentified]:
+    """Yield the identity of the response whenever it changes."""
+    last = ResponseIdentified("", "")
+    for event in recorded.events:
+        identity = ResponseIdentified(
+            event.get("responseId", last.response_id), event.get("modelVersion", last.model_version)
+        )
+        if identity != last:
+            yield identity
+        last = identity
+
+
+def error_type_of(recorded: Recording) -> type[ProviderError]:
+    """Return the expected type of an HTTP error."""
+    reasons = [detail.get("reason") for detail in details_in(recorded)]
+    return Unauthorised if "API_KEY_INVALID" in reasons else ERROR_TYPES[recorded.http_status]
+
+
+def delay_s_in(recorded: Recording) -> float | None:
+    """Return the delay that an error asks for, such as `"retryDelay": "34.4s"`."""
+    delays = [detail["retryDelay"] for detail in details_in(recorded) if "retryDelay" in detail]
+    return float(delays[0].removesuffix("s")) if delays else None
+
+
+def details_in(recorded: Recording) -> list[dict[str, str]]:
+    """Return the `details` of an error."""
+    details: list[dict[str, str]] = (recorded.error or {}).get("details", [])
+    return details
+
+
+def answer_with_piece(body: bytes, *, is_ended: bool) -> Answer:
+    """Answer with a piece of a body. `is_ended`: whether HTTP calls it the whole; else the connection breaks."""
+
     async def answer(exchange: Exchange) -> None:
         exchange.head()
         exchange.send(body)
-        if ends_well:
+        if is_ended:
             exchange.end()
         else:
             exchange.transport.close()
 
     return answer
-
-
-JSON_VALUES = (b"null", b"1", b"-1e999", b"[]", b"{}", b'"x"', b"true", b"[[]]", b'{"a":{}}', b"[null]", b"[1]")
-
-
-def _mutated(body: bytes, chance: random.Random) -> bytes:
-    """The stream with one thing wrong: a byte, a piece, or a JSON value of another type."""
-    place = chance.randrange(len(body))
-    length = chance.randrange(1, 30)
-    match chance.randrange(5):
-        case 0:
-            return body[:place] + bytes([chance.randrange(256)]) + body[place + 1 :]
-        case 1:
-            return body[:place] + body[place + length :]
-        case 2:
-            return body[:place] + body[place : place + length] * 2 + body[place + length :]
-        case _:
-            blocks = [block for block in events_in(body) if block.strip()]
-            index = chance.randrange(len(blocks))
-            try:
-                value = json.loads(blocks[index].removeprefix(b"data: "))
-            except ValueError:
-                return body[:place]
-            text = json.dumps(_with_other_type(value, chance)).encode().replace(b'"@"', chance.choice(JSON_VALUES))
-            blocks[index] = b"data: " + text + b"\r\n\r\n"
-            return b"".join(blocks)
-
-
-def _with_other_type(value: JSON, chance: random.Random) -> JSON:
-    """The value with one of its nodes, chosen by chance, replaced by `"@"`."""
-    if not isinstance(value, dict | list) or not value or chance.random() < 0.2:
-        return "@"
-    if isinstance(value, list):
-        index = chance.randrange(len(value))
-        return [*value[:index], _with_other_type(value[index], chance), *value[index + 1 :]]
-    key = chance.choice(list(value))
-    return {**value, key: _with_other_type(value[key], chance)}

@@ -1,139 +1,178 @@
-"""Whoever stops reading closes the upstream request, whatever the stream is doing at that moment."""
+"""A caller that stops reading closes the upstream request, and one that reads slowly makes the API wait."""
 
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Awaitable, Callable
+from contextlib import aclosing
+from typing import TypeAlias
 
 import pytest
 from pytest_django import Settings
 
-from chat.parts import StreamEvent
 from chat.providers.base import Stalled, Unreachable
-from chat.providers.gemini import GeminiProvider
-from tests.chat.providers.conftest import REQUEST, Serve, all_of, parts_of, text_event
-from tests.chat.providers.raw_server import Exchange, RawServer
+from chat.providers.gemini.provider import GeminiProvider
+from tests.chat.providers.conftest import REQUEST, Serve, parts_of, read_all, text_chunk, texts_of
+from tests.chat.providers.raw_server import WAIT_LIMIT_S, Exchange, RawServer, never_answer
 
-CLOSES_WITHIN_S = 0.5
-FLOOD_EVENTS = 200
+pytestmark = pytest.mark.usefixtures("reader")
+
+LARGE_CHUNKS = 1000
+LARGE_TEXT = "x" * 64 * 1024
+"""1000 chunks of this size are more than the buffers of the kernel, of aiohttp and of the SDK's reader hold."""
 
 
-async def trickle(exchange: Exchange) -> None:
-    """An event each 50 ms, for ever."""
+async def one_chunk(exchange: Exchange) -> None:
+    """Send one chunk, then nothing."""
     exchange.head()
-    while True:
-        exchange.event(text_event("more "))
-        await asyncio.sleep(0.05)
+    exchange.event(text_chunk("a"))
+    await never_answer(exchange)
 
 
-async def flood(exchange: Exchange) -> None:
-    """Far more at once than is read at once, then silence."""
+async def endless(exchange: Exchange) -> None:
+    """Send chunks as fast as they are read."""
     exchange.head()
-    for number in range(FLOOD_EVENTS * 3):
-        exchange.event(text_event(f"{number} "))
-    await asyncio.sleep(60)
+    while not exchange.closed.is_set():
+        await exchange.writable.wait()
+        exchange.event(text_chunk("a"))
+        # Lets the client read.
+        await asyncio.sleep(0)
 
 
-async def silence(exchange: Exchange) -> None:
-    """Headers, and nothing else."""
+async def head_only(exchange: Exchange) -> None:
+    """Send the headers, then nothing."""
     exchange.head()
-    await asyncio.sleep(60)
-
-
-async def deafness(exchange: Exchange) -> None:
-    """Not even headers."""
-    await asyncio.sleep(60)
-
-
-class Enough(Exception):
-    """What a caller raises that wants no more."""
+    await never_answer(exchange)
 
 
 async def cancel(provider: GeminiProvider) -> None:
-    task = asyncio.create_task(provider.generate(REQUEST, lambda _: None))
-    await asyncio.sleep(0.2)
+    """Cancel the task that reads, once it has received events."""
+    has_received = asyncio.Event()
+
+    async def read() -> None:
+        async for _ in provider.stream(REQUEST):
+            has_received.set()
+
+    task = asyncio.create_task(read())
+    await has_received.wait()
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
 
 
-async def refuse_the_first(provider: GeminiProvider) -> None:
-    def take(_: list[StreamEvent]) -> None:
-        raise Enough
+async def close(provider: GeminiProvider) -> None:
+    """Close the generator after its first events."""
+    stream = provider.stream(REQUEST)
+    await anext(stream)
+    await stream.aclose()
 
-    with pytest.raises(Enough):
-        await provider.generate(REQUEST, take)
 
+async def fail(provider: GeminiProvider) -> None:
+    """Raise in the loop over the events. The provider must not translate the error, which has a type of its own."""
 
-async def fail_as_the_sdk_would(provider: GeminiProvider) -> None:
-    def take(_: list[StreamEvent]) -> None:
-        raise ValueError("of the caller")
+    async def read() -> None:
+        async with aclosing(provider.stream(REQUEST)) as stream:
+            async for _ in stream:
+                raise ValueError("of the caller")
 
     with pytest.raises(ValueError, match="of the caller"):
-        await provider.generate(REQUEST, take)
+        await read()
 
 
-Stop = Callable[[GeminiProvider], Awaitable[None]]
+Stop: TypeAlias = Callable[[GeminiProvider], Awaitable[None]]
 
 
-async def assert_stops(provider: GeminiProvider, server: RawServer, stop: Stop) -> None:
-    before = asyncio.all_tasks()
-    await stop(provider)
-    stopped_at = time.monotonic()
-    exchange = server.exchanges[-1]
-    await asyncio.wait_for(exchange.closed.wait(), CLOSES_WITHIN_S)
-    assert exchange.closed_at - stopped_at < CLOSES_WITHIN_S
-    assert asyncio.all_tasks() - before - server.tasks == set()
+async def assert_closed(server: RawServer, tasks_before: set[asyncio.Task[object]]) -> None:
+    """Wait until the request is closed; no task of the provider may be left."""
+    await server.exchanges[-1].wait_until_closed()
+    assert asyncio.all_tasks() - tasks_before - server.tasks == set()
 
 
-@pytest.mark.parametrize("stop", [cancel, refuse_the_first, fail_as_the_sdk_would])
-@pytest.mark.parametrize("answer", [trickle, flood])
+@pytest.mark.parametrize("stop", [cancel, close, fail])
+@pytest.mark.parametrize("answer", [one_chunk, endless])
 async def test_stopping_closes_the_request(
     stop: Stop, answer: Callable[[Exchange], Awaitable[None]], provider: GeminiProvider, serve: Serve
 ) -> None:
     async with serve(answer) as server:
-        await assert_stops(provider, server, stop)
+        tasks = asyncio.all_tasks()
+        await asyncio.wait_for(stop(provider), WAIT_LIMIT_S)
+        await assert_closed(server, tasks)
 
 
-@pytest.mark.parametrize("answer", [silence, deafness])
-async def test_stopping_before_the_first_event_closes_the_request(
+@pytest.mark.parametrize("answer", [head_only, never_answer])
+async def test_cancelling_before_the_first_event_closes_the_request(
     answer: Callable[[Exchange], Awaitable[None]], provider: GeminiProvider, serve: Serve
 ) -> None:
     async with serve(answer) as server:
-        await assert_stops(provider, server, cancel)
+        tasks = asyncio.all_tasks()
+        task = asyncio.create_task(read_all(provider))
+        await server.next_request()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        await assert_closed(server, tasks)
 
 
-@pytest.mark.parametrize("answer", [silence, deafness])
-async def test_silence_is_a_stall(
+@pytest.mark.parametrize("answer", [head_only, never_answer])
+async def test_response_without_data_stalls(
     answer: Callable[[Exchange], Awaitable[None]], provider: GeminiProvider, serve: Serve, settings: Settings
 ) -> None:
-    settings.PROVIDER_IDLE_LIMIT_S = 1
+    settings.PROVIDER_IDLE_LIMIT_S = 0.2
     async with serve(answer) as server:
-        began_at = time.monotonic()
-        received, error = await all_of(provider)
-        assert 0.9 < time.monotonic() - began_at < 2
+        tasks = asyncio.all_tasks()
+        received, error = await asyncio.wait_for(read_all(provider), WAIT_LIMIT_S)
         assert (received, type(error)) == ([], Stalled)
-        await asyncio.wait_for(server.exchanges[0].closed.wait(), CLOSES_WITHIN_S)
+        await assert_closed(server, tasks)
 
 
-async def test_silence_after_parts_keeps_the_parts(provider: GeminiProvider, serve: Serve, settings: Settings) -> None:
-    settings.PROVIDER_IDLE_LIMIT_S = 0.3
-    async with serve(flood):
-        received, error = await all_of(provider)
-    assert len(parts_of(received)) == FLOOD_EVENTS * 3
+async def test_events_before_a_stall_are_kept(provider: GeminiProvider, serve: Serve, settings: Settings) -> None:
+    settings.PROVIDER_IDLE_LIMIT_S = 0.5
+    async with serve(one_chunk):
+        received, error = await asyncio.wait_for(read_all(provider), WAIT_LIMIT_S)
+    assert texts_of(received) == ["a"]
     assert isinstance(error, Stalled)
 
 
-async def test_break_of_the_connection_loses_nothing_that_came(provider: GeminiProvider, serve: Serve) -> None:
+async def test_events_before_a_break_of_the_connection_are_kept(provider: GeminiProvider, serve: Serve) -> None:
+    texts = [str(number) for number in range(30)]
+    all_are_read = asyncio.Event()
+
     async def answer(exchange: Exchange) -> None:
         exchange.head()
-        for number in range(30):
-            exchange.event(text_event(str(number)))
-            await asyncio.sleep(0.002)
+        for text in texts:
+            exchange.event(text_chunk(text))
+        await all_are_read.wait()
         exchange.transport.abort()
 
-    async with serve(answer):
-        received, error = await all_of(provider)
-    assert [part.text for part in parts_of(received)] == [str(number) for number in range(30)]
-    assert type(error) is Unreachable
+    received: list[str] = []
+    async with serve(answer), asyncio.timeout(WAIT_LIMIT_S):
+        stream = provider.stream(REQUEST)
+        while len(received) < len(texts):
+            received += texts_of(await anext(stream))
+        all_are_read.set()
+        with pytest.raises(Unreachable):
+            await anext(stream)
+    assert received == texts
+
+
+async def test_api_has_to_wait_for_a_caller_that_does_not_read(provider: GeminiProvider, serve: Serve) -> None:
+    is_blocked = asyncio.Event()
+
+    async def answer(exchange: Exchange) -> None:
+        exchange.head()
+        for _ in range(LARGE_CHUNKS):
+            if not exchange.writable.is_set():
+                is_blocked.set()
+            await exchange.writable.wait()
+            exchange.event(text_chunk(LARGE_TEXT))
+            await asyncio.sleep(0)
+
+    async with serve(answer) as server:
+        async with aclosing(provider.stream(REQUEST)) as stream:
+            assert parts_of(await anext(stream))
+            await asyncio.wait_for(is_blocked.wait(), WAIT_LIMIT_S)
+            # A provider that reads ahead without a limit would read all of it meanwhile.
+            for _ in range(20 * LARGE_CHUNKS):
+                await asyncio.sleep(0)
+            assert server.exchanges[0].sent_bytes < LARGE_CHUNKS * len(LARGE_TEXT)
+        await server.exchanges[0].wait_until_closed()

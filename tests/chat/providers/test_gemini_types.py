@@ -1,4 +1,4 @@
-"""Every file is sent as a type that the API takes, or not at all."""
+"""Every file is sent under a MIME type that the API accepts, or not at all."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import pytest
 from pytest_django import Settings
 
 from attachments.validation import inspect_upload
-from chat.providers.gemini import GeminiProvider
-from chat.providers.gemini_types import accepted_type
+from chat.providers.gemini.file_types import accepted_type
+from chat.providers.gemini.provider import GeminiProvider
 
-SENT_AS_IT_IS = [
+SENT_UNCHANGED = [
     "text/plain",
     "application/pdf",
     "image/png",
@@ -20,7 +20,7 @@ SENT_AS_IT_IS = [
     "audio/mpeg",
     "video/mp4",
 ]
-TOLD_FROM_PLAIN_TEXT = ["text/csv", "text/html", "text/css", "text/md", "text/xml", "text/rtf"]
+TEXT_OF_THE_DEVELOPER_API = ["text/csv", "text/html", "text/css", "text/md", "text/xml", "text/rtf"]
 SENT_AS_PLAIN_TEXT = [
     "application/json",
     "application/javascript",
@@ -52,10 +52,10 @@ NEVER_SENT = [
 
 
 @pytest.mark.parametrize("vertexai", [False, True])
-def test_type_is_sent_as_one_that_the_api_takes(vertexai: bool) -> None:
-    for mime_type in SENT_AS_IT_IS:
+def test_file_is_sent_under_a_type_that_the_api_accepts(vertexai: bool) -> None:
+    for mime_type in SENT_UNCHANGED:
         assert accepted_type(mime_type, vertexai=vertexai) == mime_type
-    for mime_type in TOLD_FROM_PLAIN_TEXT:
+    for mime_type in TEXT_OF_THE_DEVELOPER_API:
         assert accepted_type(mime_type, vertexai=vertexai) == ("text/plain" if vertexai else mime_type)
     for mime_type in SENT_AS_PLAIN_TEXT:
         assert accepted_type(mime_type, vertexai=vertexai) == "text/plain"
@@ -67,15 +67,15 @@ def test_case_and_parameters_of_a_type_do_not_matter() -> None:
     assert accepted_type("Text/CSV; charset=utf-8", vertexai=False) == "text/csv"
 
 
-def test_settings_say_which_api_it_is(provider: GeminiProvider, settings: Settings) -> None:
-    assert provider.accepted_type("text/csv") == "text/csv"
+def test_accepted_types_depend_on_the_api_of_the_settings(provider: GeminiProvider, settings: Settings) -> None:
+    assert provider.capabilities("gemini-test").accepted_type("text/csv") == "text/csv"
     settings.GOOGLE_GENAI_USE_VERTEXAI = True
-    assert provider.accepted_type("text/csv") == "text/plain"
+    assert provider.capabilities("gemini-test").accepted_type("text/csv") == "text/plain"
 
 
 @pytest.mark.parametrize(
     "name", ["a.js", "a.ts", "a.tsx", "a.py", "a.json", "a.md", "a.yaml", "a.tex", "a.sql", "a.r", "a.ipynb", "a.html"]
 )
-def test_uploaded_code_is_sent_as_plain_text_whatever_its_extension(name: str) -> None:
+def test_uploaded_code_is_sent_as_plain_text(name: str) -> None:
     info = inspect_upload(name, b'{"cells": []}')
     assert accepted_type(info.mime_type, vertexai=False) == "text/plain"

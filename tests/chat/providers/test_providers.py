@@ -1,14 +1,14 @@
-"""Providers by name."""
+"""Providers are found by their names in the settings."""
 
 from __future__ import annotations
 
 import pytest
 
 from chat.providers import get_provider, warm_up
-from chat.providers.gemini import GeminiProvider
+from chat.providers.gemini.provider import GeminiProvider
 
 
-def test_provider_is_made_once() -> None:
+def test_provider_is_made_once_per_process() -> None:
     warm_up()
     provider = get_provider("gemini")
     assert isinstance(provider, GeminiProvider)
@@ -19,3 +19,8 @@ def test_provider_is_made_once() -> None:
 def test_unknown_provider_is_a_key_error() -> None:
     with pytest.raises(KeyError):
         get_provider("oracle")
+
+
+def test_unknown_endpoint_is_a_lookup_error() -> None:
+    with pytest.raises(LookupError):
+        get_provider("gemini", "elsewhere")

@@ -1,6 +1,7 @@
-"""The examples of the CommonMark and GFM specifications, from the source distribution of marko on PyPI.
+"""The examples of the CommonMark and GFM specifications, read from the source distribution of marko on PyPI.
 
-Make fetches it with pip; the specifications' texts are licensed CC BY-SA and are read where they lie.
+`make test` downloads the distribution into the virtual environment. The specifications are licensed CC BY-SA, so their
+texts are not copied into this repository.
 """
 
 from __future__ import annotations
@@ -11,16 +12,14 @@ import tarfile
 from dataclasses import dataclass
 from pathlib import Path
 
-import pytest
-
 DISTRIBUTION = Path(sys.prefix) / "specifications" / "marko-2.2.4.tar.gz"
-FETCH = f"pip download --no-deps --no-binary marko marko==2.2.4 --dest {DISTRIBUTION.parent}"
+DOWNLOAD_COMMAND = f"pip download --no-deps --no-binary marko marko==2.2.4 --dest {DISTRIBUTION.parent}"
 _EXAMPLE = re.compile(r"^`{32} example\b[^\n]*\n(.*?)^\.\n(.*?)^`{32}$", re.MULTILINE | re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """Markdown and the HTML that its specification gives for it; `number` counts from 1."""
+    """Markdown and its HTML according to the specification; `number` is counted from 1."""
 
     number: int
     markdown: str
@@ -28,9 +27,9 @@ class Example:
 
 
 def load_examples(name: str) -> list[Example]:
-    """Read `commonmark` or `gfm`; skips the calling test where the distribution was not fetched."""
+    """Return the examples of `commonmark` or `gfm`; raise FileNotFoundError if the distribution was not downloaded."""
     if not DISTRIBUTION.exists():
-        pytest.skip(f"The specifications are not here. Fetch them: {FETCH}")
+        raise FileNotFoundError(f"{DISTRIBUTION} is missing. Run `make test`, or: {DOWNLOAD_COMMAND}")
     with tarfile.open(DISTRIBUTION) as archive:
         member = archive.extractfile(f"marko-2.2.4/tests/spec/{name}.txt")
         assert member is not None

@@ -1,4 +1,4 @@
-"""Images that code printed as data URIs."""
+"""Extraction of images that code printed as data URIs."""
 
 from __future__ import annotations
 
@@ -8,20 +8,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chat.rendering.data_uris import IMAGES_LIMIT, Extraction, extract_images, restore
+from chat.rendering.data_uris import IMAGES_LIMIT, Extraction, extract_images, restore_images
 
-BEGINNINGS = {
+SIGNATURES = {
     "image/png": b"\x89PNG\r\n\x1a\n",
     "image/jpeg": b"\xff\xd8\xff\xe0",
     "image/gif": b"GIF89a",
     "image/webp": b"RIFF\x10\x00\x00\x00WEBP",
 }
-PNG = BEGINNINGS["image/png"] + bytes(range(200))
+PNG = SIGNATURES["image/png"] + bytes(range(200))
 
 
 def payload(data: bytes, line_chars: int = 0) -> str:
     text = base64.b64encode(data).decode()
-    return "\n".join(text[at : at + line_chars] for at in range(0, len(text), line_chars)) if line_chars else text
+    return (
+        "\n".join(text[start : start + line_chars] for start in range(0, len(text), line_chars)) if line_chars else text
+    )
 
 
 def uri(data: bytes = PNG, mime_type: str = "image/png", line_chars: int = 0) -> str:
@@ -29,8 +31,8 @@ def uri(data: bytes = PNG, mime_type: str = "image/png", line_chars: int = 0) ->
 
 
 images = st.builds(
-    lambda mime_type, rest, line_chars: uri(BEGINNINGS[mime_type] + rest, mime_type, line_chars),
-    st.sampled_from(sorted(BEGINNINGS)),
+    lambda mime_type, body, line_chars: uri(SIGNATURES[mime_type] + body, mime_type, line_chars),
+    st.sampled_from(sorted(SIGNATURES)),
     st.binary(max_size=150),
     st.sampled_from([0, 0, 64, 76, 60]),
 )
@@ -48,13 +50,13 @@ pieces = st.one_of(
 @given(st.lists(pieces, max_size=8).map("".join))
 def test_output_is_restored_exactly(output: str) -> None:
     extraction = extract_images(output)
-    assert restore(extraction.text, extraction.images) == output
+    assert restore_images(extraction.text, extraction.images) == output
     assert sum(len(image.data) for image in extraction.images) <= len(output)
 
 
-@pytest.mark.parametrize("mime_type", sorted(BEGINNINGS))
-def test_image_is_cut_out_and_named_by_its_bytes(mime_type: str) -> None:
-    data = BEGINNINGS[mime_type] + b"rest"
+@pytest.mark.parametrize("mime_type", sorted(SIGNATURES))
+def test_image_is_extracted_with_the_mime_type_of_its_bytes(mime_type: str) -> None:
+    data = SIGNATURES[mime_type] + b"body"
     extraction = extract_images(f"before {uri(data, 'image/png')} after {uri(data, 'image/PJPEG')}")
     assert extraction.text == "before  after "
     assert [(image.offset, image.mime_type, image.data) for image in extraction.images] == [
@@ -66,12 +68,12 @@ def test_image_is_cut_out_and_named_by_its_bytes(mime_type: str) -> None:
 
 @pytest.mark.parametrize("line_chars", [64, 76])
 @pytest.mark.parametrize("after", ["", "\n", "\ndone\n", '"/>'])
-def test_wrapped_base64_is_an_image_too(line_chars: int, after: str) -> None:
+def test_image_in_line_wrapped_base64_is_extracted(line_chars: int, after: str) -> None:
     output = f"see\n{uri(PNG, line_chars=line_chars)}{after}"
     extraction = extract_images(output)
     assert extraction.text == f"see\n{after}"
     assert extraction.images[0].data == PNG
-    assert restore(extraction.text, extraction.images) == output
+    assert restore_images(extraction.text, extraction.images) == output
 
 
 @pytest.mark.parametrize(
@@ -88,16 +90,16 @@ def test_wrapped_base64_is_an_image_too(line_chars: int, after: str) -> None:
         "data:image/png;base64,",
     ],
 )
-def test_what_is_no_image_or_would_not_come_back_exactly_stays_text(output: str) -> None:
+def test_uri_that_is_no_image_or_not_exactly_restorable_stays_in_the_text(output: str) -> None:
     assert extract_images(output) == Extraction(output, ())
 
 
-def test_only_the_first_images_are_taken() -> None:
+def test_images_above_the_limit_stay_in_the_text() -> None:
     output = f"{uri()}\n" * (IMAGES_LIMIT + 5)
     extraction = extract_images(output)
     assert len(extraction.images) == IMAGES_LIMIT
     assert extraction.text.count("base64") == 5
-    assert restore(extraction.text, extraction.images) == output
+    assert restore_images(extraction.text, extraction.images) == output
 
 
 @pytest.mark.parametrize(
@@ -111,6 +113,6 @@ def test_only_the_first_images_are_taken() -> None:
         "data:image/png;base64,iVBORw0KGgo" + ("A" * 65 + "\n" + "A" * 11 + "\n") * 20_000,
     ],
 )
-def test_hostile_output_comes_back_whole(output: str) -> None:
+def test_hostile_output_is_restored_exactly(output: str) -> None:
     extraction = extract_images(output)
-    assert restore(extraction.text, extraction.images) == output
+    assert restore_images(extraction.text, extraction.images) == output

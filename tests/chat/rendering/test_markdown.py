@@ -1,4 +1,4 @@
-"""Markdown: the specifications' examples, and what Plotline does its own way."""
+"""Markdown: the examples of the specifications, and where Plotline differs from them."""
 
 from __future__ import annotations
 
@@ -6,33 +6,33 @@ import re
 
 import pytest
 
-from chat.rendering.blocks import finish, parse
+from chat.rendering.blocks import make_safe_html, parse_markdown
 from chat.rendering.markdown import render_markdown
 from tests.chat.rendering.pages import Elements
 from tests.chat.rendering.specifications import load_examples
 
-#: Where ours is meant to differ: bare addresses are links (GFM's extension is on in every example), and strong
-#: text in strong text keeps both tags, as CommonMark has it and GitHub's fork has not.
-DIFFERENT = {
+#: Numbers of examples whose HTML differs on purpose. Bare addresses are links, since GFM's autolink extension is always
+#: on. Nested strong text keeps both tags, which follows CommonMark and not GFM.
+EXCLUDED_EXAMPLES = {
     "commonmark": {611, 612},
     "gfm": {398, 426, 434, 435, 436, 473, 474, 475, 477, 619, 620},
 }
 
 
 def outline(html: str) -> str:
-    """Tags without attributes, and text, without the white space around line ends and without our spans."""
+    """Return tags without attributes and text, without the whitespace around line ends and without our spans."""
     pieces = "".join(Elements(html).outline)
     pieces = re.sub(r"</?span>|</(?:br|hr|input)>", "", pieces)
     return re.sub(r"\s*\n\s*", "\n", pieces).strip()
 
 
 @pytest.mark.parametrize("name", ["commonmark", "gfm"])
-def test_examples_of_the_specification_give_their_html(name: str) -> None:
+def test_examples_of_the_specification_have_the_expected_html(name: str) -> None:
     examples = load_examples(name)
     compared = [
         example
         for example in examples
-        if example.number not in DIFFERENT[name] and "<" not in example.markdown and "<img" not in example.html
+        if example.number not in EXCLUDED_EXAMPLES[name] and "<" not in example.markdown and "<img" not in example.html
     ]
     assert len(compared) > 500
     for example in compared:
@@ -56,7 +56,7 @@ def test_image_is_shown_as_its_source_text() -> None:
     assert render_markdown('![a *plot*](http://e.example/i.png "t")') == "<p>![a plot](http://e.example/i.png)</p>\n"
 
 
-def test_link_leads_out_and_says_where() -> None:
+def test_link_opens_in_a_new_tab_and_shows_its_address() -> None:
     assert render_markdown('[here](https://e.example/?a=1&b=2 "https://bank.example")') == (
         '<p><a href="https://e.example/?a=1&amp;b=2" title="https://e.example/?a=1&amp;b=2" target="_blank"'
         ' rel="noopener noreferrer nofollow">here</a></p>\n'
@@ -66,13 +66,15 @@ def test_link_leads_out_and_says_where() -> None:
 @pytest.mark.parametrize(
     "address", ["/admin/", "//e.example", "javascript:alert(1)", "data:text/html,x", "ftp://e", "#a"]
 )
-def test_link_to_anything_but_the_web_or_mail_leads_nowhere(address: str) -> None:
-    [(tag, attributes)] = [found for found in Elements(render_markdown(f"[a]({address})")).tags if found[0] == "a"]
+def test_link_with_a_scheme_other_than_http_or_mailto_has_no_address(address: str) -> None:
+    [(tag, attributes)] = [
+        element for element in Elements(render_markdown(f"[a]({address})")).tags if element[0] == "a"
+    ]
     assert tag == "a"
     assert "href" not in attributes
 
 
-def test_math_keeps_its_source_from_emphasis() -> None:
+def test_math_is_not_parsed_as_emphasis() -> None:
     html = render_markdown("so $a_1*b*c_2$ and\n\n$$\nx_1 < y_2\n$$\n")
     assert '<span class="math math-inline">$a_1*b*c_2$</span>' in html
     assert '<span class="math math-block">$$\nx_1 &lt; y_2\n$$</span>' in html
@@ -87,21 +89,21 @@ def test_money_is_not_math(text: str) -> None:
     assert Elements(html).text == text.replace("\\", "") + "\n"
 
 
-def test_code_in_a_fence_is_coloured_by_classes() -> None:
+def test_fenced_code_is_highlighted_with_classes() -> None:
     html = render_markdown('```python\nx = "<b>"\n```\n')
     assert html.startswith('<pre data-language="python"><code>')
     assert '<span class="s2">"&lt;b&gt;"</span>' in html
     assert "style=" not in html
 
 
-def test_open_fence_stays_plain_until_it_closes() -> None:
+def test_fenced_code_is_highlighted_only_when_the_fence_is_closed() -> None:
     assert "<span" not in render_markdown("```python\nimport os\n")
     assert "<span" in render_markdown("```python\nimport os\n```")
     assert "<span" in render_markdown("- ```python\n  import os\n  ```\n")
     assert "<span" in render_markdown("```python\nimport os\n```\n\nText.")
 
 
-def test_half_a_surrogate_pair_is_a_replacement_character() -> None:
+def test_unpaired_surrogate_becomes_a_replacement_character() -> None:
     assert render_markdown("a\ud83db") == "<p>a\ufffdb</p>\n"
 
 
@@ -115,13 +117,13 @@ def test_deep_nesting_is_flattened_and_keeps_its_text() -> None:
     assert Elements(html).text.split() == ["a", "b"]
 
 
-def test_table_padded_to_millions_of_cells_is_no_table() -> None:
+def test_table_that_would_be_padded_to_millions_of_cells_is_not_rendered_as_a_table() -> None:
     text = "|a" * 5000 + "\n" + "|-" * 5000 + "\n" + "|b\n" * 5000
     assert "<table>" not in render_markdown(text)
     assert "<table>" not in render_markdown(text.replace("\n", "\r"))
 
 
-def test_blocks_rendered_apart_are_the_blocks_rendered_together() -> None:
+def test_blocks_rendered_separately_equal_blocks_rendered_together() -> None:
     for example in load_examples("commonmark"):
-        raw = parse(example.markdown) + parse("> *a\n\n" + example.markdown)
-        assert finish(raw) == finish(parse(example.markdown)) + finish(parse("> *a\n\n" + example.markdown))
+        first, second = parse_markdown(example.markdown), parse_markdown("> *a\n\n" + example.markdown)
+        assert make_safe_html(first + second) == make_safe_html(first) + make_safe_html(second)

@@ -1,4 +1,4 @@
-"""What a model or a user writes does not run in a browser, and makes it ask nobody for anything."""
+"""Text from a model or a user neither runs in a browser nor makes it send a request."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from chat.rendering.blocks import finish
+from chat.rendering.blocks import make_safe_html
 from chat.rendering.markdown import render_markdown
 from chat.rendering.stream import MarkdownStream
-from tests.chat.rendering.pages import Elements
+from tests.chat.rendering.pages import Elements, apply_update
 
-#: Tags and attributes that may come out, written down apart from the code that makes them.
-BARE = [
+#: Allowed tags and attributes, listed independently of the code under test.
+TAGS_WITHOUT_ATTRIBUTES = [
     *("p", "h1", "h2", "h3", "h4", "h5", "h6", "blockquote", "ul", "li", "hr", "br"),
     *("table", "thead", "tbody", "tr", "em", "strong", "del", "code"),
 ]
 ALLOWED: dict[str, set[str]] = {
-    **{tag: set() for tag in BARE},
+    **{tag: set() for tag in TAGS_WITHOUT_ATTRIBUTES},
     "a": {"href", "title", "target", "rel"},
     "input": {"type", "checked", "disabled"},
     "ol": {"start"},
@@ -203,9 +203,9 @@ EXFILTRATION = [
 
 
 def assert_only_allowed(html: str) -> None:
-    """Every tag, attribute and value is on the list; nothing has an address but links, which wait for a click."""
+    """Check that every tag, attribute and value is allowed; only links have addresses, and those need a click."""
     elements = Elements(html)
-    assert not elements.oddities
+    assert not elements.non_elements
     for tag, attributes in elements.tags:
         assert tag in ALLOWED
         assert set(attributes) <= ALLOWED[tag]
@@ -220,8 +220,8 @@ def assert_only_allowed(html: str) -> None:
             assert "disabled" in attributes
 
 
-def wrapped(payload: str) -> list[str]:
-    """The payload alone, and where other markdown surrounds it."""
+def embed(payload: str) -> list[str]:
+    """Return the payload alone and inside other markdown."""
     indented = payload.replace("\n", "\n  ")
     quoted = payload.replace("\n", "\n> ")
     return [
@@ -234,18 +234,18 @@ def wrapped(payload: str) -> list[str]:
 
 
 @pytest.mark.parametrize("payload", SCRIPTS + EXFILTRATION)
-def test_payload_gives_only_allowed_html_whole_and_at_every_moment_of_streaming(payload: str) -> None:
-    for text in wrapped(payload):
+def test_payload_gives_only_allowed_html_at_once_and_while_streaming(payload: str) -> None:
+    for text in embed(payload):
         assert_only_allowed(render_markdown(text))
         stream = MarkdownStream()
-        closed = ""
+        closed_html = ""
         for start in range(0, len(text), 8):
             stream.append(text[start : start + 8])
             update = stream.update()
-            closed = update.closed if update.reset else closed + update.closed
-            assert_only_allowed(closed)
-            assert_only_allowed(update.tail)
-            assert_only_allowed(closed + update.tail)
+            closed_html = apply_update(closed_html, update)
+            assert_only_allowed(closed_html)
+            assert_only_allowed(update.tail_html)
+            assert_only_allowed(closed_html + update.tail_html)
 
 
 @pytest.mark.parametrize(
@@ -263,23 +263,23 @@ def test_link_without_an_address_has_no_title(source: str) -> None:
     assert html == '<p><a target="_blank" rel="noopener noreferrer nofollow">x</a></p>\n'
 
 
-def test_title_holds_no_bare_brackets() -> None:
-    # The parser percent-encodes brackets in addresses; the sanitiser must not rely on it, and nor do we.
-    raw = '<p><a href="https://e.example/?&lt;script&gt;&lt;a title=&quot;y&quot;">x</a></p>'
-    assert ' title="https://e.example/?&lt;script&gt;&lt;a title=&quot;y&quot;" ' in finish(raw)
+def test_title_of_a_link_contains_no_unescaped_brackets() -> None:
+    # The parser percent-encodes brackets in addresses, but safety must not depend on it.
+    raw_html = '<p><a href="https://e.example/?&lt;script&gt;&lt;a title=&quot;y&quot;">x</a></p>'
+    assert ' title="https://e.example/?&lt;script&gt;&lt;a title=&quot;y&quot;" ' in make_safe_html(raw_html)
     for source in ("[x](https://e.example/<script>)", "[x](https://e.example/&lt;script&gt; '<b>')"):
         elements = Elements(render_markdown(source))
         assert [tag for tag, _ in elements.tags] == ["p", "a"]
         assert re.search(r'="[^"]*[<>]', render_markdown(source)) is None
 
 
-def test_corpora_are_as_large_as_was_asked() -> None:
+def test_payload_lists_contain_no_duplicates_and_are_large() -> None:
     assert len(set(SCRIPTS)) >= 120
     assert len(set(EXFILTRATION)) >= 100
 
 
 @pytest.mark.parametrize("payload", [payload for payload in EXFILTRATION if payload.startswith("![x](http")])
-def test_address_of_an_image_is_shown_not_linked(payload: str) -> None:
+def test_address_of_an_image_is_shown_as_text_without_a_link(payload: str) -> None:
     elements = Elements(render_markdown(payload))
     assert [tag for tag, _ in elements.tags] == ["p"]
     assert ADDRESS in elements.text
@@ -298,7 +298,7 @@ def test_address_of_an_image_is_shown_not_linked(payload: str) -> None:
         ('<img src="plot.png" alt="p">', '<img src="plot.png" alt="p">'),
     ],
 )
-def test_image_that_a_model_only_names_is_text_and_never_a_broken_picture(source: str, shown: str) -> None:
+def test_image_reference_of_a_model_is_shown_as_text(source: str, shown: str) -> None:
     elements = Elements(render_markdown(source))
     assert "img" not in [tag for tag, _ in elements.tags]
     assert elements.text.strip() == shown

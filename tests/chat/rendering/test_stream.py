@@ -1,4 +1,4 @@
-"""Streamed markdown: whatever the pieces, the page is what the whole text gives."""
+"""Streamed markdown: the HTML does not depend on the pieces in which the text arrives."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chat.rendering import documents, stream
-from chat.rendering.blocks import finish, parse
+from chat.rendering.blocks import make_safe_html, parse_markdown
 from chat.rendering.markdown import render_markdown
 from chat.rendering.stream import MarkdownStream, split_markdown
 from tests.chat.rendering.pages import assert_streams_like_whole
 from tests.chat.rendering.specifications import load_examples
 
-#: Pieces that blocks are made of, and characters that parsers and sanitisers stumble over.
+#: Syntax of blocks, and characters that parsers and sanitizers often handle wrongly.
 PIECES = [
     *("a", "b c", "\n", "\n\n", "\r\n", "\r", "\t", "    ", "  ", "\\", ":", "&#13;", "&nbsp;", "&", "<"),
     *("- ", "* ", "1. ", "2. ", "2) ", "> ", ">", "# ", "---", "===", "- [x] ", "```", "~~~", "`", "```py\nx=1\n```\n"),
@@ -50,18 +50,18 @@ def texts_with_cuts(draw: st.DrawFn) -> tuple[str, list[int]]:
 
 @settings(max_examples=1500)
 @given(texts_with_cuts())
-def test_any_text_in_any_pieces_gives_the_whole(case: tuple[str, list[int]]) -> None:
+def test_any_text_in_any_pieces_equals_the_text_rendered_at_once(case: tuple[str, list[int]]) -> None:
     assert_streams_like_whole(*case)
 
 
 @settings(max_examples=1000)
 @given(texts)
-def test_closed_and_tail_are_what_the_parser_gives_for_the_whole_text(text: str) -> None:
-    assert render_markdown(text) == finish(parse(text), open_source=text)
+def test_closed_and_tail_html_equal_the_html_of_the_whole_text(text: str) -> None:
+    assert render_markdown(text) == make_safe_html(parse_markdown(text), open_source=text)
 
 
-def with_limits(patch: pytest.MonkeyPatch, *, document_chars: int, cells: int) -> None:
-    """Small limits, so that small texts reach them."""
+def set_limits(patch: pytest.MonkeyPatch, *, document_chars: int, cells: int) -> None:
+    """Set limits that are small enough for short texts to reach them."""
     patch.setattr(documents, "DOCUMENT_LIMIT_CHARS", document_chars)
     patch.setattr(stream, "DOCUMENT_LIMIT_CHARS", document_chars)
     patch.setattr(documents, "TABLE_CELLS_LIMIT", cells)
@@ -70,39 +70,41 @@ def with_limits(patch: pytest.MonkeyPatch, *, document_chars: int, cells: int) -
 @pytest.mark.parametrize("limit_chars", [20, 40, 97])
 @settings(max_examples=300)
 @given(texts_with_cuts())
-def test_texts_longer_than_a_document_too(limit_chars: int, case: tuple[str, list[int]]) -> None:
+def test_text_longer_than_a_document_equals_the_text_rendered_at_once(
+    limit_chars: int, case: tuple[str, list[int]]
+) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        with_limits(patch, document_chars=limit_chars, cells=30)
+        set_limits(patch, document_chars=limit_chars, cells=30)
         assert_streams_like_whole(*case)
 
 
-def test_cells_are_counted_the_same_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    with_limits(monkeypatch, document_chars=1000, cells=30)
+def test_cell_count_does_not_depend_on_the_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    set_limits(monkeypatch, document_chars=1000, cells=30)
     text = "before\n\n| a | b |\n|-|-|\n" + "| 1 | 2 |\n" * 20 + "\nafter\n"
     assert "<table>" not in render_markdown(text)
     assert_streams_like_whole(text, range(len(text)))
 
 
-def test_full_document_that_reopens_a_block_resets(monkeypatch: pytest.MonkeyPatch) -> None:
-    with_limits(monkeypatch, document_chars=40, cells=30)
-    # The line after `[1]:` makes it a definition, which closes nothing, in the piece that also fills the document.
+def test_full_document_that_reopens_a_block_replaces_its_html(monkeypatch: pytest.MonkeyPatch) -> None:
+    set_limits(monkeypatch, document_chars=40, cells=30)
+    # In the piece that fills the document, the second line turns `[1]:` into a definition, which closes no block.
     assert_streams_like_whole("one\n[two](http://x.example)\n\n[1]: \nf:\n\nfive", [36])
 
 
 @pytest.mark.parametrize("name", ["commonmark", "gfm"])
-def test_examples_of_the_specification_stream_at_every_character(name: str) -> None:
+def test_examples_of_the_specification_stream_character_by_character(name: str) -> None:
     for example in load_examples(name):
         assert_streams_like_whole(example.markdown, range(len(example.markdown)))
 
 
-def test_documents_made_of_examples_stream_in_random_pieces() -> None:
+def test_combined_examples_stream_in_random_pieces() -> None:
     random = Random(20261120)
     examples = [example.markdown for name in ("commonmark", "gfm") for example in load_examples(name)]
     for _ in range(1500):
         text = random.choice(["", "\n", "\n\n"]).join(random.choices(examples, k=random.randint(1, 5)))
         text = text.replace("\n", random.choices(["\n", "\r\n", "\r"], weights=[8, 1, 1])[0])
         assert_streams_like_whole(text, [random.randrange(len(text) + 1) for _ in range(random.randint(1, 10))])
-        assert render_markdown(text) == finish(parse(text), open_source=text)
+        assert render_markdown(text) == make_safe_html(parse_markdown(text), open_source=text)
 
 
 @pytest.mark.parametrize(
@@ -127,20 +129,20 @@ def test_documents_made_of_examples_stream_in_random_pieces() -> None:
         "a\n\n\ufeff# b\n\n\ufeff- c\n\nd\n",
     ],
 )
-def test_borders_that_are_easily_got_wrong(text: str) -> None:
+def test_difficult_block_borders_stream_character_by_character(text: str) -> None:
     for variant in (text, text.replace("\n", "\r\n"), text.replace("\n", "\r")):
         assert_streams_like_whole(variant, range(len(variant)))
 
 
 def test_closed_blocks_are_sent_once() -> None:
     markdown = MarkdownStream()
-    sent: list[str] = []
+    closed_html: list[str] = []
     for line in ["# A\n", "\n", "one\n", "two\n", "\n", "- x\n", "- y\n", "\n", "end", ".\n"]:
         markdown.append(line)
         update = markdown.update()
-        assert not update.reset
-        sent.append(update.closed)
-    assert sent == [
+        assert not update.is_reset
+        closed_html.append(update.closed_html)
+    assert closed_html == [
         "",
         "",
         "<h1>A</h1>\n",
@@ -150,66 +152,66 @@ def test_closed_blocks_are_sent_once() -> None:
         *[""] * 3,
         "<ul>\n<li>x</li>\n<li>y</li>\n</ul>\n",
     ]
-    assert update.tail == "<p>end.</p>\n"
+    assert update.tail_html == "<p>end.</p>\n"
 
 
-def test_reference_definition_makes_earlier_blocks_anew() -> None:
+def test_reference_definition_replaces_earlier_blocks() -> None:
     markdown = MarkdownStream()
     markdown.append("see [1]\n\nand\n\nmore\n")
-    assert "<a" not in markdown.update().closed
+    assert "<a" not in markdown.update().closed_html
     markdown.append("\n[1]: https://e.example\n")
     update = markdown.update()
-    assert update.reset
-    assert 'href="https://e.example"' in update.closed
+    assert update.is_reset
+    assert 'href="https://e.example"' in update.closed_html
 
 
-def test_definition_that_changes_nothing_resets_nothing() -> None:
+def test_unused_definition_does_not_replace_closed_blocks() -> None:
     markdown = MarkdownStream()
     markdown.append("one\n\ntwo\n\nthree\n")
     markdown.update()
     markdown.append("\n[1]: https://e.example\n\nfour\n")
     update = markdown.update()
-    assert (update.reset, update.closed) == (False, "<p>three</p>\n")
+    assert (update.is_reset, update.closed_html) == (False, "<p>three</p>\n")
 
 
-def test_update_without_new_text_closes_nothing_and_keeps_the_tail() -> None:
+def test_update_without_new_text_closes_no_block_and_keeps_the_tail() -> None:
     markdown = MarkdownStream()
     markdown.append("one\n\ntwo")
     first, second = markdown.update(), markdown.update()
-    assert (second.reset, second.closed, second.tail) == (False, "", first.tail)
+    assert (second.is_reset, second.closed_html, second.tail_html) == (False, "", first.tail_html)
 
 
-def test_endless_fence_is_cut_and_goes_on_as_code() -> None:
+def test_very_long_fenced_block_is_split_and_continues_as_code() -> None:
     text = "```python\n" + "x = [1, 2]: foo\n" * 10_000 + "```\n\nend\n"
-    closed, tail = split_markdown(text)
-    html = closed + tail
+    closed_html, tail_html = split_markdown(text)
+    html = closed_html + tail_html
     assert html.count("<pre") == 3
     assert html.count("x = [1, 2]: foo") == 10_000
-    assert tail == "<p>end</p>\n"
+    assert tail_html == "<p>end</p>\n"
     assert_streams_like_whole(text, range(0, len(text), 16_000))
 
 
-def test_endless_table_repeats_its_head() -> None:
+def test_very_long_table_is_split_and_repeats_its_header() -> None:
     row = "| " + "cell " * 20 + "| b |\n"
     html = render_markdown("| h1 | h2 |\n|---|---|\n" + row * 1000)
     assert html.count("<th>h1</th>") == html.count("<table>") == 2
     assert html.count("<td>b</td>") == 1000
 
 
-def test_endless_list_is_cut_between_its_items() -> None:
+def test_very_long_list_is_split_between_its_items() -> None:
     html = render_markdown("- item\n  - inner\n" * 8000)
     assert html.count("<li>") == 16_000
     assert "<pre" not in html
 
 
-def test_every_document_of_a_long_text_is_in_the_sum_of_updates() -> None:
+def test_updates_of_a_long_text_contain_all_its_documents() -> None:
     text = "".join(f"## {number}\n\nText of {number}, and *more*: [x]\n\n" for number in range(6000))
     markdown = MarkdownStream()
     html = ""
     for start, end in pairwise([*range(0, len(text), 10_007), len(text)]):
         markdown.append(text[start:end])
         update = markdown.update()
-        assert not update.reset
-        html += update.closed
-    assert html + update.tail == render_markdown(text)
+        assert not update.is_reset
+        html += update.closed_html
+    assert html + update.tail_html == render_markdown(text)
     assert html.count("<h2>") == 6000

@@ -1,4 +1,4 @@
-"""What is typed into the box becomes terms; nothing is an error."""
+"""The text of the search box is parsed into terms, and every input is valid."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chat.search.query import TERMS_LIMIT, Term, parse
-from chat.search.words import words
+from chat.search.words import extract_words
 
 
 @pytest.mark.parametrize(
@@ -26,12 +26,12 @@ from chat.search.words import words
         ("", ()),
     ],
 )
-def test_typed_text_becomes_terms(text: str, expected: tuple[Term, ...]) -> None:
+def test_query_is_parsed_into_terms(text: str, expected: tuple[Term, ...]) -> None:
     assert parse(text) == expected
 
 
 @given(st.text() | st.text(alphabet="ab \"*^:()-+'图“”«\\"))
-def test_any_text_gives_terms_that_are_words(text: str) -> None:
+def test_any_query_gives_a_limited_number_of_valid_terms(text: str) -> None:
     terms = parse(text)
     assert len(terms) <= TERMS_LIMIT
-    assert all(term.words and words(term.words) == term.words for term in terms)
+    assert all(term.words and extract_words(term.words) == term.words for term in terms)

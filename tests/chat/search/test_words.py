@@ -1,4 +1,4 @@
-"""What counts as a word, in many scripts."""
+"""Text is split into words, in many scripts."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chat.search.words import SEARCHED_CHARS, words
+from chat.search.words import INDEXED_CHARS, extract_words
 
 
 @pytest.mark.parametrize(
@@ -25,17 +25,17 @@ from chat.search.words import SEARCHED_CHARS, words
         ('"*^:(){}<> \x00', ""),
     ],
 )
-def test_text_becomes_words(text: str, expected: str) -> None:
-    assert words(text) == expected
+def test_text_is_split_into_words(text: str, expected: str) -> None:
+    assert extract_words(text) == expected
 
 
 @given(st.text())
-def test_words_of_words_are_the_same(text: str) -> None:
-    once = words(text)
-    assert words(once) == once
+def test_extracting_words_twice_changes_nothing(text: str) -> None:
+    once = extract_words(text)
+    assert extract_words(once) == once
 
 
-def test_only_the_beginning_of_a_very_long_text_counts() -> None:
-    assert "end" not in words("a " * SEARCHED_CHARS + "end")
-    # One character that stands for eighteen others.
-    assert len(words("\ufdfa" * SEARCHED_CHARS)) <= 2 * SEARCHED_CHARS
+def test_only_the_beginning_of_a_long_text_is_indexed() -> None:
+    assert "end" not in extract_words("a " * INDEXED_CHARS + "end")
+    # NFKC expands this character to eighteen characters.
+    assert len(extract_words("\ufdfa" * INDEXED_CHARS)) <= 2 * INDEXED_CHARS

@@ -1,4 +1,7 @@
-"""Conversations with an API as strict as the real one: it refuses what was left out, moved, altered or not its own."""
+"""Conversations with an emulator that is as strict as the real API.
+
+It refuses a part that was left out, moved or altered, and a signature that it did not give.
+"""
 
 from __future__ import annotations
 
@@ -9,67 +12,66 @@ import pytest
 from pytest_django import Settings
 
 from chat.models import Conversation, Turn
-from chat.turns.attempts import AGAIN
+from chat.turns.retry import RETRIED_FINISHES
 from chat.turns.runner import start_turn
-from chat.turns.starting import Continuation, Version
-from tests.chat.providers.recordings import FOLDER, WHY_NOT, Recording, recordings
-from tests.chat.turns.running import Tab, answered, calls_since, finished, fresh_page, new_conversation, seen
+from chat.turns.start import Continue, Regenerate
+from tests.chat.running import Tab, answered, calls_since, finished, fresh_page, new_conversation, seen
 from tests.emulator_server import running_emulator
+from tests.recordings import Recording, recordings, write_recordings
 
 pytestmark = pytest.mark.django_db(transaction=True)
-needs_recordings = pytest.mark.skipif(not recordings(), reason=WHY_NOT)
 each_recording = pytest.mark.parametrize("recorded", recordings(), ids=lambda one: one.name)
 
 
 @pytest.fixture(scope="module")
-def strict_url() -> Iterator[str]:
-    """A strict emulator that replays the recordings too."""
-    with running_emulator(recordings=FOLDER, strict=True) as url:
+def strict_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The base URL of a strict emulator that replays the recordings too."""
+    folder = tmp_path_factory.mktemp("recordings")
+    write_recordings(folder)
+    with running_emulator(recordings=folder, strict=True) as url:
         yield url
 
 
 @pytest.fixture
 def strict(emulated: Settings, strict_url: str) -> Settings:
-    """Settings that point at it."""
+    """Settings with the address of that emulator."""
     emulated.GOOGLE_GEMINI_BASE_URL = strict_url
     return emulated
 
 
-@needs_recordings
 @each_recording
-async def test_three_turns_after_any_recording_are_taken(recorded: Recording, strict: Settings) -> None:
+async def test_next_turns_after_a_recording_are_accepted(recorded: Recording, strict: Settings) -> None:
     url = strict.GOOGLE_GEMINI_BASE_URL
     before = seen(url)
     model = f"replay-{recorded.name}"
     conversation = await new_conversation(model=model)
     tab = Tab(conversation.pk)
     turns = [await answered(conversation, text, tab) for text in ("first", "second")]
-    # A third one, of another model: it is told the same, without what only the first can read.
+    # Another model is sent the same history, without what only the first one can read.
     await Conversation.objects.filter(pk=conversation.pk).aupdate(model="scenario-code")
     turns.append(await answered(conversation, "third", tab))
 
-    asked = calls_since(url, before)
-    expected = "refused" if recorded.http_status != 200 else "done"
-    assert {call["state"] for call in asked if call["model"] == model} == {expected}
-    assert [call["state"] for call in asked if call["model"] == "scenario-code"] == ["done"]
-    # Nothing was asked twice, but for an answer without anything to see.
-    is_blank = not any(part.is_answer for part in recorded.parts)
-    twice = 2 if is_blank and turns[0].finish_reason in AGAIN else 0
-    assert len(asked) == len(turns) + twice
+    calls = calls_since(url, before)
+    own = [call for call in calls if call["model"] == model]
+    [foreign] = [call for call in calls if call["model"] == "scenario-code"]
+    assert {call["state"] for call in own} == {"refused" if recorded.http_status != 200 else "done"}
+    # An answer without content is asked for once more. Nothing else is sent twice.
+    is_blank = not recorded.error and not any(part.is_answer for part in recorded.parts)
+    assert len(own) == (4 if is_blank and turns[0].finish in RETRIED_FINISHES else 2)
+    assert (foreign["state"], has_signature(foreign)) == ("done", False)
     assert turns[2].status == Turn.Status.DONE
-    assert not any(has_signature(call) for call in asked if call["model"] == "scenario-code")
     assert tab.page.transcript == await fresh_page(conversation)
 
 
 def has_signature(call: dict[str, Any]) -> bool:
-    """Whether any part of a request is signed."""
+    """Return whether any part of a request has a signature."""
     return any("thoughtSignature" in part for content in call["request"]["contents"] for part in content["parts"])
 
 
 @pytest.mark.parametrize(
     "scenario", ["code", "code-two-rounds", "image", "thoughts", "text", "code-failed", "unknown-part"]
 )
-async def test_two_more_turns_of_a_scenario_are_taken(scenario: str, strict: Settings) -> None:
+async def test_next_turns_after_a_scenario_are_accepted(scenario: str, strict: Settings) -> None:
     before = seen(strict.GOOGLE_GEMINI_BASE_URL)
     conversation = await new_conversation(model=f"scenario-{scenario}")
     for text in ("first", "second", "third"):
@@ -78,54 +80,54 @@ async def test_two_more_turns_of_a_scenario_are_taken(scenario: str, strict: Set
     assert {call["state"] for call in calls_since(strict.GOOGLE_GEMINI_BASE_URL, before)} == {"done"}
 
 
-async def test_stopped_and_cut_answers_are_continued(strict: Settings) -> None:
+async def test_answer_that_was_cut_is_continued(strict: Settings) -> None:
     for scenario in ("cut", "without-finish", "max-tokens"):
         conversation = await new_conversation(model=f"scenario-{scenario}")
         await answered(conversation, "first")
         before = seen(strict.GOOGLE_GEMINI_BASE_URL)
         await Conversation.objects.filter(pk=conversation.pk).aupdate(model="scenario-text")
-        turn = await finished(start_turn(Continuation(conversation.owner, conversation.pk)))
+        turn = await finished(start_turn(Continue(conversation.owner, conversation.pk)))
         assert turn.status == Turn.Status.DONE, scenario
         [call] = calls_since(strict.GOOGLE_GEMINI_BASE_URL, before)
         assert call["request"]["contents"][-1]["parts"] == [{"text": "Continue."}]
 
 
-async def test_answer_without_tools_after_too_many_tool_calls(strict: Settings) -> None:
+async def test_answer_is_continued_without_tools_after_too_many_tool_calls(strict: Settings) -> None:
     conversation = await new_conversation(model="scenario-too-many-tool-calls", code_execution="on")
     tab = Tab(conversation.pk)
     first = await answered(conversation, "first", tab)
     assert (first.finish_reason, first.code_execution) == ("TOO_MANY_TOOL_CALLS", True)
     before = seen(strict.GOOGLE_GEMINI_BASE_URL)
-    second = await finished(start_turn(Continuation(conversation.owner, conversation.pk, without_tools=True)))
+    second = await finished(start_turn(Continue(conversation.owner, conversation.pk, without_tools=True)))
     assert (second.status, second.finish_reason, second.code_execution) == (Turn.Status.DONE, "STOP", False)
     [call] = calls_since(strict.GOOGLE_GEMINI_BASE_URL, before)
     assert "tools" not in call["request"]
 
 
-async def test_signatures_that_are_called_corrupted_are_left_out_once(strict: Settings) -> None:
+async def test_signatures_that_the_api_calls_corrupted_are_left_out_of_the_next_attempt(strict: Settings) -> None:
     conversation = await new_conversation(model="scenario-corrupted-signature-once")
     first = await answered(conversation, "first")
     assert first.status == Turn.Status.DONE
     before = seen(strict.GOOGLE_GEMINI_BASE_URL)
     second = await answered(conversation, "second")
     assert second.status == Turn.Status.DONE
-    refused, taken = calls_since(strict.GOOGLE_GEMINI_BASE_URL, before)
+    refused, accepted = calls_since(strict.GOOGLE_GEMINI_BASE_URL, before)
     assert (refused["state"], has_signature(refused)) == ("refused", True)
-    assert (taken["state"], has_signature(taken)) == ("done", False)
+    assert (accepted["state"], has_signature(accepted)) == ("done", False)
 
 
-async def test_graphs_that_are_refused_are_left_out_once(strict: Settings) -> None:
+async def test_graphs_that_the_api_refuses_are_left_out_of_the_next_attempt(strict: Settings) -> None:
     conversation = await new_conversation(model="scenario-images-refused")
     await answered(conversation, "first")
     before = seen(strict.GOOGLE_GEMINI_BASE_URL)
     second = await answered(conversation, "second")
     assert second.status == Turn.Status.DONE
-    refused, taken = calls_since(strict.GOOGLE_GEMINI_BASE_URL, before)
+    refused, accepted = calls_since(strict.GOOGLE_GEMINI_BASE_URL, before)
     assert has_image(refused)
-    assert not has_image(taken)
+    assert not has_image(accepted)
 
 
-async def test_conversation_that_is_called_too_long_is_told_by_half(strict: Settings) -> None:
+async def test_older_half_of_a_conversation_that_is_too_long_is_left_out(strict: Settings) -> None:
     conversation = await new_conversation(model="scenario-context-limit-700")
     turns = [await answered(conversation, f"question {number}") for number in range(2)]
     assert [turn.left_out for turn in turns] == [0, 0]
@@ -140,16 +142,16 @@ async def test_conversation_that_is_called_too_long_is_told_by_half(strict: Sett
 
 
 def has_image(call: dict[str, Any]) -> bool:
-    """Whether any part of a request is an image."""
+    """Return whether any part of a request is an image."""
     return any("inlineData" in part for content in call["request"]["contents"] for part in content["parts"])
 
 
-async def test_regenerated_answer_is_asked_for_without_the_old_one(strict: Settings) -> None:
+async def test_regenerated_answer_is_requested_without_the_old_one(strict: Settings) -> None:
     conversation = await new_conversation(model="scenario-code")
     tab = Tab(conversation.pk)
     first = await answered(conversation, "first", tab)
     before = seen(strict.GOOGLE_GEMINI_BASE_URL)
-    second = await finished(start_turn(Version(conversation.owner, conversation.pk)))
+    second = await finished(start_turn(Regenerate(conversation.owner, conversation.pk)))
     assert second.status == Turn.Status.DONE
     assert second.user_message_id == first.user_message_id
     [call] = calls_since(strict.GOOGLE_GEMINI_BASE_URL, before)

@@ -9,12 +9,12 @@ from pytest_django import Settings
 
 from chat.catalogue.setups import Setup
 from chat.models import Conversation, LanguageModel
+from chat.transcript.answer_details import dollars
+from chat.transcript.usage import conversation_usage
 from chat.turns import titles
-from chat.turns.about import dollars
-from chat.turns.spending import conversation_usage
-from chat.turns.starting import title_of
-from chat.turns.titles import Made, tidy
-from tests.chat.turns.running import Tab, answered, calls_since, new_conversation, seen
+from chat.turns.start import title_of
+from chat.turns.titles import TitleResult, tidy
+from tests.chat.running import Tab, answered, calls_since, new_conversation, seen
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -32,7 +32,7 @@ def namer(emulated: Settings) -> None:
     connection.close()
 
 
-async def test_first_words_are_the_title_at_once_and_a_model_betters_them(namer: None) -> None:
+async def test_title_of_first_words_is_replaced_by_a_models_title(namer: None) -> None:
     conversation = await new_conversation(model="scenario-code")
     tab = Tab(conversation.pk)
     with tab.following():
@@ -45,7 +45,7 @@ async def test_first_words_are_the_title_at_once_and_a_model_betters_them(namer:
     assert "conversation-title" in texts[-1]
 
 
-async def test_title_of_a_user_stays(namer: None) -> None:
+async def test_title_of_the_user_is_not_replaced(namer: None) -> None:
     conversation = await new_conversation(model="scenario-code")
     await Conversation.objects.filter(pk=conversation.pk).aupdate(title="Mine", title_source="user")
     await answered(conversation, QUESTION)
@@ -63,7 +63,7 @@ async def test_only_the_first_answer_names_the_conversation(namer: None, emulate
     assert conversation.title == "Plot the monthly rainfall of"
 
 
-async def test_title_is_paid_for_and_counted(namer: None, emulated: Settings) -> None:
+async def test_cost_of_a_title_is_counted(namer: None, emulated: Settings) -> None:
     await LanguageModel.objects.aupdate(input_price=1_000, output_price=1_000)
     conversation = await new_conversation(model="scenario-code")
     turn = await answered(conversation, QUESTION)
@@ -76,7 +76,7 @@ async def test_title_is_paid_for_and_counted(namer: None, emulated: Settings) ->
     assert usage.cost == dollars(turn.cost + conversation.side_cost)
 
 
-async def test_conversation_whose_first_answer_failed_is_named_later(namer: None) -> None:
+async def test_conversation_whose_first_answer_failed_is_named_after_a_later_one(namer: None) -> None:
     await LanguageModel.objects.acreate(name="scenario-bad-request")
     conversation = await new_conversation(model="scenario-bad-request")
     await answered(conversation, QUESTION)
@@ -88,18 +88,20 @@ async def test_conversation_whose_first_answer_failed_is_named_later(namer: None
     assert conversation.title_source == "model"
 
 
-async def test_model_that_is_gone_is_marked(namer: None) -> None:
+async def test_model_for_titles_that_no_longer_exists_is_marked(namer: None) -> None:
     await LanguageModel.objects.acreate(name="scenario-not-found")
     conversation = await new_conversation(model="scenario-not-found")
     await answered(conversation, QUESTION)
     setup = Setup("gemini", "scenario-text", label="")
-    made = Made(is_model_missing=True)
-    assert await database_sync_to_async(titles.give_title)(conversation.pk, made, setup) is None
+    result = TitleResult(is_model_missing=True)
+    assert await database_sync_to_async(titles.save_title)(conversation.pk, result, setup) is None
     missing = LanguageModel.objects.filter(missing_since__isnull=False).values_list("name", flat=True)
     assert {name async for name in missing} == {"scenario-text", "scenario-not-found"}
 
 
-async def test_model_that_does_not_answer_leaves_the_first_words(namer: None, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_first_words_stay_if_the_model_does_not_answer_in_time(
+    namer: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(titles, "TITLE_LIMIT_S", 0.0)
     conversation = await new_conversation(model="scenario-code")
     await answered(conversation, QUESTION)
@@ -108,7 +110,7 @@ async def test_model_that_does_not_answer_leaves_the_first_words(namer: None, mo
     assert conversation.title.startswith("Plot the monthly rainfall of Hamburg")
 
 
-async def test_without_a_model_for_it_nobody_is_asked(namer: None) -> None:
+async def test_first_words_stay_if_no_model_makes_titles(namer: None) -> None:
     await LanguageModel.objects.aupdate(makes_titles=False)
     conversation = await new_conversation(model="scenario-code")
     await answered(conversation, "Short")
@@ -116,7 +118,7 @@ async def test_without_a_model_for_it_nobody_is_asked(namer: None) -> None:
     assert (conversation.title, conversation.title_source) == ("Short", "words")
 
 
-async def test_demo_model_names_nothing(namer: None, emulated: Settings) -> None:
+async def test_demo_model_makes_no_titles(namer: None, emulated: Settings) -> None:
     emulated.GEMINI_EMULATED = True
     conversation = await new_conversation(model="scenario-code")
     await answered(conversation, QUESTION)
@@ -125,7 +127,7 @@ async def test_demo_model_names_nothing(namer: None, emulated: Settings) -> None
 
 
 @pytest.mark.parametrize(
-    ("said", "title"),
+    ("text", "title"),
     [
         ('"Rainfall in Hamburg."', "Rainfall in Hamburg"),
         ("\n\n**Rainfall**\nand more", "Rainfall"),
@@ -136,5 +138,5 @@ async def test_demo_model_names_nothing(namer: None, emulated: Settings) -> None
         ("   \n ", ""),
     ],
 )
-def test_title_is_one_plain_line(said: str, title: str) -> None:
-    assert tidy(said) == title
+def test_title_is_one_plain_line(text: str, title: str) -> None:
+    assert tidy(text) == title

@@ -1,0 +1,76 @@
+"""Re-encodes uploaded images, so that the stored file holds pixels and colours but no metadata.
+
+Image decoders are the code that a hostile file can crash. They run in a separate process with limits on memory and
+time (`attachments/reencode_program.py`), so that no file can end the server and its live turns.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import threading
+from dataclasses import dataclass
+
+from attachments import reencode_program
+from attachments.validation import RefusedUpload, UnreadableImage
+
+#: Longest run of the program for one image.
+REENCODE_LIMIT_S = 30.0
+#: Longest wait for the images that were uploaded before.
+QUEUE_LIMIT_S = 30.0
+
+#: Each server process re-encodes one image at a time. Several at once could exhaust the machine's memory, although each
+#: stays within its own limit.
+_program_slot = threading.Semaphore(1)
+
+
+@dataclass(frozen=True, slots=True)
+class ReencodedImage:
+    """The image file to store, with its type and size."""
+
+    data: bytes
+    mime_type: str
+    width: int
+    """In pixels."""
+    height: int
+    """In pixels."""
+
+
+def reencode_image(label: str, data: bytes, mime_type: str) -> ReencodedImage:
+    """Return the image without metadata; `reencode_program.reencode` describes what is kept.
+
+    The caller has checked the number of pixels. `label` names the file in error messages. A call takes about 0.1 s, and
+    some seconds for the largest images. Raise UnreadableImage if the image cannot be decoded within the limits, and
+    RefusedUpload if the server is busy with other images for `QUEUE_LIMIT_S`.
+    """
+    if not _program_slot.acquire(timeout=QUEUE_LIMIT_S):
+        raise RefusedUpload(f"“{label}” could not be read: the server is busy with other pictures. Try again soon.")
+    try:
+        output = _run_program(data, mime_type)
+    except subprocess.TimeoutExpired:
+        raise UnreadableImage(f"“{label}” takes too long to read. Attach it smaller, or as PNG or JPEG.") from None
+    finally:
+        _program_slot.release()
+    if output is None:
+        raise UnreadableImage(
+            f"“{label}” is broken, or takes too much memory to read. Attach it anew, smaller, or as PNG or JPEG."
+        )
+    head, _, image_data = output.partition(b"\n")
+    return ReencodedImage(image_data, **json.loads(head))
+
+
+def _run_program(data: bytes, mime_type: str) -> bytes | None:
+    """Return what the program wrote to stdout, or None if it failed. Raise subprocess.TimeoutExpired."""
+    # -I isolates the interpreter; the empty environment keeps the server's keys from the program.
+    command = [sys.executable, "-I", reencode_program.__file__, mime_type]
+    completed = subprocess.run(
+        command,
+        input=data,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env={},
+        timeout=REENCODE_LIMIT_S,
+        check=False,
+    )
+    return completed.stdout if completed.returncode == 0 else None

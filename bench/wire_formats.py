@@ -1,0 +1,143 @@
+"""The bytes of the upstream's answers in Gemini's and OpenAI's wire format, built once at import. Pure functions."""
+
+from __future__ import annotations
+
+import base64
+import io
+import json
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from PIL import Image
+
+from bench.answers import PIECES, RICH_PIECES, Answer
+
+#: Bytes to send unchanged, or the bytes before and after a stamp.
+Step = tuple[bytes, bytes] | bytes
+
+#: Number of different graphs. The n-th graph of every answer is the same.
+GRAPHS = 16
+
+#: 142 x 142 x 3 bytes of noise, which does not compress, make a PNG of 60 KB.
+GRAPH_SIDE_PIXELS = 142
+
+#: The answer to a prompt that is no `Answer`, because products ask the model for a conversation title.
+TITLE = "A title"
+
+
+@dataclass(frozen=True, slots=True)
+class WireFormat:
+    """The chunks of an answer in the format of one API."""
+
+    texts: tuple[Step, ...]
+    rich_texts: tuple[Step, ...]
+    """Text chunks without stamps, for rich answers."""
+    last_text: Step
+    code: Step | None
+    """The chunk with code; None if the API has no code, results and images."""
+    result: Step | None
+    """The chunk with the code's result; None if the API has none."""
+    graphs: tuple[bytes, ...]
+    end: bytes
+    """Bytes after the last text chunk."""
+
+    def generate_steps(self, answer: Answer) -> Iterator[tuple[float, Step]]:
+        """Yield each step of an answer with the time when it is due, in seconds from the start."""
+        texts = self.rich_texts if answer.is_rich else self.texts
+        positions = sorted(answer.compute_graph_positions()) if self.graphs else []
+        for index in range(answer.chunks):
+            due_s = answer.compute_due_s(index)
+            if index in positions and self.code and self.result:
+                yield due_s, self.code
+                yield due_s, self.result
+                yield due_s, self.graphs[positions.index(index) % GRAPHS]
+            yield due_s, texts[index % len(texts)] if index < answer.chunks - 1 else self.last_text
+        if self.end:
+            yield answer.compute_due_s(answer.chunks - 1), self.end
+
+
+def encode_json(value: dict[str, Any]) -> bytes:
+    """Encode JSON as the APIs do: UTF-8 without blanks."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def encode_gemini_event(*parts: dict[str, Any], tokens: int = 0, **candidate: str) -> bytes:
+    """Encode one of Gemini's server-sent events; `tokens` counts the answer up to and including this event."""
+    response = {
+        "candidates": [{"content": {"parts": list(parts), "role": "model"}, **candidate, "index": 0}],
+        "usageMetadata": {"promptTokenCount": 12, "candidatesTokenCount": tokens, "totalTokenCount": 12 + tokens},
+        "modelVersion": "bench",
+        "responseId": "bench-response",
+    }
+    return b"data: " + encode_json(response) + b"\r\n\r\n"
+
+
+def encode_openai_event(text: str, finish_reason: str | None = None) -> bytes:
+    """Encode one server-sent event of OpenAI's chat completions."""
+    choice = {"index": 0, "delta": {"role": "assistant", "content": text}, "finish_reason": finish_reason}
+    chunk = {"id": "bench", "object": "chat.completion.chunk", "created": 1, "model": "bench", "choices": [choice]}
+    return b"data: " + encode_json(chunk) + b"\n\n"
+
+
+def split_at_stamp(data: bytes) -> tuple[bytes, bytes]:
+    """Return the bytes before and after the stamp's digits; the stamp replaces the only @ in `data`."""
+    before, after = data.split(b"@")
+    return before + "⟨".encode(), "⟩".encode() + after
+
+
+def make_graph_event(seed: int) -> bytes:
+    """Return a Gemini event with a PNG of 60 KB."""
+    side = GRAPH_SIDE_PIXELS
+    image = Image.frombytes("RGB", (side, side), random.Random(seed).randbytes(side * side * 3))
+    png = io.BytesIO()
+    image.save(png, "PNG")
+    data = base64.b64encode(png.getvalue()).decode()
+    return encode_gemini_event({"inlineData": {"mimeType": "image/png", "data": data}})
+
+
+GEMINI = WireFormat(
+    # Consecutive events carry different token counts, as Gemini's do.
+    texts=tuple(
+        split_at_stamp(encode_gemini_event({"text": piece}, tokens=5 * number))
+        for number, piece in enumerate(PIECES, start=1)
+    ),
+    rich_texts=tuple(
+        encode_gemini_event({"text": piece}, tokens=5 * number) for number, piece in enumerate(RICH_PIECES, start=1)
+    ),
+    last_text=split_at_stamp(encode_gemini_event({"text": "@ done."}, finishReason="STOP")),
+    code=split_at_stamp(
+        encode_gemini_event({"executableCode": {"language": "PYTHON", "code": "# @\nplt.plot(range(9))\nplt.show()"}})
+    ),
+    result=split_at_stamp(encode_gemini_event({"codeExecutionResult": {"outcome": "OUTCOME_OK", "output": "@\n"}})),
+    graphs=tuple(make_graph_event(seed) for seed in range(GRAPHS)),
+    end=b"",
+)
+GEMINI_TITLE = encode_gemini_event({"text": TITLE}, finishReason="STOP")
+
+OPENAI = WireFormat(
+    texts=tuple(split_at_stamp(encode_openai_event(piece)) for piece in PIECES),
+    rich_texts=tuple(encode_openai_event(piece) for piece in RICH_PIECES),
+    last_text=split_at_stamp(encode_openai_event("@ done.", "stop")),
+    code=None,
+    result=None,
+    graphs=(),
+    end=b"data: [DONE]\n\n",
+)
+OPENAI_TITLE = encode_openai_event(TITLE, "stop") + OPENAI.end
+
+#: The title as the response to a request without `stream`.
+OPENAI_TITLE_RESPONSE = encode_json(
+    {
+        "id": "bench",
+        "object": "chat.completion",
+        "created": 1,
+        "model": "bench",
+        "choices": [{"index": 0, "message": {"role": "assistant", "content": TITLE}, "finish_reason": "stop"}],
+        "usage": {"prompt_tokens": 12, "completion_tokens": 2, "total_tokens": 14},
+    }
+)
+OPENAI_MODELS = encode_json(
+    {"object": "list", "data": [{"id": "bench", "object": "model", "created": 1, "owned_by": "bench"}]}
+)

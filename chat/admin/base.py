@@ -1,0 +1,88 @@
+"""Base classes of the admins: read-only rows, and deletion by superusers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Generic, TypeVar
+
+from django.contrib import admin
+from django.db import transaction
+from django.db.models import Count, Model, OuterRef, QuerySet, Subquery
+from django.http import HttpRequest
+
+M = TypeVar("M", bound=Model)
+
+
+class ReadOnlyMixin:
+    """Denies everybody to add, change or delete rows, because only the product itself writes them."""
+
+    def has_add_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        """Return False."""
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        """Return False."""
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        """Return False: rows are deleted together with their conversation."""
+        return False
+
+
+class ReadOnlyAdmin(ReadOnlyMixin, admin.ModelAdmin[M], Generic[M]):
+    """A list and pages that change nothing. Lists can only be filtered by their declared filters."""
+
+    show_facets = admin.ShowFacets.NEVER
+    show_full_result_count = False
+
+    def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
+        """Return whether a URL parameter belongs to a declared filter.
+
+        Django would allow every column of the model, so that staff could guess the content of columns they do not see.
+        """
+        names: set[str] = set()
+        for declared in self.get_list_filter(request):
+            if isinstance(declared, type) and issubclass(declared, admin.ListFilter):
+                names.update(getattr(declared, "parameter_names", ()) or [getattr(declared, "parameter_name", "")])
+            else:
+                names.add(str(declared[0] if isinstance(declared, tuple) else declared))
+        return any(lookup == name or lookup.startswith(f"{name}__") for name in names)
+
+
+class WholeDeletionMixin(Generic[M]):
+    """Lets superusers delete rows together with everything that depends on them."""
+
+    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        """Return whether the user is an active superuser."""
+        return bool(request.user.is_active and request.user.is_superuser)
+
+    def get_deleted_objects(
+        self, objs: Sequence[M] | QuerySet[M], request: HttpRequest
+    ) -> tuple[list[Any], dict[str, int], set[str], list[Any]]:
+        """List only the rows themselves on the confirmation page.
+
+        Django would list thousands of dependent parts and events, and check permissions for each of their models.
+        """
+        rows = list(objs)
+        names = [self.get_row_name(request, row) for row in rows]
+        return names, {str(row._meta.verbose_name_plural): len(rows) for row in rows}, set(), []
+
+    def get_row_name(self, request: HttpRequest, row: M) -> str:
+        """Return the name of a row on the confirmation page."""
+        return str(row)
+
+    def delete_model(self, request: HttpRequest, obj: M) -> None:
+        """Delete one row and everything that depends on it."""
+        raise NotImplementedError
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[M]) -> None:
+        """Delete all rows in one transaction."""
+        with transaction.atomic():
+            for row in queryset:
+                self.delete_model(request, row)
+
+
+def count_related(model: type[Model], foreign_key: str) -> Subquery:
+    """Return a subquery that counts the rows of `model` whose foreign key is the outer row; null if there are none."""
+    rows = model._default_manager.filter(**{foreign_key: OuterRef("pk")}).order_by()
+    return Subquery(rows.values(foreign_key).annotate(rows=Count("pk")).values("rows"))

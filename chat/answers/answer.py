@@ -1,0 +1,227 @@
+"""The state of an answer, to which changes are applied in order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from functools import reduce
+from operator import add
+
+from chat.answers.changes import (
+    ApprovalRequested,
+    AttachmentAdded,
+    AttemptRestarted,
+    CallDecided,
+    Change,
+    MessagesLeftOut,
+    NewAttachment,
+    PartReplaced,
+    PartStarted,
+    Reported,
+    RoundStarted,
+    TextAppended,
+    ToolStarted,
+    Waited,
+)
+from chat.parts import JSON, FunctionCall, FunctionResponse, Part, Text
+from chat.rendering.markers import Marker, join_text
+from chat.stream_events import (
+    Finish,
+    Finished,
+    MetadataReported,
+    Report,
+    ResponseIdentified,
+    Source,
+    SourcesReported,
+    Usage,
+    UsageReported,
+)
+
+
+@dataclass(slots=True)
+class AnswerRound:
+    """What the provider reported about one round."""
+
+    finish: Finish | None = None
+    """`None` until the provider gives a finish reason. A response that ends without one was cut."""
+    finish_reason: str = ""
+    """The provider's own word."""
+    finish_message: str = ""
+    response_id: str = ""
+    model_version: str = ""
+    metadata: dict[str, JSON] = field(default_factory=dict)
+    provider_usage: dict[str, JSON] = field(default_factory=dict)
+    """The provider's own report of token counts."""
+    started_calls: set[str] = field(default_factory=set)
+    """`call_id` of each function call whose tool may have run."""
+    _sources: dict[str, SourcesReported] = field(default_factory=dict)
+    _usage: Usage | None = None
+    """Token counts from the last report of the current attempt."""
+    _usage_before: Usage | None = None
+    """Token counts of earlier attempts, which are billed too."""
+
+    @property
+    def usage(self) -> Usage | None:
+        """Token counts of all attempts at this round."""
+        if self._usage_before is None or self._usage is None:
+            return self._usage or self._usage_before
+        return self._usage_before + self._usage
+
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        """The web pages that the provider named."""
+        return tuple(source for report in self._sources.values() for source in report.sources)
+
+    @property
+    def queries(self) -> tuple[str, ...]:
+        """What the provider searched for."""
+        return tuple(query for report in self._sources.values() for query in report.queries)
+
+    def apply(self, report: Report) -> None:
+        """Apply one report of the provider."""
+        match report:
+            case UsageReported(usage, raw):
+                self._usage, self.provider_usage = usage, dict(raw)
+            case Finished(finish, reason, message):
+                self.finish, self.finish_reason, self.finish_message = finish, reason, message
+            case ResponseIdentified(response_id, model_version):
+                self.response_id, self.model_version = response_id, model_version
+            case SourcesReported(name):
+                self._sources[name] = report
+            case MetadataReported(name, value):
+                self.metadata[name] = value
+
+    def restart(self) -> None:
+        """Reset the reports of the last attempt, except its token counts."""
+        self._usage_before, self._usage = self.usage, None
+        self.finish, self.finish_reason, self.finish_message = None, "", ""
+        self.metadata.clear()
+        self._sources.clear()
+
+
+@dataclass(slots=True)
+class Answer:
+    """A model message as far as it has been received."""
+
+    rounds: list[AnswerRound] = field(default_factory=lambda: [AnswerRound()])
+    attachments: list[NewAttachment] = field(default_factory=list)
+    part_attachments: dict[int, int] = field(default_factory=dict)
+    """Part index -> index of the attachment that holds the part's bytes."""
+    waiting: str = ""
+    """The sentence that is shown while the provider does not answer."""
+    messages_left_out: int = 0
+    awaited_call: str = ""
+    """`call_id` of the function call that a person must decide about."""
+    decisions: dict[str, bool] = field(default_factory=dict)
+    """`call_id` of each function call that a person decided about -> whether it may run."""
+    _parts: list[Part] = field(default_factory=list)
+    _appended: list[str] = field(default_factory=list)
+    """Text of the last part that is not joined to it yet. Joining it at each chunk would cost O(n) each time."""
+
+    def apply(self, change: Change) -> None:
+        """Apply one change, in the order of the log. Raises ValueError for a part with a wrong index."""
+        match change:
+            case TextAppended(_, text):
+                self._appended.append(text)
+            case Reported(report):
+                self.current_round.apply(report)
+            case PartStarted(index, part, attachment):
+                self._start_part(index, part, attachment)
+            case PartReplaced(index, part):
+                self._join_appended()
+                self._parts[index] = part
+            case AttachmentAdded(attachment):
+                # The change holds the bytes until they are stored. The answer must not hold the bytes of many graphs.
+                self.attachments.append(replace(attachment, data=None))
+            case RoundStarted():
+                self.rounds.append(AnswerRound())
+            case ToolStarted(call_id):
+                self.current_round.started_calls.add(call_id)
+            case ApprovalRequested(call_id):
+                self.awaited_call = call_id
+            case CallDecided(call_id, is_approved):
+                self.decisions[call_id] = is_approved
+                self.awaited_call = ""
+            case Waited(sentence):
+                self.waiting = sentence
+            case MessagesLeftOut(messages):
+                self.messages_left_out = messages
+            case AttemptRestarted(kept):
+                self._join_appended()
+                del self._parts[kept:]
+                self.current_round.restart()
+
+    def _start_part(self, index: int, part: Part, attachment: int | None) -> None:
+        self._join_appended()
+        if index != len(self._parts):
+            raise ValueError(f"part {index} cannot follow {len(self._parts)} parts")
+        self._parts.append(part)
+        self.waiting = ""
+        if attachment is not None:
+            self.part_attachments[index] = attachment
+
+    def _join_appended(self) -> None:
+        if self._appended:
+            last = self._parts[-1]
+            self._parts[-1] = last.with_long_text(last.long_text + "".join(self._appended))
+            self._appended.clear()
+
+    @property
+    def parts(self) -> list[Part]:
+        """All parts so far, with all their text."""
+        self._join_appended()
+        return self._parts
+
+    @property
+    def last_part(self) -> Part | None:
+        """The last part, perhaps without the text that was appended last."""
+        return self._parts[-1] if self._parts else None
+
+    @property
+    def part_count(self) -> int:
+        """The number of parts so far."""
+        return len(self._parts)
+
+    @property
+    def current_round(self) -> AnswerRound:
+        """The last round."""
+        return self.rounds[-1]
+
+    @property
+    def round_number(self) -> int:
+        """The number of the last round, from 0."""
+        return len(self.rounds) - 1
+
+    @property
+    def usage(self) -> Usage | None:
+        """Token counts of all rounds together."""
+        counts = [usage for one in self.rounds if (usage := one.usage) is not None]
+        return reduce(add, counts) if counts else None
+
+    @property
+    def is_blank(self) -> bool:
+        """Whether no part of the current round counts as content of an answer (`Part.is_answer`)."""
+        return not any(part.is_answer for part in self.parts if part.round == self.round_number)
+
+    @property
+    def unanswered_calls(self) -> list[FunctionCall]:
+        """The function calls of the current round that have no response, in order."""
+        own = [part for part in self.parts if part.round == self.round_number]
+        answered = {part.call_id for part in own if isinstance(part, FunctionResponse)}
+        return [part for part in own if isinstance(part, FunctionCall) and part.call_id not in answered]
+
+    @property
+    def text(self) -> str:
+        """The text parts joined, with a marker on a line of its own where an image was received."""
+        return join_text(self._pieces())[0]
+
+    def _pieces(self) -> Iterator[str | Marker]:
+        shown: dict[int, list[NewAttachment]] = {}
+        for attachment in self.attachments:
+            shown.setdefault(attachment.part_index, []).append(attachment)
+        for index, part in enumerate(self.parts):
+            if isinstance(part, Text) and part.text:
+                yield part.text
+            for attachment in shown.get(index, ()):
+                if attachment.marker:
+                    yield attachment.marker

@@ -1,0 +1,145 @@
+"""The steps in which an answer grows. Each is stored before a page shows it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from chat.parts import Part
+from chat.rendering.markers import Marker
+from chat.stream_events import Report
+
+
+@dataclass(frozen=True, slots=True)
+class NewAttachment:
+    """A file that appears in an answer for the first time."""
+
+    index: int
+    """The n of its marker."""
+    part_index: int
+    """The part after which it is shown."""
+    attachment_id: str
+    name: str
+    mime_type: str
+    size_bytes: int
+    sha256: str
+    width: int | None
+    """In pixels; `None` for a file that is not an image."""
+    height: int | None
+    is_graph: bool
+    data: bytes | None = None
+    """The file's content; `None` when read back from the log."""
+
+    @property
+    def marker(self) -> Marker | None:
+        """Its marker in the message's text; `None` for a file that is not an image."""
+        if self.width is None:
+            return None
+        return Marker("GRAPH" if self.is_graph else "IMAGE", self.index)
+
+
+@dataclass(frozen=True, slots=True)
+class PartStarted:
+    """A new part. Its text may grow."""
+
+    index: int
+    part: Part
+    attachment: int | None = None
+    """Index of the attachment that holds the part's bytes."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextAppended:
+    """More text of the last part."""
+
+    index: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class PartReplaced:
+    """The final form of the last part: the result of code that has ended."""
+
+    index: int
+    part: Part
+
+
+@dataclass(frozen=True, slots=True)
+class AttachmentAdded:
+    """An attachment, to be stored in the same transaction as the part that shows it."""
+
+    attachment: NewAttachment
+
+
+@dataclass(frozen=True, slots=True)
+class Reported:
+    """The provider reports something about the response of the current round."""
+
+    report: Report
+
+
+@dataclass(frozen=True, slots=True)
+class RoundStarted:
+    """The results of the last round's function calls go to the provider, which answers with another round."""
+
+    round: int
+    """From 1, as the first round needs no such change."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolStarted:
+    """A tool begins to run a function call. After a crash, the log shows that the call may have run."""
+
+    call_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalRequested:
+    """The turn waits until a person decides whether a function call may run."""
+
+    call_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class CallDecided:
+    """A person has decided about a function call."""
+
+    call_id: str
+    is_approved: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Waited:
+    """The provider could not answer and will be asked again. The sentence is shown until something arrives."""
+
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class MessagesLeftOut:
+    """The oldest messages were not sent, because the conversation is longer than the model can read."""
+
+    messages: int
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptRestarted:
+    """The request is repeated, after a failure or an answer without content. The first `kept` parts remain."""
+
+    kept: int
+
+
+Change: TypeAlias = (
+    PartStarted
+    | TextAppended
+    | PartReplaced
+    | AttachmentAdded
+    | Reported
+    | RoundStarted
+    | ToolStarted
+    | ApprovalRequested
+    | CallDecided
+    | Waited
+    | MessagesLeftOut
+    | AttemptRestarted
+)

@@ -1,0 +1,154 @@
+"""Reads the events of a turn from the database, a page at a time, from a given number on."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import timedelta
+from itertools import islice
+from typing import Any, TypeAlias
+
+from django.db.models import Max
+from django.utils import timezone
+
+from chat.api.turn_events import (
+    FIRST_SEQ_FROM_PARTS,
+    STATUS_ROW,
+    Event,
+    LogTranslator,
+    events_from_parts,
+    final_events,
+    status_content,
+)
+from chat.models import Turn, TurnEvent
+from chat.transcript.records import Deleted, records_in_order
+from chat.turns.recovery import LOG_LIFETIME
+
+BEFORE_FIRST = -1
+"""The last event number of a client that has received no event."""
+ROWS_LIMIT = 32
+"""The most log rows that are read with one query."""
+EVENTS_LIMIT = 20
+"""The most events that are made from parts for one page."""
+PAGE_LIMIT_CHARS = 64 * 1024
+"""The size at which a page is full. Each reader holds one page in memory."""
+LOG_MARGIN = timedelta(hours=1)
+"""A log is not read during this time before the end of its lifetime, so that it is never read half deleted."""
+
+
+@dataclass(frozen=True, slots=True)
+class EventPage:
+    """Some events."""
+
+    events: list[Event]
+    is_last: bool
+    """Whether the stream ends with these events."""
+    has_more: bool
+    """Whether more events may be ready already."""
+
+
+@dataclass(slots=True)
+class LogReader:
+    """Reads a turn's log. Any thread may use it, one at a time."""
+
+    turn_id: uuid.UUID
+    after: int
+    """Number of the last event that the client has."""
+    _last_seq: int = 0
+    """The last row that was read."""
+    _row_count: int = 1
+    """How many rows to read next. One row may hold all the text of a fast model within one commit."""
+    _translator: LogTranslator = field(default_factory=LogTranslator)
+
+    def is_at_end(self) -> bool:
+        """Return whether the client has the very last event."""
+        turn = Turn.objects.filter(pk=self.turn_id).exclude(status__in=Turn.LIVE).first()
+        if turn is None:
+            return False
+        rows = TurnEvent.objects.filter(turn=turn).exclude(name=STATUS_ROW)
+        last_seq = rows.aggregate(last=Max("seq"))["last"] or 0
+        return self.after >= final_events(turn, last_seq)[-1].seq
+
+    def next_page(self) -> EventPage:
+        """Return the next events. Raises Turn.DoesNotExist."""
+        # The turn is read before its rows: if it has ended by now, all rows are there.
+        turn = Turn.objects.get(pk=self.turn_id)
+        events = [Event(0, status_content(Turn.Status.RUNNING))]
+        has_more, size_chars = True, 0
+        while has_more and size_chars < PAGE_LIMIT_CHARS:
+            rows = self._next_rows()
+            has_more = len(rows) == self._row_count
+            new = list(self._translated(rows))
+            events += new
+            new_chars = sum(event.size_chars for event in new)
+            size_chars += new_chars
+            self._row_count = min(2 * self._row_count, ROWS_LIMIT) if new_chars < PAGE_LIMIT_CHARS / 4 else 1
+        is_last = not turn.is_live and not has_more
+        if is_last:
+            events += final_events(turn, self._last_seq)
+        unknown = [event for event in events if event.seq > self.after]
+        if unknown:
+            self.after = unknown[-1].seq
+        return EventPage(unknown, is_last, has_more)
+
+    def _next_rows(self) -> list[tuple[int, str, dict[str, Any]]]:
+        rows = TurnEvent.objects.filter(turn_id=self.turn_id, seq__gt=self._last_seq).order_by("seq")
+        return list(rows.values_list("seq", "name", "data")[: self._row_count])
+
+    def _translated(self, rows: list[tuple[int, str, dict[str, Any]]]) -> Iterator[Event]:
+        for seq, name, data in rows:
+            # The final events take the place of this last row.
+            if name != STATUS_ROW:
+                self._last_seq = seq
+                if content := self._translator.translate((name, data)):
+                    yield Event(seq, content)
+
+
+@dataclass(slots=True)
+class PartsReader:
+    """Reads the stored parts of a turn whose log is deleted."""
+
+    turn_id: uuid.UUID
+    after: int
+    """Number of the last event that the client has."""
+    _events: Iterator[Event] | None = None
+
+    def is_at_end(self) -> bool:
+        """Return whether the client has the very last event."""
+        return self.after >= FIRST_SEQ_FROM_PARTS and not any(self._read())
+
+    def next_page(self) -> EventPage:
+        """Return the next events. Raises Turn.DoesNotExist."""
+        if self._events is None:
+            self._events = self._read()
+        events = list(islice(self._events, EVENTS_LIMIT))
+        has_more = len(events) == EVENTS_LIMIT
+        return EventPage(events, not has_more, has_more)
+
+    def _read(self) -> Iterator[Event]:
+        turn = Turn.objects.get(pk=self.turn_id)
+        try:
+            (record,) = records_in_order([turn.message_id])
+        except Deleted:
+            raise Turn.DoesNotExist from None
+        return (event for event in events_from_parts(turn, record) if event.seq > self.after)
+
+
+EventReader: TypeAlias = LogReader | PartsReader
+
+
+def open_reader(turn: Turn, after: int) -> EventReader | None:
+    """Return a reader of the events after a number; `None` for the number of a log that is deleted."""
+    if has_log(turn):
+        return LogReader(turn.pk, after)
+    return PartsReader(turn.pk, after) if after == BEFORE_FIRST or after >= FIRST_SEQ_FROM_PARTS else None
+
+
+def has_log(turn: Turn) -> bool:
+    """Return whether a turn's log is complete. It is deleted some time after the end; imported turns never had one."""
+    if turn.is_live:
+        return True
+    if turn.ended_at is None or turn.ended_at < timezone.now() - (LOG_LIFETIME - LOG_MARGIN):
+        return False
+    return TurnEvent.objects.filter(turn=turn).exists()

@@ -1,0 +1,56 @@
+"""Cursor pagination: each page of a list holds the URL of the next one."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from urllib.parse import urlencode
+
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from chat.api.serializers.fields import QueryIntegerField, StrictQuerySerializer
+from chat.models import ListPosition
+from chat.parts import JSONObject
+
+PAGE_SIZE = 50
+PAGE_SIZE_LIMIT = 100
+
+CURSOR_PATTERN = r"^[0-9]{1,16}_[0-9a-f]{32}\Z"
+"""Microseconds since 1970, and the id of a conversation. Every such text is a position."""
+CURSOR_HELP = "Where the page begins. Use `next` of the page before instead of making a cursor."
+NEXT_HELP = "URL of the next page, relative to the server. Null on the last page."
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def encode_cursor(position: ListPosition) -> str:
+    """Return a position in the list of conversations as text."""
+    return f"{(position.updated_at - EPOCH) // timedelta(microseconds=1)}_{position.conversation_id.hex}"
+
+
+def decode_cursor(cursor: str) -> ListPosition:
+    """Return the position that a text of CURSOR_PATTERN holds."""
+    microseconds, _, conversation_id = cursor.partition("_")
+    return ListPosition(EPOCH + timedelta(microseconds=int(microseconds)), uuid.UUID(conversation_id))
+
+
+class PageQuerySerializer(StrictQuerySerializer):
+    """The query parameters of every list."""
+
+    limit = QueryIntegerField(
+        required=False,
+        min_value=1,
+        max_value=PAGE_SIZE_LIMIT,
+        default=PAGE_SIZE,
+        help_text="The most results on one page.",
+    )
+
+
+def page_response(request: Request, results: Sequence[JSONObject], cursor: str | None) -> Response:
+    """Return a page. `cursor`: where the next page begins; `None` on the last page."""
+    next_url = None
+    if cursor is not None:
+        next_url = f"{request.path}?{urlencode({**request.query_params.dict(), 'cursor': cursor})}"
+    return Response({"results": results, "next": next_url})

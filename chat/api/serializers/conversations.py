@@ -1,0 +1,157 @@
+"""Conversations in requests and responses."""
+
+from __future__ import annotations
+
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from chat.api.pagination import CURSOR_HELP, CURSOR_PATTERN, NEXT_HELP, PageQuerySerializer, decode_cursor
+from chat.api.queries import UsageTotals, live_turn_id, usage_totals
+from chat.api.serializers.fields import (
+    CodeExecutionField,
+    JSONBooleanField,
+    ModelNameField,
+    PromptField,
+    QueryBooleanField,
+    StrictSerializer,
+    TextField,
+    TitleField,
+)
+from chat.form_fields import TITLE_LIMIT
+from chat.forms import SEARCH_LIMIT
+from chat.models import Conversation, ListPosition
+from chat.models.search_results import SearchResult
+from chat.parts import JSONObject
+
+
+class NewConversationSerializer(StrictSerializer):
+    """The settings of a new conversation. All may be left out."""
+
+    title = TitleField(
+        required=False,
+        allow_blank=True,
+        max_length=TITLE_LIMIT,
+        help_text="If empty, the conversation is named after its first question.",
+        error_messages={"max_length": f"A title can have at most {TITLE_LIMIT} characters."},
+    )
+    model = ModelNameField(help_text="The id of a model or the name of a preset. Empty: the server's default.")
+    code_execution = CodeExecutionField(help_text="Whether answers may run code. `auto`: if the question calls for it.")
+    system_instruction = PromptField(
+        what="This instruction", help_text="What the model is told before everything else. At most 256 KB of UTF-8."
+    )
+
+
+class ConversationChangesSerializer(NewConversationSerializer):
+    """Settings to change. Those that are left out keep their values."""
+
+    archived = JSONBooleanField(
+        required=False, help_text="Archived conversations have a list of their own. A question ends that."
+    )
+    pinned = JSONBooleanField(required=False, help_text="Pinned conversations come first in the list.")
+
+
+class ConversationsQuerySerializer(PageQuerySerializer):
+    """Which conversations to list."""
+
+    q = TextField(
+        default="",
+        allow_blank=True,
+        max_length=SEARCH_LIMIT,
+        help_text=(
+            "Words and “quoted phrases” that the title or the shown messages must all contain. The last word of each"
+            " unquoted term may be the beginning of a word. Empty: all conversations."
+        ),
+        error_messages={"max_length": f"At most {SEARCH_LIMIT} characters can be searched for."},
+    )
+    archived = QueryBooleanField(required=False, help_text="Only archived ones, or only others. Left out: both.")
+    pinned = QueryBooleanField(required=False, help_text="Only pinned ones, or only others. Left out: both.")
+    cursor = serializers.RegexField(
+        CURSOR_PATTERN,
+        required=False,
+        help_text=CURSOR_HELP,
+        error_messages={"invalid": "The list cannot go on from there."},
+    )
+
+    def validate_cursor(self, cursor: str) -> ListPosition:
+        """Return the position."""
+        return decode_cursor(cursor)
+
+
+class SearchMatchSerializer(serializers.Serializer[SearchResult]):
+    """Where the words of a search were found."""
+
+    message_id = serializers.UUIDField(allow_null=True, help_text="Null: only in the title.")
+    excerpt = serializers.SerializerMethodField(help_text="Of that message, on one line.")
+
+    def get_excerpt(self, result: SearchResult) -> str:
+        """Return the excerpt as plain text."""
+        return "".join(piece.text for piece in result.excerpt)
+
+
+class ConversationSerializer(serializers.Serializer[Conversation]):
+    """A conversation with its settings."""
+
+    id = serializers.UUIDField()
+    title = serializers.CharField(allow_blank=True, help_text="Empty until it is named.")
+    model = serializers.CharField(allow_blank=True, help_text="Empty: the server's default.")
+    code_execution = serializers.ChoiceField(Conversation.CodeExecution.choices)
+    system_instruction = serializers.CharField(allow_blank=True)
+    archived = serializers.SerializerMethodField(help_text="Archived conversations have a list of their own.")
+    pinned = serializers.SerializerMethodField(help_text="Pinned conversations come first in the list.")
+    created_at = serializers.DateTimeField()
+    updated_at = serializers.DateTimeField(help_text="When it last changed. Lists are ordered by it.")
+
+    def get_archived(self, conversation: Conversation) -> bool:
+        """Return whether the conversation is archived."""
+        return conversation.archived_at is not None
+
+    def get_pinned(self, conversation: Conversation) -> bool:
+        """Return whether the conversation is pinned."""
+        return conversation.pinned_at is not None
+
+
+class ListedConversationSerializer(ConversationSerializer):
+    """A conversation in a list."""
+
+    match = SearchMatchSerializer(required=False, help_text="Only in search results.")
+
+
+class ConversationUsageSerializer(serializers.Serializer[UsageTotals]):
+    """What a conversation has used: the sums over all answers that have ended, shown or not, and over its title."""
+
+    turns = serializers.IntegerField(min_value=0, help_text="Answers that have ended.")
+    prompt = serializers.IntegerField(source="tokens.prompt", min_value=0)
+    tool_use = serializers.IntegerField(source="tokens.tool_use", min_value=0)
+    thoughts = serializers.IntegerField(source="tokens.thoughts", min_value=0)
+    candidates = serializers.IntegerField(source="tokens.candidates", min_value=0)
+    cached = serializers.IntegerField(source="tokens.cached", min_value=0)
+    total = serializers.IntegerField(source="tokens.total", min_value=0)
+    cost = serializers.DecimalField(
+        max_digits=None, decimal_places=8, allow_null=True, help_text="US dollars. Null: no price is known."
+    )
+
+
+class ConversationDetailSerializer(ConversationSerializer):
+    """A conversation with its settings and what it has used. Reading it takes two queries."""
+
+    live_turn_id = serializers.SerializerMethodField(help_text="The turn that writes an answer now. Null: none.")
+    usage = serializers.SerializerMethodField(help_text="Of all answers that have ended, shown or not.")
+
+    @extend_schema_field(serializers.UUIDField(allow_null=True))
+    def get_live_turn_id(self, conversation: Conversation) -> str | None:
+        """Return the id of the live turn."""
+        turn_id = live_turn_id(conversation)
+        return None if turn_id is None else str(turn_id)
+
+    @extend_schema_field(ConversationUsageSerializer)
+    def get_usage(self, conversation: Conversation) -> JSONObject:
+        """Return the sums."""
+        usage: JSONObject = ConversationUsageSerializer(usage_totals(conversation)).data
+        return usage
+
+
+class ConversationPageSerializer(serializers.Serializer[None]):
+    """A page of conversations, newest first."""
+
+    results = ListedConversationSerializer(many=True)
+    next = serializers.CharField(allow_null=True, help_text=NEXT_HELP)

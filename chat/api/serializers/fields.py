@@ -1,0 +1,147 @@
+"""Serializers and fields of requests that accept exactly what the OpenAPI document describes.
+
+The fields of Django REST framework also accept other values: numbers for strings, `"yes"` for true, `1.0` for integers.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from enum import StrEnum
+from functools import partial
+from typing import Any
+
+from rest_framework import serializers
+
+from chat.form_fields import check_prompt_size, validate_model_name
+from chat.models import Conversation
+from chat.sanitize import sanitize_text
+
+UNKNOWN_NAMES_LIMIT = 10
+"""The most unknown names that an error lists."""
+NAME_LIMIT_CHARS = 60
+
+NOT_BOOLEAN = "This must be true or false."
+
+
+class StrictSerializer(serializers.Serializer[Any]):
+    """A JSON object. Unknown names are errors, because otherwise a misspelt name would have no effect."""
+
+    noun = "field"
+
+    def run_validation(self, data: object = serializers.empty) -> Any:  # noqa: ANN401 - the framework's signature
+        """Return the validated data. Raises ValidationError."""
+        if not isinstance(data, Mapping):
+            raise serializers.ValidationError({"body": ["The body must be a JSON object."]})
+        unknown = [str(name)[:NAME_LIMIT_CHARS] for name in data if name not in self.fields][:UNKNOWN_NAMES_LIMIT]
+        if unknown:
+            known = ", ".join(self.fields) or "none"
+            raise serializers.ValidationError(
+                {name: [f"There is no {self.noun} “{name}” here; known: {known}."] for name in unknown}
+            )
+        return super().run_validation(data)
+
+
+class StrictQuerySerializer(StrictSerializer):
+    """The query parameters of a URL."""
+
+    noun = "parameter"
+
+
+class TextField(serializers.CharField):
+    """Text that every database can store: NUL characters are removed, lone surrogates become U+FFFD."""
+
+    def to_internal_value(self, data: object) -> str:
+        """Return the text. Raises ValidationError."""
+        if not isinstance(data, str):
+            self.fail("invalid")
+        if self.max_length is not None and len(data) > self.max_length:
+            # Before blanks are removed, because the OpenAPI document limits what is sent.
+            self.fail("max_length", max_length=self.max_length)
+        return super().to_internal_value(sanitize_text(data.replace("\0", "")))
+
+
+class TitleField(TextField):
+    """One line. Line breaks and other runs of blanks become one space."""
+
+    def to_internal_value(self, data: object) -> str:
+        """Return the title. Raises ValidationError."""
+        return " ".join(super().to_internal_value(data).split())
+
+
+class PromptField(TextField):
+    """Text for a model, kept as typed. Its size in UTF-8 is limited."""
+
+    def __init__(self, *, what: str, required: bool = False, help_text: str) -> None:
+        """`what`: begins the sentence about a text that is too large."""
+        super().__init__(
+            required=required,
+            allow_blank=True,
+            trim_whitespace=False,
+            validators=[partial(check_prompt_size, what=what)],
+            help_text=help_text,
+        )
+
+
+class ModelNameField(TextField):
+    """The id of a model or the name of a preset. Whether users may choose it is checked later."""
+
+    def __init__(self, *, help_text: str) -> None:
+        super().__init__(
+            required=False,
+            allow_blank=True,
+            max_length=200,
+            validators=[validate_model_name],
+            error_messages={"max_length": "The name of a model can have at most 200 characters."},
+            help_text=help_text,
+        )
+
+
+class CodeExecutionField(serializers.ChoiceField):
+    """When answers may run code."""
+
+    def __init__(self, *, help_text: str) -> None:
+        modes = Conversation.CodeExecution
+        super().__init__(
+            modes.choices,
+            required=False,
+            error_messages={"invalid_choice": f"This must be one of {', '.join(modes.values)}."},
+            help_text=help_text,
+        )
+
+
+class EnumField(serializers.ChoiceField):
+    """One of the values of an enum. The OpenAPI document names the enum, if the settings name it."""
+
+    def __init__(self, enum: type[StrEnum], **options: Any) -> None:  # noqa: ANN401 - options of the framework
+        super().__init__([(member.value, member.name) for member in enum], **options)
+
+
+class JSONBooleanField(serializers.BooleanField):
+    """`true` or `false` in JSON."""
+
+    def to_internal_value(self, data: object) -> bool:
+        """Return the value. Raises ValidationError."""
+        if not isinstance(data, bool):
+            raise serializers.ValidationError(NOT_BOOLEAN)
+        return data
+
+
+class QueryBooleanField(serializers.BooleanField):
+    """`true` or `false` in a query string."""
+
+    def to_internal_value(self, data: object) -> bool:
+        """Return the value. Raises ValidationError."""
+        if data not in ("true", "false"):
+            raise serializers.ValidationError(NOT_BOOLEAN)
+        return data == "true"
+
+
+class QueryIntegerField(serializers.IntegerField):
+    """Up to nine digits in a query string."""
+
+    def to_internal_value(self, data: object) -> int:
+        """Return the value. Raises ValidationError."""
+        if not isinstance(data, str) or not re.fullmatch(r"[0-9]{1,9}", data):
+            self.fail("invalid")
+        return int(data)

@@ -1,0 +1,135 @@
+"""Messages and their parts in responses."""
+
+from __future__ import annotations
+
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from chat.api.pagination import CURSOR_HELP, NEXT_HELP, PageQuerySerializer
+from chat.api.serializers.attachments import AttachmentSerializer, attachment_json
+from chat.api.serializers.feedback import FeedbackSerializer
+from chat.api.serializers.fields import EnumField, QueryIntegerField
+from chat.api.serializers.turns import UsageSerializer, usage_json
+from chat.models import Turn
+from chat.part_json import part_to_json
+from chat.parts import Engine, JSONObject, Part, PartKind, PrintedImage, Role
+from chat.transcript.records import MessageRecord
+
+
+class MessagesQuerySerializer(PageQuerySerializer):
+    """Which messages of a conversation to list."""
+
+    cursor = QueryIntegerField(required=False, default=0, min_value=0, max_value=999_999_999, help_text=CURSOR_HELP)
+
+
+class PrintedImageSerializer(serializers.Serializer[PrintedImage]):
+    """An image that code printed as a `data:` URI. It was cut out of the output and stored as an attachment."""
+
+    offset = serializers.IntegerField(help_text="Position in the output that is left, in characters.")
+    header = serializers.CharField(help_text="The URI from `data:` to the comma.")
+    line_chars = serializers.IntegerField(help_text="Length of the lines of its base64; 0 if it was on one line.")
+    attachment = serializers.IntegerField(help_text="`index` of the attachment in its message.")
+
+
+class PartSerializer(serializers.Serializer[Part]):
+    """A piece of a message. Fields that its kind does not have, and most that have no value, are left out."""
+
+    index = serializers.IntegerField(min_value=0)
+    kind = EnumField(PartKind)
+    round = serializers.IntegerField(min_value=0, help_text="The round of the turn, counted from 0.")
+    engine = EnumField(
+        Engine,
+        required=False,
+        help_text="Where the code runs: `native` is the provider's sandbox, `session` the conversation's session.",
+    )
+    text = serializers.CharField(required=False, allow_blank=True, help_text="Of `text` and `thought`.")
+    code = serializers.CharField(required=False, allow_blank=True, help_text="Of `executable_code`.")
+    language = serializers.CharField(required=False, help_text="Of `executable_code`: `PYTHON`.")
+    outcome = serializers.CharField(
+        required=False,
+        help_text="Of `code_execution_result`: `OUTCOME_OK`, `OUTCOME_FAILED`, `OUTCOME_DEADLINE_EXCEEDED`, or another"
+        " word of the provider's.",
+    )
+    output = serializers.CharField(
+        required=False, allow_blank=True, help_text="Of `code_execution_result`. Left out if there was no output."
+    )
+    images = PrintedImageSerializer(many=True, required=False, help_text="Of `code_execution_result`.")
+    id = serializers.CharField(
+        required=False, help_text="Pairs code with its results, and a function call with its response."
+    )
+    name = serializers.CharField(
+        required=False, help_text="The function of `function_call` and `function_response`, the file of `inline_data`."
+    )
+    arguments = serializers.DictField(required=False, help_text="Of `function_call`.")
+    result = serializers.DictField(required=False, help_text="Of `function_response`.")
+    is_error = serializers.BooleanField(required=False, help_text="Of `function_response`.")
+    made_by = serializers.CharField(
+        required=False, help_text="`id` of the function call whose tool made this part. Left out: the model made it."
+    )
+    mime_type = serializers.CharField(required=False, help_text="Of `inline_data` and `file_data`.")
+    uri = serializers.CharField(required=False, help_text="Of `file_data`.")
+    display = serializers.DictField(
+        required=False, help_text="Of `display`: MIME type -> content. Binary content is in base64."
+    )
+    attachment_index = serializers.IntegerField(
+        required=False, min_value=0, help_text="`index` of the attachment that holds the part's bytes."
+    )
+    thought_signature = serializers.CharField(required=False, help_text="In base64.")
+    provider_data = serializers.DictField(required=False, help_text="Other data that the provider needs back.")
+
+
+class MessageSerializer(serializers.Serializer[MessageRecord]):
+    """One message of the conversation. If it has several versions, this is the shown one."""
+
+    id = serializers.UUIDField(source="message.id")
+    index = serializers.IntegerField(
+        source="message.index", min_value=0, help_text="Position in the conversation, from 0."
+    )
+    role = EnumField(Role, source="message.role")
+    text = serializers.CharField(
+        source="message.text",
+        allow_blank=True,
+        help_text="The text parts joined. `[GRAPH:n]` stands on a line of its own where graph n was drawn.",
+    )
+    parts = serializers.SerializerMethodField(help_text="In order.")
+    attachments = serializers.SerializerMethodField(help_text="In the order of their index.")
+    status = serializers.SerializerMethodField(help_text="Of its turn. A question is always `done`.")
+    usage = serializers.SerializerMethodField(help_text="Null for a question, and if no counts are known.")
+    turn_id = serializers.UUIDField(source="turn.id", allow_null=True, help_text="Null for a question.")
+    feedback = FeedbackSerializer(allow_null=True, help_text="Null for a question, and for an answer without a rating.")
+    created_at = serializers.DateTimeField(source="message.created_at")
+
+    @extend_schema_field(PartSerializer(many=True))
+    def get_parts(self, record: MessageRecord) -> list[JSONObject]:
+        """Return the parts in order."""
+        return [part_json(index, part, record.part_attachments.get(index)) for index, part in enumerate(record.parts)]
+
+    @extend_schema_field(AttachmentSerializer(many=True))
+    def get_attachments(self, record: MessageRecord) -> list[JSONObject]:
+        """Return the attachments in the order of their index."""
+        return [attachment_json(placed.attachment, placed.index) for placed in record.attachments]
+
+    @extend_schema_field(serializers.ChoiceField(Turn.Status.choices))
+    def get_status(self, record: MessageRecord) -> str:
+        """Return the status of the turn."""
+        return Turn.Status.DONE.value if record.turn is None else record.turn.status
+
+    @extend_schema_field(UsageSerializer(allow_null=True))
+    def get_usage(self, record: MessageRecord) -> JSONObject | None:
+        """Return the token counts of an answer."""
+        return None if record.turn is None else usage_json(record.turn)
+
+
+class MessagePageSerializer(serializers.Serializer[None]):
+    """A page of messages, in the conversation's order."""
+
+    results = MessageSerializer(many=True)
+    next = serializers.CharField(allow_null=True, help_text=NEXT_HELP)
+
+
+def part_json(index: int, part: Part, attachment_index: int | None) -> JSONObject:
+    """Return a part as JSON. `attachment_index`: index of the attachment that holds its bytes."""
+    json: JSONObject = {"index": index, **part_to_json(part)}
+    if attachment_index is not None:
+        json["attachment_index"] = attachment_index
+    return json

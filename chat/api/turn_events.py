@@ -1,0 +1,238 @@
+"""The events of a turn: its log, or its stored parts, as events of the REST API. Pure.
+
+Each event has a number, so that a client can resume the stream after any event. The opening has number 0. A log row
+gives at most one event, which has the row's `seq`. The final events have the numbers after the last row. So the numbers
+are the same in every process, for a live turn and later.
+
+The log is deleted after a day. Then the same events are made from the stored parts, with numbers of their own. Two
+things are lost: the increments of a text, which is one event then, and the times when the turn waited.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import chain
+from typing import TypeAlias, assert_never
+
+from attachments.models import Attachment
+from chat.answers.assembler import is_running
+from chat.answers.changes import (
+    ApprovalRequested,
+    AttachmentAdded,
+    AttemptRestarted,
+    CallDecided,
+    MessagesLeftOut,
+    NewAttachment,
+    PartReplaced,
+    PartStarted,
+    Reported,
+    RoundStarted,
+    TextAppended,
+    ToolStarted,
+    Waited,
+)
+from chat.answers.log import Row, from_row
+from chat.api.serializers.turns import error_json, usage_json
+from chat.models import Turn
+from chat.parts import (
+    OUTCOME_DEADLINE_EXCEEDED,
+    OUTCOME_OK,
+    CodeExecutionResult,
+    Display,
+    ExecutableCode,
+    FileData,
+    FunctionCall,
+    FunctionResponse,
+    InlineData,
+    Part,
+    Text,
+    Thought,
+    Unsupported,
+)
+from chat.transcript.records import MessageRecord, PlacedAttachment
+
+FIRST_SEQ_FROM_PARTS = 1_000_000_000
+"""Number of the first event that is made from stored parts. It exceeds every `seq` of a log."""
+SEQ_LIMIT = 2**31 - 1
+"""The largest number of an event."""
+
+STATUS_ROW = "status"
+WAITING_ROW = "waiting"
+OUTCOMES = {OUTCOME_OK: "success", OUTCOME_DEADLINE_EXCEEDED: "timeout"}
+"""Other outcomes are errors."""
+
+EVENT_DOCS = (
+    ("status", "{status}", "First `running`, last how the turn ended. `waiting`: a function call needs a decision."),
+    ("text", "{delta}", "More text of the answer."),
+    ("thought", "{delta}", "More of the model's thoughts."),
+    ("code_executable", "{executable_code, code_language, id?}", "Code that runs."),
+    (
+        "code_execution_result",
+        "{code_execution_output, code_execution_outcome: success|error|timeout, id?}",
+        "The output of code that has ended.",
+    ),
+    ("graph", "{index, attachment_id, mime_type, width, height}", "A graph that code drew. Sizes are in pixels."),
+    ("image", "{index, attachment_id, mime_type, width, height}", "An image that the model made."),
+    ("usage", "{prompt, tool_use, thoughts, candidates, cached, total}", "Token counts. Null: not reported."),
+    ("error", "{code, detail}", "Why the answer failed or was interrupted."),
+    ("done", "{finish_reason, message_id}", "Always the last event."),
+)
+"""Name, data and meaning of each event."""
+
+
+Content: TypeAlias = tuple[str, Mapping[str, object]]
+"""Name and data of an event."""
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One event with its number."""
+
+    seq: int
+    content: Content
+
+    @property
+    def size_chars(self) -> int:
+        """The approximate size of the event."""
+        return sum(len(value) for value in self.content[1].values() if isinstance(value, str))
+
+    def encode(self) -> bytes:
+        """Return the event in the format `text/event-stream`."""
+        return encode_event(self.content, self.seq)
+
+
+def encode_event(content: Content, seq: int | None) -> bytes:
+    """Return an event in the format `text/event-stream`. Without a number, no stream can be resumed after it."""
+    name, data = content
+    number = "" if seq is None else f"id: {seq}\n"
+    # JSON contains no line breaks, which would end the line of the data.
+    json_data = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    return f"event: {name}\n{number}data: {json_data}\n\n".encode(errors="replace")
+
+
+@dataclass(slots=True)
+class LogTranslator:
+    """Translates the rows of a log to events, in the order of the log."""
+
+    _last_part: Part | None = None
+    """The part that later text belongs to, as it started."""
+
+    def translate(self, row: Row) -> Content | None:
+        """Return the event of a row; `None` if the row gives no event."""
+        name, data = row
+        if name == WAITING_ROW:
+            return status_content(Turn.Status.WAITING)
+        change = from_row(name, data)
+        match change:
+            case PartStarted(_, part, _):
+                self._last_part = part
+                return _part_content(part)
+            case PartReplaced(_, part):
+                return _part_content(part)
+            case TextAppended(_, text):
+                if isinstance(self._last_part, Text | Thought):
+                    return _part_content(self._last_part.with_long_text(text))
+                # Output of code that still runs.
+                return None
+            case AttachmentAdded(attachment):
+                return _image_content(attachment.index, attachment.attachment_id, attachment)
+            case CallDecided():
+                return status_content(Turn.Status.RUNNING)
+            case (
+                RoundStarted()
+                | ToolStarted()
+                | ApprovalRequested()
+                | Reported()
+                | Waited()
+                | MessagesLeftOut()
+                | AttemptRestarted()
+                | None
+            ):
+                return None
+            case _:
+                assert_never(change)
+
+
+def status_content(status: str) -> Content:
+    """Return the event of a turn's status. Every stream begins with the event of `running`."""
+    return "status", {"status": status}
+
+
+def done_content(turn: Turn, finish_reason: str) -> Content:
+    """Return the very last event."""
+    return "done", {"finish_reason": finish_reason, "message_id": str(turn.message_id)}
+
+
+def final_events(turn: Turn, last_seq: int) -> list[Event]:
+    """Return the last events of a turn that has ended. `last_seq`: number of the event before them."""
+    return [Event(seq, content) for seq, content in enumerate(_final_contents(turn), last_seq + 1)]
+
+
+def events_from_parts(turn: Turn, record: MessageRecord) -> Iterator[Event]:
+    """Yield all events of an ended turn from its stored parts."""
+    contents = chain([status_content(Turn.Status.RUNNING)], _part_contents(record), _final_contents(turn))
+    for seq, content in enumerate(contents, FIRST_SEQ_FROM_PARTS):
+        yield Event(seq, content)
+
+
+def _final_contents(turn: Turn) -> Iterator[Content]:
+    yield status_content(turn.status)
+    if usage := usage_json(turn):
+        yield "usage", usage
+    if error := error_json(turn):
+        yield "error", error
+    yield done_content(turn, turn.finish_reason)
+
+
+def _part_contents(record: MessageRecord) -> Iterator[Content]:
+    for index, part in enumerate(record.parts):
+        if content := _part_content(part):
+            yield content
+        yield from _image_contents(record.attachments_after_part(index))
+    yield from _image_contents(record.unplaced)
+
+
+def _image_contents(attachments: Iterable[PlacedAttachment]) -> Iterator[Content]:
+    for placed in attachments:
+        if content := _image_content(placed.index, str(placed.attachment.pk), placed.attachment):
+            yield content
+
+
+def _part_content(part: Part) -> Content | None:
+    match part:
+        case Text() | Thought():
+            return (part.kind.value, {"delta": part.text}) if part.text else None
+        case ExecutableCode():
+            code = {"executable_code": part.code, "code_language": part.language}
+            return "code_executable", code | _id_data(part)
+        case CodeExecutionResult():
+            if is_running(part):
+                # The whole result follows when the code has ended.
+                return None
+            outcome = OUTCOMES.get(part.outcome, "error")
+            result = {"code_execution_output": part.output or "", "code_execution_outcome": outcome}
+            return "code_execution_result", result | _id_data(part)
+        case InlineData() | FileData() | FunctionCall() | FunctionResponse() | Display() | Unsupported():
+            return None
+        case _:
+            assert_never(part)
+
+
+def _id_data(part: ExecutableCode | CodeExecutionResult) -> dict[str, str]:
+    return {"id": part.call_id} if part.call_id else {}
+
+
+def _image_content(index: int, attachment_id: str, attachment: NewAttachment | Attachment) -> Content | None:
+    """Return the event of a graph or an image; `None` for other files."""
+    if attachment.width is None:
+        return None
+    data = {
+        "index": index,
+        "attachment_id": attachment_id,
+        "mime_type": attachment.mime_type,
+        "width": attachment.width,
+        "height": attachment.height,
+    }
+    return "graph" if attachment.is_graph else "image", data

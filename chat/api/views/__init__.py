@@ -1,0 +1,1 @@
+"""Views: each parses with a serializer, authorises with `access`, makes one domain call, and returns one response."""

@@ -1,0 +1,171 @@
+"""Calls about conversations and their messages."""
+
+from __future__ import annotations
+
+import uuid
+
+from django.db import transaction
+from django.http.response import HttpResponseBase
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from chat.access import NotFound, conversations_of, readable_conversation, writable_conversation
+from chat.api.conditional import check_if_match, conditional_response, etag_of, with_etag
+from chat.api.pagination import encode_cursor, page_response
+from chat.api.problems import ProblemType, refused
+from chat.api.queries import shown_messages
+from chat.api.schema import ETAG, IF_MATCH, IF_NONE_MATCH, problem_responses
+from chat.api.serializers.conversations import (
+    ConversationChangesSerializer,
+    ConversationDetailSerializer,
+    ConversationPageSerializer,
+    ConversationsQuerySerializer,
+    ListedConversationSerializer,
+    NewConversationSerializer,
+    SearchMatchSerializer,
+)
+from chat.api.serializers.messages import MessagePageSerializer, MessageSerializer, MessagesQuerySerializer
+from chat.api.views.base import ApiView
+from chat.catalogue.choices import check_choice
+from chat.catalogue.setups import UnknownModel
+from chat.models import Conversation
+from chat.models.deletion import delete_conversation
+from chat.models.search_results import load_search_results
+from chat.search.query import parse
+from chat.transcript.records import Deleted
+
+
+class Conversations(ApiView):
+    """The caller's conversations."""
+
+    @extend_schema(
+        operation_id="conversations-list",
+        summary="List conversations",
+        parameters=[ConversationsQuerySerializer],
+        responses=ConversationPageSerializer,
+    )
+    def get(self, request: Request) -> Response:
+        """Return conversations, newest first. With `q`, those that contain all words."""
+        serializer = ConversationsQuerySerializer(data=request.query_params.dict())
+        serializer.is_valid(raise_exception=True)
+        query = serializer.validated_data
+        conversations = conversations_of(self.caller)
+        for name in ("archived", "pinned"):
+            if name in query:
+                conversations = conversations.filter(**{f"{name}_at__isnull": not query[name]})
+        terms = parse(query["q"])
+        if query["q"]:
+            conversations = conversations.holding(terms)
+        page = conversations.page(query["limit"], query.get("cursor"))
+        results = [ListedConversationSerializer(conversation).data for conversation in page.conversations]
+        if query["q"]:
+            for json, match in zip(results, load_search_results(page.conversations, terms), strict=True):
+                json["match"] = SearchMatchSerializer(match).data
+        return page_response(request, results, encode_cursor(page.end) if page.end else None)
+
+    @extend_schema(
+        operation_id="conversations-create",
+        summary="Create a conversation",
+        request=NewConversationSerializer,
+        responses={201: ConversationDetailSerializer, **problem_responses(ProblemType.REFUSED)},
+    )
+    def post(self, request: Request) -> Response:
+        """Create an empty conversation."""
+        serializer = NewConversationSerializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        fields = serializer.validated_data
+        check_model(fields.get("model", ""))
+        if fields.get("title"):
+            fields["title_source"] = Conversation.TitleSource.USER
+        conversation = Conversation.objects.create(owner_id=self.caller.pk, **fields)
+        body = ConversationDetailSerializer(conversation).data
+        return Response(body, status=201, headers={"Location": f"{request.path}{conversation.pk}/"})
+
+
+class ConversationDetail(ApiView):
+    """One conversation."""
+
+    @extend_schema(
+        operation_id="conversations-read",
+        summary="Read a conversation",
+        parameters=[IF_NONE_MATCH, ETAG],
+        responses={200: ConversationDetailSerializer, 304: None, **problem_responses(ProblemType.CHANGED)},
+    )
+    def get(self, request: Request, conversation_id: uuid.UUID) -> HttpResponseBase:
+        """Return a conversation's settings and what it has used."""
+        conversation = readable_conversation(self.caller, conversation_id)
+        return conditional_response(request, ConversationDetailSerializer(conversation).data)
+
+    @extend_schema(
+        operation_id="conversations-change",
+        summary="Change a conversation",
+        request=ConversationChangesSerializer,
+        parameters=[IF_MATCH, ETAG],
+        responses={
+            200: ConversationDetailSerializer,
+            **problem_responses(ProblemType.CHANGED, ProblemType.REFUSED),
+        },
+    )
+    def patch(self, request: Request, conversation_id: uuid.UUID) -> HttpResponseBase:
+        """Change the settings that the body names. The others keep their values."""
+        conversation = writable_conversation(self.caller, conversation_id)
+        serializer = ConversationChangesSerializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        changes = serializer.validated_data
+        if changes.get("model", conversation.model) != conversation.model:
+            check_model(changes["model"])
+        with transaction.atomic():
+            locked = Conversation.objects.select_for_update().filter(pk=conversation.pk).first()
+            if locked is None:
+                raise NotFound
+            check_if_match(request, ConversationDetailSerializer(locked).data)
+            if changes:
+                locked.change_settings(changes)
+        body = ConversationDetailSerializer(locked).data
+        return with_etag(Response(body), etag_of(body))
+
+    @extend_schema(
+        operation_id="conversations-delete",
+        summary="Delete a conversation",
+        parameters=[IF_MATCH],
+        responses={204: None, **problem_responses(ProblemType.CHANGED)},
+    )
+    def delete(self, request: Request, conversation_id: uuid.UUID) -> Response:
+        """Delete a conversation with its messages and with the files that only it shows. A live answer ends."""
+        conversation = writable_conversation(self.caller, conversation_id)
+        check_if_match(request, ConversationDetailSerializer(conversation).data)
+        delete_conversation(conversation)
+        return Response(status=204)
+
+
+class ConversationMessages(ApiView):
+    """The shown messages of one conversation."""
+
+    @extend_schema(
+        operation_id="messages-list",
+        summary="List messages",
+        parameters=[MessagesQuerySerializer],
+        responses=MessagePageSerializer,
+    )
+    def get(self, request: Request, conversation_id: uuid.UUID) -> Response:
+        """Return messages in the conversation's order. A live answer is returned as far as it has been received."""
+        conversation = readable_conversation(self.caller, conversation_id)
+        serializer = MessagesQuerySerializer(data=request.query_params.dict())
+        serializer.is_valid(raise_exception=True)
+        query = serializer.validated_data
+        try:
+            records, next_index = shown_messages(conversation, first_index=query["cursor"], limit=query["limit"])
+        except Deleted:
+            raise NotFound from None
+        results = [MessageSerializer(record).data for record in records]
+        return page_response(request, results, None if next_index is None else str(next_index))
+
+
+def check_model(name: str) -> None:
+    """Raise Problem for a model that users may not choose. Empty: the default, which they may."""
+    try:
+        if name:
+            check_choice(name)
+    except UnknownModel as unknown:
+        raise refused("model", str(unknown)) from None

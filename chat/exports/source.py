@@ -1,0 +1,89 @@
+"""Reads the conversation to export in bounded memory: first the tree of messages, then a few messages at a time.
+
+The tree is read at once, so that switching a version during the export cannot tear a path. A message does not change
+after its turn has ended. A live answer is exported as its log holds it at that moment.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TypeAlias
+
+from django.db.models.functions import Length
+
+from attachments.models import Attachment
+from attachments.store import BytesUnavailable, read_bytes
+from chat.models import Conversation, Message, MessageAttachment, Turn
+from chat.parts import Role
+from chat.transcript.records import MessageRecord, records_in_order
+
+BATCH_MESSAGES = 40
+BATCH_CHARS = 512 * 1024
+BATCH_LINKS = 500
+
+FindPath: TypeAlias = Callable[[Attachment], str | None]
+"""Returns the path of an attachment's file beside the exported document, or `None` if there is no such file."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExportSource:
+    """A conversation to export, which the caller has authorised, and the time of the export."""
+
+    conversation: Conversation
+    exported_at: datetime
+
+    def messages(self, *, shown_only: bool) -> Iterator[MessageRecord]:
+        """Yield its messages, parents before children and older versions before newer ones. Raises records.Deleted."""
+        for ids in _batches(self._ids_and_lengths(shown_only=shown_only)):
+            yield from records_in_order(ids)
+
+    def _ids_and_lengths(self, *, shown_only: bool) -> list[tuple[uuid.UUID, int]]:
+        rows = Message.objects.filter(conversation_id=self.conversation.pk)
+        if shown_only:
+            rows = rows.filter(is_shown=True)
+        return list(rows.order_by("index", "created_at", "pk").values_list("pk", Length("text")))
+
+    def is_live(self) -> bool:
+        """Return whether an answer is being written in it now."""
+        return Turn.objects.filter(conversation_id=self.conversation.pk, status__in=Turn.LIVE).exists()
+
+    def question_files(self) -> list[Attachment]:
+        """Return the files of the shown questions, oldest first, each once."""
+        rows = MessageAttachment.objects.filter(
+            message__conversation_id=self.conversation.pk, message__is_shown=True, message__role=Role.USER
+        )
+        links = rows.select_related("attachment").order_by("message__index", "index")
+        return list({link.attachment_id: link.attachment for link in links.iterator(BATCH_LINKS)}.values())
+
+
+def attachments_by_id(ids: list[uuid.UUID]) -> Iterator[Attachment]:
+    """Yield the attachments in the order of the ids, reading a few at a time."""
+    for start in range(0, len(ids), BATCH_MESSAGES):
+        batch = ids[start : start + BATCH_MESSAGES]
+        rows = Attachment.objects.in_bulk(batch)
+        yield from (rows[pk] for pk in batch if pk in rows)
+
+
+def load_bytes(attachment: Attachment) -> bytes | None:
+    """Return the bytes of an attachment, or `None` if storage cannot deliver them: the export then goes on without."""
+    try:
+        return read_bytes(attachment)
+    except BytesUnavailable:
+        return None
+
+
+def _batches(rows: list[tuple[uuid.UUID, int]]) -> Iterator[list[uuid.UUID]]:
+    """Yield lists of ids: at most BATCH_MESSAGES, and fewer if their texts are long."""
+    batch: list[uuid.UUID] = []
+    chars = 0
+    for pk, length in rows:
+        batch.append(pk)
+        chars += length
+        if len(batch) == BATCH_MESSAGES or chars >= BATCH_CHARS:
+            yield batch
+            batch, chars = [], 0
+    if batch:
+        yield batch

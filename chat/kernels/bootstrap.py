@@ -1,0 +1,234 @@
+"""The first program inside the sandbox: adds the limits that bubblewrap cannot set, then becomes the kernel.
+
+`sandbox` passes this file's text into the sandbox, where the project is not visible. The file therefore imports only
+the standard library and ipykernel. It runs before any code of a user or a model.
+
+    python bootstrap.py kernel      become an ipykernel on /rt/c.json
+    python bootstrap.py FILE ...    run this script under the same limits, as tests of the sandbox do
+
+Exit status 70 with a sentence on stderr means that a limit could not be set and nothing was run.
+"""
+
+from __future__ import annotations
+
+import base64
+import ctypes
+import os
+import resource
+import runpy
+import select
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import NoReturn, TextIO
+
+MIB = 1024 * 1024
+LIMITS = {
+    resource.RLIMIT_NPROC: 64,
+    # Address space, not memory: scipy alone maps hundreds of MiB. The host measures memory, see `process`.
+    resource.RLIMIT_AS: 2048 * MIB,
+    resource.RLIMIT_FSIZE: 64 * MIB,
+    resource.RLIMIT_NOFILE: 256,
+    resource.RLIMIT_CORE: 0,
+    resource.RLIMIT_MEMLOCK: 0,
+    resource.RLIMIT_MSGQUEUE: 0,
+}
+
+# Landlock's system calls and flags, which are the same on every architecture. Source: linux/landlock.h
+CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446
+EXECUTE, WRITE_FILE, READ_FILE, READ_DIR = 1 << 0, 1 << 1, 1 << 2, 1 << 3
+REMOVE_FILE, MAKE_CHAR, MAKE_SOCK, MAKE_BLOCK, IOCTL_DEV = 1 << 5, 1 << 6, 1 << 9, 1 << 11, 1 << 15
+RIGHTS_OF_ABI = {1: 13, 2: 14, 3: 15, 4: 15, 5: 16}
+SCOPE_ABSTRACT_SOCKETS, SCOPE_SIGNALS = 1, 2
+
+NICENESS = 15
+"""On a busy core the server gets 28 times the CPU time of a cell: the scheduler's weights are 1024 and 36."""
+CHUNK_CHARS = 1_000_000
+"""Text that is sent in one message. A message above the host's frame limit would break the connection."""
+CELL_LIMIT_CHARS = 17 * CHUNK_CHARS
+"""Exceeds the host's limit of 16 MB, so that the host detects the flood and stops the cell."""
+IMAGE_TYPES = {".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg"}
+IMAGE_LIMIT_BYTES = 10 * MIB
+IMAGES_LIMIT_COUNT = 32
+
+
+class Ruleset(ctypes.Structure):
+    """The C type `struct landlock_ruleset_attr`."""
+
+    _fields_ = [("fs", ctypes.c_uint64), ("net", ctypes.c_uint64), ("scoped", ctypes.c_uint64)]
+
+
+class PathBeneath(ctypes.Structure):
+    """The C type `struct landlock_path_beneath_attr`."""
+
+    _pack_ = 1
+    _layout_ = "ms"
+    _fields_ = [("access", ctypes.c_uint64), ("parent", ctypes.c_int32)]
+
+
+def fail(sentence: str) -> NoReturn:
+    """Exit with this sentence on stderr and status 70, which means that nothing was run."""
+    sys.stderr.write(f"{sentence}\n")
+    sys.stderr.flush()
+    os._exit(70)
+
+
+def restrict_resources() -> None:
+    """Limit this process and its children, and make them the first victims when the machine is out of memory."""
+    for limit, value in LIMITS.items():
+        resource.setrlimit(limit, (value, value))
+    Path("/proc/self/oom_score_adj").write_text("1000")
+
+
+def restrict_files() -> None:
+    """Set Landlock rules: files may be created only in /box, /tmp and /dev/shm, and /rt accepts only sockets.
+
+    TCP is not restricted, because the network namespace is empty and forked children send output over its loopback.
+    """
+    libc = ctypes.CDLL(None, use_errno=True)
+    abi = libc.syscall(CREATE_RULESET, None, 0, 1)
+    if abi < 1:
+        fail("This kernel has no Landlock (Linux 5.13 and later, `lsm=` with landlock): no code can be isolated.")
+    all_rights = (1 << RIGHTS_OF_ABI[min(abi, 5)]) - 1
+    scopes = SCOPE_ABSTRACT_SOCKETS | SCOPE_SIGNALS if abi >= 6 else 0
+    attributes = Ruleset(all_rights, 0, scopes)
+    ruleset = libc.syscall(CREATE_RULESET, ctypes.byref(attributes), ctypes.c_size_t(ctypes.sizeof(attributes)), 0)
+    if ruleset < 0:
+        fail(f"Landlock refused its rules: {os.strerror(ctypes.get_errno())}.")
+    file_rights = all_rights & ~(MAKE_CHAR | MAKE_BLOCK | IOCTL_DEV)
+    rules = {
+        "/": EXECUTE | READ_FILE | READ_DIR,
+        "/dev": READ_FILE | READ_DIR | WRITE_FILE | (IOCTL_DEV & all_rights),
+        "/box": file_rights,
+        "/tmp": file_rights,
+        "/dev/shm": file_rights,
+        "/rt": READ_FILE | READ_DIR | MAKE_SOCK | REMOVE_FILE,
+    }
+    for path, access in rules.items():
+        parent = os.open(path, os.O_PATH | os.O_CLOEXEC)
+        rule = PathBeneath(access, parent)
+        if libc.syscall(ADD_RULE, ruleset, 1, ctypes.byref(rule), 0):
+            fail(f"Landlock refused its rule for {path}: {os.strerror(ctypes.get_errno())}.")
+        os.close(parent)
+    if libc.syscall(RESTRICT_SELF, ruleset, 0):
+        fail(f"Landlock could not be set up: {os.strerror(ctypes.get_errno())}.")
+    os.close(ruleset)
+
+
+def detach_streams() -> None:
+    """Redirect stdin, stdout and stderr to /dev/null, so that no code reaches the pipes that the server reads."""
+    null = os.open("/dev/null", os.O_RDWR)
+    for descriptor in (0, 1, 2):
+        os.dup2(null, descriptor)
+    os.close(null)
+
+
+def limit_writes(stream: TextIO) -> Callable[[], None]:
+    """Make a stream send text in chunks, and drop text above a cell's limit.
+
+    Returns a function that resets the counts, to be called when a cell starts.
+    """
+    write = stream.write
+    cell_chars = chunk_chars = 0
+
+    def write_chunks(text: str) -> int:
+        nonlocal cell_chars, chunk_chars
+        if not isinstance(text, str):
+            return write(text)
+        for start in range(0, min(len(text), CELL_LIMIT_CHARS), CHUNK_CHARS):
+            chunk = text[start : start + CHUNK_CHARS]
+            if cell_chars > CELL_LIMIT_CHARS:
+                break
+            cell_chars += len(chunk)
+            chunk_chars += len(chunk)
+            write(chunk)
+            if chunk_chars >= CHUNK_CHARS:
+                chunk_chars = 0
+                stream.flush()
+        return len(text)
+
+    def reset() -> None:
+        nonlocal cell_chars, chunk_chars
+        cell_chars = chunk_chars = 0
+
+    stream.write = write_chunks  # type: ignore[method-assign] # ipykernel has no hook to limit its streams
+    return reset
+
+
+def image_files() -> dict[str, int]:
+    """Return the paths of image files in the two writable folders, with their modification times in nanoseconds."""
+    times = {}
+    for folder in ("/box", "/tmp"):
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                if Path(entry.name).suffix.lower() in IMAGE_TYPES and entry.is_file(follow_symlinks=False):
+                    times[entry.path] = entry.stat(follow_symlinks=False).st_mtime_ns
+    return times
+
+
+def image_bundle(path: str) -> dict[str, str]:
+    """Return an image file as a MIME bundle for `display`, or an empty one if the file is empty or too large."""
+    data = Path(path).read_bytes()
+    if not 0 < len(data) <= IMAGE_LIMIT_BYTES:
+        return {}
+    return {IMAGE_TYPES[Path(path).suffix.lower()]: base64.b64encode(data).decode()}
+
+
+def become_kernel() -> None:
+    """Run ipykernel in this process until it ends, with limited output; display images that a cell saved."""
+    from ipykernel.kernelapp import IPKernelApp  # noqa: PLC0415 - imported only once the limits are set
+    from IPython.display import display  # noqa: PLC0415 - as above
+
+    app = IPKernelApp.instance()
+    detach_streams()
+    app.initialize(
+        [
+            "-f=/rt/c.json",
+            "--HistoryManager.enabled=False",
+            "--InteractiveShell.colors=nocolor",
+            "--InteractiveShell.xmode=Plain",
+            "--InteractiveShell.cache_size=0",
+        ]
+    )
+    # ipykernel's `exit()` ends the kernel a moment later, during the next cell. `sys.exit` ends only its own cell.
+    app.shell.ask_exit = sys.exit
+    resets = [limit_writes(stream) for stream in (sys.stdout, sys.stderr)]
+    known_times: dict[str, int] = {}
+
+    def before_cell() -> None:
+        for reset in resets:
+            reset()
+
+    def after_cell() -> None:
+        times = image_files()
+        new_paths = [path for path, time in times.items() if known_times.get(path) != time]
+        known_times.update(times)
+        for path in sorted(new_paths, key=lambda path: times[path])[:IMAGES_LIMIT_COUNT]:
+            if bundle := image_bundle(path):
+                display(bundle, metadata={"saved": True}, raw=True)
+
+    app.shell.events.register("pre_execute", before_cell)
+    app.shell.events.register("post_execute", after_cell)
+    # The priority is lowered only now, because somebody waits for the start.
+    os.nice(NICENESS)
+    app.start()
+
+
+def main() -> None:
+    """Set all limits, then run the kernel or a script."""
+    # The server holds the other end of stdin. If it is closed, the server died before `--die-with-parent` took effect.
+    if select.select([0], [], [], 0)[0]:
+        fail("The server has exited.")
+    restrict_resources()
+    restrict_files()
+    if sys.argv[1] == "kernel":
+        # Code in cells must not import files from the root folder, where this file lies.
+        sys.path.pop(0)
+        become_kernel()
+    else:
+        sys.argv.pop(0)
+        runpy.run_path(sys.argv[0], run_name="__main__")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,49 @@
+"""Pages of a user's conversation list: pinned conversations, then the others. Archived ones have their own list."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from chat.models.conversation import Conversation, ConversationQuerySet, ListPosition
+
+
+class Group(StrEnum):
+    """A group of conversations in the list."""
+
+    PINNED = "pinned"
+    OTHERS = "others"
+    ARCHIVED = "archived"
+
+
+@dataclass(frozen=True, slots=True)
+class ListPage:
+    """One page of the list; each group is ordered newest first."""
+
+    pinned: list[Conversation]
+    others: list[Conversation]
+    """In the list of archived conversations: these."""
+    group: Group
+    """The group in which the next page begins."""
+    end: ListPosition | None
+    """The position after which the next page begins; `None` on the last page."""
+
+
+def list_page(
+    conversations: ConversationQuerySet, size: int, group: Group | None = None, after: ListPosition | None = None
+) -> ListPage:
+    """Return one page, with at most two queries for at most `size` rows each.
+
+    The page begins after the position `after` in `group`. `None`: at the beginning of the list.
+    """
+    if group is Group.ARCHIVED:
+        page = conversations.archived().page(size, after)
+        return ListPage([], page.conversations, group, page.end)
+    pinned: list[Conversation] = []
+    if group in (Group.PINNED, None):
+        page = conversations.in_use().filter(pinned_at__isnull=False).page(size, after)
+        pinned, after = page.conversations, None
+        if page.end:
+            return ListPage(pinned, [], Group.PINNED, page.end)
+    page = conversations.in_use().filter(pinned_at__isnull=True).page(size, after)
+    return ListPage(pinned, page.conversations, Group.OTHERS, page.end)

@@ -1,0 +1,93 @@
+"""Loads what search results show: for each conversation its title and an excerpt of the matching message."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.db import connection
+
+from chat.models.conversation import Conversation
+from chat.models.message import Message
+from chat.models.search import build_fts5_query
+from chat.search.excerpt import Piece, build_excerpt, mark_matches
+from chat.search.query import Term
+from chat.search.words import INDEXED_CHARS
+
+# Selects the newest match of each conversation: with max(), SQLite takes the other columns from the row of the maximum.
+# The condition on rowid skips the matches that are older than the first message of these conversations.
+_SQLITE = """
+    SELECT message.id, message.conversation_id, substr(message.text, 1, %s) AS text
+    FROM (
+        SELECT entry.source_id, max(entry.id)
+        FROM chat_searchwords CROSS JOIN chat_searchentry entry ON entry.id = chat_searchwords.rowid
+        WHERE chat_searchwords MATCH %s
+        AND entry.conversation_id IN ({ids}) AND entry.source_id <> entry.conversation_id
+        AND chat_searchwords.rowid >= (
+            SELECT min(first.id) FROM chat_searchentry first
+            WHERE first.source_id IN (SELECT id FROM chat_message WHERE conversation_id IN ({ids}))
+        )
+        GROUP BY entry.conversation_id
+    ) newest JOIN chat_message message ON message.id = newest.source_id
+"""
+_POSTGRESQL = """
+    SELECT DISTINCT ON (conversation_id) id, conversation_id, substr(text, 1, %s) AS text
+    FROM chat_message
+    WHERE conversation_id IN ({ids}) AND is_shown AND words @@ ({any})
+    ORDER BY conversation_id, words @@ ({all}) DESC, index DESC
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """A conversation that contains all terms."""
+
+    conversation: Conversation
+    title: tuple[Piece, ...]
+    message_id: uuid.UUID | None
+    """The newest visible message with all terms, else the newest with one of them; None if only the title matches."""
+    excerpt: tuple[Piece, ...]
+    """An excerpt of that message; empty if only the title matches."""
+
+
+def load_search_results(conversations: Sequence[Conversation], terms: Sequence[Term]) -> list[SearchResult]:
+    """Return the results of the conversations, in their order. This takes at most two queries."""
+    messages = _load_matching_messages([conversation.pk for conversation in conversations], terms)
+    results = []
+    for conversation in conversations:
+        message = messages.get(conversation.pk)
+        results.append(
+            SearchResult(
+                conversation,
+                mark_matches(str(conversation), terms),
+                message.pk if message else None,
+                build_excerpt(message.text, terms) if message else (),
+            )
+        )
+    return results
+
+
+def _load_matching_messages(ids: list[uuid.UUID], terms: Sequence[Term]) -> dict[uuid.UUID, Message]:
+    """Return the message to show for each conversation, by the conversation's id."""
+    if not ids or not terms:
+        return {}
+    placeholders = ", ".join(["%s"] * len(ids))
+    if connection.vendor == "postgresql":
+        query = "chat_query(%s, %s)"
+        sql = _POSTGRESQL.format(
+            ids=placeholders, any=" || ".join([query] * len(terms)), all=" && ".join([query] * len(terms))
+        )
+        term_params = [value for term in terms for value in (term.source, term.is_prefix)]
+        return _query_messages(sql, [INDEXED_CHARS, *ids, *term_params, *term_params])
+    sql, hex_ids = _SQLITE.format(ids=placeholders), [conversation_id.hex for conversation_id in ids]
+    messages: dict[uuid.UUID, Message] = {}
+    # A message with all terms replaces one with any of them.
+    for operator in (" OR ", " AND ") if len(terms) > 1 else (" OR ",):
+        fts5_query = operator.join(map(build_fts5_query, terms))
+        messages |= _query_messages(sql, [INDEXED_CHARS, fts5_query, *hex_ids, *hex_ids])
+    return messages
+
+
+def _query_messages(sql: str, params: Sequence[object]) -> dict[uuid.UUID, Message]:
+    return {message.conversation_id: message for message in Message.objects.raw(sql, params)}

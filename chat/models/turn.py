@@ -1,0 +1,196 @@
+"""Turns: the generation of one answer, its rounds, and the log of a live turn.
+
+While a turn is live, its log (`TurnEvent`) holds its state; `turns.store` and `turns.resume` append to it. When the
+turn ends, the log is folded into `Part` and `Round` rows, in the transaction that ends the turn.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping
+from typing import ClassVar
+
+from django.db import models
+from django.db.models import BooleanField, Q
+from django.db.models.expressions import RawSQL
+from django.utils import timezone
+
+from chat.models.conversation import Conversation
+from chat.models.message import Message
+
+
+class TurnQuerySet(models.QuerySet["Turn"]):
+    """Queries for turns."""
+
+    def live_of_everyone(self) -> TurnQuerySet:
+        """Return all live turns.
+
+        The states are literals of the statement. With parameters in their place, SQLite does not use the partial index
+        of live turns, and reads all turns that there ever were.
+        """
+        states = ", ".join(f"'{status.value}'" for status in Turn.LIVE)
+        return self.filter(RawSQL(f'"chat_turn"."status" IN ({states})', (), BooleanField())).order_by()
+
+
+class Turn(models.Model):
+    """One generation: from a user message to the end of the answer."""
+
+    class Status(models.TextChoices):
+        """The states of a turn. `TRANSITIONS` says how they follow each other."""
+
+        QUEUED = "queued", "waiting to start"
+        RUNNING = "running", "running"
+        WAITING = "waiting", "waiting for a decision"
+        DONE = "done", "done"
+        STOPPED = "stopped", "stopped by the user"
+        FAILED = "failed", "failed"
+        INTERRUPTED = "interrupted", "interrupted"
+
+    LIVE = (Status.QUEUED, Status.RUNNING, Status.WAITING)
+    """States in which parts may still be added. A conversation has at most one turn in one of them."""
+
+    TRANSITIONS: Mapping[str, tuple[str, ...]] = {
+        Status.QUEUED: (Status.RUNNING, Status.STOPPED, Status.FAILED, Status.INTERRUPTED),
+        Status.RUNNING: (Status.WAITING, Status.DONE, Status.STOPPED, Status.FAILED, Status.INTERRUPTED),
+        Status.WAITING: (Status.RUNNING, Status.STOPPED, Status.FAILED, Status.INTERRUPTED),
+        Status.DONE: (),
+        Status.STOPPED: (),
+        Status.FAILED: (),
+        Status.INTERRUPTED: (),
+    }
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    conversation = models.ForeignKey(Conversation, on_delete=models.CASCADE, related_name="turns")
+    user_message = models.ForeignKey(Message, on_delete=models.CASCADE, related_name="asked_turns")
+    message = models.OneToOneField(Message, on_delete=models.CASCADE, related_name="turn")
+    status = models.CharField(max_length=12, choices=Status.choices, default=Status.QUEUED)
+    client_id = models.CharField(  # noqa: DJ001 - null values do not collide, and need no condition on the index
+        max_length=64, null=True, blank=True, help_text="Chosen by the client. A repeated one starts no second turn."
+    )
+    provider = models.CharField(max_length=50)
+    endpoint = models.CharField(
+        max_length=50, blank=True, help_text="Which server of the provider. Empty: the one that the settings describe."
+    )
+    account = models.CharField(
+        max_length=64, blank=True, help_text="Whose signatures the parts bear; see the provider."
+    )
+    model = models.CharField(max_length=200)
+    code_mode = models.CharField(
+        max_length=4,
+        choices=Conversation.CodeExecution.choices,
+        default=Conversation.CodeExecution.AUTO,
+        help_text="What was asked for: the conversation's setting, or this message's own.",
+    )
+    code_execution = models.BooleanField(default=False, help_text="Whether the model was offered code execution.")
+    code_reason = models.TextField(blank=True, help_text="Why, in a sentence.")
+    chosen = models.JSONField(
+        default=dict,
+        blank=True,
+        help_text="What was chosen for this turn alone; other versions of the answer use it too.",
+    )
+    parameters = models.JSONField(default=dict, blank=True, help_text="The settings of the model; see `Setup`.")
+    left_out = models.PositiveIntegerField(
+        default=0, help_text="Oldest messages that were not sent, as the conversation is longer than the model reads."
+    )
+    lease_owner = models.CharField(max_length=64, blank=True, help_text="The process that runs it.")
+    lease_expires_at = models.DateTimeField(null=True, blank=True)
+    stop_requested = models.BooleanField(default=False)
+
+    usage = models.JSONField(default=dict, blank=True, help_text="Token counts of all rounds together.")
+    cost = models.DecimalField(
+        max_digits=14, decimal_places=8, null=True, blank=True, help_text="US dollars. Empty: no price is known."
+    )
+    round_count = models.PositiveIntegerField(default=0, help_text="Number of rounds, once the turn has ended.")
+    finish = models.CharField(max_length=30, blank=True, help_text="Why the last round ended; see `Finish`.")
+    finish_reason = models.TextField(blank=True, help_text="The provider's own word for it.")
+    finish_message = models.TextField(blank=True)
+    error_code = models.CharField(max_length=50, blank=True)
+    error_detail = models.TextField(blank=True, help_text="The provider's message, for staff.")
+    retry_after_s = models.FloatField(null=True, blank=True, help_text="How long the provider asks to wait.")
+    response_id = models.TextField(blank=True, help_text="Of the last round.")
+    model_version = models.TextField(blank=True, help_text="Of the last round.")
+    sources = models.JSONField(default=list, blank=True, help_text="Web pages that the answer rests on: url and title.")
+    queries = models.JSONField(default=list, blank=True, help_text="What was searched for.")
+
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    started_at = models.DateTimeField(null=True, blank=True)
+    first_part_at = models.DateTimeField(null=True, blank=True)
+    ended_at = models.DateTimeField(null=True, blank=True)
+
+    objects = TurnQuerySet.as_manager()
+
+    class Meta:
+        ordering: ClassVar[list[str]] = ["created_at"]
+        permissions = (("view_overview", "Can view the overview of use"),)
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            models.UniqueConstraint(
+                fields=["conversation"],
+                condition=Q(status__in=["queued", "running", "waiting"]),
+                name="one_live_turn_per_conversation",
+            ),
+            models.UniqueConstraint(fields=["conversation", "client_id"], name="one_turn_per_client_id"),
+        ]
+        indexes: ClassVar[list[models.Index]] = [
+            models.Index(
+                fields=["lease_expires_at"],
+                condition=Q(status__in=["queued", "running", "waiting"]),
+                name="live_turns_by_lease",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.status} turn {self.pk}"
+
+    @property
+    def is_live(self) -> bool:
+        """Whether parts may still be added."""
+        return self.status in self.LIVE
+
+
+class Round(models.Model):
+    """One request to the provider within a turn, and what the provider reported about its response."""
+
+    turn = models.ForeignKey(Turn, on_delete=models.CASCADE, related_name="rounds", db_index=False)
+    index = models.PositiveIntegerField()
+    usage = models.JSONField(default=dict, blank=True, help_text="Token counts of all attempts at this round.")
+    provider_usage = models.JSONField(default=dict, blank=True, help_text="The provider's own report of them.")
+    finish = models.CharField(max_length=30, blank=True, help_text="See `Finish`. Empty: the response was cut.")
+    finish_reason = models.TextField(blank=True, help_text="The provider's own word for it.")
+    finish_message = models.TextField(blank=True)
+    response_id = models.TextField(blank=True)
+    model_version = models.TextField(blank=True)
+    metadata = models.JSONField(default=dict, blank=True, help_text="Other reports, by the provider's own names.")
+    started_calls = models.JSONField(
+        default=list, blank=True, help_text="Ids of the function calls whose tool may have run."
+    )
+
+    class Meta:
+        ordering: ClassVar[list[str]] = ["turn", "index"]
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            models.UniqueConstraint(fields=["turn", "index"], name="one_round_per_index"),
+        ]
+
+    def __str__(self) -> str:
+        return f"round {self.index} of {self.turn_id}"
+
+
+class TurnEvent(models.Model):
+    """One stored step of a turn; `seq` counts from 1 without a gap. Rows are appended in bulk and never changed."""
+
+    ATTACHMENT: ClassVar[str] = "attachment"
+    """Name of a step that added an attachment; its data hold `attachment_id`."""
+
+    # The index of the constraint below begins with this column. A second index would slow down every append.
+    turn = models.ForeignKey(Turn, on_delete=models.CASCADE, related_name="events", db_index=False)
+    seq = models.PositiveIntegerField()
+    name = models.CharField(max_length=20)
+    data = models.JSONField()
+
+    class Meta:
+        ordering: ClassVar[list[str]] = ["turn", "seq"]
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            models.UniqueConstraint(fields=["turn", "seq"], name="one_event_per_seq"),
+        ]
+
+    def __str__(self) -> str:
+        return f"event {self.seq} of {self.turn_id}"

@@ -1,0 +1,160 @@
+"""Errors of google-genai, aiohttp and google-auth as `ProviderError`s. No error of these packages leaves the provider.
+
+The detail of an error never holds the key, even if the other side repeats it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import aiohttp
+from google.auth import exceptions as auth_errors
+from google.genai import errors as sdk_errors
+
+from chat.providers.base import (
+    ContextTooLong,
+    FileGone,
+    InvalidRequest,
+    MalformedResponse,
+    ModelNotFound,
+    Overloaded,
+    ProviderError,
+    RateLimited,
+    SignatureRefused,
+    Unauthorised,
+    Unreachable,
+)
+
+
+class ReportedError(Exception):
+    """An error that the API reports inside a stream that began with status 200."""
+
+    def __init__(self, code: int, body: Mapping[str, Any]) -> None:
+        super().__init__(code)
+        self.code = code
+        self.body = body
+
+
+FOREIGN_ERRORS = (
+    ReportedError,
+    sdk_errors.APIError,
+    aiohttp.ClientError,
+    auth_errors.GoogleAuthError,
+    OSError,
+    ValueError,
+    TypeError,
+    LookupError,
+    AttributeError,
+    RuntimeError,
+)
+"""The errors that sending a request and reading its response can raise.
+
+Neither the SDK nor our codec checks the type of each value that it reads: JSON that is not a response ends in a
+TypeError or an AttributeError.
+"""
+
+DETAIL_LIMIT_CHARS = 2000
+LONGEST_DELAY_S = 86_400.0
+KEY = re.compile(r"AIza[\w-]{20,}|(?<=[?&]key=)[^&\s\"']+")
+SIGNATURE_MESSAGE = re.compile(r"thought[ _]?signature", re.IGNORECASE)
+"""`Corrupted thought signature.`, `Thought signature is not valid`, `Function call is missing a thought_signature in
+functionCall parts`, `Invalid value at '...thought_signature' (TYPE_BYTES), Base64 decoding failed`.
+"""
+LENGTH_MESSAGE = re.compile(r"token count.{0,30} exceeds the maximum number of tokens", re.IGNORECASE)
+"""`The input token count (1196265) exceeds the maximum number of tokens allowed (1048575).`"""
+FILE_MESSAGE = re.compile(r"permission to access the file\b|\bfile\b.{0,200}\b(may not exist|not found)", re.IGNORECASE)
+"""`You do not have permission to access the File ID or it may not exist.`: 403 for a file that does not exist, has
+expired or belongs to another key; 404 in some cases.
+"""
+DURATION = re.compile(r"(\d+(?:\.\d+)?)s")
+
+TYPE_BY_STATUS: Mapping[object, type[ProviderError]] = {
+    401: Unauthorised,
+    403: Unauthorised,
+    404: ModelNotFound,
+    429: RateLimited,
+    # The API ran out of time; the request may be valid.
+    408: Overloaded,
+    499: Overloaded,
+}
+
+
+def provider_error(error: Exception, *, http_status: int | None, api_key: str) -> ProviderError:
+    """Return the ProviderError for an error. `http_status`: of the response; `None` if there was no response."""
+    if isinstance(error, sdk_errors.APIError):
+        return _error_of_the_api(error.code, error.details, str(error.status or ""), str(error.message or ""), api_key)
+    if isinstance(error, ReportedError):
+        report = error.body["error"]
+        status, message = str(report.get("status") or ""), str(report.get("message") or "")
+        return _error_of_the_api(error.code, error.body, status, message, api_key)
+    return _type_of_local_error(error, http_status)(_without_keys(f"{type(error).__name__}: {error}", api_key))
+
+
+def _error_of_the_api(code: object, body: object, status: str, message: str, api_key: str) -> ProviderError:
+    error_type = _type_by_message(code, message) or _type_by_status(code)
+    details = list(_details(body))
+    if any(detail.get("reason") == "API_KEY_INVALID" for detail in details):
+        error_type = Unauthorised
+    return error_type(
+        _without_keys(f"{code} {status}: {message or body}", api_key), retry_after_s=_retry_after_s(details)
+    )
+
+
+def _without_keys(detail: str, api_key: str) -> str:
+    if api_key:
+        detail = detail.replace(api_key, "[key]")
+    return KEY.sub("[key]", detail)[:DETAIL_LIMIT_CHARS]
+
+
+def _type_of_local_error(error: Exception, http_status: int | None) -> type[ProviderError]:
+    if http_status not in (None, 200):
+        # The body of an HTTP error could not be read. The status is more useful than the parser's error.
+        return _type_by_status(http_status)
+    if isinstance(error, auth_errors.GoogleAuthError):
+        is_transient = isinstance(error, auth_errors.TransportError) or error.retryable
+        return Unreachable if is_transient else Unauthorised
+    if isinstance(error, aiohttp.ClientResponseError):
+        return MalformedResponse
+    if isinstance(error, (aiohttp.ClientError, OSError)):
+        return Unreachable
+    # Without a response, only the request can be wrong.
+    return InvalidRequest if http_status is None else MalformedResponse
+
+
+def _type_by_message(code: object, message: str) -> type[ProviderError] | None:
+    """Return the type if it depends on the message; `None` if the status determines it."""
+    if code == 400 and SIGNATURE_MESSAGE.search(message):
+        return SignatureRefused
+    if code == 400 and LENGTH_MESSAGE.search(message):
+        return ContextTooLong
+    if code in (403, 404) and FILE_MESSAGE.search(message):
+        return FileGone
+    return None
+
+
+def _type_by_status(status: object) -> type[ProviderError]:
+    if status in TYPE_BY_STATUS:
+        return TYPE_BY_STATUS[status]
+    if isinstance(status, int) and 500 <= status < 600:
+        return Overloaded
+    if isinstance(status, int) and 400 <= status < 500:
+        return InvalidRequest
+    return MalformedResponse
+
+
+def _details(body: object) -> Iterator[Mapping[str, Any]]:
+    """Yield the objects of `error.details`. Ignores everything of another form."""
+    error = body.get("error") if isinstance(body, dict) else None
+    entries = error.get("details") if isinstance(error, dict) else None
+    return (entry for entry in entries if isinstance(entry, dict)) if isinstance(entries, list) else iter(())
+
+
+def _retry_after_s(details: list[Mapping[str, Any]]) -> float | None:
+    """Return the seconds of google.rpc.RetryInfo, such as `"retryDelay": "34.4s"`."""
+    for entry in details:
+        delay = DURATION.fullmatch(str(entry.get("retryDelay")))
+        if delay:
+            return min(float(delay[1]), LONGEST_DELAY_S)
+    return None

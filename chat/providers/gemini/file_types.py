@@ -1,0 +1,40 @@
+"""MIME types of files that the Gemini API accepts, and the types that others are sent as. Pure.
+
+The API answers 400 `Unsupported MIME type` to types that it does not know, although it reads all text alike. Source:
+ai.google.dev/gemini-api/docs/{image-understanding,document-processing,audio,video-understanding}, and for Vertex AI
+docs.cloud.google.com/vertex-ai/generative-ai/docs/model-reference/gemini (mimeType of Blob and FileData).
+"""
+
+from __future__ import annotations
+
+PLAIN = "text/plain"
+
+IMAGES = frozenset({"image/png", "image/jpeg", "image/webp", "image/heic", "image/heif"})
+AUDIO = frozenset({"audio/wav", "audio/mp3", "audio/mpeg", "audio/aiff", "audio/aac", "audio/ogg", "audio/flac"})
+VIDEO = frozenset(
+    f"video/{name}" for name in ("mp4", "mpeg", "mov", "quicktime", "avi", "x-flv", "mpg", "webm", "wmv", "3gpp")
+)
+DOCUMENTS = frozenset({"application/pdf", PLAIN})
+ACCEPTED = IMAGES | AUDIO | VIDEO | DOCUMENTS
+
+TEXT = frozenset({"text/html", "text/css", "text/md", "text/csv", "text/xml", "text/rtf"})
+"""Types of text that only the Developer API accepts. Code that runs there finds the text in a file of that type."""
+
+TEXT_APPLICATIONS = frozenset(
+    f"application/{prefix}{name}"
+    for prefix in ("", "x-")
+    for name in (
+        *("json", "ndjson", "jsonlines", "ipynb+json", "javascript", "ecmascript", "typescript", "python"),
+        *("python-code", "yaml", "toml", "xml", "sql", "sh", "shellscript", "latex", "tex", "r", "httpd-php", "rtf"),
+    )
+)
+"""Types of text outside `text/`."""
+
+
+def accepted_type(mime_type: str, *, vertexai: bool) -> str:
+    """Return the type under which a file is sent; empty for a file that cannot be sent, such as an archive or a GIF."""
+    essence = mime_type.split(";")[0].strip().lower()
+    if essence in ACCEPTED or (essence in TEXT and not vertexai):
+        return essence
+    is_text = essence.startswith("text/") or essence in TEXT_APPLICATIONS or essence.endswith(("+json", "+yaml"))
+    return PLAIN if is_text else ""

@@ -1,0 +1,155 @@
+"""The provider `gemini`: the Developer API, Vertex AI, or the emulator, depending on the settings.
+
+Types and errors of google-genai stay inside this package. Each call of `stream` sends one upstream request.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import AsyncGenerator, Awaitable, Iterator
+from contextlib import aclosing
+from functools import partial
+from typing import Any, TypeAlias, TypeVar
+
+from django.conf import settings
+
+from chat.parts import Role, Text
+from chat.providers.base import Capabilities, ListedModel, Stalled, UploadedFile
+from chat.providers.batches import read_in_batches
+from chat.providers.gemini import files
+from chat.providers.gemini.access import Access
+from chat.providers.gemini.client import CONFIG, Clients, Exchange
+from chat.providers.gemini.codec import ChunkDecoder, request_body
+from chat.providers.gemini.errors import FOREIGN_ERRORS
+from chat.providers.gemini.file_types import accepted_type
+from chat.providers.gemini.stream_parser import StreamParser
+from chat.providers.requests import Content, GenerateRequest
+from chat.stream_events import StreamEvent
+
+T = TypeVar("T")
+
+Decoded: TypeAlias = tuple[list[StreamEvent], Exception | None]
+"""Events, and the error that follows them."""
+
+COMBINING_MODELS = re.compile(r"gemini-(?:[3-9]|\d\d)|gemini-(?:flash|pro)(?:-lite)?-latest|scenario-|plotline-")
+"""Models that accept functions beside built-in tools: Gemini 3 and later, on the Developer API."""
+
+
+class GeminiProvider:
+    """The provider `gemini`."""
+
+    name = "gemini"
+
+    def __init__(self, endpoint: str = "") -> None:
+        """Read the certificates and build the SDK's validators, which takes 0.1-0.2 s.
+
+        Raises LookupError for any endpoint but the one of the settings, whose name is empty.
+        """
+        if endpoint:
+            raise LookupError(f"Gemini has only the endpoint that the settings describe, not {endpoint!r}.")
+        self._clients = Clients()
+        _warm_up(self._clients)
+
+    @property
+    def is_demo(self) -> bool:
+        """See `Provider.is_demo`."""
+        return settings.GEMINI_EMULATED
+
+    @property
+    def account(self) -> str:
+        """See `Provider.account`."""
+        return Access.from_settings().account
+
+    def capabilities(self, model: str) -> Capabilities:
+        """See `Provider.capabilities`."""
+        vertexai = Access.from_settings().vertexai
+        return Capabilities(
+            functions=True,
+            functions_beside_built_in=not vertexai and COMBINING_MODELS.match(model) is not None,
+            stores_files=not vertexai,
+            accepted_type=partial(accepted_type, vertexai=vertexai),
+        )
+
+    async def stream(self, request: GenerateRequest) -> AsyncGenerator[list[StreamEvent], None]:
+        """See `Provider.stream`."""
+        exchange = Exchange(Access.from_settings())
+        try:
+            exchange.body = request_body(request)
+            read = self._read_with_sdk if settings.GEMINI_STREAM_READER == "sdk" else self._read
+            async with aclosing(read(exchange, request.model)) as network_reads:
+                async for events, error in network_reads:
+                    if events:
+                        yield events
+                    if error:
+                        raise error
+        except FOREIGN_ERRORS as error:
+            # Without the original error, whose request headers or text may hold the key.
+            raise exchange.error(error) from None
+        finally:
+            exchange.close()
+
+    async def _read(self, exchange: Exchange, model: str) -> AsyncGenerator[Decoded, None]:
+        """Yield the events of each network read, and the error that follows them."""
+        parser, decoder = StreamParser(), ChunkDecoder()
+        response = await _within_idle_limit(self._clients.open_response(exchange, model))
+        while data := await _within_idle_limit(response.content.readany()):
+            yield _decode(decoder, parser.feed(data))
+        yield _decode(decoder, parser.close())
+
+    async def _read_with_sdk(self, exchange: Exchange, model: str) -> AsyncGenerator[Decoded, None]:
+        """Yield the events of all chunks that the SDK has read since the last ones, and the error that follows them."""
+        decoder = ChunkDecoder()
+        batches = read_in_batches(self._clients.sdk_chunks(exchange, model))
+        try:
+            while batch := await _within_idle_limit(anext(batches, None)):
+                wire = (
+                    chunk.model_dump(mode="json", by_alias=True, exclude_none=True, exclude={"sdk_http_response"})
+                    for chunk in batch
+                )
+                yield _decode(decoder, wire)
+        finally:
+            await batches.aclose()
+
+    async def upload_file(self, data: bytes, *, mime_type: str, name: str) -> UploadedFile:
+        """See `Provider.upload_file`."""
+        return await files.upload_file(self._clients, data, mime_type=mime_type, name=name)
+
+    async def list_models(self) -> list[ListedModel]:
+        """See `Provider.list_models`."""
+        return await files.list_models(self._clients)
+
+    async def aclose(self) -> None:
+        """See `Provider.aclose`."""
+        await self._clients.aclose()
+
+
+def _decode(decoder: ChunkDecoder, chunks: Iterator[dict[str, Any]]) -> Decoded:
+    """Return the events of some chunks, and the error that ended the chunks. The events before it are valid."""
+    events: list[StreamEvent] = []
+    try:
+        for chunk in chunks:
+            events += decoder.decode(chunk)
+    except FOREIGN_ERRORS as error:
+        return events, error
+    return events, None
+
+
+async def _within_idle_limit(read: Awaitable[T]) -> T:
+    """Return the result of a read. Raises Stalled if it takes longer than PROVIDER_IDLE_LIMIT_S."""
+    limit_s: float = settings.PROVIDER_IDLE_LIMIT_S
+    try:
+        async with asyncio.timeout(limit_s) as timeout:
+            return await read
+    except TimeoutError:
+        if timeout.expired():
+            raise Stalled(f"Nothing arrived for {limit_s} s.") from None
+        raise
+
+
+def _warm_up(clients: Clients) -> None:
+    """Make the SDK build its validators and import its transports, which it would do at the first request."""
+    CONFIG.model_copy(deep=True)
+    list(ChunkDecoder().decode({"candidates": [{"content": {"parts": [{"text": "a"}]}, "finishReason": "STOP"}]}))
+    request_body(GenerateRequest("m", (Content(Role.USER, (Text("a"),)),), system_instruction="a"))
+    Access(False, "none", "", "", "", "v1beta", is_emulated=True).client(None, clients.tls)

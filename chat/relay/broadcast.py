@@ -1,0 +1,83 @@
+"""Delivers frames to all subscribers of a conversation: directly in this process, and by the channel layer in others.
+
+Frames may be lost. Each frame names the step that it follows (`after`), so that a reader who missed one, because the
+layer dropped it or the reader was slow, notices the gap and reads a snapshot.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import secrets
+import uuid
+from collections import defaultdict
+from dataclasses import asdict
+from typing import Protocol
+
+from chat.relay.channel_bridge import ChannelBridge, FrameData, is_configured
+from chat.relay.frames import Frame
+
+PROCESS = f"{os.getpid()}-{secrets.token_hex(4)}"
+"""Name of this process, unique among all that serve the same database."""
+
+
+class Subscriber(Protocol):
+    """A reader of a conversation's frames."""
+
+    def deliver(self, frame: Frame) -> None:
+        """Take a frame. Must not wait."""
+        ...
+
+
+_subscribers: dict[str, set[Subscriber]] = defaultdict(set)
+_bridges: dict[asyncio.AbstractEventLoop, ChannelBridge] = {}
+
+
+def subscribe(conversation_id: uuid.UUID | str, subscriber: Subscriber) -> None:
+    """Deliver a conversation's frames from now on."""
+    _subscribers[str(conversation_id)].add(subscriber)
+    if is_configured():
+        _bridge().announce_soon()
+
+
+def unsubscribe(conversation_id: uuid.UUID | str, subscriber: Subscriber) -> None:
+    """Stop delivering. May be repeated."""
+    key = str(conversation_id)
+    _subscribers[key].discard(subscriber)
+    if not _subscribers[key]:
+        del _subscribers[key]
+    if is_configured():
+        _bridge().announce_soon()
+
+
+def followed_conversations() -> list[str]:
+    """Return the conversations that have subscribers in this process."""
+    return list(_subscribers)
+
+
+def subscribers(conversation_id: str) -> list[Subscriber]:
+    """Return the subscribers of a conversation in this process."""
+    return list(_subscribers.get(conversation_id, ()))
+
+
+def publish(frame: Frame) -> None:
+    """Deliver a frame to this process's subscribers, and pass it on to other processes. Never waits and never fails."""
+    _deliver(frame)
+    if is_configured():
+        _bridge().post(frame.conversation_id, lambda: asdict(frame))
+
+
+def _deliver(frame: Frame) -> None:
+    for subscriber in subscribers(frame.conversation_id):
+        subscriber.deliver(frame)
+
+
+def _deliver_data(data: FrameData) -> None:
+    _deliver(Frame(**data))
+
+
+def _bridge() -> ChannelBridge:
+    loop = asyncio.get_running_loop()
+    if loop not in _bridges:
+        _bridges[loop] = ChannelBridge(_deliver_data, followed_conversations)
+    return _bridges[loop]

@@ -1,0 +1,28 @@
+"""The position of one page in the sequence of its conversation's frames."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from chat.relay.frames import NOT_PART_OF_TURN, Frame
+
+
+@dataclass(frozen=True, slots=True)
+class StreamPosition:
+    """The last step that a page shows."""
+
+    revision: int | None
+    turn_id: str = ""
+    seq: int = 0
+
+    def precedes(self, frame: Frame) -> bool:
+        """Return whether `frame` is the next step."""
+        if frame.after == NOT_PART_OF_TURN:
+            return self.revision is not None and frame.revision == self.revision + 1
+        return frame.turn_id == self.turn_id and frame.after == self.seq
+
+    def includes(self, frame: Frame) -> bool:
+        """Return whether the page already shows the content of `frame`."""
+        if self.revision is None or frame.revision > self.revision:
+            return False
+        return frame.revision < self.revision or (frame.turn_id == self.turn_id and frame.seq <= self.seq)

@@ -1,0 +1,51 @@
+"""The protocol of tool sets: functions that the tool loop offers to a model, and runs."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable, Sequence
+from typing import Protocol, TypeAlias
+
+from chat.models import Turn
+from chat.parts import FunctionCall, Part
+from chat.providers.requests import FunctionTool
+
+
+class ToolFailed(Exception):
+    """A call could not be carried out. The text is sent to the model as the result, and shown to the reader."""
+
+
+class ToolSet(Protocol):
+    """Functions of one kind, for one turn."""
+
+    def declarations(self) -> Sequence[FunctionTool]:
+        """Return the functions. Their names are unique among all tool sets."""
+        ...
+
+    def needs_approval(self, call: FunctionCall) -> bool:
+        """Return whether a person must approve this call before it runs."""
+        ...
+
+    def run(self, call: FunctionCall) -> AsyncGenerator[list[Part], None]:
+        """Carry out a call whose arguments are a JSON object.
+
+        Yields parts that show the progress to the reader, and a `FunctionResponse` for the model as the last part.
+        While code runs, its output is yielded as `CodeExecutionResult`s without an outcome, which are joined. The last
+        result contains the whole output and the outcome. Raises ToolFailed. Closing the generator, or cancelling the
+        task that iterates over it, ends the call.
+        """
+        ...
+
+    async def state(self) -> str:
+        """Return a text for the system instruction of the next round; it may be empty."""
+        ...
+
+    async def aclose(self) -> None:
+        """Release what the turn used."""
+        ...
+
+
+ToolSetFactory: TypeAlias = Callable[[Turn], ToolSet | None]
+"""Makes the tool set for a turn, or returns `None` if the turn does not get it.
+
+`settings.TOOL_SETS` holds dotted paths to factories.
+"""

@@ -1,0 +1,48 @@
+"""All tool sets of one turn."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+
+from django.conf import settings
+from django.utils.module_loading import import_string
+
+from chat.models import Turn
+from chat.parts import FunctionCall
+from chat.providers.requests import FunctionTool
+from chat.tools.base import ToolSet, ToolSetFactory
+
+
+@dataclass(frozen=True, slots=True)
+class Toolbox:
+    """The functions that a turn offers, and the tool sets that run them."""
+
+    tool_sets: tuple[ToolSet, ...] = ()
+    functions: tuple[FunctionTool, ...] = ()
+    _by_name: dict[str, ToolSet] = field(default_factory=dict)
+
+    def tool_set_for(self, call: FunctionCall) -> ToolSet | None:
+        """Return the tool set that has the function of a call."""
+        return self._by_name.get(call.name)
+
+    async def state(self) -> str:
+        """Return what all tool sets add to the system instruction."""
+        states = [await tool_set.state() for tool_set in self.tool_sets]
+        return "\n\n".join(state for state in states if state)
+
+
+@asynccontextmanager
+async def open_toolbox(turn: Turn) -> AsyncGenerator[Toolbox, None]:
+    """Make the tool sets of a turn, and close them after the block."""
+    factories: list[ToolSetFactory] = [import_string(path) for path in settings.TOOL_SETS]
+    async with AsyncExitStack() as stack:
+        tool_sets = []
+        for factory in factories:
+            if (tool_set := factory(turn)) is not None:
+                stack.push_async_callback(tool_set.aclose)
+                tool_sets.append(tool_set)
+        by_name = {function.name: tool_set for tool_set in tool_sets for function in tool_set.declarations()}
+        functions = tuple(function for tool_set in tool_sets for function in tool_set.declarations())
+        yield Toolbox(tuple(tool_sets), functions, by_name)

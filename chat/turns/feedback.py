@@ -1,0 +1,59 @@
+"""Rating an answer: the rating is stored, and shown on every open page.
+
+A rating increments the conversation's revision, so that a page that missed it notices that it is outdated. Not while
+another answer is being written: the frames of that answer follow one another by revision. Open pages then get an
+unordered frame, and the end of that answer brings the next revision.
+"""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import dataclass
+
+from asgiref.sync import async_to_sync
+from django.db import transaction
+
+from chat.fragments import Rating, rating_swap, socket_message
+from chat.models import Conversation, Feedback, Message, Turn, User
+from chat.relay import broadcast
+from chat.relay.frames import NOT_PART_OF_TURN, Frame
+
+
+@dataclass(frozen=True, slots=True)
+class Thumb:
+    """A rating that somebody gives."""
+
+    is_good: bool
+    reason: str = ""
+
+
+def rate(message: Message, user: User, thumb: Thumb | None) -> Rating:
+    """Store a rating in place of an earlier one, or remove it (`None`). The caller has authorised it.
+
+    Raises FeedbackNotAllowed, and Conversation.DoesNotExist if the conversation was deleted meanwhile.
+    """
+    with transaction.atomic():
+        conversation = Conversation.objects.select_for_update().get(pk=message.conversation_id)
+        if thumb is None:
+            Feedback.objects.filter(message=message).delete()
+            rating = Rating(message.pk)
+        else:
+            Feedback.objects.give(message, user.pk, is_good=thumb.is_good, reason=thumb.reason)
+            rating = Rating(message.pk, thumb.is_good, thumb.reason)
+        has_live_turn = Turn.objects.filter(conversation=conversation, status__in=Turn.LIVE).exists()
+        if not has_live_turn:
+            conversation.revision += 1
+            # Only this column: a rating does not move the conversation up in lists.
+            conversation.save(update_fields=["revision"])
+    # On the server's own event loop, to which the sockets belong.
+    async_to_sync(_publish)(conversation.pk, None if has_live_turn else conversation.revision, rating)
+    return rating
+
+
+async def _publish(conversation_id: uuid.UUID, revision: int | None, rating: Rating) -> None:
+    swap = rating_swap(rating)
+    if revision is None:
+        broadcast.publish(Frame.unordered(conversation_id, socket_message(swap)))
+        return
+    text = socket_message(swap, turn="", seq=0)
+    broadcast.publish(Frame(str(conversation_id), revision, turn_id="", after=NOT_PART_OF_TURN, seq=0, text=text))

@@ -1,0 +1,91 @@
+"""The message of a live turn on open pages: makes frames of its stored changes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from django.utils.safestring import SafeString
+
+from chat.answers.answer import Answer
+from chat.answers.changes import Change
+from chat.fragments import (
+    EMPTY,
+    MessageView,
+    RenderedText,
+    delete_swap,
+    join_html,
+    message_html,
+    partial,
+    socket_message,
+    title_swaps,
+    usage_html,
+)
+from chat.relay.frames import NOT_PART_OF_TURN, Frame
+from chat.relay.live_message import LiveMessage
+from chat.transcript.views import NO_TEXTS, answer_view, attachment_view, user_message_view
+from chat.turns.start_plan import StartedTurn
+from chat.turns.store import Stored, TurnChanges
+
+
+class LivePage:
+    """What open pages show of one live turn."""
+
+    def __init__(self, started: StartedTurn, answer: Answer) -> None:
+        self._started = started
+        self._turn = started.turn
+        self._answer = answer
+        self._message = LiveMessage(self._turn, answer)
+        self._is_known = True
+        """False after a rendering error. From then on, pages read snapshots until the turn ends."""
+
+    def opening(self) -> Frame:
+        """Return the frame that adds the question and its empty answer to the transcript."""
+        started = self._started
+        html = message_html(self._view())
+        if started.has_question:
+            files = [attachment_view(attachment, index) for index, attachment in enumerate(started.attachments)]
+            html = message_html(user_message_view(self._turn.user_message, files, started.question_versions)) + html
+        content = join_html(delete_swap(f"message-{hidden}") for hidden in started.hidden)
+        content += partial("transcript", "beforeend", html)
+        if started.names_conversation:
+            content += title_swaps(self._turn.conversation)
+        return self._frame(content, after=NOT_PART_OF_TURN, seq=0)
+
+    def frame_of(self, batch: TurnChanges, changes: Sequence[Change], stored: Stored) -> Frame:
+        """Return the frame of stored changes, and update the turn's row in memory.
+
+        The last frame contains the whole message, rendered as for a page that is loaded later.
+        """
+        for name, value in (batch.ending.turn_fields() if batch.ending else {}).items():
+            setattr(self._turn, name, value)
+        if stored.conversation is not None:
+            self._turn.conversation.revision = stored.conversation.revision
+        if not (self._is_known or batch.ending):
+            return self.give_up()
+        swaps = self._message.update(changes) if self._is_known else EMPTY
+        if batch.ending or batch.waits:
+            texts = self._message.rendered_texts() if self._is_known else NO_TEXTS
+            html = message_html(self._view(texts))
+            swaps = partial(f"message-{self._turn.message_id}", "outerMorph", html)
+        if stored.conversation is not None:
+            swaps += partial("conversation-usage", "outerMorph", usage_html(stored.conversation.usage))
+        return self._frame(swaps, after=batch.first_seq - 1, seq=batch.last_seq)
+
+    def give_up(self) -> Frame:
+        """Render nothing more until the end; return a frame that makes open pages read a snapshot."""
+        self._is_known = False
+        return Frame.outdated(self._turn.conversation_id)
+
+    def _view(self, texts: Mapping[int, RenderedText] = NO_TEXTS) -> MessageView:
+        return answer_view(self._turn.message, self._turn, self._answer, self._started.answer_versions, texts)
+
+    def _frame(self, content: SafeString, *, after: int, seq: int) -> Frame:
+        turn_id = str(self._turn.pk)
+        return Frame(
+            conversation_id=str(self._turn.conversation_id),
+            revision=self._turn.conversation.revision,
+            turn_id=turn_id,
+            after=after,
+            seq=seq,
+            text=socket_message(content, turn=turn_id, seq=seq),
+        )

@@ -1,0 +1,227 @@
+"""Starts turns. A start stores a question, an empty answer, and a running turn.
+
+The starts of one batch share their common queries (`start_context`). Each start is then planned or refused, which
+writes no row. Finally, all planned turns are stored with one insert for each table.
+"""
+
+from __future__ import annotations
+
+import re
+import uuid
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from django.db import DatabaseError, transaction
+from django.utils import timezone
+
+from chat.access import AnyUser, attachments_of
+from chat.catalogue.setups import Setup
+from chat.form_fields import ATTACHMENTS_LIMIT
+from chat.models import Conversation, Message, MessageAttachment, Part, Turn
+from chat.parts import Role, Text
+from chat.transcript.versions import versions_of
+from chat.turns.start_context import StartContext
+from chat.turns.start_plan import (
+    StartedTurn,
+    files_of,
+    new_question,
+    new_turn,
+    offered_action,
+    plan_question,
+    shown_message,
+    turn_of,
+)
+from chat.turns.start_rules import Chosen, StartRefused, chosen_setup
+from chat.turns.store import lease_end
+from chat.turns.versions import hide
+
+TITLE_LENGTH = 60
+CONTINUE = "Continue."
+ANSWER_NOW = "Answer now with what you have, without running more code."
+FENCE = re.compile(r"```\w*")
+
+
+@dataclass(frozen=True, slots=True)
+class Start(ABC):
+    """A user's request for an answer: a question, an edit, a continuation or a regeneration."""
+
+    user: AnyUser
+    conversation_id: uuid.UUID
+    client_id: str = field(default="", kw_only=True)
+    """An idempotency key, chosen by the client. A repeated key returns the turn that it started before."""
+
+    def plan(self, context: StartContext) -> StartedTurn:
+        """Return the turn to store, or the turn that this `client_id` started before. Writes no row.
+
+        Raises StartRefused, and NotFound if the user may not write in the conversation.
+        """
+        conversation = context.conversation(self.user, self.conversation_id)
+        if known := context.known_turn(conversation, self.client_id):
+            setup = Setup(known.provider, known.model, known.model, endpoint=known.endpoint)
+            return StartedTurn(known, setup, is_new=False)
+        started = self.plan_new(context, conversation)
+        started.turn.client_id = self.client_id or None
+        context.add(started.turn)
+        return started
+
+    @abstractmethod
+    def plan_new(self, context: StartContext, conversation: Conversation) -> StartedTurn:
+        """Return the turn to store. Raises StartRefused or NotFound."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ask(Start):
+    """Ask a question after the last shown message."""
+
+    text: str
+    attachment_ids: Sequence[uuid.UUID] = ()
+    code_mode: str = field(default="", kw_only=True)
+    """`auto`, `on` or `off` for this message only. If empty, the conversation's setting applies."""
+    model: str = field(default="", kw_only=True)
+    """A model for this message only. If empty, the conversation's model is used."""
+
+    def plan_new(self, context: StartContext, conversation: Conversation) -> StartedTurn:
+        """See `Start.plan_new`. Raises NotFound also for an attachment that is not the user's."""
+        files = attachments_of(self.user, self.attachment_ids)
+        question = new_question(conversation, self.text, context.last_message(conversation))
+        return plan_question(context, question, Chosen(self.code_mode, self.model), files)
+
+
+@dataclass(frozen=True, slots=True)
+class Edit(Ask):
+    """Replace an earlier question by a new version. The old version and everything that followed it are kept.
+
+    The files of the old version are attached to the new one.
+    """
+
+    message_id: uuid.UUID = field(kw_only=True)
+
+    def plan_new(self, context: StartContext, conversation: Conversation) -> StartedTurn:
+        """See `Start.plan_new`."""
+        before = shown_message(conversation, self.message_id)
+        if before is None or before.role != Role.USER:
+            raise StartRefused("Only a message of yours that is in view can be changed.")
+        files = files_of(before)
+        files += [file for file in attachments_of(self.user, self.attachment_ids) if file not in files]
+        if len(files) > ATTACHMENTS_LIMIT:
+            raise StartRefused(f"The message has files already: at most {ATTACHMENTS_LIMIT} can be attached to one.")
+        question = new_question(conversation, self.text, before.parent)
+        return plan_question(context, question, Chosen(self.code_mode, self.model), files, replaced=before)
+
+
+@dataclass(frozen=True, slots=True)
+class Continue(Start):
+    """Continue after an answer whose notice offers this.
+
+    The APIs reject a request that ends with a message of the model, so a continuation adds a message of the user.
+    """
+
+    without_tools: bool = field(default=False, kw_only=True)
+    """Whether the model must answer without tools, from the results that it has already."""
+
+    def plan_new(self, context: StartContext, conversation: Conversation) -> StartedTurn:
+        """See `Start.plan_new`."""
+        answer = context.last_message(conversation)
+        last = turn_of(answer)
+        if last is None or offered_action(last) not in ("continue", "answer"):
+            raise StartRefused("There is nothing to continue here.")
+        chosen_model = last.chosen.get("model", "")
+        chosen = Chosen(model=chosen_model, continues=True, without_tools=self.without_tools)
+        question = new_question(conversation, ANSWER_NOW if self.without_tools else CONTINUE, answer)
+        return plan_question(context, question, chosen, before=last)
+
+
+@dataclass(frozen=True, slots=True)
+class Regenerate(Start):
+    """Answer a question again. The old answer and everything that followed it are kept as a version."""
+
+    message_id: uuid.UUID | None = None
+    """The answer to replace. `None`: the last answer of the conversation."""
+
+    def plan_new(self, context: StartContext, conversation: Conversation) -> StartedTurn:
+        """See `Start.plan_new`."""
+        context.refuse_live(conversation)
+        answer = shown_message(conversation, self.message_id) if self.message_id else context.last_message(conversation)
+        turn = turn_of(answer)
+        if answer is None or turn is None:
+            raise StartRefused("There is no answer here that could be written anew.")
+        chosen, files = Chosen(**turn.chosen), files_of(turn.user_message)
+        setup = chosen_setup(conversation, chosen, files, context.setup)
+        new = new_turn(conversation, turn.user_message, chosen, setup, files, before=turn)
+        return StartedTurn(new, setup, has_question=False, replaced=answer)
+
+
+def create_turns(starts: Sequence[Start], *, lease_owner: str) -> list[StartedTurn | Exception]:
+    """Start all turns in one transaction.
+
+    Return, for each start, its turn or the exception that refused only this start. Raises DatabaseError; in this case
+    no turn was started.
+    """
+    outcomes: list[StartedTurn | Exception] = []
+    with transaction.atomic(savepoint=False):
+        context = StartContext([(start.conversation_id, start.client_id) for start in starts])
+        for start in starts:
+            try:
+                outcomes.append(start.plan(context))
+            except DatabaseError:
+                raise
+            except Exception as error:  # noqa: BLE001 - a refusal or a defect concerns this start alone
+                outcomes.append(error)
+        _store([one for one in outcomes if isinstance(one, StartedTurn) and one.is_new], lease_owner)
+    return outcomes
+
+
+def create_turn(start: Start, *, lease_owner: str) -> StartedTurn:
+    """Start one turn. Raises what `Start.plan` raises."""
+    [outcome] = create_turns([start], lease_owner=lease_owner)
+    if isinstance(outcome, Exception):
+        raise outcome
+    return outcome
+
+
+def _store(planned: Sequence[StartedTurn], lease_owner: str) -> None:
+    with_question = [one for one in planned if one.has_question]
+    with_versions = [one for one in planned if one.replaced]
+    for one in with_versions:
+        one.hidden = hide(one.replaced)
+    questions = [one.turn.user_message for one in with_question]
+    Message.objects.bulk_create([*questions, *(one.turn.message for one in planned)])
+    Part.objects.bulk_create(
+        Part.from_value(Text(one.turn.user_message.text), index=0, message=one.turn.user_message)
+        for one in with_question
+    )
+    MessageAttachment.objects.bulk_create(
+        MessageAttachment(message=one.turn.user_message, attachment=attachment, index=index)
+        for one in with_question
+        for index, attachment in enumerate(one.attachments)
+    )
+    now = timezone.now()
+    for one in planned:
+        one.turn.lease_owner, one.turn.started_at, one.turn.lease_expires_at = lease_owner, now, lease_end()
+    Turn.objects.bulk_create([one.turn for one in planned])
+    _update_conversations(planned)
+    for one in with_versions:
+        if one.has_question:
+            one.question_versions = versions_of(one.turn.user_message)
+        else:
+            one.answer_versions = versions_of(one.turn.message)
+
+
+def _update_conversations(planned: Sequence[StartedTurn]) -> None:
+    """Increment the revisions. The rows are locked, so no other transaction changes them at the same time."""
+    for one in planned:
+        conversation = one.turn.conversation
+        conversation.revision += 1
+        # A new question takes an archived conversation out of the archive.
+        conversation.archived_at = None
+        if one.names_conversation:
+            conversation.title = title_of(one.turn.user_message.text or one.attachments[0].name)
+        conversation.save(update_fields=["revision", "title", "updated_at", "archived_at"])
+
+
+def title_of(text: str) -> str:
+    """Return a title made of a question's first words."""
+    # A question that is a block of code is named after its first words, not after its fence.
+    words = " ".join(FENCE.sub(" ", text).split()) or "Code"
+    return words if len(words) <= TITLE_LENGTH else words[: TITLE_LENGTH - 1].rstrip() + "…"

@@ -1,0 +1,93 @@
+"""Loads the state that the start of a turn needs, for a batch of starts."""
+
+from __future__ import annotations
+
+import uuid
+from collections import defaultdict
+from collections.abc import Collection
+
+from django.conf import settings
+from django.db.models import OuterRef, Q, Subquery
+
+from chat.access import AnyUser, check_writable
+from chat.catalogue.setups import Setup, find_setup
+from chat.models import Conversation, Message, Turn
+from chat.turns.start_rules import StartRefused
+
+
+class StartContext:
+    """The state that starting a turn needs, for a whole batch of starts. It is updated as turns are planned.
+
+    The state is read in four queries, inside the transaction that stores the turns. The conversations are locked, so
+    if two tabs send at the same time, the second start sees the turn of the first.
+    """
+
+    def __init__(self, wanted: Collection[tuple[uuid.UUID, str]]) -> None:
+        """`wanted`: conversation and `client_id` of each start."""
+        ids = {conversation_id for conversation_id, _ in wanted}
+        locked = Conversation.objects.select_for_update().filter(pk__in=ids).order_by("pk")
+        self._conversations = {conversation.pk: conversation for conversation in locked}
+        self._last_messages = _last_messages(ids)
+        self._known_turns = _known_turns(wanted)
+        self._live: dict[int, list[uuid.UUID]] = defaultdict(list)
+        live = Turn.objects.live_of_everyone().values_list("conversation__owner_id", "conversation_id")
+        for owner_id, conversation_id in live:
+            self._live[owner_id].append(conversation_id)
+        self._setups: dict[str, Setup] = {}
+
+    def conversation(self, user: AnyUser, conversation_id: uuid.UUID) -> Conversation:
+        """Return the locked conversation. Raises NotFound if `user` may not write in it."""
+        return check_writable(user, self._conversations.get(conversation_id))
+
+    def last_message(self, conversation: Conversation) -> Message | None:
+        """Return the last shown message."""
+        return self._last_messages.get(conversation.pk)
+
+    def known_turn(self, conversation: Conversation, client_id: str) -> Turn | None:
+        """Return the turn that this `client_id` has started before."""
+        return self._known_turns.get((conversation.pk, client_id)) if client_id else None
+
+    def refuse_live(self, conversation: Conversation) -> None:
+        """Raise StartRefused if an answer is being written here, or too many are being written for this owner."""
+        live = self._live[conversation.owner_id]
+        if conversation.pk in live:
+            raise StartRefused("An answer is still being written here. Stop it, or wait until it is done.")
+        if len(live) >= settings.LIVE_TURNS_LIMIT:
+            raise StartRefused(f"{len(live)} answers are being written for you already. Wait for one, or stop one.")
+
+    def setup(self, name: str) -> Setup:
+        """Return the setup of a model or preset. Raises UnknownModel."""
+        if name not in self._setups:
+            self._setups[name] = find_setup(name)
+        return self._setups[name]
+
+    def add(self, turn: Turn) -> None:
+        """Count a planned turn as live, for the starts that are planned after it."""
+        self._live[turn.conversation.owner_id].append(turn.conversation_id)
+        if turn.client_id:
+            self._known_turns[turn.conversation_id, turn.client_id] = turn
+
+
+def _last_messages(conversation_ids: Collection[uuid.UUID]) -> dict[uuid.UUID, Message]:
+    """Return the last shown message of each conversation that has one."""
+    shown = Message.objects.filter(is_shown=True).order_by("-index")
+    if len(conversation_ids) == 1:
+        rows = shown.filter(conversation__in=conversation_ids)[:1]
+    else:
+        last = shown.filter(conversation=OuterRef("pk")).values("pk")[:1]
+        last_ids = Conversation.objects.filter(pk__in=conversation_ids).order_by().values(last=Subquery(last))
+        rows = Message.objects.filter(pk__in=last_ids).order_by()
+    return {message.conversation_id: message for message in rows}
+
+
+def _known_turns(wanted: Collection[tuple[uuid.UUID, str]]) -> dict[tuple[uuid.UUID, str], Turn]:
+    condition = Q()
+    for conversation_id, client_id in wanted:
+        if client_id:
+            condition |= Q(conversation_id=conversation_id, client_id=client_id)
+    if not condition:
+        return {}
+    # Ids alone, because there is hardly ever such a turn, and a turn has many columns.
+    ids = list(Turn.objects.filter(condition).order_by().values_list("pk", flat=True))
+    turns = Turn.objects.filter(pk__in=ids) if ids else ()
+    return {(turn.conversation_id, turn.client_id): turn for turn in turns if turn.client_id}

@@ -1,0 +1,127 @@
+"""Planning a turn: the rows of a question, an empty answer and a turn, made without writing anything."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from attachments.models import Attachment
+from chat.catalogue.setups import Setup
+from chat.fragments import Versions
+from chat.models import Conversation, Message, Turn
+from chat.parts import Role
+from chat.providers import get_provider
+from chat.transcript.views import turn_notice
+from chat.turns.start_context import StartContext
+from chat.turns.start_rules import Chosen, chosen_setup, decide_code
+
+
+@dataclass(slots=True)
+class StartedTurn:
+    """A turn with its conversation and messages loaded, so that nothing has to be read again to run it."""
+
+    turn: Turn
+    setup: Setup
+    attachments: tuple[Attachment, ...] = ()
+    """The files of a new question."""
+    is_new: bool = True
+    """False: this `client_id` has started the turn before."""
+    has_question: bool = True
+    """False: no new question; the last one is answered again."""
+    names_conversation: bool = False
+    """Whether this question has given the conversation its title."""
+    replaced: Message | None = None
+    """The shown message that the first new message replaces."""
+    hidden: tuple[uuid.UUID, ...] = ()
+    """Messages that are not shown any more."""
+    question_versions: Versions | None = None
+    answer_versions: Versions | None = None
+
+
+def plan_question(
+    context: StartContext,
+    question: Message,
+    chosen: Chosen,
+    files: Sequence[Attachment] = (),
+    *,
+    before: Turn | None = None,
+    replaced: Message | None = None,
+) -> StartedTurn:
+    """Return the turn of a new question. `before`: the turn that it continues. Raises StartRefused."""
+    conversation = question.conversation
+    context.refuse_live(conversation)
+    setup = chosen_setup(conversation, chosen, files, context.setup)
+    turn = new_turn(conversation, question, chosen, setup, files, before=before)
+    is_unnamed = not conversation.title
+    return StartedTurn(turn, setup, tuple(files), names_conversation=is_unnamed, replaced=replaced)
+
+
+def new_question(conversation: Conversation, text: str, parent: Message | None) -> Message:
+    """Return a question that follows `parent`, not saved."""
+    return Message(
+        conversation=conversation,
+        parent=parent,
+        index=0 if parent is None else parent.index + 1,
+        role=Role.USER,
+        text=text,
+        last_shown=conversation.revision + 1,
+    )
+
+
+def new_turn(
+    conversation: Conversation,
+    question: Message,
+    chosen: Chosen,
+    setup: Setup,
+    files: Sequence[Attachment],
+    *,
+    before: Turn | None,
+) -> Turn:
+    """Return a turn with an empty answer. `before`: the turn that is continued or answered again."""
+    decision = decide_code(conversation, question, files, chosen, setup, before)
+    answer = Message(
+        conversation=conversation,
+        parent=question,
+        index=question.index + 1,
+        role=Role.MODEL,
+        last_shown=conversation.revision + 1,
+    )
+    return Turn(
+        conversation=conversation,
+        user_message=question,
+        message=answer,
+        status=Turn.Status.RUNNING,
+        provider=setup.provider,
+        endpoint=setup.endpoint,
+        account=get_provider(setup.provider, setup.endpoint).account,
+        model=setup.model,
+        chosen=chosen.as_json(),
+        parameters=setup.parameters(),
+        code_mode=decision.mode,
+        code_execution=decision.is_offered,
+        code_reason=decision.reason,
+    )
+
+
+def shown_message(conversation: Conversation, message_id: uuid.UUID) -> Message | None:
+    """Return a shown message of the conversation."""
+    return conversation.messages.filter(pk=message_id, is_shown=True).select_related("parent").first()
+
+
+def files_of(question: Message) -> list[Attachment]:
+    """Return the files of a question."""
+    return [row.attachment for row in question.message_attachments.select_related("attachment")]
+
+
+def turn_of(answer: Message | None) -> Turn | None:
+    """Return the turn that wrote an answer; `None` for anything else."""
+    if answer is None or answer.role != Role.MODEL:
+        return None
+    return Turn.objects.select_related("message", "user_message").get(message=answer)
+
+
+def offered_action(turn: Turn) -> str:
+    """Return the action that the notice of an answer offers."""
+    notice = turn_notice(turn, [row.value for row in turn.message.parts.all()])
+    return notice.action if notice else ""

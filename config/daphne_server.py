@@ -1,0 +1,176 @@
+"""Daphne's server with limits that Daphne lacks, by subclasses of its classes and of Twisted's and Autobahn's.
+
+- A request body above the limit is refused at once, and no body is parsed on the event loop. Twisted would parse every
+  form: 15 MB of multipart lines stop the server for ten seconds.
+- A download is sent no faster than the client reads it. Daphne alone would hold all of it in memory.
+- A WebSocket message may have any length. Autobahn applies its limit for received messages to sent ones too.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TypeAlias
+
+from daphne import http_protocol, server
+from daphne.cli import CommandLineInterface
+from daphne.ws_protocol import WebSocketProtocol
+from twisted.internet.tcp import Port
+
+BODY_LIMIT_BYTES = 16 * 1024 * 1024
+"""The largest upload, with the form around it."""
+STALLED_LIMIT_S = 120.0
+"""The connection of a client that reads nothing for this time is closed."""
+FRAME_BYTES = 512 * 1024
+"""A longer WebSocket message is sent in several frames of this size."""
+
+TOO_LARGE = (
+    b"HTTP/1.1 413 Content Too Large\r\nConnection: close\r\nContent-Type: text/plain; charset=utf-8\r\n\r\n"
+    b"At most 16 MB can be sent at once.\n"
+)
+
+Message: TypeAlias = dict[str, object]
+"""An ASGI message."""
+
+
+class Request(http_protocol.WebRequest):  # type: ignore[misc]  # Daphne has no types
+    """A request with a bounded body. As a Twisted push producer, it knows when its connection can take more data."""
+
+    def __init__(self, *args: object, **options: object) -> None:
+        """See `twisted.web.http.Request`."""
+        self._received_bytes = 0
+        self._is_refused = False
+        self._has_started = False
+        self._is_writable = asyncio.Event()
+        self._is_writable.set()
+        super().__init__(*args, **options)
+
+    # --- the body -------------------------------------------------------------------------------------------------
+
+    def gotLength(self, length: int | None) -> None:
+        """Refuse a body whose announced length is above the limit. `None`: it is sent in chunks."""
+        super().gotLength(length)
+        if length is not None and length > BODY_LIMIT_BYTES:
+            self._refuse()
+
+    def handleContentChunk(self, data: bytes) -> None:
+        """Take a piece of the body, and refuse the body once it is above the limit."""
+        self._received_bytes += len(data)
+        if self._received_bytes > BODY_LIMIT_BYTES:
+            self._refuse()
+        if not self._is_refused:
+            super().handleContentChunk(data)
+
+    def requestReceived(self, command: bytes, path: bytes, version: bytes) -> None:
+        """Serve the request. Unlike Twisted, do not parse its query and body: Daphne uses neither result."""
+        if self._is_refused:
+            return
+        self.method, self.uri, self.clientproto = command, path, version
+        self.path = path.partition(b"?")[0]
+        self.args: dict[bytes, list[bytes]] = {}
+        self.content.seek(0)
+        self.process()
+
+    def _refuse(self) -> None:
+        if not self._is_refused:
+            self._is_refused = True
+            self.channel.transport.write(TOO_LARGE)
+            self.channel.loseConnection()
+
+    # --- the response ---------------------------------------------------------------------------------------------
+
+    def handle_reply(self, message: Message) -> None:
+        """Write a part of the response."""
+        if message["type"] == "http.response.start" and self.channel is not None and not self._has_started:
+            self._has_started = True
+            self.registerProducer(self, True)
+        super().handle_reply(message)
+
+    def handle_exception(self, exception: BaseException) -> None:
+        """Answer that the application failed, or close the connection if a response has begun.
+
+        Daphne would begin a second response, fail, and then never remove the request from its list.
+        """
+        if not self._has_started:
+            super().handle_exception(exception)
+        else:
+            self._abort()
+
+    def finish(self) -> None:
+        """End the response."""
+        if self.producer is not None:
+            self.unregisterProducer()
+        super().finish()
+
+    async def wait_until_writable(self) -> None:
+        """Return once the connection can take more data or is closed."""
+        try:
+            async with asyncio.timeout(STALLED_LIMIT_S):
+                await self._is_writable.wait()
+        except TimeoutError:
+            self._abort()
+
+    def pauseProducing(self) -> None:
+        """Twisted calls this when the connection's buffer is full."""
+        self._is_writable.clear()
+
+    def resumeProducing(self) -> None:
+        """Twisted calls this when the buffer is empty again."""
+        self._is_writable.set()
+
+    def stopProducing(self) -> None:
+        """Twisted calls this when the connection is lost."""
+        self._is_writable.set()
+
+    def connectionLost(self, reason: object) -> None:
+        """Release the application, which may wait for the connection."""
+        self._is_writable.set()
+        super().connectionLost(reason)
+
+    def _abort(self) -> None:
+        if self.channel is not None:
+            self.channel.transport.abortConnection()
+
+
+class WebSocket(WebSocketProtocol):  # type: ignore[misc]  # Daphne has no types
+    """A WebSocket that sends messages of any length, and sends them at once."""
+
+    def serverSend(self, content: str | bytes, binary: bool = False) -> None:
+        """Send one message, divided into frames if it is long."""
+        data = content.encode() if isinstance(content, str) else content
+        if len(data) <= FRAME_BYTES or self.state != self.STATE_OPEN:
+            super().serverSend(content, binary)
+        else:
+            self.beginMessage(isBinary=binary)
+            for start in range(0, len(data), FRAME_BYTES):
+                self.sendMessageFrame(data[start : start + FRAME_BYTES])
+            self.endMessage()
+        if self.transport.connected:
+            # Otherwise Twisted waits until its reactor finds the connection writable, which costs a tenth more.
+            self.transport.doWrite()
+
+
+class Server(server.Server):  # type: ignore[misc]  # Daphne has no types
+    """Daphne's server, with requests and WebSockets of this module."""
+
+    def run(self) -> None:
+        """Serve until the process receives SIGINT or SIGTERM."""
+        # Daphne's factory of connections takes the class of requests from its module.
+        http_protocol.WebRequest = Request
+        super().run()
+
+    def listen_success(self, port: Port) -> None:
+        """Choose the class of WebSockets, before the first connection is accepted."""
+        super().listen_success(port)
+        self.ws_factory.protocol = WebSocket
+
+    async def handle_reply(self, protocol: Request | WebSocket, message: Message) -> None:
+        """Send a message of the application; after a piece of a body, wait until the connection can take the next."""
+        await super().handle_reply(protocol, message)
+        if isinstance(protocol, Request) and message.get("more_body"):
+            await protocol.wait_until_writable()
+
+
+class Command(CommandLineInterface):  # type: ignore[misc]  # Daphne has no types
+    """Daphne's command, which runs the server of this module."""
+
+    server_class = Server

@@ -1,0 +1,40 @@
+"""Settings of Django REST framework and of drf-spectacular, which describes the API."""
+
+from __future__ import annotations
+
+from typing import Any
+
+REST_FRAMEWORK: dict[str, Any] = {
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "chat.api.authentication.BearerAuthentication",
+        "rest_framework.authentication.SessionAuthentication",
+    ],
+    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["chat.api.parsers.LimitedJSONParser"],
+    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "chat.api.negotiation.FixedContentNegotiation",
+    "DEFAULT_THROTTLE_CLASSES": ["chat.api.throttles.CallThrottle"],
+    "DEFAULT_SCHEMA_CLASS": "chat.api.schema.ApiSchema",
+    "EXCEPTION_HANDLER": "chat.api.problems.handle_exception",
+}
+SPECTACULAR_SETTINGS: dict[str, Any] = {
+    "TITLE": "Plotline",
+    "VERSION": "1",
+    "OAS_VERSION": "3.1.1",
+    "DESCRIPTION": "Conversations with Gemini whose answers run code and show their graphs.",
+    "SCHEMA_PATH_PREFIX": "/api/v1",
+    # A field may be required in responses only, and a file is binary in requests only.
+    "COMPONENT_SPLIT_REQUEST": True,
+    "COMPONENT_SPLIT_PATCH": False,
+    "SORT_OPERATIONS": False,
+    "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
+    "ENUM_NAME_OVERRIDES": {
+        "AttachmentStatus": "attachments.models.Attachment.Status",
+        "CodeExecution": "chat.models.Conversation.CodeExecution",
+        "Engine": "chat.parts.Engine",
+        "Finish": "chat.stream_events.Finish",
+        "PartKind": "chat.parts.PartKind",
+        "Role": "chat.parts.Role",
+        "TurnStatus": "chat.models.Turn.Status",
+    },
+}

@@ -1,0 +1,14 @@
+"""Changes to the database of the server under test."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+from tests.live_server import ROOT, LiveServer, environment
+
+
+def run_in_shell(server: LiveServer, code: str) -> None:
+    """Run code with `manage.py shell` on the server's database."""
+    command = [sys.executable, "manage.py", "shell", "-v0", "-c", code]
+    subprocess.run(command, cwd=ROOT, env=environment(server.var_dir), check=True, capture_output=True)

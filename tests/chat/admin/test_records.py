@@ -1,0 +1,115 @@
+"""The admin's lists and pages of stored rows: everything can be looked at, and nothing can be changed."""
+
+from __future__ import annotations
+
+import pytest
+from django.db import connection
+from django.db.models import Model
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from chat.models import Conversation, Message, MessageAttachment, Part, Turn, TurnEvent
+from chat.parts import PartKind
+from tests.chat.admin.factories import admin_url
+from tests.factories import make_conversation, make_graph, make_model_message, make_user_message
+
+pytestmark = pytest.mark.django_db
+
+RECORDS: tuple[type[Model], ...] = (Message, Part, MessageAttachment, Turn, TurnEvent)
+READ_ONLY_MODELS = (Conversation, *RECORDS)
+
+
+@pytest.fixture
+def conversation() -> Conversation:
+    conversation = make_conversation(title="Primes")
+    make_user_message(conversation, "Draw them, please.")
+    message = make_model_message(
+        conversation,
+        parts=[
+            (PartKind.TEXT, "Here **they** are."),
+            (PartKind.EXECUTABLE_CODE, "print(2)"),
+            (PartKind.CODE_EXECUTION_RESULT, "2\n"),
+        ],
+    )
+    make_graph(message, part_index=2)
+    return conversation
+
+
+def first_row(model: type[Model]) -> Model:
+    row = model._default_manager.first()
+    assert row is not None
+    return row
+
+
+@pytest.mark.parametrize("model", READ_ONLY_MODELS)
+def test_every_model_has_a_list_a_page_a_history_and_a_search(
+    superuser: Client, conversation: Conversation, model: type[Model]
+) -> None:
+    row = first_row(model)
+    list_url = admin_url(model)
+    for url in (
+        list_url,
+        admin_url(model, row.pk),
+        admin_url(model, row.pk, "history"),
+        f"{list_url}?q=primes",
+        f"{list_url}?q={row.pk}",
+    ):
+        assert superuser.get(url).status_code == 200, url
+
+
+@pytest.mark.parametrize("model", RECORDS)
+def test_every_choice_of_every_filter_works(superuser: Client, conversation: Conversation, model: type[Model]) -> None:
+    changelist = superuser.get(admin_url(model)).context["cl"]
+    for spec in changelist.filter_specs:
+        for choice in spec.choices(changelist):
+            assert superuser.get(admin_url(model) + choice["query_string"]).status_code == 200
+
+
+@pytest.mark.parametrize("model", READ_ONLY_MODELS)
+def test_number_of_queries_does_not_depend_on_the_number_of_rows(
+    superuser: Client, conversation: Conversation, model: type[Model]
+) -> None:
+    urls = [admin_url(model), admin_url(model, first_row(model).pk)]
+
+    def add_rows() -> None:
+        for _ in range(5):
+            make_graph(make_model_message(conversation), part_index=0)
+            make_model_message(make_conversation(), status=Turn.Status.FAILED, error_code="overloaded")
+
+    def count_queries() -> list[int]:
+        counts = []
+        for url in urls:
+            with CaptureQueriesContext(connection) as queries:
+                assert superuser.get(url).status_code == 200
+            counts.append(len(queries))
+        return counts
+
+    add_rows()
+    superuser.get(urls[1])  # The first read also adds an entry to the access log.
+    counts_of_few = count_queries()
+    add_rows()
+    assert count_queries() == counts_of_few
+
+
+@pytest.mark.parametrize("model", READ_ONLY_MODELS)
+def test_rows_cannot_be_added_changed_or_deleted(
+    superuser: Client, reviewer: Client, conversation: Conversation, model: type[Model]
+) -> None:
+    row = first_row(model)
+    for client in (superuser, reviewer):
+        assert client.get(f"{admin_url(model)}add/").status_code == 403
+        assert client.post(f"{admin_url(model)}add/").status_code == 403
+        assert client.post(admin_url(model, row.pk), {"title": "x", "text": "x"}).status_code == 403
+        # Superusers may delete whole conversations.
+        if client is reviewer or model is not Conversation:
+            assert client.post(admin_url(model, row.pk, "delete"), {"post": "yes"}).status_code == 403
+    assert model._default_manager.filter(pk=row.pk).exists()
+
+
+def test_turns_show_status_timings_usage_and_error(superuser: Client) -> None:
+    make_model_message(make_conversation(), status=Turn.Status.FAILED, error_code="overloaded", error_detail="503 busy")
+    page = superuser.get(admin_url(Turn)).content.decode()
+    timings = ('field-first_part_s">2.0<', 'field-duration_s">5.0<')
+    for text in ("overloaded", "plotline-demo", 'field-tokens">7<', 'field-events_count">1<', *timings):
+        assert text in page
+    assert "503 busy" in superuser.get(admin_url(Turn, Turn.objects.get().pk)).content.decode()

@@ -1,0 +1,155 @@
+"""Event streams without a server: their limits, turns that wait, and turns whose log is deleted."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+
+import pytest
+from asgiref.sync import sync_to_async
+from django.http import StreamingHttpResponse
+from django.test import AsyncClient
+from django.utils import timezone
+from pytest_django import Settings
+
+from attachments.models import Attachment
+from chat.answers.changes import CallDecided
+from chat.api.event_readers import BEFORE_FIRST, open_reader
+from chat.api.event_stream import open_stream_count, stream_events
+from chat.api.turn_events import FIRST_SEQ_FROM_PARTS
+from chat.models import Turn, TurnEvent, User
+from chat.parts import OUTCOME_OK, CodeExecutionResult, ExecutableCode, FunctionCall, InlineData, Text, Thought
+from tests.attachments.conftest import png
+from tests.chat.api.api_client import Event, parse_events
+from tests.chat.api.logs import LiveTurn
+
+
+def finished_turn() -> Turn:
+    """Return a turn that has ended, with its log."""
+    live = LiveTurn.create()
+    live.receive(Text(text="An answer."))
+    return live.end()
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_streams_that_are_opened_at_once_do_not_exceed_the_limit(settings: Settings) -> None:
+    settings.SOCKETS_LIMIT = 1
+    turn = await sync_to_async(finished_turn)()
+    user_id = turn.conversation.owner_id
+
+    async def read_stream() -> bytes:
+        reader = await sync_to_async(open_reader)(turn, BEFORE_FIRST)
+        assert reader is not None
+        return b"".join([block async for block in stream_events(turn, reader, user_id, lambda: True)])
+
+    reader = await sync_to_async(open_reader)(turn, BEFORE_FIRST)
+    assert reader is not None
+    first = stream_events(turn, reader, user_id, lambda: True)
+    assert b"An answer." in await anext(first)
+    assert b'"code":"too_many"' in await read_stream()
+    await first.aclose()
+    assert open_stream_count(user_id) == 0
+    assert b"An answer." in await read_stream()
+
+
+def waiting_turn() -> LiveTurn:
+    """Return a turn that waits for a decision about its function call."""
+    live = LiveTurn.create()
+    live.receive(Text(text="Shall I?"), FunctionCall(name="run_python", call_id="c1"))
+    live.write_row(("waiting", {}))
+    Turn.objects.filter(pk=live.turn.pk).update(status=Turn.Status.WAITING)
+    return live
+
+
+def decide_and_end(live: LiveTurn) -> Turn:
+    """Let a waiting turn run again, and end it."""
+    Turn.objects.filter(pk=live.turn.pk).update(status=Turn.Status.RUNNING)
+    live.write([CallDecided("c1", is_approved=False)])
+    live.receive(Text(text=" No."))
+    return live.end()
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_stream_of_a_waiting_turn_stays_open_to_its_end() -> None:
+    live = await sync_to_async(waiting_turn)()
+    reader = await sync_to_async(open_reader)(live.turn, BEFORE_FIRST)
+    assert reader is not None
+    stream = stream_events(live.turn, reader, live.turn.conversation.owner_id, lambda: True)
+    first = await anext(stream)
+    assert [event.data for event in parse_events(iter(first.split(b"\n")))] == [
+        {"status": "running"},
+        {"delta": "Shall I?"},
+        {"status": "waiting"},
+    ]
+    # The next block is requested before there is one.
+    next_block = asyncio.ensure_future(anext(stream))
+    turn = await sync_to_async(decide_and_end)(live)
+    rest = await next_block + b"".join([block async for block in stream])
+    events = [(event.name, event.data) for event in parse_events(iter(rest.split(b"\n")))]
+    assert events[0] == ("status", {"status": "running"})
+    assert ("text", {"delta": " No."}) in events
+    assert events[-1] == ("done", {"finish_reason": "STOP", "message_id": str(turn.message_id)})
+
+
+def turn_without_log() -> Turn:
+    """Return a turn that ended two days ago. Some rows of its log are left."""
+    live = LiveTurn.create()
+    live.receive(
+        Thought(text="Hm."),
+        ExecutableCode(code="print(1)", language="PYTHON"),
+        CodeExecutionResult(output="1\n", outcome=OUTCOME_OK),
+        InlineData(mime_type="image/png", data=png()),
+        Text(text="One."),
+    )
+    turn = live.end()
+    Turn.objects.filter(pk=turn.pk).update(ended_at=timezone.now() - timedelta(days=2))
+    TurnEvent.objects.filter(turn=turn, seq__gt=2).delete()
+    return turn
+
+
+async def read_events(client: AsyncClient, path: str, last_event_id: str = "") -> list[Event]:
+    """Return the events of a stream."""
+    response = await client.get(path, headers={"Last-Event-ID": last_event_id} if last_event_id else {})
+    assert response.headers["Content-Type"] == "text/event-stream"
+    assert isinstance(response, StreamingHttpResponse)
+    body = b"".join([block async for block in response])
+    return list(parse_events(iter(body.split(b"\n"))))
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_turn_whose_log_is_deleted_is_streamed_from_its_parts() -> None:
+    turn = await sync_to_async(turn_without_log)()
+    attachment = await Attachment.objects.aget()
+    client, path = AsyncClient(), f"/api/v1/turns/{turn.pk}/events/"
+    await client.aforce_login(await User.objects.aget())
+    events = await read_events(client, path)
+    image = {"mime_type": "image/png", "width": 8, "height": 6}
+    assert [(event.name, event.data) for event in events] == [
+        ("status", {"status": "running"}),
+        ("thought", {"delta": "Hm."}),
+        ("code_executable", {"executable_code": "print(1)", "code_language": "PYTHON"}),
+        ("code_execution_result", {"code_execution_output": "1\n", "code_execution_outcome": "success"}),
+        ("graph", {"index": 0, "attachment_id": str(attachment.pk), **image}),
+        ("text", {"delta": "One."}),
+        ("status", {"status": "done"}),
+        (
+            "usage",
+            {"prompt": 3, "tool_use": None, "thoughts": None, "candidates": 4, "cached": None, "total": 7},
+        ),
+        ("done", {"finish_reason": "STOP", "message_id": str(turn.message_id)}),
+    ]
+    assert [event.seq for event in events] == list(range(FIRST_SEQ_FROM_PARTS, FIRST_SEQ_FROM_PARTS + len(events)))
+    for position, event in enumerate(events[:-1]):
+        assert await read_events(client, path, str(event.seq)) == events[position + 1 :]
+    assert (await client.get(path, headers={"Last-Event-ID": str(events[-1].seq)})).status_code == 204
+    assert (await client.head(path)).status_code == 200
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize(("last_event_id", "status"), [("3", 410), ("three", 400), ("-1", 400), ("9" * 10, 400)])
+async def test_last_event_id_that_cannot_be_resumed_is_a_problem(last_event_id: str, status: int) -> None:
+    turn = await sync_to_async(turn_without_log)()
+    client, path = AsyncClient(), f"/api/v1/turns/{turn.pk}/events/"
+    await client.aforce_login(await User.objects.aget())
+    response = await client.get(path, headers={"Last-Event-ID": last_event_id})
+    assert (response.status_code, response.headers["Content-Type"]) == (status, "application/problem+json")

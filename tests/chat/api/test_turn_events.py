@@ -1,0 +1,229 @@
+"""The events of a turn: which rows give one, and the same events from the log and from the stored parts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+import pytest
+
+from chat.answers.changes import AttemptRestarted, CallDecided, ToolStarted
+from chat.api.event_readers import BEFORE_FIRST, EventReader, LogReader, PartsReader, open_reader
+from chat.api.turn_events import EVENT_DOCS, FIRST_SEQ_FROM_PARTS, Content, Event
+from chat.models import Turn, TurnEvent
+from chat.parts import (
+    OUTCOME_FAILED,
+    OUTCOME_OK,
+    CodeExecutionResult,
+    Display,
+    Engine,
+    ExecutableCode,
+    FileData,
+    FunctionCall,
+    FunctionResponse,
+    InlineData,
+    Text,
+    Thought,
+)
+from tests.attachments.conftest import png
+from tests.chat.api.logs import LiveTurn
+
+pytestmark = pytest.mark.django_db
+
+RUNNING: Content = ("status", {"status": "running"})
+WAITING: Content = ("status", {"status": "waiting"})
+
+
+def read_all(reader: EventReader) -> list[Event]:
+    """Return all events that are ready."""
+    events: list[Event] = []
+    while True:
+        page = reader.next_page()
+        events += page.events
+        if page.is_last or not page.has_more:
+            return events
+
+
+def contents_of(turn: Turn) -> list[Content]:
+    """Return the events of a turn's log, without their numbers."""
+    return [event.content for event in read_all(LogReader(turn.pk, BEFORE_FIRST))]
+
+
+def with_joined_text(contents: list[Content]) -> Iterator[tuple[str, Mapping[str, object]]]:
+    """Yield the events with neighbouring increments of one kind joined, and without the times of waiting."""
+    waiting = contents.index(WAITING) if WAITING in contents else None
+    if waiting is not None:
+        assert contents[waiting + 1] == RUNNING
+        contents = contents[:waiting] + contents[waiting + 2 :]
+    last: Content | None = None
+    for name, data in contents:
+        if last is not None and name == last[0] and "delta" in data:
+            last = name, {"delta": f"{last[1]['delta']}{data['delta']}"}
+            continue
+        if last is not None:
+            yield last
+        last = name, data
+    if last is not None:
+        yield last
+
+
+def write_two_rounds(live: LiveTurn) -> None:
+    """Write a round whose function call needs a decision and runs code in the session, and a round without calls."""
+    live.receive(Thought(text="Let me "), Thought(text="compute."), Text(text="Running "), Text(text="code: "))
+    live.receive(FunctionCall(name="run_python", arguments={"code": "plot()"}, call_id="c1"))
+    live.write_row(("approval", {"call_id": "c1"}))
+    live.write_row(("waiting", {}))
+    live.write([CallDecided("c1", is_approved=True), ToolStarted("c1")])
+    live.receive(
+        ExecutableCode(code="plot()", language="PYTHON", call_id="c1", engine=Engine.SESSION),
+        CodeExecutionResult(output="1\n", call_id="c1", engine=Engine.SESSION),
+        CodeExecutionResult(output="2\n", call_id="c1", engine=Engine.SESSION),
+        CodeExecutionResult(output="1\n2\n", outcome=OUTCOME_OK, call_id="c1", engine=Engine.SESSION),
+        Display(bundle={"text/html": "<table></table>"}),
+        InlineData(mime_type="image/png", data=png()),
+        FunctionResponse(name="run_python", result={"output": "1\n2\n"}, call_id="c1"),
+        made_by="c1",
+    )
+    live.write(live.assembler.start_round())
+    live.receive(
+        Text(text="Native "),
+        Text(text="", provider_data={"thought_signature": "c2ln"}),
+        Text(text="code: "),
+        ExecutableCode(code="1/0", language="PYTHON"),
+        CodeExecutionResult(output="ZeroDivisionError", outcome=OUTCOME_FAILED),
+        FileData(uri="files/1", mime_type="text/csv"),
+        Text(text="Done."),
+    )
+
+
+def test_log_and_stored_parts_give_the_same_events() -> None:
+    live = LiveTurn.create()
+    write_two_rounds(live)
+    turn = live.end()
+    from_log = contents_of(turn)
+    from_parts = [event.content for event in read_all(PartsReader(turn.pk, BEFORE_FIRST))]
+    assert list(with_joined_text(from_log)) == list(with_joined_text(from_parts))
+    names = [name for name, _ in with_joined_text(from_parts)]
+    assert names == [
+        *("status", "thought", "text", "code_executable", "code_execution_result", "graph"),
+        *("text", "code_executable", "code_execution_result", "text", "status", "usage", "done"),
+    ]
+    assert turn.round_count == 2
+
+
+def test_output_of_session_code_is_one_event_when_the_code_has_ended() -> None:
+    live = LiveTurn.create()
+    live.receive(
+        ExecutableCode(code="plot()", language="PYTHON", call_id="c1", engine=Engine.SESSION),
+        CodeExecutionResult(output="1\n", call_id="c1", engine=Engine.SESSION),
+        CodeExecutionResult(output="2\n", call_id="c1", engine=Engine.SESSION),
+    )
+    code = ("code_executable", {"executable_code": "plot()", "code_language": "PYTHON", "id": "c1"})
+    assert contents_of(live.turn) == [RUNNING, code]
+    live.receive(CodeExecutionResult(output="1\n2\n", outcome=OUTCOME_OK, call_id="c1", engine=Engine.SESSION))
+    result = {"code_execution_output": "1\n2\n", "code_execution_outcome": "success", "id": "c1"}
+    assert contents_of(live.turn) == [RUNNING, code, ("code_execution_result", result)]
+
+
+def test_code_that_was_stopped_while_it_ran_has_no_result() -> None:
+    live = LiveTurn.create()
+    live.receive(CodeExecutionResult(output="1\n", engine=Engine.SESSION))
+    turn = live.end(Turn.Status.STOPPED)
+    contents = contents_of(turn)
+    assert [name for name, _ in contents] == ["status", "status", "usage", "done"]
+    assert contents == [event.content for event in read_all(PartsReader(turn.pk, BEFORE_FIRST))]
+
+
+def test_stream_of_a_waiting_turn_stays_open_until_it_runs_again() -> None:
+    live = LiveTurn.create()
+    live.receive(FunctionCall(name="run_python", call_id="c1"))
+    live.write_row(("waiting", {}))
+    Turn.objects.filter(pk=live.turn.pk).update(status=Turn.Status.WAITING)
+    reader = LogReader(live.turn.pk, BEFORE_FIRST)
+    assert [event.content for event in read_all(reader)] == [RUNNING, WAITING]
+    page = reader.next_page()
+    assert (page.events, page.is_last) == ([], False)
+    live.write([CallDecided("c1", is_approved=False)])
+    assert [event.content for event in read_all(reader)] == [RUNNING]
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        FunctionCall(name="run_python", arguments={"code": "1"}, call_id="c1"),
+        FunctionResponse(name="run_python", result={"output": "1"}, call_id="c1"),
+        Display(bundle={"text/plain": "1"}),
+        FileData(uri="files/1", mime_type="text/csv"),
+        Text(text="", provider_data={"thought_signature": "c2ln"}),
+        InlineData(mime_type="application/pdf", data=b"%PDF-"),
+    ],
+    ids=lambda part: part.kind.value,
+)
+def test_part_without_an_event(part: FunctionCall | FunctionResponse | Display | FileData | Text | InlineData) -> None:
+    live = LiveTurn.create()
+    live.receive(part)
+    assert contents_of(live.turn) == [RUNNING]
+
+
+def test_second_attempt_follows_the_thoughts_of_the_first() -> None:
+    live = LiveTurn.create()
+    live.receive(Thought(text="Hm."))
+    changes = live.assembler.restart_attempt()
+    assert changes == [AttemptRestarted(1)]
+    live.write(changes)
+    live.receive(Text(text="An "), Text(text="answer."))
+    assert contents_of(live.turn) == [
+        RUNNING,
+        ("thought", {"delta": "Hm."}),
+        ("text", {"delta": "An "}),
+        ("text", {"delta": "answer."}),
+    ]
+
+
+def test_numbers_are_those_of_the_log_rows() -> None:
+    live = LiveTurn.create()
+    write_two_rounds(live)
+    turn = live.end()
+    events = read_all(LogReader(turn.pk, BEFORE_FIRST))
+    rows = dict(TurnEvent.objects.filter(turn=turn).values_list("seq", "name"))
+    last_row = max(seq for seq, name in rows.items() if name != "status")
+    assert [event.seq for event in events[-3:]] == [last_row + 1, last_row + 2, last_row + 3]
+    numbers = [event.seq for event in events[:-3]]
+    assert numbers == sorted(set(numbers))
+    assert numbers[0] == 0
+    assert set(numbers[1:]) <= set(rows)
+
+
+@pytest.mark.parametrize("has_log", [True, False])
+def test_stream_can_be_resumed_after_every_event(*, has_log: bool) -> None:
+    live = LiveTurn.create()
+    write_two_rounds(live)
+    turn = live.end()
+    if not has_log:
+        TurnEvent.objects.filter(turn=turn).delete()
+    reader = open_reader(turn, BEFORE_FIRST)
+    assert reader is not None
+    events = read_all(reader)
+    assert (events[0].seq == 0) is has_log
+    for position, event in enumerate(events):
+        resumed = open_reader(turn, event.seq)
+        assert resumed is not None
+        assert resumed.is_at_end() is (position == len(events) - 1)
+        assert read_all(resumed) == events[position + 1 :]
+
+
+def test_number_of_a_deleted_log_cannot_be_resumed() -> None:
+    live = LiveTurn.create()
+    live.receive(Text(text="An answer."))
+    turn = live.end()
+    TurnEvent.objects.filter(turn=turn).delete()
+    assert open_reader(turn, 1) is None
+    assert open_reader(turn, FIRST_SEQ_FROM_PARTS) is not None
+
+
+def test_documentation_names_every_event_and_its_fields() -> None:
+    live = LiveTurn.create()
+    write_two_rounds(live)
+    documented = {name: set(re.findall(r"(\w+)[?:,}]", fields)) for name, fields, _ in EVENT_DOCS}
+    for name, data in contents_of(live.end(Turn.Status.INTERRUPTED)):
+        assert set(data) <= documented[name], name

@@ -1,0 +1,191 @@
+"""The demo model, through the real SDK: it really runs code."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+
+import aiohttp
+import pytest
+from google import genai
+from google.genai import types
+from PIL import Image
+
+from chat.emulator.demo_model import DEMO_MODEL
+from chat.kernels.sandbox import SandboxUnavailable
+from chat.kernels.session import Session
+from tests.chat.emulator.sdk import answer, finishes_of, model_content, parts_of, text_of, user
+from tests.emulator_server import running_emulator
+
+RIVERS = b"river,km\nVolga,3530\nDanube,2850\nRhine,1230\n"
+TABLE = types.Part(inline_data=types.Blob(mime_type="text/csv", data=RIVERS))
+
+
+@pytest.fixture(scope="module")
+def sandbox() -> None:
+    """Skip the test if this machine cannot run code in a sandbox."""
+
+    async def start_session() -> None:
+        async with await Session.start():
+            pass
+
+    try:
+        asyncio.run(start_session())
+    except SandboxUnavailable as error:
+        pytest.skip(f"This machine cannot run code in a sandbox: {error}")
+
+
+def _outputs(parts: list[types.Part]) -> list[tuple[types.Outcome | None, str]]:
+    results = [part.code_execution_result for part in parts if part.code_execution_result]
+    return [(result.outcome, result.output or "") for result in results]
+
+
+@pytest.mark.usefixtures("sandbox")
+async def test_sine_wave_gives_thought_code_result_graph_and_computed_values(client: genai.Client) -> None:
+    chunks = await answer(client, DEMO_MODEL, "Plot a sine wave")
+    parts = parts_of(chunks)
+    assert parts[0].thought
+    [code] = [part for part in parts if part.executable_code]
+    assert code.executable_code
+    assert "np.sin" in (code.executable_code.code or "")
+    assert code.thought_signature
+    [(outcome, output)] = _outputs(parts)
+    assert outcome is types.Outcome.OUTCOME_OK
+    assert "first peak: 1.571" in output
+    [graph] = [part.inline_data for part in parts if part.inline_data]
+    assert graph.mime_type == "image/png"
+    assert graph.data
+    image = Image.open(io.BytesIO(graph.data))
+    image.load()
+    assert image.width > 400
+    assert "x = **1.571**" in text_of(chunks)
+    assert parts[-1].text == ""
+    assert parts[-1].thought_signature
+    assert finishes_of(chunks) == ["STOP"]
+    sizes = [len(part.text) for part in parts if part.text and not part.thought]
+    assert max(sizes) <= 70
+    usage = chunks[-1].usage_metadata
+    assert usage
+    assert usage.total_token_count == sum(
+        count or 0
+        for count in (
+            usage.prompt_token_count,
+            usage.candidates_token_count,
+            usage.thoughts_token_count,
+            usage.tool_use_prompt_token_count,
+        )
+    )
+
+
+@pytest.mark.usefixtures("sandbox")
+async def test_failing_division_is_explained_and_repaired(client: genai.Client) -> None:
+    chunks = await answer(client, DEMO_MODEL, "Show me a division that fails")
+    (failed, traceback), (ok, _) = _outputs(parts_of(chunks))
+    assert failed is types.Outcome.OUTCOME_FAILED
+    assert traceback.endswith("ZeroDivisionError: division by zero\n")
+    assert ok is types.Outcome.OUTCOME_OK
+    assert "`ZeroDivisionError: division by zero`" in text_of(chunks)
+    assert "**3** divisions" in text_of(chunks)
+
+
+@pytest.mark.usefixtures("sandbox")
+async def test_code_in_the_prompt_is_run_unchanged_and_again(client: genai.Client) -> None:
+    prompt = user("Run this:\n```python\nprint(6 * 7)\n```")
+    chunks = await answer(client, DEMO_MODEL, prompt)
+    assert _outputs(parts_of(chunks)) == [(types.Outcome.OUTCOME_OK, "42\n")]
+    history = [prompt, model_content(parts_of(chunks)), user("Run it again")]
+    again = await answer(client, DEMO_MODEL, history)
+    assert _outputs(parts_of(again)) == [(types.Outcome.OUTCOME_OK, "42\n")]
+
+
+@pytest.mark.usefixtures("sandbox")
+async def test_attached_table_is_described_and_available_in_a_later_turn(client: genai.Client) -> None:
+    first = user("What is in here?", TABLE)
+    chunks = await answer(client, DEMO_MODEL, first)
+    assert "**3** rows and **2** columns" in text_of(chunks)
+    assert any(part.inline_data for part in parts_of(chunks))
+    code = "```python\nprint(open('input_file_0.csv').readline())\n```"
+    later = [first, types.Content(role="model", parts=[types.Part(text="A table.")]), user(code)]
+    assert "river,km" in _outputs(parts_of(await answer(client, DEMO_MODEL, later)))[0][1]
+
+
+@pytest.mark.usefixtures("sandbox")
+async def test_uploaded_table_is_read_by_its_name(client: genai.Client) -> None:
+    config = types.UploadFileConfig(mime_type="text/csv", display_name="rivers.csv")
+    file = await client.aio.files.upload(file=io.BytesIO(RIVERS), config=config)
+    assert file.uri
+    part = types.Part(file_data=types.FileData(file_uri=file.uri, mime_type="text/csv"))
+    code = types.Part(text="```python\nprint(len(open('rivers.csv').readlines()))\n```")
+    chunks = await answer(client, DEMO_MODEL, user(part, code))
+    assert _outputs(parts_of(chunks)) == [(types.Outcome.OUTCOME_OK, "4\n")]
+
+
+@pytest.mark.usefixtures("sandbox")
+async def test_code_that_runs_too_long_exceeds_the_deadline() -> None:
+    with running_emulator(code_limit_s=1.0) as url:
+        async with aiohttp.ClientSession(url) as session:
+            body = {
+                "contents": [{"parts": [{"text": "```python\nprint('begun', flush=True)\nwhile True: pass\n```"}]}],
+                "tools": [{"code_execution": {}}],
+            }
+            async with session.post(f"/v1beta/models/{DEMO_MODEL}:generateContent", json=body) as response:
+                answered = await response.json()
+    results = [part.get("codeExecutionResult") for part in answered["candidates"][0]["content"]["parts"]]
+    [result] = [result for result in results if result]
+    assert result["outcome"] == "OUTCOME_DEADLINE_EXCEEDED"
+    assert result["output"].startswith("begun")
+
+
+async def test_answer_says_that_the_machine_has_no_sandbox(
+    monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path_factory.mktemp("empty")))
+    body = {"contents": [{"parts": [{"text": "Plot a sine wave"}]}], "tools": [{"codeExecution": {}}]}
+    with running_emulator() as url:
+        async with (
+            aiohttp.ClientSession(url) as session,
+            session.post(f"/v1beta/models/{DEMO_MODEL}:generateContent", json=body) as response,
+        ):
+            answered = await response.json()
+    text = "".join(part.get("text", "") for part in answered["candidates"][0]["content"]["parts"])
+    assert "I could not run this code: Code cannot be isolated on this machine" in text
+
+
+async def test_code_is_shown_but_not_run_if_execution_is_off(client: genai.Client) -> None:
+    chunks = await answer(client, DEMO_MODEL, "Plot a sine wave", code=False)
+    assert not any(part.executable_code or part.inline_data for part in parts_of(chunks))
+    assert "Code execution is off for this message" in text_of(chunks)
+    assert "```python\nimport matplotlib" in text_of(chunks)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "text"),
+    [
+        ("What is love?", "I am not an AI"),
+        ("Was ist das Leben? Bitte", "Ich bin keine KI"),
+        ("你好", "我不是人工智能"),
+        ("Describe and plot my CSV", "There is no CSV file in this conversation yet"),
+    ],
+)
+async def test_unknown_prompt_gets_an_honest_answer(client: genai.Client, prompt: str, text: str) -> None:
+    chunks = await answer(client, DEMO_MODEL, prompt)
+    assert text in text_of(chunks)
+    assert finishes_of(chunks) == ["STOP"]
+
+
+async def test_image_answer_is_text_a_signed_image_and_text(client: genai.Client) -> None:
+    images = []
+    for prompt in ("A calm sea", "A calm sea", "A storm"):
+        config = types.GenerateContentConfig(response_modalities=["TEXT", "IMAGE"])
+        answered = await client.aio.models.generate_content(model="gemini-3-image", contents=prompt, config=config)
+        parts = parts_of([answered])
+        assert [bool(part.inline_data) for part in parts] == [False, True, False, False]
+        assert parts[0].text
+        assert parts[2].text
+        blob = parts[1].inline_data
+        assert blob
+        assert blob.data
+        assert parts[1].thought_signature
+        assert Image.open(io.BytesIO(blob.data)).format == "PNG"
+        images.append(blob.data)
+    assert images[0] == images[1] != images[2]

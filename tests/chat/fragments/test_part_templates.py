@@ -1,0 +1,223 @@
+"""The templates of parts and attachments: each kind has one, with one root element and exact bytes."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from django.conf import settings
+
+from chat.fragments import AttachmentView, part_html
+from chat.parts import (
+    OUTCOME_DEADLINE_EXCEEDED,
+    OUTCOME_FAILED,
+    OUTCOME_OK,
+    PART_TYPES,
+    CodeExecutionResult,
+    Display,
+    ExecutableCode,
+    FileData,
+    FunctionCall,
+    FunctionResponse,
+    InlineData,
+    Part,
+    PartKind,
+    Text,
+    Thought,
+    Unsupported,
+)
+from chat.rendering.jinja import render
+from tests.chat.fragments.html_reader import ParsedHtml
+from tests.chat.fragments.samples import ELEMENT_ID, FILE, GRAPH, IMAGE, text_view, view_of
+from tests.part_examples import EXAMPLES
+
+PART_TEMPLATES = settings.BASE_DIR / "templates" / "chat" / "parts"
+
+MINIMAL_PARTS = (
+    Text(""),
+    Thought(""),
+    ExecutableCode(""),
+    CodeExecutionResult(),
+    CodeExecutionResult(outcome=OUTCOME_FAILED),
+    CodeExecutionResult(output="x\n" * 99, outcome=OUTCOME_OK),
+    InlineData(),
+    FileData(),
+    FunctionCall(""),
+    FunctionResponse(""),
+    Display(),
+    Unsupported(),
+)
+"""Parts without optional values, and one with a long output."""
+
+
+def html_of(part: Part, *attachments: AttachmentView) -> str:
+    """Return the HTML of a part and its attachments."""
+    return part_html(view_of(part, *attachments))
+
+
+@pytest.mark.parametrize("kind", PART_TYPES)
+def test_every_kind_has_a_template(kind: PartKind) -> None:
+    assert (PART_TEMPLATES / f"_{kind}.jinja").is_file()
+
+
+def test_every_part_template_belongs_to_a_kind() -> None:
+    names = {path.stem.removeprefix("_") for path in PART_TEMPLATES.glob("*.jinja")}
+    assert names - {"outcome"} == {kind.value for kind in PART_TYPES}
+
+
+@pytest.mark.parametrize("part", [*EXAMPLES.values(), *MINIMAL_PARTS])
+def test_part_has_one_root_with_id_and_kind_and_no_whitespace_around_it(part: Part) -> None:
+    parsed = ParsedHtml(html_of(part))
+    assert len(parsed.root_tags) == 1
+    assert parsed.root_texts == []
+    assert parsed.open_elements == 0
+    root = parsed.elements[0].attributes
+    assert (root["id"], root["data-part-kind"]) == (ELEMENT_ID, part.kind)
+
+
+# Text and thoughts
+
+
+def test_text_has_the_exact_bytes_that_live_updates_rely_on() -> None:
+    html = part_html(text_view(Text("a"), closed="<p>a</p>\n", tail="<p>b"))
+    tail = f'<div id="{ELEMENT_ID}-tail" class="tail"><p>b</div>'
+    assert html == f'<div id="{ELEMENT_ID}" data-part-kind="text"><p>a</p>\n{tail}</div>'
+
+
+def test_thought_is_folded_and_contains_only_closed_blocks_and_tail() -> None:
+    html = part_html(text_view(Thought("a"), closed="<p>a</p>\n", tail="<p>b</p>"))
+    assert re.match(r"<details [^>]*>", html)
+    assert " open" not in html
+    assert html.endswith(f'"><p>a</p>\n<div id="{ELEMENT_ID}-tail" class="tail"><p>b</p></div></div></details>')
+
+
+# Code and its results
+
+
+@pytest.mark.parametrize(
+    ("language", "label"),
+    [("PYTHON", "Python"), ("r", "R"), ("", "Code"), ("LANGUAGE_UNSPECIFIED", "Code")],
+)
+def test_code_is_folded_below_its_language_and_number_of_lines(language: str, label: str) -> None:
+    html = html_of(ExecutableCode("a = 1\nb = 2\n", language))
+    assert f'<summary>{label}<span class="muted">2 lines</span></summary>' in html
+    assert " open" not in html
+
+
+@pytest.mark.parametrize(
+    ("part", "outcome", "words"),
+    [
+        (CodeExecutionResult(output="1", outcome=OUTCOME_OK), "success", "The code ran"),
+        (CodeExecutionResult(outcome=OUTCOME_OK), "success", "no output"),
+        (CodeExecutionResult(output="oh", outcome=OUTCOME_FAILED), "error", "The code failed"),
+        (CodeExecutionResult(output="oh", outcome="OUTCOME_OF_TOMORROW"), "error", "The code failed"),
+        (CodeExecutionResult(outcome=OUTCOME_DEADLINE_EXCEEDED), "timeout", "The code ran out of time"),
+    ],
+)
+def test_outcome_is_shown_in_words(part: Part, outcome: str, words: str) -> None:
+    html = html_of(part)
+    assert words in html
+    assert ParsedHtml(html).elements[0].attributes["data-outcome"] == outcome
+
+
+def test_long_output_is_folded_unless_the_code_failed() -> None:
+    long_output = "line\n" * 40
+    assert " open" not in html_of(CodeExecutionResult(output=long_output, outcome=OUTCOME_OK))
+    assert " open>" in html_of(CodeExecutionResult(output=long_output, outcome=OUTCOME_FAILED))
+    assert " open>" in html_of(CodeExecutionResult(output="1", outcome=OUTCOME_OK))
+
+
+def test_output_is_shown_character_for_character() -> None:
+    html = html_of(CodeExecutionResult(output="  a\n\n\tb <i> &amp; \n", outcome=OUTCOME_OK))
+    assert "  a\n\n\tb &lt;i&gt; &amp;amp; \n</pre>" in html
+
+
+@pytest.mark.parametrize("bundle", [{"text/plain": "  <a>\n1"}, {"text/html": "<b>1</b>", "text/plain": "  <a>\n1"}])
+def test_rich_output_is_shown_by_its_plain_text(bundle: dict[str, str]) -> None:
+    html = html_of(Display(bundle))
+    assert ">  &lt;a&gt;\n1</pre>" in html
+    assert "<b>" not in html
+
+
+@pytest.mark.parametrize(
+    ("part", "types"),
+    [
+        (Display({"text/html": "<b>1</b>", "application/json": {"a": 1}}), "text/html, application/json"),
+        (Display({"text/plain": ["not", "text"]}), "text/plain"),
+        (Display(), "unknown"),
+    ],
+)
+def test_rich_output_without_plain_text_is_described_by_its_types(part: Part, types: str) -> None:
+    html = html_of(part)
+    assert f"Output of type {types} that cannot be shown here." in html
+    assert "<pre" not in html
+    assert "<b>" not in html
+
+
+def test_rich_output_that_is_shown_by_an_attachment_is_not_described() -> None:
+    html = html_of(Display({"image/png": "iVBORw0KGgo="}), GRAPH)
+    assert "cannot be shown" not in html
+    assert ParsedHtml(html).root_tags == ["div", "figure"]
+
+
+# Function calls
+
+
+def test_function_call_is_folded_below_its_name_and_shows_its_arguments() -> None:
+    html = html_of(FunctionCall("add", {"a": [1, None], "b": "<i>"}))
+    assert '<summary>Function called<span class="muted">add</span></summary>' in html
+    assert "{&#39;a&#39;: [1, None], &#39;b&#39;: &#39;&lt;i&gt;&#39;}</pre>" in html
+    assert " open" not in html
+
+
+def test_function_call_without_valid_arguments_says_so() -> None:
+    assert ">Arguments that are not a JSON object</pre>" in html_of(FunctionCall("add", None))
+    assert ">{}</pre>" in html_of(FunctionCall("add", {}))
+
+
+@pytest.mark.parametrize(("is_error", "words"), [(False, "Function returned"), (True, "Function failed")])
+def test_function_response_is_folded_below_its_outcome_and_shows_its_result(is_error: bool, words: str) -> None:
+    html = html_of(FunctionResponse("add", {"result": "<b>"}, is_error=is_error))
+    assert f'<summary>{words}<span class="muted">add</span></summary>' in html
+    assert "{&#39;result&#39;: &#39;&lt;b&gt;&#39;}</pre>" in html
+    assert " open" not in html
+
+
+# Files
+
+
+def test_inline_data_is_described_unless_it_is_an_image() -> None:
+    assert "Data of type audio/wav that cannot be shown here." in html_of(InlineData("audio/wav"))
+    assert "Data of type unknown that cannot be shown here." in html_of(InlineData())
+    html = html_of(InlineData("image/png"))
+    assert html == f'<div id="{ELEMENT_ID}" data-part-kind="inline_data"></div>'
+
+
+def test_inline_data_that_is_stored_as_an_attachment_is_not_described() -> None:
+    html = html_of(InlineData("text/csv"), FILE)
+    assert "cannot be shown" not in html
+    assert ParsedHtml(html).root_tags == ["div", "a"]
+
+
+def test_file_of_the_provider_is_shown_by_its_type_and_uri() -> None:
+    html = html_of(FileData("https://files.example/1", "text/csv"))
+    assert "A file kept by the model's service (text/csv): <code>https://files.example/1</code>" in html
+
+
+def test_attachments_follow_their_part_without_a_wrapper() -> None:
+    parsed = ParsedHtml(html_of(CodeExecutionResult(output="1\n", outcome=OUTCOME_OK), GRAPH, IMAGE))
+    assert parsed.root_tags == ["details", "figure", "figure"]
+    assert parsed.root_texts == []
+    graph, image = parsed.find_all("figure")
+    assert (graph["data-graph-index"], image["data-image-index"]) == ("0", "1")
+    assert "data-graph-index" not in image
+
+
+def test_figure_reserves_its_space_while_the_image_loads() -> None:
+    image = ParsedHtml(render("chat/_attachment", {"attachment": GRAPH})).find_all("img")[0]
+    assert (image["width"], image["height"]) == ("1000", "600")
+    assert image["alt"]
+
+
+def test_file_that_is_not_an_image_is_a_link() -> None:
+    assert ParsedHtml(render("chat/_attachment", {"attachment": FILE})).root_tags == ["a"]

@@ -1,0 +1,42 @@
+"""Rules for the source of templates and scripts."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from django.conf import settings
+
+TEMPLATES = settings.BASE_DIR / "templates"
+SCRIPTS = settings.BASE_DIR / "static" / "js"
+SCRIPT_LIMIT_LINES = 150
+
+
+def template_paths() -> list[str]:
+    """Return the paths of all templates, relative to their folder, except those of the admin, which is Django's."""
+    paths = [path for path in sorted(TEMPLATES.rglob("*")) if path.suffix in (".html", ".jinja")]
+    return [str(path.relative_to(TEMPLATES)) for path in paths if "admin" not in path.parts]
+
+
+@pytest.mark.parametrize("path", template_paths())
+def test_template_has_no_inline_script_or_style(path: str) -> None:
+    source = (TEMPLATES / path).read_text()
+    if path == "exports/conversation.html":
+        # A single file cannot link to a style sheet. Its content security policy allows these styles by their hash.
+        source = re.sub(r"<style>\{\{ \w+ \}\}</style>", "", source)
+    assert not re.search(r"<style|\sstyle=|\son[a-z]+=|javascript:|hx-on", source)
+    for script in re.findall(r"<script[^>]*>", source):
+        assert " src=" in script
+
+
+@pytest.mark.parametrize("path", [path for path in template_paths() if re.match(r"chat/(parts/)?_", path)])
+def test_fragment_ends_without_a_newline(path: str) -> None:
+    assert not (TEMPLATES / path).read_text().endswith("\n")
+
+
+def test_scripts_are_small_and_import_existing_files() -> None:
+    for script in SCRIPTS.glob("*.js"):
+        source = script.read_text()
+        assert len(source.splitlines()) < SCRIPT_LIMIT_LINES, script.name
+        for imported in re.findall(r'import .*?"\./(.+?)"', source):
+            assert (SCRIPTS / imported).is_file(), f"{script.name} imports {imported}"

@@ -1,0 +1,126 @@
+"""Files that were made to exhaust the server: parsing takes linear time and bounded memory."""
+
+from __future__ import annotations
+
+import json
+import threading
+import tracemalloc
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from pytest_django import Settings
+
+from attachments.models import Attachment
+from chat.imports import importer, json_document, store
+from chat.imports.importer import EMPTY, ONE_AT_A_TIME, import_file
+from chat.imports.refusal import RefusedImport
+from chat.models import Conversation, ImportedConversation, Message
+from tests.chat.exports.samples import png
+from tests.chat.imports.documents import MINIMAL, with_file, zipped
+from tests.factories import make_user
+from tests.time_growth import GROWTH_LIMIT, time_growth
+
+CHAIN_NODES = 19_000
+"""Slightly less than the limit."""
+
+
+def chatgpt_export(mapping: dict[str, Any], current: str) -> bytes:
+    return json.dumps([{"title": "t", "mapping": mapping, "current_node": current}]).encode()
+
+
+@pytest.mark.django_db
+def test_cycle_of_nodes_is_ignored() -> None:
+    question = {"author": {"role": "user"}, "content": {"content_type": "text", "parts": ["Hi"]}}
+    file = chatgpt_export({"root": {"message": question}, "a": {"parent": "b"}, "b": {"parent": "a"}}, "a")
+    import_file(file, owner_id=make_user().pk)
+    assert list(Message.objects.filter(role="user").values_list("text", flat=True)) == ["Hi"]
+
+
+@pytest.mark.django_db
+def test_long_chain_of_empty_nodes_is_walked_in_linear_time() -> None:
+    owner = make_user()
+
+    def refuse_chain(length: int) -> None:
+        mapping: dict[str, Any] = {"root": {}}
+        for number in range(length):
+            mapping[str(number)] = {"parent": str(number - 1) if number else "root"}
+        with pytest.raises(RefusedImport, match=EMPTY):
+            import_file(chatgpt_export(mapping, ""), owner_id=owner.pk)
+
+    assert time_growth(refuse_chain, CHAIN_NODES) < GROWTH_LIMIT
+
+
+@pytest.mark.parametrize("source", ["\n" * 400_000, "*With " * 100_000, "![" * 200_000, "![](attachment:" * 30_000])
+@pytest.mark.django_db
+def test_cell_that_almost_matches_the_form_of_exports_is_read_in_linear_time(source: str) -> None:
+    def import_cell(characters: int) -> None:
+        cell = {"cell_type": "markdown", "source": source[:characters], "metadata": {"plotline": {"role": "user"}}}
+        metadata = {"plotline": {"format": "plotline-notebook"}}
+        file = json.dumps({"nbformat": 4, "metadata": metadata, "cells": [cell]}).encode()
+        import_file(file, owner_id=make_user().pk, name="file.ipynb")
+
+    assert time_growth(import_cell, len(source)) < GROWTH_LIMIT
+
+
+def test_strings_are_counted_in_bounded_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(json_document, "VALUES_LIMIT", 1_000)
+    text = b'["' + b'ab"' * 300_000 + b'"]'
+    tracemalloc.start()
+    with pytest.raises(RefusedImport, match="values; at most"):
+        json_document.parse_json(text)
+    _, peak_bytes = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak_bytes < 3 * len(text)
+
+
+@pytest.mark.django_db
+def test_imported_graphs_count_towards_the_upload_limit(settings: Settings) -> None:
+    owner = make_user()
+    settings.UPLOAD_QUOTA_BYTES = int(1.5 * len(png()))
+    import_file(with_file(png("red")), owner_id=owner.pk)
+    with pytest.raises(RefusedImport, match=r"is too much for today.*graphs included"):
+        import_file(with_file(png("blue")), owner_id=owner.pk)
+    assert Attachment.objects.count() == 1
+
+
+@pytest.mark.django_db
+def test_user_imports_one_file_at_a_time() -> None:
+    owner, other = make_user(), make_user()
+    refusals: list[str] = []
+
+    def send_another() -> None:
+        try:
+            import_file(b"{}", owner_id=owner.pk)
+        except RefusedImport as refusal:
+            refusals.append(str(refusal))
+
+    with importer._one_import_per_user(owner.pk):
+        thread = threading.Thread(target=send_another)
+        thread.start()
+        thread.join()
+        import_file(json.dumps(MINIMAL).encode(), owner_id=other.pk)
+    assert refusals == [ONE_AT_A_TIME]
+    import_file(json.dumps(MINIMAL).encode(), owner_id=owner.pk)
+
+
+@pytest.mark.django_db
+def test_failure_after_the_first_transaction_deletes_what_was_stored(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store, "TRANSACTION_ROWS", 1)
+    monkeypatch.setattr(store, "PAUSE_S", 0)
+
+    class FullError(Exception):
+        """The disk is full."""
+
+    def fail_for_files(parsed: Sequence[object], owner_id: int) -> dict[str, Attachment]:
+        if parsed:
+            assert Conversation.objects.filter(owner_id=owner_id, messages__isnull=False).exists()
+            raise FullError
+        return {}
+
+    monkeypatch.setattr(store, "_store_attachments", fail_for_files)
+    file = zipped({"a/conversation.json": json.dumps(MINIMAL).encode(), "b/conversation.json": with_file(png())})
+    with pytest.raises(FullError):
+        import_file(file, owner_id=make_user().pk)
+    assert not Conversation.objects.exists()
+    assert not ImportedConversation.objects.exists()

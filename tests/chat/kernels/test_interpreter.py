@@ -1,0 +1,94 @@
+"""The Python of kernels: the default environment, or the one that KERNEL_PYTHON names."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from chat.kernels import interpreter
+from chat.kernels.interpreter import DEFAULT_PATH, InterpreterUnavailable, find_interpreter
+from chat.kernels.session import Session
+from tests.environment import ROOT
+
+
+@pytest.fixture
+def environment_without_packages(tmp_path: Path) -> Path:
+    """An interpreter in a virtual environment that has no packages."""
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "environment"], check=True)
+    return tmp_path / "environment/bin/python"
+
+
+@pytest.mark.parametrize("value", ["", " "])
+def test_empty_variable_means_the_default_environment(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+    monkeypatch.setenv("KERNEL_PYTHON", value)
+    default = find_interpreter()
+    assert default.executable == str(DEFAULT_PATH)
+    assert str(DEFAULT_PATH.parent) in default.folders
+    assert not any(ROOT.is_relative_to(folder) for folder in default.folders)
+
+
+async def test_kernels_import_packages_of_their_own_environment_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KERNEL_PYTHON", "")
+    code = (
+        "import sys, importlib.util\nimport matplotlib, numpy, pandas, scipy, sympy\n"
+        "names = ['django', 'daphne', 'google', 'psycopg']\n"
+        "print(sys.executable, [name for name in names if importlib.util.find_spec(name)])"
+    )
+    async with await Session.start() as session:
+        assert (await session.execute(code, limit_s=120)).text == f"{DEFAULT_PATH} []\n"
+
+
+async def test_kernels_run_on_the_interpreter_that_the_variable_names(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "environment").symlink_to(DEFAULT_PATH.parents[1])
+    path = tmp_path / "environment/bin/python"
+    monkeypatch.setenv("KERNEL_PYTHON", str(path))
+    async with await Session.start() as session:
+        assert (await session.execute("import sys\nprint(sys.executable)")).text == f"{path}\n"
+
+
+def test_relative_path_starts_at_the_project(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("KERNEL_PYTHON", str(DEFAULT_PATH.relative_to(ROOT)))
+    monkeypatch.chdir(tmp_path)
+    assert find_interpreter().executable == str(DEFAULT_PATH)
+
+
+def test_missing_default_environment_is_reported_with_the_command_that_installs_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("KERNEL_PYTHON", "")
+    monkeypatch.setattr(interpreter, "DEFAULT_PATH", tmp_path / "python")
+    with pytest.raises(InterpreterUnavailable, match=r"is missing.*`make \.venv-kernel/installed`"):
+        find_interpreter()
+
+
+@pytest.mark.parametrize("name", ["absent", "", "file"])
+def test_path_that_is_not_executable_names_the_variable(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str
+) -> None:
+    (tmp_path / "file").touch(mode=0o644)
+    monkeypatch.setenv("KERNEL_PYTHON", str(tmp_path / name))
+    with pytest.raises(InterpreterUnavailable, match=r"KERNEL_PYTHON names .* not an executable file"):
+        find_interpreter()
+
+
+@pytest.mark.parametrize("script", ["#!/bin/sh\nexit 3\n", "#!/bin/sh\necho hello\n", "#!/nonexistent\n"])
+def test_program_that_is_no_python_is_reported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, script: str) -> None:
+    path = tmp_path / "python"
+    path.write_text(script)
+    path.chmod(0o755)
+    monkeypatch.setenv("KERNEL_PYTHON", str(path))
+    with pytest.raises(InterpreterUnavailable, match="does not work as a Python interpreter"):
+        find_interpreter()
+
+
+def test_interpreter_without_ipykernel_is_reported_with_the_command_that_installs_it(
+    monkeypatch: pytest.MonkeyPatch, environment_without_packages: Path
+) -> None:
+    monkeypatch.setenv("KERNEL_PYTHON", str(environment_without_packages))
+    with pytest.raises(InterpreterUnavailable, match=r"no ipykernel.*-m pip install -r requirements-kernel.txt"):
+        find_interpreter()

@@ -1,0 +1,194 @@
+"""The request of the next round: which parts of earlier messages it holds, and in which form."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from dataclasses import replace
+
+import pytest
+from asgiref.sync import sync_to_async
+from channels.db import database_sync_to_async
+from hypothesis import given
+from hypothesis import strategies as st
+from pytest_django import Settings
+
+from attachments.models import Attachment
+from attachments.store import create_attachment
+from chat.models import Turn
+from chat.parts import (
+    CodeExecutionResult,
+    ExecutableCode,
+    FunctionCall,
+    FunctionResponse,
+    Role,
+    Text,
+    Thought,
+    Unsupported,
+)
+from chat.prompt.context_window import fitting, tokens_of
+from chat.prompt.history import (
+    by_speaker,
+    is_sent_back,
+    merged,
+    without_open_code,
+    without_provider_data,
+    without_unanswered_calls,
+)
+from chat.prompt.provider_files import encoded_for_model
+from chat.providers.requests import Content
+from chat.turns.runner import Runner, start_turn
+from chat.turns.start import Edit, Regenerate
+from tests.attachments.conftest import png
+from tests.chat.running import answered, asking, calls_since, new_conversation, seen
+
+TEXT = Text("t")
+CODE = ExecutableCode("1")
+RESULT = CodeExecutionResult(outcome="OUTCOME_OK")
+CALL = FunctionCall("f", {}, "1")
+RESPONSE = FunctionResponse("f", {}, "1")
+SIGNED = {"thought_signature": "cw=="}
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_files_of_a_question_are_sent_with_it(emulated: Settings) -> None:
+    conversation = await new_conversation(model="scenario-text")
+    before = seen(emulated.GOOGLE_GEMINI_BASE_URL)
+    file = await sync_to_async(create_attachment)(
+        owner_id=conversation.owner_id,
+        data=png(3),
+        name="photo.png",
+        mime_type="image/png",
+        width=8,
+        height=6,
+        is_graph=False,
+    )
+    first = await start_turn(asking(conversation, "what is this?", attachment_ids=(file.pk,)))
+    await Runner.current().drain()
+    turn = await Turn.objects.aget(conversation=conversation)
+    assert turn.status == "done"
+    await start_turn(Regenerate(conversation.owner, conversation.pk))
+    await Runner.current().drain()
+    await start_turn(Edit(conversation.owner, conversation.pk, "what is that?", message_id=first.turn.user_message_id))
+    await Runner.current().drain()
+    calls = calls_since(emulated.GOOGLE_GEMINI_BASE_URL, before)
+    for call, words in zip(calls, ["what is this?", "what is this?", "what is that?"], strict=True):
+        [content] = call["request"]["contents"]
+        data = content["parts"][0]["inlineData"]
+        assert data["mimeType"] == "image/png"
+        assert base64.b64decode(data["data"], altchars=b"-_") == png(3)
+        assert content["parts"][1] == {"text": words}
+    await database_sync_to_async(conversation.refresh_from_db)()
+    assert conversation.title == "what is this?"
+
+
+def test_code_without_result_is_left_out_only_at_the_end() -> None:
+    assert without_open_code([CODE, RESULT, TEXT, CODE]) == [CODE, RESULT, TEXT]
+    assert without_open_code([CODE, RESULT]) == [CODE, RESULT]
+    assert without_open_code([CODE, CODE]) == []
+    signed = Text("", provider_data=SIGNED)
+    assert without_open_code([TEXT, CODE, signed]) == [TEXT]
+    assert without_open_code([CODE, RESULT, signed]) == [CODE, RESULT, signed]
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_graph_is_sent_back_with_the_bytes_that_were_received(emulated: Settings) -> None:
+    conversation = await new_conversation(model="scenario-image")
+    turn = await answered(conversation, "first")
+    before = seen(emulated.GOOGLE_GEMINI_BASE_URL)
+    await answered(conversation, "second")
+    [call] = calls_since(emulated.GOOGLE_GEMINI_BASE_URL, before)
+    [graph] = [part["inlineData"] for part in call["request"]["contents"][1]["parts"] if "inlineData" in part]
+    data = base64.b64decode(graph["data"], altchars=b"-_")
+    attachment = await Attachment.objects.aget(message_attachments__message=turn.message)
+    assert hashlib.sha256(data).hexdigest() == attachment.sha256
+
+
+def test_neighbours_of_one_role_become_one_content() -> None:
+    user, model = Content(Role.USER, (TEXT,)), Content(Role.MODEL, (TEXT,))
+    nothing = Content(Role.MODEL, ())
+    assert list(merged([user, nothing, user, model, model, user])) == [
+        Content(Role.USER, (TEXT, TEXT)),
+        Content(Role.MODEL, (TEXT, TEXT)),
+        user,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("data", "mime_type", "sent"),
+    [
+        (b"a;b", "text/csv", b"a;b"),
+        ("ä;ö".encode(), "text/csv", "ä;ö".encode()),
+        ("ä;ö".encode("utf-8-sig"), "text/csv", "ä;ö".encode()),
+        ("ä;ö".encode("latin-1"), "text/plain", "ä;ö".encode()),
+        ("ä;ö".encode("utf-16"), "text/plain", "ä;ö".encode()),
+        (b"\xff\xfe\xff", "image/png", b"\xff\xfe\xff"),
+    ],
+)
+def test_text_files_are_sent_as_utf_8(data: bytes, mime_type: str, sent: bytes) -> None:
+    assert encoded_for_model(data, mime_type) == sent
+
+
+def message(text: str, role: Role) -> list[Content]:
+    """Return a message of one text."""
+    return [Content(role, (Text(text),))]
+
+
+@given(
+    st.lists(st.integers(0, 3000), min_size=1, max_size=12),
+    st.one_of(st.none(), st.integers(1, 5000)),
+    st.sampled_from([1.0, 0.5]),
+)
+def test_newest_messages_that_fit_are_sent_and_begin_with_a_question(
+    sizes: list[int], context_tokens: int | None, share: float
+) -> None:
+    roles = [Role.USER if index % 2 == 0 else Role.MODEL for index in range(len(sizes) * 2 - 1)]
+    messages = [message("x" * sizes[index // 2], role) for index, role in enumerate(roles)]
+    kept = fitting(messages, context_tokens, share)
+    assert kept
+    assert kept == messages[len(messages) - len(kept) :]
+    assert kept[0][0].role is Role.USER
+    if len(kept) > 1 and context_tokens is not None:
+        assert sum(tokens_of(content) for contents in kept for content in contents) <= context_tokens * share
+    if context_tokens is None and share == 1:
+        assert kept == messages
+
+
+def test_calls_without_a_response_become_a_note() -> None:
+    assert without_unanswered_calls([CALL, RESPONSE, TEXT]) == [CALL, RESPONSE, TEXT]
+    [note, last] = without_unanswered_calls([CALL, TEXT])
+    assert note == Text("[The function f was called, but it has no result.]")
+    assert last == TEXT
+
+
+def test_call_is_answered_only_by_a_response_of_its_own_round() -> None:
+    [note, _] = without_unanswered_calls([CALL, FunctionResponse("f", {}, "1", round=1)])
+    assert isinstance(note, Text)
+
+
+def test_responses_of_functions_are_the_users_content() -> None:
+    contents = by_speaker([TEXT, CALL, RESPONSE, TEXT], is_own=False)
+    assert contents == [
+        Content(Role.MODEL, (TEXT, CALL), is_own=False),
+        Content(Role.USER, (RESPONSE,)),
+        Content(Role.MODEL, (TEXT,), is_own=False),
+    ]
+
+
+def test_parts_of_another_model_bear_no_provider_data() -> None:
+    signed = Text("", provider_data=SIGNED)
+    call = FunctionCall("f", {}, "1", provider_data=SIGNED)
+    unknown = Unsupported(provider_data={"hologram": 1})
+    thought = Thought("hm", provider_data=SIGNED)
+    assert without_provider_data([TEXT, signed, call, unknown, thought]) == [TEXT, CALL]
+
+
+def test_thoughts_are_sent_back_only_with_provider_data() -> None:
+    assert not is_sent_back(Thought("hm"))
+    assert is_sent_back(Thought("hm", provider_data=SIGNED))
+
+
+def test_response_of_a_function_is_sent_back_without_the_parts_of_its_tool() -> None:
+    assert not is_sent_back(replace(CODE, made_by="1"))
+    assert not is_sent_back(replace(TEXT, made_by="1"))
+    assert is_sent_back(replace(RESPONSE, made_by="1"))

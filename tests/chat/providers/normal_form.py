@@ -1,0 +1,72 @@
+"""Brings parts into one form in which equal parts are equal, whatever alphabet their base64 was written in.
+
+The SDK writes URL-safe base64, the API standard base64. Both stand for the same bytes.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from google.genai import types
+
+from chat.parts import Part, Unsupported
+from tests.recordings import bytes_from
+
+SDK_PART_KEYS = frozenset(str(field.alias) for field in types.Part.model_fields.values())
+"""The keys of a part that the SDK knows. It drops all others of a response."""
+
+
+def standard_base64(value: str) -> str:
+    """Return base64 in the standard alphabet, padded."""
+    return base64.b64encode(bytes_from(value)).decode()
+
+
+def part_in_normal_form(part: Part) -> Part:
+    """Return the part with its signature in standard base64."""
+    signature = part.provider_data.get("thought_signature")
+    if not isinstance(signature, str):
+        return part
+    return replace(part, provider_data={**part.provider_data, "thought_signature": standard_base64(signature)})
+
+
+def parts_as_read_by(reader: str, parts: Iterable[Part]) -> list[Part]:
+    """Return the parts as a reader of streams yields them. The SDK's drops fields that the SDK does not know."""
+    if reader == "lean":
+        return list(parts)
+    return [part_in_normal_form(_as_the_sdk_reads(part)) for part in parts]
+
+
+def _as_the_sdk_reads(part: Part) -> Part:
+    fields = part.provider_data.get("fields")
+    if not isinstance(part, Unsupported) or not isinstance(fields, dict):
+        return part
+    known = {key: value for key, value in fields.items() if key in SDK_PART_KEYS}
+    others = {key: value for key, value in part.provider_data.items() if key != "fields"}
+    return replace(part, provider_data={**others, "fields": known} if known else others)
+
+
+def wire_in_normal_form(wire: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a part of a request with all its base64 in the standard alphabet."""
+    normal = dict(wire)
+    if "thoughtSignature" in normal:
+        normal["thoughtSignature"] = standard_base64(normal["thoughtSignature"])
+    if "data" in normal.get("inlineData", {}):
+        normal["inlineData"] = {**normal["inlineData"], "data": standard_base64(normal["inlineData"]["data"])}
+    return normal
+
+
+def part_as_sent_back(wire: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return a received part as it goes back to its model; `None` if it does not.
+
+    Thoughts are never sent, and keys that the SDK does not know may be refused. A signature without content is put on
+    an empty text.
+    """
+    known = {key: value for key, value in wire.items() if key in SDK_PART_KEYS and value != ""}
+    if known.get("thought") or (not known and "text" not in wire):
+        return None
+    if "text" in wire or known.keys() == {"thoughtSignature"}:
+        return {"text": "", **known}
+    return known

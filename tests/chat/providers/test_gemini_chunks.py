@@ -1,0 +1,58 @@
+"""Chunks of responses: our decoder reads in them what the SDK's models read, wherever the network cuts the stream."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from google.genai import types
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chat.providers.gemini.codec import ChunkDecoder
+from chat.providers.gemini.stream_parser import StreamParser
+from chat.stream_events import PartReceived, StreamEvent
+from tests.chat.providers.conftest import parts_of
+from tests.chat.providers.normal_form import part_in_normal_form
+from tests.chat.providers.wire_strategies import CHUNKS
+from tests.recordings import part_from, raw_parts
+
+
+def decode(chunk: dict[str, Any]) -> list[StreamEvent]:
+    """Return the events of one chunk, with signatures in standard base64."""
+    return [
+        PartReceived(part_in_normal_form(event.part)) if isinstance(event, PartReceived) else event
+        for event in ChunkDecoder().decode(chunk)
+    ]
+
+
+@given(CHUNKS)
+def test_chunk_has_the_same_events_after_the_sdk_has_read_it(chunk: dict[str, Any]) -> None:
+    read = types.GenerateContentResponse.model_validate(chunk)
+    assert decode(chunk) == decode(read.model_dump(mode="json", by_alias=True, exclude_none=True))
+
+
+@given(CHUNKS)
+def test_parts_of_a_chunk_are_read_whole(chunk: dict[str, Any]) -> None:
+    assert parts_of(decode(chunk)) == [part_from(wire) for wire in raw_parts(chunk)]
+
+
+@given(st.lists(CHUNKS, max_size=4), st.data())
+def test_stream_that_is_cut_anywhere_has_the_same_chunks(chunks: list[dict[str, Any]], data: st.DataObject) -> None:
+    body = b"".join(b"data: " + json.dumps(chunk, ensure_ascii=False).encode() + b"\r\n\r\n" for chunk in chunks)
+    parser = StreamParser()
+    parsed: list[dict[str, Any]] = []
+    while body:
+        size = data.draw(st.integers(1, len(body)))
+        parsed += parser.feed(body[:size])
+        body = body[size:]
+    parsed += parser.close()
+    assert parsed == chunks
+
+
+def test_space_after_the_field_name_of_an_event_is_optional() -> None:
+    parser = StreamParser()
+    assert list(parser.feed(b'data:{"responseId":"a"}\n\ndata: {"responseId":"b"}\n\n')) == [
+        {"responseId": "a"},
+        {"responseId": "b"},
+    ]

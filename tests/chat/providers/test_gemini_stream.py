@@ -1,0 +1,108 @@
+"""Events of a stream, read by our reader and by the SDK's: where they agree, and what the SDK drops."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+
+import pytest
+from pytest_django import Settings
+
+from chat.parts import JSON, CodeExecutionResult, ExecutableCode, FunctionCall, Text, Unsupported
+from chat.providers.gemini.provider import GeminiProvider
+from chat.stream_events import Finish, Finished, MetadataReported, PartReceived, ResponseIdentified
+from tests.chat.providers.conftest import REQUEST, Serve, parts_of, read_all, text_chunk, texts_of
+from tests.chat.providers.raw_server import WAIT_LIMIT_S, Exchange, answer_with_body, answer_with_events
+
+HOLOGRAM: dict[str, JSON] = {"hologram": {"x": 1}}
+"""A part of a kind that neither Plotline nor the SDK knows."""
+
+
+@pytest.mark.parametrize(("name", "fields"), [("lean", {"fields": HOLOGRAM}), ("sdk", {})])
+async def test_part_of_a_kind_newer_than_the_sdk_is_kept_by_our_reader(
+    name: str, fields: dict[str, JSON], provider: GeminiProvider, serve: Serve, settings: Settings
+) -> None:
+    settings.GEMINI_STREAM_READER = name
+    async with serve(answer_with_events({"candidates": [{"content": {"parts": [HOLOGRAM]}}]})):
+        received, error = await read_all(provider)
+    assert (received, error) == ([PartReceived(Unsupported(provider_data=fields))], None)
+
+
+# The SDK warns of values that its enumerations do not have, and keeps them.
+@pytest.mark.filterwarnings("ignore:.* is not a valid :UserWarning")
+@pytest.mark.parametrize("vertexai", [True, False], ids=["vertex", "developer"])
+async def test_values_newer_than_the_sdk_are_kept(
+    vertexai: bool, reader: str, provider: GeminiProvider, serve: Serve, settings: Settings
+) -> None:
+    settings.GOOGLE_GENAI_USE_VERTEXAI = vertexai
+    parts = [
+        {"codeExecutionResult": {"outcome": "OUTCOME_LOST", "output": "a"}},
+        {"executableCode": {"language": "COBOL", "code": "b"}},
+    ]
+    ratings: list[JSON] = [{"category": "HARM_CATEGORY_NOISE", "probability": "LOUD"}]
+    candidate = {
+        "content": {"parts": parts},
+        "safetyRatings": ratings,
+        "finishReason": "NEWLY_INVENTED",
+        "finishMessage": "a message",
+    }
+    async with serve(answer_with_events({"candidates": [candidate]})):
+        received, error = await read_all(provider)
+    assert error is None
+    assert parts_of(received) == [CodeExecutionResult("a", "OUTCOME_LOST"), ExecutableCode("b", "COBOL")]
+    # The SDK drops the message of the Developer API.
+    message = "a message" if reader == "lean" or vertexai else ""
+    assert received[2:] == [
+        MetadataReported("safetyRatings", ratings),
+        Finished(Finish.UNKNOWN, "NEWLY_INVENTED", message),
+    ]
+
+
+async def test_identity_of_a_response_is_reported_when_it_changes(
+    reader: str, provider: GeminiProvider, serve: Serve
+) -> None:
+    chunks = [
+        {"responseId": "a"},
+        {"responseId": "a", "modelVersion": "m-1"},
+        {"modelVersion": "m-1"},
+        {},
+        {"responseId": "b", "modelVersion": "m-1"},
+    ]
+    async with serve(answer_with_events(*chunks)):
+        received, _ = await read_all(provider)
+    assert received == [
+        ResponseIdentified("a", ""),
+        ResponseIdentified("a", "m-1"),
+        ResponseIdentified("b", "m-1"),
+    ]
+
+
+async def test_half_of_a_surrogate_pair_does_not_end_the_stream(
+    reader: str, provider: GeminiProvider, serve: Serve
+) -> None:
+    half = json.loads(r'"a\ud83d"')
+    call = {"functionCall": {"name": "f", "args": {"b": [half]}}}
+    # JSON spells it with an escape. As a character it is not UTF-8.
+    body = json.dumps({"candidates": [{"content": {"parts": [{"text": half}, call]}}]}, ensure_ascii=True)
+    async with serve(answer_with_body(f"data: {body}\r\n\r\n".encode())):
+        received, error = await read_all(provider)
+    assert error is None
+    assert parts_of(received) == [Text(half), FunctionCall("f", {"b": [half]})]
+
+
+async def test_events_of_one_network_read_are_one_list(provider: GeminiProvider, serve: Serve) -> None:
+    is_read = asyncio.Event()
+
+    async def answer(exchange: Exchange) -> None:
+        exchange.head()
+        exchange.send(b"".join(b"data: " + json.dumps(text_chunk(text)).encode() + b"\n\n" for text in "abc"))
+        await is_read.wait()
+        exchange.event(text_chunk("d"))
+        exchange.end()
+
+    lists = []
+    async with serve(answer), asyncio.timeout(WAIT_LIMIT_S):
+        async for received in provider.stream(REQUEST):
+            lists.append(texts_of(received))
+            is_read.set()
+    assert lists == [["a", "b", "c"], ["d"]]

@@ -1,0 +1,122 @@
+"""Turns that run in this process, against the emulator over a real socket, and a page that follows them."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import urllib.request
+import uuid
+from collections.abc import Awaitable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from channels.db import database_sync_to_async
+
+from chat.fragments import transcript_html
+from chat.models import Conversation, Turn
+from chat.relay import broadcast
+from chat.relay.frames import Frame
+from chat.transcript.snapshot import snapshot
+from chat.turns.runner import Runner, start_turn
+from chat.turns.start import Ask
+from chat.turns.start_plan import StartedTurn
+from tests.dom import Page
+from tests.factories import make_conversation
+
+WAIT_LIMIT_S = 20.0
+
+
+@dataclass(eq=False)
+class Tab:
+    """Follows a conversation from its beginning, and keeps the page that its frames make."""
+
+    conversation_id: uuid.UUID
+    frames: list[Frame] = field(default_factory=list)
+    """Frames of turns."""
+    all_frames: list[Frame] = field(default_factory=list)
+    page: Page = field(default_factory=Page)
+    _has_new_frame: asyncio.Event = field(default_factory=asyncio.Event)
+
+    @contextmanager
+    def following(self) -> Iterator[None]:
+        """Follow for the length of the block."""
+        broadcast.subscribe(self.conversation_id, self)
+        try:
+            yield
+        finally:
+            broadcast.unsubscribe(self.conversation_id, self)
+
+    def deliver(self, frame: Frame) -> None:
+        """Apply a frame, which must follow the last one."""
+        self.all_frames.append(frame)
+        self._has_new_frame.set()
+        if frame.is_unordered:
+            self.page.apply(frame.text)
+            return
+        last = next((seen for seen in reversed(self.frames) if seen.turn_id == frame.turn_id), None)
+        assert frame.after == (last.seq if last else -1)
+        self.frames.append(frame)
+        self.page.apply(frame.text)
+
+    async def receive(self, number: int) -> None:
+        """Wait until there are at least so many frames of turns."""
+        async with asyncio.timeout(WAIT_LIMIT_S):
+            while len(self.frames) < number:
+                self._has_new_frame.clear()
+                await self._has_new_frame.wait()
+
+    async def receive_text(self, text: str) -> None:
+        """Wait until the transcript contains this text."""
+        async with asyncio.timeout(WAIT_LIMIT_S):
+            while text not in self.page.transcript:
+                self._has_new_frame.clear()
+                await self._has_new_frame.wait()
+
+
+async def new_conversation(**settings: str) -> Conversation:
+    """Create an empty conversation."""
+    conversation: Conversation = await database_sync_to_async(make_conversation)(**settings)
+    return conversation
+
+
+def asking(conversation: Conversation, text: str = "go", **chosen: Any) -> Ask:  # noqa: ANN401 - any field of Ask
+    """Return its owner's question."""
+    return Ask(conversation.owner, conversation.pk, text, **chosen)
+
+
+async def answered(conversation: Conversation, text: str, tab: Tab | None = None) -> Turn:
+    """Ask, wait for the end, and return the turn as stored."""
+    if tab is None:
+        return await finished(start_turn(asking(conversation, text)))
+    with tab.following():
+        return await finished(start_turn(asking(conversation, text)))
+
+
+async def finished(start: Awaitable[StartedTurn]) -> Turn:
+    """Start a turn, wait for the end, and return the turn as stored."""
+    started = await start
+    await Runner.current().drain()
+    return await Turn.objects.select_related("message").aget(pk=started.turn.pk)
+
+
+def _journal(url: str, path: str = "") -> Any:  # noqa: ANN401 - JSON
+    with urllib.request.urlopen(f"{url}/emulator/calls{path}", timeout=5) as answer:
+        return json.load(answer)
+
+
+def seen(url: str) -> int:
+    """Return how many calls the emulator has had."""
+    return max((call["number"] for call in _journal(url)), default=0)
+
+
+def calls_since(url: str, number: int) -> list[dict[str, Any]]:
+    """Return the emulator's calls after its first `number` calls, oldest first, each with its `request`."""
+    newer = sorted(call["number"] for call in _journal(url) if call["number"] > number)
+    return [_journal(url, f"/{later}") for later in newer]
+
+
+async def fresh_page(conversation: Conversation) -> str:
+    """Return the inner HTML of the transcript as a reload shows it."""
+    html: str = await database_sync_to_async(lambda: str(transcript_html(snapshot(conversation.pk).messages)))()
+    return html

@@ -1,0 +1,106 @@
+"""A tool set for tests: its functions record each call, and do what their names say."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Sequence
+from dataclasses import dataclass, field
+
+from chat.models import Turn
+from chat.parts import (
+    OUTCOME_OK,
+    CodeExecutionResult,
+    Engine,
+    ExecutableCode,
+    FunctionCall,
+    FunctionResponse,
+    JSONObject,
+    Part,
+)
+from chat.providers.requests import FunctionTool
+from chat.tools.base import ToolFailed
+
+PARAMETERS: JSONObject = {"type": "object", "properties": {"value": {"type": "integer"}}}
+
+
+@dataclass
+class RecordingTools:
+    """Functions that record their calls.
+
+    `echo` returns its arguments, `run` streams output of code, `flood` prints without end, `wait` waits until it is
+    cancelled, `fail` fails, `crash` has a defect, `silent` returns nothing.
+    """
+
+    names: Sequence[str] = ("echo",)
+    approved_names: Sequence[str] = ()
+    """Functions that a person must approve."""
+    state_text: str = ""
+    calls: list[FunctionCall] = field(default_factory=list)
+    ended: list[str] = field(default_factory=list)
+    """`call_id` of each call that has ended, however it ended."""
+    closed: int = 0
+    is_running: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def declarations(self) -> Sequence[FunctionTool]:
+        """See `ToolSet.declarations`."""
+        return [FunctionTool(name, f"The function {name}.", PARAMETERS) for name in self.names]
+
+    def needs_approval(self, call: FunctionCall) -> bool:
+        """See `ToolSet.needs_approval`."""
+        return call.name in self.approved_names
+
+    async def run(self, call: FunctionCall) -> AsyncGenerator[list[Part], None]:
+        """See `ToolSet.run`."""
+        self.calls.append(call)
+        self.is_running.set()
+        try:
+            match call.name:
+                case "run":
+                    code = ExecutableCode("print(1)", "PYTHON", call.call_id, Engine.SESSION)
+                    yield [code]
+                    for output in ("1\n", "2\n"):
+                        yield [CodeExecutionResult(output=output, call_id=call.call_id, engine=Engine.SESSION)]
+                    yield [
+                        CodeExecutionResult(
+                            output="1\n2\n", outcome=OUTCOME_OK, call_id=call.call_id, engine=Engine.SESSION
+                        ),
+                        FunctionResponse("run", {"output": "1\n2\n"}, call.call_id),
+                    ]
+                case "flood":
+                    while True:
+                        yield [CodeExecutionResult(output="0123456789", call_id=call.call_id, engine=Engine.SESSION)]
+                case "wait":
+                    await asyncio.Event().wait()
+                case "fail":
+                    raise ToolFailed("It cannot be done today.")
+                case "crash":
+                    raise ZeroDivisionError
+                case "silent":
+                    return
+                case _:
+                    yield [FunctionResponse(call.name, {"arguments": dict(call.arguments or {})}, call.call_id)]
+        finally:
+            self.ended.append(call.call_id)
+
+    async def state(self) -> str:
+        """See `ToolSet.state`."""
+        return self.state_text
+
+    async def aclose(self) -> None:
+        """See `ToolSet.aclose`."""
+        self.closed += 1
+
+
+current = RecordingTools()
+
+
+def make(turn: Turn) -> RecordingTools:
+    """Return the tool set that the running test has chosen."""
+    return current
+
+
+def choose(tools: RecordingTools) -> RecordingTools:
+    """Let `make` return this tool set."""
+    global current
+    current = tools
+    return tools

@@ -1,0 +1,225 @@
+"""Faults of the database and of single turns: each one affects as little as possible, and nothing is lost."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import uuid
+from collections.abc import AsyncIterator, Iterable, Sequence
+
+import pytest
+from channels.auth import AuthMiddlewareStack
+from channels.db import database_sync_to_async
+from channels.routing import URLRouter
+from channels.testing import WebsocketCommunicator
+from django.conf import settings
+from django.db import OperationalError, connection
+from django.test import AsyncClient
+from django.utils.safestring import SafeString
+from pytest_django import Settings
+
+from chat import consumers
+from chat.answers.changes import Change, PartStarted, TextAppended
+from chat.models import Conversation, Turn
+from chat.relay import broadcast, follower
+from chat.relay.live_message import LiveMessage
+from chat.routing import websocket_urlpatterns
+from chat.transcript.snapshot import Snapshot
+from chat.turns import recovery, runner, store
+from chat.turns.database_thread import turn_store
+from chat.turns.runner import Runner, start_turn, stop_turn
+from chat.turns.start import Start, create_turns
+from chat.turns.start_plan import StartedTurn
+from tests.chat.running import WAIT_LIMIT_S, Tab, answered, asking, fresh_page, new_conversation
+from tests.waiting import wait_until_async
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+async def open_socket(conversation: Conversation) -> WebsocketCommunicator:
+    """Open a socket of the conversation's owner."""
+    browser = AsyncClient()
+    await browser.aforce_login(conversation.owner)
+    cookie = f"{settings.SESSION_COOKIE_NAME}={browser.cookies[settings.SESSION_COOKIE_NAME].value}".encode()
+    application = AuthMiddlewareStack(URLRouter(websocket_urlpatterns))
+    path = f"/ws/conversations/{conversation.pk}/"
+    socket = WebsocketCommunicator(application, path, headers=[(b"cookie", cookie)])
+    is_open, _ = await socket.connect(timeout=WAIT_LIMIT_S)
+    assert is_open
+    return socket
+
+
+async def read_until(socket: WebsocketCommunicator, text: str) -> None:
+    """Read messages until one contains the text."""
+    async with asyncio.timeout(WAIT_LIMIT_S):
+        while text not in await socket.receive_from(timeout=WAIT_LIMIT_S):
+            pass
+
+
+async def test_answer_that_cannot_be_rendered_does_not_stop_others(
+    emulated: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    update = LiveMessage.update
+    healthy, broken = await new_conversation(model="scenario-long-5"), await new_conversation(model="scenario-text")
+
+    def fail_for_one(self: LiveMessage, changes: Iterable[Change]) -> SafeString:
+        changes = list(changes)
+        has_text = any(isinstance(change, PartStarted | TextAppended) for change in changes)
+        if has_text and self._turn.conversation_id == broken.pk:
+            raise RecursionError("a defect of the renderer")
+        return update(self, changes)
+
+    monkeypatch.setattr(LiveMessage, "update", fail_for_one)
+    await start_turn(asking(broken))
+    turn = await answered(healthy, "go")
+    assert turn.status == "done"
+    assert (await Turn.objects.aget(conversation=broken)).status == "done"
+    assert 'data-status="done"' in await fresh_page(broken)
+
+
+async def test_page_recovers_after_the_database_was_unavailable(
+    emulated: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read, failures = follower.read_update, iter([OperationalError("the server closed the connection")] * 2)
+
+    def fail_twice(conversation_id: uuid.UUID, known_revision: int | None) -> tuple[Snapshot, str]:
+        for failure in failures:
+            raise failure
+        return read(conversation_id, known_revision)
+
+    monkeypatch.setattr(follower, "read_update", fail_twice)
+    monkeypatch.setattr(follower, "RETRY_PAUSE_S", 0.05)
+    conversation = await new_conversation(model="scenario-text")
+    socket = await open_socket(conversation)
+    await start_turn(asking(conversation))
+    await read_until(socket, 'data-role=\\"model\\" data-status=\\"done\\"')
+    await socket.disconnect()
+    await Runner.current().drain()
+
+
+async def test_action_that_fails_is_answered_with_a_sentence_and_the_socket_is_released(
+    emulated: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def fail(_: object) -> None:
+        raise OperationalError("database is locked")
+
+    monkeypatch.setattr(consumers, "start_turn", fail)
+    conversation = await new_conversation()
+    socket = await open_socket(conversation)
+    await socket.send_json_to({"action": "send", "text": "x"})
+    await read_until(socket, "database does not answer")
+    assert str(conversation.pk) in broadcast.followed_conversations()
+    await socket.disconnect()
+    assert str(conversation.pk) not in broadcast.followed_conversations()
+
+
+async def test_turn_runs_even_if_the_caller_is_cancelled_while_it_is_created(
+    emulated: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    is_created, may_return = threading.Event(), threading.Event()
+
+    def create_and_wait(starts: Sequence[Start], *, lease_owner: str) -> list[StartedTurn | Exception]:
+        outcomes = create_turns(starts, lease_owner=lease_owner)
+        is_created.set()
+        may_return.wait(WAIT_LIMIT_S)
+        return outcomes
+
+    monkeypatch.setattr(runner, "create_turns", create_and_wait)
+    conversation = await new_conversation(model="scenario-text")
+    caller = asyncio.create_task(start_turn(asking(conversation)))
+    await asyncio.to_thread(is_created.wait, WAIT_LIMIT_S)
+    caller.cancel()
+    await asyncio.gather(caller, return_exceptions=True)
+    tab = Tab(conversation.pk)
+    with tab.following():
+        may_return.set()
+        await tab.receive(1)
+        await Runner.current().drain()
+    assert (await Turn.objects.aget(conversation=conversation)).status == "done"
+
+
+@pytest.fixture
+async def outage(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[asyncio.Event]:
+    """A database that stores no changes of turns until the event is set."""
+    write, is_over = store.write, asyncio.Event()
+
+    async def fail_until_over(
+        changes: Sequence[store.TurnChanges], *, lease_owner: str
+    ) -> list[store.Stored | Exception]:
+        if not is_over.is_set():
+            raise OperationalError("down")
+        return await write(changes, lease_owner=lease_owner)
+
+    monkeypatch.setattr(store, "write", fail_until_over)
+    yield is_over
+    is_over.set()
+
+
+async def test_turn_survives_an_outage_that_is_longer_than_its_lease(emulated: Settings, outage: asyncio.Event) -> None:
+    conversation = await new_conversation(model="scenario-endless-50")
+    tab = Tab(conversation.pk)
+    with tab.following():
+        started = await start_turn(asking(conversation))
+        # The worst moment for a sweep of this very process: the lease has expired, but the turn is alive.
+        await Turn.objects.filter(pk=started.turn.pk).aupdate(lease_expires_at=started.turn.created_at)
+        assert await database_sync_to_async(recovery.sweep)() == 0
+        outage.set()
+        await tab.receive(4)
+        await stop_turn(conversation.pk)
+        await Runner.current().drain()
+    turn = await Turn.objects.select_related("message").aget(conversation=conversation)
+    assert turn.status == "stopped"
+    assert turn.message.text.startswith("word 1 word 2 ")
+    assert tab.page.transcript == await fresh_page(conversation)
+
+
+async def test_changes_whose_confirmation_was_lost_are_not_stored_twice(
+    emulated: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write, unconfirmed = store._write, {"a change", "the end"}
+
+    def write_and_fail(changes: Sequence[store.TurnChanges], *, lease_owner: str) -> list[store.Stored | Exception]:
+        results = write(changes, lease_owner=lease_owner)
+        kind = "the end" if changes[0].ending else "a change"
+        if kind in unconfirmed:
+            unconfirmed.remove(kind)
+            raise OperationalError("the connection broke after the commit")
+        return results
+
+    monkeypatch.setattr(store, "_write", write_and_fail)
+    conversation = await new_conversation(model="scenario-code")
+    tab = Tab(conversation.pk)
+    turn = await answered(conversation, "go", tab)
+    assert not unconfirmed
+    assert turn.status == "done"
+    assert tab.page.transcript == await fresh_page(conversation)
+
+
+@pytest.mark.skipif(connection.vendor != "sqlite", reason="only SQLite can be told that its disk is full")
+async def test_full_disk_delays_a_turn_and_loses_nothing(emulated: Settings, caplog: pytest.LogCaptureFixture) -> None:
+    def limit_pages(pages: int) -> None:
+        with connection.cursor() as cursor:
+            cursor.execute("VACUUM")
+            cursor.execute(f"PRAGMA max_page_count = {pages}")
+
+    conversation = await new_conversation(model="scenario-endless-500")
+    tab = Tab(conversation.pk)
+    with tab.following():
+        await start_turn(asking(conversation))
+        try:
+            await turn_store.run(limit_pages, 1)
+            # After two failed attempts, everything that was being stored when the limit was set is stored.
+            await wait_until_async(lambda: caplog.text.count("trying again: database or disk is full") >= 2)
+            frames = len(tab.frames)
+            await wait_until_async(lambda: caplog.text.count("trying again: database or disk is full") >= 4)
+            assert len(tab.frames) == frames
+        finally:
+            await turn_store.run(limit_pages, 2**30)
+        await tab.receive(frames + 3)
+        await stop_turn(conversation.pk)
+        await Runner.current().drain()
+    turn = await Turn.objects.select_related("message").aget(conversation=conversation)
+    assert turn.status == "stopped"
+    words = turn.message.text.split("word ")[1:]
+    assert [int(word) for word in words] == list(range(1, len(words) + 1))
+    assert tab.page.transcript == await fresh_page(conversation)

@@ -1,0 +1,75 @@
+"""Recovery of turns whose process has died, and of the logs that they leave."""
+
+from __future__ import annotations
+
+import uuid
+from datetime import timedelta
+
+import pytest
+from channels.db import database_sync_to_async
+from django.utils import timezone
+from pytest_django import Settings
+
+from chat.models import Turn, TurnEvent
+from chat.turns import recovery
+from chat.turns.runner import Runner, start_turn, stop_turn
+from tests.chat.running import Tab, answered, asking, fresh_page, new_conversation
+from tests.factories import make_conversation, make_model_message
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+async def test_turn_that_lost_its_lease_stores_nothing_more(emulated: Settings) -> None:
+    conversation = await new_conversation(model="scenario-endless-50")
+    tab = Tab(conversation.pk)
+    with tab.following():
+        started = await start_turn(asking(conversation, "go"))
+        await tab.receive(3)
+    # As after a long pause of this process: the lease has expired, and another process ends the turn.
+    expired = timezone.now() - timedelta(seconds=1)
+    await Turn.objects.filter(pk=started.turn.pk).aupdate(lease_owner="another", lease_expires_at=expired)
+    assert await database_sync_to_async(recovery.interrupt_expired)() == [conversation.pk]
+    events = await TurnEvent.objects.filter(turn=started.turn).acount()
+    await Runner.current().drain()
+    turn = await Turn.objects.select_related("message").aget(pk=started.turn.pk)
+    assert turn.status == "interrupted"
+    assert await TurnEvent.objects.filter(turn=turn).acount() == events
+    assert turn.message.text
+    assert "was interrupted" in await fresh_page(conversation)
+
+
+async def test_sweep_leaves_live_turns_alone(emulated: Settings) -> None:
+    conversation = await new_conversation(model="scenario-endless")
+    await start_turn(asking(conversation, "go"))
+    assert await database_sync_to_async(recovery.sweep)() == 0
+    await stop_turn(conversation.pk)
+    await Runner.current().drain()
+
+
+def leave_turn_behind(log: dict[str, object]) -> uuid.UUID:
+    """Store a turn of a dead process with one row in its log; return its id."""
+    message = make_model_message(make_conversation(), parts=(), status=Turn.Status.RUNNING)
+    TurnEvent.objects.filter(turn=message.turn).update(name="part", data=log)
+    expired = timezone.now() - timedelta(seconds=9)
+    Turn.objects.filter(pk=message.turn.pk).update(lease_owner="dead", lease_expires_at=expired)
+    return message.turn.pk
+
+
+def test_log_that_cannot_be_read_does_not_stop_the_recovery_of_others() -> None:
+    unreadable = leave_turn_behind({"index": 0, "part": {"kind": "newer_kind"}, "attachment": None})
+    readable = leave_turn_behind({"index": 0, "part": {"kind": "text", "text": "kept"}, "attachment": None})
+    assert recovery.sweep() == 2
+    first, second = Turn.objects.get(pk=unreadable), Turn.objects.get(pk=readable)
+    assert (first.status, first.error_code) == ("failed", "storage")
+    assert (second.status, second.message.text) == ("interrupted", "kept")
+
+
+async def test_old_logs_are_deleted_and_pages_stay_the_same(emulated: Settings) -> None:
+    conversation = await new_conversation(model="scenario-code")
+    turn = await answered(conversation, "go")
+    page = await fresh_page(conversation)
+    delete_old_logs = database_sync_to_async(recovery.delete_old_logs)
+    assert await delete_old_logs(older_than=timedelta(days=1)) == 0
+    assert await delete_old_logs(older_than=timedelta(0)) > 0
+    assert not await TurnEvent.objects.filter(turn=turn).aexists()
+    assert await fresh_page(conversation) == page

@@ -1,0 +1,378 @@
+"""The tool loop against the strict emulator: function calls are run, and their results are sent in the next round."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any, TypeAlias
+
+import pytest
+from channels.db import database_sync_to_async
+from django.utils import timezone
+from pytest_django import Settings
+
+from chat import notices
+from chat.models import Conversation, Round, Turn
+from chat.models import Part as PartRow
+from chat.parts import CodeExecutionResult, ExecutableCode, FunctionCall, FunctionResponse, Part, Text
+from chat.relay import broadcast
+from chat.relay.frames import Frame
+from chat.stream_events import Finish
+from chat.turns import recovery, runner, tool_loop
+from chat.turns.runner import Runner, start_turn, stop_turn
+from chat.turns.start import Continue
+from chat.turns.start_rules import StartRefused
+from tests.chat.running import Tab, answered, asking, calls_since, finished, fresh_page, new_conversation, seen
+from tests.chat.tools import recording_tools
+from tests.chat.tools.recording_tools import RecordingTools
+from tests.waiting import wait_until_async, wait_until_awaited
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+UseTools: TypeAlias = Callable[..., RecordingTools]
+
+
+@pytest.fixture
+def use_tools(emulated: Settings) -> UseTools:
+    """Give turns a tool set with these functions."""
+    emulated.TOOL_SETS = ["tests.chat.tools.recording_tools.make"]
+    return lambda *names, **fields: recording_tools.choose(RecordingTools(names, **fields))
+
+
+async def parts_of(turn: Turn) -> list[Part]:
+    """Return the stored parts of a turn's answer."""
+    return [row.value async for row in PartRow.objects.filter(message_id=turn.message_id).order_by("index")]
+
+
+def responses_in(call: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the function responses in a request that the emulator has received."""
+    parts = [part for content in call["request"]["contents"] for part in content["parts"]]
+    return [part["functionResponse"] for part in parts if "functionResponse" in part]
+
+
+async def test_function_is_run_and_its_result_is_sent_in_the_next_round(
+    emulated: Settings, use_tools: UseTools
+) -> None:
+    tools = use_tools("echo")
+    before = seen(emulated.GOOGLE_GEMINI_BASE_URL)
+    conversation = await new_conversation(model="scenario-function-call", code_execution="off")
+    tab = Tab(conversation.pk)
+    turn = await answered(conversation, "go", tab)
+    assert turn.status == "done"
+    [call] = tools.calls
+    assert (call.name, call.arguments) == ("echo", {"value": 1})
+    first, second = calls_since(emulated.GOOGLE_GEMINI_BASE_URL, before)
+    assert [declared["name"] for declared in first["request"]["tools"][0]["functionDeclarations"]] == ["echo"]
+    assert responses_in(second) == [{"id": call.call_id, "name": "echo", "response": {"arguments": {"value": 1}}}]
+    answer = "".join(part.text for part in await parts_of(turn) if isinstance(part, Text) and part.round == 1)
+    assert '`{"arguments": {"value": 1}}`' in answer
+    assert tab.page.transcript == await fresh_page(conversation)
+    assert tools.closed == 1
+
+
+async def test_rounds_are_stored_and_their_usage_is_summed(emulated: Settings, use_tools: UseTools) -> None:
+    use_tools("echo")
+    turn = await answered(await new_conversation(model="scenario-function-call"), "go")
+    rounds = [one async for one in Round.objects.filter(turn=turn)]
+    assert [one.index for one in rounds] == [0, 1] == list(range(turn.round_count))
+    assert turn.usage["total"] == sum(one.usage["total"] for one in rounds)
+    assert len({one.response_id for one in rounds}) == 2
+    assert turn.response_id == rounds[-1].response_id
+    [call_id] = rounds[0].started_calls
+    assert [part.call_id for part in await parts_of(turn) if isinstance(part, FunctionCall)] == [call_id]
+
+
+async def test_next_turn_sends_the_rounds_in_order(emulated: Settings, use_tools: UseTools) -> None:
+    use_tools("echo")
+    conversation = await new_conversation(model="scenario-function-call", code_execution="off")
+    await answered(conversation, "first")
+    before = seen(emulated.GOOGLE_GEMINI_BASE_URL)
+    await answered(conversation, "second")
+    request = calls_since(emulated.GOOGLE_GEMINI_BASE_URL, before)[0]["request"]
+    kinds = [(content["role"], [_wire_kind(part) for part in content["parts"]]) for content in request["contents"]]
+    assert kinds == [
+        ("user", ["text"]),
+        ("model", ["functionCall"]),
+        ("user", ["functionResponse"]),
+        ("model", ["text", "text"]),
+        ("user", ["text"]),
+    ]
+
+
+def _wire_kind(part: dict[str, Any]) -> str:
+    return next(name for name in part if name != "thoughtSignature")
+
+
+async def test_calls_of_one_answer_are_run_one_after_the_other(emulated: Settings, use_tools: UseTools) -> None:
+    tools = use_tools("echo", "run")
+    before = seen(emulated.GOOGLE_GEMINI_BASE_URL)
+    conversation = await new_conversation(model="scenario-function-calls-2", code_execution="off")
+    tab = Tab(conversation.pk)
+    turn = await answered(conversation, "go", tab)
+    assert turn.status == "done"
+    assert [call.name for call in tools.calls] == ["echo", "run"]
+    assert tools.ended == [call.call_id for call in tools.calls]
+    _, second = calls_since(emulated.GOOGLE_GEMINI_BASE_URL, before)
+    assert [response["id"] for response in responses_in(second)] == tools.ended
+    assert tab.page.transcript == await fresh_page(conversation)
+
+
+async def test_output_of_a_function_is_shown_while_it_runs(emulated: Settings, use_tools: UseTools) -> None:
+    tools = use_tools("run")
+    conversation = await new_conversation(model="scenario-function-call", code_execution="off")
+    tab = Tab(conversation.pk)
+    turn = await answered(conversation, "go", tab)
+    [call] = tools.calls
+    made = [part for part in await parts_of(turn) if part.made_by == call.call_id]
+    assert [type(part) for part in made] == [ExecutableCode, CodeExecutionResult, FunctionResponse]
+    assert made[1].long_text == "1\n2\n"
+    assert tab.page.transcript == await fresh_page(conversation)
+    # The model is sent the response alone, not the parts that show the reader how the code ran.
+    request = (await _next_request(emulated, conversation))["request"]
+    assert not [part for content in request["contents"] for part in content["parts"] if "executableCode" in part]
+
+
+async def _next_request(emulated: Settings, conversation: Conversation) -> dict[str, Any]:
+    before = seen(emulated.GOOGLE_GEMINI_BASE_URL)
+    await answered(conversation, "next")
+    return calls_since(emulated.GOOGLE_GEMINI_BASE_URL, before)[0]
+
+
+@pytest.mark.parametrize(
+    ("scenario", "name", "sentence"),
+    [
+        ("function-failing", "fail", "It cannot be done today."),
+        ("function-call", "crash", tool_loop.FAILED),
+        ("function-call", "silent", tool_loop.NO_RESULT),
+        ("function-unknown", "echo", tool_loop.UNKNOWN.format(names="echo")),
+        ("function-args-invalid", "echo", tool_loop.NOT_JSON),
+    ],
+)
+async def test_error_is_sent_to_the_model_as_the_result(
+    emulated: Settings, use_tools: UseTools, scenario: str, name: str, sentence: str
+) -> None:
+    tools = use_tools(name)
+    before = seen(emulated.GOOGLE_GEMINI_BASE_URL)
+    conversation = await new_conversation(model=f"scenario-{scenario}", code_execution="off")
+    turn = await answered(conversation, "go")
+    assert turn.status == "done"
+    assert len(tools.calls) == (0 if sentence in (tool_loop.NOT_JSON, tool_loop.UNKNOWN.format(names="echo")) else 1)
+    [response] = [part for part in await parts_of(turn) if isinstance(part, FunctionResponse)]
+    assert response.is_error
+    assert response.result == {"error": sentence}
+    _, second = calls_since(emulated.GOOGLE_GEMINI_BASE_URL, before)
+    assert [one["response"] for one in responses_in(second)] == [{"error": sentence}]
+
+
+async def test_turn_can_be_stopped_while_a_function_runs(emulated: Settings, use_tools: UseTools) -> None:
+    tools = use_tools("wait")
+    conversation = await new_conversation(model="scenario-function-call", code_execution="off")
+    tab = Tab(conversation.pk)
+    with tab.following():
+        await start_turn(asking(conversation))
+        await tools.is_running.wait()
+        await stop_turn(conversation.pk)
+        await Runner.current().drain()
+    turn = await Turn.objects.aget(conversation=conversation)
+    assert turn.status == "stopped"
+    assert tools.ended == [tools.calls[0].call_id]
+    assert tools.closed == 1
+    assert tab.page.transcript == await fresh_page(conversation)
+    conversation.model = "scenario-text"
+    await conversation.asave()
+    request = (await _next_request(emulated, conversation))["request"]
+    texts = [part.get("text") for content in request["contents"] for part in content["parts"]]
+    assert "[The function wait was called, but it has no result.]" in texts
+
+
+async def test_output_of_a_function_is_limited(emulated: Settings, use_tools: UseTools) -> None:
+    emulated.ANSWER_LIMIT_CHARS = 1_000
+    tools = use_tools("flood")
+    turn = await answered(await new_conversation(model="scenario-function-call", code_execution="off"), "go")
+    assert (turn.status, turn.error_code) == ("failed", "limit")
+    assert tools.ended == [tools.calls[0].call_id]
+
+
+async def test_turn_ends_at_the_limit_of_rounds(emulated: Settings, use_tools: UseTools) -> None:
+    emulated.ROUNDS_LIMIT = 3
+    tools = use_tools("echo")
+    conversation = await new_conversation(model="scenario-function-forever", code_execution="off")
+    turn = await answered(conversation, "go")
+    assert (turn.status, turn.finish, turn.finish_reason) == ("done", Finish.ROUND_LIMIT, "STOP")
+    assert len(tools.calls) == turn.round_count == 3
+    page = await fresh_page(conversation)
+    assert notices.FINISHES[Finish.ROUND_LIMIT].sentence in page
+
+
+async def test_functions_are_not_run_if_they_were_not_declared(emulated: Settings, use_tools: UseTools) -> None:
+    tools = use_tools("get_weather")
+    emulated.TOOL_SETS = []
+    turn = await answered(await new_conversation(model="scenario-undeclared-function-calls"), "go")
+    assert turn.status == "done"
+    assert not tools.calls
+
+
+async def test_state_of_the_tools_is_in_the_system_instruction_of_each_round(
+    emulated: Settings, use_tools: UseTools
+) -> None:
+    use_tools("echo", state_text="The session holds the variable x.")
+    before = seen(emulated.GOOGLE_GEMINI_BASE_URL)
+    await answered(await new_conversation(model="scenario-function-call"), "go")
+    for call in calls_since(emulated.GOOGLE_GEMINI_BASE_URL, before):
+        assert call["request"]["systemInstruction"]["parts"][0]["text"].endswith("The session holds the variable x.")
+
+
+# --- approval ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(eq=False)
+class FrameRecorder:
+    """A subscriber that records frames."""
+
+    delivered: list[Frame] = field(default_factory=list)
+
+    def deliver(self, frame: Frame) -> None:
+        """See `broadcast.subscribe`."""
+        self.delivered.append(frame)
+
+
+async def wait_for_approval(conversation: Conversation) -> Turn:
+    """Ask, and return the turn once it waits for a decision."""
+    turn = await answered(conversation, "go")
+    assert turn.status == "waiting"
+    return turn
+
+
+@pytest.fixture
+async def waiting(use_tools: UseTools) -> tuple[Conversation, Turn, RecordingTools]:
+    """A turn that waits for the approval of its only call."""
+    tools = use_tools("echo", approved_names=["echo"])
+    conversation = await new_conversation(model="scenario-function-call", code_execution="off")
+    return conversation, await wait_for_approval(conversation), tools
+
+
+async def awaited_call(turn: Turn) -> str:
+    """Return the id of the call that the log of a turn waits for."""
+    return str((await turn.events.aget(name="approval")).data["call_id"])
+
+
+async def test_turn_that_waits_is_at_rest(waiting: tuple[Conversation, Turn, RecordingTools]) -> None:
+    conversation, turn, tools = waiting
+    assert not tools.calls
+    assert (turn.lease_owner, turn.lease_expires_at) == ("", None)
+    assert not Runner.current().live_turns()
+    assert await database_sync_to_async(recovery.interrupt_expired)() == []
+    with pytest.raises(StartRefused):
+        await start_turn(asking(conversation, "another"))
+    assert 'data-status="waiting"' in await fresh_page(conversation)
+
+
+@pytest.mark.parametrize("is_approved", [True, False])
+async def test_decision_lets_the_turn_go_on(
+    waiting: tuple[Conversation, Turn, RecordingTools], emulated: Settings, is_approved: bool
+) -> None:
+    conversation, turn, tools = waiting
+    before = seen(emulated.GOOGLE_GEMINI_BASE_URL)
+    assert not await runner.decide(turn.pk, "another call", is_approved=True)
+    assert await runner.decide(turn.pk, await awaited_call(turn), is_approved=is_approved)
+    assert not await runner.decide(turn.pk, await awaited_call(turn), is_approved=is_approved)
+    await Runner.current().drain()
+    await turn.arefresh_from_db()
+    assert turn.status == "done"
+    assert len(tools.calls) == is_approved
+    [second] = calls_since(emulated.GOOGLE_GEMINI_BASE_URL, before)
+    [response] = responses_in(second)
+    expected = {"arguments": {"value": 1}} if is_approved else {"error": tool_loop.DENIED}
+    assert response["response"] == expected
+    seqs = [seq async for seq in turn.events.order_by("seq").values_list("seq", flat=True)]
+    assert seqs == list(range(1, len(seqs) + 1))
+    assert 'data-status="done"' in await fresh_page(conversation)
+
+
+async def test_several_calls_are_decided_one_after_the_other(emulated: Settings, use_tools: UseTools) -> None:
+    tools = use_tools("echo", approved_names=["echo"])
+    conversation = await new_conversation(model="scenario-function-calls-2", code_execution="off")
+    turn = await wait_for_approval(conversation)
+    for number in range(2):
+        await turn.arefresh_from_db()
+        assert turn.status == "waiting"
+        call_id = [data["call_id"] async for data in _approvals(turn)][-1]
+        assert await runner.decide(turn.pk, call_id, is_approved=number == 0)
+        await Runner.current().drain()
+    await turn.arefresh_from_db()
+    assert turn.status == "done"
+    assert len(tools.calls) == 1
+    responses = [part for part in await parts_of(turn) if isinstance(part, FunctionResponse)]
+    assert [response.is_error for response in responses] == [False, True]
+
+
+def _approvals(turn: Turn) -> Any:  # noqa: ANN401 - a query set of JSON
+    return turn.events.filter(name="approval").order_by("seq").values_list("data", flat=True)
+
+
+async def test_turn_can_be_stopped_while_it_waits(waiting: tuple[Conversation, Turn, RecordingTools]) -> None:
+    conversation, turn, tools = waiting
+    frames = FrameRecorder()
+    broadcast.subscribe(conversation.pk, frames)
+    assert await stop_turn(conversation.pk)
+    broadcast.unsubscribe(conversation.pk, frames)
+    # Open pages read a snapshot, because no process runs the turn.
+    assert frames.delivered == [Frame.outdated(conversation.pk)]
+    await turn.arefresh_from_db()
+    assert turn.status == "stopped"
+    assert not tools.calls
+    assert not await runner.decide(turn.pk, await awaited_call(turn), is_approved=True)
+
+
+# --- crashes -------------------------------------------------------------------------------------------------------
+
+
+async def crash(conversation: Conversation, last_event: str) -> Turn:
+    """Run a turn until its log has an event of this name, then leave it as a killed process does; recover it."""
+    started = await start_turn(asking(conversation))
+    await wait_until_awaited(started.turn.events.filter(name=last_event).aexists)
+    # Another owner and an expired lease: this process can store nothing more.
+    expired = timezone.now() - timedelta(seconds=1)
+    await Turn.objects.filter(pk=started.turn.pk).aupdate(lease_owner="dead", lease_expires_at=expired)
+    rows = await started.turn.events.acount()
+    [turn] = [one async for one in Turn.objects.filter(pk=started.turn.pk)]
+    assert await database_sync_to_async(recovery.interrupt_expired)() == [conversation.pk]
+    live = Runner.current()._turns.get(turn.pk)
+    if live:
+        live.cancel()
+    await Runner.current().drain()
+    await turn.arefresh_from_db()
+    assert turn.status == "interrupted"
+    assert await turn.events.acount() == rows
+    return turn
+
+
+async def test_call_that_had_started_before_a_crash_is_not_run_again(emulated: Settings, use_tools: UseTools) -> None:
+    tools = use_tools("wait")
+    conversation = await new_conversation(model="scenario-function-call", code_execution="off")
+    turn = await crash(conversation, "tool")
+    assert len(tools.calls) == 1
+    [call] = [part for part in await parts_of(turn) if isinstance(part, FunctionCall)]
+    stored = await Round.objects.aget(turn=turn)
+    assert stored.started_calls == [call.call_id]
+    assert "was interrupted" in await fresh_page(conversation)
+    await Conversation.objects.filter(pk=conversation.pk).aupdate(model="scenario-text")
+    continued = await finished(start_turn(Continue(conversation.owner, conversation.pk)))
+    assert continued.status == "done"
+    assert len(tools.calls) == 1
+
+
+async def test_result_that_was_stored_before_a_crash_is_kept(emulated: Settings, use_tools: UseTools) -> None:
+    tools = use_tools("echo", "wait")
+    conversation = await new_conversation(model="scenario-function-calls-2", code_execution="off")
+    started = await start_turn(asking(conversation))
+    # `echo` has returned, and `wait` runs.
+    await wait_until_async(lambda: len(tools.calls) == 2)
+    expired = timezone.now() - timedelta(seconds=1)
+    await Turn.objects.filter(pk=started.turn.pk).aupdate(lease_owner="dead", lease_expires_at=expired)
+    assert await database_sync_to_async(recovery.interrupt_expired)() == [conversation.pk]
+    Runner.current()._turns[started.turn.pk].cancel()
+    await Runner.current().drain()
+    responses = [part for part in await parts_of(started.turn) if isinstance(part, FunctionResponse)]
+    assert [response.call_id for response in responses] == [tools.calls[0].call_id]

@@ -1,0 +1,56 @@
+"""What a server process starts, and what the import of the application does not start."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+from tests.live_server import ROOT, Visitor, running_server, send
+
+LIMIT_S = 20.0
+
+#: Prints what an import of the application has changed in the process.
+IMPORT_PROGRAM = """
+import gc, json, threading
+import psutil
+import config.asgi
+from daphne import http_protocol
+from daphne.cli import CommandLineInterface
+
+print(json.dumps({
+    "threads": [thread.name for thread in threading.enumerate()],
+    "children": len(psutil.Process().children()),
+    "frozen": gc.get_freeze_count(),
+    "patched": [
+        item.__module__
+        for item in (http_protocol.WebRequest, CommandLineInterface.server_class)
+        if not item.__module__.startswith("daphne")
+    ],
+}))
+"""
+
+
+def test_import_of_the_application_starts_nothing() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", IMPORT_PROGRAM], cwd=ROOT, env=os.environ, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == {"threads": ["MainThread"], "children": 0, "frozen": 0, "patched": []}
+
+
+def test_question_without_key_and_emulator_ends_with_a_sentence_that_says_what_to_do() -> None:
+    # A base URL, even an empty one, keeps `running_server` from starting an emulator.
+    with running_server(GOOGLE_GEMINI_BASE_URL="") as server:
+        visitor = Visitor(server)
+        conversation_id = visitor.new_conversation()
+        assert "Demo model: not an AI" in visitor.page(conversation_id)
+        with visitor.socket(conversation_id) as socket:
+            send(socket, "Plot a sine wave")
+            frames = ""
+            while "This server has no key for the model" not in frames:
+                frames += str(socket.recv(timeout=LIMIT_S))
+        transcript = visitor.transcript(conversation_id)
+        assert "must set the key (see .env.example), or start it with “make run”" in transcript
+        assert 'data-status="failed"' in transcript
