@@ -8,13 +8,13 @@ from functools import reduce
 from operator import add
 
 from chat.answers.changes import (
+    AnswerAttachment,
     ApprovalRequested,
     AttachmentAdded,
     AttemptRestarted,
     CallDecided,
     Change,
     MessagesLeftOut,
-    NewAttachment,
     PartReplaced,
     PartStarted,
     Reported,
@@ -104,7 +104,7 @@ class Answer:
     """A model message as far as it has been received."""
 
     rounds: list[AnswerRound] = field(default_factory=lambda: [AnswerRound()])
-    attachments: list[NewAttachment] = field(default_factory=list)
+    attachments: list[AnswerAttachment] = field(default_factory=list)
     part_attachments: dict[int, int] = field(default_factory=dict)
     """Part index -> index of the attachment that holds the part's bytes."""
     waiting: str = ""
@@ -216,7 +216,7 @@ class Answer:
         return join_text(self._pieces())[0]
 
     def _pieces(self) -> Iterator[str | Marker]:
-        shown: dict[int, list[NewAttachment]] = {}
+        shown: dict[int, list[AnswerAttachment]] = {}
         for attachment in self.attachments:
             shown.setdefault(attachment.part_index, []).append(attachment)
         for index, part in enumerate(self.parts):

@@ -14,10 +14,10 @@ from dataclasses import replace
 from attachments.validation import UnreadableImage, inspect_image, safe_mime_type, safe_name
 from chat.answers.answer import Answer
 from chat.answers.changes import (
+    AnswerAttachment,
     AttachmentAdded,
     AttemptRestarted,
     Change,
-    NewAttachment,
     PartReplaced,
     PartStarted,
     Reported,
@@ -148,7 +148,7 @@ class Assembler:
 
     def _attachment(
         self, part_index: int, data: bytes, mime_type: str, name: str, *, pending: int = 0
-    ) -> tuple[int, NewAttachment | None]:
+    ) -> tuple[int, AnswerAttachment | None]:
         """Return the index of these bytes, and the attachment if they are new.
 
         `pending`: attachments of the same event that are not applied yet.
@@ -170,7 +170,7 @@ class Assembler:
         is_graph = width is not None and self._is_code_seen
         kind = "graph" if is_graph else "image" if width is not None else "file"
         default_name = f"{kind}-{number + 1}{mimetypes.guess_extension(mime_type) or '.bin'}"
-        return number, NewAttachment(
+        return number, AnswerAttachment(
             index=number,
             part_index=part_index,
             attachment_id=self._new_id(),

@@ -11,7 +11,7 @@ from chat.stream_events import Report
 
 
 @dataclass(frozen=True, slots=True)
-class NewAttachment:
+class AnswerAttachment:
     """A file that appears in an answer for the first time."""
 
     index: int
@@ -68,7 +68,7 @@ class PartReplaced:
 class AttachmentAdded:
     """An attachment, to be stored in the same transaction as the part that shows it."""
 
-    attachment: NewAttachment
+    attachment: AnswerAttachment
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,13 +11,13 @@ from typing import Any, TypeAlias
 
 from chat.answers.answer import Answer
 from chat.answers.changes import (
+    AnswerAttachment,
     ApprovalRequested,
     AttachmentAdded,
     AttemptRestarted,
     CallDecided,
     Change,
     MessagesLeftOut,
-    NewAttachment,
     PartReplaced,
     PartStarted,
     Reported,
@@ -122,7 +122,7 @@ def from_row(name: str, data: Mapping[str, Any]) -> Change | None:
         case "replaced":
             return PartReplaced(data["index"], part_from_json(data["part"]))
         case "attachment":
-            return AttachmentAdded(NewAttachment(**data))
+            return AttachmentAdded(AnswerAttachment(**data))
         case "usage":
             return Reported(UsageReported(Usage(**data["usage"]), data["raw"]))
         case "finish":

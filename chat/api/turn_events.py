@@ -19,12 +19,12 @@ from typing import TypeAlias, assert_never
 from attachments.models import Attachment
 from chat.answers.assembler import is_running
 from chat.answers.changes import (
+    AnswerAttachment,
     ApprovalRequested,
     AttachmentAdded,
     AttemptRestarted,
     CallDecided,
     MessagesLeftOut,
-    NewAttachment,
     PartReplaced,
     PartStarted,
     Reported,
@@ -224,7 +224,7 @@ def _id_data(part: ExecutableCode | CodeExecutionResult) -> dict[str, str]:
     return {"id": part.call_id} if part.call_id else {}
 
 
-def _image_content(index: int, attachment_id: str, attachment: NewAttachment | Attachment) -> Content | None:
+def _image_content(index: int, attachment_id: str, attachment: AnswerAttachment | Attachment) -> Content | None:
     """Return the event of a graph or an image; `None` for other files."""
     if attachment.width is None:
         return None

@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from attachments.models import Attachment
 from chat.answers.answer import Answer
-from chat.answers.changes import NewAttachment
+from chat.answers.changes import AnswerAttachment
 from chat.fragments import AttachmentView, MessageView, Rating, RenderedText, Versions, part_view
 from chat.models import Feedback, Message, Turn
 from chat.notices import Notice, notice_of
@@ -170,7 +170,7 @@ def attachment_view(attachment: Attachment, index: int) -> AttachmentView:
     )
 
 
-def new_attachment_view(attachment: NewAttachment) -> AttachmentView:
+def new_attachment_view(attachment: AnswerAttachment) -> AttachmentView:
     """Return the view of an attachment of a live answer."""
     return AttachmentView(
         index=attachment.index,

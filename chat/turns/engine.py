@@ -41,7 +41,7 @@ from chat.turns.database_thread import turn_store
 from chat.turns.finish import fail_turn
 from chat.turns.live_turn import AnswerTooLong, LiveTurn, NotStored
 from chat.turns.retry import Retry, RetryPolicy
-from chat.turns.store import TurnLost, request_stop
+from chat.turns.store import TurnLost
 from chat.turns.tool_loop import DecisionNeeded, note_round_limit, run_calls
 
 P = ParamSpec("P")
@@ -70,9 +70,6 @@ async def run_turn(turn: LiveTurn) -> None:
             await turn.end(Turn.Status.STOPPED if turn.is_stopping else Turn.Status.INTERRUPTED)
         except DecisionNeeded:
             await turn.wait()
-            if turn.is_stopping:
-                # The stop was requested just before the turn began to wait.
-                await turn_store.run(request_stop, turn.turn.conversation_id, turn.turn.pk)
         except ProviderError as error:
             logger.warning("turn %s: %s: %s", turn.turn.pk, error.code, error.detail)
             await turn.end(

@@ -65,15 +65,15 @@ class LiveTurn:
         """Whether the end of the turn is being stored."""
         self.has_received = False
         """Whether the provider has sent anything in this attempt."""
-        self.text_chars = 0
-        """Length of all received text."""
-        self.data_bytes = 0
-        """Size of all received files."""
         self._commits = commits
         self._prompt_reads = prompt_reads
         self._assembler = Assembler(
             is_code_offered=self.turn.code_execution, new_id=lambda: str(uuid.uuid4()), answer=answer
         )
+        self._text_chars = sum(len(part.long_text) for part in self.answer.parts)
+        """Length of all received text."""
+        self._data_bytes = sum(attachment.size_bytes for attachment in self.answer.attachments)
+        """Size of all received files."""
         self._changes: list[Change] = []
         """Changes that are not stored yet."""
         self._seq = seq
@@ -111,10 +111,10 @@ class LiveTurn:
         self._is_fast = parts > 1
 
     def _count(self, part: Part) -> None:
-        self.text_chars += len(part.long_text)
+        self._text_chars += len(part.long_text)
         if part.provider_data:
-            self.text_chars += len(str(part.provider_data))
-        self.data_bytes += len(getattr(part, "data", None) or b"")
+            self._text_chars += len(str(part.provider_data))
+        self._data_bytes += len(getattr(part, "data", None) or b"")
 
     def note(self, change: Change) -> None:
         """Apply a change that has no stream event."""
@@ -158,16 +158,21 @@ class LiveTurn:
         if self._changes:
             self._submit()
             await self._confirm()
-        if self.text_chars > settings.ANSWER_LIMIT_CHARS or self.data_bytes > settings.ANSWER_DATA_LIMIT_BYTES:
+        if self._text_chars > settings.ANSWER_LIMIT_CHARS or self._data_bytes > settings.ANSWER_DATA_LIMIT_BYTES:
             raise AnswerTooLong
 
     async def wait(self) -> None:
-        """Store that the turn waits for a person's decision, and give up its lease."""
+        """Store that the turn waits for a person's decision, and give up its lease.
+
+        If a user has asked to stop the turn just before that, end it instead.
+        """
         self.is_ending = True
         await self._confirm()
         self.turn.status = Turn.Status.WAITING
         self._submit(waits=True)
         await self._confirm()
+        if self.is_stopping:
+            await self.end(Turn.Status.STOPPED)
 
     async def end(
         self,

@@ -15,6 +15,9 @@ from django.db import connection
 from chat.models import Turn, TurnEvent
 from chat.parts import JSONObject
 
+ROWS_LIMIT = 200
+"""Rows of one statement. A statement of SQLite has at most 999 values in older versions."""
+
 _TURN_ID = Turn._meta.pk
 _DATA = TurnEvent._meta.get_field("data")
 
@@ -60,10 +63,6 @@ def insert_rows(rows: Sequence[LogRow]) -> None:
         places = ", ".join([f"({_places(4)})"] * (len(some) // 4))
         with connection.cursor() as cursor:
             cursor.execute(f"INSERT INTO chat_turnevent (turn_id, seq, name, data) VALUES {places}", some)
-
-
-ROWS_LIMIT = 200
-"""Rows of one statement. A statement of SQLite has at most 999 values in older versions."""
 
 
 def _places(number: int) -> str:

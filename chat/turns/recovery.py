@@ -65,15 +65,13 @@ def interrupt_expired(*, alive: Collection[uuid.UUID] = ()) -> list[uuid.UUID]:
 
 
 def delete_old_logs(*, older_than: timedelta = LOG_LIFETIME) -> int:
-    """Delete the logs of turns that ended long ago and whose parts are stored as rows; return the number of log
-    rows.
+    """Delete some log rows of turns that ended long ago and whose parts are stored as rows; return their number.
+
+    There may be more if the number is DELETED_AT_ONCE.
     """
     rows = TurnEvent.objects.filter(turn__ended_at__lt=Now() - older_than, turn__message__parts__isnull=False)
-    deleted = 0
-    # In several transactions, because live turns have to be stored in between.
-    while some := list(rows.values_list("pk", flat=True).distinct()[:DELETED_AT_ONCE]):
-        deleted += TurnEvent.objects.filter(pk__in=some).delete()[0]
-    return deleted
+    some = list(rows.values_list("pk", flat=True).distinct()[:DELETED_AT_ONCE])
+    return TurnEvent.objects.filter(pk__in=some).delete()[0]
 
 
 def _sweep_forever() -> None:
@@ -83,9 +81,9 @@ def _sweep_forever() -> None:
         try:
             close_old_connections()
             sweep()
-            if time.monotonic() > clean_at:
+            # After a full batch, the next one follows with the next sweep: interrupted turns must not wait for it.
+            if time.monotonic() > clean_at and delete_old_logs() < DELETED_AT_ONCE:
                 clean_at = time.monotonic() + LOG_CLEANING_INTERVAL_S
-                delete_old_logs()
         except Exception:
             logger.warning("interrupted turns could not be searched for", exc_info=True)
             connection.close()

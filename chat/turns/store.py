@@ -7,7 +7,7 @@ writes only for turns whose lease this process holds. All other functions run on
 from __future__ import annotations
 
 import uuid
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 
@@ -17,8 +17,8 @@ from django.db.models.expressions import CombinedExpression
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from attachments.store import create_attachment
-from chat.answers.changes import NewAttachment
+from attachments.store import NewAttachment, create_attachments
+from chat.answers.changes import AnswerAttachment
 from chat.answers.log import Row
 from chat.fragments import ConversationUsage
 from chat.models import Conversation, Turn, TurnEvent
@@ -42,7 +42,7 @@ class TurnChanges:
     owner_id: int
     first_seq: int
     rows: list[Row]
-    attachments: list[NewAttachment] = field(default_factory=list)
+    attachments: list[AnswerAttachment] = field(default_factory=list)
     has_first_part: bool = False
     """Whether these are the first parts of the answer."""
     ending: Ending | None = None
@@ -82,9 +82,10 @@ async def write(changes: Sequence[TurnChanges], *, lease_owner: str) -> list[Sto
     except IntegrityError:
         # `seq` is unique, so the log may have these rows already: the connection can break after a commit, before its
         # confirmation arrives.
-        if not await turn_store.run(_already_stored, changes):
+        stored = await turn_store.run(_already_stored, changes)
+        if not stored:
             raise
-        results = [TurnLost() for _ in changes]
+        return [stored.get(one.turn_id, TurnLost()) for one in changes]
     lost = [one for one, result in zip(changes, results, strict=True) if isinstance(result, TurnLost) and one.rows]
     if lost:
         stored = await turn_store.run(_already_stored, lost)
@@ -96,8 +97,8 @@ def _write(changes: Sequence[TurnChanges], *, lease_owner: str) -> list[Stored |
     with transaction.atomic():
         held = lock_held_turns([one.turn_id for one in changes], lease_owner)
         ours = [one for one in changes if one.turn_id in held]
-        for one in ours:
-            _store_attachments(one)
+        if new := list(_new_attachments(ours)):
+            create_attachments(new)
         insert_rows(
             [
                 LogRow(one.turn_id, one.first_seq + offset, name, data)
@@ -108,7 +109,8 @@ def _write(changes: Sequence[TurnChanges], *, lease_owner: str) -> list[Stored |
         for one in ours:
             if one.has_first_part:
                 Turn.objects.filter(pk=one.turn_id).update(first_part_at=timezone.now())
-            if one.waits:
+            # A turn that somebody has asked to stop keeps its lease, and is ended by its own process.
+            if one.waits and not held[one.turn_id]:
                 Turn.objects.filter(pk=one.turn_id).update(
                     status=Turn.Status.WAITING, lease_owner="", lease_expires_at=None
                 )
@@ -133,19 +135,20 @@ def _already_stored(changes: Sequence[TurnChanges]) -> dict[uuid.UUID, Stored]:
     }
 
 
-def _store_attachments(changes: TurnChanges) -> None:
-    for attachment in changes.attachments:
-        assert attachment.data is not None
-        create_attachment(
-            attachment_id=uuid.UUID(attachment.attachment_id),
-            owner_id=changes.owner_id,
-            data=attachment.data,
-            name=attachment.name,
-            mime_type=attachment.mime_type,
-            width=attachment.width,
-            height=attachment.height,
-            is_graph=attachment.is_graph,
-        )
+def _new_attachments(changes: Iterable[TurnChanges]) -> Iterator[NewAttachment]:
+    for one in changes:
+        for attachment in one.attachments:
+            assert attachment.data is not None
+            yield NewAttachment(
+                attachment_id=uuid.UUID(attachment.attachment_id),
+                owner_id=one.owner_id,
+                data=attachment.data,
+                name=attachment.name,
+                mime_type=attachment.mime_type,
+                width=attachment.width,
+                height=attachment.height,
+                is_graph=attachment.is_graph,
+            )
 
 
 def conversation_states(conversation_ids: Sequence[uuid.UUID]) -> dict[uuid.UUID, ConversationState]:

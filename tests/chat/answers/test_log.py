@@ -8,13 +8,13 @@ from typing import get_args
 import pytest
 
 from chat.answers.changes import (
+    AnswerAttachment,
     ApprovalRequested,
     AttachmentAdded,
     AttemptRestarted,
     CallDecided,
     Change,
     MessagesLeftOut,
-    NewAttachment,
     PartReplaced,
     PartStarted,
     Reported,
@@ -49,7 +49,7 @@ CHANGES: list[Change] = [
     PartStarted(1, Text("b"), attachment=3),
     TextAppended(1, "c"),
     PartReplaced(2, CodeExecutionResult(output="1", outcome="OUTCOME_OK", engine=Engine.SESSION, made_by="c")),
-    AttachmentAdded(NewAttachment(0, 1, "id", "graph-1.png", "image/png", 10, "ab", 8, 6, is_graph=True)),
+    AttachmentAdded(AnswerAttachment(0, 1, "id", "graph-1.png", "image/png", 10, "ab", 8, 6, is_graph=True)),
     *(Reported(report) for report in REPORTS),
     RoundStarted(1),
     ToolStarted("c"),
@@ -78,7 +78,7 @@ def test_rows_about_the_turn_change_no_part(name: str) -> None:
 
 
 def test_bytes_of_attachments_are_not_in_the_log() -> None:
-    attachment = NewAttachment(0, 0, "id", "a.png", "image/png", 1, "ab", 8, 6, is_graph=True, data=b"x")
+    attachment = AnswerAttachment(0, 0, "id", "a.png", "image/png", 1, "ab", 8, 6, is_graph=True, data=b"x")
     assert "data" not in to_row(AttachmentAdded(attachment))[1]
 
 

@@ -13,25 +13,29 @@ from channels.db import database_sync_to_async
 from channels.routing import URLRouter
 from channels.testing import WebsocketCommunicator
 from django.conf import settings
-from django.db import OperationalError, connection
+from django.db import IntegrityError, OperationalError, connection
 from django.test import AsyncClient
 from django.utils.safestring import SafeString
 from pytest_django import Settings
 
 from chat import consumers
-from chat.answers.changes import Change, PartStarted, TextAppended
-from chat.models import Conversation, Turn
+from chat.answers.changes import AnswerAttachment, Change, PartStarted, TextAppended
+from chat.models import Conversation, Turn, TurnEvent
 from chat.relay import broadcast, follower
+from chat.relay.group_commit import GroupCommit
 from chat.relay.live_message import LiveMessage
 from chat.routing import websocket_urlpatterns
 from chat.transcript.snapshot import Snapshot
 from chat.turns import recovery, runner, store
 from chat.turns.database_thread import turn_store
 from chat.turns.runner import Runner, start_turn, stop_turn
-from chat.turns.start import Start, create_turns
+from chat.turns.start import Start, create_turn, create_turns
 from chat.turns.start_plan import StartedTurn
-from tests.chat.running import WAIT_LIMIT_S, Tab, answered, asking, fresh_page, new_conversation
-from tests.waiting import wait_until_async
+from chat.turns.store import Stored, TurnChanges
+from tests.attachments.conftest import png
+from tests.chat.turn_driver import WAIT_LIMIT_S, Tab, ask_and_wait, fresh_page, make_question, new_conversation
+from tests.factories import make_attachment
+from tests.polling import wait_until_async
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -70,8 +74,8 @@ async def test_answer_that_cannot_be_rendered_does_not_stop_others(
         return update(self, changes)
 
     monkeypatch.setattr(LiveMessage, "update", fail_for_one)
-    await start_turn(asking(broken))
-    turn = await answered(healthy, "go")
+    await start_turn(make_question(broken))
+    turn = await ask_and_wait(healthy, "go")
     assert turn.status == "done"
     assert (await Turn.objects.aget(conversation=broken)).status == "done"
     assert 'data-status="done"' in await fresh_page(broken)
@@ -91,7 +95,7 @@ async def test_page_recovers_after_the_database_was_unavailable(
     monkeypatch.setattr(follower, "RETRY_PAUSE_S", 0.05)
     conversation = await new_conversation(model="scenario-text")
     socket = await open_socket(conversation)
-    await start_turn(asking(conversation))
+    await start_turn(make_question(conversation))
     await read_until(socket, 'data-role=\\"model\\" data-status=\\"done\\"')
     await socket.disconnect()
     await Runner.current().drain()
@@ -126,7 +130,7 @@ async def test_turn_runs_even_if_the_caller_is_cancelled_while_it_is_created(
 
     monkeypatch.setattr(runner, "create_turns", create_and_wait)
     conversation = await new_conversation(model="scenario-text")
-    caller = asyncio.create_task(start_turn(asking(conversation)))
+    caller = asyncio.create_task(start_turn(make_question(conversation)))
     await asyncio.to_thread(is_created.wait, WAIT_LIMIT_S)
     caller.cancel()
     await asyncio.gather(caller, return_exceptions=True)
@@ -159,7 +163,7 @@ async def test_turn_survives_an_outage_that_is_longer_than_its_lease(emulated: S
     conversation = await new_conversation(model="scenario-endless-50")
     tab = Tab(conversation.pk)
     with tab.following():
-        started = await start_turn(asking(conversation))
+        started = await start_turn(make_question(conversation))
         # The worst moment for a sweep of this very process: the lease has expired, but the turn is alive.
         await Turn.objects.filter(pk=started.turn.pk).aupdate(lease_expires_at=started.turn.created_at)
         assert await database_sync_to_async(recovery.sweep)() == 0
@@ -189,10 +193,34 @@ async def test_changes_whose_confirmation_was_lost_are_not_stored_twice(
     monkeypatch.setattr(store, "_write", write_and_fail)
     conversation = await new_conversation(model="scenario-code")
     tab = Tab(conversation.pk)
-    turn = await answered(conversation, "go", tab)
+    turn = await ask_and_wait(conversation, "go", tab)
     assert not unconfirmed
     assert turn.status == "done"
     assert tab.page.transcript == await fresh_page(conversation)
+
+
+async def test_graph_that_cannot_be_stored_fails_for_its_own_turn_alone(emulated: Settings) -> None:
+    conversations = [await new_conversation() for _ in range(2)]
+    broken, valid = [
+        TurnChanges(
+            turn_id=started.turn.pk,
+            conversation_id=started.turn.conversation_id,
+            message_id=started.turn.message_id,
+            owner_id=started.turn.conversation.owner_id,
+            first_seq=1,
+            rows=[("text", {"index": 0, "text": "a"})],
+        )
+        for one in conversations
+        for started in [await turn_store.run(create_turn, make_question(one), lease_owner="test")]
+    ]
+    stored = await database_sync_to_async(make_attachment)(conversations[0].owner)
+    data = png(1)
+    broken.attachments = [AnswerAttachment(0, 0, str(stored.pk), "a.png", "image/png", len(data), "", 8, 6, True, data)]
+    commits: GroupCommit[TurnChanges, Stored] = GroupCommit(lambda changes: store.write(changes, lease_owner="test"))
+    results = await asyncio.gather(commits.submit(broken), commits.submit(valid), return_exceptions=True)
+    assert isinstance(results[0], IntegrityError)
+    assert results[1] == Stored()
+    assert [row.turn_id async for row in TurnEvent.objects.all()] == [valid.turn_id]
 
 
 @pytest.mark.skipif(connection.vendor != "sqlite", reason="only SQLite can be told that its disk is full")
@@ -205,7 +233,7 @@ async def test_full_disk_delays_a_turn_and_loses_nothing(emulated: Settings, cap
     conversation = await new_conversation(model="scenario-endless-500")
     tab = Tab(conversation.pk)
     with tab.following():
-        await start_turn(asking(conversation))
+        await start_turn(make_question(conversation))
         try:
             await turn_store.run(limit_pages, 1)
             # After two failed attempts, everything that was being stored when the limit was set is stored.

@@ -17,7 +17,7 @@ from chat.sanitize import sanitize_event
 from chat.stream_events import PartReceived, Usage
 from chat.transcript.records import MessageRecord, path_records
 from chat.turns.retry import RETRIED_FINISHES
-from tests.chat.running import Tab, answered, fresh_page, new_conversation
+from tests.chat.turn_driver import Tab, ask_and_wait, fresh_page, new_conversation
 from tests.emulator_server import running_emulator
 from tests.recordings import Recording, recordings, write_recordings
 
@@ -48,7 +48,7 @@ async def test_recording_is_stored_exactly_and_a_reload_shows_the_same(
     conversation = await new_conversation(model=f"replay-{recorded.name}")
     tab = Tab(conversation.pk)
 
-    turn = await answered(conversation, "?", tab)
+    turn = await ask_and_wait(conversation, "?", tab)
 
     stored = await database_sync_to_async(stored_parts)(conversation)
     assert_ids_are_unique(stored)

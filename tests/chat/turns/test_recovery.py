@@ -13,7 +13,7 @@ from pytest_django import Settings
 from chat.models import Turn, TurnEvent
 from chat.turns import recovery
 from chat.turns.runner import Runner, start_turn, stop_turn
-from tests.chat.running import Tab, answered, asking, fresh_page, new_conversation
+from tests.chat.turn_driver import Tab, ask_and_wait, fresh_page, make_question, new_conversation
 from tests.factories import make_conversation, make_model_message
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -23,7 +23,7 @@ async def test_turn_that_lost_its_lease_stores_nothing_more(emulated: Settings) 
     conversation = await new_conversation(model="scenario-endless-50")
     tab = Tab(conversation.pk)
     with tab.following():
-        started = await start_turn(asking(conversation, "go"))
+        started = await start_turn(make_question(conversation, "go"))
         await tab.receive(3)
     # As after a long pause of this process: the lease has expired, and another process ends the turn.
     expired = timezone.now() - timedelta(seconds=1)
@@ -40,7 +40,7 @@ async def test_turn_that_lost_its_lease_stores_nothing_more(emulated: Settings) 
 
 async def test_sweep_leaves_live_turns_alone(emulated: Settings) -> None:
     conversation = await new_conversation(model="scenario-endless")
-    await start_turn(asking(conversation, "go"))
+    await start_turn(make_question(conversation, "go"))
     assert await database_sync_to_async(recovery.sweep)() == 0
     await stop_turn(conversation.pk)
     await Runner.current().drain()
@@ -66,7 +66,7 @@ def test_log_that_cannot_be_read_does_not_stop_the_recovery_of_others() -> None:
 
 async def test_old_logs_are_deleted_and_pages_stay_the_same(emulated: Settings) -> None:
     conversation = await new_conversation(model="scenario-code")
-    turn = await answered(conversation, "go")
+    turn = await ask_and_wait(conversation, "go")
     page = await fresh_page(conversation)
     delete_old_logs = database_sync_to_async(recovery.delete_old_logs)
     assert await delete_old_logs(older_than=timedelta(days=1)) == 0

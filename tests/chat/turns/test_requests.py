@@ -27,7 +27,16 @@ from chat.parts import ExecutableCode, FunctionCall, FunctionResponse, Text
 from chat.parts import Part as PartValue
 from chat.turns.runner import Runner, start_turn, stop_turn
 from tests.attachments.conftest import png
-from tests.chat.running import Tab, answered, asking, calls_since, finished, fresh_page, new_conversation, seen
+from tests.chat.turn_driver import (
+    Tab,
+    ask_and_wait,
+    calls_since,
+    count_calls,
+    fresh_page,
+    make_question,
+    new_conversation,
+    start_and_wait,
+)
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -64,10 +73,10 @@ async def replace_parts(turn: Turn, *parts: PartValue) -> None:
 async def two_turns(scenario: str, then: str = "", **chosen: str) -> Conversation:
     """Ask a scenario twice. `then`: the scenario that answers the second question."""
     conversation = await conversation_with(scenario, **chosen)
-    await answered(conversation, "first")
+    await ask_and_wait(conversation, "first")
     if then:
         await Conversation.objects.filter(pk=conversation.pk).aupdate(model=f"scenario-{then}")
-    await answered(conversation, "second")
+    await ask_and_wait(conversation, "second")
     return conversation
 
 
@@ -143,8 +152,8 @@ async def image_printed_by_code_is_restored_in_its_output(settings: Settings) ->
 async def typed_marker_stays_text(settings: Settings) -> Conversation:
     """It is never replaced by a graph."""
     conversation = await conversation_with("image")
-    await answered(conversation, "what is [GRAPH:0]?")
-    await answered(conversation, "and\n[GRAPH:1]\n?")
+    await ask_and_wait(conversation, "what is [GRAPH:0]?")
+    await ask_and_wait(conversation, "and\n[GRAPH:1]\n?")
     return conversation
 
 
@@ -164,14 +173,14 @@ async def code_without_result_before_text_is_sent_back(settings: Settings) -> Co
 async def code_of_a_stopped_turn_without_result_is_left_out(settings: Settings) -> Conversation:
     """The text before it is sent back."""
     conversation = await conversation_with("text")
-    first = await answered(conversation, "first")
+    first = await ask_and_wait(conversation, "first")
     await replace_parts(
         first,
         Text("Let me see."),
         ExecutableCode("1", "PYTHON"),
     )
     await Turn.objects.filter(pk=first.pk).aupdate(model="another")
-    await answered(conversation, "second")
+    await ask_and_wait(conversation, "second")
     return conversation
 
 
@@ -181,13 +190,13 @@ async def text_of_a_stopped_turn_is_sent_back(settings: Settings) -> Conversatio
     conversation = await conversation_with("stall")
     tab = Tab(conversation.pk)
     with tab.following():
-        await start_turn(asking(conversation, "first"))
+        await start_turn(make_question(conversation, "first"))
         # This is the last text that is received before the provider falls silent.
         await tab.receive_text("smooth lin")
         await stop_turn(conversation.pk)
         await Runner.current().drain()
     await Conversation.objects.filter(pk=conversation.pk).aupdate(model="scenario-text")
-    await answered(conversation, "second")
+    await ask_and_wait(conversation, "second")
     return conversation
 
 
@@ -201,7 +210,7 @@ async def function_call_without_response_becomes_a_note(settings: Settings) -> C
 async def answered_function_call_of_another_model_gets_the_stand_in_signature(settings: Settings) -> Conversation:
     """The response is in the user's content."""
     conversation = await conversation_with("text")
-    first = await answered(conversation, "first")
+    first = await ask_and_wait(conversation, "first")
 
     await Turn.objects.filter(pk=first.pk).aupdate(model="another")
     foreign = {"thought_signature": "Zm9yZWlnbg=="}
@@ -211,7 +220,7 @@ async def answered_function_call_of_another_model_gets_the_stand_in_signature(se
         FunctionResponse("python", {"output": "1"}, "c1"),
         Text("It is 1."),
     )
-    await answered(conversation, "second")
+    await ask_and_wait(conversation, "second")
     return conversation
 
 
@@ -224,7 +233,9 @@ async def ask_with_files(conversation: Conversation, text: str, *files: tuple[st
         )
         for name, kind, data in files
     ]
-    turn = await finished(start_turn(asking(conversation, text, attachment_ids=[file.pk for file in stored])))
+    turn = await start_and_wait(
+        start_turn(make_question(conversation, text, attachment_ids=[file.pk for file in stored]))
+    )
     assert turn.status == Turn.Status.DONE
 
 
@@ -244,7 +255,7 @@ async def file_is_sent_again_with_every_later_question(settings: Settings) -> Co
     """It stays with its question."""
     conversation = await conversation_with("text")
     await ask_with_files(conversation, "look", CSV)
-    await answered(conversation, "again")
+    await ask_and_wait(conversation, "again")
     return conversation
 
 
@@ -254,7 +265,7 @@ async def files_too_large_for_a_request_are_stored_by_the_provider(settings: Set
     settings.REQUEST_FILES_LIMIT_BYTES = 10
     conversation = await conversation_with("text")
     await ask_with_files(conversation, "look", ("long.csv", "text/csv", b"a,b\n1,2\n3,4\n"))
-    await answered(conversation, "again")
+    await ask_and_wait(conversation, "again")
     assert await ProviderFile.objects.acount() == 1
     return conversation
 
@@ -265,7 +276,7 @@ async def oldest_messages_of_a_long_conversation_are_left_out(settings: Settings
     await LanguageModel.objects.acreate(name="scenario-text", context_tokens=600)
     conversation = await conversation_with("text")
     for number in range(4):
-        turn = await answered(conversation, f"question {number} " + "word " * 100)
+        turn = await ask_and_wait(conversation, f"question {number} " + "word " * 100)
     assert turn.left_out == 4
     assert "oldest messages of this conversation were not sent" in await fresh_page(conversation)
     return conversation
@@ -279,7 +290,7 @@ async def settings_of_the_catalogue_are_sent(settings: Settings) -> Conversation
     )
     await Instruction.objects.acreate(pk=1, general="Be brief.", code_execution="Graphs show by themselves.")
     conversation = await conversation_with("text", system_instruction="Say moo.")
-    await answered(conversation, "first")
+    await ask_and_wait(conversation, "first")
     return conversation
 
 
@@ -290,7 +301,7 @@ async def test_request(name: str, emulated: Settings) -> None:
     if name != "settings_of_the_catalogue_are_sent":
         await Instruction.objects.acreate(pk=1)
     url = emulated.GOOGLE_GEMINI_BASE_URL
-    before = seen(url)
+    before = count_calls(url)
     await CASES[name](emulated)
     calls = calls_since(url, before)
     assert calls[-1]["state"] == ("refused" if name == "empty_answer_is_left_out" else "done")
@@ -337,7 +348,7 @@ async def test_stored_file_is_uploaded_again_before_it_expires(emulated: Setting
     stored = await ProviderFile.objects.aget()
     soon = timezone.now() + timedelta(minutes=30)
     await ProviderFile.objects.aupdate(expires_at=soon)
-    await answered(conversation, "again")
+    await ask_and_wait(conversation, "again")
     renewed = await ProviderFile.objects.aget()
     assert renewed.uri != stored.uri
     assert renewed.expires_at > soon
@@ -346,7 +357,7 @@ async def test_stored_file_is_uploaded_again_before_it_expires(emulated: Setting
 async def test_file_that_the_provider_lost_is_uploaded_again_once(emulated: Settings) -> None:
     emulated.REQUEST_FILES_LIMIT_BYTES = 10
     conversation = await conversation_with("file-refused-once")
-    before = seen(emulated.GOOGLE_GEMINI_BASE_URL)
+    before = count_calls(emulated.GOOGLE_GEMINI_BASE_URL)
     await ask_with_files(conversation, "look", ("long.csv", "text/csv", b"a,b\n1,2\n3,4\n"))
     refused, taken = calls_since(emulated.GOOGLE_GEMINI_BASE_URL, before)
     assert (refused["state"], taken["state"]) == ("refused", "done")

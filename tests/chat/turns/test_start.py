@@ -16,7 +16,7 @@ from chat.models import Conversation, LanguageModel, Message, Turn
 from chat.turns.start import Ask, Continue, Edit, Regenerate, Start, create_turn, create_turns
 from chat.turns.start_plan import StartedTurn
 from chat.turns.start_rules import StartRefused
-from tests.chat.running import asking
+from tests.chat.turn_driver import make_question
 from tests.factories import make_attachment, make_conversation, make_model_message, make_user
 
 pytestmark = pytest.mark.django_db
@@ -51,12 +51,12 @@ def recorded_queries() -> Iterator[list[tuple[str, Any]]]:
 def test_user_cannot_have_more_live_turns_than_the_limit(settings: Settings) -> None:
     settings.LIVE_TURNS_LIMIT = 2
     ada, ben = make_user(), make_user()
-    first, _ = (create_turn(asking(make_conversation(ada)), lease_owner="test") for _ in range(2))
+    first, _ = (create_turn(make_question(make_conversation(ada)), lease_owner="test") for _ in range(2))
     with pytest.raises(StartRefused, match="2 answers are being written for you already"):
-        create_turn(asking(make_conversation(ada)), lease_owner="test")
-    create_turn(asking(make_conversation(ben)), lease_owner="test")
+        create_turn(make_question(make_conversation(ada)), lease_owner="test")
+    create_turn(make_question(make_conversation(ben)), lease_owner="test")
     Turn.objects.filter(pk=first.turn.pk).update(status=Turn.Status.DONE)
-    create_turn(asking(make_conversation(ada)), lease_owner="test")
+    create_turn(make_question(make_conversation(ada)), lease_owner="test")
 
 
 def test_only_the_owner_can_start_turns() -> None:
@@ -83,11 +83,13 @@ def test_only_the_owner_can_start_turns() -> None:
 def test_deactivated_owner_cannot_start_turns() -> None:
     conversation = make_conversation()
     conversation.owner.is_active = False
-    assert isinstance(start_together(asking(conversation))[0], NotFound)
+    assert isinstance(start_together(make_question(conversation))[0], NotFound)
 
 
 def test_attachment_of_another_user_is_not_found() -> None:
-    [outcome] = start_together(asking(make_conversation(), attachment_ids=[make_attachment(make_user(), data=b"x").pk]))
+    [outcome] = start_together(
+        make_question(make_conversation(), attachment_ids=[make_attachment(make_user(), data=b"x").pk])
+    )
     assert isinstance(outcome, NotFound)
     assert not Turn.objects.exists()
 
@@ -101,7 +103,7 @@ def test_turns_of_a_batch_start_as_each_would_alone() -> None:
         make_model_message(conversation)
     texts = [f"question {number}" for number in range(11)]
     outcomes = start_together(
-        *(asking(one, text, client_id=text) for one, text in zip(conversations, texts, strict=True))
+        *(make_question(one, text, client_id=text) for one, text in zip(conversations, texts, strict=True))
     )
     for conversation, text, outcome in zip(conversations, texts, outcomes, strict=True):
         assert isinstance(outcome, StartedTurn)
@@ -124,16 +126,16 @@ def test_refused_start_does_not_affect_the_others_of_its_batch(settings: Setting
     settings.LIVE_TURNS_LIMIT = 3
     ada, eve = make_user(), make_user()
     mine = [make_conversation(ada) for _ in range(4)]
-    create_turn(asking(mine[0]), lease_owner="test")
+    create_turn(make_question(mine[0]), lease_owner="test")
     outcomes = start_together(
-        asking(mine[0]),
+        make_question(mine[0]),
         Ask(eve, mine[1].pk, "not mine"),
-        asking(mine[1], "one"),
-        asking(mine[1], "another at once"),
+        make_question(mine[1], "one"),
+        make_question(mine[1], "another at once"),
         Regenerate(ada, mine[2].pk),
-        asking(mine[2], "two"),
-        asking(mine[3], "three is too many"),
-        asking(make_conversation(eve), "hers"),
+        make_question(mine[2], "two"),
+        make_question(mine[3], "three is too many"),
+        make_question(make_conversation(eve), "hers"),
     )
     assert [is_new(outcome) for outcome in outcomes] == [False, False, True, False, False, True, False, True]
     refusals = [str(outcome) for outcome in outcomes if isinstance(outcome, StartRefused)]
@@ -151,17 +153,19 @@ def test_model_of_a_service_that_is_not_set_up_is_refused() -> None:
     LanguageModel.objects.create(name="far-away", provider="gemini", endpoint="elsewhere")
     conversation = make_conversation(make_user())
     with pytest.raises(StartRefused, match="is not set up here"):
-        create_turn(asking(conversation, model="far-away"), lease_owner="test")
+        create_turn(make_question(conversation, model="far-away"), lease_owner="test")
     assert not Turn.objects.exists()
 
 
 def test_repeated_client_id_starts_one_turn() -> None:
     conversation, other = make_conversation(), make_conversation()
     first, again, elsewhere = start_together(
-        asking(conversation, client_id="a"), asking(conversation, client_id="a"), asking(other, client_id="a")
+        make_question(conversation, client_id="a"),
+        make_question(conversation, client_id="a"),
+        make_question(other, client_id="a"),
     )
     assert [is_new(one) for one in (first, again, elsewhere)] == [True, False, True]
-    [later] = start_together(asking(conversation, client_id="a"))
+    [later] = start_together(make_question(conversation, client_id="a"))
     assert isinstance(first, StartedTurn)
     assert isinstance(again, StartedTurn)
     assert isinstance(later, StartedTurn)
@@ -176,7 +180,7 @@ def test_defect_in_one_start_does_not_affect_the_others(monkeypatch: pytest.Monk
     monkeypatch.setattr(Continue, "plan_new", broken)
     conversation = make_conversation()
     a, defect, b = start_together(
-        asking(make_conversation()), Continue(conversation.owner, conversation.pk), asking(conversation)
+        make_question(make_conversation()), Continue(conversation.owner, conversation.pk), make_question(conversation)
     )
     assert isinstance(defect, ZeroDivisionError)
     assert is_new(a)
@@ -190,7 +194,7 @@ def test_number_of_queries_does_not_depend_on_the_size_of_the_batch(settings: Se
     def count_queries(size: int) -> int:
         conversations = [make_conversation() for _ in range(size)]
         with recorded_queries() as queries:
-            start_together(*(asking(one, client_id="a") for one in conversations))
+            start_together(*(make_question(one, client_id="a") for one in conversations))
         return len([sql for sql, _ in queries if not sql.startswith("UPDATE")])
 
     # Each conversation has an UPDATE of its own.
@@ -200,7 +204,7 @@ def test_number_of_queries_does_not_depend_on_the_size_of_the_batch(settings: Se
 @pytest.mark.skipif(connection.vendor != "sqlite", reason="PostgreSQL chooses by what its tables hold")
 def test_queries_use_indexes() -> None:
     with recorded_queries() as queries:
-        start_together(*(asking(make_conversation(), client_id="a") for _ in range(3)))
+        start_together(*(make_question(make_conversation(), client_id="a") for _ in range(3)))
     plans = {}
     for sql, parameters in queries:
         if sql.startswith("SELECT"):

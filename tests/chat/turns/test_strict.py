@@ -15,7 +15,15 @@ from chat.models import Conversation, Turn
 from chat.turns.retry import RETRIED_FINISHES
 from chat.turns.runner import start_turn
 from chat.turns.start import Continue, Regenerate
-from tests.chat.running import Tab, answered, calls_since, finished, fresh_page, new_conversation, seen
+from tests.chat.turn_driver import (
+    Tab,
+    ask_and_wait,
+    calls_since,
+    count_calls,
+    fresh_page,
+    new_conversation,
+    start_and_wait,
+)
 from tests.emulator_server import running_emulator
 from tests.recordings import Recording, recordings, write_recordings
 
@@ -42,14 +50,14 @@ def strict(emulated: Settings, strict_url: str) -> Settings:
 @each_recording
 async def test_next_turns_after_a_recording_are_accepted(recorded: Recording, strict: Settings) -> None:
     url = strict.GOOGLE_GEMINI_BASE_URL
-    before = seen(url)
+    before = count_calls(url)
     model = f"replay-{recorded.name}"
     conversation = await new_conversation(model=model)
     tab = Tab(conversation.pk)
-    turns = [await answered(conversation, text, tab) for text in ("first", "second")]
+    turns = [await ask_and_wait(conversation, text, tab) for text in ("first", "second")]
     # Another model is sent the same history, without what only the first one can read.
     await Conversation.objects.filter(pk=conversation.pk).aupdate(model="scenario-code")
-    turns.append(await answered(conversation, "third", tab))
+    turns.append(await ask_and_wait(conversation, "third", tab))
 
     calls = calls_since(url, before)
     own = [call for call in calls if call["model"] == model]
@@ -72,10 +80,10 @@ def has_signature(call: dict[str, Any]) -> bool:
     "scenario", ["code", "code-two-rounds", "image", "thoughts", "text", "code-failed", "unknown-part"]
 )
 async def test_next_turns_after_a_scenario_are_accepted(scenario: str, strict: Settings) -> None:
-    before = seen(strict.GOOGLE_GEMINI_BASE_URL)
+    before = count_calls(strict.GOOGLE_GEMINI_BASE_URL)
     conversation = await new_conversation(model=f"scenario-{scenario}")
     for text in ("first", "second", "third"):
-        turn = await answered(conversation, text)
+        turn = await ask_and_wait(conversation, text)
         assert turn.status == Turn.Status.DONE
     assert {call["state"] for call in calls_since(strict.GOOGLE_GEMINI_BASE_URL, before)} == {"done"}
 
@@ -83,10 +91,10 @@ async def test_next_turns_after_a_scenario_are_accepted(scenario: str, strict: S
 async def test_answer_that_was_cut_is_continued(strict: Settings) -> None:
     for scenario in ("cut", "without-finish", "max-tokens"):
         conversation = await new_conversation(model=f"scenario-{scenario}")
-        await answered(conversation, "first")
-        before = seen(strict.GOOGLE_GEMINI_BASE_URL)
+        await ask_and_wait(conversation, "first")
+        before = count_calls(strict.GOOGLE_GEMINI_BASE_URL)
         await Conversation.objects.filter(pk=conversation.pk).aupdate(model="scenario-text")
-        turn = await finished(start_turn(Continue(conversation.owner, conversation.pk)))
+        turn = await start_and_wait(start_turn(Continue(conversation.owner, conversation.pk)))
         assert turn.status == Turn.Status.DONE, scenario
         [call] = calls_since(strict.GOOGLE_GEMINI_BASE_URL, before)
         assert call["request"]["contents"][-1]["parts"] == [{"text": "Continue."}]
@@ -95,10 +103,10 @@ async def test_answer_that_was_cut_is_continued(strict: Settings) -> None:
 async def test_answer_is_continued_without_tools_after_too_many_tool_calls(strict: Settings) -> None:
     conversation = await new_conversation(model="scenario-too-many-tool-calls", code_execution="on")
     tab = Tab(conversation.pk)
-    first = await answered(conversation, "first", tab)
+    first = await ask_and_wait(conversation, "first", tab)
     assert (first.finish_reason, first.code_execution) == ("TOO_MANY_TOOL_CALLS", True)
-    before = seen(strict.GOOGLE_GEMINI_BASE_URL)
-    second = await finished(start_turn(Continue(conversation.owner, conversation.pk, without_tools=True)))
+    before = count_calls(strict.GOOGLE_GEMINI_BASE_URL)
+    second = await start_and_wait(start_turn(Continue(conversation.owner, conversation.pk, without_tools=True)))
     assert (second.status, second.finish_reason, second.code_execution) == (Turn.Status.DONE, "STOP", False)
     [call] = calls_since(strict.GOOGLE_GEMINI_BASE_URL, before)
     assert "tools" not in call["request"]
@@ -106,10 +114,10 @@ async def test_answer_is_continued_without_tools_after_too_many_tool_calls(stric
 
 async def test_signatures_that_the_api_calls_corrupted_are_left_out_of_the_next_attempt(strict: Settings) -> None:
     conversation = await new_conversation(model="scenario-corrupted-signature-once")
-    first = await answered(conversation, "first")
+    first = await ask_and_wait(conversation, "first")
     assert first.status == Turn.Status.DONE
-    before = seen(strict.GOOGLE_GEMINI_BASE_URL)
-    second = await answered(conversation, "second")
+    before = count_calls(strict.GOOGLE_GEMINI_BASE_URL)
+    second = await ask_and_wait(conversation, "second")
     assert second.status == Turn.Status.DONE
     refused, accepted = calls_since(strict.GOOGLE_GEMINI_BASE_URL, before)
     assert (refused["state"], has_signature(refused)) == ("refused", True)
@@ -118,9 +126,9 @@ async def test_signatures_that_the_api_calls_corrupted_are_left_out_of_the_next_
 
 async def test_graphs_that_the_api_refuses_are_left_out_of_the_next_attempt(strict: Settings) -> None:
     conversation = await new_conversation(model="scenario-images-refused")
-    await answered(conversation, "first")
-    before = seen(strict.GOOGLE_GEMINI_BASE_URL)
-    second = await answered(conversation, "second")
+    await ask_and_wait(conversation, "first")
+    before = count_calls(strict.GOOGLE_GEMINI_BASE_URL)
+    second = await ask_and_wait(conversation, "second")
     assert second.status == Turn.Status.DONE
     refused, accepted = calls_since(strict.GOOGLE_GEMINI_BASE_URL, before)
     assert has_image(refused)
@@ -129,15 +137,15 @@ async def test_graphs_that_the_api_refuses_are_left_out_of_the_next_attempt(stri
 
 async def test_older_half_of_a_conversation_that_is_too_long_is_left_out(strict: Settings) -> None:
     conversation = await new_conversation(model="scenario-context-limit-700")
-    turns = [await answered(conversation, f"question {number}") for number in range(2)]
+    turns = [await ask_and_wait(conversation, f"question {number}") for number in range(2)]
     assert [turn.left_out for turn in turns] == [0, 0]
-    before = seen(strict.GOOGLE_GEMINI_BASE_URL)
+    before = count_calls(strict.GOOGLE_GEMINI_BASE_URL)
     tab = Tab(conversation.pk)
-    turn = await answered(conversation, "x" * 300)
+    turn = await ask_and_wait(conversation, "x" * 300)
     assert (turn.status, turn.left_out) == (Turn.Status.DONE, 4)
     assert [call["state"] for call in calls_since(strict.GOOGLE_GEMINI_BASE_URL, before)] == ["refused", "done"]
     assert "The 4 oldest messages of this conversation were not sent" in await fresh_page(conversation)
-    turn = await answered(conversation, "y" * 1600, tab)
+    turn = await ask_and_wait(conversation, "y" * 1600, tab)
     assert (turn.status, turn.error_code) == (Turn.Status.FAILED, "context_too_long")
 
 
@@ -149,9 +157,9 @@ def has_image(call: dict[str, Any]) -> bool:
 async def test_regenerated_answer_is_requested_without_the_old_one(strict: Settings) -> None:
     conversation = await new_conversation(model="scenario-code")
     tab = Tab(conversation.pk)
-    first = await answered(conversation, "first", tab)
-    before = seen(strict.GOOGLE_GEMINI_BASE_URL)
-    second = await finished(start_turn(Regenerate(conversation.owner, conversation.pk)))
+    first = await ask_and_wait(conversation, "first", tab)
+    before = count_calls(strict.GOOGLE_GEMINI_BASE_URL)
+    second = await start_and_wait(start_turn(Regenerate(conversation.owner, conversation.pk)))
     assert second.status == Turn.Status.DONE
     assert second.user_message_id == first.user_message_id
     [call] = calls_since(strict.GOOGLE_GEMINI_BASE_URL, before)

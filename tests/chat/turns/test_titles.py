@@ -14,7 +14,7 @@ from chat.transcript.usage import conversation_usage
 from chat.turns import titles
 from chat.turns.start import title_of
 from chat.turns.titles import TitleResult, tidy
-from tests.chat.running import Tab, answered, calls_since, new_conversation, seen
+from tests.chat.turn_driver import Tab, ask_and_wait, calls_since, count_calls, new_conversation
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -36,7 +36,7 @@ async def test_title_of_first_words_is_replaced_by_a_models_title(namer: None) -
     conversation = await new_conversation(model="scenario-code")
     tab = Tab(conversation.pk)
     with tab.following():
-        await answered(conversation, QUESTION)
+        await ask_and_wait(conversation, QUESTION)
     await conversation.arefresh_from_db()
     assert conversation.title == "Plot the monthly rainfall of"
     assert conversation.title_source == "model"
@@ -48,16 +48,16 @@ async def test_title_of_first_words_is_replaced_by_a_models_title(namer: None) -
 async def test_title_of_the_user_is_not_replaced(namer: None) -> None:
     conversation = await new_conversation(model="scenario-code")
     await Conversation.objects.filter(pk=conversation.pk).aupdate(title="Mine", title_source="user")
-    await answered(conversation, QUESTION)
+    await ask_and_wait(conversation, QUESTION)
     await conversation.arefresh_from_db()
     assert conversation.title == "Mine"
 
 
 async def test_only_the_first_answer_names_the_conversation(namer: None, emulated: Settings) -> None:
     conversation = await new_conversation(model="scenario-code")
-    await answered(conversation, QUESTION)
-    before = seen(emulated.GOOGLE_GEMINI_BASE_URL)
-    await answered(conversation, "another thing entirely")
+    await ask_and_wait(conversation, QUESTION)
+    before = count_calls(emulated.GOOGLE_GEMINI_BASE_URL)
+    await ask_and_wait(conversation, "another thing entirely")
     assert len(calls_since(emulated.GOOGLE_GEMINI_BASE_URL, before)) == 1
     await conversation.arefresh_from_db()
     assert conversation.title == "Plot the monthly rainfall of"
@@ -66,7 +66,7 @@ async def test_only_the_first_answer_names_the_conversation(namer: None, emulate
 async def test_cost_of_a_title_is_counted(namer: None, emulated: Settings) -> None:
     await LanguageModel.objects.aupdate(input_price=1_000, output_price=1_000)
     conversation = await new_conversation(model="scenario-code")
-    turn = await answered(conversation, QUESTION)
+    turn = await ask_and_wait(conversation, QUESTION)
     await conversation.arefresh_from_db()
     assert turn.cost
     assert conversation.side_tokens
@@ -79,11 +79,11 @@ async def test_cost_of_a_title_is_counted(namer: None, emulated: Settings) -> No
 async def test_conversation_whose_first_answer_failed_is_named_after_a_later_one(namer: None) -> None:
     await LanguageModel.objects.acreate(name="scenario-bad-request")
     conversation = await new_conversation(model="scenario-bad-request")
-    await answered(conversation, QUESTION)
+    await ask_and_wait(conversation, QUESTION)
     await conversation.arefresh_from_db()
     assert conversation.title_source == "words"
     await Conversation.objects.filter(pk=conversation.pk).aupdate(model="scenario-code")
-    await answered(await Conversation.objects.select_related("owner").aget(pk=conversation.pk), "again")
+    await ask_and_wait(await Conversation.objects.select_related("owner").aget(pk=conversation.pk), "again")
     await conversation.arefresh_from_db()
     assert conversation.title_source == "model"
 
@@ -91,7 +91,7 @@ async def test_conversation_whose_first_answer_failed_is_named_after_a_later_one
 async def test_model_for_titles_that_no_longer_exists_is_marked(namer: None) -> None:
     await LanguageModel.objects.acreate(name="scenario-not-found")
     conversation = await new_conversation(model="scenario-not-found")
-    await answered(conversation, QUESTION)
+    await ask_and_wait(conversation, QUESTION)
     setup = Setup("gemini", "scenario-text", label="")
     result = TitleResult(is_model_missing=True)
     assert await database_sync_to_async(titles.save_title)(conversation.pk, result, setup) is None
@@ -104,7 +104,7 @@ async def test_first_words_stay_if_the_model_does_not_answer_in_time(
 ) -> None:
     monkeypatch.setattr(titles, "TITLE_LIMIT_S", 0.0)
     conversation = await new_conversation(model="scenario-code")
-    await answered(conversation, QUESTION)
+    await ask_and_wait(conversation, QUESTION)
     await conversation.arefresh_from_db()
     assert conversation.title_source == "words"
     assert conversation.title.startswith("Plot the monthly rainfall of Hamburg")
@@ -113,7 +113,7 @@ async def test_first_words_stay_if_the_model_does_not_answer_in_time(
 async def test_first_words_stay_if_no_model_makes_titles(namer: None) -> None:
     await LanguageModel.objects.aupdate(makes_titles=False)
     conversation = await new_conversation(model="scenario-code")
-    await answered(conversation, "Short")
+    await ask_and_wait(conversation, "Short")
     await conversation.arefresh_from_db()
     assert (conversation.title, conversation.title_source) == ("Short", "words")
 
@@ -121,7 +121,7 @@ async def test_first_words_stay_if_no_model_makes_titles(namer: None) -> None:
 async def test_demo_model_makes_no_titles(namer: None, emulated: Settings) -> None:
     emulated.GEMINI_EMULATED = True
     conversation = await new_conversation(model="scenario-code")
-    await answered(conversation, QUESTION)
+    await ask_and_wait(conversation, QUESTION)
     await conversation.arefresh_from_db()
     assert (conversation.title, conversation.title_source) == (FIRST_WORDS, "words")
 

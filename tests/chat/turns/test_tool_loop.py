@@ -19,14 +19,23 @@ from chat.parts import CodeExecutionResult, ExecutableCode, FunctionCall, Functi
 from chat.relay import broadcast
 from chat.relay.frames import Frame
 from chat.stream_events import Finish
-from chat.turns import recovery, runner, tool_loop
+from chat.turns import recovery, runner, store, tool_loop
 from chat.turns.runner import Runner, start_turn, stop_turn
 from chat.turns.start import Continue
 from chat.turns.start_rules import StartRefused
-from tests.chat.running import Tab, answered, asking, calls_since, finished, fresh_page, new_conversation, seen
 from tests.chat.tools import recording_tools
 from tests.chat.tools.recording_tools import RecordingTools
-from tests.waiting import wait_until_async, wait_until_awaited
+from tests.chat.turn_driver import (
+    Tab,
+    ask_and_wait,
+    calls_since,
+    count_calls,
+    fresh_page,
+    make_question,
+    new_conversation,
+    start_and_wait,
+)
+from tests.polling import wait_until_async, wait_until_awaited
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -55,10 +64,10 @@ async def test_function_is_run_and_its_result_is_sent_in_the_next_round(
     emulated: Settings, use_tools: UseTools
 ) -> None:
     tools = use_tools("echo")
-    before = seen(emulated.GOOGLE_GEMINI_BASE_URL)
+    before = count_calls(emulated.GOOGLE_GEMINI_BASE_URL)
     conversation = await new_conversation(model="scenario-function-call", code_execution="off")
     tab = Tab(conversation.pk)
-    turn = await answered(conversation, "go", tab)
+    turn = await ask_and_wait(conversation, "go", tab)
     assert turn.status == "done"
     [call] = tools.calls
     assert (call.name, call.arguments) == ("echo", {"value": 1})
@@ -73,7 +82,7 @@ async def test_function_is_run_and_its_result_is_sent_in_the_next_round(
 
 async def test_rounds_are_stored_and_their_usage_is_summed(emulated: Settings, use_tools: UseTools) -> None:
     use_tools("echo")
-    turn = await answered(await new_conversation(model="scenario-function-call"), "go")
+    turn = await ask_and_wait(await new_conversation(model="scenario-function-call"), "go")
     rounds = [one async for one in Round.objects.filter(turn=turn)]
     assert [one.index for one in rounds] == [0, 1] == list(range(turn.round_count))
     assert turn.usage["total"] == sum(one.usage["total"] for one in rounds)
@@ -86,9 +95,9 @@ async def test_rounds_are_stored_and_their_usage_is_summed(emulated: Settings, u
 async def test_next_turn_sends_the_rounds_in_order(emulated: Settings, use_tools: UseTools) -> None:
     use_tools("echo")
     conversation = await new_conversation(model="scenario-function-call", code_execution="off")
-    await answered(conversation, "first")
-    before = seen(emulated.GOOGLE_GEMINI_BASE_URL)
-    await answered(conversation, "second")
+    await ask_and_wait(conversation, "first")
+    before = count_calls(emulated.GOOGLE_GEMINI_BASE_URL)
+    await ask_and_wait(conversation, "second")
     request = calls_since(emulated.GOOGLE_GEMINI_BASE_URL, before)[0]["request"]
     kinds = [(content["role"], [_wire_kind(part) for part in content["parts"]]) for content in request["contents"]]
     assert kinds == [
@@ -106,10 +115,10 @@ def _wire_kind(part: dict[str, Any]) -> str:
 
 async def test_calls_of_one_answer_are_run_one_after_the_other(emulated: Settings, use_tools: UseTools) -> None:
     tools = use_tools("echo", "run")
-    before = seen(emulated.GOOGLE_GEMINI_BASE_URL)
+    before = count_calls(emulated.GOOGLE_GEMINI_BASE_URL)
     conversation = await new_conversation(model="scenario-function-calls-2", code_execution="off")
     tab = Tab(conversation.pk)
-    turn = await answered(conversation, "go", tab)
+    turn = await ask_and_wait(conversation, "go", tab)
     assert turn.status == "done"
     assert [call.name for call in tools.calls] == ["echo", "run"]
     assert tools.ended == [call.call_id for call in tools.calls]
@@ -122,7 +131,7 @@ async def test_output_of_a_function_is_shown_while_it_runs(emulated: Settings, u
     tools = use_tools("run")
     conversation = await new_conversation(model="scenario-function-call", code_execution="off")
     tab = Tab(conversation.pk)
-    turn = await answered(conversation, "go", tab)
+    turn = await ask_and_wait(conversation, "go", tab)
     [call] = tools.calls
     made = [part for part in await parts_of(turn) if part.made_by == call.call_id]
     assert [type(part) for part in made] == [ExecutableCode, CodeExecutionResult, FunctionResponse]
@@ -134,8 +143,8 @@ async def test_output_of_a_function_is_shown_while_it_runs(emulated: Settings, u
 
 
 async def _next_request(emulated: Settings, conversation: Conversation) -> dict[str, Any]:
-    before = seen(emulated.GOOGLE_GEMINI_BASE_URL)
-    await answered(conversation, "next")
+    before = count_calls(emulated.GOOGLE_GEMINI_BASE_URL)
+    await ask_and_wait(conversation, "next")
     return calls_since(emulated.GOOGLE_GEMINI_BASE_URL, before)[0]
 
 
@@ -153,9 +162,9 @@ async def test_error_is_sent_to_the_model_as_the_result(
     emulated: Settings, use_tools: UseTools, scenario: str, name: str, sentence: str
 ) -> None:
     tools = use_tools(name)
-    before = seen(emulated.GOOGLE_GEMINI_BASE_URL)
+    before = count_calls(emulated.GOOGLE_GEMINI_BASE_URL)
     conversation = await new_conversation(model=f"scenario-{scenario}", code_execution="off")
-    turn = await answered(conversation, "go")
+    turn = await ask_and_wait(conversation, "go")
     assert turn.status == "done"
     assert len(tools.calls) == (0 if sentence in (tool_loop.NOT_JSON, tool_loop.UNKNOWN.format(names="echo")) else 1)
     [response] = [part for part in await parts_of(turn) if isinstance(part, FunctionResponse)]
@@ -170,7 +179,7 @@ async def test_turn_can_be_stopped_while_a_function_runs(emulated: Settings, use
     conversation = await new_conversation(model="scenario-function-call", code_execution="off")
     tab = Tab(conversation.pk)
     with tab.following():
-        await start_turn(asking(conversation))
+        await start_turn(make_question(conversation))
         await tools.is_running.wait()
         await stop_turn(conversation.pk)
         await Runner.current().drain()
@@ -189,7 +198,7 @@ async def test_turn_can_be_stopped_while_a_function_runs(emulated: Settings, use
 async def test_output_of_a_function_is_limited(emulated: Settings, use_tools: UseTools) -> None:
     emulated.ANSWER_LIMIT_CHARS = 1_000
     tools = use_tools("flood")
-    turn = await answered(await new_conversation(model="scenario-function-call", code_execution="off"), "go")
+    turn = await ask_and_wait(await new_conversation(model="scenario-function-call", code_execution="off"), "go")
     assert (turn.status, turn.error_code) == ("failed", "limit")
     assert tools.ended == [tools.calls[0].call_id]
 
@@ -198,7 +207,7 @@ async def test_turn_ends_at_the_limit_of_rounds(emulated: Settings, use_tools: U
     emulated.ROUNDS_LIMIT = 3
     tools = use_tools("echo")
     conversation = await new_conversation(model="scenario-function-forever", code_execution="off")
-    turn = await answered(conversation, "go")
+    turn = await ask_and_wait(conversation, "go")
     assert (turn.status, turn.finish, turn.finish_reason) == ("done", Finish.ROUND_LIMIT, "STOP")
     assert len(tools.calls) == turn.round_count == 3
     page = await fresh_page(conversation)
@@ -208,7 +217,7 @@ async def test_turn_ends_at_the_limit_of_rounds(emulated: Settings, use_tools: U
 async def test_functions_are_not_run_if_they_were_not_declared(emulated: Settings, use_tools: UseTools) -> None:
     tools = use_tools("get_weather")
     emulated.TOOL_SETS = []
-    turn = await answered(await new_conversation(model="scenario-undeclared-function-calls"), "go")
+    turn = await ask_and_wait(await new_conversation(model="scenario-undeclared-function-calls"), "go")
     assert turn.status == "done"
     assert not tools.calls
 
@@ -217,8 +226,8 @@ async def test_state_of_the_tools_is_in_the_system_instruction_of_each_round(
     emulated: Settings, use_tools: UseTools
 ) -> None:
     use_tools("echo", state_text="The session holds the variable x.")
-    before = seen(emulated.GOOGLE_GEMINI_BASE_URL)
-    await answered(await new_conversation(model="scenario-function-call"), "go")
+    before = count_calls(emulated.GOOGLE_GEMINI_BASE_URL)
+    await ask_and_wait(await new_conversation(model="scenario-function-call"), "go")
     for call in calls_since(emulated.GOOGLE_GEMINI_BASE_URL, before):
         assert call["request"]["systemInstruction"]["parts"][0]["text"].endswith("The session holds the variable x.")
 
@@ -239,7 +248,7 @@ class FrameRecorder:
 
 async def wait_for_approval(conversation: Conversation) -> Turn:
     """Ask, and return the turn once it waits for a decision."""
-    turn = await answered(conversation, "go")
+    turn = await ask_and_wait(conversation, "go")
     assert turn.status == "waiting"
     return turn
 
@@ -264,7 +273,7 @@ async def test_turn_that_waits_is_at_rest(waiting: tuple[Conversation, Turn, Rec
     assert not Runner.current().live_turns()
     assert await database_sync_to_async(recovery.interrupt_expired)() == []
     with pytest.raises(StartRefused):
-        await start_turn(asking(conversation, "another"))
+        await start_turn(make_question(conversation, "another"))
     assert 'data-status="waiting"' in await fresh_page(conversation)
 
 
@@ -273,7 +282,7 @@ async def test_decision_lets_the_turn_go_on(
     waiting: tuple[Conversation, Turn, RecordingTools], emulated: Settings, is_approved: bool
 ) -> None:
     conversation, turn, tools = waiting
-    before = seen(emulated.GOOGLE_GEMINI_BASE_URL)
+    before = count_calls(emulated.GOOGLE_GEMINI_BASE_URL)
     assert not await runner.decide(turn.pk, "another call", is_approved=True)
     assert await runner.decide(turn.pk, await awaited_call(turn), is_approved=is_approved)
     assert not await runner.decide(turn.pk, await awaited_call(turn), is_approved=is_approved)
@@ -325,12 +334,30 @@ async def test_turn_can_be_stopped_while_it_waits(waiting: tuple[Conversation, T
     assert not await runner.decide(turn.pk, await awaited_call(turn), is_approved=True)
 
 
+async def test_turn_that_is_stopped_just_before_it_waits_ends(
+    emulated: Settings, use_tools: UseTools, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tools = use_tools("echo", approved_names=["echo"])
+    conversation = await new_conversation(model="scenario-function-call", code_execution="off")
+
+    async def request_stop() -> None:
+        await database_sync_to_async(store.request_stop)(conversation.pk)
+
+    # The tools are closed after the last commit, and before the turn is stored as waiting.
+    monkeypatch.setattr(tools, "aclose", request_stop)
+    tab = Tab(conversation.pk)
+    turn = await ask_and_wait(conversation, "go", tab)
+    assert turn.status == "stopped"
+    assert not tools.calls
+    assert tab.page.transcript == await fresh_page(conversation)
+
+
 # --- crashes -------------------------------------------------------------------------------------------------------
 
 
 async def crash(conversation: Conversation, last_event: str) -> Turn:
     """Run a turn until its log has an event of this name, then leave it as a killed process does; recover it."""
-    started = await start_turn(asking(conversation))
+    started = await start_turn(make_question(conversation))
     await wait_until_awaited(started.turn.events.filter(name=last_event).aexists)
     # Another owner and an expired lease: this process can store nothing more.
     expired = timezone.now() - timedelta(seconds=1)
@@ -358,7 +385,7 @@ async def test_call_that_had_started_before_a_crash_is_not_run_again(emulated: S
     assert stored.started_calls == [call.call_id]
     assert "was interrupted" in await fresh_page(conversation)
     await Conversation.objects.filter(pk=conversation.pk).aupdate(model="scenario-text")
-    continued = await finished(start_turn(Continue(conversation.owner, conversation.pk)))
+    continued = await start_and_wait(start_turn(Continue(conversation.owner, conversation.pk)))
     assert continued.status == "done"
     assert len(tools.calls) == 1
 
@@ -366,7 +393,7 @@ async def test_call_that_had_started_before_a_crash_is_not_run_again(emulated: S
 async def test_result_that_was_stored_before_a_crash_is_kept(emulated: Settings, use_tools: UseTools) -> None:
     tools = use_tools("echo", "wait")
     conversation = await new_conversation(model="scenario-function-calls-2", code_execution="off")
-    started = await start_turn(asking(conversation))
+    started = await start_turn(make_question(conversation))
     # `echo` has returned, and `wait` runs.
     await wait_until_async(lambda: len(tools.calls) == 2)
     expired = timezone.now() - timedelta(seconds=1)

@@ -20,7 +20,7 @@ from chat.turns import store
 from chat.turns.runner import Runner, start_turn, stop_turn
 from chat.turns.start import Regenerate
 from chat.turns.start_rules import StartRefused
-from tests.chat.running import Tab, answered, asking, finished, fresh_page, new_conversation
+from tests.chat.turn_driver import Tab, ask_and_wait, fresh_page, make_question, new_conversation, start_and_wait
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -46,7 +46,7 @@ async def test_images_become_attachments_that_are_shown_once(
     code_execution = "off" if scenario == "image-model" else "auto"
     conversation = await new_conversation(model=f"scenario-{scenario}", code_execution=code_execution)
     tab = Tab(conversation.pk)
-    turn = await answered(conversation, "?", tab)
+    turn = await ask_and_wait(conversation, "?", tab)
     page = await fresh_page(conversation)
     assert tab.page.transcript == page
     links = [link async for link in MessageAttachment.objects.filter(message=turn.message).select_related("attachment")]
@@ -79,14 +79,14 @@ async def test_changes_are_stored_before_they_are_shown(emulated: Settings) -> N
 
     checks: list[bool] = []
     with ThreadPoolExecutor(max_workers=1) as executor:
-        await answered(conversation, "?", Checker(conversation.pk))
+        await ask_and_wait(conversation, "?", Checker(conversation.pk))
     assert checks
     assert all(checks)
 
 
 async def test_typed_marker_stays_text(emulated: Settings) -> None:
     conversation = await new_conversation(model="scenario-text")
-    turn = await answered(conversation, "what is [GRAPH:0]?\n[GRAPH:0]\n")
+    turn = await ask_and_wait(conversation, "what is [GRAPH:0]?\n[GRAPH:0]\n")
     page = await fresh_page(conversation)
     assert "[GRAPH:0]" in page
     assert "<figure" not in page
@@ -97,7 +97,7 @@ async def test_stopped_turn_keeps_the_text_received_so_far(emulated: Settings) -
     conversation = await new_conversation(model="scenario-endless-50")
     tab = Tab(conversation.pk)
     with tab.following():
-        started = await start_turn(asking(conversation, "go"))
+        started = await start_turn(make_question(conversation, "go"))
         await tab.receive(5)
         assert not await stop_turn(conversation.pk, uuid.uuid4())
         assert await stop_turn(conversation.pk)
@@ -112,7 +112,7 @@ async def test_stopped_turn_keeps_the_text_received_so_far(emulated: Settings) -
 async def test_turn_can_be_stopped_from_another_process(emulated: Settings) -> None:
     emulated.TURN_LEASE_S = 2
     conversation = await new_conversation(model="scenario-endless-20")
-    await start_turn(asking(conversation, "go"))
+    await start_turn(make_question(conversation, "go"))
     # As another process does it: the request stands in the database, and nobody tells the runner.
     await database_sync_to_async(store.request_stop)(conversation.pk)
     async with asyncio.timeout(20):
@@ -125,7 +125,7 @@ async def test_only_one_of_many_simultaneous_questions_starts(emulated: Settings
 
     async def ask(number: int) -> str:
         try:
-            await start_turn(asking(conversation, f"question {number}"))
+            await start_turn(make_question(conversation, f"question {number}"))
         except StartRefused:
             return "refused"
         return "started"
@@ -142,8 +142,8 @@ async def test_answer_that_failed_without_content_can_be_regenerated(emulated: S
     conversation = await new_conversation(model="scenario-rate-limited-once")
     tab = Tab(conversation.pk)
     with tab.following():
-        first = await answered(conversation, "?")
-        second = await finished(start_turn(Regenerate(conversation.owner, conversation.pk)))
+        first = await ask_and_wait(conversation, "?")
+        second = await start_and_wait(start_turn(Regenerate(conversation.owner, conversation.pk)))
     assert first.status == "failed"
     assert second.status == "done"
     assert second.user_message_id == first.user_message_id
@@ -153,7 +153,7 @@ async def test_answer_that_failed_without_content_can_be_regenerated(emulated: S
 async def test_turn_that_takes_too_long_is_ended(emulated: Settings) -> None:
     emulated.TURN_LIMIT_S = 1
     conversation = await new_conversation(model="scenario-endless")
-    turn = await answered(conversation, "go")
+    turn = await ask_and_wait(conversation, "go")
     assert (turn.status, turn.error_code) == ("failed", "limit")
     assert turn.message.text
 
@@ -171,7 +171,7 @@ async def test_many_turns_share_their_commits(emulated: Settings, monkeypatch: p
         return await write(changes, lease_owner=lease_owner)
 
     monkeypatch.setattr(store, "write", count_and_write)
-    await asyncio.gather(*(start_turn(asking(one)) for one in conversations))
+    await asyncio.gather(*(start_turn(make_question(one)) for one in conversations))
     await Runner.current().drain()
     assert {turn.status async for turn in Turn.objects.all()} == {"done"}
     assert transactions < await TurnEvent.objects.acount()
@@ -179,7 +179,7 @@ async def test_many_turns_share_their_commits(emulated: Settings, monkeypatch: p
 
 async def test_graph_waits_for_storage_with_its_bytes(emulated: Settings) -> None:
     conversation = await new_conversation(model="scenario-image")
-    turn = await answered(conversation, "?")
+    turn = await ask_and_wait(conversation, "?")
     attachment = await Attachment.objects.select_related("pending_upload").aget(
         message_attachments__message=turn.message
     )
@@ -189,7 +189,7 @@ async def test_graph_waits_for_storage_with_its_bytes(emulated: Settings) -> Non
 
 async def test_round_keeps_what_the_provider_reported(emulated: Settings) -> None:
     conversation = await new_conversation(model="scenario-code")
-    turn = await answered(conversation, "?")
+    turn = await ask_and_wait(conversation, "?")
     [stored] = [one async for one in Round.objects.filter(turn=turn)]
     assert (stored.index, stored.finish, stored.finish_reason) == (0, "stop", "STOP")
     assert stored.response_id == turn.response_id != ""

@@ -30,7 +30,16 @@ from chat.turns.start import Continue, Edit, Regenerate, create_turn
 from chat.turns.start_plan import StartedTurn
 from chat.turns.start_rules import StartRefused
 from chat.turns.versions import SwitchRefused
-from tests.chat.running import Tab, answered, asking, calls_since, finished, fresh_page, new_conversation, seen
+from tests.chat.turn_driver import (
+    Tab,
+    ask_and_wait,
+    calls_since,
+    count_calls,
+    fresh_page,
+    make_question,
+    new_conversation,
+    start_and_wait,
+)
 from tests.factories import make_attachment, make_conversation
 
 MESSAGES = 20
@@ -87,7 +96,7 @@ def end(started: StartedTurn, text: str) -> None:
 def read_history(conversation: Conversation) -> list[tuple[str, list[str]]]:
     """Return the history that the model would be sent with one more question. The question is not stored."""
     with transaction.atomic():
-        started = create_turn(asking(conversation, "next"), lease_owner="test")
+        started = create_turn(make_question(conversation, "next"), lease_owner="test")
         request = prepare(started.turn, read_rows([started.turn])[0], Replay(graphs=4, images=4)).request
         transaction.set_rollback(True)
     assert request.contents[-1].parts == (Text("next"),)
@@ -135,7 +144,7 @@ def grow(conversation: Conversation, tree: Tree, chance: random.Random) -> None:
     questions, answers = tree.path[::2], tree.path[1::2]
     match chance.choice(["send", "edit", "regenerate", "switch"]) if tree.path else "send":
         case "send":
-            started = create_turn(asking(conversation, text), lease_owner="test")
+            started = create_turn(make_question(conversation, text), lease_owner="test")
             tree.add(started.turn.user_message, text, len(tree.path))
         case "edit":
             index = 2 * chance.randrange(len(questions))
@@ -174,10 +183,10 @@ async def test_edit_shows_a_new_branch_and_the_old_one_can_be_shown_again(emulat
     url = emulated.GOOGLE_GEMINI_BASE_URL
     conversation = await new_conversation(model="scenario-code")
     tab = Tab(conversation.pk)
-    first = await answered(conversation, "first", tab)
-    await answered(conversation, "second", tab)
+    first = await ask_and_wait(conversation, "first", tab)
+    await ask_and_wait(conversation, "second", tab)
     with tab.following():
-        edited = await finished(
+        edited = await start_and_wait(
             start_turn(Edit(conversation.owner, conversation.pk, "first, better", message_id=first.user_message_id))
         )
     assert edited.status == Turn.Status.DONE
@@ -189,8 +198,8 @@ async def test_edit_shows_a_new_branch_and_the_old_one_can_be_shown_again(emulat
     page = await fresh_page(conversation)
     assert "1/2" in page
     assert "second" in page
-    before = seen(url)
-    await answered(conversation, "third")
+    before = count_calls(url)
+    await ask_and_wait(conversation, "third")
     [call] = calls_since(url, before)
     questions = [
         part["text"]
@@ -205,10 +214,10 @@ async def test_edit_shows_a_new_branch_and_the_old_one_can_be_shown_again(emulat
 async def test_regenerated_answer_is_a_version_of_the_old_one(emulated: Settings) -> None:
     conversation = await new_conversation(model="scenario-text")
     tab = Tab(conversation.pk)
-    first = await answered(conversation, "first", tab)
-    await answered(conversation, "second", tab)
+    first = await ask_and_wait(conversation, "first", tab)
+    await ask_and_wait(conversation, "second", tab)
     with tab.following():
-        await finished(start_turn(Regenerate(conversation.owner, conversation.pk, first.message_id)))
+        await start_and_wait(start_turn(Regenerate(conversation.owner, conversation.pk, first.message_id)))
     assert tab.page.transcript == await fresh_page(conversation)
     assert tab.page.transcript.count("<article") == 2
     assert "2/2" in tab.page.transcript
@@ -218,10 +227,10 @@ async def test_regenerated_answer_is_a_version_of_the_old_one(emulated: Settings
 @pytest.mark.django_db(transaction=True)
 async def test_versions_cannot_be_changed_while_an_answer_is_written(emulated: Settings) -> None:
     conversation = await new_conversation(model="scenario-text")
-    first = await answered(conversation, "first")
-    await finished(start_turn(Regenerate(conversation.owner, conversation.pk)))
+    first = await ask_and_wait(conversation, "first")
+    await start_and_wait(start_turn(Regenerate(conversation.owner, conversation.pk)))
     await Conversation.objects.filter(pk=conversation.pk).aupdate(model="scenario-endless")
-    started = await start_turn(asking(conversation, "go"))
+    started = await start_turn(make_question(conversation, "go"))
     with pytest.raises(SwitchRefused):
         await switch_version(lambda: conversation.pk, first.message_id)
     with pytest.raises(StartRefused):
@@ -236,10 +245,10 @@ async def test_versions_cannot_be_changed_while_an_answer_is_written(emulated: S
 async def test_edit_keeps_the_files_of_the_message_and_starts_one_turn(emulated: Settings) -> None:
     conversation = await new_conversation(model="scenario-text")
     file = await sync_to_async(make_attachment)(conversation.owner, data=b"a,b")
-    first = await finished(start_turn(asking(conversation, "first", attachment_ids=(file.pk,))))
+    first = await start_and_wait(start_turn(make_question(conversation, "first", attachment_ids=(file.pk,))))
     edit = Edit(conversation.owner, conversation.pk, "again", client_id="one", message_id=first.user_message_id)
-    one = await finished(start_turn(edit))
-    two = await finished(start_turn(edit))
+    one = await start_and_wait(start_turn(edit))
+    two = await start_and_wait(start_turn(edit))
     assert one.pk == two.pk
     files = MessageAttachment.objects.filter(message=one.user_message_id)
     assert [name async for name in files.values_list("attachment__name", flat=True)] == ["data.csv"]
@@ -251,7 +260,7 @@ async def test_edit_keeps_the_files_of_the_message_and_starts_one_turn(emulated:
 @pytest.mark.django_db
 def test_message_of_another_conversation_is_no_version() -> None:
     mine, other = make_conversation(), make_conversation()
-    started = create_turn(asking(other, "another"), lease_owner="test")
+    started = create_turn(make_question(other, "another"), lease_owner="test")
     end(started, "answer")
     for message in (started.turn.user_message_id, started.turn.message_id):
         with pytest.raises(SwitchRefused):
@@ -266,7 +275,7 @@ def test_message_of_another_conversation_is_no_version() -> None:
 @pytest.mark.django_db
 def test_choices_for_one_message_apply_to_other_answers_to_it() -> None:
     conversation = make_conversation(model="some-model")
-    first = create_turn(asking(conversation, "tell me a story", code_mode="on"), lease_owner="test")
+    first = create_turn(make_question(conversation, "tell me a story", code_mode="on"), lease_owner="test")
     end(first, "answer")
     again = create_turn(Regenerate(conversation.owner, conversation.pk, None), lease_owner="test")
     assert (again.turn.code_mode, again.turn.code_execution) == ("on", True)
@@ -277,7 +286,7 @@ def test_answer_without_tools_is_regenerated_without_tools() -> None:
     row = LanguageModel.objects.create(name="m", code_execution=True, web_search=True)
     Preset.objects.create(slug="searching", label="S", language_model=row, web_search=True)
     conversation = make_conversation(model="searching", code_execution="on")
-    first = create_turn(asking(conversation, "go"), lease_owner="test")
+    first = create_turn(make_question(conversation, "go"), lease_owner="test")
     assert (first.turn.code_execution, first.setup.web_search) == (True, True)
     end(first, "answer")
     Turn.objects.filter(pk=first.turn.pk).update(finish=Finish.TOO_MANY_TOOL_CALLS)
@@ -292,7 +301,7 @@ def test_answer_without_tools_is_regenerated_without_tools() -> None:
 def test_continuation_keeps_the_decision_about_code_if_the_model_can_run_code() -> None:
     LanguageModel.objects.create(name="codeless", code_execution=False)
     conversation = make_conversation(model="some-model", code_execution="on")
-    first = create_turn(asking(conversation, "go"), lease_owner="test")
+    first = create_turn(make_question(conversation, "go"), lease_owner="test")
     end(first, "answer")
     Turn.objects.filter(pk=first.turn.pk).update(finish=Finish.LENGTH)
     Conversation.objects.filter(pk=conversation.pk).update(model="codeless")
@@ -304,12 +313,14 @@ def test_continuation_keeps_the_decision_about_code_if_the_model_can_run_code() 
 def test_regenerated_answer_gets_the_same_decision_about_code() -> None:
     conversation = make_conversation(model="some-model")
     table = make_attachment(conversation.owner, data=b"a,b\n1,2")
-    first = create_turn(asking(conversation, "what stands out here?", attachment_ids=(table.pk,)), lease_owner="test")
+    first = create_turn(
+        make_question(conversation, "what stands out here?", attachment_ids=(table.pk,)), lease_owner="test"
+    )
     end(first, "answer")
     again = create_turn(Regenerate(conversation.owner, conversation.pk, None), lease_owner="test")
     assert (again.turn.code_execution, again.turn.code_reason) == (first.turn.code_execution, first.turn.code_reason)
     other = make_conversation(model="some-model")
-    first = create_turn(asking(other, "and again?"), lease_owner="test")
+    first = create_turn(make_question(other, "and again?"), lease_owner="test")
     end(first, "answer")
     again = create_turn(Regenerate(other.owner, other.pk, None), lease_owner="test")
     assert (again.turn.code_execution, again.turn.code_reason) == (first.turn.code_execution, first.turn.code_reason)
@@ -319,7 +330,7 @@ def test_regenerated_answer_gets_the_same_decision_about_code() -> None:
 def test_edit_cannot_attach_more_files_than_the_limit() -> None:
     conversation = make_conversation(model="some-model")
     ids = [make_attachment(conversation.owner, data=bytes([number])).pk for number in range(11)]
-    first = create_turn(asking(conversation, "go", attachment_ids=ids[:10]), lease_owner="test")
+    first = create_turn(make_question(conversation, "go", attachment_ids=ids[:10]), lease_owner="test")
     end(first, "answer")
     edit = Edit(conversation.owner, conversation.pk, "go", ids[10:], message_id=first.turn.user_message_id)
     with pytest.raises(StartRefused, match="at most 10"):
