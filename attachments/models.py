@@ -46,7 +46,7 @@ class Attachment(models.Model):
     """One file. Only the fields that describe its upload to storage ever change."""
 
     class Status(models.TextChoices):
-        """Where the bytes of the file are."""
+        """The place that holds the bytes of the file."""
 
         PENDING = "pending", "waiting for storage"
         STORED = "stored", "in storage"

@@ -50,7 +50,7 @@ class Answer:
     burst: int = 1
     """Number of chunks that are sent at the same moment. The rate stays the same."""
     graphs: int = 0
-    """How often code, its result and a graph of 60 KB are sent between the text chunks."""
+    """The number of times that code, its result and a graph of 60 KB are sent between the text chunks."""
     is_rich: bool = False
     """Whether the text is `RICH_TEXT`, which has no stamps."""
 

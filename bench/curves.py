@@ -1,4 +1,4 @@
-"""How a cost grows with a size: measured points, the fitted exponent, and a verdict. Pure functions."""
+"""Describes the growth of a cost with a size: measured points, the fitted exponent, and a verdict. Pure functions."""
 
 from __future__ import annotations
 

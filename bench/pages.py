@@ -24,7 +24,7 @@ FOLDER = ROOT / "var" / "bench" / "pages"
 
 
 class RequestCost(TypedDict):
-    """What one request costs."""
+    """The costs of one request."""
 
     label: str
     server_ms: float

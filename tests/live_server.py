@@ -23,8 +23,8 @@ import requests
 from websockets.sync.client import ClientConnection, connect
 
 from tests.emulator_server import running_emulator
+from tests.polling import wait_until
 from tests.ports import free_port
-from tests.waiting import wait_until
 
 ROOT = Path(__file__).resolve().parent.parent
 START_LIMIT_S = 90.0

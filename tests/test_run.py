@@ -17,8 +17,8 @@ import requests
 
 from tests.environment import ROOT
 from tests.live_server import database_template
+from tests.polling import wait_until
 from tests.ports import free_port
-from tests.waiting import wait_until
 
 LIMIT_S = 60.0
 WEB, WORKER, EMULATOR = "config.serve", "attachments_worker", "chat.emulator"

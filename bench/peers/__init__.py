@@ -31,7 +31,7 @@ OFFLINE_VARIABLES = {"GRADIO_ANALYTICS_ENABLED": "False", "HF_HUB_OFFLINE": "1",
 
 @dataclass(frozen=True, slots=True)
 class PeerDefinition:
-    """How to start a product and how to connect to it.
+    """The commands that start a product, and the way to connect to it.
 
     In the command and the variables, {app}, {port}, {folder} and {upstream} are replaced.
     """

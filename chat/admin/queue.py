@@ -35,7 +35,7 @@ SEARCH_LIMIT = 200
 
 @dataclass(frozen=True, slots=True)
 class QueueEntry:
-    """What the list shows of a conversation in addition to the conversation's own columns."""
+    """A conversation's values in the list that are not columns of the conversation."""
 
     state: str = ReviewState.UNREVIEWED
     assignee: str = ""

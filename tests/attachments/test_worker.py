@@ -32,7 +32,7 @@ from chat.models import User
 from tests.attachments.conftest import create_graph, png
 from tests.attachments.fault_proxy import HANG_LIMIT_S, Fault, FaultProxy
 from tests.environment import ROOT
-from tests.waiting import wait_until
+from tests.polling import wait_until
 
 ReadBucket = Callable[[], dict[str, bytes]]
 StartWorker = Callable[[int], None]

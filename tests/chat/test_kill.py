@@ -25,7 +25,7 @@ from chat.transcript.views import new_attachment_view
 from tests.dom import Page
 from tests.emulator_server import running_emulator
 from tests.live_server import LiveServer, Visitor, running_server, send
-from tests.waiting import wait_until
+from tests.polling import wait_until
 
 KILLS = int(os.environ.get("PLOTLINE_TEST_KILLS") or 8)
 SEED = 20261120

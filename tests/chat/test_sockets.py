@@ -18,7 +18,7 @@ from websockets.sync.client import ClientConnection, connect
 from tests.dom import Page
 from tests.emulator_server import running_emulator
 from tests.live_server import LiveServer, Visitor, running_server, send
-from tests.waiting import wait_until
+from tests.polling import wait_until
 
 LIMIT_S = 20.0
 

@@ -19,7 +19,7 @@ from tests.attachments.fault_proxy import Fault, FaultProxy
 from tests.dom import Page
 from tests.emulator_server import running_emulator
 from tests.live_server import ROOT, LiveServer, Visitor, environment, running_server, send
-from tests.waiting import wait_until
+from tests.polling import wait_until
 
 BUCKET = "graphs"
 PASSWORD = "a long pass word 9"

@@ -54,7 +54,7 @@ class Tab:
         if frame.is_unordered:
             self.page.apply(frame.text)
             return
-        last = next((seen for seen in reversed(self.frames) if seen.turn_id == frame.turn_id), None)
+        last = next((earlier for earlier in reversed(self.frames) if earlier.turn_id == frame.turn_id), None)
         assert frame.after == (last.seq if last else -1)
         self.frames.append(frame)
         self.page.apply(frame.text)
@@ -80,20 +80,20 @@ async def new_conversation(**settings: str) -> Conversation:
     return conversation
 
 
-def asking(conversation: Conversation, text: str = "go", **chosen: Any) -> Ask:  # noqa: ANN401 - any field of Ask
+def make_question(conversation: Conversation, text: str = "go", **chosen: Any) -> Ask:  # noqa: ANN401 - any field of Ask
     """Return its owner's question."""
     return Ask(conversation.owner, conversation.pk, text, **chosen)
 
 
-async def answered(conversation: Conversation, text: str, tab: Tab | None = None) -> Turn:
+async def ask_and_wait(conversation: Conversation, text: str, tab: Tab | None = None) -> Turn:
     """Ask, wait for the end, and return the turn as stored."""
     if tab is None:
-        return await finished(start_turn(asking(conversation, text)))
+        return await start_and_wait(start_turn(make_question(conversation, text)))
     with tab.following():
-        return await finished(start_turn(asking(conversation, text)))
+        return await start_and_wait(start_turn(make_question(conversation, text)))
 
 
-async def finished(start: Awaitable[StartedTurn]) -> Turn:
+async def start_and_wait(start: Awaitable[StartedTurn]) -> Turn:
     """Start a turn, wait for the end, and return the turn as stored."""
     started = await start
     await Runner.current().drain()
@@ -105,7 +105,7 @@ def _journal(url: str, path: str = "") -> Any:  # noqa: ANN401 - JSON
         return json.load(answer)
 
 
-def seen(url: str) -> int:
+def count_calls(url: str) -> int:
     """Return how many calls the emulator has had."""
     return max((call["number"] for call in _journal(url)), default=0)
 

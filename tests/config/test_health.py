@@ -16,8 +16,8 @@ from django.test import Client
 from pytest_django import Settings
 
 from config import health
+from tests.polling import wait_until
 from tests.ports import free_port
-from tests.waiting import wait_until
 
 pytestmark = pytest.mark.django_db
 

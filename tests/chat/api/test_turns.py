@@ -21,7 +21,7 @@ from chat.parts import Text
 from tests.chat.api.api_client import ApiClient, Event
 from tests.factories import make_conversation
 from tests.live_server import LiveServer
-from tests.waiting import wait_until
+from tests.polling import wait_until
 
 CSV = b"month,sales\n" + b"".join(b"2026-%02d,%d\n" % (month, month * month) for month in range(1, 13))
 

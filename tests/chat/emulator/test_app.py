@@ -12,7 +12,7 @@ from google import genai
 from google.genai import types
 
 from tests.chat.emulator.sdk import answer, finishes_of, text_of
-from tests.waiting import wait_until_awaited
+from tests.polling import wait_until_awaited
 
 HELLO = {"contents": [{"role": "user", "parts": [{"text": "Hello"}]}]}
 TEXT_STREAM = "/v1beta/models/scenario-text:streamGenerateContent"

@@ -26,7 +26,7 @@ from chat.models import Conversation, Turn
 from chat.turns.runner import Runner, start_turn
 from tests.chat.exports.samples import exported_bytes, exported_json
 from tests.chat.imports.comparison import comparable
-from tests.chat.running import asking
+from tests.chat.turn_driver import make_question
 from tests.factories import make_attachment, make_conversation, make_user
 
 CSV = b"month,sales\nJan,3\nFeb,5\nMar,4\n"
@@ -46,7 +46,7 @@ HASH_DISTANCE = 10
 
 async def ask_and_wait(conversation: Conversation, text: str, attachment_ids: Sequence[uuid.UUID] = ()) -> Turn:
     """Ask, wait until the answer has ended, and return its turn."""
-    started = await start_turn(asking(conversation, text, code_mode="on", attachment_ids=attachment_ids))
+    started = await start_turn(make_question(conversation, text, code_mode="on", attachment_ids=attachment_ids))
     await Runner.current().drain()
     return await Turn.objects.aget(pk=started.turn.pk)
 

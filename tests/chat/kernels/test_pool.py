@@ -9,7 +9,7 @@ import pytest
 from chat.kernels.pool import WarmPool
 from chat.kernels.sandbox import SandboxUnavailable
 from chat.kernels.session import SessionClosed
-from tests.waiting import wait_until_async
+from tests.polling import wait_until_async
 
 
 async def wait_for_warm_sessions(pool: WarmPool, count: int) -> None:

@@ -20,7 +20,7 @@ from chat.kernels.sandbox import SandboxUnavailable, launch_error, make_socket_d
 from chat.kernels.session import Session
 from tests.chat.kernels.isolation import attempt_escapes, open_targets
 from tests.environment import ROOT
-from tests.waiting import wait_until
+from tests.polling import wait_until
 
 CANARY = "canary-of-the-servers-environment"
 

@@ -40,7 +40,7 @@ from chat.providers.requests import Content
 from chat.turns.runner import Runner, start_turn
 from chat.turns.start import Edit, Regenerate
 from tests.attachments.conftest import png
-from tests.chat.running import answered, asking, calls_since, new_conversation, seen
+from tests.chat.turn_driver import ask_and_wait, calls_since, count_calls, make_question, new_conversation
 
 TEXT = Text("t")
 CODE = ExecutableCode("1")
@@ -53,7 +53,7 @@ SIGNED = {"thought_signature": "cw=="}
 @pytest.mark.django_db(transaction=True)
 async def test_files_of_a_question_are_sent_with_it(emulated: Settings) -> None:
     conversation = await new_conversation(model="scenario-text")
-    before = seen(emulated.GOOGLE_GEMINI_BASE_URL)
+    before = count_calls(emulated.GOOGLE_GEMINI_BASE_URL)
     file = await sync_to_async(create_attachment)(
         owner_id=conversation.owner_id,
         data=png(3),
@@ -63,7 +63,7 @@ async def test_files_of_a_question_are_sent_with_it(emulated: Settings) -> None:
         height=6,
         is_graph=False,
     )
-    first = await start_turn(asking(conversation, "what is this?", attachment_ids=(file.pk,)))
+    first = await start_turn(make_question(conversation, "what is this?", attachment_ids=(file.pk,)))
     await Runner.current().drain()
     turn = await Turn.objects.aget(conversation=conversation)
     assert turn.status == "done"
@@ -94,9 +94,9 @@ def test_code_without_result_is_left_out_only_at_the_end() -> None:
 @pytest.mark.django_db(transaction=True)
 async def test_graph_is_sent_back_with_the_bytes_that_were_received(emulated: Settings) -> None:
     conversation = await new_conversation(model="scenario-image")
-    turn = await answered(conversation, "first")
-    before = seen(emulated.GOOGLE_GEMINI_BASE_URL)
-    await answered(conversation, "second")
+    turn = await ask_and_wait(conversation, "first")
+    before = count_calls(emulated.GOOGLE_GEMINI_BASE_URL)
+    await ask_and_wait(conversation, "second")
     [call] = calls_since(emulated.GOOGLE_GEMINI_BASE_URL, before)
     [graph] = [part["inlineData"] for part in call["request"]["contents"][1]["parts"] if "inlineData" in part]
     data = base64.b64decode(graph["data"], altchars=b"-_")

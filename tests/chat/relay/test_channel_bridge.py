@@ -13,7 +13,7 @@ from pytest_django import Settings
 from bench.redis_server import run_redis
 from chat.relay import channel_bridge
 from chat.relay.channel_bridge import ChannelBridge, FrameData
-from tests.waiting import wait_until_async
+from tests.polling import wait_until_async
 
 WAIT_LIMIT_S = 20.0
 POLL_S = 0.02
