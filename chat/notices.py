@@ -67,6 +67,12 @@ FINISHES = {
     ),
     Finish.TOO_MANY_TOOL_CALLS: Notice("warning", "The model ran its tools too often and gave up.", "answer"),
     Finish.MALFORMED_CALL: Notice("warning", "The model made a faulty tool call and gave up.", "continue"),
+    Finish.CALL_AS_TEXT: Notice(
+        "warning",
+        "The model wrote a tool call as text, so nothing was run: tool calling is not set up for it on its server. The"
+        " operator of that server must turn it on.",
+        "answer",
+    ),
     Finish.UNEXPECTED_CALL: Notice("warning", "The model called a tool it was not given.", "continue"),
     Finish.MALFORMED_RESPONSE: Notice("warning", "The model's answer was malformed.", "continue"),
     Finish.MISSING_SIGNATURE: Notice(

@@ -44,6 +44,8 @@ class Finish(StrEnum):
 
     TOO_MANY_TOOL_CALLS = "too_many_tool_calls"
     MALFORMED_CALL = "malformed_call"
+    CALL_AS_TEXT = "call_as_text"
+    """The model wrote a function call as text, because its server does not parse calls."""
     UNEXPECTED_CALL = "unexpected_call"
     MALFORMED_RESPONSE = "malformed_response"
     MISSING_SIGNATURE = "missing_signature"

@@ -2,6 +2,7 @@
 
 ProviderError                 a code, a sentence for the user, and whether a retry may help
 ├── RateLimited               429; `retry_after_s` if the provider says how long to wait
+├── OutOfCredit               402, or 429 that waiting does not end
 ├── Overloaded                5xx, 408 and 499: the provider gave up
 ├── Unreachable               the connection could not be made, or broke
 ├── Stalled                   no byte arrived for too long
@@ -46,6 +47,16 @@ class RateLimited(ProviderError):
 
     code = "rate_limited"
     sentence = "The model's service is at its limit for this key. Wait a little, then try again."
+
+
+class OutOfCredit(ProviderError):
+    """The account has no credit left, so a later attempt fails too."""
+
+    code = "out_of_credit"
+    sentence = (
+        "The account of this server at the model's service has no credit left. The operator of this server must add"
+        " some, or another model must be chosen."
+    )
 
 
 class Overloaded(ProviderError):
@@ -149,6 +160,10 @@ class ListedModel:
     description: str
     context_tokens: int | None
     max_output_tokens: int | None
+    functions: bool | None = None
+    """Whether it takes function declarations."""
+    images: bool | None = None
+    """Whether it reads images."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +178,10 @@ class Capabilities:
     """Whether `Provider.upload_file` works."""
     accepted_type: Callable[[str], str]
     """Returns the MIME type under which a file of the given MIME type is sent; empty if it cannot be sent."""
+    reads_thoughts: bool = False
+    """Whether a model gets its own thoughts back even without provider data."""
+    reads_tool_images: bool = False
+    """Whether images that a function made may follow its response."""
 
 
 class Provider(Protocol):
@@ -177,7 +196,10 @@ class Provider(Protocol):
 
     @property
     def account(self) -> str:
-        """Digest of the address and the key. Files and signatures of one account mean nothing to another."""
+        """Digest of the address and the key. Files and signatures of one account mean nothing to another.
+
+        May query the database, like `capabilities`. Raises LookupError if the endpoint does not exist any more.
+        """
         ...
 
     def capabilities(self, model: str) -> Capabilities:

@@ -1,0 +1,79 @@
+"""How servers differ in what they want. Pure.
+
+Source: the servers' documentation, recorded traffic and issue threads. What is not in this table is learned from a
+server's refusals (`learning`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from chat.providers.openai_compatible.endpoint import Endpoint
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """What one kind of server wants."""
+
+    max_tokens_field: str = "max_tokens"
+    """OpenAI's reasoning models take only `max_completion_tokens`; Ollama and others read only `max_tokens`."""
+    sends_usage_option: bool = True
+    """Whether `stream_options` is sent. Some servers report usage without it, and refuse it."""
+    reasoning_field: str = ""
+    """The field that every assistant message must have, with the model's reasoning. Empty: none."""
+    call_id_pattern: re.Pattern[str] = re.compile(r"[\w.:|-]{1,64}")
+    """The ids of function calls that the server takes."""
+    bridges_tool_to_user: bool = False
+    """Whether an assistant message must stand between a function's result and a message of the user."""
+    takes_pdf: bool = False
+    """Whether a PDF may be sent as a `file`."""
+
+
+OPENAI = Dialect(max_tokens_field="max_completion_tokens", takes_pdf=True)
+GENERIC = Dialect()
+
+DIALECTS: Mapping[str, Dialect] = {
+    "generic": GENERIC,
+    "openai": OPENAI,
+    "ollama": GENERIC,
+    "llamacpp": GENERIC,
+    "vllm": GENERIC,
+    "lmstudio": GENERIC,
+    "openrouter": Dialect(takes_pdf=True),
+    "mistral": Dialect(
+        sends_usage_option=False, call_id_pattern=re.compile(r"[a-zA-Z0-9]{9}"), bridges_tool_to_user=True
+    ),
+    "deepseek": Dialect(reasoning_field="reasoning_content"),
+}
+"""The dialects that an operator can choose for an endpoint."""
+
+HOSTS = {
+    "api.openai.com": "openai",
+    "openai.azure.com": "openai",
+    "services.ai.azure.com": "openai",
+    "api.mistral.ai": "mistral",
+    "api.deepseek.com": "deepseek",
+    "openrouter.ai": "openrouter",
+}
+PORTS = {11434: "ollama", 8080: "llamacpp", 1234: "lmstudio"}
+"""The usual ports of local servers."""
+
+
+def dialect_name(endpoint: Endpoint) -> str:
+    """Return the name of an endpoint's dialect."""
+    if endpoint.dialect in DIALECTS:
+        return endpoint.dialect
+    address = urlsplit(endpoint.base_url)
+    host = address.hostname or ""
+    for known, name in HOSTS.items():
+        if host == known or host.endswith(f".{known}"):
+            return name
+    return PORTS.get(address.port or 0, "generic")
+
+
+def dialect_of(endpoint: Endpoint) -> Dialect:
+    """Return an endpoint's dialect."""
+    return DIALECTS[dialect_name(endpoint)]
