@@ -145,11 +145,14 @@ MISTRAL: Wordings = {
     ),
 }
 
+_ONLY_OPENAI = (Rule.FIELD, Rule.PYTHON_RESERVED, Rule.TOOLS_WITHOUT_EFFORT, Rule.MAX_TOKENS, Rule.SAMPLING)
+
 DEEPSEEK: Wordings = {
-    rule: Wording(wording.message, wording.status, code="invalid_request_error", names_param=False)
-    for rule, wording in OPENAI.items()
-    if rule not in (Rule.FIELD, Rule.PYTHON_RESERVED, Rule.TOOLS_WITHOUT_EFFORT, Rule.MAX_TOKENS, Rule.SAMPLING)
-} | {
+    **{
+        rule: Wording(wording.message, wording.status, code="invalid_request_error", names_param=False)
+        for rule, wording in OPENAI.items()
+        if rule not in _ONLY_OPENAI
+    },
     Rule.KEY: Wording("Authentication Fails, Your api key: ****rong is invalid", 401, "authentication_error"),
     Rule.MODEL: Wording("Model Not Exist", code="invalid_request_error", names_param=False),
     Rule.REASONING_RETURNED: Wording(
