@@ -137,5 +137,6 @@ def _notice_of_done(finish: str, reason: str, message: str, *, is_empty: bool) -
     if kind is Finish.UNKNOWN:
         return Notice("warning", f"The model ended its answer for a reason unknown here: {reason}.{addition}")
     if is_empty:
-        return Notice("info", "The model gave an empty answer. Ask again, perhaps in other words.", "regenerate")
+        sentence = "The model gave an empty answer. Ask again, perhaps in other words."
+        return Notice("info", sentence + addition, "regenerate")
     return None

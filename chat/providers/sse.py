@@ -71,8 +71,8 @@ class EventParser:
 
     def _line(self, line: bytes) -> Iterator[JSONEvent]:
         if not line:
-            name, data, self._name, self._data = self._name, self._data, "", []
-            yield from _events(name, data)
+            event, lines, self._name, self._data = self._name, self._data, "", []
+            yield from _events(event, lines)
             return
         name, _, value = line.partition(b":")
         text = value.removeprefix(b" ").decode("utf-8", "replace")

@@ -7,6 +7,8 @@ docs.cloud.google.com/vertex-ai/generative-ai/docs/model-reference/gemini (mimeT
 
 from __future__ import annotations
 
+from chat.providers.text_types import is_text
+
 PLAIN = "text/plain"
 
 IMAGES = frozenset({"image/png", "image/jpeg", "image/webp", "image/heic", "image/heif"})
@@ -20,21 +22,10 @@ ACCEPTED = IMAGES | AUDIO | VIDEO | DOCUMENTS
 TEXT = frozenset({"text/html", "text/css", "text/md", "text/csv", "text/xml", "text/rtf"})
 """Types of text that only the Developer API accepts. Code that runs there finds the text in a file of that type."""
 
-TEXT_APPLICATIONS = frozenset(
-    f"application/{prefix}{name}"
-    for prefix in ("", "x-")
-    for name in (
-        *("json", "ndjson", "jsonlines", "ipynb+json", "javascript", "ecmascript", "typescript", "python"),
-        *("python-code", "yaml", "toml", "xml", "sql", "sh", "shellscript", "latex", "tex", "r", "httpd-php", "rtf"),
-    )
-)
-"""Types of text outside `text/`."""
-
 
 def accepted_type(mime_type: str, *, vertexai: bool) -> str:
     """Return the type under which a file is sent; empty for a file that cannot be sent, such as an archive or a GIF."""
     essence = mime_type.split(";")[0].strip().lower()
     if essence in ACCEPTED or (essence in TEXT and not vertexai):
         return essence
-    is_text = essence.startswith("text/") or essence in TEXT_APPLICATIONS or essence.endswith(("+json", "+yaml"))
-    return PLAIN if is_text else ""
+    return PLAIN if is_text(essence) else ""

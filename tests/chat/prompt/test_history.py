@@ -21,21 +21,23 @@ from chat.parts import (
     ExecutableCode,
     FunctionCall,
     FunctionResponse,
+    InlineData,
     Role,
     Text,
     Thought,
     Unsupported,
 )
-from chat.prompt.context_window import fitting, tokens_of
-from chat.prompt.history import (
+from chat.prompt.answers import (
     by_speaker,
     is_sent_back,
-    merged,
     without_open_code,
     without_provider_data,
     without_unanswered_calls,
 )
+from chat.prompt.context_window import fitting, tokens_of
+from chat.prompt.history import merged
 from chat.prompt.provider_files import encoded_for_model
+from chat.providers.base import Capabilities
 from chat.providers.requests import Content
 from chat.turns.runner import Runner, start_turn
 from chat.turns.start import Edit, Regenerate
@@ -47,6 +49,7 @@ CODE = ExecutableCode("1")
 RESULT = CodeExecutionResult(outcome="OUTCOME_OK")
 CALL = FunctionCall("f", {}, "1")
 RESPONSE = FunctionResponse("f", {}, "1")
+BARE = Capabilities(functions=True, functions_beside_built_in=False, stores_files=False, accepted_type=str)
 SIGNED = {"thought_signature": "cw=="}
 
 
@@ -184,11 +187,25 @@ def test_parts_of_another_model_bear_no_provider_data() -> None:
 
 
 def test_thoughts_are_sent_back_only_with_provider_data() -> None:
-    assert not is_sent_back(Thought("hm"))
-    assert is_sent_back(Thought("hm", provider_data=SIGNED))
+    assert not is_sent_back(Thought("hm"), BARE, is_own=True)
+    assert is_sent_back(Thought("hm", provider_data=SIGNED), BARE, is_own=True)
+
+
+def test_thoughts_go_back_to_their_own_model_if_it_reads_them() -> None:
+    reader = replace(BARE, reads_thoughts=True)
+    assert is_sent_back(Thought("hm"), reader, is_own=True)
+    assert not is_sent_back(Thought("hm"), reader, is_own=False)
+
+
+def test_images_of_a_tool_go_back_with_its_response_to_a_model_that_reads_them() -> None:
+    image = InlineData("image/png", data=b"1", made_by="1")
+    assert not is_sent_back(image, BARE, is_own=True)
+    assert is_sent_back(image, replace(BARE, reads_tool_images=True), is_own=True)
+    contents = by_speaker([CALL, image, RESPONSE, TEXT], is_own=True)
+    assert [content.role for content in contents] == [Role.MODEL, Role.USER, Role.MODEL]
 
 
 def test_response_of_a_function_is_sent_back_without_the_parts_of_its_tool() -> None:
-    assert not is_sent_back(replace(CODE, made_by="1"))
-    assert not is_sent_back(replace(TEXT, made_by="1"))
-    assert is_sent_back(replace(RESPONSE, made_by="1"))
+    assert not is_sent_back(replace(CODE, made_by="1"), BARE, is_own=True)
+    assert not is_sent_back(replace(TEXT, made_by="1"), BARE, is_own=True)
+    assert is_sent_back(replace(RESPONSE, made_by="1"), BARE, is_own=True)

@@ -1,0 +1,233 @@
+"""From the deltas of one response to stream events. Pure.
+
+Text is passed on at once, function calls when the response has ended. Which calls there are does not depend on the
+finish reason: some servers say `stop` with calls. The rules for the pieces of a call hold for all recorded servers:
+some repeat an index or an id, some send none, and some repeat the name in each piece.
+
+Keys of `provider_data`:
+
+    id                  the server's id of a function call
+    fields              fields of a call that are not in the protocol, such as a signature
+    raw_arguments       arguments that are not a JSON object, as they came
+    reasoning_details   reasoning that goes back to OpenRouter as it came
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from chat.parts import JSON, FunctionCall, JSONObject, Text, Thought
+from chat.providers.openai_compatible.chunks import (
+    CallDelta,
+    Delta,
+    ErrorInStream,
+    FinishReason,
+    ReasoningDetail,
+    TextDelta,
+)
+from chat.providers.openai_compatible.think_tags import ThinkTags
+from chat.stream_events import (
+    Finish,
+    Finished,
+    MetadataReported,
+    PartReceived,
+    Report,
+    ResponseIdentified,
+    SourcesReported,
+    StreamEvent,
+)
+
+FINISHES: Mapping[str, Finish] = {
+    "stop": Finish.STOP,
+    "end_turn": Finish.STOP,
+    "eos": Finish.STOP,
+    "tool_calls": Finish.STOP,
+    "function_call": Finish.STOP,
+    "length": Finish.LENGTH,
+    "max_tokens": Finish.LENGTH,
+    "model_length": Finish.LENGTH,
+    "content_filter": Finish.BLOCKED,
+}
+EMPTY = "Perhaps the conversation is longer than its server can read"
+"""Some servers answer nothing in this case, and report no error."""
+CALLS_LIMIT = 64
+"""Most function calls of one response."""
+ARGUMENTS_LIMIT_CHARS = 4 * 1024 * 1024
+
+CALL_AS_TEXT = re.compile(r"<tool_call>|\[TOOL_CALLS\]|```tool_code|<function=|<\|python_tag\|>")
+"""How models write calls. A server that is set up for tool calling reads them, and sends no such text."""
+BARE_CALL = re.compile(r"\s*\{\s*\"(?:name|function)\"\s*:\s*\"")
+
+
+@dataclass(slots=True)
+class _Call:
+    """A function call that is being received."""
+
+    id: str = ""
+    name: str = ""
+    arguments: list[str] = field(default_factory=list)
+    arguments_chars: int = 0
+    fields: JSONObject = field(default_factory=dict)
+
+    @property
+    def text(self) -> str:
+        return "".join(self.arguments)
+
+    @property
+    def is_whole(self) -> bool:
+        return _parsed(self.text) is not None
+
+
+class Accumulator:
+    """Turns the deltas of one response into stream events."""
+
+    def __init__(self, *, has_functions: bool) -> None:
+        """`has_functions`: whether the request declares functions."""
+        self._has_functions = has_functions
+        self._tags = ThinkTags()
+        self._calls: list[_Call] = []
+        """In the order in which they began."""
+        self._open: dict[int | None, _Call] = {}
+        """The last call of each index."""
+        self._details: dict[tuple[JSON, JSON], JSONObject] = {}
+        self._texts: list[str] = []
+        self._reports: dict[str, Report] = {}
+        self._is_refusal = False
+        self._identity = ResponseIdentified("", "")
+        self._finish: Finished | None = None
+        self.is_empty = True
+        """Whether the response has no content so far: no text, no reasoning and no call."""
+
+    def add(self, delta: Delta) -> Iterator[StreamEvent]:
+        """Yield the events of one delta. An error is the caller's to raise."""
+        match delta:
+            case TextDelta():
+                yield from self._text(delta)
+            case CallDelta():
+                self._add_call(delta)
+            case ReasoningDetail(detail):
+                self._add_detail(detail)
+            case FinishReason(reason):
+                self._finish = Finished(FINISHES.get(reason, Finish.UNKNOWN), reason)
+                yield self._finish
+            case ErrorInStream():
+                raise TypeError("an error has no events")
+            case ResponseIdentified(response_id, model):
+                identity = ResponseIdentified(
+                    response_id or self._identity.response_id, model or self._identity.model_version
+                )
+                if identity != self._identity:
+                    self._identity = identity
+                    yield identity
+            case report:
+                yield from self._report(report)
+
+    def close(self, *, is_done: bool) -> Iterator[StreamEvent]:
+        """Yield the rest: held text, reasoning that goes back, calls, and a finish reason if the server sent none.
+
+        `is_done`: whether the server said that the stream is complete.
+        """
+        yield from map(_text_event, self._kept(self._tags.close()))
+        if self._details:
+            details: list[JSON] = list(self._details.values())
+            yield PartReceived(Thought("", provider_data={"reasoning_details": details}))
+        yield from (PartReceived(self._function_call(call)) for call in self._calls)
+        if self._finish is None and is_done:
+            self._finish = Finished(Finish.STOP)
+            yield self._finish
+        if self._finish and self._finish.finish is Finish.STOP:
+            if self.is_empty:
+                yield replace(self._finish, message=EMPTY)
+            elif self._wrote_call_as_text():
+                yield Finished(Finish.CALL_AS_TEXT, self._finish.reason)
+
+    def _report(self, report: Report) -> Iterator[StreamEvent]:
+        """Yield a report, unless it is repeated: some servers send the same in each chunk."""
+        key = report.name if isinstance(report, MetadataReported | SourcesReported) else type(report).__name__
+        if self._reports.get(key) != report:
+            self._reports[key] = report
+            yield report
+
+    def _text(self, delta: TextDelta) -> Iterator[StreamEvent]:
+        if delta.is_refusal and not self._is_refusal:
+            self._is_refusal = True
+            yield MetadataReported("refusal", True)
+        if delta.is_reasoning or delta.is_refusal:
+            # Reasoning in a field of its own: tags in the text are then text.
+            yield from map(_text_event, self._kept(iter([delta])))
+        else:
+            yield from map(_text_event, self._kept(self._tags.feed(delta.text)))
+
+    def _kept(self, deltas: Iterator[TextDelta]) -> Iterator[TextDelta]:
+        """Yield the deltas. Keep the answer's text if it has to be examined for calls."""
+        for delta in deltas:
+            self.is_empty = False
+            if self._has_functions and not delta.is_reasoning:
+                self._texts.append(delta.text)
+            yield delta
+
+    def _add_call(self, delta: CallDelta) -> None:
+        """Append to an open call, or begin a new one.
+
+        A new id begins a new call, even at an index that was used before. Without ids or indexes, a name begins one
+        when the arguments of the open call are complete.
+        """
+        self.is_empty = False
+        index = delta.index
+        call = self._open.get(index) or (self._calls[-1] if index is None and self._calls else None)
+        has_new_id = bool(delta.id) and call is not None and bool(call.id) and delta.id != call.id
+        is_unnumbered = index is None or not delta.id
+        has_new_name = is_unnumbered and bool(delta.name) and call is not None and bool(call.name) and call.is_whole
+        if call is None or has_new_id or has_new_name:
+            if len(self._calls) >= CALLS_LIMIT:
+                raise ValueError(f"the response has more than {CALLS_LIMIT} function calls")
+            call = _Call()
+            self._calls.append(call)
+        self._open[index] = call
+        call.id = call.id or delta.id
+        call.name = call.name or delta.name
+        call.arguments.append(delta.arguments)
+        call.fields |= delta.fields or {}
+        call.arguments_chars += len(delta.arguments)
+        if call.arguments_chars > ARGUMENTS_LIMIT_CHARS:
+            raise ValueError("the arguments of a function call are too long")
+
+    def _function_call(self, call: _Call) -> FunctionCall:
+        text = call.text
+        is_cut = self._finish is None or self._finish.finish is Finish.LENGTH
+        # A function without parameters may be called with empty arguments.
+        arguments = {} if not text.strip() and not is_cut else _parsed(text)
+        data: JSONObject = {"id": call.id, "fields": call.fields, "raw_arguments": text if arguments is None else None}
+        provider_data = {key: value for key, value in data.items() if value}
+        return FunctionCall(call.name, arguments, call.id, provider_data=provider_data)
+
+    def _add_detail(self, detail: Mapping[str, JSON]) -> None:
+        """Join the pieces of a detail, which have the same index and type."""
+        kept = self._details.setdefault((detail.get("index"), detail.get("type")), {})
+        for name, value in detail.items():
+            old = kept.get(name)
+            if name in ("text", "summary", "data") and isinstance(old, str) and isinstance(value, str):
+                kept[name] = old + value
+            elif value is not None or name not in kept:
+                kept[name] = value
+
+    def _wrote_call_as_text(self) -> bool:
+        text = "".join(self._texts)
+        return not self._calls and (CALL_AS_TEXT.search(text) or BARE_CALL.match(text)) is not None
+
+
+def _text_event(delta: TextDelta) -> PartReceived:
+    return PartReceived(Thought(delta.text) if delta.is_reasoning else Text(delta.text))
+
+
+def _parsed(text: str) -> dict[str, JSON] | None:
+    """Return arguments; `None` if they are not a JSON object."""
+    try:
+        value = json.loads(text, strict=False)
+    except (ValueError, RecursionError):
+        return None
+    # Groq writes `null` for a function without parameters.
+    return {} if value is None else value if isinstance(value, dict) else None

@@ -1,0 +1,203 @@
+"""The chunks of all servers in one normal form. Pure. No other module knows how the responses of servers differ.
+
+A chunk is a JSON object of a stream, or the whole response of a server that does not stream. Values of an unexpected
+type are ignored, because servers add fields and change their types without notice.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from chat.parts import JSON
+from chat.stream_events import (
+    MetadataReported,
+    Report,
+    ResponseIdentified,
+    Source,
+    SourcesReported,
+    Usage,
+    UsageReported,
+)
+
+WireObject: TypeAlias = Mapping[str, Any]
+
+CALL_KEYS = frozenset({"index", "id", "type", "function"})
+METADATA = ("system_fingerprint", "service_tier", "provider", "prompt_filter_results", "timings")
+"""Fields of a chunk that are kept with the answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallDelta:
+    """A piece of a function call, or a whole one."""
+
+    index: int | None = None
+    """`None`: the server does not number its calls."""
+    id: str = ""
+    name: str = ""
+    arguments: str = ""
+    """JSON, or a piece of it."""
+    fields: Mapping[str, JSON] | None = None
+    """Fields of the call that are not in the protocol, such as a signature."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextDelta:
+    """More text of the answer."""
+
+    text: str
+    is_reasoning: bool = False
+    is_refusal: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ReasoningDetail:
+    """A piece of reasoning that must go back as it came (`reasoning_details` of OpenRouter)."""
+
+    detail: Mapping[str, JSON]
+
+
+@dataclass(frozen=True, slots=True)
+class FinishReason:
+    """The server's own word for why the answer ended."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorInStream:
+    """The server reports an error, although the response began with status 200."""
+
+    error: JSON
+
+
+Delta: TypeAlias = TextDelta | ReasoningDetail | CallDelta | FinishReason | ErrorInStream | Report
+
+
+def deltas_of(chunk: WireObject) -> Iterator[Delta]:
+    """Yield the content of one chunk: identity, text, calls, metadata, finish reason, usage, and an error last."""
+    identity = ResponseIdentified(_text(chunk.get("id")), _text(chunk.get("model")))
+    if identity.response_id or identity.model_version:
+        yield identity
+    # A request never asks for more than one choice.
+    for choice in _objects(chunk.get("choices")):
+        if choice.get("index") in (0, None):
+            yield from _choice_deltas(choice)
+    yield from _reports(chunk)
+    if chunk.get("error") is not None:
+        yield ErrorInStream(chunk["error"])
+    elif chunk.get("object") == "error" or ("message" in chunk and "choices" not in chunk):
+        # Older servers have the fields of the error at the top.
+        yield ErrorInStream(dict(chunk))
+
+
+def _choice_deltas(choice: WireObject) -> Iterator[Delta]:
+    delta = _object(choice.get("delta")) or _object(choice.get("message"))
+    yield from _reasoning(delta)
+    yield from _content(delta.get("content"))
+    if refusal := _text(delta.get("refusal")):
+        yield TextDelta(refusal, is_refusal=True)
+    for call in _objects(delta.get("tool_calls")):
+        yield _call(call)
+    if function := _object(delta.get("function_call")):
+        # The older form, for one call.
+        yield _call({"index": 0, "function": function})
+    pages = [_object(annotation.get("url_citation")) for annotation in _objects(delta.get("annotations"))]
+    if sources := _sources(pages):
+        yield SourcesReported("annotations", sources)
+    if reason := _text(choice.get("finish_reason")):
+        yield FinishReason(reason)
+
+
+def _reasoning(delta: WireObject) -> Iterator[Delta]:
+    """Yield the reasoning. Some servers send the same text under two names, and also in `reasoning_details`."""
+    details = _objects(delta.get("reasoning_details"))
+    text = _text(delta.get("reasoning_content")) or _text(delta.get("reasoning"))
+    if not text:
+        text = "".join(_text(detail.get("text")) or _text(detail.get("summary")) for detail in details)
+    if text:
+        yield TextDelta(text, is_reasoning=True)
+    yield from (ReasoningDetail(detail) for detail in details)
+
+
+def _content(content: object) -> Iterator[Delta]:
+    """Yield the text. Some servers send a list of texts and thoughts in place of a string."""
+    if isinstance(content, str):
+        if content:
+            yield TextDelta(content)
+        return
+    for item in _objects(content):
+        if item.get("type") == "thinking":
+            thoughts = item.get("thinking")
+            texts = [_text(one.get("text")) for one in _objects(thoughts)] or [_text(thoughts)]
+            yield TextDelta("".join(texts), is_reasoning=True)
+        elif text := _text(item.get("text")):
+            yield TextDelta(text)
+
+
+def _call(wire: WireObject) -> CallDelta:
+    function = _object(wire.get("function"))
+    arguments = function.get("arguments")
+    index = wire.get("index")
+    return CallDelta(
+        index=index if isinstance(index, int) else None,
+        id=_text(wire.get("id")),
+        name=_text(function.get("name")),
+        arguments=json.dumps(arguments) if isinstance(arguments, dict) else _text(arguments),
+        fields={key: value for key, value in wire.items() if key not in CALL_KEYS and value is not None} or None,
+    )
+
+
+def _reports(chunk: WireObject) -> Iterator[Report]:
+    for name in METADATA:
+        if chunk.get(name):
+            yield MetadataReported(name, chunk[name])
+    # Perplexity's: addresses alone, or pages with titles.
+    addresses = chunk.get("citations")
+    pages = _objects(chunk.get("search_results")) or [
+        {"url": address} for address in (addresses if isinstance(addresses, list) else ())
+    ]
+    if sources := _sources(pages):
+        yield SourcesReported("citations", sources)
+    usage = _object(chunk.get("usage")) or _object(_object(chunk.get("x_groq")).get("usage"))
+    if usage:
+        yield UsageReported(usage_of(usage), usage)
+
+
+def usage_of(wire: WireObject) -> Usage:
+    """Return the token counts. `completion_tokens` of most servers, but not of all, include those of the reasoning."""
+    prompt, completion, total = (_count(wire.get(f"{name}_tokens")) for name in ("prompt", "completion", "total"))
+    details = _object(wire.get("completion_tokens_details"))
+    thoughts = _first_count(details.get("reasoning_tokens"), wire.get("reasoning_tokens"))
+    is_included = total is None or total != (prompt or 0) + (completion or 0) + (thoughts or 0)
+    if completion is not None and thoughts and is_included:
+        completion = max(0, completion - thoughts)
+    prompt_details = _object(wire.get("prompt_tokens_details"))
+    cached = _first_count(prompt_details.get("cached_tokens"), wire.get("prompt_cache_hit_tokens"))
+    return Usage(prompt=prompt, thoughts=thoughts, candidates=completion, cached=cached, total=total)
+
+
+def _sources(pages: list[WireObject]) -> tuple[Source, ...]:
+    return tuple(Source(_text(page.get("url")), _text(page.get("title"))) for page in pages if _text(page.get("url")))
+
+
+def _count(value: object) -> int | None:
+    return int(value) if isinstance(value, int | float) and value >= 0 else None
+
+
+def _first_count(*values: object) -> int | None:
+    return next((count for value in values if (count := _count(value)) is not None), None)
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _object(value: object) -> WireObject:
+    return value if isinstance(value, dict) else {}
+
+
+def _objects(value: object) -> list[WireObject]:
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []

@@ -1,0 +1,145 @@
+"""What servers report as errors, as `ProviderError`s. Pure.
+
+The form of an error differs between servers: `{"error": {...}}`, `{"error": "text"}`, `{"detail": "text"}`, the fields
+at the top, a list, or HTML. The same errors come as HTTP responses and inside a stream.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from chat.parts import JSON
+from chat.providers.base import (
+    ContextTooLong,
+    InvalidRequest,
+    MalformedResponse,
+    ModelNotFound,
+    OutOfCredit,
+    Overloaded,
+    ProviderError,
+    RateLimited,
+    Unauthorised,
+)
+
+DETAIL_LIMIT_CHARS = 2000
+LONGEST_DELAY_S = 86_400.0
+KEY = re.compile(r"\b(?:sk|gsk|xai|AIza)[-_]?[\w-]{16,}|(?<=Bearer )\S+")
+
+CONTEXT_CODES = frozenset({"context_length_exceeded", "exceed_context_size_error", "context_window_exceeded"})
+CONTEXT_MESSAGE = re.compile(
+    r"context (?:length|size|window)|maximum context|too many tokens|prompt (?:is )?too long|exceed.{0,20} context",
+    re.IGNORECASE,
+)
+CREDIT_CODES = frozenset({"insufficient_quota", "billing_hard_limit_reached", "insufficient_balance"})
+MODEL_CODES = frozenset({"model_not_found", "model_not_available"})
+MODEL_MESSAGE = re.compile(r"\bmodels?\b", re.IGNORECASE)
+CONFIGURATION_MESSAGE = re.compile(
+    r"requires --jinja|not supported|Failed to parse tool call arguments|failed to parse|unable to parse", re.IGNORECASE
+)
+"""llama.cpp answers 500 to requests that it will never accept."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReportedError:
+    """An error in words, whatever the form in which the server reported it."""
+
+    message: str
+    code: str = ""
+    type: str = ""
+    parameter: str = ""
+    status: int | None = None
+    """A status inside the report, for errors in a stream."""
+
+
+def report_of(value: JSON) -> ReportedError:
+    """Return the error that a JSON value reports."""
+    if isinstance(value, list):
+        return report_of(value[0] if value else None)
+    if not isinstance(value, dict):
+        return ReportedError(_text(value))
+    inner = value.get("error")
+    if isinstance(inner, str) and isinstance(value.get("message"), str):
+        return report_of({**value, "error": None, "type": inner})
+    if inner:
+        return report_of(inner)
+    code, raw = value.get("code"), _metadata_text(value)
+    message = _text(value.get("message")) or _text(value.get("detail")) or _text(value)
+    return ReportedError(
+        f"{message}: {raw}" if raw else message,
+        code="" if code is None else str(code),
+        type=_text(value.get("type")) if isinstance(value.get("type"), str) else "",
+        parameter=_text(value.get("param")) if isinstance(value.get("param"), str) else "",
+        status=next((one for one in (code, value.get("status")) if isinstance(one, int)), None),
+    )
+
+
+def report_of_body(text: str) -> ReportedError:
+    """Return the error in the body of a response."""
+    try:
+        return report_of(json.loads(text))
+    except (ValueError, RecursionError):
+        return ReportedError(" ".join(re.sub(r"<[^>]{0,1000}>", " ", text[:20_000]).split())[:500])
+
+
+def provider_error(
+    report: ReportedError, *, status: int | None, headers: Mapping[str, str], api_key: str
+) -> ProviderError:
+    """Return the ProviderError. `status`: of the response; `None` for an error inside a stream."""
+    status = report.status if status is None else status
+    detail = " ".join(str(one) for one in (status, report.code or report.type, report.message) if one)
+    if api_key:
+        detail = detail.replace(api_key, "[key]")
+    error_type = _type_by_content(report, status) or _type_by_status(status)
+    retry_after_s = _retry_after_s(headers) if error_type is RateLimited else None
+    return error_type(KEY.sub("[key]", detail)[:DETAIL_LIMIT_CHARS], retry_after_s=retry_after_s)
+
+
+def _type_by_content(report: ReportedError, status: int | None) -> type[ProviderError] | None:
+    """Return the type if the report tells it; `None` if the status determines it."""
+    words = {report.code, report.type}
+    if words & CREDIT_CODES or status == 402:
+        return OutOfCredit
+    if words & CONTEXT_CODES or (status in (None, 400, 413, 500) and CONTEXT_MESSAGE.search(report.message)):
+        return ContextTooLong
+    if words & MODEL_CODES:
+        return ModelNotFound
+    if status == 404:
+        # Without a word about the model, the address is wrong.
+        return ModelNotFound if MODEL_MESSAGE.search(report.message) else InvalidRequest
+    if status is None and "invalid_request" in report.type:
+        return InvalidRequest
+    if status == 500 and CONFIGURATION_MESSAGE.search(report.message):
+        return InvalidRequest
+    return None
+
+
+def _type_by_status(status: int | None) -> type[ProviderError]:
+    if status in (401, 403):
+        return Unauthorised
+    if status == 429:
+        return RateLimited
+    if status is None or status in (408, 499) or status >= 500:
+        return Overloaded
+    return InvalidRequest if 400 <= status < 500 else MalformedResponse
+
+
+def _retry_after_s(headers: Mapping[str, str]) -> float | None:
+    try:
+        return min(max(0.0, float(headers.get("retry-after", ""))), LONGEST_DELAY_S)
+    except ValueError:
+        return None
+
+
+def _metadata_text(value: Mapping[str, JSON]) -> str:
+    """Return the cause that OpenRouter quotes from the server behind it."""
+    metadata = value.get("metadata")
+    return _text(metadata.get("raw")) if isinstance(metadata, dict) and metadata.get("raw") else ""
+
+
+def _text(value: JSON) -> str:
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else json.dumps(value)

@@ -1,0 +1,82 @@
+"""What a refusal says about a server: which optional parameter or role it does not take. Pure.
+
+Source: recorded errors and issue threads of the servers.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+
+from chat.parts import JSON
+from chat.providers.openai_compatible.endpoint import ModelFacts
+
+REFUSABLE = ("max_completion_tokens", "max_tokens", "reasoning_effort", "stream_options", "temperature", "tool_choice")
+"""Optional parameters of a body. A longer name stands before the one that it contains."""
+EFFORT_NONE = "reasoning_effort none with functions"
+REASONING = "reasoning_content in every assistant message"
+
+STATUSES = (400, 404, 422, 500, 501)
+"""Statuses with which servers refuse a parameter. llama.cpp answers 500 to what it is not set up for."""
+
+UNSUPPORTED = re.compile(
+    r"unsupported|not support|not permitted|unknown|unrecognized|unexpected|forbidden|extra|invalid|not allowed|use '",
+    re.IGNORECASE,
+)
+EFFORT_NONE_MESSAGE = re.compile(r"function tools with reasoning_effort are not supported", re.IGNORECASE)
+REASONING_MESSAGE = re.compile(r"reasoning_content.{0,60}must be passed back", re.IGNORECASE)
+TOOLS_MESSAGE = re.compile(
+    r"tools param requires --jinja|requires --enable-auto-tool-choice|does not support (?:tools|function)"
+    r"|tools? (?:use |calling )?(?:is|are) not supported",
+    re.IGNORECASE,
+)
+SYSTEM_MESSAGE = re.compile(r"does not support '?(?:system|developer)'?|(?:system|developer) role", re.IGNORECASE)
+IMAGES_MESSAGE = re.compile(
+    r"image input is not supported|does not support image|unknown variant `image_url`|not a multimodal model",
+    re.IGNORECASE,
+)
+
+
+def learn(status: int, parameter: str, message: str, body: Mapping[str, JSON], facts: ModelFacts) -> ModelFacts | None:
+    """Return what is known after a refusal; `None` if it teaches nothing, so that a repeated request would fail too.
+
+    `parameter`: what the server names, such as `temperature`. `body`: of the refused request.
+    """
+    if status not in STATUSES:
+        return None
+    if EFFORT_NONE_MESSAGE.search(message):
+        return _with_demand(EFFORT_NONE, facts)
+    if REASONING_MESSAGE.search(message):
+        return _with_demand(REASONING, facts)
+    if "tools" in body and TOOLS_MESSAGE.search(message):
+        return replace(facts, functions=False)
+    if SYSTEM_MESSAGE.search(message) and _has_system(body):
+        return replace(facts, refuses=facts.refuses | {"system"})
+    named = next((name for name in REFUSABLE if name in body and _is_named(name, parameter, message)), None)
+    return replace(facts, refuses=facts.refuses | {named}) if named else None
+
+
+def learn_images(status: int, message: str, facts: ModelFacts) -> ModelFacts | None:
+    """Return what is known after a refusal of images; `None` if it is none.
+
+    The request is not repeated without them: an answer to a question about an image that was not read would mislead.
+    """
+    is_refusal = status in STATUSES and IMAGES_MESSAGE.search(message) is not None
+    return replace(facts, images=False) if is_refusal and facts.images is not False else None
+
+
+def _with_demand(demand: str, facts: ModelFacts) -> ModelFacts | None:
+    return None if demand in facts.demands else replace(facts, demands=facts.demands | {demand})
+
+
+def _is_named(name: str, parameter: str, message: str) -> bool:
+    if parameter.split(".")[0].split("[")[0] == name:
+        return True
+    return re.search(rf"\b{name}\b", message) is not None and UNSUPPORTED.search(message) is not None
+
+
+def _has_system(body: Mapping[str, JSON]) -> bool:
+    messages = body.get("messages")
+    first = messages[0] if isinstance(messages, list) and messages else None
+    return isinstance(first, dict) and first.get("role") == "system"

@@ -1,0 +1,136 @@
+"""What servers say about their models. Pure.
+
+All servers list the ids of their models under `/models`. The other fields differ, and some servers answer further
+questions at addresses of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any, TypeAlias, TypeVar
+
+from chat.parts import JSON
+from chat.providers.base import ListedModel
+from chat.providers.openai_compatible.endpoint import ModelFacts
+
+T = TypeVar("T")
+
+WireObject: TypeAlias = Mapping[str, Any]
+
+CONTEXT_FIELDS = ("context_length", "context_window", "max_model_len", "max_context_length")
+"""Of OpenRouter, Groq, vLLM and Mistral."""
+
+
+def listed_models(value: JSON) -> list[ListedModel]:
+    """Return the models of a list, without those that are known not to write text."""
+    entries = value.get("data") if isinstance(value, dict) else value
+    return list(_listed(_objects(entries)))
+
+
+def _listed(entries: list[WireObject]) -> Iterator[ListedModel]:
+    for entry in entries:
+        name = entry.get("id") or entry.get("model") or entry.get("name")
+        if not isinstance(name, str):
+            continue
+        capabilities = _object(entry.get("capabilities"))
+        if capabilities.get("completion_chat") is False:
+            continue
+        architecture = _object(entry.get("architecture"))
+        label, description = entry.get("name"), entry.get("description")
+        yield ListedModel(
+            name=name,
+            label=label if isinstance(label, str) and label != name else "",
+            description=description if isinstance(description, str) else "",
+            context_tokens=_context_tokens(entry),
+            max_output_tokens=_count(entry.get("max_completion_tokens")),
+            functions=_first(
+                capabilities.get("function_calling"), _contains(entry.get("supported_parameters"), "tools")
+            ),
+            images=_first(
+                capabilities.get("vision"),
+                _contains(architecture.get("input_modalities") or entry.get("input_modalities"), "image"),
+            ),
+        )
+
+
+def _context_tokens(entry: WireObject) -> int | None:
+    counts = [_count(entry.get(name)) for name in CONTEXT_FIELDS]
+    # llama.cpp: the size with which the model was loaded.
+    counts.append(_count(_object(entry.get("meta")).get("n_ctx")))
+    return next((count for count in counts if count), None)
+
+
+def facts_of_listed(listed: ListedModel, facts: ModelFacts) -> ModelFacts:
+    """Return the facts with what a list says about the model."""
+    return replace(
+        facts,
+        context_tokens=_known(listed.context_tokens, facts.context_tokens),
+        functions=_known(listed.functions, facts.functions),
+        images=_known(listed.images, facts.images),
+    )
+
+
+def facts_of_ollama(value: JSON, facts: ModelFacts) -> ModelFacts:
+    """Return the facts with the answer of Ollama's `/api/show`.
+
+    It names the model's own context size, not the size with which it is loaded, so that size is not used.
+    """
+    capabilities = _object(value).get("capabilities")
+    return replace(
+        facts,
+        functions=_known(_contains(capabilities, "tools"), facts.functions),
+        images=_known(_contains(capabilities, "vision"), facts.images),
+    )
+
+
+def facts_of_llamacpp(value: JSON, facts: ModelFacts) -> ModelFacts:
+    """Return the facts with the answer of llama.cpp's `/props`."""
+    properties = _object(value)
+    return replace(
+        facts,
+        functions=_known(_object(properties.get("chat_template_caps")).get("supports_tools"), facts.functions),
+        images=_known(_object(properties.get("modalities")).get("vision"), facts.images),
+        context_tokens=_known(
+            _count(_object(properties.get("default_generation_settings")).get("n_ctx")), facts.context_tokens
+        ),
+    )
+
+
+def facts_of_lmstudio(value: JSON, model: str, facts: ModelFacts) -> ModelFacts:
+    """Return the facts with the answer of LM Studio's `/api/v1/models`."""
+    entries = _objects(_object(value).get("models"))
+    entry = next((one for one in entries if model in (one.get("key"), one.get("id"))), {})
+    capabilities = _object(entry.get("capabilities"))
+    loaded = _objects(entry.get("loaded_instances"))
+    configured = [_count(_object(one.get("config")).get("context_length")) for one in loaded]
+    return replace(
+        facts,
+        functions=_known(capabilities.get("trained_for_tool_use"), facts.functions),
+        images=_known(capabilities.get("vision"), facts.images),
+        context_tokens=_known(next((count for count in configured if count), None), facts.context_tokens),
+    )
+
+
+def _known(new: T | None, old: T | None) -> T | None:
+    return old if new is None else new
+
+
+def _first(*values: object) -> bool | None:
+    return next((value for value in values if isinstance(value, bool)), None)
+
+
+def _contains(values: object, value: str) -> bool | None:
+    return value in values if isinstance(values, list) else None
+
+
+def _count(value: object) -> int | None:
+    return value if isinstance(value, int) and value > 0 else None
+
+
+def _object(value: object) -> WireObject:
+    return value if isinstance(value, dict) else {}
+
+
+def _objects(value: object) -> list[WireObject]:
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []

@@ -1,0 +1,245 @@
+"""A conversation as the messages of a request. Pure.
+
+Servers refuse a request whose messages do not follow these rules, in this and in every later turn: each function call
+is answered by a `tool` message directly after its own message; arguments are a JSON object; an assistant message has
+content or calls; images stand in messages of the user. Code that another provider ran becomes text: the code in the
+assistant's message, its output and graphs in a message of the user after it.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from dataclasses import dataclass, field
+from typing import assert_never
+
+from chat.parts import (
+    JSON,
+    OUTCOME_DEADLINE_EXCEEDED,
+    OUTCOME_OK,
+    CodeExecutionResult,
+    Display,
+    ExecutableCode,
+    FileData,
+    FunctionCall,
+    FunctionResponse,
+    InlineData,
+    JSONObject,
+    Part,
+    Role,
+    Text,
+    Thought,
+    Unsupported,
+)
+from chat.providers.openai_compatible.dialects import Dialect
+from chat.providers.requests import Content, GenerateRequest
+
+BRIDGE = "I have the results."
+"""The assistant's message between a result and a message of the user, where a server demands one."""
+OUTCOMES = {OUTCOME_OK: "ran", OUTCOME_DEADLINE_EXCEEDED: "took too long and was ended"}
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """What the messages of a request may hold."""
+
+    dialect: Dialect
+    images: bool = True
+    system_role: bool = True
+    """False: the instruction stands before the first question."""
+    reasoning_field: str = ""
+    """The field of every assistant message that holds the model's reasoning. Empty: reasoning does not go back."""
+
+
+@dataclass(slots=True)
+class _Assistant:
+    """A message of the assistant that is being written."""
+
+    text: list[str] = field(default_factory=list)
+    reasoning: list[str] = field(default_factory=list)
+    details: list[JSON] = field(default_factory=list)
+    calls: list[JSON] = field(default_factory=list)
+
+
+class MessageWriter:
+    """Writes the messages of one request."""
+
+    def __init__(self, form: Form) -> None:
+        self._form = form
+        self._messages: list[JSONObject] = []
+        self._assistant = _Assistant()
+        self._used_ids: set[str] = set()
+        self._wire_ids: dict[str, str] = {}
+        """`call_id` of the last call that had it -> its id in the request. Ids are unique in one answer only."""
+
+    def write(self, request: GenerateRequest) -> list[JSONObject]:
+        """Return the messages."""
+        instruction = request.system_instruction
+        if instruction and self._form.system_role:
+            self._messages.append({"role": "system", "content": instruction})
+        elif instruction:
+            self._add_user([_text_content(instruction)])
+        for content in request.contents:
+            if content.role is Role.MODEL:
+                self._write_answer(content)
+            else:
+                self._write_question(content)
+        return [_with_plain_text(message) for message in self._messages]
+
+    def _write_question(self, content: Content) -> None:
+        """Write the results of functions, then everything else as one message of the user."""
+        rest: list[JSON] = []
+        for part in content.parts:
+            if isinstance(part, FunctionResponse):
+                self._messages.append(
+                    {
+                        "role": "tool",
+                        "tool_call_id": self._wire_ids.get(part.call_id, part.call_id),
+                        "content": json.dumps(dict(part.result), ensure_ascii=False),
+                    }
+                )
+            else:
+                rest += self._user_content(part)
+        if rest:
+            self._add_user(rest)
+
+    def _write_answer(self, content: Content) -> None:
+        for part in content.parts:
+            match part:
+                case Text():
+                    self._assistant.text.append(part.text)
+                case Thought():
+                    self._add_reasoning(part)
+                case FunctionCall():
+                    self._assistant.calls.append(self._call(part, is_own=content.is_own))
+                case ExecutableCode():
+                    self._assistant.text.append(_fenced(part.code, part.language.lower()))
+                case CodeExecutionResult() | InlineData() | FileData():
+                    self._add_result(part)
+                case FunctionResponse() | Display() | Unsupported():
+                    # Responses stand in the user's content. The others have no form in this protocol.
+                    pass
+                case _:
+                    assert_never(part)
+        self._end_assistant()
+
+    def _add_reasoning(self, part: Thought) -> None:
+        self._assistant.reasoning.append(part.text)
+        details = part.provider_data.get("reasoning_details")
+        self._assistant.details += details if isinstance(details, list) else []
+
+    def _add_result(self, part: CodeExecutionResult | InlineData | FileData) -> None:
+        """Write what code printed or drew as a message of the user, unless calls wait for their results."""
+        contents = self._user_content(part)
+        if self._assistant.calls:
+            self._assistant.text += [str(one["text"]) for one in contents if isinstance(one, dict) and "text" in one]
+            return
+        self._end_assistant()
+        self._add_user(contents)
+
+    def _end_assistant(self) -> None:
+        """Append the assistant's message, if it has anything to say."""
+        written, self._assistant = self._assistant, _Assistant()
+        text = "".join(written.text)
+        if not (text or written.calls):
+            return
+        message: JSONObject = {"role": "assistant", "content": text or None}
+        if written.calls:
+            message["tool_calls"] = written.calls
+        if written.details:
+            message["reasoning_details"] = written.details
+        if self._form.reasoning_field:
+            message[self._form.reasoning_field] = "".join(written.reasoning)
+        last = self._messages[-1] if self._messages else None
+        if last and last["role"] == "assistant" and not last.get("tool_calls"):
+            # Templates of many models demand that the roles alternate.
+            message["content"] = f"{last['content'] or ''}\n\n{text}".strip() or None
+            self._messages.pop()
+        self._messages.append(message)
+
+    def _add_user(self, contents: list[JSON]) -> None:
+        last = self._messages[-1] if self._messages else None
+        if last and last["role"] == "user" and isinstance(last["content"], list):
+            last["content"] += contents
+            return
+        if last and last["role"] == "tool" and self._form.dialect.bridges_tool_to_user:
+            self._messages.append({"role": "assistant", "content": BRIDGE})
+        self._messages.append({"role": "user", "content": contents})
+
+    def _call(self, call: FunctionCall, *, is_own: bool) -> JSONObject:
+        function: JSONObject = {"name": call.name, "arguments": json.dumps(dict(call.arguments or {}))}
+        wire: JSONObject = {"id": self._wire_id(call, is_own=is_own), "type": "function", "function": function}
+        fields = call.provider_data.get("fields") if is_own else None
+        return {**fields, **wire} if isinstance(fields, dict) else wire
+
+    def _wire_id(self, call: FunctionCall, *, is_own: bool) -> str:
+        """Return the id of a call: the server's own, if it is valid and not used before in this request."""
+        own = call.provider_data.get("id") if is_own else None
+        wire_id = own if isinstance(own, str) and own else call.call_id
+        number = 0
+        while wire_id in self._used_ids or not self._form.dialect.call_id_pattern.fullmatch(wire_id):
+            # Always the same for the same conversation, so that the server's cache of the prompt remains valid.
+            wire_id = hashlib.sha256(f"{call.call_id} {len(self._used_ids)} {number}".encode()).hexdigest()[:9]
+            number += 1
+        self._used_ids.add(wire_id)
+        self._wire_ids[call.call_id] = wire_id
+        return wire_id
+
+    def _user_content(self, part: Part) -> list[JSON]:
+        """Return a part as content of a user's message."""
+        match part:
+            case Text():
+                return [_text_content(part.text)] if part.text else []
+            case CodeExecutionResult():
+                verb = OUTCOMES.get(part.outcome, "failed")
+                return [_text_content(f"[The code {verb}. Its output:]\n{_fenced(part.output or '', '')}")]
+            case InlineData():
+                return [self._file(part)] if part.data else []
+            case FileData():
+                return [_text_content("[A file was here; it is not sent again.]")]
+            case ExecutableCode():
+                return [_text_content(_fenced(part.code, part.language.lower()))]
+            case FunctionResponse() | FunctionCall() | Thought() | Display() | Unsupported():
+                return []
+            case _:
+                assert_never(part)
+
+    def _file(self, part: InlineData) -> JSON:
+        data = part.data or b""
+        if part.mime_type.startswith("text/"):
+            return _text_content(f"[File {part.name}]\n{_fenced(data.decode('utf-8', 'replace'), '')}")
+        if part.mime_type.startswith("image/"):
+            if not self._form.images:
+                return _text_content(f"[The image {part.name} was here; this model does not read images.]")
+            return {"type": "image_url", "image_url": {"url": _data_url(part.mime_type, data)}}
+        if part.mime_type == "application/pdf" and self._form.dialect.takes_pdf:
+            return {"type": "file", "file": {"filename": part.name, "file_data": _data_url(part.mime_type, data)}}
+        return _text_content(f"[The file {part.name} was here; this model does not read such files.]")
+
+
+def _with_plain_text(message: JSONObject) -> JSONObject:
+    """Return the message with a string as its content if that is all text: not every server takes a list."""
+    contents = message["content"]
+    if not isinstance(contents, list):
+        return message
+    texts = [one["text"] for one in contents if isinstance(one, dict) and one["type"] == "text"]
+    if len(texts) < len(contents):
+        return message
+    return {**message, "content": "\n\n".join(str(text) for text in texts)}
+
+
+def _text_content(text: str) -> JSONObject:
+    return {"type": "text", "text": text}
+
+
+def _data_url(mime_type: str, data: bytes) -> str:
+    return f"data:{mime_type};base64,{base64.b64encode(data).decode()}"
+
+
+def _fenced(text: str, language: str) -> str:
+    """Return a Markdown code block. Its fence is longer than any in the text."""
+    fence = "```"
+    while fence in text:
+        fence += "`"
+    return f"\n{fence}{language}\n{text.rstrip()}\n{fence}\n"

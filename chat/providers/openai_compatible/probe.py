@@ -1,0 +1,54 @@
+"""Asking a server about one of its models, once. What no server says stays unknown, and counts as possible."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+from urllib.parse import urlsplit
+
+from chat.providers.base import ProviderError
+from chat.providers.openai_compatible.dialects import dialect_name
+from chat.providers.openai_compatible.endpoint import Endpoint, ModelFacts
+from chat.providers.openai_compatible.listing import (
+    facts_of_listed,
+    facts_of_llamacpp,
+    facts_of_lmstudio,
+    facts_of_ollama,
+    listed_models,
+)
+from chat.providers.openai_compatible.transport import Clients
+
+logger = logging.getLogger(__name__)
+
+
+async def probe(clients: Clients, endpoint: Endpoint, model: str, facts: ModelFacts) -> ModelFacts:
+    """Return the facts with what the server says. A question that it does not answer is no error."""
+    try:
+        listed = [one for one in listed_models(await clients.get(endpoint, "/models")) if one.name == model]
+        if listed:
+            facts = facts_of_listed(listed[0], facts)
+        facts = await _own_question(clients, endpoint, model, facts)
+    except ProviderError as error:
+        logger.info("endpoint %s says nothing about %s: %s", endpoint.name, model, error.detail)
+    return replace(facts, is_probed=True)
+
+
+async def _own_question(clients: Clients, endpoint: Endpoint, model: str, facts: ModelFacts) -> ModelFacts:
+    """Ask at the address that one kind of server has for this."""
+    match dialect_name(endpoint):
+        case "ollama":
+            return facts_of_ollama(
+                await clients.post(endpoint, _at_root(endpoint, "/api/show"), {"model": model}), facts
+            )
+        case "llamacpp":
+            return facts_of_llamacpp(await clients.get(endpoint, _at_root(endpoint, "/props")), facts)
+        case "lmstudio":
+            return facts_of_lmstudio(await clients.get(endpoint, _at_root(endpoint, "/api/v1/models")), model, facts)
+        case _:
+            return facts
+
+
+def _at_root(endpoint: Endpoint, path: str) -> str:
+    """Return the URL of a path of the server, outside the base URL."""
+    address = urlsplit(endpoint.base_url)
+    return f"{address.scheme}://{address.netloc}{path}"

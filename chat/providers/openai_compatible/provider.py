@@ -1,0 +1,253 @@
+"""The provider `openai_compatible`. Read this module first.
+
+load      endpoint and facts                 the catalogue, on a thread
+body      request -> JSON                    `body`, `messages`
+open      JSON -> response                   `transport`; a refusal that teaches something is followed by one retry
+read      bytes -> chunks -> deltas          `sse`, `chunks`
+collect   deltas -> events                   `accumulator`
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import aclosing
+from functools import partial
+
+from channels.db import database_sync_to_async
+from django.conf import settings
+from django.utils.module_loading import import_string
+
+from chat.parts import JSONObject
+from chat.providers.base import (
+    Capabilities,
+    InvalidRequest,
+    ListedModel,
+    MalformedResponse,
+    NotConfigured,
+    UploadedFile,
+)
+from chat.providers.openai_compatible.accumulator import Accumulator
+from chat.providers.openai_compatible.body import request_body
+from chat.providers.openai_compatible.chunks import ErrorInStream, deltas_of
+from chat.providers.openai_compatible.dialects import dialect_of
+from chat.providers.openai_compatible.endpoint import Endpoint, EndpointStore, ModelFacts
+from chat.providers.openai_compatible.errors import ReportedError, provider_error, report_of
+from chat.providers.openai_compatible.learning import REASONING, learn, learn_images
+from chat.providers.openai_compatible.listing import listed_models
+from chat.providers.openai_compatible.probe import probe
+from chat.providers.openai_compatible.transport import Clients, Refused, Response, read_all
+from chat.providers.requests import GenerateRequest
+from chat.providers.sse import EventParser, JSONEvent
+from chat.providers.text_types import is_text
+from chat.stream_events import Finish, Finished, StreamEvent
+
+logger = logging.getLogger(__name__)
+
+LESSONS_LIMIT = 6
+"""How often one request is repeated because its refusal taught something. Each time it teaches something new."""
+
+MALFORMED_CALL = "tool_use_failed"
+"""Groq's code for a function call that does not follow the function's schema."""
+
+IMAGES = frozenset({"image/png", "image/jpeg", "image/webp"})
+"""The image types that all servers read which read images."""
+
+
+class OpenAICompatibleProvider:
+    """The provider `openai_compatible`, for one endpoint."""
+
+    name = "openai_compatible"
+    is_demo = False
+
+    def __init__(self, endpoint: str = "") -> None:
+        """`endpoint`: its name. Makes no query: the endpoint may be changed, turned off and deleted later."""
+        store: EndpointStore = import_string(settings.ENDPOINT_STORE)()
+        self._store = store
+        self._endpoint_name = endpoint
+        self._clients = Clients()
+
+    @property
+    def account(self) -> str:
+        """See `Provider.account`."""
+        return self._store.find(self._endpoint_name).account
+
+    def capabilities(self, model: str) -> Capabilities:
+        """See `Provider.capabilities`. Raises LookupError if the endpoint does not exist any more."""
+        endpoint, facts = self._load(model)
+        dialect = dialect_of(endpoint)
+        reads_images = facts.images is not False
+        return Capabilities(
+            functions=facts.functions is not False,
+            functions_beside_built_in=False,
+            stores_files=False,
+            accepted_type=partial(_accepted_type, images=reads_images, pdf=dialect.takes_pdf),
+            reads_thoughts=bool(dialect.reasoning_field) or REASONING in facts.demands,
+            reads_tool_images=reads_images,
+        )
+
+    async def stream(self, request: GenerateRequest) -> AsyncGenerator[list[StreamEvent], None]:
+        """See `Provider.stream`."""
+        endpoint, facts = await self._loaded(request.model)
+        if not facts.is_probed:
+            facts = await probe(self._clients, endpoint, request.model, facts)
+            await self._remember(endpoint, request.model, facts)
+        dialect = dialect_of(endpoint)
+        for _ in range(LESSONS_LIMIT):
+            body = request_body(request, dialect, facts)
+            try:
+                async with aclosing(self._answer(endpoint, body)) as answer:
+                    async for events in answer:
+                        yield events
+                return
+            except Refused as refusal:
+                if refusal.report.code == MALFORMED_CALL:
+                    yield [_malformed_call(refusal.report)]
+                    return
+                learned = await self._learn(refusal, endpoint, body, facts)
+                if learned is None:
+                    raise refusal.error from None
+                facts = learned
+        raise InvalidRequest("The server refused one optional parameter after another.")
+
+    async def _learn(
+        self, refusal: Refused, endpoint: Endpoint, body: JSONObject, facts: ModelFacts
+    ) -> ModelFacts | None:
+        """Return what is known after a refusal, and remember it; `None` if the request cannot be repeated."""
+        model, report = str(body["model"]), refusal.report
+        if without_images := learn_images(refusal.status, report.message, facts):
+            await self._remember(endpoint, model, without_images)
+            return None
+        learned = learn(refusal.status, report.parameter, report.message, body, facts)
+        if learned:
+            logger.info("endpoint %s refused a request to %s: %s", endpoint.name, model, refusal.error.detail)
+            await self._remember(endpoint, model, learned)
+        return learned
+
+    async def _answer(self, endpoint: Endpoint, body: JSONObject) -> AsyncGenerator[list[StreamEvent], None]:
+        """Send a request, and yield the events of each network read. Raises Refused and ProviderError."""
+        accumulator = Accumulator(has_functions="tools" in body)
+        async with self._clients.open(endpoint, body) as response:
+            reader = _Reader(accumulator, endpoint)
+            async for events in reader.read(response):
+                if events:
+                    yield events
+                if reader.error:
+                    raise reader.error
+
+    async def upload_file(self, data: bytes, *, mime_type: str, name: str) -> UploadedFile:
+        """See `Provider.upload_file`. No server stores files."""
+        raise InvalidRequest("Servers of this protocol store no files.")
+
+    async def list_models(self) -> list[ListedModel]:
+        """See `Provider.list_models`."""
+        endpoint, _ = await self._loaded("")
+        try:
+            return listed_models(await self._clients.get(endpoint, "/models"))
+        except Refused as refusal:
+            raise refusal.error from None
+
+    async def aclose(self) -> None:
+        """See `Provider.aclose`."""
+        await self._clients.aclose()
+
+    def _load(self, model: str) -> tuple[Endpoint, ModelFacts]:
+        endpoint = self._store.find(self._endpoint_name)
+        return endpoint, self._store.facts(endpoint, model)
+
+    async def _loaded(self, model: str) -> tuple[Endpoint, ModelFacts]:
+        """Return the endpoint and the facts. Raises NotConfigured."""
+        try:
+            loaded: tuple[Endpoint, ModelFacts] = await database_sync_to_async(self._load, thread_sensitive=False)(
+                model
+            )
+        except LookupError as error:
+            raise NotConfigured(str(error)) from None
+        return loaded
+
+    async def _remember(self, endpoint: Endpoint, model: str, facts: ModelFacts) -> None:
+        await database_sync_to_async(self._store.remember, thread_sensitive=False)(endpoint, model, facts)
+
+
+class _Reader:
+    """Reads one response."""
+
+    def __init__(self, accumulator: Accumulator, endpoint: Endpoint) -> None:
+        self._accumulator = accumulator
+        self._endpoint = endpoint
+        self._is_done = False
+        self._has_chunks = False
+        self.error: Exception | None = None
+        """The error that follows the events that were yielded last."""
+
+    async def read(self, response: Response) -> AsyncGenerator[list[StreamEvent], None]:
+        """Yield the events of each network read. Nothing follows an error."""
+        if response.is_stream:
+            parser = EventParser()
+            async for data in response.body:
+                yield self._collect(parser.feed(data))
+                if self._is_done or self.error:
+                    break
+            if not self.error:
+                yield [*self._collect(parser.close()), *self._end()]
+        else:
+            # The server does not stream, or reports an error with status 200.
+            yield [*self._collect(_single_event(await read_all(response.body))), *self._end(is_done=True)]
+
+    def _collect(self, events: Iterator[JSONEvent]) -> list[StreamEvent]:
+        """Return the stream events of some events of the server, and note the error that ended them."""
+        collected: list[StreamEvent] = []
+        try:
+            for event in events:
+                if event.is_done:
+                    self._is_done = True
+                    break
+                self._has_chunks = True
+                self._add(event, collected)
+        except ValueError as error:
+            self.error = MalformedResponse(str(error))
+        return collected
+
+    def _add(self, event: JSONEvent, collected: list[StreamEvent]) -> None:
+        if event.name == "error" or not isinstance(event.data, dict):
+            collected += self._reported(ErrorInStream(event.data))
+            return
+        for delta in deltas_of(event.data):
+            if isinstance(delta, ErrorInStream):
+                collected += self._reported(delta)
+            else:
+                collected += self._accumulator.add(delta)
+
+    def _reported(self, reported: ErrorInStream) -> Iterator[StreamEvent]:
+        """Note an error of the stream. A malformed call is not an error, but the end of the answer."""
+        report = report_of(reported.error)
+        if report.code == MALFORMED_CALL:
+            yield _malformed_call(report)
+        else:
+            self.error = self.error or provider_error(report, status=None, headers={}, api_key=self._endpoint.api_key)
+
+    def _end(self, *, is_done: bool = False) -> Iterator[StreamEvent]:
+        if not self._has_chunks and not self.error:
+            self.error = MalformedResponse("The response is empty: it holds no event.")
+        return self._accumulator.close(is_done=(self._is_done or is_done) and not self.error)
+
+
+def _malformed_call(report: ReportedError) -> Finished:
+    return Finished(Finish.MALFORMED_CALL, report.code, report.message)
+
+
+def _single_event(body: bytes) -> Iterator[JSONEvent]:
+    try:
+        yield JSONEvent("", json.loads(body))
+    except RecursionError:
+        raise ValueError("the response is nested too deeply") from None
+
+
+def _accepted_type(mime_type: str, *, images: bool, pdf: bool) -> str:
+    """Return the MIME type under which a file is sent; empty if it cannot be sent."""
+    if mime_type.startswith("image/"):
+        return mime_type if images and mime_type in IMAGES else ""
+    if is_text(mime_type):
+        return "text/plain"
+    return mime_type if pdf and mime_type == "application/pdf" else ""
