@@ -35,7 +35,6 @@ from chat.models import REASON_LIMIT, AccessEntry, Conversation, FeedbackNotAllo
 from chat.models.deletion import delete_conversation
 from chat.models.list_queries import Group, list_page
 from chat.models.search_results import load_search_results
-from chat.providers import is_demo
 from chat.search.query import parse
 from chat.transcript.snapshot import snapshot
 from chat.transcript.usage import conversation_usage
@@ -66,14 +65,15 @@ def conversation(request: SignedInRequest, conversation_id: uuid.UUID) -> HttpRe
         page = snapshot(shown.pk)
     except Conversation.DoesNotExist:  # It has just been deleted in another tab.
         raise NotFound from None
+    choices = list_choices(shown.model)
     context = {
         **_list_context(request.user, open=shown.pk),
         "conversation": shown,
         "messages": page.messages,
-        "is_demo": is_demo(),
+        "is_demo": any(choice.is_demo for choice in choices if choice.value == shown.model),
         "socket_url": f"/ws/conversations/{shown.pk}/?revision={page.revision}",
         "code_execution_choices": Conversation.CodeExecution.choices,
-        "model_choices": list_choices(shown.model),
+        "model_choices": choices,
         "prompt_limit_bytes": settings.PROMPT_LIMIT_BYTES,
         "file_limit_bytes": settings.UPLOAD_LIMIT_BYTES,
         "files_limit": ATTACHMENTS_LIMIT,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from django.core.exceptions import ImproperlyConfigured
@@ -45,6 +45,12 @@ class Env:
             raise ImproperlyConfigured(
                 f"{name}_FILE names {path!r}, which cannot be read: {error.strerror}."
             ) from error
+
+    def secrets(self, suffix: str, *, except_for: Collection[str]) -> dict[str, str]:
+        """Return all variables that are set and whose name ends in `suffix`, read as by `secret`."""
+        names = {name.removesuffix("_FILE") for name in self._variables}
+        wanted = sorted(name for name in names if name.endswith(suffix) and name not in except_for)
+        return {name: value for name in wanted if (value := self.secret(name))}
 
     def boolean(self, name: str, *, default: bool) -> bool:
         """Return True for 1, true, yes and on, and False for 0, false, no and off. Upper case is accepted."""

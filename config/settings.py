@@ -12,6 +12,21 @@ from config.content_security import CONTENT_SECURITY_POLICY as CONTENT_SECURITY_
 from config.databases import database_settings
 from config.env import Env
 from config.logs import LOGGING as LOGGING
+from config.model_servers import DEFAULT_MODEL as DEFAULT_MODEL
+from config.model_servers import ENDPOINT_API_KEYS as ENDPOINT_API_KEYS
+from config.model_servers import GEMINI_API_KEY as GEMINI_API_KEY
+from config.model_servers import GEMINI_API_VERSION as GEMINI_API_VERSION
+from config.model_servers import GEMINI_EMULATED as GEMINI_EMULATED
+from config.model_servers import GEMINI_EMULATOR_URL as GEMINI_EMULATOR_URL
+from config.model_servers import GEMINI_STREAM_READER as GEMINI_STREAM_READER
+from config.model_servers import GOOGLE_CLOUD_LOCATION as GOOGLE_CLOUD_LOCATION
+from config.model_servers import GOOGLE_CLOUD_PROJECT as GOOGLE_CLOUD_PROJECT
+from config.model_servers import GOOGLE_GEMINI_BASE_URL as GOOGLE_GEMINI_BASE_URL
+from config.model_servers import GOOGLE_GENAI_USE_VERTEXAI as GOOGLE_GENAI_USE_VERTEXAI
+from config.model_servers import OPENAI_API_KEY as OPENAI_API_KEY
+from config.model_servers import OPENAI_BASE_URL as OPENAI_BASE_URL
+from config.model_servers import OPENAI_MODELS as OPENAI_MODELS
+from config.model_servers import OWN_API_KEYS as OWN_API_KEYS
 from config.rest import REST_FRAMEWORK as REST_FRAMEWORK
 from config.rest import SPECTACULAR_SETTINGS as SPECTACULAR_SETTINGS
 
@@ -127,33 +142,8 @@ CHANNEL_LAYERS = {
     )
 }
 
-# --- models -----------------------------------------------------------------------------------------------------
+# --- models: see also config/model_servers.py ---------------------------------------------------------------------
 
-#: Key of the Gemini Developer API. GOOGLE_API_KEY takes precedence over GEMINI_API_KEY, as in Google's SDK.
-GEMINI_API_KEY = env.secret("GOOGLE_API_KEY") or env.secret("GEMINI_API_KEY")
-#: Base URL of the API if it is not Google's own, for example a gateway.
-GOOGLE_GEMINI_BASE_URL = env.url("GOOGLE_GEMINI_BASE_URL", ("http", "https"))
-#: Use Vertex AI instead of the Developer API, with the project and location below and the machine's credentials.
-GOOGLE_GENAI_USE_VERTEXAI = env.boolean("GOOGLE_GENAI_USE_VERTEXAI", default=False)
-#: Id of the Google Cloud project, for Vertex AI.
-GOOGLE_CLOUD_PROJECT = env.text("GOOGLE_CLOUD_PROJECT")
-#: Google Cloud location, for Vertex AI.
-GOOGLE_CLOUD_LOCATION = env.text("GOOGLE_CLOUD_LOCATION", "global")
-
-if GOOGLE_GENAI_USE_VERTEXAI and not (GOOGLE_CLOUD_PROJECT or GEMINI_API_KEY):
-    raise ImproperlyConfigured("GOOGLE_GENAI_USE_VERTEXAI is on: set GOOGLE_CLOUD_PROJECT too (or GEMINI_API_KEY).")
-
-#: The API version in the path of requests. It is fixed here, because the SDK's default changes between its releases.
-GEMINI_API_VERSION = env.text("GEMINI_API_VERSION", "v1beta1" if GOOGLE_GENAI_USE_VERTEXAI else "v1beta")
-#: Whether no key is configured. Then the demo model of the emulator answers in place of Gemini, and the pages say so.
-GEMINI_EMULATED = not (GEMINI_API_KEY or GOOGLE_GENAI_USE_VERTEXAI)
-#: URL of the emulator, whose demo model answers if no key is configured. `make run` starts it and sets this variable.
-GEMINI_EMULATOR_URL = env.url("GEMINI_EMULATOR_URL", ("http", "https"))
-if GEMINI_EMULATED:
-    GOOGLE_GEMINI_BASE_URL = GOOGLE_GEMINI_BASE_URL or GEMINI_EMULATOR_URL
-
-#: The default model or preset of conversations. If this is empty, it is the first one of the catalogue.
-DEFAULT_MODEL = env.text("GEMINI_MODEL", "plotline-demo" if GEMINI_EMULATED else "")
 #: How many of the newest graphs are sent to the model with the history. Each graph costs image tokens in each turn.
 REPLAYED_GRAPHS = env.integer("REPLAYED_GRAPHS", 4, minimum=0)
 #: Total number of attempts for a request, if the provider is busy or cannot be reached. An answer that has begun is not
@@ -163,17 +153,19 @@ PROVIDER_ATTEMPTS = env.integer("PROVIDER_ATTEMPTS", 4, minimum=1)
 PROVIDER_RETRY_LIMIT_S = env.integer("PROVIDER_RETRY_LIMIT_S", 60)
 #: Seconds before the first retry, doubled for each further retry, unless the provider gives a wait of its own.
 PROVIDER_RETRY_PAUSE_S = 1.0
-#: The code that reads streams: `lean` is Plotline's own code, which takes a fifth of the CPU time; `sdk` is the library
-#: google-genai.
-GEMINI_STREAM_READER = env.text("GEMINI_STREAM_READER", "lean")
-if GEMINI_STREAM_READER not in ("lean", "sdk"):
-    raise ImproperlyConfigured(f"GEMINI_STREAM_READER is {GEMINI_STREAM_READER!r}: it must be lean or sdk.")
-
 #: Seconds without received data after which a turn counts as stalled. Gemini may be silent for 30 s while code runs.
 PROVIDER_IDLE_LIMIT_S = env.integer("PROVIDER_IDLE_LIMIT_S", 60, minimum=1)
+#: Seconds without data after which a request counts as stalled, before the first byte of its response. This is longer,
+#: because a local server loads the model first.
+PROVIDER_FIRST_BYTE_LIMIT_S = env.integer("PROVIDER_FIRST_BYTE_LIMIT_S", 300, minimum=1)
 #: Dotted paths of the provider classes, by name. A provider is created when it is first used.
-CHAT_PROVIDERS = {"gemini": "chat.providers.gemini.provider.GeminiProvider"}
+CHAT_PROVIDERS = {
+    "gemini": "chat.providers.gemini.provider.GeminiProvider",
+    "openai_compatible": "chat.providers.openai_compatible.provider.OpenAICompatibleProvider",
+}
 CHAT_PROVIDER = "gemini"
+#: Dotted path of the class that stores the endpoints of `openai_compatible`, and what is known about their models.
+ENDPOINT_STORE = "chat.catalogue.endpoints.StoredEndpoints"
 #: Dotted paths of the functions that create the tool sets of a turn (`ToolSetFactory` in chat/tools/base.py).
 TOOL_SETS: list[str] = []
 #: Most rounds in one turn. A round is a request to the model; each next one sends the results of its function calls.

@@ -30,10 +30,14 @@ def tracked_files() -> list[Path]:
 
 
 def variables_read_by_settings() -> list[str]:
-    """Names that `config/settings.py` passes to a reader of `env`, in order, each once."""
+    """Names that the modules of settings pass to a reader of `env`, in order, each once."""
     names = []
-    for node in ast.walk(ast.parse((ROOT / "config/settings.py").read_text())):
+    modules = [ast.parse((ROOT / "config" / name).read_text()) for name in ("settings.py", "model_servers.py")]
+    for node in itertools.chain.from_iterable(map(ast.walk, modules)):
         match node:
+            case ast.Call(func=ast.Attribute(value=ast.Name("env"), attr="secrets")):
+                # It reads the keys of endpoints, whose names operators choose.
+                pass
             case ast.Call(func=ast.Attribute(value=ast.Name("env"), attr=reader), args=[ast.Constant(str(name)), *_]):
                 assert reader in READERS
                 names.append(name)

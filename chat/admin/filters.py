@@ -72,8 +72,9 @@ class ModelFilter(admin.SimpleListFilter):
     parameter_name = "model"
 
     def lookups(self, request: HttpRequest, model_admin: AnyAdmin) -> Choices:
-        """Return the models of the catalogue and the server's default, which may not be in the catalogue."""
-        names = {*LanguageModel.objects.values_list("name", flat=True), settings.DEFAULT_MODEL} - {""}
+        """Return the models of the catalogue, and those of the settings, which may not be in the catalogue."""
+        configured = {settings.DEFAULT_MODEL, *settings.OPENAI_MODELS}
+        names = {*LanguageModel.objects.values_list("name", flat=True), *configured} - {""}
         return [(name, name) for name in sorted(names)]
 
     def queryset(self, request: HttpRequest, queryset: Conversations) -> Conversations:

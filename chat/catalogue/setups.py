@@ -9,7 +9,13 @@ from typing import Any
 
 from django.conf import settings
 
-from chat.models import LanguageModel, Preset
+from chat.catalogue.endpoints import (
+    has_usable_endpoint,
+    known_context_tokens,
+    settings_models,
+    usable_endpoints,
+)
+from chat.models import ENDPOINT_PROVIDER, LanguageModel, Preset
 from chat.providers import is_demo
 
 
@@ -72,42 +78,67 @@ _PARAMETER_NAMES = [
 
 
 def find_setup(name: str) -> Setup:
-    """Return the setup that a name stands for, with at most two queries; raise UnknownModel if it is not offered.
+    """Return the setup that a name stands for, with few queries; raise UnknownModel if it is not offered.
 
-    A preset takes precedence over a model of the same name, and a model of CHAT_PROVIDER over another provider's. An
-    empty name stands for the server's default: DEFAULT_MODEL or, if that is not set, the first preset. A default from
-    DEFAULT_MODEL works even if its row is disabled or missing, because the operator configured it.
+    A preset takes precedence over a model of the same name, and a model of CHAT_PROVIDER over another provider's,
+    unless the demo model stands in its place. An empty name stands for the server's default: DEFAULT_MODEL or, if that
+    is not set, the first preset. A default from DEFAULT_MODEL works even if its row is disabled or missing, because the
+    operator configured it.
     """
     is_default = name in ("", settings.DEFAULT_MODEL)
     name = name or settings.DEFAULT_MODEL
     if not name:
         return _first_setup()
     preset = Preset.objects.select_related("language_model").filter(slug=name).first()
-    if preset is not None and (is_default or preset.is_enabled):
-        row = preset.language_model
-        if is_default or row.is_enabled:
-            return _preset_setup(preset, row)
-    rows = [row for row in LanguageModel.objects.filter(name=name) if is_default or row.is_enabled]
-    if rows:
-        return _model_setup(min(rows, key=lambda row: row.provider != settings.CHAT_PROVIDER))
-    if is_default or is_demo():
+    if preset is not None and (is_default or (preset.is_enabled and _is_offered(preset.language_model))):
+        return _preset_setup(preset, preset.language_model)
+    rows = list(LanguageModel.objects.filter(name=name))
+    rows += [row for row in settings_models(rows) if row.name == name]
+    offered = rows if is_default else [row for row in rows if _is_offered(row)]
+    if offered:
+        return _model_setup(min(offered, key=precedence))
+    # The demo model takes the name of any model, but not of one that another provider would have answered.
+    if is_default or (is_demo() and all(is_demo(row.provider, row.endpoint) for row in rows)):
         return Setup(settings.CHAT_PROVIDER, name, label=name)
     raise UnknownModel(f"There is no model “{name[:100]}” here. Choose another one.")
 
 
+def precedence(row: LanguageModel) -> tuple[bool, bool]:
+    """Return the key by which models of the same name are sorted; the first one is used."""
+    return is_demo(row.provider, row.endpoint), row.provider != settings.CHAT_PROVIDER
+
+
+def uses_demo(name: str) -> bool:
+    """Return whether the demo model answers if this name is chosen. No query if it never answers."""
+    if not is_demo():
+        return False
+    try:
+        setup = find_setup(name)
+    except UnknownModel:
+        return False
+    return is_demo(setup.provider, setup.endpoint)
+
+
+def _is_offered(row: LanguageModel) -> bool:
+    return row.is_enabled and has_usable_endpoint(row, usable_endpoints([row]))
+
+
 def _first_setup() -> Setup:
     """Return the setup of the first offered preset or model; raise UnknownModel if there is none."""
-    presets = Preset.objects.select_related("language_model")
-    preset = presets.filter(is_enabled=True, language_model__is_enabled=True).first()
-    if preset is not None:
-        return _preset_setup(preset, preset.language_model)
-    model = LanguageModel.objects.filter(is_enabled=True).first()
-    if model is None:
-        raise UnknownModel("No model is offered here yet. The operator of this server must add one in the admin.")
-    return _model_setup(model)
+    for preset in Preset.objects.select_related("language_model").filter(is_enabled=True):
+        if _is_offered(preset.language_model):
+            return _preset_setup(preset, preset.language_model)
+    rows = list(LanguageModel.objects.all())
+    for row in [*rows, *settings_models(rows)]:
+        if _is_offered(row):
+            return _model_setup(row)
+    raise UnknownModel("No model is offered here yet. The operator of this server must add one in the admin.")
 
 
 def _model_setup(row: LanguageModel) -> Setup:
+    context_tokens = row.context_tokens
+    if context_tokens is None and row.provider == ENDPOINT_PROVIDER:
+        context_tokens = known_context_tokens(row.endpoint, row.name)
     return Setup(
         provider=row.provider,
         endpoint=row.endpoint,
@@ -117,7 +148,7 @@ def _model_setup(row: LanguageModel) -> Setup:
         thinking_budget=row.thinking_budget,
         temperature=row.temperature,
         max_output_tokens=row.max_output_tokens,
-        context_tokens=row.context_tokens,
+        context_tokens=context_tokens,
         code_execution=row.code_execution,
         image_output=row.image_output,
         is_missing=row.missing_since is not None,
@@ -149,6 +180,11 @@ def restore_setup(parameters: Mapping[str, Any], *, provider: str, endpoint: str
 
 
 def find_title_setup() -> Setup | None:
-    """Return the setup of the model that makes conversation titles, or `None` if no model is configured for it."""
-    row = LanguageModel.objects.filter(makes_titles=True, is_enabled=True, missing_since__isnull=True).first()
-    return None if row is None else _model_setup(row)
+    """Return the setup of the model that makes conversation titles, or `None` if no model can make them.
+
+    The demo model is not an AI: its title would be worse than the first words of the question.
+    """
+    for row in LanguageModel.objects.filter(makes_titles=True, is_enabled=True, missing_since__isnull=True):
+        if _is_offered(row) and not is_demo(row.provider, row.endpoint):
+            return _model_setup(row)
+    return None

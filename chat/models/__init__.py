@@ -5,6 +5,7 @@ from __future__ import annotations
 from chat.models.access_log import AccessEntry
 from chat.models.catalogue import Instruction, LanguageModel, Preset
 from chat.models.conversation import Conversation, ConversationQuerySet, ListPosition, Page
+from chat.models.endpoints import ENDPOINT_PROVIDER, EndpointModel, ModelEndpoint
 from chat.models.feedback import REASON_LIMIT, Feedback, FeedbackNotAllowed
 from chat.models.imports import ImportedConversation
 from chat.models.message import Message, MessageAttachment, Part, ProviderFile
@@ -14,11 +15,13 @@ from chat.models.turn import Round, Turn, TurnEvent
 from chat.models.user import User
 
 __all__ = [
+    "ENDPOINT_PROVIDER",
     "REASON_LIMIT",
     "AccessEntry",
     "ApiToken",
     "Conversation",
     "ConversationQuerySet",
+    "EndpointModel",
     "Feedback",
     "FeedbackNotAllowed",
     "ImportedConversation",
@@ -28,6 +31,7 @@ __all__ = [
     "ListPosition",
     "Message",
     "MessageAttachment",
+    "ModelEndpoint",
     "Page",
     "Part",
     "Preset",

@@ -50,6 +50,10 @@ class LanguageModel(models.Model):
         default=False, help_text="It can read pages whose address it is given; it does where a preset lets it."
     )
     image_output = models.BooleanField(default=False, help_text="It answers with images.")
+    function_calling = models.BooleanField(
+        null=True, blank=True, help_text="It can call functions. Empty: as its server says."
+    )
+    image_input = models.BooleanField(null=True, blank=True, help_text="It reads images. Empty: as its server says.")
 
     thinking_level = models.CharField(max_length=10, choices=ThinkingLevel.choices, blank=True)
     thinking_budget = models.IntegerField(

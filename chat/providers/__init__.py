@@ -6,6 +6,7 @@ endpoint with the empty name is the one that the settings describe.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache
 
 from django.conf import settings
@@ -25,11 +26,17 @@ def get_provider(name: str, endpoint: str = "") -> Provider:
 
 
 def is_demo(name: str = "", endpoint: str = "") -> bool:
-    """Return whether the demo model answers in place of a provider's models. Empty name: the default provider."""
-    return get_provider(name or settings.CHAT_PROVIDER, endpoint).is_demo
+    """Return whether the demo model answers in place of a provider's models. Empty name: the default provider.
+
+    For a provider or endpoint that does not exist any more, such as that of an old turn, this is False.
+    """
+    try:
+        return get_provider(name or settings.CHAT_PROVIDER, endpoint).is_demo
+    except LookupError:
+        return False
 
 
-def warm_up() -> None:
-    """Make every provider ahead of the first chat, which would otherwise wait 0.5-1.4 s for imports."""
-    for name in settings.CHAT_PROVIDERS:
+def warm_up(names: Iterable[str]) -> None:
+    """Make these providers ahead of the first chat, which would otherwise wait 0.5-3 s for imports."""
+    for name in names:
         get_provider(name)

@@ -63,7 +63,7 @@ def chosen_setup(
     """
     try:
         setup = find_setup(chosen.model or conversation.model)
-        get_provider(setup.provider, setup.endpoint)
+        assert get_provider(setup.provider, setup.endpoint).account
     except UnknownModel as unknown:
         raise StartRefused(str(unknown)) from unknown
     except LookupError as unknown:

@@ -23,7 +23,7 @@ from chat.catalogue.setups import Setup, find_title_setup
 from chat.fragments import header_swaps
 from chat.models import Conversation, Message
 from chat.parts import Role, Text
-from chat.providers import get_provider, is_demo
+from chat.providers import get_provider
 from chat.providers.base import ModelNotFound, ProviderError
 from chat.providers.requests import Content, GenerateRequest, Thinking, ThinkingLevel
 from chat.stream_events import PartReceived, Usage, UsageReported
@@ -86,8 +86,7 @@ def tidy(text: str) -> str:
 def title_request(conversation_id: uuid.UUID) -> tuple[GenerateRequest, Setup] | None:
     """Return what to ask after the first answer; `None` if no title is to be made."""
     unnamed = Conversation.objects.filter(pk=conversation_id, title_source=Conversation.TitleSource.WORDS)
-    # The demo model is no AI: its title would be worse than the first words.
-    setup = None if is_demo() else find_title_setup()
+    setup = find_title_setup()
     if setup is None or not unnamed.exists():
         return None
     messages = list(Message.objects.filter(conversation_id=conversation_id, is_shown=True).order_by("index")[:2])

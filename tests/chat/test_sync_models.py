@@ -82,7 +82,7 @@ def test_command_prints_each_change_once() -> None:
 @pytest.mark.parametrize(
     ("provider", "sentence"),
     [
-        ("none", "There is no provider “none” here. Known: gemini, fake, empty, failing."),
+        ("none", "There is no provider “none” here. Known: gemini, openai_compatible, fake, empty, failing."),
         ("empty", "Provider empty lists no models at all. Nothing was changed."),
         ("failing", "Provider failing gave no list of models. .* overloaded or failing.* \\(503 busy\\)"),
         ("gemini", "There is no key, so the demo model answers"),

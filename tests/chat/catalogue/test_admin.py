@@ -136,7 +136,7 @@ def test_model_can_be_added_with_only_the_required_fields(operator: Client) -> N
     [
         ({"thinking_level": "low", "thinking_budget": "5"}, "Set a thinking level or a thinking budget, not both"),
         ({"thinking_budget": "-2"}, "Ensure this value is greater than or equal to -1"),
-        ({"provider": "other"}, "There is no provider “other” here. Known: gemini."),
+        ({"provider": "other"}, "There is no provider “other” here. Known: gemini, openai_compatible."),
         ({"input_price": "-1"}, "Ensure this value is greater than or equal to 0"),
         ({"name": "taken"}, "already exists"),
         ({"name": ""}, "This field is required"),

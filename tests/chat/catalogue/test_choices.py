@@ -6,7 +6,18 @@ import pytest
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries, Settings
 
-from chat.catalogue.choices import DEMO_NOTICE, MISSING_NOTICE, MODELS, PRESETS, Choice, check_choice, list_choices
+from chat.catalogue.choices import (
+    DEMO_DESCRIPTION,
+    DEMO_LABEL,
+    DEMO_MODEL,
+    DEMO_NOTICE,
+    MISSING_NOTICE,
+    MODELS,
+    PRESETS,
+    Choice,
+    check_choice,
+    list_choices,
+)
 from chat.catalogue.setups import UnknownModel, find_setup
 from tests.chat.catalogue.rows import make_model, make_preset
 
@@ -60,12 +71,14 @@ def test_current_choice_that_is_no_longer_offered_comes_last() -> None:
     assert [(choice.value, choice.is_missing) for choice in list_choices("gone")][-1] == ("gone", True)
 
 
-def test_default_describes_the_emulator_if_it_answers(settings: Settings) -> None:
+def test_demo_model_is_the_only_choice_in_place_of_those_that_need_a_key(settings: Settings) -> None:
     settings.GEMINI_EMULATED = True
     settings.DEFAULT_MODEL = "demo"
     make_preset("p")
-    assert list_choices()[0] == Choice("", "Default (demo)", DEMO_NOTICE, "", is_missing=False)
-    assert [choice.value for choice in list_choices()] == ["", "p", "model-of-p"]
+    assert list_choices() == [
+        Choice("", "Default (demo)", DEMO_NOTICE, "", is_missing=False, is_demo=True),
+        Choice(DEMO_MODEL, DEMO_LABEL, DEMO_DESCRIPTION, MODELS, is_missing=False, is_demo=True),
+    ]
 
 
 def test_list_takes_two_queries(django_assert_num_queries: DjangoAssertNumQueries) -> None:

@@ -21,7 +21,7 @@ def test_every_first_row_passes_the_validation_of_the_admin() -> None:
     assert {row.provider for row in LanguageModel.objects.all()} <= set(settings.CHAT_PROVIDERS)
 
 
-@pytest.mark.usefixtures("first_rows")
+@pytest.mark.usefixtures("first_rows", "with_key")
 def test_first_presets_are_offered_with_their_settings() -> None:
     assert [choice.value for choice in list_choices() if choice.group == "Presets"] == [
         "flash",

@@ -1,0 +1,323 @@
+"""Function calls are put together from the pieces of every kind of server."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chat.parts import JSON, FunctionCall, Text, Thought
+from chat.providers.openai_compatible.accumulator import CALLS_LIMIT, Accumulator
+from chat.providers.openai_compatible.chunks import ErrorInStream, deltas_of
+from chat.stream_events import Finish, Finished, MetadataReported, PartReceived, StreamEvent, Usage, UsageReported
+
+CODE = '{"code": "print(1)"}'
+
+
+def events_of(chunks: Iterable[dict[str, Any]], *, is_done: bool = True) -> list[StreamEvent]:
+    accumulator = Accumulator(has_functions=True)
+    deltas = [delta for chunk in chunks for delta in deltas_of(chunk)]
+    events = [event for delta in deltas if not isinstance(delta, ErrorInStream) for event in accumulator.add(delta)]
+    return [*events, *accumulator.close(is_done=is_done)]
+
+
+def calls_in(events: Iterable[StreamEvent]) -> list[FunctionCall]:
+    parts = [event.part for event in events if isinstance(event, PartReceived)]
+    return [part for part in parts if isinstance(part, FunctionCall)]
+
+
+def finish_of(events: Iterable[StreamEvent]) -> Finish | None:
+    finishes = [event.finish for event in events if isinstance(event, Finished)]
+    return finishes[-1] if finishes else None
+
+
+def piece(finish: str | None = None, **call: JSON) -> dict[str, Any]:
+    """Return a chunk with a piece of a call: `index`, `id`, `name`, `arguments` and other fields."""
+    function = {name: call.pop(name) for name in ("name", "arguments") if name in call}
+    return {
+        "choices": [{"index": 0, "delta": {"tool_calls": [{**call, "function": function}]}, "finish_reason": finish}]
+    }
+
+
+def text(content: str, finish: str | None = None) -> dict[str, Any]:
+    return {"choices": [{"delta": {"content": content}, "finish_reason": finish}]}
+
+
+FORMS = {
+    "in pieces": [
+        piece(index=0, id="a", name="f", arguments=""),
+        piece(index=0, arguments='{"x"'),
+        piece(index=0, arguments=": 1}"),
+        piece(index=1, id="b", name="g", arguments=""),
+        piece(index=1, arguments='{"y": 2}'),
+    ],
+    "whole, one for each chunk": [
+        piece(index=0, id="a", name="f", arguments='{"x": 1}'),
+        piece(index=1, id="b", name="g", arguments='{"y": 2}'),
+    ],
+    "whole, in one chunk": [
+        {
+            "choices": [
+                {
+                    "delta": {
+                        "tool_calls": [
+                            {"id": "a", "function": {"name": "f", "arguments": '{"x": 1}'}},
+                            {"id": "b", "function": {"name": "g", "arguments": '{"y": 2}'}},
+                        ]
+                    }
+                }
+            ]
+        }
+    ],
+    "same index, new id": [
+        piece(index=0, id="a", name="f", arguments='{"x": 1}'),
+        piece(index=0, id="b", name="g", arguments='{"y": 2}'),
+    ],
+    "no index": [
+        piece(index=None, id="a", name="f", arguments='{"x": 1}'),
+        piece(index=None, id="b", name="g", arguments='{"y": 2}'),
+    ],
+    "first index is 1": [
+        piece(index=1, id="a", name="f", arguments='{"x": 1}'),
+        piece(index=2, id="b", name="g", arguments='{"y": 2}'),
+    ],
+    "empty id and name in later pieces": [
+        piece(index=0, id="a", name="f", arguments="", type="function"),
+        piece(index=0, id="", name="", arguments='{"x": 1}', type="function"),
+        piece(index=1, id="b", name="g", arguments=""),
+        piece(index=1, id=None, name=None, arguments='{"y": 2}'),
+    ],
+    "id and name in each piece": [
+        piece(index=0, id="a", name="f", arguments='{"x"'),
+        piece(index=0, id="a", name="f", arguments=": 1}"),
+        piece(index=1, id="b", name="g", arguments='{"y": 2}'),
+    ],
+    "arguments are an object": [
+        piece(index=0, id="a", name="f", arguments={"x": 1}),
+        piece(index=1, id="b", name="g", arguments={"y": 2}),
+    ],
+    "whole response": [
+        {
+            "choices": [
+                {
+                    "message": {
+                        "content": None,
+                        "tool_calls": [
+                            {"id": "a", "type": "function", "function": {"name": "f", "arguments": '{"x": 1}'}},
+                            {"id": "b", "type": "function", "function": {"name": "g", "arguments": '{"y": 2}'}},
+                        ],
+                    },
+                    "finish_reason": "tool_calls",
+                }
+            ]
+        }
+    ],
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_two_calls_are_read_in_every_form(form: str) -> None:
+    calls = calls_in(events_of(FORMS[form]))
+    assert [(call.name, call.arguments, call.call_id) for call in calls] == [("f", {"x": 1}, "a"), ("g", {"y": 2}, "b")]
+
+
+def test_calls_without_ids_and_indexes_are_told_apart_by_their_names() -> None:
+    chunks = [piece(name="f", arguments='{"x"'), piece(arguments=": 1}"), piece(name="f", arguments='{"x": 2}')]
+    assert [call.arguments for call in calls_in(events_of(chunks))] == [{"x": 1}, {"x": 2}]
+
+
+@given(
+    arguments=st.dictionaries(st.text(max_size=4), st.text(max_size=8), max_size=3),
+    size=st.integers(1, 9),
+    data=st.data(),
+)
+def test_arguments_survive_any_division(arguments: dict[str, str], size: int, data: st.DataObject) -> None:
+    whole = json.dumps(arguments, ensure_ascii=data.draw(st.booleans()))
+    chunks = [piece(index=0, id="a", name="f", arguments="")]
+    chunks += [piece(index=0, arguments=whole[start : start + size]) for start in range(0, len(whole), size)]
+    assert calls_in(events_of(chunks))[0].arguments == arguments
+
+
+@pytest.mark.parametrize("arguments", ["", "null", " "])
+def test_function_without_parameters_may_be_called_without_arguments(arguments: str) -> None:
+    assert calls_in(events_of([piece("tool_calls", id="a", name="f", arguments=arguments)]))[0].arguments == {}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "finish"), [('{"code": "pri', "length"), ("", "length"), ("[1]", "stop"), ("x", "stop")]
+)
+def test_arguments_that_are_cut_or_no_object_are_kept_but_not_used(arguments: str, finish: str) -> None:
+    [call] = calls_in(events_of([piece(finish, id="a", name="f", arguments=arguments)]))
+    assert call.arguments is None
+    assert call.provider_data.get("raw_arguments", "") == arguments
+
+
+def test_unknown_fields_of_a_call_are_kept_for_the_model_that_sent_them() -> None:
+    signature: JSON = {"google": {"thought_signature": "c2ln"}}
+    [call] = calls_in(events_of([piece(index=0, id="a", name="f", arguments="{}", extra_content=signature)]))
+    assert call.provider_data["fields"] == {"extra_content": signature}
+
+
+@pytest.mark.parametrize("reason", ["stop", "tool_calls", "function_call"])
+def test_calls_count_whatever_the_finish_reason_says(reason: str) -> None:
+    events = events_of([piece(reason, id="a", name="f", arguments="{}")])
+    assert calls_in(events)
+    assert finish_of(events) is Finish.STOP
+
+
+def test_older_form_of_a_call_is_read() -> None:
+    chunk = {"choices": [{"delta": {"function_call": {"name": "f", "arguments": '{"x": 1}'}}}]}
+    assert calls_in(events_of([chunk]))[0].arguments == {"x": 1}
+
+
+def test_response_with_too_many_calls_is_refused() -> None:
+    with pytest.raises(ValueError, match="more than"):
+        events_of(piece(index=index, id=str(index), name="f", arguments="{}") for index in range(CALLS_LIMIT + 1))
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        '<tool_call>\n{"name": "run_python"}\n</tool_call>',
+        '[TOOL_CALLS] [{"name": "f"}]',
+        "```tool_code\nprint(2 - 5)\n```",
+        '{"name": "run_python", "arguments": {}}',
+    ],
+)
+def test_call_in_text_stays_text_and_is_named_in_the_finish(content: str) -> None:
+    events = events_of([text(content, "stop")])
+    assert not calls_in(events)
+    assert finish_of(events) is Finish.CALL_AS_TEXT
+
+
+def test_ordinary_code_in_text_is_no_call() -> None:
+    assert finish_of(events_of([text("```python\nprint(1)\n```", "stop")])) is Finish.STOP
+
+
+@pytest.mark.parametrize(
+    ("reason", "finish"), [("content_filter", Finish.BLOCKED), ("length", Finish.LENGTH), ("odd", Finish.UNKNOWN)]
+)
+def test_finish_reasons_have_neutral_words(reason: str, finish: Finish) -> None:
+    assert finish_of(events_of([text("a", reason)])) is finish
+
+
+def test_stream_that_is_complete_but_gives_no_reason_has_ended() -> None:
+    assert finish_of(events_of([text("a")])) is Finish.STOP
+
+
+def test_stream_that_breaks_off_has_no_finish() -> None:
+    assert finish_of(events_of([text("a")], is_done=False)) is None
+
+
+def test_reports_that_each_chunk_repeats_are_passed_on_once() -> None:
+    chunk = {"id": "1", "model": "m", "system_fingerprint": "fp", "usage": {"prompt_tokens": 1, "completion_tokens": 2}}
+    events = events_of([chunk | text("a"), chunk | text("b")])
+    assert [type(event) for event in events].count(MetadataReported) == 1
+    assert [type(event) for event in events].count(UsageReported) == 1
+
+
+@pytest.mark.parametrize(
+    ("wire", "usage"),
+    [
+        (
+            {
+                "prompt_tokens": 5,
+                "completion_tokens": 10,
+                "total_tokens": 15,
+                "completion_tokens_details": {"reasoning_tokens": 4},
+                "prompt_tokens_details": {"cached_tokens": 2},
+            },
+            Usage(prompt=5, thoughts=4, candidates=6, cached=2, total=15),
+        ),
+        (
+            # xAI counts reasoning beside the completion.
+            {
+                "prompt_tokens": 5,
+                "completion_tokens": 6,
+                "total_tokens": 15,
+                "completion_tokens_details": {"reasoning_tokens": 4},
+            },
+            Usage(prompt=5, thoughts=4, candidates=6, total=15),
+        ),
+        ({"prompt_tokens": 5.0, "completion_tokens": None, "total_tokens": "?"}, Usage(prompt=5)),
+    ],
+)
+def test_usage_counts_each_token_once(wire: dict[str, Any], usage: Usage) -> None:
+    [event] = [event for event in events_of([{"usage": wire, "choices": []}]) if isinstance(event, UsageReported)]
+    assert event.usage == usage
+
+
+@pytest.mark.parametrize(
+    "delta",
+    [
+        {"reasoning_content": "hm", "content": "4"},
+        {"reasoning": "hm", "content": "4"},
+        {"reasoning": "hm", "reasoning_content": "hm", "content": "4"},
+        {
+            "content": [
+                {"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]},
+                {"type": "text", "text": "4"},
+            ]
+        },
+        {"content": "<think>hm</think>4"},
+        {"reasoning_details": [{"type": "reasoning.text", "text": "hm", "index": 0}], "content": "4"},
+    ],
+    ids=repr,
+)
+def test_reasoning_is_told_apart_from_the_answer(delta: dict[str, Any]) -> None:
+    parts = [event.part for event in events_of([{"choices": [{"delta": delta}]}]) if isinstance(event, PartReceived)]
+    texts = [(type(part), part.text) for part in parts if isinstance(part, Text | Thought) and part.text]
+    assert texts == [(Thought, "hm"), (Text, "4")]
+
+
+def test_reasoning_that_goes_back_is_joined_from_its_pieces() -> None:
+    pieces: list[dict[str, Any]] = [
+        {"type": "reasoning.text", "index": 0, "text": "a", "signature": None},
+        {"type": "reasoning.text", "index": 0, "text": "b"},
+        {"type": "reasoning.text", "index": 0, "signature": "s"},
+        {"type": "reasoning.encrypted", "index": 0, "data": "x"},
+    ]
+    events = events_of({"choices": [{"delta": {"reasoning_details": [one]}}]} for one in pieces)
+    signed = [e.part for e in events if isinstance(e, PartReceived) and e.part.provider_data]
+    assert [part.provider_data["reasoning_details"] for part in signed] == [
+        [
+            {"type": "reasoning.text", "index": 0, "text": "ab", "signature": "s"},
+            {"type": "reasoning.encrypted", "index": 0, "data": "x"},
+        ]
+    ]
+
+
+@given(
+    chunk=st.recursive(
+        st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+        lambda inner: (
+            st.lists(inner, max_size=3)
+            | st.dictionaries(
+                st.sampled_from(
+                    [
+                        "choices",
+                        "delta",
+                        "content",
+                        "tool_calls",
+                        "function",
+                        "arguments",
+                        "usage",
+                        "id",
+                        "error",
+                        "index",
+                    ]
+                ),
+                inner,
+                max_size=5,
+            )
+        ),
+        max_leaves=20,
+    )
+)
+def test_values_of_unexpected_types_are_ignored(chunk: object) -> None:
+    if isinstance(chunk, dict):
+        events_of([chunk])

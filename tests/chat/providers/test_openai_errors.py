@@ -1,0 +1,168 @@
+"""Errors in the forms of all servers become errors of Plotline, and teach what a server does not take."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from chat.providers.base import (
+    ContextTooLong,
+    InvalidRequest,
+    ModelNotFound,
+    OutOfCredit,
+    Overloaded,
+    ProviderError,
+    RateLimited,
+    Unauthorised,
+)
+from chat.providers.openai_compatible.endpoint import ModelFacts
+from chat.providers.openai_compatible.errors import provider_error, report_of, report_of_body
+from chat.providers.openai_compatible.learning import EFFORT_NONE, REASONING, learn, learn_images
+
+KEY = "sk-secret-secret-secret"
+
+
+def error_of(status: int | None, body: str, **headers: str) -> ProviderError:
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    return provider_error(report_of_body(body), status=status, headers=named, api_key=KEY)
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ('{"error": {"message": "No.", "type": "t", "param": "temperature", "code": "c"}}', "No."),
+        ('{"error": "No."}', "No."),
+        ('{"detail": "No."}', "No."),
+        ('{"message": "No.", "type": "t", "code": 3}', "No."),
+        ('{"object": "error", "message": "No.", "code": 400}', "No."),
+        ('[{"error": {"message": "No.", "status": "INVALID_ARGUMENT", "code": 400}}]', "No."),
+        (
+            '{"error": {"message": "Provider returned error", "metadata": {"raw": "No."}}}',
+            "Provider returned error: No.",
+        ),
+        ("<html><head><title>No.</title></head></html>", "No."),
+        ("No.", "No."),
+        ("", ""),
+    ],
+)
+def test_message_is_found_in_every_form(body: str, message: str) -> None:
+    assert report_of_body(body).message == message
+
+
+@pytest.mark.parametrize(
+    ("status", "error", "expected"),
+    [
+        (401, {"message": "Incorrect API key"}, Unauthorised),
+        (403, {"message": "no access"}, Unauthorised),
+        (402, {"message": "Insufficient credits"}, OutOfCredit),
+        (429, {"message": "quota", "code": "insufficient_quota"}, OutOfCredit),
+        (429, {"message": "slow down"}, RateLimited),
+        (404, {"message": "The model `x` does not exist", "code": "model_not_found"}, ModelNotFound),
+        (404, {"message": 'model "x" not found, try pulling it first'}, ModelNotFound),
+        (404, {"message": "page not found"}, InvalidRequest),
+        (400, {"message": "too long", "code": "context_length_exceeded"}, ContextTooLong),
+        (400, {"message": "exceeds", "type": "exceed_context_size_error"}, ContextTooLong),
+        (400, {"message": "This model's maximum context length is 4096 tokens."}, ContextTooLong),
+        (None, {"message": "Try a larger context length"}, ContextTooLong),
+        (400, {"message": "bad request"}, InvalidRequest),
+        (422, {"message": "extra_forbidden"}, InvalidRequest),
+        (500, {"message": "image input is not supported - hint: mmproj"}, InvalidRequest),
+        (500, {"message": "internal"}, Overloaded),
+        (503, {"message": "loading model"}, Overloaded),
+        (None, {"message": "Internal server error", "code": 500}, Overloaded),
+        (None, {"message": "bad", "type": "invalid_request_error"}, InvalidRequest),
+        (None, {"message": "slow down", "code": 429}, RateLimited),
+    ],
+)
+def test_errors_are_told_apart(status: int | None, error: dict[str, Any], expected: type[ProviderError]) -> None:
+    assert type(error_of(status, json.dumps({"error": error}))) is expected
+
+
+def test_key_never_stands_in_the_detail() -> None:
+    detail = error_of(401, f"Incorrect API key provided: {KEY}. Or sk-proj-0123456789abcdefghij.").detail
+    assert "secret" not in detail
+    assert "0123456789" not in detail
+
+
+def test_wait_that_the_server_asks_for_is_kept() -> None:
+    assert error_of(429, "slow down", retry_after="7").retry_after_s == 7
+    assert error_of(429, "slow down", retry_after="tomorrow").retry_after_s is None
+
+
+BODY: dict[str, Any] = {
+    "messages": [{"role": "system", "content": "a"}],
+    "temperature": 1,
+    "max_tokens": 5,
+    "stream_options": {},
+    "tools": [],
+    "reasoning_effort": "low",
+}
+
+
+@pytest.mark.parametrize(
+    ("status", "error", "facts"),
+    [
+        (400, {"param": "temperature", "message": "no"}, ModelFacts(refuses=frozenset({"temperature"}))),
+        (
+            400,
+            {"message": "Unsupported parameter: 'max_tokens' is not supported. Use 'max_completion_tokens' instead."},
+            ModelFacts(refuses=frozenset({"max_tokens"})),
+        ),
+        (422, {"message": "extra_forbidden: body.stream_options"}, ModelFacts(refuses=frozenset({"stream_options"}))),
+        (500, {"message": "tools param requires --jinja flag"}, ModelFacts(functions=False)),
+        (400, {"message": "registry/gemma3 does not support tools"}, ModelFacts(functions=False)),
+        (
+            400,
+            {"message": '"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set'},
+            ModelFacts(functions=False),
+        ),
+        (
+            400,
+            {
+                "message": "Function tools with reasoning_effort are not supported for gpt-5.6",
+                "param": "reasoning_effort",
+            },
+            ModelFacts(demands=frozenset({EFFORT_NONE})),
+        ),
+        (
+            400,
+            {"message": "The `reasoning_content` in the thinking mode must be passed back to the API."},
+            ModelFacts(demands=frozenset({REASONING})),
+        ),
+        (
+            400,
+            {"message": "Unsupported value: 'messages[0].role' does not support 'system' with this model."},
+            ModelFacts(refuses=frozenset({"system"})),
+        ),
+    ],
+)
+def test_refusal_teaches_what_a_server_does_not_take(status: int, error: dict[str, Any], facts: ModelFacts) -> None:
+    report = report_of({"error": error})
+    assert learn(status, report.parameter, report.message, BODY, ModelFacts()) == facts
+
+
+@pytest.mark.parametrize(
+    ("status", "message"),
+    [
+        (401, "temperature is not supported"),
+        (400, "the conversation mentions temperature"),
+        (400, "top_p is not supported"),
+        (429, "unsupported temperature"),
+    ],
+)
+def test_other_refusals_teach_nothing(status: int, message: str) -> None:
+    assert learn(status, "", message, BODY, ModelFacts()) is None
+
+
+def test_same_lesson_is_not_learned_twice() -> None:
+    known = ModelFacts(demands=frozenset({REASONING}))
+    assert learn(400, "", "reasoning_content must be passed back to the API", BODY, known) is None
+
+
+def test_refused_images_are_remembered_once() -> None:
+    message = "image input is not supported - hint: if this is unexpected, you may need to provide the mmproj"
+    facts = learn_images(500, message, ModelFacts())
+    assert facts == ModelFacts(images=False)
+    assert learn_images(500, message, facts) is None
