@@ -91,6 +91,8 @@ def deltas_of(chunk: WireObject) -> Iterator[Delta]:
     elif chunk.get("object") == "error" or ("message" in chunk and "choices" not in chunk):
         # Older servers have the fields of the error at the top.
         yield ErrorInStream(dict(chunk))
+    elif any(choice.get("finish_reason") == "error" for choice in _objects(chunk.get("choices"))):
+        yield ErrorInStream("The server ended the answer with the finish reason “error”.")
 
 
 def _choice_deltas(choice: WireObject) -> Iterator[Delta]:

@@ -34,8 +34,10 @@ CONTEXT_MESSAGE = re.compile(
     re.IGNORECASE,
 )
 CREDIT_CODES = frozenset({"insufficient_quota", "billing_hard_limit_reached", "insufficient_balance"})
-MODEL_CODES = frozenset({"model_not_found", "model_not_available"})
+MODEL_CODES = frozenset({"model_not_found", "model_not_available", "invalid_model"})
 MODEL_MESSAGE = re.compile(r"\bmodels?\b", re.IGNORECASE)
+NO_MODEL_MESSAGE = re.compile(r"\bmodel (?:does )?not exist\b", re.IGNORECASE)
+"""DeepSeek says this with status 400."""
 CONFIGURATION_MESSAGE = re.compile(
     r"requires --jinja|not supported|Failed to parse tool call arguments|failed to parse|unable to parse", re.IGNORECASE
 )
@@ -104,7 +106,7 @@ def _type_by_content(report: ReportedError, status: int | None) -> type[Provider
         return OutOfCredit
     if words & CONTEXT_CODES or (status in (None, 400, 413, 500) and CONTEXT_MESSAGE.search(report.message)):
         return ContextTooLong
-    if words & MODEL_CODES:
+    if words & MODEL_CODES or (status == 400 and NO_MODEL_MESSAGE.search(report.message)):
         return ModelNotFound
     if status == 404:
         # Without a word about the model, the address is wrong.
