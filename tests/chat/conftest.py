@@ -1,4 +1,4 @@
-"""An emulator for turns that run in this process."""
+"""Servers for turns that run in this process: an emulator of Gemini, and a stand-in for chat completions."""
 
 from __future__ import annotations
 
@@ -9,6 +9,10 @@ from pytest_django import Settings
 
 from chat.turns.database_thread import prompt_reader, turn_store
 from tests.emulator_server import running_emulator
+from tests.openai_endpoints import KEY_VARIABLE
+from tests.openai_recordings import recordings
+from tests.openai_server.server import StandInServer, running_server
+from tests.openai_server.violations import KEY
 
 
 @pytest.fixture(scope="session")
@@ -28,3 +32,17 @@ def emulated(scenarios_url: str, settings: Settings) -> Iterator[Settings]:
     yield settings
     turn_store.close_connection()
     prompt_reader.close_connection()
+
+
+@pytest.fixture(scope="session")
+def stand_in() -> Iterator[StandInServer]:
+    """A stand-in for servers of chat completions. It replays all recordings."""
+    with running_server({one.name: one.response for one in recordings()}) as server:
+        yield server
+
+
+@pytest.fixture
+def endpoints(emulated: Settings, stand_in: StandInServer) -> StandInServer:
+    """The stand-in. Endpoints in the database have its key."""
+    emulated.ENDPOINT_API_KEYS = {KEY_VARIABLE: KEY}
+    return stand_in

@@ -147,6 +147,9 @@ CALL_SHAPES: Mapping[str, Shape] = {
     "call-with-null-arguments": Shape(
         stream(calls(call(None, index=0, id="c1")), END), Expected(calls=(ExpectedCall(NAME, {}),))
     ),
+    "call-with-null-as-json": Shape(
+        stream(calls(call("null", index=0, id="c1")), END), Expected(calls=(ExpectedCall(NAME, {}),))
+    ),
     "call-with-a-line-feed-in-a-string": Shape(
         stream(calls(call('{"value": "a\nb"}', index=0, id="c1")), END),
         Expected(calls=(ExpectedCall(NAME, {"value": "a\nb"}),)),

@@ -92,6 +92,7 @@ HTTP_ERRORS: Mapping[str, Shape] = {
         "model_not_found",
         {"object": "error", "message": "Invalid model: x", "type": "invalid_model", "param": None, "code": "1500"},
     ),
+    "http-model-deepseek": http(400, "model_not_found", error("Model Not Exist", code="invalid_request_error")),
     "http-flat": http(400, "invalid_request", {"code": 400, "message": "Validation: no", "type": "Bad Request"}),
     "http-in-a-list": http(400, "invalid_request", [error("Bad field")]),
     "http-details": http(

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from chat.stream_events import Usage
+
 
 @dataclass(frozen=True, slots=True)
 class ExpectedCall:
@@ -24,7 +26,7 @@ class Expected:
     calls: tuple[ExpectedCall, ...] = ()
     finish: str | None = "stop"
     """A value of `Finish`; `None` if the answer was cut, or ended with an error."""
-    usage: tuple[int | None, ...] | None = None
-    """Tokens: prompt, completion with thoughts, total. `None`: the response has no usage."""
+    usage: Usage | None = None
+    """`None`: the response has no usage."""
     error: str | None = None
-    """The code of the error that ends the response; empty if any error will do."""
+    """The code of the error that ends the response. Empty: there is an error, and its code does not matter."""

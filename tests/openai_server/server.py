@@ -75,12 +75,10 @@ class StandInServer:
         if refusal is not None:
             return _refuse(entry, refusal)
         try:
-            response = await _write(request, entry, self._answer(profile, model, entry))
+            return await _write(request, entry, self._answer(profile, model, entry))
         except (asyncio.CancelledError, ConnectionError):
             entry.closed.set()
             raise
-        entry.is_complete = True
-        return response
 
     def _refusal(
         self, request: web.Request, profile: Profile, model: ModelName, body: Mapping[str, Any]
@@ -164,6 +162,8 @@ async def _write(request: web.Request, entry: JournalEntry, answer: Answer) -> w
     if not response.prepared:
         entry.status = answer.status
         await response.prepare(request)
+    # Before the end is sent, so that a client which has read it finds this in the journal.
+    entry.is_complete = True
     await response.write_eof()
     return response
 

@@ -11,13 +11,14 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from chat.stream_events import Usage
 from tests.openai_server.call_shapes import CALL_SHAPES
 from tests.openai_server.error_shapes import ERROR_SHAPES
 from tests.openai_server.expected import Expected
 from tests.openai_server.shape import Shape, chunk, delta, ending, events, stream
 
 USAGE = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
-COUNTS = (10, 5, 15)
+COUNTS = Usage(prompt=10, candidates=5, total=15)
 THOUGHTS = {**USAGE, "completion_tokens_details": {"reasoning_tokens": 4}}
 FILTER = {"prompt_filter_results": [{"prompt_index": 0, "content_filter_results": {}}]}
 COMPLETION = {
@@ -83,7 +84,7 @@ TEXT_SHAPES: Mapping[str, Shape] = {
     ),
     "usage-with-thoughts": Shape(
         stream(delta(reasoning="I see."), delta(content="One"), ending(), chunk([], usage=THOUGHTS)),
-        Expected("One", "I see.", usage=COUNTS),
+        Expected("One", "I see.", usage=Usage(prompt=10, thoughts=4, candidates=1, total=15)),
     ),
     "done-without-finish": Shape(stream(delta(content="One")), Expected("One")),
     "finish-without-done": Shape(events(delta(content="One"), ending()), Expected("One")),

@@ -1,0 +1,26 @@
+"""The reader of recordings finds in each hand-written shape what the shape was written to contain."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tests.openai_recordings import read_stream
+from tests.openai_server.answers import EVENT_STREAM
+from tests.openai_server.shapes import SHAPES
+
+#: Errors that are not JSON. The reader is not for them.
+WITHOUT_JSON = {"no-json-in-an-event", "page-of-html-as-stream", "no-bytes"}
+STREAMS = [
+    name
+    for name, shape in SHAPES.items()
+    if shape.content_type == EVENT_STREAM and shape.status == 200 and name not in WITHOUT_JSON
+]
+
+
+@pytest.mark.parametrize("name", STREAMS)
+def test_reader_finds_what_the_shape_contains(name: str) -> None:
+    expected = SHAPES[name].expected
+    # The reader does not tell the kinds of errors apart.
+    assert read_stream(SHAPES[name].body) == replace(expected, error=None if expected.error is None else "")

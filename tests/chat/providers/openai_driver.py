@@ -1,0 +1,56 @@
+"""Reads answers of the provider `openai_compatible` from the stand-in server."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from chat.parts import FunctionCall, JSONObject, Role, Text, Thought
+from chat.providers.base import ProviderError
+from chat.providers.openai_compatible.provider import OpenAICompatibleProvider
+from chat.providers.requests import Content, FunctionTool, GenerateRequest
+from chat.stream_events import Finished, PartReceived, StreamEvent, UsageReported
+from tests.openai_server.expected import Expected, ExpectedCall
+
+QUESTION = Content(Role.USER, (Text("What is it?"),))
+PARAMETERS: JSONObject = {"type": "object", "properties": {"value": {"type": "integer"}}}
+
+
+@dataclass
+class ReadAnswer:
+    """The events of an answer, and the error that ended it."""
+
+    events: list[StreamEvent] = field(default_factory=list)
+    error: ProviderError | None = None
+
+    def content(self) -> Expected:
+        """Return what was read, in the form in which it is expected."""
+        parts = [event.part for event in self.events if isinstance(event, PartReceived)]
+        finishes = [event.finish for event in self.events if isinstance(event, Finished)]
+        usages = [event.usage for event in self.events if isinstance(event, UsageReported)]
+        return Expected(
+            text="".join(part.text for part in parts if isinstance(part, Text)),
+            reasoning="".join(part.text for part in parts if isinstance(part, Thought)),
+            calls=tuple(ExpectedCall(part.name, part.arguments) for part in parts if isinstance(part, FunctionCall)),
+            # An error is the end, whatever the server had said before.
+            finish=finishes[-1] if finishes and self.error is None else None,
+            usage=usages[-1] if usages else None,
+            error=self.error.code if self.error else None,
+        )
+
+
+def make_request(model: str, *contents: Content, functions: Sequence[str] = ("echo",)) -> GenerateRequest:
+    """Return a request that declares these functions. Without contents, it asks one question."""
+    tools = tuple(FunctionTool(name, "A function.", PARAMETERS) for name in functions)
+    return GenerateRequest(model, contents or (QUESTION,), tools=tools)
+
+
+async def read_answer(provider: OpenAICompatibleProvider, request: GenerateRequest) -> ReadAnswer:
+    """Read an answer to its end."""
+    answer = ReadAnswer()
+    try:
+        async for events in provider.stream(request):
+            answer.events += events
+    except ProviderError as error:
+        answer.error = error
+    return answer

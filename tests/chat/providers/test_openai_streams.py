@@ -1,0 +1,63 @@
+"""The provider reads each hand-written shape and each recording as their raw bytes say.
+
+`tests.openai_server.shapes` says what its shapes contain. `tests.openai_recordings` reads recordings independently of
+the provider, and says where they come from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from dataclasses import replace
+
+import pytest
+from pytest_django import Settings
+
+from chat.providers.openai_compatible.provider import OpenAICompatibleProvider
+from tests.chat.providers.openai_driver import make_request, read_answer
+from tests.openai_endpoints import EndpointsInMemory
+from tests.openai_recordings import Recording, recordings
+from tests.openai_server.expected import Expected
+from tests.openai_server.server import StandInServer
+from tests.openai_server.shapes import SHAPES
+
+RECORDINGS = recordings()
+
+each_shape = pytest.mark.parametrize("name", SHAPES)
+
+
+@pytest.fixture
+async def provider(
+    stand_in: StandInServer, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> AsyncGenerator[OpenAICompatibleProvider, None]:
+    """A provider at the stand-in's profile `generic`, which knows nothing about its models."""
+    settings.ENDPOINT_STORE = "tests.openai_endpoints.EndpointsInMemory"
+    monkeypatch.setattr(EndpointsInMemory, "server", stand_in, raising=False)
+    monkeypatch.setattr(EndpointsInMemory, "known", {})
+    made = OpenAICompatibleProvider("generic")
+    yield made
+    await made.aclose()
+
+
+def with_any_error(content: Expected, expected: Expected) -> Expected:
+    """Return the content without the code of its error, if any error will do."""
+    return replace(content, error="") if expected.error == "" and content.error else content
+
+
+@each_shape
+async def test_shape_is_read_as_it_was_written(provider: OpenAICompatibleProvider, name: str) -> None:
+    expected = SHAPES[name].expected
+    answer = await read_answer(provider, make_request(name))
+    assert with_any_error(answer.content(), expected) == expected, answer.error and answer.error.detail
+
+
+if RECORDINGS:
+    # Without recordings there is no such test, so that none is skipped.
+    @pytest.mark.parametrize("recorded", RECORDINGS, ids=lambda one: one.name)
+    async def test_recording_is_read_as_its_raw_chunks_say(
+        provider: OpenAICompatibleProvider, recorded: Recording
+    ) -> None:
+        expected = recorded.expected
+        answer = await read_answer(
+            provider, make_request(f"recording:{recorded.name}", functions=recorded.function_names or ["echo"])
+        )
+        assert with_any_error(answer.content(), expected) == expected, answer.error and answer.error.detail

@@ -1,0 +1,65 @@
+"""Endpoints at the stand-in server, in memory for tests of the provider and in the database for tests of turns."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from chat.models import ENDPOINT_PROVIDER, Conversation, EndpointModel, LanguageModel, ModelEndpoint
+from chat.providers.openai_compatible.endpoint import Endpoint, ModelFacts
+from tests.factories import make_conversation
+from tests.openai_server.server import StandInServer
+from tests.openai_server.violations import KEY
+
+UNRECOGNISED = "-unrecognised"
+"""An endpoint with this suffix has no dialect, as if the operator had not chosen one."""
+KEY_VARIABLE = "STAND_IN_API_KEY"
+
+
+def endpoint_at(server: StandInServer, name: str, key: str = KEY) -> Endpoint:
+    """Return the endpoint for a profile, such as `mistral` or `mistral-unrecognised`."""
+    profile = name.removesuffix(UNRECOGNISED)
+    return Endpoint(name, server.url(profile), key, "" if name.endswith(UNRECOGNISED) else profile)
+
+
+class EndpointsInMemory:
+    """An `EndpointStore` without a database. Each endpoint is at the profile of its name."""
+
+    server: ClassVar[StandInServer]
+    key: ClassVar[str] = KEY
+    known: ClassVar[dict[tuple[str, str], ModelFacts]] = {}
+
+    def find(self, name: str) -> Endpoint:
+        """See `EndpointStore.find`."""
+        return endpoint_at(self.server, name, self.key)
+
+    def facts(self, endpoint: Endpoint, model: str) -> ModelFacts:
+        """See `EndpointStore.facts`."""
+        return self.known.get((endpoint.name, model), ModelFacts())
+
+    def remember(self, endpoint: Endpoint, model: str, facts: ModelFacts) -> None:
+        """See `EndpointStore.remember`."""
+        self.known[endpoint.name, model] = facts
+
+
+def make_endpoint_conversation(
+    server: StandInServer, name: str, model: str, *, code_execution: str = "off"
+) -> Conversation:
+    """Create an endpoint with one model, and a conversation with this model. `name`: as for `endpoint_at`."""
+    make_endpoint_model(server, name, model)
+    return make_conversation(model=model, code_execution=code_execution)
+
+
+def make_endpoint_model(server: StandInServer, name: str, model: str, **columns: float | int | str) -> LanguageModel:
+    """Create an endpoint if it does not exist, and a model there."""
+    endpoint = endpoint_at(server, name)
+    ModelEndpoint.objects.get_or_create(
+        name=name,
+        defaults={"base_url": endpoint.base_url, "dialect": endpoint.dialect, "api_key_variable": KEY_VARIABLE},
+    )
+    return LanguageModel.objects.create(provider=ENDPOINT_PROVIDER, endpoint=name, name=model, **columns)
+
+
+def stored_facts(name: str, model: str) -> dict[str, object]:
+    """Return the facts that are stored for a model, as JSON."""
+    facts: dict[str, object] = EndpointModel.objects.get(endpoint=name, model=model).facts
+    return facts
