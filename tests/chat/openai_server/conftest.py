@@ -1,0 +1,18 @@
+"""One stand-in server for all tests of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.openai_server.server import RecordedBody, StandInServer, running_server
+
+RECORDED = RecordedBody(b'data: {"choices": []}\n\n' * 50)
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[StandInServer]:
+    """A server with one recorded body."""
+    with running_server({"fifty": RECORDED}) as running:
+        yield running

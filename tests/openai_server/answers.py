@@ -1,0 +1,48 @@
+"""What the server writes as the answer to one request."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import Enum, auto
+from typing import TypeAlias
+
+EVENT_STREAM = "text/event-stream"
+JSON_TYPE = "application/json"
+PIECE_LIMITS = (1, 1, 7, 64, 400, 1500)
+"""Upper limits of the sizes into which `in_pieces` cuts, in bytes. Each is taken equally often."""
+
+
+class Pause(Enum):
+    """A step without bytes."""
+
+    SILENCE = auto()
+    """Send nothing until the client closes the connection. As the first step: not even a status line."""
+    CUT = auto()
+    """Close the connection in the middle of the response."""
+
+
+Step: TypeAlias = bytes | Pause
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A response. Each step with bytes is one write."""
+
+    steps: Iterable[Step]
+    status: int = 200
+    content_type: str = EVENT_STREAM
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+def in_pieces(body: bytes, seed: str) -> list[bytes]:
+    """Cut a body into pieces as a network might. Some pieces have one byte. Equal seeds give equal pieces."""
+    chance = random.Random(seed)
+    pieces = []
+    start = 0
+    while start < len(body):
+        size = chance.randint(1, chance.choice(PIECE_LIMITS))
+        pieces.append(body[start : start + size])
+        start += size
+    return pieces
