@@ -1,6 +1,6 @@
 """Command line of the benchmarks: `python -m bench [COMMAND] [OPTIONS]`.
 
-The commands are relay (the default), browser, growth, pages, exports, and all, which runs every command in turn.
+The commands are relay (the default), browser, growth, pages, exports and openai, and all, which runs them in turn.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ COMMANDS = {
     "growth": "bench.growth",
     "pages": "bench.pages",
     "exports": "bench.exports",
+    "openai": "bench.openai_streams",
 }
 
 

@@ -5,6 +5,6 @@ Django imports this package, which registers all admins.
 
 from __future__ import annotations
 
-from chat.admin import catalogue, conversations, logs, records, users
+from chat.admin import catalogue, conversations, endpoints, logs, records, users
 
-__all__ = ["catalogue", "conversations", "logs", "records", "users"]
+__all__ = ["catalogue", "conversations", "endpoints", "logs", "records", "users"]

@@ -13,7 +13,8 @@ from django.contrib import admin
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest
 
-from chat.models import Instruction, LanguageModel, Preset
+from chat.catalogue.endpoints import endpoint_exists
+from chat.models import ENDPOINT_PROVIDER, Instruction, LanguageModel, Preset
 from chat.prompt.instructions import default_texts
 from chat.providers import get_provider
 
@@ -40,11 +41,19 @@ class LanguageModelForm(forms.ModelForm[LanguageModel]):
     def clean_endpoint(self) -> str:
         """Return the endpoint. Raise ValidationError if the provider does not have it."""
         provider, endpoint = self.cleaned_data.get("provider", ""), self.cleaned_data["endpoint"]
-        try:
-            get_provider(provider, endpoint)
-        except LookupError:
-            raise ValidationError(f"There is no endpoint “{endpoint}” of the provider here.") from None
+        if not _endpoint_exists(provider, endpoint):
+            raise ValidationError(f"There is no endpoint “{endpoint}” of the provider here.")
         return str(endpoint)
+
+
+def _endpoint_exists(provider: str, endpoint: str) -> bool:
+    if provider == ENDPOINT_PROVIDER:
+        return endpoint_exists(endpoint)
+    try:
+        get_provider(provider, endpoint)
+    except LookupError:
+        return False
+    return True
 
 
 @admin.register(LanguageModel)
@@ -57,6 +66,7 @@ class LanguageModelAdmin(admin.ModelAdmin[LanguageModel]):
     list_filter = (
         "is_enabled",
         "provider",
+        "endpoint",
         "code_execution",
         "image_output",
         ("missing_since", admin.EmptyFieldListFilter),
@@ -68,8 +78,18 @@ class LanguageModelAdmin(admin.ModelAdmin[LanguageModel]):
         (
             "What it can do",
             {
-                "fields": ("code_execution", "web_search", "url_context", "image_output"),
-                "description": "Only what the provider documents for this model: it refuses requests for more.",
+                "fields": (
+                    "code_execution",
+                    "web_search",
+                    "url_context",
+                    "image_output",
+                    "function_calling",
+                    "image_input",
+                ),
+                "description": (
+                    "Only what the provider documents for this model: it refuses requests for more."
+                    " The last two are read only for the provider openai_compatible."
+                ),
             },
         ),
         (

@@ -13,6 +13,7 @@ from chat.models import ENDPOINT_PROVIDER, EndpointModel, LanguageModel, ModelEn
 from chat.parts import JSON, JSONObject
 from chat.providers.base import ListedModel
 from chat.providers.openai_compatible.endpoint import Endpoint, ModelFacts
+from chat.providers.openai_compatible.listing import facts_of_listed
 
 T = TypeVar("T", int, bool)
 
@@ -91,12 +92,7 @@ def remember_listed(endpoint: Endpoint, listed_models: Sequence[ListedModel]) ->
     rows = []
     for listed in {model.name: model for model in listed_models}.values():
         before = known.get(listed.name, ModelFacts())
-        after = replace(
-            before,
-            context_tokens=_first(listed.context_tokens, before.context_tokens),
-            functions=_first(listed.functions, before.functions),
-            images=_first(listed.images, before.images),
-        )
+        after = facts_of_listed(listed, before)
         if after != before:
             rows.append(
                 EndpointModel(

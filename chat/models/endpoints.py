@@ -107,7 +107,7 @@ class ModelEndpoint(models.Model):
     ) -> None:
         """Save the row, with its address as requests need it."""
         self.base_url = self.base_url.rstrip("/")
-        super().save(force_insert, force_update, using, update_fields)
+        super().save(force_insert=force_insert, force_update=force_update, using=using, update_fields=update_fields)
 
 
 class EndpointModel(models.Model):

@@ -7,15 +7,17 @@ import sys
 from collections.abc import AsyncIterator
 
 import gradio  # type: ignore[import-not-found, unused-ignore]  # installed only in the environment of the peer
-import openai  # type: ignore[import-not-found, unused-ignore]  # installed only in the environment of the peer
+import openai
+from openai.types.chat import ChatCompletionUserMessageParam
 
 client = openai.AsyncOpenAI(base_url=f"{os.environ['BENCH_UPSTREAM_URL']}/v1", api_key="none")
 
 
 async def answer(message: str, history: list[object]) -> AsyncIterator[str]:
     """Yield the text so far after each chunk, as Gradio requires."""
-    messages, text = [{"role": "user", "content": message}], ""
-    async for chunk in await client.chat.completions.create(model="bench", messages=messages, stream=True):
+    question = ChatCompletionUserMessageParam(role="user", content=message)
+    text = ""
+    async for chunk in await client.chat.completions.create(model="bench", messages=[question], stream=True):
         text += chunk.choices[0].delta.content or ""
         yield text
 

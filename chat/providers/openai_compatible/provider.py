@@ -9,9 +9,8 @@ collect   deltas -> events                   `accumulator`
 
 from __future__ import annotations
 
-import json
 import logging
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from functools import partial
 
@@ -24,32 +23,26 @@ from chat.providers.base import (
     Capabilities,
     InvalidRequest,
     ListedModel,
-    MalformedResponse,
     NotConfigured,
     UploadedFile,
 )
 from chat.providers.openai_compatible.accumulator import Accumulator
 from chat.providers.openai_compatible.body import request_body
-from chat.providers.openai_compatible.chunks import ErrorInStream, deltas_of
 from chat.providers.openai_compatible.dialects import dialect_of
 from chat.providers.openai_compatible.endpoint import Endpoint, EndpointStore, ModelFacts
-from chat.providers.openai_compatible.errors import ReportedError, provider_error, report_of
 from chat.providers.openai_compatible.learning import REASONING, learn, learn_images
 from chat.providers.openai_compatible.listing import listed_models
 from chat.providers.openai_compatible.probe import probe
-from chat.providers.openai_compatible.transport import Clients, Refused, Response, read_all
+from chat.providers.openai_compatible.reader import MALFORMED_CALL, ResponseReader, malformed_call
+from chat.providers.openai_compatible.transport import Clients, Refused
 from chat.providers.requests import GenerateRequest
-from chat.providers.sse import EventParser, JSONEvent
 from chat.providers.text_types import is_text
-from chat.stream_events import Finish, Finished, StreamEvent
+from chat.stream_events import StreamEvent
 
 logger = logging.getLogger(__name__)
 
 LESSONS_LIMIT = 6
 """How often one request is repeated because its refusal taught something. Each time it teaches something new."""
-
-MALFORMED_CALL = "tool_use_failed"
-"""Groq's code for a function call that does not follow the function's schema."""
 
 IMAGES = frozenset({"image/png", "image/jpeg", "image/webp"})
 """The image types that all servers read which read images."""
@@ -103,7 +96,7 @@ class OpenAICompatibleProvider:
                 return
             except Refused as refusal:
                 if refusal.report.code == MALFORMED_CALL:
-                    yield [_malformed_call(refusal.report)]
+                    yield [malformed_call(refusal.report)]
                     return
                 learned = await self._learn(refusal, endpoint, body, facts)
                 if learned is None:
@@ -129,7 +122,7 @@ class OpenAICompatibleProvider:
         """Send a request, and yield the events of each network read. Raises Refused and ProviderError."""
         accumulator = Accumulator(has_functions="tools" in body)
         async with self._clients.open(endpoint, body) as response:
-            reader = _Reader(accumulator, endpoint)
+            reader = ResponseReader(accumulator, api_key=endpoint.api_key)
             async for events in reader.read(response):
                 if events:
                     yield events
@@ -168,80 +161,6 @@ class OpenAICompatibleProvider:
 
     async def _remember(self, endpoint: Endpoint, model: str, facts: ModelFacts) -> None:
         await database_sync_to_async(self._store.remember, thread_sensitive=False)(endpoint, model, facts)
-
-
-class _Reader:
-    """Reads one response."""
-
-    def __init__(self, accumulator: Accumulator, endpoint: Endpoint) -> None:
-        self._accumulator = accumulator
-        self._endpoint = endpoint
-        self._is_done = False
-        self._has_chunks = False
-        self.error: Exception | None = None
-        """The error that follows the events that were yielded last."""
-
-    async def read(self, response: Response) -> AsyncGenerator[list[StreamEvent], None]:
-        """Yield the events of each network read. Nothing follows an error."""
-        if response.is_stream:
-            parser = EventParser()
-            async for data in response.body:
-                yield self._collect(parser.feed(data))
-                if self._is_done or self.error:
-                    break
-            if not self.error:
-                yield [*self._collect(parser.close()), *self._end()]
-        else:
-            # The server does not stream, or reports an error with status 200.
-            yield [*self._collect(_single_event(await read_all(response.body))), *self._end(is_done=True)]
-
-    def _collect(self, events: Iterator[JSONEvent]) -> list[StreamEvent]:
-        """Return the stream events of some events of the server, and note the error that ended them."""
-        collected: list[StreamEvent] = []
-        try:
-            for event in events:
-                if event.is_done:
-                    self._is_done = True
-                    break
-                self._has_chunks = True
-                self._add(event, collected)
-        except ValueError as error:
-            self.error = MalformedResponse(str(error))
-        return collected
-
-    def _add(self, event: JSONEvent, collected: list[StreamEvent]) -> None:
-        if event.name == "error" or not isinstance(event.data, dict):
-            collected += self._reported(ErrorInStream(event.data))
-            return
-        for delta in deltas_of(event.data):
-            if isinstance(delta, ErrorInStream):
-                collected += self._reported(delta)
-            else:
-                collected += self._accumulator.add(delta)
-
-    def _reported(self, reported: ErrorInStream) -> Iterator[StreamEvent]:
-        """Note an error of the stream. A malformed call is not an error, but the end of the answer."""
-        report = report_of(reported.error)
-        if report.code == MALFORMED_CALL:
-            yield _malformed_call(report)
-        else:
-            self.error = self.error or provider_error(report, status=None, headers={}, api_key=self._endpoint.api_key)
-
-    def _end(self, *, is_done: bool = False) -> Iterator[StreamEvent]:
-        if not self._has_chunks and not self.error:
-            self.error = MalformedResponse("The response is empty: it holds no event.")
-        return self._accumulator.close(is_done=(self._is_done or is_done) and not self.error)
-
-
-def _malformed_call(report: ReportedError) -> Finished:
-    return Finished(Finish.MALFORMED_CALL, report.code, report.message)
-
-
-def _single_event(body: bytes) -> Iterator[JSONEvent]:
-    try:
-        yield JSONEvent("", json.loads(body))
-    except RecursionError:
-        raise ValueError("the response is nested too deeply") from None
 
 
 def _accepted_type(mime_type: str, *, images: bool, pdf: bool) -> str:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 from pytest_django import Settings
 
 from chat.models import LanguageModel
+from tests.chat.catalogue.fake_endpoint import Server, fake_server
 from tests.first_rows import load_first_rows
 
 
@@ -26,3 +29,20 @@ def with_key(settings: Settings) -> None:
     """Configure a server with a key whose default model has no row."""
     settings.GEMINI_EMULATED = False
     settings.DEFAULT_MODEL = "default-model"
+
+
+@pytest.fixture
+def server(settings: Settings) -> Iterator[Server]:
+    """Answer for the servers of all endpoints."""
+    with fake_server(settings) as server:
+        yield server
+
+
+@pytest.fixture
+def settings_endpoint(settings: Settings, server: Server) -> Settings:
+    """Configure an endpoint with two models, on a server without a Gemini key."""
+    settings.GEMINI_EMULATED = True
+    settings.OPENAI_BASE_URL = "http://localhost:11434/v1"
+    settings.OPENAI_MODELS = ["small", "big"]
+    settings.DEFAULT_MODEL = "small"
+    return settings

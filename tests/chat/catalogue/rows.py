@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from chat.models import LanguageModel, Preset
+from chat.models import ENDPOINT_PROVIDER, LanguageModel, ModelEndpoint, Preset
 
 
 def make_model(name: str = "some-model", **fields: Any) -> LanguageModel:  # noqa: ANN401 - values of any model field
@@ -17,3 +17,13 @@ def make_preset(slug: str = "some-preset", **fields: Any) -> Preset:  # noqa: AN
     """Create a preset, with a new model unless `language_model` is passed."""
     model = fields.pop("language_model", None) or make_model(f"model-of-{slug}")
     return Preset.objects.create(slug=slug, label=fields.pop("label", slug.title()), language_model=model, **fields)
+
+
+def make_endpoint(name: str = "local", **fields: Any) -> ModelEndpoint:  # noqa: ANN401 - values of any model field
+    """Create an endpoint."""
+    return ModelEndpoint.objects.create(name=name, **{"base_url": "http://localhost:8000/v1", **fields})
+
+
+def make_endpoint_model(endpoint: str, name: str = "llama", **fields: Any) -> LanguageModel:  # noqa: ANN401 - as above
+    """Create a model of an endpoint."""
+    return LanguageModel.objects.create(provider=ENDPOINT_PROVIDER, endpoint=endpoint, name=name, **fields)

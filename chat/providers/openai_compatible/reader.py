@@ -1,0 +1,92 @@
+"""Reads one response: its bytes become stream events, and an error that follows them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncGenerator, Iterator
+
+from chat.providers.base import MalformedResponse
+from chat.providers.openai_compatible.accumulator import Accumulator
+from chat.providers.openai_compatible.chunks import ErrorInStream, deltas_of
+from chat.providers.openai_compatible.errors import ReportedError, provider_error, report_of
+from chat.providers.openai_compatible.transport import Response, read_all
+from chat.providers.sse import EventParser, JSONEvent
+from chat.stream_events import Finish, Finished, StreamEvent
+
+MALFORMED_CALL = "tool_use_failed"
+"""Groq's code for a function call that does not follow the function's schema."""
+
+
+class ResponseReader:
+    """Reads one response."""
+
+    def __init__(self, accumulator: Accumulator, *, api_key: str) -> None:
+        self._accumulator = accumulator
+        self._api_key = api_key
+        self._is_done = False
+        self._has_chunks = False
+        self.error: Exception | None = None
+        """The error that follows the events that were yielded last."""
+
+    async def read(self, response: Response) -> AsyncGenerator[list[StreamEvent], None]:
+        """Yield the events of each network read. Nothing follows an error."""
+        if response.is_stream:
+            parser = EventParser()
+            async for data in response.body:
+                yield self._collect(parser.feed(data))
+                if self._is_done or self.error:
+                    break
+            if not self.error:
+                yield [*self._collect(parser.close()), *self._end()]
+        else:
+            # The server does not stream, or reports an error with status 200.
+            yield [*self._collect(_single_event(await read_all(response.body))), *self._end(is_done=True)]
+
+    def _collect(self, events: Iterator[JSONEvent]) -> list[StreamEvent]:
+        """Return the stream events of some events of the server, and note the error that ended them."""
+        collected: list[StreamEvent] = []
+        try:
+            for event in events:
+                if event.is_done:
+                    self._is_done = True
+                    break
+                self._has_chunks = True
+                self._add(event, collected)
+        except ValueError as error:
+            self.error = MalformedResponse(str(error))
+        return collected
+
+    def _add(self, event: JSONEvent, collected: list[StreamEvent]) -> None:
+        if event.name == "error" or not isinstance(event.data, dict):
+            collected += self._reported(ErrorInStream(event.data))
+            return
+        for delta in deltas_of(event.data):
+            if isinstance(delta, ErrorInStream):
+                collected += self._reported(delta)
+            else:
+                collected += self._accumulator.add(delta)
+
+    def _reported(self, reported: ErrorInStream) -> Iterator[StreamEvent]:
+        """Note an error of the stream. A malformed call is not an error, but the end of the answer."""
+        report = report_of(reported.error)
+        if report.code == MALFORMED_CALL:
+            yield malformed_call(report)
+        else:
+            self.error = self.error or provider_error(report, status=None, headers={}, api_key=self._api_key)
+
+    def _end(self, *, is_done: bool = False) -> Iterator[StreamEvent]:
+        if not self._has_chunks and not self.error:
+            self.error = MalformedResponse("The response is empty: it holds no event.")
+        return self._accumulator.close(is_done=(self._is_done or is_done) and not self.error)
+
+
+def malformed_call(report: ReportedError) -> Finished:
+    """Return the end of an answer whose function call the server refused."""
+    return Finished(Finish.MALFORMED_CALL, report.code, report.message)
+
+
+def _single_event(body: bytes) -> Iterator[JSONEvent]:
+    try:
+        yield JSONEvent("", json.loads(body))
+    except RecursionError:
+        raise ValueError("the response is nested too deeply") from None
