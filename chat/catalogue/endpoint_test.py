@@ -161,7 +161,8 @@ async def _check_model(provider: Provider, model: str) -> list[CheckResult]:
         usage = CheckResult(USAGE, None, "The answer did not end, so no counts came.")
     else:
         usage = CheckResult(USAGE, False, "The server reports no token counts, so usage and costs stay unknown.")
-    capabilities = await database_sync_to_async(provider.capabilities)(model)
+    # The thread that waits for this test must not lose its database connection.
+    capabilities = await database_sync_to_async(provider.capabilities, thread_sensitive=False)(model)
     return [
         answer,
         usage,

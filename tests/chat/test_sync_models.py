@@ -9,9 +9,10 @@ import pytest
 from django.core.management import CommandError, call_command
 from pytest_django import Settings
 
-from chat.models import LanguageModel
+from chat.models import EndpointModel, LanguageModel, ModelEndpoint
 from chat.providers import get_provider
 from chat.providers.base import ListedModel, Overloaded
+from tests.chat.catalogue.fake_endpoint import fake_server, make_listed
 from tests.emulator_server import running_emulator
 
 pytestmark = pytest.mark.django_db
@@ -94,6 +95,52 @@ def test_command_explains_why_there_is_no_list(provider: str, sentence: str) -> 
         run_sync("--provider", provider)
     assert failed.value.returncode == 1
     assert LanguageModel.objects.get().missing_since is None
+
+
+def test_models_of_an_endpoint_are_listed_apart_from_others(settings: Settings) -> None:
+    with fake_server(settings) as server:
+        settings.OPENAI_BASE_URL, settings.OPENAI_MODELS = "http://localhost:11434/v1", ["small"]
+        server.models = [make_listed("small", 4096, images=True), make_listed("big", 2**40)]
+        ModelEndpoint.objects.create(name="other", base_url="http://localhost:8000/v1")
+        LanguageModel.objects.create(provider="openai_compatible", endpoint="other", name="kept")
+        printed = run_sync("--provider", "openai_compatible", "--dry-run")
+        assert not EndpointModel.objects.exists()
+        assert printed[-1] == "openai_compatible lists 2 models; 2 things would change."
+        # A model that the settings name can be chosen already, so it stays enabled.
+        assert run_sync("--provider", "openai_compatible")[:2] == [
+            "small: new",
+            "big: new, disabled until you enable it in the admin",
+        ]
+        printed = run_sync("--provider", "openai_compatible", "--endpoint", "other")
+        assert printed[-2:] == [
+            "kept: no longer listed",
+            "openai_compatible (endpoint “other”) lists 2 models; 3 things changed.",
+        ]
+    rows = LanguageModel.objects.order_by("endpoint", "-name").values_list(
+        "endpoint", "name", "is_enabled", "context_tokens"
+    )
+    assert list(rows) == [
+        ("", "small", True, 4096),
+        ("", "big", False, None),
+        ("other", "small", False, 4096),
+        ("other", "kept", True, None),
+        ("other", "big", False, None),
+    ]
+    facts = EndpointModel.objects.order_by("endpoint", "model").values_list("endpoint", "model", "facts")
+    assert list(facts)[1] == ("", "small", {"context_tokens": 4096, "images": True, "is_probed": False})
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["--provider", "openai_compatible"], "OPENAI_BASE_URL and OPENAI_API_KEY are not set"),
+        (["--provider", "openai_compatible", "--endpoint", "x"], "There is no endpoint “x” here, or it is turned off"),
+        (["--provider", "gemini", "--endpoint", "x"], "There is no gemini \\(endpoint “x”\\) here"),
+    ],
+)
+def test_endpoint_that_does_not_exist_is_named(settings: Settings, arguments: list[str], sentence: str) -> None:
+    with fake_server(settings), pytest.raises(CommandError, match=sentence):
+        run_sync(*arguments)
 
 
 @pytest.fixture

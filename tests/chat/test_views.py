@@ -13,6 +13,7 @@ from django.test.utils import CaptureQueriesContext
 from pytest_django import Settings
 
 from attachments.models import Attachment, PendingUpload
+from chat.catalogue.choices import DEMO_NOTICE
 from chat.fragments import ConversationUsage
 from chat.models import Conversation, LanguageModel, Message, MessageAttachment, Part, Turn, TurnEvent, User
 from chat.parts import PartKind
@@ -127,6 +128,25 @@ def test_page_says_whether_the_model_is_emulated(
     settings.GEMINI_EMULATED = is_emulated
     html = browser.get(make_conversation(owner).get_absolute_url()).content.decode()
     assert ("Demo model" in html) is is_emulated
+
+
+def test_page_names_the_demo_model_only_where_it_answers(browser: Client, owner: User, settings: Settings) -> None:
+    settings.GEMINI_EMULATED = True
+    settings.OPENAI_BASE_URL, settings.OPENAI_MODELS = "http://localhost:11434/v1", ["llama"]
+    settings.DEFAULT_MODEL = "llama"
+    banner, notice = "Demo model: not an AI", DEMO_NOTICE
+    for model, is_demo in (("", False), ("llama", False), ("plotline-demo", True), ("scenario-text", True)):
+        html = browser.get(make_conversation(owner, model=model).get_absolute_url()).content.decode()
+        assert (banner in html) is is_demo, model
+        assert notice not in html
+        assert '<option value="llama"' in html
+        assert '<option value="plotline-demo" data-demo' in html
+        assert "Default (llama)" in html
+    settings.DEFAULT_MODEL = "plotline-demo"
+    html = browser.get(make_conversation(owner).get_absolute_url()).content.decode()
+    assert banner in html
+    assert notice in html
+    assert banner not in browser.get(make_conversation(owner, model="llama").get_absolute_url()).content.decode()
 
 
 def test_pages_are_not_cached(browser: Client, owner: User) -> None:

@@ -14,7 +14,7 @@ from django.test import Client
 from django_tasks_db.models import DBTaskResult
 
 from attachments.tasks import upload_attachment
-from chat.models import AccessEntry, Conversation, Instruction, Round, Turn, User
+from chat.models import AccessEntry, Conversation, Instruction, ModelEndpoint, Round, Turn, User
 from chat.parts import PartKind
 from tests.factories import make_conversation, make_graph, make_model_message, make_user, make_user_message
 
@@ -60,6 +60,7 @@ def make_row_of_each_model() -> dict[type[Model], Model]:
     boss = make_user("boss", is_staff=True, is_superuser=True)
     AccessEntry.objects.record(boss, [conversation], AccessEntry.Action.READ)
     Instruction.objects.create(pk=1)
+    ModelEndpoint.objects.create(name="local", base_url="http://localhost:8000/v1", is_enabled=False)
     EmailAddress.objects.create(user=boss, email="boss@localhost")
     LogEntry.objects.create(
         user=boss,

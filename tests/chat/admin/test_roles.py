@@ -17,7 +17,7 @@ from django.db.models import Model
 from django.http import HttpRequest
 
 from attachments.models import Attachment
-from chat.models import Conversation, User
+from chat.models import Conversation, ModelEndpoint, User
 from tests.chat.admin.factories import admin_url, client_of, make_account, make_row_of_each_model
 from tests.chat.test_access import all_routes
 from tests.first_rows import MIGRATION, load_first_rows
@@ -66,6 +66,8 @@ MATRIX = {
     "chat.accessentry": Rights(),
     "chat.languagemodel": CATALOGUE_RIGHTS,
     "chat.preset": CATALOGUE_RIGHTS,
+    # Its permissions decide where this server sends keys and conversations.
+    "chat.modelendpoint": Rights(add="S", change="S", delete="S", actions=SUPERUSERS_DELETE),
     # There is at most one row, so no role can add another one.
     "chat.instruction": Rights(view="OS", change="OS", delete="OS", actions={"delete_selected": "OS"}),
     "attachments.attachment": Rights(view="OS", actions={"try_storage_again": "OS"}),
@@ -83,6 +85,8 @@ CUSTOM_VIEWS = {
     "admin/chat/conversation/<uuid:conversation_id>/reason/": "RS",
     "admin/chat/conversation/<uuid:conversation_id>/verdict/": "RS",
     "admin/chat/conversation/<uuid:conversation_id>/files/<uuid:attachment_id>/": "RS",
+    "admin/chat/modelendpoint/<int:pk>/list-models/": "S",
+    "admin/chat/modelendpoint/<int:pk>/test/": "S",
     "admin/overview/": "OS",
 }
 """Routes that Django's ModelAdmin does not have."""
@@ -175,11 +179,17 @@ def test_each_role_can_open_only_what_the_matrix_allows(role: str) -> None:
         if letter not in rights.delete or not letter:
             check("", admin_url(model, row.pk, "delete"), "post", {"post": "yes"})
             assert model._default_manager.filter(pk=row.pk).exists(), model
-    conversation = Conversation.objects.get()
-    attachment = str(Attachment.objects.get().pk)
+    ids = {
+        "<uuid:conversation_id>": str(Conversation.objects.get().pk),
+        "<uuid:attachment_id>": str(Attachment.objects.get().pk),
+        # This endpoint is turned off, so its buttons send no request.
+        "<int:pk>": str(ModelEndpoint.objects.get().pk),
+    }
     for route, allowed in CUSTOM_VIEWS.items():
-        path = route.replace("<uuid:conversation_id>", str(conversation.pk)).replace("<uuid:attachment_id>", attachment)
-        check(allowed, f"/{path}", "post" if "verdict" in path else "get")
+        path = route
+        for placeholder, pk in ids.items():
+            path = path.replace(placeholder, pk)
+        check(allowed, f"/{path}", "post" if "verdict" in path or "modelendpoint" in path else "get")
 
 
 @pytest.mark.parametrize("role", ["staff", "reviewer", "operator"])

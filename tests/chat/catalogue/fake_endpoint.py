@@ -16,24 +16,11 @@ from chat.providers.base import Capabilities, ListedModel, ProviderError
 from chat.providers.requests import GenerateRequest
 from chat.stream_events import PartReceived, StreamEvent, Usage, UsageReported
 
-
-@dataclass
-class Server:
-    """What the stand-in answers. An error is raised in place of an answer."""
-
-    models: list[ListedModel] | ProviderError = field(default_factory=lambda: [make_listed("small"), make_listed("big")])
-    text: list[StreamEvent] | ProviderError = field(default_factory=lambda: [said("hello"), USAGE])
-    function: list[StreamEvent] | ProviderError = field(default_factory=lambda: [CALL])
-    image: list[StreamEvent] | ProviderError = field(default_factory=lambda: [said("It is Red.")])
-    capabilities: Capabilities = field(default_factory=lambda: make_capabilities())
-    asked_models: list[str] = field(default_factory=list)
+USAGE: StreamEvent = UsageReported(Usage(prompt=3, candidates=1))
+CALL: StreamEvent = PartReceived(FunctionCall(name="report_number", arguments={"number": 7}))
 
 
-USAGE = UsageReported(Usage(prompt=3, candidates=1))
-CALL = PartReceived(FunctionCall(name="report_number", arguments={"number": 7}))
-
-
-def said(text: str) -> PartReceived:
+def said(text: str) -> StreamEvent:
     return PartReceived(Text(text))
 
 
@@ -48,6 +35,20 @@ def make_capabilities(*, functions: bool = True, images: bool = True) -> Capabil
     return Capabilities(
         functions=functions, functions_beside_built_in=False, stores_files=False, accepted_type=accepted_type
     )
+
+
+@dataclass
+class Server:
+    """What the stand-in answers. An error is raised in place of an answer."""
+
+    models: list[ListedModel] | ProviderError = field(
+        default_factory=lambda: [make_listed("small"), make_listed("big")]
+    )
+    text: list[StreamEvent] | ProviderError = field(default_factory=lambda: [said("hello"), USAGE])
+    function: list[StreamEvent] | ProviderError = field(default_factory=lambda: [CALL])
+    image: list[StreamEvent] | ProviderError = field(default_factory=lambda: [said("It is Red.")])
+    capabilities: Capabilities = field(default_factory=make_capabilities)
+    asked_models: list[str] = field(default_factory=list)
 
 
 class FakeProvider:

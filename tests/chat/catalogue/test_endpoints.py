@@ -18,6 +18,7 @@ from chat.catalogue.endpoints import (
     remember_listed,
 )
 from chat.models import EndpointModel, ModelEndpoint
+from chat.parts import JSONObject
 from chat.providers.openai_compatible.endpoint import Endpoint, ModelFacts
 from tests.chat.catalogue.fake_endpoint import make_listed
 from tests.chat.catalogue.rows import make_endpoint, make_endpoint_model
@@ -120,8 +121,8 @@ def test_facts_are_stored_and_read_back() -> None:
 @pytest.mark.parametrize(
     "values", [{}, {"later": 1}, {"context_tokens": "8", "functions": 1, "images": "no", "refuses": 3, "demands": [1]}]
 )
-def test_facts_of_another_version_are_read_as_far_as_possible(values: dict[str, object]) -> None:
-    assert facts_from_json(values) == ModelFacts()  # type: ignore[arg-type] - not only valid values
+def test_facts_of_another_version_are_read_as_far_as_possible(values: JSONObject) -> None:
+    assert facts_from_json(values) == ModelFacts()
     assert facts_from_json(facts_to_json(FACTS)) == FACTS
 
 

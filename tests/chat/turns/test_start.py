@@ -12,7 +12,7 @@ from django.db import connection
 from pytest_django import Settings
 
 from chat.access import NotFound
-from chat.models import Conversation, LanguageModel, Message, Turn
+from chat.models import Conversation, LanguageModel, Message, ModelEndpoint, Turn
 from chat.turns.start import Ask, Continue, Edit, Regenerate, Start, create_turn, create_turns
 from chat.turns.start_plan import StartedTurn
 from chat.turns.start_rules import StartRefused
@@ -155,6 +155,18 @@ def test_model_of_a_service_that_is_not_set_up_is_refused() -> None:
     with pytest.raises(StartRefused, match="is not set up here"):
         create_turn(make_question(conversation, model="far-away"), lease_owner="test")
     assert not Turn.objects.exists()
+
+
+def test_default_model_of_an_endpoint_that_is_gone_is_refused(settings: Settings) -> None:
+    settings.DEFAULT_MODEL = "llama"
+    LanguageModel.objects.create(name="llama", provider="openai_compatible", endpoint="local")
+    endpoint = ModelEndpoint.objects.create(name="local", base_url="http://localhost:8000/v1")
+    turn = create_turn(make_question(make_conversation()), lease_owner="test").turn
+    assert (turn.provider, turn.endpoint, turn.model, len(turn.account)) == ("openai_compatible", "local", "llama", 64)
+    endpoint.is_enabled = False
+    endpoint.save()
+    with pytest.raises(StartRefused, match="The service of “llama” is not set up here"):
+        create_turn(make_question(make_conversation()), lease_owner="test")
 
 
 def test_repeated_client_id_starts_one_turn() -> None:
