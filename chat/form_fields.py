@@ -27,9 +27,11 @@ TITLE_LIMIT = 200
 MODEL_NAME_LIMIT = 200
 """Maximum length of the name of a model or preset, in characters."""
 
-# The name becomes one segment of a path in the provider's API. Other characters could lead to other resources, which a
-# user would then reach with the operator's key.
-validate_model_name = RegexValidator(r"^[A-Za-z0-9][A-Za-z0-9._-]*\Z", "This is not the name of a model.")
+# Some names hold slashes and colons, such as `meta-llama/llama-3.3:free`. A name may become part of a path, so no part
+# of it may be a way to another one, such as `..`. Only names that the operator has entered can be chosen in the end.
+validate_model_name = RegexValidator(
+    r"^[A-Za-z0-9][A-Za-z0-9._-]*([/:@+][A-Za-z0-9][A-Za-z0-9._-]*)*\Z", "This is not the name of a model."
+)
 
 
 def check_prompt_size(text: str, *, what: str) -> None:

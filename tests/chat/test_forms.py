@@ -163,7 +163,13 @@ def test_settings_contain_only_the_fields_that_were_sent() -> None:
     }
 
 
-@pytest.mark.parametrize("model", ["", "gemini-2.5-flash", "gemini-flash-latest", "scenario-images-3", "A_b.c-001"])
+@pytest.mark.parametrize(
+    "model",
+    [
+        *("", "gemini-2.5-flash", "gemini-flash-latest", "scenario-images-3", "A_b.c-001"),
+        *("qwen3:8b", "meta-llama/llama-3.3-70b:free", "projects/x/models/y", "m@2026-01-01"),
+    ],
+)
 def test_names_of_models_are_valid(model: str) -> None:
     assert cleaned(ConversationSettingsForm({"model": model})) == {"model": model}
 
@@ -171,12 +177,11 @@ def test_names_of_models_are_valid(model: str) -> None:
 @pytest.mark.parametrize(
     "model",
     [
-        *("projects/x/locations/y/endpoints/1", "publishers/google/models/x", "models/x", "tunedModels/x", "a//b"),
-        *("x:generateContent", "models/../files", "./x", "../x", "..", ".", "a/./b", "a/../../b", "/etc", "a\\b"),
-        *("a b", "a?key=1", "a#b", "a%2fb", "a@b", "a\nb", "é"),
+        *("a//b", "models/../files", "./x", "../x", "..", ".", "a/./b", "a/../../b", "/etc", "a\\b", "a/", "a::b"),
+        *("a b", "a?key=1", "a#b", "a%2fb", "a\nb", "é"),
     ],
 )
-def test_name_of_a_model_that_is_not_one_path_segment_is_refused(model: str) -> None:
+def test_name_that_leads_to_another_path_is_no_name_of_a_model(model: str) -> None:
     assert sentence(ConversationSettingsForm({"model": model})) == "This is not the name of a model."
 
 
