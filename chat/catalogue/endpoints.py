@@ -124,7 +124,7 @@ def facts_to_json(facts: ModelFacts) -> JSONObject:
         "images": facts.images,
         "refuses": [*sorted(facts.refuses)],
         "demands": [*sorted(facts.demands)],
-        "is_probed": facts.is_probed,
+        "is_probed": facts.is_probed or None,
     }
     return {name: value for name, value in values.items() if value not in (None, [])}
 

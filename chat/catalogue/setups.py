@@ -81,9 +81,9 @@ def find_setup(name: str) -> Setup:
     """Return the setup that a name stands for, with few queries; raise UnknownModel if it is not offered.
 
     A preset takes precedence over a model of the same name, and a model of CHAT_PROVIDER over another provider's,
-    unless the demo model stands in its place. An empty name stands for the server's default: DEFAULT_MODEL or, if that
-    is not set, the first preset. A default from DEFAULT_MODEL works even if its row is disabled or missing, because the
-    operator configured it.
+    unless the demo model stands in its place. The endpoint of the settings takes precedence over other endpoints. An
+    empty name stands for the server's default: DEFAULT_MODEL or, if that is not set, the first preset. A default from
+    DEFAULT_MODEL works even if its row is disabled or missing, because the operator configured it.
     """
     is_default = name in ("", settings.DEFAULT_MODEL)
     name = name or settings.DEFAULT_MODEL
@@ -103,9 +103,9 @@ def find_setup(name: str) -> Setup:
     raise UnknownModel(f"There is no model “{name[:100]}” here. Choose another one.")
 
 
-def precedence(row: LanguageModel) -> tuple[bool, bool]:
+def precedence(row: LanguageModel) -> tuple[bool, bool, bool]:
     """Return the key by which models of the same name are sorted; the first one is used."""
-    return is_demo(row.provider, row.endpoint), row.provider != settings.CHAT_PROVIDER
+    return is_demo(row.provider, row.endpoint), row.provider != settings.CHAT_PROVIDER, bool(row.endpoint)
 
 
 def uses_demo(name: str) -> bool:

@@ -41,8 +41,9 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="package")
 def server() -> Iterator[LiveServer]:
-    """Start the product as `make run` does."""
-    with running_server() as running:
+    """Start the product as `make run` does, with an endpoint whose model can be chosen beside the demo model."""
+    endpoint = {"OPENAI_BASE_URL": "http://127.0.0.1:9/v1", "OPENAI_MODELS": "endpoint-model"}
+    with running_server(GEMINI_MODEL="plotline-demo", **endpoint) as running:
         yield running
 
 

@@ -42,11 +42,25 @@ def test_select_saves_its_choice_and_reverts_a_rejected_one(page: Page) -> None:
     expect(page.locator(f'{MODEL}[data-saved="{name}"]')).to_have_count(1)
     page.reload()
     expect(page.locator(MODEL)).to_have_value(name)
-    page.locator(f"{MODEL} option").last.evaluate("option => { option.value = 'no/model' }")
+    page.locator(f"{MODEL} option").first.evaluate("option => { option.value = 'no/model' }")
     with page.expect_response("**/settings/"):
         page.select_option(MODEL, "no/model")
     expect(page.locator("#composer-note")).to_have_text("This is not the name of a model.")
     expect(page.locator(MODEL)).to_have_value(name)
+
+
+def test_banner_of_the_demo_model_is_hidden_while_another_model_is_chosen(page: Page) -> None:
+    banner = page.locator("#demo")
+    expect(banner).to_be_visible()
+    page.select_option(MODEL, "endpoint-model")
+    expect(banner).to_be_hidden()
+    page.select_option(MODEL, "plotline-demo")
+    expect(banner).to_be_visible()
+    page.select_option(MODEL, "endpoint-model")
+    expect(page.locator(f'{MODEL}[data-saved="endpoint-model"]')).to_have_count(1)
+    page.reload()
+    expect(page.locator(MODEL)).to_have_value("endpoint-model")
+    expect(banner).to_have_count(0)
 
 
 def test_dialog_saves_all_settings_and_keeps_the_input_if_rejected(page: Page) -> None:

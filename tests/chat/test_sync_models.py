@@ -127,7 +127,7 @@ def test_models_of_an_endpoint_are_listed_apart_from_others(settings: Settings) 
         ("other", "big", False, None),
     ]
     facts = EndpointModel.objects.order_by("endpoint", "model").values_list("endpoint", "model", "facts")
-    assert list(facts)[1] == ("", "small", {"context_tokens": 4096, "images": True, "is_probed": False})
+    assert list(facts)[1] == ("", "small", {"context_tokens": 4096, "images": True})
 
 
 @pytest.mark.parametrize(

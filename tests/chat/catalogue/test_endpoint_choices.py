@@ -117,6 +117,15 @@ def test_name_of_two_providers_stands_for_the_one_that_is_no_demo(settings_endpo
     assert values_of(list_choices()).count("big") == 1
 
 
+def test_name_of_two_endpoints_stands_for_the_one_of_the_settings(settings_endpoint: Settings) -> None:
+    make_endpoint("local")
+    make_endpoint_model("local", "small", label="Local")
+    assert find_setup("small").endpoint == ""
+    assert "Local" not in [choice.label for choice in list_choices()]
+    settings_endpoint.OPENAI_MODELS = []
+    assert find_setup("small").endpoint == "local"
+
+
 def test_choice_of_a_time_with_a_key_uses_the_demo_model(settings: Settings) -> None:
     settings.GEMINI_EMULATED = True
     make_preset("p")
