@@ -1,12 +1,14 @@
 """Replacing characters and numbers that a database cannot store. Pure.
 
-PostgreSQL cannot store NUL, and no database half of a surrogate pair, which JSON can spell: both become U+FFFD.
+PostgreSQL cannot store NUL, and no database half of a surrogate pair, which JSON can spell: both become U+FFFD. Numbers
+that are not finite, which Python reads from JSON, become null.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass, replace
+from math import isfinite
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from chat.parts import JSON
@@ -34,7 +36,7 @@ def sanitize_text(text: str) -> str:
 
 
 def sanitize_json(value: JSON) -> JSON:
-    """Return the JSON value with all its strings and keys sanitized."""
+    """Return the JSON value with all its strings, keys and numbers sanitized."""
     match value:
         case str():
             return sanitize_text(value)
@@ -42,6 +44,8 @@ def sanitize_json(value: JSON) -> JSON:
             return [sanitize_json(item) for item in value]
         case dict():
             return {sanitize_text(key): sanitize_json(item) for key, item in value.items()}
+        case float() if not isfinite(value):
+            return None
         case _:
             return value
 

@@ -25,6 +25,7 @@ from chat.stream_events import (
 WireObject: TypeAlias = Mapping[str, Any]
 
 CALL_KEYS = frozenset({"index", "id", "type", "function"})
+COUNTS_LIMIT = 2**53
 METADATA = ("system_fingerprint", "service_tier", "provider", "prompt_filter_results", "timings")
 """Fields of a chunk that are kept with the answer."""
 
@@ -186,7 +187,7 @@ def _sources(pages: list[WireObject]) -> tuple[Source, ...]:
 
 
 def _count(value: object) -> int | None:
-    return int(value) if isinstance(value, int | float) and value >= 0 else None
+    return int(value) if isinstance(value, int | float) and 0 <= value < COUNTS_LIMIT else None
 
 
 def _first_count(*values: object) -> int | None:

@@ -25,6 +25,8 @@ from chat.providers.base import (
 )
 
 DETAIL_LIMIT_CHARS = 2000
+MESSAGE_LIMIT_CHARS = 10_000
+"""How much of a report is searched."""
 LONGEST_DELAY_S = 86_400.0
 KEY = re.compile(r"\b(?:sk|gsk|xai|AIza)[-_]?[\w-]{16,}|(?<=Bearer )\S+")
 
@@ -70,7 +72,7 @@ def report_of(value: JSON) -> ReportedError:
     code, raw = value.get("code"), _metadata_text(value)
     message = _text(value.get("message")) or _text(value.get("detail")) or _text(value)
     return ReportedError(
-        f"{message}: {raw}" if raw else message,
+        (f"{message}: {raw}" if raw else message)[:MESSAGE_LIMIT_CHARS],
         code="" if code is None else str(code),
         type=_text(value.get("type")) if isinstance(value.get("type"), str) else "",
         parameter=_text(value.get("param")) if isinstance(value.get("param"), str) else "",
@@ -83,7 +85,7 @@ def report_of_body(text: str) -> ReportedError:
     try:
         return report_of(json.loads(text))
     except (ValueError, RecursionError):
-        return ReportedError(" ".join(re.sub(r"<[^>]{0,1000}>", " ", text[:20_000]).split())[:500])
+        return ReportedError(" ".join(re.sub(r"<[^>]{0,300}>", " ", text[:4_000]).split())[:500])
 
 
 def provider_error(
@@ -91,7 +93,9 @@ def provider_error(
 ) -> ProviderError:
     """Return the ProviderError. `status`: of the response; `None` for an error inside a stream."""
     status = report.status if status is None else status
-    detail = " ".join(str(one) for one in (status, report.code or report.type, report.message) if one)
+    detail = " ".join(str(one) for one in (status, report.code or report.type, report.message) if one)[
+        :MESSAGE_LIMIT_CHARS
+    ]
     if api_key:
         detail = detail.replace(api_key, "[key]")
     error_type = _type_by_content(report, status) or _type_by_status(status)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import re
 from dataclasses import dataclass, field
 from typing import assert_never
 
@@ -38,6 +39,10 @@ from chat.providers.requests import Content, GenerateRequest
 BRIDGE = "I have the results."
 """The assistant's message between a result and a message of the user, where a server demands one."""
 OUTCOMES = {OUTCOME_OK: "ran", OUTCOME_DEADLINE_EXCEEDED: "took too long and was ended"}
+
+
+INVALID_IN_NAME = re.compile(r"[^a-zA-Z0-9_-]")
+NAME_LIMIT = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +173,9 @@ class MessageWriter:
         self._messages.append({"role": "user", "content": contents})
 
     def _call(self, call: FunctionCall, *, is_own: bool) -> JSONObject:
-        function: JSONObject = {"name": call.name, "arguments": json.dumps(dict(call.arguments or {}))}
+        # A model may call a function whose name no server takes. It goes back in every later request.
+        name = INVALID_IN_NAME.sub("_", call.name)[:NAME_LIMIT] or "unnamed"
+        function: JSONObject = {"name": name, "arguments": json.dumps(dict(call.arguments or {}))}
         wire: JSONObject = {"id": self._wire_id(call, is_own=is_own), "type": "function", "function": function}
         fields = call.provider_data.get("fields") if is_own else None
         return {**fields, **wire} if isinstance(fields, dict) else wire

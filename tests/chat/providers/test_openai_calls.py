@@ -244,6 +244,7 @@ def test_reports_that_each_chunk_repeats_are_passed_on_once() -> None:
             Usage(prompt=5, thoughts=4, candidates=6, total=15),
         ),
         ({"prompt_tokens": 5.0, "completion_tokens": None, "total_tokens": "?"}, Usage(prompt=5)),
+        ({"prompt_tokens": float("inf"), "completion_tokens": float("nan"), "total_tokens": -1}, Usage()),
     ],
 )
 def test_usage_counts_each_token_once(wire: dict[str, Any], usage: Usage) -> None:

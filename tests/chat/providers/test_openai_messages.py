@@ -81,6 +81,12 @@ def test_arguments_that_were_no_object_go_back_as_an_object() -> None:
     assert written[2]["tool_calls"][0]["function"]["arguments"] == "{}"
 
 
+@pytest.mark.parametrize(("name", "sent"), [("a.b c", "a_b_c"), ("", "unnamed"), ("x" * 99, "x" * 64)])
+def test_name_that_no_server_takes_is_changed(name: str, sent: str) -> None:
+    written = messages_of(user(Text("a")), model(FunctionCall(name, {}, "1")), user(FunctionResponse(name, {}, "1")))
+    assert written[2]["tool_calls"][0]["function"]["name"] == sent
+
+
 def test_ids_that_a_server_repeats_are_unique_in_a_request() -> None:
     exchange = [
         model(FunctionCall("f", {}, "a", provider_data={"id": "0"})),
