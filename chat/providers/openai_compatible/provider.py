@@ -84,8 +84,8 @@ class OpenAICompatibleProvider:
         """See `Provider.stream`."""
         endpoint, facts = await self._loaded(request.model)
         if not facts.is_probed:
-            facts = await probe(self._clients, endpoint, request.model, facts)
-            await self._remember(endpoint, request.model, facts)
+            await self._remember(endpoint, request.model, await probe(self._clients, endpoint, request.model, facts))
+            endpoint, facts = await self._loaded(request.model)
         dialect = dialect_of(endpoint)
         for _ in range(LESSONS_LIMIT):
             body = request_body(request, dialect, facts)
