@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from dataclasses import replace
-from urllib.parse import urlsplit
 
 from chat.providers.base import ProviderError
 from chat.providers.openai_compatible.dialects import dialect_name
@@ -49,6 +48,5 @@ async def _own_question(clients: Clients, endpoint: Endpoint, model: str, facts:
 
 
 def _at_root(endpoint: Endpoint, path: str) -> str:
-    """Return the URL of a path of the server, outside the base URL."""
-    address = urlsplit(endpoint.base_url)
-    return f"{address.scheme}://{address.netloc}{path}"
+    """Return the URL of a path of the server, outside the API. A proxy may have put the server below a path."""
+    return endpoint.base_url.rstrip("/").removesuffix("/v1") + path
