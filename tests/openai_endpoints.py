@@ -7,11 +7,13 @@ from typing import ClassVar
 from chat.models import ENDPOINT_PROVIDER, Conversation, EndpointModel, LanguageModel, ModelEndpoint
 from chat.providers.openai_compatible.endpoint import Endpoint, ModelFacts
 from tests.factories import make_conversation
+from tests.openai_server.profiles import PROFILES
 from tests.openai_server.server import StandInServer
 from tests.openai_server.violations import KEY
 
 UNRECOGNISED = "-unrecognised"
 """An endpoint with this suffix has no dialect, as if the operator had not chosen one."""
+ENDPOINT_NAMES = [name + suffix for name in PROFILES for suffix in ("", UNRECOGNISED)]
 KEY_VARIABLE = "STAND_IN_API_KEY"
 
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import AsyncGenerator, Iterator
 
 import pytest
 from pytest_django import Settings
 
+from chat.models import ENDPOINT_PROVIDER
+from chat.providers import get_provider
 from chat.turns.database_thread import prompt_reader, turn_store
 from tests.emulator_server import running_emulator
-from tests.openai_endpoints import KEY_VARIABLE
+from tests.openai_endpoints import ENDPOINT_NAMES, KEY_VARIABLE
 from tests.openai_recordings import recordings
 from tests.openai_server.server import StandInServer, running_server
 from tests.openai_server.violations import KEY
@@ -42,7 +44,10 @@ def stand_in() -> Iterator[StandInServer]:
 
 
 @pytest.fixture
-def endpoints(emulated: Settings, stand_in: StandInServer) -> StandInServer:
+async def endpoints(emulated: Settings, stand_in: StandInServer) -> AsyncGenerator[StandInServer, None]:
     """The stand-in. Endpoints in the database have its key."""
     emulated.ENDPOINT_API_KEYS = {KEY_VARIABLE: KEY}
-    return stand_in
+    yield stand_in
+    # A connection belongs to the event loop of its test.
+    for name in ENDPOINT_NAMES:
+        await get_provider(ENDPOINT_PROVIDER, name).aclose()

@@ -10,8 +10,10 @@ from typing import TypeAlias
 
 EVENT_STREAM = "text/event-stream"
 JSON_TYPE = "application/json"
-PIECE_LIMITS = (1, 1, 7, 64, 400, 1500)
+PIECE_LIMITS = (1, 1, 7, 64, 400)
 """Upper limits of the sizes into which `in_pieces` cuts, in bytes. Each is taken equally often."""
+LARGEST_PIECE_LIMIT = 1500
+"""A further limit, which is larger for long bodies, so that they do not have thousands of pieces."""
 
 
 class Pause(Enum):
@@ -39,10 +41,11 @@ class Answer:
 def in_pieces(body: bytes, seed: str) -> list[bytes]:
     """Cut a body into pieces as a network might. Some pieces have one byte. Equal seeds give equal pieces."""
     chance = random.Random(seed)
+    limits = (*PIECE_LIMITS, max(LARGEST_PIECE_LIMIT, len(body) // 20))
     pieces = []
     start = 0
     while start < len(body):
-        size = chance.randint(1, chance.choice(PIECE_LIMITS))
+        size = chance.randint(1, chance.choice(limits))
         pieces.append(body[start : start + size])
         start += size
     return pieces

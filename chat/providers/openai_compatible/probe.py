@@ -48,5 +48,5 @@ async def _own_question(clients: Clients, endpoint: Endpoint, model: str, facts:
 
 
 def _at_root(endpoint: Endpoint, path: str) -> str:
-    """Return the URL of a path beside `/v1`."""
-    return endpoint.base_url.removesuffix("/v1") + path
+    """Return the URL of a path of the server, outside the API. A proxy may have put the server below a path."""
+    return endpoint.base_url.rstrip("/").removesuffix("/v1") + path
