@@ -16,7 +16,7 @@ from openai.types.chat import ChatCompletionUserMessageParam
 
 from bench.answers import Answer
 from bench.processes import BenchError
-from chat.parts import JSONObject, Text
+from chat.parts import Text
 from chat.providers.openai_compatible.accumulator import Accumulator
 from chat.providers.openai_compatible.endpoint import Endpoint
 from chat.providers.openai_compatible.reader import ResponseReader
@@ -37,7 +37,8 @@ def make_readers(base_url: str) -> dict[str, Reader]:
     package = openai.AsyncOpenAI(base_url=base_url, api_key="none", max_retries=0)
 
     async def plotline() -> AsyncIterator[str]:
-        body: JSONObject = {"model": "bench", "stream": True, "messages": [{"role": "user", "content": PROMPT}]}
+        request = {"model": "bench", "stream": True, "messages": [{"role": "user", "content": PROMPT}]}
+        body = json.dumps(request).encode()
         async with clients.open(endpoint, body) as response:
             async for events in ResponseReader(Accumulator(has_functions=False), api_key="").read(response):
                 for event in events:

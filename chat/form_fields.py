@@ -27,10 +27,9 @@ TITLE_LIMIT = 200
 MODEL_NAME_LIMIT = 200
 """Maximum length of the name of a model or preset, in characters."""
 
-# Some names hold slashes and colons, such as `meta-llama/llama-3.3:free`. A name may become part of a path, so no part
-# of it may be a way to another one, such as `..`. Only names that the operator has entered can be chosen in the end.
+# Names on other servers may be paths or hold blanks. Only names that the operator has entered can be chosen in the end.
 validate_model_name = RegexValidator(
-    r"^[A-Za-z0-9][A-Za-z0-9._-]*([/:@+][A-Za-z0-9][A-Za-z0-9._-]*)*\Z", "This is not the name of a model."
+    r"^[^\s\x00-\x1f\x7f]([^\x00-\x1f\x7f]*[^\s\x00-\x1f\x7f])?\Z", "This is not the name of a model."
 )
 
 

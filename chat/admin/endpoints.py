@@ -32,6 +32,23 @@ from chat.providers.openai_compatible.dialects import dialect_name
 RESULT_TEMPLATE = "admin/chat/modelendpoint/result.html"
 
 
+@admin.register(EndpointModel)
+class EndpointModelAdmin(admin.ModelAdmin[EndpointModel]):
+    """What servers have said or shown about their models. Deleting a row makes Plotline ask and learn again."""
+
+    list_display = ("model", "endpoint", "facts", "updated_at")
+    list_filter = ("endpoint",)
+    search_fields = ("model",)
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        """Return False: Plotline writes these rows."""
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: EndpointModel | None = None) -> bool:
+        """Return False. What an operator wants to say about a model stands in the language model."""
+        return False
+
+
 @admin.register(ModelEndpoint)
 class ModelEndpointAdmin(admin.ModelAdmin[ModelEndpoint]):
     """All endpoints except the one of the settings. Deleting one deletes its models too."""

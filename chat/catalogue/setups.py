@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from decimal import Decimal
@@ -21,6 +22,10 @@ from chat.providers import is_demo
 
 class UnknownModel(Exception):
     """A name that users may not choose; the text is a sentence for the user who chose it."""
+
+
+PATH_SEGMENT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+"""A name that may stand in a path of Gemini's API."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +103,8 @@ def find_setup(name: str) -> Setup:
     if offered:
         return _model_setup(min(offered, key=precedence))
     # The demo model takes the name of any model, but not of one that another provider would have answered.
-    if is_default or (is_demo() and all(is_demo(row.provider, row.endpoint) for row in rows)):
+    is_demo_name = is_demo() and PATH_SEGMENT.fullmatch(name) is not None
+    if is_default or (is_demo_name and all(is_demo(row.provider, row.endpoint) for row in rows)):
         return Setup(settings.CHAT_PROVIDER, name, label=name)
     raise UnknownModel(f"There is no model “{name[:100]}” here. Choose another one.")
 

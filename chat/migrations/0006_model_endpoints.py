@@ -32,6 +32,9 @@ class Migration(migrations.Migration):
                 ('updated_at', models.DateTimeField(auto_now=True)),
             ],
             options={
+                'ordering': ['endpoint', 'model'],
+                'verbose_name': 'facts about a model',
+                'verbose_name_plural': 'facts about models',
                 'constraints': [models.UniqueConstraint(fields=('endpoint', 'model'), name='one_record_per_endpoint_model')],
             },
         ),

@@ -120,6 +120,9 @@ class EndpointModel(models.Model):
     updated_at = models.DateTimeField(auto_now=True)
 
     class Meta:
+        verbose_name = "facts about a model"
+        verbose_name_plural = "facts about models"
+        ordering: ClassVar[list[str]] = ["endpoint", "model"]
         constraints: ClassVar[list[models.BaseConstraint]] = [
             models.UniqueConstraint(fields=["endpoint", "model"], name="one_record_per_endpoint_model"),
         ]

@@ -163,13 +163,18 @@ def without_open_code(parts: list[Part]) -> list[Part]:
 
 
 def without_unanswered_calls(parts: list[Part]) -> list[Part]:
-    """Return the parts with a sentence in place of each function call that has no response: the API wants pairs."""
+    """Return the parts with a sentence in place of each function call that has no response, as APIs want pairs.
+
+    A response without a call, which only an import can hold, is left out.
+    """
     answered = {(part.round, part.call_id) for part in parts if isinstance(part, FunctionResponse)}
+    called = {(part.round, part.call_id) for part in parts if isinstance(part, FunctionCall)}
     return [
         Text(f"[The function {part.name} was called, but it has no result.]", round=part.round)
         if isinstance(part, FunctionCall) and (part.round, part.call_id) not in answered
         else part
         for part in parts
+        if not isinstance(part, FunctionResponse) or (part.round, part.call_id) in called
     ]
 
 

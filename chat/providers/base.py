@@ -26,6 +26,7 @@ from datetime import datetime
 from typing import ClassVar, Protocol
 
 from chat.providers.requests import GenerateRequest
+from chat.sanitize import sanitize_text
 from chat.stream_events import StreamEvent
 
 
@@ -37,6 +38,7 @@ class ProviderError(Exception):
 
     def __init__(self, detail: str = "", *, retry_after_s: float | None = None) -> None:
         """`detail`: the provider's own message, for the log and the admin. It holds no key."""
+        detail = sanitize_text(detail)
         super().__init__(detail or self.sentence)
         self.detail = detail
         self.retry_after_s = retry_after_s

@@ -7,20 +7,19 @@ the field `error`, a last event without the blank line after it, and events with
 from __future__ import annotations
 
 import codecs
-import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-EVENT_LIMIT_BYTES = 64 * 1024 * 1024
+from chat.providers.shallow_json import read_json
+
+EVENT_LIMIT_BYTES = 16 * 1024 * 1024
 """An event that is longer is not read to its end. An image in base64 has some megabytes."""
-QUOTED_CHARS = 500
+QUOTED_CHARS = 200
 """How much of an event the message of an error quotes."""
 DONE = "[DONE]"
 LINE_END = re.compile(rb"\r\n|\n|\r")
-
-_decode = json.JSONDecoder(strict=False).decode
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,36 +41,41 @@ class EventParser:
     """
 
     def __init__(self) -> None:
-        self._rest = b""
-        """The line that has no end yet."""
+        self._pieces: list[bytes] = []
+        """The line that has no end yet, in pieces."""
         self._name = ""
         self._data: list[str] = []
+        self._pending_bytes = 0
+        """Length of the event that has no end yet."""
         self._is_start = True
 
     def feed(self, data: bytes) -> Iterator[JSONEvent]:
         """Yield the events that these bytes complete. Raises ValueError for data that are not JSON."""
-        if self._is_start and len(self._rest) + len(data) >= len(codecs.BOM_UTF8):
-            data, self._rest, self._is_start = (self._rest + data).removeprefix(codecs.BOM_UTF8), b"", False
-        held = self._rest + data
-        if len(held) > EVENT_LIMIT_BYTES:
+        self._pending_bytes += len(data)
+        if self._pending_bytes > EVENT_LIMIT_BYTES:
             raise ValueError(f"an event is longer than {EVENT_LIMIT_BYTES} bytes")
-        # A carriage return at the end may be the first half of a line end.
-        end = held.rfind(b"\n") + 1 or held.rfind(b"\r", 0, -1) + 1
-        self._rest = held[end:]
-        if self._is_start or not end:
-            return
-        for line in LINE_END.split(held[:end])[:-1]:
-            yield from self._line(line)
+        # A carriage return at the end of the last piece was kept, because it may be the first half of a line end.
+        has_line_end = b"\n" in data or b"\r" in data or (self._pieces and self._pieces[-1].endswith(b"\r"))
+        self._pieces.append(data)
+        if has_line_end:
+            held = b"".join(self._pieces)
+            end = max(held.rfind(b"\n"), held.rfind(b"\r", 0, -1)) + 1
+            self._pieces = [held[end:]]
+            for line in LINE_END.split(held[:end])[:-1]:
+                yield from self._line(line)
 
     def close(self) -> Iterator[JSONEvent]:
         """Yield the last event, if no blank line followed it."""
-        for line in LINE_END.split(self._rest):
+        for line in LINE_END.split(b"".join(self._pieces)):
             yield from self._line(line)
         yield from self._line(b"")
 
     def _line(self, line: bytes) -> Iterator[JSONEvent]:
+        if self._is_start:
+            line, self._is_start = line.removeprefix(codecs.BOM_UTF8), False
         if not line:
             event, lines, self._name, self._data = self._name, self._data, "", []
+            self._pending_bytes = sum(map(len, self._pieces))
             yield from _events(event, lines)
             return
         name, _, value = line.partition(b":")
@@ -97,8 +101,8 @@ def _events(name: str, lines: list[str]) -> Iterator[JSONEvent]:
         yield JSONEvent(name, None, is_done=True)
         return
     try:
-        yield JSONEvent(name, _decode(text))
-    except (ValueError, RecursionError) as error:
+        yield JSONEvent(name, read_json(text))
+    except ValueError as error:
         if len(lines) == 1:
             raise ValueError(f"an event is not JSON: {error}: {text[:QUOTED_CHARS]!r}") from None
         for line in lines:

@@ -26,6 +26,7 @@ from chat.parts import Role, Text
 from chat.providers import get_provider
 from chat.providers.base import ModelNotFound, ProviderError
 from chat.providers.requests import Content, GenerateRequest, Thinking, ThinkingLevel
+from chat.sanitize import sanitize_text
 from chat.stream_events import PartReceived, Usage, UsageReported
 from chat.transcript.usage import conversation_usage
 
@@ -79,7 +80,7 @@ async def ask_title(request: GenerateRequest, setup: Setup) -> TitleResult:
 def tidy(text: str) -> str:
     """Return the first line of a model's text as a title: without quotes, markup and full stop, and not too long."""
     line = next((line for line in text.splitlines() if line.strip()), "")
-    words = " ".join(line.replace("\x00", "").split()).strip("#*_`\"'“”„«»「」 ").rstrip(".。")
+    words = " ".join(sanitize_text(line.replace("\x00", "")).split()).strip("#*_`\"'“”„«»「」 ").rstrip(".。")
     return words if len(words) <= TITLE_LIMIT_CHARS else words[: TITLE_LIMIT_CHARS - 1].rstrip() + "…"
 
 

@@ -167,7 +167,14 @@ def test_settings_contain_only_the_fields_that_were_sent() -> None:
     "model",
     [
         *("", "gemini-2.5-flash", "gemini-flash-latest", "scenario-images-3", "A_b.c-001"),
-        *("qwen3:8b", "meta-llama/llama-3.3-70b:free", "projects/x/models/y", "m@2026-01-01"),
+        *(
+            "qwen3:8b",
+            "meta-llama/llama-3.3-70b:free",
+            "projects/x/models/y",
+            "m@2026-01-01",
+            "/models/qwen.gguf",
+            "Qwen 3 8B",
+        ),
     ],
 )
 def test_names_of_models_are_valid(model: str) -> None:
@@ -177,11 +184,10 @@ def test_names_of_models_are_valid(model: str) -> None:
 @pytest.mark.parametrize(
     "model",
     [
-        *("a//b", "models/../files", "./x", "../x", "..", ".", "a/./b", "a/../../b", "/etc", "a\\b", "a/", "a::b"),
-        *("a b", "a?key=1", "a#b", "a%2fb", "a\nb", "é"),
+        *("a\nb", "a\tb", "a\x7f", "a\x1bb"),
     ],
 )
-def test_name_that_leads_to_another_path_is_no_name_of_a_model(model: str) -> None:
+def test_name_with_control_characters_is_no_name_of_a_model(model: str) -> None:
     assert sentence(ConversationSettingsForm({"model": model})) == "This is not the name of a model."
 
 

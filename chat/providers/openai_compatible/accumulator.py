@@ -14,7 +14,6 @@ Keys of `provider_data`:
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -29,6 +28,7 @@ from chat.providers.openai_compatible.chunks import (
     TextDelta,
 )
 from chat.providers.openai_compatible.think_tags import ThinkTags
+from chat.providers.shallow_json import read_json
 from chat.stream_events import (
     Finish,
     Finished,
@@ -92,7 +92,9 @@ class Accumulator:
         """In the order in which they began."""
         self._open: dict[int | None, _Call] = {}
         """The last call of each index."""
-        self._details: dict[tuple[JSON, JSON], JSONObject] = {}
+        self._details: dict[tuple[str, str], JSONObject] = {}
+        self._data_chars = 0
+        """Length of all data that are kept to be sent back."""
         self._texts: list[str] = []
         self._reports: dict[str, Report] = {}
         self._is_refusal = False
@@ -130,19 +132,23 @@ class Accumulator:
 
         `is_done`: whether the server said that the stream is complete.
         """
-        yield from map(_text_event, self._kept(self._tags.close()))
+        yield from self.flush()
+        if self._finish is None and is_done:
+            self._finish = Finished(Finish.STOP)
+            yield self._finish
         if self._details:
             details: list[JSON] = list(self._details.values())
             yield PartReceived(Thought("", provider_data={"reasoning_details": details}))
         yield from (PartReceived(self._function_call(call)) for call in self._calls)
-        if self._finish is None and is_done:
-            self._finish = Finished(Finish.STOP)
-            yield self._finish
         if self._finish and self._finish.finish is Finish.STOP:
             if self.is_empty:
                 yield replace(self._finish, message=EMPTY)
             elif self._wrote_call_as_text():
                 yield Finished(Finish.CALL_AS_TEXT, self._finish.reason)
+
+    def flush(self) -> Iterator[StreamEvent]:
+        """Yield the text that was held back because it might have been the beginning of a tag."""
+        yield from map(_text_event, self._kept(self._tags.close()))
 
     def _report(self, report: Report) -> Iterator[StreamEvent]:
         """Yield a report, unless it is repeated: some servers send the same in each chunk."""
@@ -157,6 +163,8 @@ class Accumulator:
             yield MetadataReported("refusal", True)
         if delta.is_reasoning or delta.is_refusal:
             # Reasoning in a field of its own: tags in the text are then text.
+            yield from self.flush()
+            self._tags.end_start()
             yield from map(_text_event, self._kept(iter([delta])))
         else:
             yield from map(_text_event, self._kept(self._tags.feed(delta.text)))
@@ -172,16 +180,13 @@ class Accumulator:
     def _add_call(self, delta: CallDelta) -> None:
         """Append to an open call, or begin a new one.
 
-        A new id begins a new call, even at an index that was used before. Without ids or indexes, a name begins one
-        when the arguments of the open call are complete.
+        A new id begins a new call, even at an index that was used before. Without ids, another name begins one, and the
+        same name does if the arguments of the open call are complete.
         """
         self.is_empty = False
         index = delta.index
         call = self._open.get(index) or (self._calls[-1] if index is None and self._calls else None)
-        has_new_id = bool(delta.id) and call is not None and bool(call.id) and delta.id != call.id
-        is_unnumbered = index is None or not delta.id
-        has_new_name = is_unnumbered and bool(delta.name) and call is not None and bool(call.name) and call.is_whole
-        if call is None or has_new_id or has_new_name:
+        if call is None or _begins_new_call(delta, call):
             if len(self._calls) >= CALLS_LIMIT:
                 raise ValueError(f"the response has more than {CALLS_LIMIT} function calls")
             call = _Call()
@@ -191,6 +196,7 @@ class Accumulator:
         call.name = call.name or delta.name
         call.arguments.append(delta.arguments)
         call.fields |= delta.fields or {}
+        self._count_data(delta.fields or {})
         call.arguments_chars += len(delta.arguments)
         if call.arguments_chars > ARGUMENTS_LIMIT_CHARS:
             raise ValueError("the arguments of a function call are too long")
@@ -206,13 +212,20 @@ class Accumulator:
 
     def _add_detail(self, detail: Mapping[str, JSON]) -> None:
         """Join the pieces of a detail, which have the same index and type."""
-        kept = self._details.setdefault((detail.get("index"), detail.get("type")), {})
+        self._count_data(detail)
+        kept = self._details.setdefault((str(detail.get("index")), str(detail.get("type"))), {})
         for name, value in detail.items():
             old = kept.get(name)
             if name in ("text", "summary", "data") and isinstance(old, str) and isinstance(value, str):
                 kept[name] = old + value
             elif value is not None or name not in kept:
                 kept[name] = value
+
+    def _count_data(self, data: Mapping[str, JSON]) -> None:
+        """Count data that are kept to be sent back. Raises ValueError if there are too many."""
+        self._data_chars += len(str(data)) if data else 0
+        if self._data_chars > ARGUMENTS_LIMIT_CHARS:
+            raise ValueError("the response holds too much that has to be sent back")
 
     def _wrote_call_as_text(self) -> bool:
         text = "".join(self._texts)
@@ -223,11 +236,20 @@ def _text_event(delta: TextDelta) -> PartReceived:
     return PartReceived(Thought(delta.text) if delta.is_reasoning else Text(delta.text))
 
 
+def _begins_new_call(delta: CallDelta, call: _Call) -> bool:
+    """Return whether a piece at the place of an open call belongs to another call."""
+    if delta.id and call.id:
+        return delta.id != call.id
+    if (delta.index is not None and delta.id) or not (delta.name and call.name):
+        return False
+    return delta.name != call.name or (bool(delta.arguments) and call.is_whole)
+
+
 def _parsed(text: str) -> dict[str, JSON] | None:
     """Return arguments; `None` if they are not a JSON object."""
     try:
-        value = json.loads(text, strict=False)
-    except (ValueError, RecursionError):
+        value = read_json(text)
+    except ValueError:
         return None
     # Groq writes `null` for a function without parameters.
     return {} if value is None else value if isinstance(value, dict) else None

@@ -26,6 +26,9 @@ WireObject: TypeAlias = Mapping[str, Any]
 
 CALL_KEYS = frozenset({"index", "id", "type", "function"})
 COUNTS_LIMIT = 2**53
+METADATA_LIMIT_CHARS = 10_000
+WORD_LIMIT_CHARS = 200
+"""Longest finish reason and name of a function that is kept whole."""
 METADATA = ("system_fingerprint", "service_tier", "provider", "prompt_filter_results", "timings")
 """Fields of a chunk that are kept with the answer."""
 
@@ -87,9 +90,9 @@ def deltas_of(chunk: WireObject) -> Iterator[Delta]:
         if choice.get("index") in (0, None):
             yield from _choice_deltas(choice)
     yield from _reports(chunk)
-    if chunk.get("error") is not None:
+    if chunk.get("error"):
         yield ErrorInStream(chunk["error"])
-    elif chunk.get("object") == "error" or ("message" in chunk and "choices" not in chunk):
+    elif chunk.get("object") == "error" or ("choices" not in chunk and ("message" in chunk or "detail" in chunk)):
         # Older servers have the fields of the error at the top.
         yield ErrorInStream(dict(chunk))
     elif any(choice.get("finish_reason") == "error" for choice in _objects(chunk.get("choices"))):
@@ -111,7 +114,7 @@ def _choice_deltas(choice: WireObject) -> Iterator[Delta]:
     if sources := _sources(pages):
         yield SourcesReported("annotations", sources)
     if reason := _text(choice.get("finish_reason")):
-        yield FinishReason(reason)
+        yield FinishReason(reason[:WORD_LIMIT_CHARS])
 
 
 def _reasoning(delta: WireObject) -> Iterator[Delta]:
@@ -143,11 +146,10 @@ def _content(content: object) -> Iterator[Delta]:
 def _call(wire: WireObject) -> CallDelta:
     function = _object(wire.get("function"))
     arguments = function.get("arguments")
-    index = wire.get("index")
     return CallDelta(
-        index=index if isinstance(index, int) else None,
+        index=_index(wire.get("index")),
         id=_text(wire.get("id")),
-        name=_text(function.get("name")),
+        name=_text(function.get("name"))[:WORD_LIMIT_CHARS],
         arguments=json.dumps(arguments) if isinstance(arguments, dict) else _text(arguments),
         fields={key: value for key, value in wire.items() if key not in CALL_KEYS and value is not None} or None,
     )
@@ -155,7 +157,7 @@ def _call(wire: WireObject) -> CallDelta:
 
 def _reports(chunk: WireObject) -> Iterator[Report]:
     for name in METADATA:
-        if chunk.get(name):
+        if chunk.get(name) and len(str(chunk[name])) <= METADATA_LIMIT_CHARS:
             yield MetadataReported(name, chunk[name])
     # Perplexity's: addresses alone, or pages with titles.
     addresses = chunk.get("citations")
@@ -184,6 +186,11 @@ def usage_of(wire: WireObject) -> Usage:
 
 def _sources(pages: list[WireObject]) -> tuple[Source, ...]:
     return tuple(Source(_text(page.get("url")), _text(page.get("title"))) for page in pages if _text(page.get("url")))
+
+
+def _index(value: object) -> int | None:
+    """Return the number of a call, which some servers send as a string."""
+    return int(text) if isinstance(value, int | str) and (text := str(value)).isdecimal() and len(text) < 9 else None
 
 
 def _count(value: object) -> int | None:

@@ -24,7 +24,7 @@ class Dialect:
     """Whether `stream_options` is sent. Some servers report usage without it, and refuse it."""
     reasoning_field: str = ""
     """The field that every assistant message must have, with the model's reasoning. Empty: none."""
-    call_id_pattern: re.Pattern[str] = re.compile(r"[\w.:|-]{1,64}")
+    call_id_pattern: re.Pattern[str] = re.compile(r"[a-zA-Z0-9_.:|-]{1,64}")
     """The ids of function calls that the server takes."""
     bridges_tool_to_user: bool = False
     """Whether an assistant message must stand between a function's result and a message of the user."""
@@ -32,7 +32,8 @@ class Dialect:
     """Whether a PDF may be sent as a `file`."""
 
 
-OPENAI = Dialect(max_tokens_field="max_completion_tokens", takes_pdf=True)
+SHORT_ID = re.compile(r"[a-zA-Z0-9_-]{1,40}")
+OPENAI = Dialect(max_tokens_field="max_completion_tokens", call_id_pattern=SHORT_ID, takes_pdf=True)
 GENERIC = Dialect()
 
 DIALECTS: Mapping[str, Dialect] = {
@@ -42,7 +43,7 @@ DIALECTS: Mapping[str, Dialect] = {
     "llamacpp": GENERIC,
     "vllm": GENERIC,
     "lmstudio": GENERIC,
-    "openrouter": Dialect(takes_pdf=True),
+    "openrouter": Dialect(call_id_pattern=SHORT_ID, takes_pdf=True),
     "mistral": Dialect(
         sends_usage_option=False, call_id_pattern=re.compile(r"[a-zA-Z0-9]{9}"), bridges_tool_to_user=True
     ),

@@ -23,6 +23,7 @@ from chat.providers.base import (
     RateLimited,
     Unauthorised,
 )
+from chat.providers.shallow_json import read_json
 
 DETAIL_LIMIT_CHARS = 2000
 MESSAGE_LIMIT_CHARS = 10_000
@@ -63,7 +64,9 @@ def report_of(value: JSON) -> ReportedError:
     if isinstance(value, list):
         return report_of(value[0] if value else None)
     if not isinstance(value, dict):
-        return ReportedError(_text(value))
+        return ReportedError(_text(value)[:MESSAGE_LIMIT_CHARS])
+    if isinstance(value.get("detail"), list):
+        return _validation_error(value["detail"])
     inner = value.get("error")
     if isinstance(inner, str) and isinstance(value.get("message"), str):
         return report_of({**value, "error": None, "type": inner})
@@ -80,11 +83,22 @@ def report_of(value: JSON) -> ReportedError:
     )
 
 
+def _validation_error(details: JSON) -> ReportedError:
+    """Return the first error of a list as FastAPI writes it. The refused input, which it repeats, is left out."""
+    first = details[0] if isinstance(details, list) and details else None
+    if not isinstance(first, dict):
+        return ReportedError(_text(details)[:MESSAGE_LIMIT_CHARS])
+    place = first.get("loc")
+    names = [str(one) for one in place] if isinstance(place, list) else []
+    message = f"{_text(first.get('type'))}: {_text(first.get('msg'))}: {'.'.join(names)}"
+    return ReportedError(message[:MESSAGE_LIMIT_CHARS], parameter=names[-1] if names else "")
+
+
 def report_of_body(text: str) -> ReportedError:
     """Return the error in the body of a response."""
     try:
-        return report_of(json.loads(text))
-    except (ValueError, RecursionError):
+        return report_of(read_json(text))
+    except ValueError:
         return ReportedError(" ".join(re.sub(r"<[^>]{0,300}>", " ", text[:4_000]).split())[:500])
 
 
@@ -96,11 +110,16 @@ def provider_error(
     detail = " ".join(str(one) for one in (status, report.code or report.type, report.message) if one)[
         :MESSAGE_LIMIT_CHARS
     ]
-    if api_key:
-        detail = detail.replace(api_key, "[key]")
     error_type = _type_by_content(report, status) or _type_by_status(status)
-    retry_after_s = _retry_after_s(headers) if error_type is RateLimited else None
-    return error_type(KEY.sub("[key]", detail)[:DETAIL_LIMIT_CHARS], retry_after_s=retry_after_s)
+    retry_after_s = _retry_after_s(headers) if error_type in (RateLimited, Overloaded) else None
+    return error_type(without_key(detail, api_key), retry_after_s=retry_after_s)
+
+
+def without_key(text: str, api_key: str) -> str:
+    """Return the beginning of a text of the server, without this key and without anything that looks like one."""
+    if api_key:
+        text = text.replace(api_key, "[key]")
+    return KEY.sub("[key]", text)[:DETAIL_LIMIT_CHARS]
 
 
 def _type_by_content(report: ReportedError, status: int | None) -> type[ProviderError] | None:
@@ -108,7 +127,7 @@ def _type_by_content(report: ReportedError, status: int | None) -> type[Provider
     words = {report.code, report.type}
     if words & CREDIT_CODES or status == 402:
         return OutOfCredit
-    if words & CONTEXT_CODES or (status in (None, 400, 413, 500) and CONTEXT_MESSAGE.search(report.message)):
+    if words & CONTEXT_CODES or (status in (None, 400, 413, 422, 500) and CONTEXT_MESSAGE.search(report.message)):
         return ContextTooLong
     if words & MODEL_CODES or (status == 400 and NO_MODEL_MESSAGE.search(report.message)):
         return ModelNotFound

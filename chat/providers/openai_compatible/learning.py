@@ -11,24 +11,42 @@ from dataclasses import replace
 
 from chat.parts import JSON
 from chat.providers.openai_compatible.endpoint import ModelFacts
+from chat.providers.openai_compatible.errors import CONTEXT_MESSAGE
 
 REFUSABLE = ("max_completion_tokens", "max_tokens", "reasoning_effort", "stream_options", "temperature", "tool_choice")
 """Optional parameters of a body. A longer name stands before the one that it contains."""
 EFFORT_NONE = "reasoning_effort none with functions"
 REASONING = "reasoning_content in every assistant message"
 
+OTHER_LIMIT_FIELD = {"max_tokens": "max_completion_tokens", "max_completion_tokens": "max_tokens"}
+
 STATUSES = (400, 404, 422, 500, 501)
 """Statuses with which servers refuse a parameter. llama.cpp answers 500 to what it is not set up for."""
 
+MESSAGE_LIMIT_CHARS = 500
+"""How much of a message is read. The rest may repeat the request."""
+
 UNSUPPORTED = re.compile(
-    r"unsupported|not support|not permitted|unknown|unrecognized|unexpected|forbidden|extra|invalid|not allowed|use '",
+    r"unsupported|not supported|does not support|not permitted|extra_forbidden|unrecognized"
+    r"|unknown (?:parameter|field|name)|use '\w+' instead",
     re.IGNORECASE,
 )
+WRONG_VALUE = re.compile(
+    r"too (?:large|high|small|low|long)|at (?:most|least)|m(?:ax|in)imum|(?:less|greater) than|between|expected"
+    r"|supported values|must be",
+    re.IGNORECASE,
+)
+"""The server takes the parameter, but not this value. What the operator has set must not be dropped silently."""
+NAMED = (
+    r"(?:parameter|argument|field|property|extra_forbidden)s?\W{{1,5}}(?:body\W)?{name}\b"
+    r"|['\"`]{name}['\"`]|\bbody\.{name}\b|^\W{{0,3}}{name}\b"
+)
+"""How a message names a parameter. A mere word is not enough, because messages may repeat what a user has written."""
 EFFORT_NONE_MESSAGE = re.compile(r"function tools with reasoning_effort are not supported", re.IGNORECASE)
 REASONING_MESSAGE = re.compile(r"reasoning_content.{0,60}must be passed back", re.IGNORECASE)
 TOOLS_MESSAGE = re.compile(
     r"tools param requires --jinja|requires --enable-auto-tool-choice|does not support (?:tools|function)"
-    r"|tools? (?:use |calling )?(?:is|are) not supported",
+    r"|no endpoints found that support tool use",
     re.IGNORECASE,
 )
 SYSTEM_MESSAGE = re.compile(r"does not support '?(?:system|developer)'?|(?:system|developer) role", re.IGNORECASE)
@@ -43,8 +61,9 @@ def learn(status: int, parameter: str, message: str, body: Mapping[str, JSON], f
 
     `parameter`: what the server names, such as `temperature`. `body`: of the refused request.
     """
-    if status not in STATUSES:
+    if status not in STATUSES or CONTEXT_MESSAGE.search(message):
         return None
+    message = message[:MESSAGE_LIMIT_CHARS]
     if EFFORT_NONE_MESSAGE.search(message):
         return _with_demand(EFFORT_NONE, facts)
     if REASONING_MESSAGE.search(message):
@@ -53,8 +72,12 @@ def learn(status: int, parameter: str, message: str, body: Mapping[str, JSON], f
         return replace(facts, functions=False)
     if SYSTEM_MESSAGE.search(message) and _has_system(body):
         return replace(facts, refuses=facts.refuses | {"system"})
-    named = next((name for name in REFUSABLE if name in body and _is_named(name, parameter, message)), None)
-    return replace(facts, refuses=facts.refuses | {named}) if named else None
+    named = next((name for name in REFUSABLE if name in body and _is_refused(name, parameter, message)), "")
+    other = OTHER_LIMIT_FIELD.get(named)
+    if not named or other in facts.refuses:
+        # Without either of the two fields, an answer could become longer than the operator allows.
+        return None
+    return replace(facts, refuses=facts.refuses | {named})
 
 
 def learn_images(status: int, message: str, facts: ModelFacts) -> ModelFacts | None:
@@ -70,10 +93,9 @@ def _with_demand(demand: str, facts: ModelFacts) -> ModelFacts | None:
     return None if demand in facts.demands else replace(facts, demands=facts.demands | {demand})
 
 
-def _is_named(name: str, parameter: str, message: str) -> bool:
-    if parameter.split(".")[0].split("[")[0] == name:
-        return True
-    return re.search(rf"\b{name}\b", message) is not None and UNSUPPORTED.search(message) is not None
+def _is_refused(name: str, parameter: str, message: str) -> bool:
+    is_named = parameter == name or re.search(NAMED.format(name=name), message, re.IGNORECASE) is not None
+    return is_named and UNSUPPORTED.search(message) is not None and WRONG_VALUE.search(message) is None
 
 
 def _has_system(body: Mapping[str, JSON]) -> bool:

@@ -18,6 +18,9 @@ T = TypeVar("T")
 
 WireObject: TypeAlias = Mapping[str, Any]
 
+MODELS_LIMIT = 2_000
+"""Most models of a list that are read."""
+TOKENS_LIMIT = 10**9
 CONTEXT_FIELDS = ("context_length", "context_window", "max_model_len", "max_context_length")
 """Of OpenRouter, Groq, vLLM and Mistral."""
 
@@ -25,7 +28,7 @@ CONTEXT_FIELDS = ("context_length", "context_window", "max_model_len", "max_cont
 def listed_models(value: JSON) -> list[ListedModel]:
     """Return the models of a list, without those that are known not to write text."""
     entries = value.get("data") if isinstance(value, dict) else value
-    return list(_listed(_objects(entries)))
+    return list(_listed(_objects(entries)[:MODELS_LIMIT]))
 
 
 def _listed(entries: list[WireObject]) -> Iterator[ListedModel]:
@@ -89,8 +92,8 @@ def facts_of_llamacpp(value: JSON, facts: ModelFacts) -> ModelFacts:
     properties = _object(value)
     return replace(
         facts,
-        functions=_known(_object(properties.get("chat_template_caps")).get("supports_tools"), facts.functions),
-        images=_known(_object(properties.get("modalities")).get("vision"), facts.images),
+        functions=_known(_flag(_object(properties.get("chat_template_caps")).get("supports_tools")), facts.functions),
+        images=_known(_flag(_object(properties.get("modalities")).get("vision")), facts.images),
         context_tokens=_known(
             _count(_object(properties.get("default_generation_settings")).get("n_ctx")), facts.context_tokens
         ),
@@ -106,8 +109,8 @@ def facts_of_lmstudio(value: JSON, model: str, facts: ModelFacts) -> ModelFacts:
     configured = [_count(_object(one.get("config")).get("context_length")) for one in loaded]
     return replace(
         facts,
-        functions=_known(capabilities.get("trained_for_tool_use"), facts.functions),
-        images=_known(capabilities.get("vision"), facts.images),
+        functions=_known(_flag(capabilities.get("trained_for_tool_use")), facts.functions),
+        images=_known(_flag(capabilities.get("vision")), facts.images),
         context_tokens=_known(next((count for count in configured if count), None), facts.context_tokens),
     )
 
@@ -124,8 +127,13 @@ def _contains(values: object, value: str) -> bool | None:
     return value in values if isinstance(values, list) else None
 
 
+def _flag(value: object) -> bool | None:
+    return value if isinstance(value, bool) else None
+
+
 def _count(value: object) -> int | None:
-    return value if isinstance(value, int) and value > 0 else None
+    is_count = isinstance(value, int) and not isinstance(value, bool) and 0 < value <= TOKENS_LIMIT
+    return value if is_count and isinstance(value, int) else None
 
 
 def _object(value: object) -> WireObject:

@@ -43,6 +43,7 @@ OUTCOMES = {OUTCOME_OK: "ran", OUTCOME_DEADLINE_EXCEEDED: "took too long and was
 
 INVALID_IN_NAME = re.compile(r"[^a-zA-Z0-9_-]")
 NAME_LIMIT = 64
+BACKTICKS = re.compile("`+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,8 +160,7 @@ class MessageWriter:
         last = self._messages[-1] if self._messages else None
         if last and last["role"] == "assistant" and not last.get("tool_calls"):
             # Templates of many models demand that the roles alternate.
-            message["content"] = f"{last['content'] or ''}\n\n{text}".strip() or None
-            self._messages.pop()
+            message = _joined(self._messages.pop(), message)
         self._messages.append(message)
 
     def _add_user(self, contents: list[JSON]) -> None:
@@ -225,6 +225,20 @@ class MessageWriter:
         return _text_content(f"[The file {part.name} was here; this model does not read such files.]")
 
 
+def _joined(first: JSONObject, second: JSONObject) -> JSONObject:
+    """Return two messages of the assistant as one. The first has no calls."""
+    joined = {**first, **second}
+    for name, separator in (("content", "\n\n"), ("reasoning_content", "\n"), ("reasoning_details", "")):
+        one, other = first.get(name), second.get(name)
+        if isinstance(one, str) and isinstance(other, str):
+            joined[name] = separator.join(text for text in (one, other) if text)
+        elif isinstance(one, list) and isinstance(other, list):
+            joined[name] = [*one, *other]
+        else:
+            joined[name] = other if one is None else one
+    return {name: value for name, value in joined.items() if value is not None or name == "content"}
+
+
 def _with_plain_text(message: JSONObject) -> JSONObject:
     """Return the message with a string as its content if that is all text: not every server takes a list."""
     contents = message["content"]
@@ -246,7 +260,6 @@ def _data_url(mime_type: str, data: bytes) -> str:
 
 def _fenced(text: str, language: str) -> str:
     """Return a Markdown code block. Its fence is longer than any in the text."""
-    fence = "```"
-    while fence in text:
-        fence += "`"
+    longest = max(map(len, BACKTICKS.findall(text)), default=0)
+    fence = "`" * max(3, longest + 1)
     return f"\n{fence}{language}\n{text.rstrip()}\n{fence}\n"

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from dataclasses import replace
 
-from chat.providers.base import ProviderError
+from chat.providers.base import Overloaded, ProviderError, RateLimited, Stalled, Unreachable
 from chat.providers.openai_compatible.dialects import dialect_name
 from chat.providers.openai_compatible.endpoint import Endpoint, ModelFacts
 from chat.providers.openai_compatible.listing import (
@@ -23,10 +24,14 @@ logger = logging.getLogger(__name__)
 async def probe(clients: Clients, endpoint: Endpoint, model: str, facts: ModelFacts) -> ModelFacts:
     """Return the facts with what the server says. A question that it does not answer is no error."""
     try:
-        listed = [one for one in listed_models(await clients.get(endpoint, "/models")) if one.name == model]
+        listed = [one for one in listed_models(await clients.ask(endpoint, "/models")) if one.name == model]
         if listed:
             facts = facts_of_listed(listed[0], facts)
         facts = await _own_question(clients, endpoint, model, facts)
+    except (Unreachable, Stalled, Overloaded, RateLimited) as error:
+        # The server may be starting. It is asked again with the next answer.
+        logger.info("endpoint %s cannot be asked about %s: %s", endpoint.name, model, error.detail)
+        return facts
     except ProviderError as error:
         logger.info("endpoint %s says nothing about %s: %s", endpoint.name, model, error.detail)
     return replace(facts, is_probed=True)
@@ -37,12 +42,13 @@ async def _own_question(clients: Clients, endpoint: Endpoint, model: str, facts:
     match dialect_name(endpoint):
         case "ollama":
             return facts_of_ollama(
-                await clients.post(endpoint, _at_root(endpoint, "/api/show"), {"model": model}), facts
+                await clients.ask(endpoint, _at_root(endpoint, "/api/show"), json.dumps({"model": model}).encode()),
+                facts,
             )
         case "llamacpp":
-            return facts_of_llamacpp(await clients.get(endpoint, _at_root(endpoint, "/props")), facts)
+            return facts_of_llamacpp(await clients.ask(endpoint, _at_root(endpoint, "/props")), facts)
         case "lmstudio":
-            return facts_of_lmstudio(await clients.get(endpoint, _at_root(endpoint, "/api/v1/models")), model, facts)
+            return facts_of_lmstudio(await clients.ask(endpoint, _at_root(endpoint, "/api/v1/models")), model, facts)
         case _:
             return facts
 

@@ -1,14 +1,15 @@
 """The provider `openai_compatible`. Read this module first.
 
-load      endpoint and facts                 the catalogue, on a thread
-body      request -> JSON                    `body`, `messages`
-open      JSON -> response                   `transport`; a refusal that teaches something is followed by one retry
-read      bytes -> chunks -> deltas          `sse`, `chunks`
-collect   deltas -> events                   `accumulator`
+load    endpoint and facts       the catalogue, on a thread
+body    request -> JSON          `body`, `messages`
+open    JSON -> response         `transport`; after a refusal that teaches something, the request is repeated
+read    bytes -> events          `reader`, with `sse`, `chunks` and `accumulator`
 """
 
 from __future__ import annotations
 
+import asyncio
+import json
 import logging
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
@@ -24,12 +25,14 @@ from chat.providers.base import (
     InvalidRequest,
     ListedModel,
     NotConfigured,
+    ProviderError,
     UploadedFile,
 )
 from chat.providers.openai_compatible.accumulator import Accumulator
 from chat.providers.openai_compatible.body import request_body
 from chat.providers.openai_compatible.dialects import dialect_of
 from chat.providers.openai_compatible.endpoint import Endpoint, EndpointStore, ModelFacts
+from chat.providers.openai_compatible.errors import without_key
 from chat.providers.openai_compatible.learning import REASONING, learn, learn_images
 from chat.providers.openai_compatible.listing import listed_models
 from chat.providers.openai_compatible.probe import probe
@@ -88,7 +91,8 @@ class OpenAICompatibleProvider:
             endpoint, facts = await self._loaded(request.model)
         dialect = dialect_of(endpoint)
         for _ in range(LESSONS_LIMIT):
-            body = request_body(request, dialect, facts)
+            # On a thread: files are encoded.
+            body = await asyncio.to_thread(request_body, request, dialect, facts)
             try:
                 async with aclosing(self._answer(endpoint, body)) as answer:
                     async for events in answer:
@@ -96,7 +100,7 @@ class OpenAICompatibleProvider:
                 return
             except Refused as refusal:
                 if refusal.report.code == MALFORMED_CALL:
-                    yield [malformed_call(refusal.report)]
+                    yield [malformed_call(refusal.report, endpoint.api_key)]
                     return
                 learned = await self._learn(refusal, endpoint, body, facts)
                 if learned is None:
@@ -120,14 +124,19 @@ class OpenAICompatibleProvider:
 
     async def _answer(self, endpoint: Endpoint, body: JSONObject) -> AsyncGenerator[list[StreamEvent], None]:
         """Send a request, and yield the events of each network read. Raises Refused and ProviderError."""
-        accumulator = Accumulator(has_functions="tools" in body)
-        async with self._clients.open(endpoint, body) as response:
-            reader = ResponseReader(accumulator, api_key=endpoint.api_key)
-            async for events in reader.read(response):
-                if events:
-                    yield events
-                if reader.error:
-                    raise reader.error
+        reader = ResponseReader(Accumulator(has_functions="tools" in body), api_key=endpoint.api_key)
+        data = await asyncio.to_thread(lambda: json.dumps(body).encode())
+        try:
+            async with self._clients.open(endpoint, data) as response:
+                async for events in reader.read(response):
+                    if events:
+                        yield events
+                    if reader.error:
+                        raise reader.error
+        except ProviderError as error:
+            # The server may repeat the key wherever it wants.
+            detail = without_key(error.detail, endpoint.api_key)
+            raise type(error)(detail, retry_after_s=error.retry_after_s) from None
 
     async def upload_file(self, data: bytes, *, mime_type: str, name: str) -> UploadedFile:
         """See `Provider.upload_file`. No server stores files."""
@@ -136,10 +145,7 @@ class OpenAICompatibleProvider:
     async def list_models(self) -> list[ListedModel]:
         """See `Provider.list_models`."""
         endpoint, _ = await self._loaded("")
-        try:
-            return listed_models(await self._clients.get(endpoint, "/models"))
-        except Refused as refusal:
-            raise refusal.error from None
+        return listed_models(await self._clients.ask(endpoint, "/models"))
 
     async def aclose(self) -> None:
         """See `Provider.aclose`."""

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-import json
+import asyncio
 from collections.abc import AsyncGenerator, Iterator
+from contextlib import suppress
 
-from chat.providers.base import MalformedResponse
+from chat.providers.base import MalformedResponse, ProviderError
 from chat.providers.openai_compatible.accumulator import Accumulator
 from chat.providers.openai_compatible.chunks import ErrorInStream, deltas_of
-from chat.providers.openai_compatible.errors import ReportedError, provider_error, report_of
+from chat.providers.openai_compatible.errors import ReportedError, provider_error, report_of, without_key
 from chat.providers.openai_compatible.transport import Response, read_all
+from chat.providers.shallow_json import read_json
 from chat.providers.sse import EventParser, JSONEvent
 from chat.stream_events import Finish, Finished, StreamEvent
 
+END_LIMIT_S = 0.2
 MALFORMED_CALL = "tool_use_failed"
 """Groq's code for a function call that does not follow the function's schema."""
 
@@ -38,6 +41,8 @@ class ResponseReader:
                     break
             if not self.error:
                 yield [*self._collect(parser.close()), *self._end()]
+            if self._is_done:
+                await _read_to_end(response)
         else:
             # The server does not stream, or reports an error with status 200.
             yield [*self._collect(_single_event(await read_all(response.body))), *self._end(is_done=True)]
@@ -54,6 +59,8 @@ class ResponseReader:
                 self._add(event, collected)
         except ValueError as error:
             self.error = MalformedResponse(str(error))
+        if self.error:
+            collected += self._accumulator.flush()
         return collected
 
     def _add(self, event: JSONEvent, collected: list[StreamEvent]) -> None:
@@ -70,7 +77,7 @@ class ResponseReader:
         """Note an error of the stream. A malformed call is not an error, but the end of the answer."""
         report = report_of(reported.error)
         if report.code == MALFORMED_CALL:
-            yield malformed_call(report)
+            yield malformed_call(report, self._api_key)
         else:
             self.error = self.error or provider_error(report, status=None, headers={}, api_key=self._api_key)
 
@@ -80,13 +87,18 @@ class ResponseReader:
         return self._accumulator.close(is_done=(self._is_done or is_done) and not self.error)
 
 
-def malformed_call(report: ReportedError) -> Finished:
+def malformed_call(report: ReportedError, api_key: str) -> Finished:
     """Return the end of an answer whose function call the server refused."""
-    return Finished(Finish.MALFORMED_CALL, report.code, report.message)
+    return Finished(Finish.MALFORMED_CALL, report.code, without_key(report.message, api_key))
+
+
+async def _read_to_end(response: Response) -> None:
+    """Read what follows the end of the stream, so that the connection can be used again."""
+    with suppress(TimeoutError, ProviderError):
+        async with asyncio.timeout(END_LIMIT_S):
+            async for _ in response.body:
+                pass
 
 
 def _single_event(body: bytes) -> Iterator[JSONEvent]:
-    try:
-        yield JSONEvent("", json.loads(body))
-    except RecursionError:
-        raise ValueError("the response is nested too deeply") from None
+    yield JSONEvent("", read_json(body.decode("utf-8", "replace")))

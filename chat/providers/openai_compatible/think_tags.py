@@ -12,6 +12,8 @@ from enum import Enum
 from chat.providers.openai_compatible.chunks import TextDelta
 
 OPEN, CLOSE = "<think>", "</think>"
+WHITE_SPACE_LIMIT = 200
+"""How much white space may stand before the opening tag, in characters."""
 
 
 class _State(Enum):
@@ -30,14 +32,20 @@ class ThinkTags:
         self._held = ""
         """The end of the text so far, which may be the beginning of a tag."""
 
+    def end_start(self) -> None:
+        """Take all later tags as text: reasoning has come in a field of its own."""
+        if self._state is _State.START:
+            self._state = _State.TEXT
+
     def feed(self, text: str) -> Iterator[TextDelta]:
         """Yield what is certain after more text. The tags, and the line ends around them, are not part of it."""
         self._held += text
         if self._state is _State.START:
             stripped = self._held.lstrip()
-            if OPEN.startswith(stripped[: len(OPEN)]) and len(stripped) < len(OPEN):
+            is_near = len(self._held) - len(stripped) < WHITE_SPACE_LIMIT
+            if is_near and len(stripped) < len(OPEN) and OPEN.startswith(stripped):
                 return
-            self._state = _State.REASONING if stripped.startswith(OPEN) else _State.TEXT
+            self._state = _State.REASONING if is_near and stripped.startswith(OPEN) else _State.TEXT
             self._held = stripped[len(OPEN) :] if self._state is _State.REASONING else self._held
         if self._state is _State.REASONING:
             self._held = self._held if self._has_reasoning else self._held.lstrip("\n")

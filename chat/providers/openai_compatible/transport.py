@@ -1,14 +1,15 @@
 """Requests to a server through the `openai` package, which addresses and authenticates them.
 
 The package's own reader of streams is not used: it yields nothing and raises nothing for HTML or an error with status
-200, and it costs more for each chunk than all of Plotline's work. The bytes of a response are read here.
+200, and it costs more for each chunk than all of Plotline's work. The bytes of a response are read here, within limits
+of time and size.
 """
 
 from __future__ import annotations
 
 import asyncio
 from asyncio import AbstractEventLoop
-from collections.abc import AsyncGenerator, Awaitable, Iterator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from typing import TypeVar
@@ -17,18 +18,25 @@ import httpx2
 import openai
 from django.conf import settings
 
-from chat.parts import JSON, JSONObject
-from chat.providers.base import MalformedResponse, ProviderError, Stalled, Unreachable
+from chat.parts import JSON
+from chat.providers.base import MalformedResponse, NotConfigured, ProviderError, Stalled, Unreachable
 from chat.providers.openai_compatible.endpoint import Endpoint
 from chat.providers.openai_compatible.errors import ReportedError, provider_error, report_of_body
+from chat.providers.shallow_json import read_json
 
 T = TypeVar("T")
 
 CONNECT_LIMIT_S = 10.0
 UNARY_LIMIT_S = 20.0
-UNARY_LIMIT_BYTES = 64 * 1024 * 1024
+ERROR_LIMIT_BYTES = 64 * 1024
+UNARY_LIMIT_BYTES = 8 * 1024 * 1024
 NO_KEY = "none"
 """Sent to servers that need no key, because the package refuses an empty one."""
+SENT_HEADERS = frozenset(
+    {"accept", "accept-encoding", "authorization", "connection", "content-length", "content-type", "host", "user-agent"}
+)
+"""The package adds others: about this machine, and whatever `OPENAI_` variables of the environment name."""
+STREAM, UNARY = "text/event-stream", "application/json"
 
 
 class Refused(Exception):
@@ -57,98 +65,131 @@ class Clients:
         self._clients: dict[tuple[AbstractEventLoop, Endpoint], openai.AsyncOpenAI] = {}
 
     @asynccontextmanager
-    async def open(self, endpoint: Endpoint, body: JSONObject) -> AsyncGenerator[Response, None]:
+    async def open(self, endpoint: Endpoint, body: bytes) -> AsyncGenerator[Response, None]:
         """Send a request for an answer, and provide the response. It is closed after the block.
 
-        Raises Refused, and ProviderError if the server cannot be reached or is silent.
+        `body`: JSON. Raises Refused, and ProviderError if the server cannot be reached, is silent, or sends no answer.
         """
-        with _as_provider_errors(endpoint):
-            stream = await _within(
-                settings.PROVIDER_FIRST_BYTE_LIMIT_S,
-                self._client(endpoint).post(
-                    "/chat/completions",
-                    body=body,
+        async with self._send(endpoint, "/chat/completions", body, settings.PROVIDER_FIRST_BYTE_LIMIT_S) as response:
+            kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+            chunks = _chunks(response)
+            if kind not in (STREAM, UNARY, ""):
+                text = (await read_all(chunks)).decode("utf-8", "replace")
+                raise MalformedResponse(f"The server sent {kind[:100]}, not an answer: {report_of_body(text).message}")
+            yield Response(kind != UNARY, chunks)
+
+    async def ask(self, endpoint: Endpoint, path: str, body: bytes | None = None) -> JSON:
+        """Return the JSON that answers a GET request, or a POST request with a JSON body. Raises ProviderError.
+
+        `path`: relative to the base URL, or a whole URL.
+        """
+        try:
+            async with asyncio.timeout(UNARY_LIMIT_S), self._send(endpoint, path, body, UNARY_LIMIT_S) as response:
+                value: JSON = read_json((await read_all(_chunks(response))).decode("utf-8", "replace"))
+        except Refused as refusal:
+            raise refusal.error from None
+        except TimeoutError:
+            raise Stalled(f"{path} was not answered within {UNARY_LIMIT_S} s.") from None
+        except ValueError:
+            raise MalformedResponse(f"The answer of {path} is not JSON.") from None
+        return value
+
+    @asynccontextmanager
+    async def _send(
+        self, endpoint: Endpoint, path: str, body: bytes | None, limit_s: float
+    ) -> AsyncGenerator[httpx2.Response, None]:
+        """Send a request, and provide the response with its body unread. It is closed after the block."""
+        with _as_provider_errors():
+            client = self._client(endpoint)
+            if body is None:
+                request = client.get(path, cast_to=object, stream=True, stream_cls=openai.AsyncStream[object])
+            else:
+                request = client.post(
+                    path,
+                    content=body,
+                    options={"headers": {"Content-Type": UNARY}},
                     cast_to=object,
                     stream=True,
                     stream_cls=openai.AsyncStream[object],
-                ),
-            )
+                )
+            stream = await _within(limit_s, request)
         try:
-            kind = stream.response.headers.get("content-type", "").partition(";")[0].strip().lower()
-            if kind not in ("text/event-stream", "application/json", ""):
-                text = (await read_all(_chunks(stream.response, endpoint))).decode("utf-8", "replace")
-                raise MalformedResponse(f"The server sent {kind}, not an answer: {report_of_body(text).message}")
-            yield Response(kind != "application/json", _chunks(stream.response, endpoint))
+            yield stream.response
         finally:
             # A server stops to generate when the connection is closed. A stopped turn must not cut this short.
             await asyncio.shield(asyncio.ensure_future(stream.close()))
 
-    async def get(self, endpoint: Endpoint, path: str) -> JSON:
-        """Return the JSON of a GET request. `path`: relative to the base URL, or a whole URL. Raises ProviderError."""
-        return await self._unary(endpoint, self._client(endpoint).get(path, cast_to=httpx2.Response))
-
-    async def post(self, endpoint: Endpoint, path: str, body: JSONObject) -> JSON:
-        """Return the JSON that answers a POST request. Raises ProviderError."""
-        return await self._unary(endpoint, self._client(endpoint).post(path, body=body, cast_to=httpx2.Response))
-
-    async def _unary(self, endpoint: Endpoint, request: Awaitable[httpx2.Response]) -> JSON:
-        try:
-            with _as_provider_errors(endpoint):
-                response = await _within(UNARY_LIMIT_S, request)
-                value: JSON = response.json()
-        except Refused as refusal:
-            raise refusal.error from None
-        except (ValueError, RecursionError):
-            raise MalformedResponse(f"{response.url.path} is not JSON") from None
-        return value
-
     def _client(self, endpoint: Endpoint) -> openai.AsyncOpenAI:
-        for key in [key for key in self._clients if key[0].is_closed()]:
-            del self._clients[key]
+        """Return the client of this event loop. Other threads may make clients of theirs at the same time."""
+        for known in list(self._clients):
+            if known[0].is_closed():
+                self._clients.pop(known, None)
+        if not (endpoint.api_key.isascii() and endpoint.api_key.isprintable()):
+            raise NotConfigured("The key of this endpoint has characters that no key has.")
         key = (asyncio.get_running_loop(), endpoint)
         if key not in self._clients:
-            client = openai.AsyncOpenAI(
+            self._clients[key] = openai.AsyncOpenAI(
                 api_key=endpoint.api_key or NO_KEY,
                 base_url=endpoint.base_url,
                 max_retries=0,
                 timeout=httpx2.Timeout(None, connect=CONNECT_LIMIT_S),
-                http_client=httpx2.AsyncClient(follow_redirects=False, limits=httpx2.Limits(max_connections=None)),
+                http_client=httpx2.AsyncClient(
+                    follow_redirects=False,
+                    limits=httpx2.Limits(max_connections=None),
+                    event_hooks={"request": [_remove_headers], "response": [_refusal_check(endpoint)]},
+                ),
             )
-            # The package has read these from the environment, and would send them to any server.
-            client.organization = client.project = client.admin_api_key = None
-            self._clients[key] = client
         return self._clients[key]
 
     async def aclose(self) -> None:
         """Close the connections of the running event loop."""
         loop = asyncio.get_running_loop()
-        for key in [key for key in self._clients if key[0] is loop]:
+        for key in [key for key in list(self._clients) if key[0] is loop]:
             await self._clients.pop(key).close()
 
 
+async def _remove_headers(request: httpx2.Request) -> None:
+    for name in request.headers.keys() - SENT_HEADERS:
+        del request.headers[name]
+
+
+def _refusal_check(endpoint: Endpoint) -> Callable[[httpx2.Response], Coroutine[None, None, None]]:
+    """Return a function that raises Refused for an error status. The package would read the whole body first."""
+
+    async def check(response: httpx2.Response) -> None:
+        if response.is_success:
+            return
+        body = bytearray()
+        async for piece in _chunks(response):
+            body += piece
+            if len(body) >= ERROR_LIMIT_BYTES:
+                break
+        report = report_of_body(bytes(body[:ERROR_LIMIT_BYTES]).decode("utf-8", "replace"))
+        error = provider_error(report, status=response.status_code, headers=response.headers, api_key=endpoint.api_key)
+        raise Refused(response.status_code, report, error)
+
+    return check
+
+
 @contextmanager
-def _as_provider_errors(endpoint: Endpoint) -> Iterator[None]:
+def _as_provider_errors() -> Iterator[None]:
     """Raise ProviderError or Refused in place of the errors of the packages, whose requests hold the key."""
     try:
         yield
-    except openai.APIStatusError as error:
-        report = report_of_body(error.response.text)
-        headers = error.response.headers
-        raise Refused(
-            error.status_code,
-            report,
-            provider_error(report, status=error.status_code, headers=headers, api_key=endpoint.api_key),
-        ) from None
-    except (openai.APIError, httpx2.HTTPError, httpx2.InvalidURL, OSError) as error:
+    except (ProviderError, Refused):
+        raise
+    except (openai.OpenAIError, httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError, OSError, ValueError) as error:
         cause = error.__cause__ or error
-        raise Unreachable(f"{type(cause).__name__}: {cause}".replace(endpoint.api_key or NO_KEY, "[key]")) from None
+        if isinstance(cause, ProviderError | Refused):
+            raise cause from None
+        raise Unreachable(f"{type(cause).__name__}: {cause}") from None
 
 
-async def _chunks(response: httpx2.Response, endpoint: Endpoint) -> AsyncGenerator[bytes, None]:
+async def _chunks(response: httpx2.Response) -> AsyncGenerator[bytes, None]:
     """Yield the body as it arrives. Raises Stalled and Unreachable."""
     limit_s: float = settings.PROVIDER_FIRST_BYTE_LIMIT_S
     chunks = response.aiter_bytes()
-    with _as_provider_errors(endpoint):
+    with _as_provider_errors():
         while (chunk := await _within(limit_s, anext(chunks, None))) is not None:
             yield chunk
             limit_s = settings.PROVIDER_IDLE_LIMIT_S
@@ -156,12 +197,12 @@ async def _chunks(response: httpx2.Response, endpoint: Endpoint) -> AsyncGenerat
 
 async def read_all(body: AsyncGenerator[bytes, None]) -> bytes:
     """Return a whole body. Raises MalformedResponse if it is too long."""
-    pieces: list[bytes] = []
+    read = bytearray()
     async for piece in body:
-        pieces.append(piece)
-        if sum(map(len, pieces)) > UNARY_LIMIT_BYTES:
+        read += piece
+        if len(read) > UNARY_LIMIT_BYTES:
             raise MalformedResponse(f"The response is longer than {UNARY_LIMIT_BYTES} bytes.")
-    return b"".join(pieces)
+    return bytes(read)
 
 
 async def _within(limit_s: float, read: Awaitable[T]) -> T:

@@ -165,8 +165,12 @@ def test_calls_without_a_response_become_a_note() -> None:
 
 
 def test_call_is_answered_only_by_a_response_of_its_own_round() -> None:
-    [note, _] = without_unanswered_calls([CALL, FunctionResponse("f", {}, "1", round=1)])
+    [note] = without_unanswered_calls([CALL, FunctionResponse("f", {}, "1", round=1)])
     assert isinstance(note, Text)
+
+
+def test_response_without_a_call_is_not_sent() -> None:
+    assert without_unanswered_calls([TEXT, RESPONSE]) == [TEXT]
 
 
 def test_responses_of_functions_are_the_users_content() -> None:

@@ -130,6 +130,35 @@ def test_calls_without_ids_and_indexes_are_told_apart_by_their_names() -> None:
     assert [call.arguments for call in calls_in(events_of(chunks))] == [{"x": 1}, {"x": 2}]
 
 
+def test_another_name_begins_another_call_even_without_arguments_before_it() -> None:
+    calls = calls_in(events_of([piece(index=0, name="f"), piece(index=0, name="g", arguments='{"x": 1}')]))
+    assert [(call.name, call.arguments) for call in calls] == [("f", {}), ("g", {"x": 1})]
+
+
+@pytest.mark.parametrize("index", [0, None])
+def test_repeated_id_never_begins_another_call(index: int | None) -> None:
+    chunks = [
+        piece(index=index, id="q", name="n", arguments='{"a": 1}'),
+        piece(index=index, id="q", name="n", arguments=""),
+    ]
+    assert [call.arguments for call in calls_in(events_of(chunks))] == [{"a": 1}]
+
+
+def test_indexes_may_be_strings() -> None:
+    chunks = [piece(index=one, id=one, name="f", arguments=text) for text in ('{"x"', ": 1}") for one in ("0", "1")]
+    assert [call.arguments for call in calls_in(events_of(chunks))] == [{"x": 1}, {"x": 1}]
+
+
+def test_arguments_that_are_nested_deeply_are_not_used() -> None:
+    deep = '{"a": ' + "[" * 300 + "]" * 300 + "}"
+    assert calls_in(events_of([piece("stop", id="a", name="f", arguments=deep)]))[0].arguments is None
+
+
+def test_data_that_go_back_are_limited() -> None:
+    with pytest.raises(ValueError, match="too much"):
+        events_of(piece(index=0, id="a", name="f", extra="x" * 1_000_000) for _ in range(5))
+
+
 @given(
     arguments=st.dictionaries(st.text(max_size=4), st.text(max_size=8), max_size=3),
     size=st.integers(1, 9),

@@ -104,7 +104,15 @@ BODY: dict[str, Any] = {
 @pytest.mark.parametrize(
     ("status", "error", "facts"),
     [
-        (400, {"param": "temperature", "message": "no"}, ModelFacts(refuses=frozenset({"temperature"}))),
+        (
+            400,
+            {
+                "message": "Unsupported value: 'temperature' does not support 0.2 with this model. Only the default (1)"
+                " value is supported.",
+                "param": "temperature",
+            },
+            ModelFacts(refuses=frozenset({"temperature"})),
+        ),
         (
             400,
             {"message": "Unsupported parameter: 'max_tokens' is not supported. Use 'max_completion_tokens' instead."},
@@ -149,11 +157,30 @@ def test_refusal_teaches_what_a_server_does_not_take(status: int, error: dict[st
         (401, "temperature is not supported"),
         (400, "the conversation mentions temperature"),
         (400, "top_p is not supported"),
+        (400, "'max_tokens' is too large: 100000. This model supports at most 16384 completion tokens, not supported"),
+        (400, "'reasoning_effort' does not support 'minimal'. Supported values are: 'low', 'high'."),
+        (400, "messages[1].content 'what is the temperature today?' is not supported"),
+        (400, "This model's maximum context length is 4096 tokens; 'max_tokens' is not supported"),
         (429, "unsupported temperature"),
     ],
 )
 def test_other_refusals_teach_nothing(status: int, message: str) -> None:
     assert learn(status, "", message, BODY, ModelFacts()) is None
+
+
+def test_limit_of_an_answer_is_never_dropped() -> None:
+    known = ModelFacts(refuses=frozenset({"max_tokens"}))
+    body = {**BODY, "max_completion_tokens": 5}
+    assert learn(400, "", "'max_completion_tokens' is not supported", body, known) is None
+
+
+def test_error_of_a_validator_is_read_without_the_input_that_it_repeats() -> None:
+    detail = {"type": "extra_forbidden", "loc": ["body", "stream_options"], "msg": "Not permitted", "input": "secret"}
+    report = report_of({"detail": [detail]})
+    assert report.parameter == "stream_options"
+    assert "secret" not in report.message
+    facts = learn(422, report.parameter, report.message, BODY, ModelFacts())
+    assert facts == ModelFacts(refuses=frozenset({"stream_options"}))
 
 
 def test_same_lesson_is_not_learned_twice() -> None:

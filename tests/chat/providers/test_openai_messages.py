@@ -144,6 +144,18 @@ def test_fence_is_longer_than_those_in_the_code() -> None:
     assert "\n````python\n" in written[2]["content"]
 
 
+def test_fence_of_a_long_text_is_found_in_linear_time() -> None:
+    text = "`" * 1_000_000
+    content = messages_of(user(InlineData("text/plain", "a.txt", text.encode())))[1]["content"]
+    assert content.count("`") == 3_000_002
+
+
+def test_reasoning_of_joined_messages_is_kept() -> None:
+    contents = [user(Text("x")), model(Thought("a"), Text("b")), model(Thought("c"), Text("d"), is_own=False)]
+    [*_, last] = messages_of(*contents, dialect=DIALECTS["deepseek"])
+    assert (last["reasoning_content"], last["content"]) == ("a\nc", "b\n\nd")
+
+
 def test_image_for_a_model_that_reads_none_becomes_a_sentence() -> None:
     question = user(InlineData("image/png", "a.png", PNG), Text("What is it?"))
     assert "does not read images" in messages_of(question, images=False)[1]["content"]

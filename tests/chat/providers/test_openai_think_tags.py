@@ -36,6 +36,7 @@ def divided(pieces: list[str]) -> tuple[str, str]:
         ("<think>a </thin b</think>c", "a </thin b", "c"),
         (" <th", "", " <th"),
         ("", "", ""),
+        (" " * 300 + "<think>a", "", " " * 300 + "<think>a"),
     ],
 )
 def test_only_tags_at_the_beginning_mark_reasoning(text: str, reasoning: str, answer: str) -> None:
