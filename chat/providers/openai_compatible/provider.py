@@ -123,11 +123,12 @@ class OpenAICompatibleProvider:
         accumulator = Accumulator(has_functions="tools" in body)
         async with self._clients.open(endpoint, body) as response:
             reader = ResponseReader(accumulator, api_key=endpoint.api_key)
-            async for events in reader.read(response):
-                if events:
-                    yield events
-                if reader.error:
-                    raise reader.error
+            async with aclosing(reader.read(response)) as batches:
+                async for events in batches:
+                    if events:
+                        yield events
+                    if reader.error:
+                        raise reader.error
 
     async def upload_file(self, data: bytes, *, mime_type: str, name: str) -> UploadedFile:
         """See `Provider.upload_file`. No server stores files."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from asyncio import AbstractEventLoop
 from collections.abc import AsyncGenerator, Awaitable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import aclosing, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -74,11 +74,12 @@ class Clients:
                 ),
             )
         try:
-            kind = stream.response.headers.get("content-type", "").partition(";")[0].strip().lower()
-            if kind not in ("text/event-stream", "application/json", ""):
-                text = (await read_all(_chunks(stream.response, endpoint))).decode("utf-8", "replace")
-                raise MalformedResponse(f"The server sent {kind}, not an answer: {report_of_body(text).message}")
-            yield Response(kind != "application/json", _chunks(stream.response, endpoint))
+            async with aclosing(_chunks(stream.response, endpoint)) as received:
+                kind = stream.response.headers.get("content-type", "").partition(";")[0].strip().lower()
+                if kind not in ("text/event-stream", "application/json", ""):
+                    text = (await read_all(received)).decode("utf-8", "replace")
+                    raise MalformedResponse(f"The server sent {kind}, not an answer: {report_of_body(text).message}")
+                yield Response(kind != "application/json", received)
         finally:
             # A server stops to generate when the connection is closed. A stopped turn must not cut this short.
             await asyncio.shield(asyncio.ensure_future(stream.close()))
@@ -147,11 +148,12 @@ def _as_provider_errors(endpoint: Endpoint) -> Iterator[None]:
 async def _chunks(response: httpx2.Response, endpoint: Endpoint) -> AsyncGenerator[bytes, None]:
     """Yield the body as it arrives. Raises Stalled and Unreachable."""
     limit_s: float = settings.PROVIDER_FIRST_BYTE_LIMIT_S
-    chunks = response.aiter_bytes()
-    with _as_provider_errors(endpoint):
-        while (chunk := await _within(limit_s, anext(chunks, None))) is not None:
-            yield chunk
-            limit_s = settings.PROVIDER_IDLE_LIMIT_S
+    # Closed here, because an iterator that is left to the garbage collector may be closed in another thread.
+    async with aclosing(response.aiter_bytes()) as chunks:
+        with _as_provider_errors(endpoint):
+            while (chunk := await _within(limit_s, anext(chunks, None))) is not None:
+                yield chunk
+                limit_s = settings.PROVIDER_IDLE_LIMIT_S
 
 
 async def read_all(body: AsyncGenerator[bytes, None]) -> bytes:
