@@ -21,19 +21,6 @@ from tests.openai_server.violations import KEY
 from tests.polling import wait_until_async
 
 
-@pytest.fixture
-async def provider(
-    stand_in: StandInServer, settings: Settings, monkeypatch: pytest.MonkeyPatch
-) -> AsyncGenerator[OpenAICompatibleProvider, None]:
-    """A provider at the stand-in's profile `generic`."""
-    settings.ENDPOINT_STORE = "tests.openai_endpoints.EndpointsInMemory"
-    monkeypatch.setattr(EndpointsInMemory, "server", stand_in, raising=False)
-    monkeypatch.setattr(EndpointsInMemory, "known", {})
-    made = OpenAICompatibleProvider("generic")
-    yield made
-    await made.aclose()
-
-
 @contextmanager
 def garbage_collected_generators() -> Iterator[list[str]]:
     """Collect the names of the asynchronous generators that only the garbage collector closes.
@@ -65,19 +52,21 @@ def garbage_collected_generators() -> Iterator[list[str]]:
 @pytest.mark.parametrize(
     "model", ["text", "no-json-in-an-event", "error-in-data", "page-of-html", "cut", "error-mid-stream", "http-key"]
 )
-async def test_no_generator_is_left_to_the_garbage_collector(provider: OpenAICompatibleProvider, model: str) -> None:
+async def test_no_generator_is_left_to_the_garbage_collector(
+    openai_provider: OpenAICompatibleProvider, model: str
+) -> None:
     with garbage_collected_generators() as collected:
         # The answer is dropped, because its error keeps the frames alive that it passed through.
-        await read_answer(provider, make_request(model))
+        await read_answer(openai_provider, make_request(model))
     assert collected == []
 
 
 async def test_answer_that_is_no_longer_wanted_is_closed(
-    provider: OpenAICompatibleProvider, stand_in: StandInServer
+    openai_provider: OpenAICompatibleProvider, stand_in: StandInServer
 ) -> None:
     before = len(stand_in.journal)
     with garbage_collected_generators() as collected:
-        async with aclosing(provider.stream(make_request("stalls"))) as stream:
+        async with aclosing(openai_provider.stream(make_request("stalls"))) as stream:
             async for events in stream:
                 if any(isinstance(event, PartReceived) for event in events):
                     break
@@ -88,12 +77,12 @@ async def test_answer_that_is_no_longer_wanted_is_closed(
 
 @pytest.mark.parametrize("model", ["silent", "stalls"])
 async def test_silent_server_is_left_after_the_limit(
-    provider: OpenAICompatibleProvider, stand_in: StandInServer, settings: Settings, model: str
+    openai_provider: OpenAICompatibleProvider, stand_in: StandInServer, settings: Settings, model: str
 ) -> None:
     settings.PROVIDER_FIRST_BYTE_LIMIT_S = settings.PROVIDER_IDLE_LIMIT_S = 0.2
     before = len(stand_in.journal)
     with garbage_collected_generators() as collected:
-        content = (await read_answer(provider, make_request(model))).content()
+        content = (await read_answer(openai_provider, make_request(model))).content()
     assert collected == []
     assert (content.error, content.text) == (Stalled.code, "The first words" if model == "stalls" else "")
     [entry] = stand_in.journal.since(before)
@@ -101,7 +90,7 @@ async def test_silent_server_is_left_after_the_limit(
 
 
 async def test_key_is_sent_and_never_shown(
-    stand_in: StandInServer, provider: OpenAICompatibleProvider, monkeypatch: pytest.MonkeyPatch
+    stand_in: StandInServer, openai_provider: OpenAICompatibleProvider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     strict = OpenAICompatibleProvider("openai")
     answer = await read_answer(strict, make_request("text"))
@@ -112,3 +101,28 @@ async def test_key_is_sent_and_never_shown(
     assert "sk-wrong" not in answer.error.detail
     assert KEY not in answer.error.detail
     await strict.aclose()
+
+
+@pytest.mark.parametrize(
+    ("profile", "context_tokens", "functions", "images"),
+    [
+        ("openai", None, None, None),
+        ("deepseek", None, None, None),
+        ("ollama", None, None, None),
+        ("mistral", 4096, True, True),
+        ("llamacpp", 4096, None, None),
+        ("vllm", 4096, None, None),
+        ("generic", 4096, True, True),
+    ],
+)
+async def test_listing_of_every_server_is_read(
+    openai_provider: OpenAICompatibleProvider,
+    profile: str,
+    context_tokens: int | None,
+    functions: bool | None,
+    images: bool | None,
+) -> None:
+    listing = OpenAICompatibleProvider(profile)
+    [listed] = [one for one in await listing.list_models() if one.name == "context-4096/text"]
+    assert (listed.context_tokens, listed.functions, listed.images) == (context_tokens, functions, images)
+    await listing.aclose()
