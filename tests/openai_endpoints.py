@@ -13,7 +13,8 @@ from tests.openai_server.violations import KEY
 
 UNRECOGNISED = "-unrecognised"
 """An endpoint with this suffix has no dialect, as if the operator had not chosen one."""
-ENDPOINT_NAMES = [name + suffix for name in PROFILES for suffix in ("", UNRECOGNISED)]
+ENDPOINT_NAMES = ["", *(name + suffix for name in PROFILES for suffix in ("", UNRECOGNISED))]
+"""All names that tests use. The empty one is the endpoint of the settings."""
 KEY_VARIABLE = "STAND_IN_API_KEY"
 
 

@@ -127,8 +127,8 @@ class OpenAICompatibleProvider:
         reader = ResponseReader(Accumulator(has_functions="tools" in body), api_key=endpoint.api_key)
         data = await asyncio.to_thread(lambda: json.dumps(body).encode())
         try:
-            async with self._clients.open(endpoint, data) as response:
-                async for events in reader.read(response):
+            async with self._clients.open(endpoint, data) as response, aclosing(reader.read(response)) as batches:
+                async for events in batches:
                     if events:
                         yield events
                     if reader.error:

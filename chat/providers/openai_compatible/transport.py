@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 from asyncio import AbstractEventLoop
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import aclosing, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -72,11 +72,13 @@ class Clients:
         """
         async with self._send(endpoint, "/chat/completions", body, settings.PROVIDER_FIRST_BYTE_LIMIT_S) as response:
             kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
-            chunks = _chunks(response)
-            if kind not in (STREAM, UNARY, ""):
-                text = (await read_all(chunks)).decode("utf-8", "replace")
-                raise MalformedResponse(f"The server sent {kind[:100]}, not an answer: {report_of_body(text).message}")
-            yield Response(kind != UNARY, chunks)
+            async with aclosing(_chunks(response)) as chunks:
+                if kind not in (STREAM, UNARY, ""):
+                    text = (await read_all(chunks)).decode("utf-8", "replace")
+                    raise MalformedResponse(
+                        f"The server sent {kind[:100]}, not an answer: {report_of_body(text).message}"
+                    )
+                yield Response(kind != UNARY, chunks)
 
     async def ask(self, endpoint: Endpoint, path: str, body: bytes | None = None) -> JSON:
         """Return the JSON that answers a GET request, or a POST request with a JSON body. Raises ProviderError.
@@ -85,7 +87,8 @@ class Clients:
         """
         try:
             async with asyncio.timeout(UNARY_LIMIT_S), self._send(endpoint, path, body, UNARY_LIMIT_S) as response:
-                value: JSON = read_json((await read_all(_chunks(response))).decode("utf-8", "replace"))
+                async with aclosing(_chunks(response)) as chunks:
+                    value: JSON = read_json((await read_all(chunks)).decode("utf-8", "replace"))
         except Refused as refusal:
             raise refusal.error from None
         except TimeoutError:
@@ -160,10 +163,11 @@ def _refusal_check(endpoint: Endpoint) -> Callable[[httpx2.Response], Coroutine[
         if response.is_success:
             return
         body = bytearray()
-        async for piece in _chunks(response):
-            body += piece
-            if len(body) >= ERROR_LIMIT_BYTES:
-                break
+        async with aclosing(_chunks(response)) as chunks:
+            async for piece in chunks:
+                body += piece
+                if len(body) >= ERROR_LIMIT_BYTES:
+                    break
         report = report_of_body(bytes(body[:ERROR_LIMIT_BYTES]).decode("utf-8", "replace"))
         error = provider_error(report, status=response.status_code, headers=response.headers, api_key=endpoint.api_key)
         raise Refused(response.status_code, report, error)
@@ -188,11 +192,12 @@ def _as_provider_errors() -> Iterator[None]:
 async def _chunks(response: httpx2.Response) -> AsyncGenerator[bytes, None]:
     """Yield the body as it arrives. Raises Stalled and Unreachable."""
     limit_s: float = settings.PROVIDER_FIRST_BYTE_LIMIT_S
-    chunks = response.aiter_bytes()
-    with _as_provider_errors():
-        while (chunk := await _within(limit_s, anext(chunks, None))) is not None:
-            yield chunk
-            limit_s = settings.PROVIDER_IDLE_LIMIT_S
+    # Closed here, because an iterator that is left to the garbage collector may be closed in another thread.
+    async with aclosing(response.aiter_bytes()) as chunks:
+        with _as_provider_errors():
+            while (chunk := await _within(limit_s, anext(chunks, None))) is not None:
+                yield chunk
+                limit_s = settings.PROVIDER_IDLE_LIMIT_S
 
 
 async def read_all(body: AsyncGenerator[bytes, None]) -> bytes:

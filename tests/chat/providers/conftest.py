@@ -1,4 +1,4 @@
-"""A Gemini provider, and a server for it to talk to."""
+"""A provider for each protocol, and servers for them to talk to."""
 
 from __future__ import annotations
 
@@ -15,9 +15,12 @@ from chat.parts import Part, Role, Text
 from chat.providers.base import ProviderError
 from chat.providers.gemini.codec import request_body
 from chat.providers.gemini.provider import GeminiProvider
+from chat.providers.openai_compatible.provider import OpenAICompatibleProvider
 from chat.providers.requests import Content, GenerateRequest
 from chat.stream_events import PartReceived, StreamEvent
 from tests.chat.providers.raw_server import Answer, RawServer, run_server
+from tests.openai_endpoints import EndpointsInMemory
+from tests.openai_server.server import StandInServer
 
 Serve: TypeAlias = Callable[[Answer], AbstractAsyncContextManager[RawServer]]
 
@@ -49,6 +52,19 @@ def serve(settings: Settings) -> Serve:
             yield server
 
     return serve_answer
+
+
+@pytest.fixture
+async def openai_provider(
+    stand_in: StandInServer, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> AsyncGenerator[OpenAICompatibleProvider, None]:
+    """A provider at the stand-in's profile `generic`, which knows nothing about its models."""
+    settings.ENDPOINT_STORE = "tests.openai_endpoints.EndpointsInMemory"
+    monkeypatch.setattr(EndpointsInMemory, "server", stand_in, raising=False)
+    monkeypatch.setattr(EndpointsInMemory, "known", {})
+    made = OpenAICompatibleProvider("generic")
+    yield made
+    await made.aclose()
 
 
 async def read_all(

@@ -6,36 +6,19 @@ the provider, and says where they come from.
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
 from dataclasses import replace
 
 import pytest
-from pytest_django import Settings
 
 from chat.providers.openai_compatible.provider import OpenAICompatibleProvider
 from tests.chat.providers.openai_driver import make_request, read_answer
-from tests.openai_endpoints import EndpointsInMemory
 from tests.openai_recordings import Recording, recordings
 from tests.openai_server.expected import Expected
-from tests.openai_server.server import StandInServer
 from tests.openai_server.shapes import SHAPES
 
 RECORDINGS = recordings()
 
 each_shape = pytest.mark.parametrize("name", SHAPES)
-
-
-@pytest.fixture
-async def provider(
-    stand_in: StandInServer, settings: Settings, monkeypatch: pytest.MonkeyPatch
-) -> AsyncGenerator[OpenAICompatibleProvider, None]:
-    """A provider at the stand-in's profile `generic`, which knows nothing about its models."""
-    settings.ENDPOINT_STORE = "tests.openai_endpoints.EndpointsInMemory"
-    monkeypatch.setattr(EndpointsInMemory, "server", stand_in, raising=False)
-    monkeypatch.setattr(EndpointsInMemory, "known", {})
-    made = OpenAICompatibleProvider("generic")
-    yield made
-    await made.aclose()
 
 
 def with_any_error(content: Expected, expected: Expected) -> Expected:
@@ -44,9 +27,9 @@ def with_any_error(content: Expected, expected: Expected) -> Expected:
 
 
 @each_shape
-async def test_shape_is_read_as_it_was_written(provider: OpenAICompatibleProvider, name: str) -> None:
+async def test_shape_is_read_as_it_was_written(openai_provider: OpenAICompatibleProvider, name: str) -> None:
     expected = SHAPES[name].expected
-    answer = await read_answer(provider, make_request(name))
+    answer = await read_answer(openai_provider, make_request(name))
     assert with_any_error(answer.content(), expected) == expected, answer.error and answer.error.detail
 
 
@@ -54,10 +37,10 @@ if RECORDINGS:
     # Without recordings there is no such test, so that none is skipped.
     @pytest.mark.parametrize("recorded", RECORDINGS, ids=lambda one: one.name)
     async def test_recording_is_read_as_its_raw_chunks_say(
-        provider: OpenAICompatibleProvider, recorded: Recording
+        openai_provider: OpenAICompatibleProvider, recorded: Recording
     ) -> None:
         expected = recorded.expected
         answer = await read_answer(
-            provider, make_request(f"recording:{recorded.name}", functions=recorded.function_names or ["echo"])
+            openai_provider, make_request(f"recording:{recorded.name}", functions=recorded.function_names or ["echo"])
         )
         assert with_any_error(answer.content(), expected) == expected, answer.error and answer.error.detail

@@ -16,11 +16,12 @@ from chat.turns import live_turn, tool_loop
 from chat.turns.runner import Runner, start_turn, stop_turn
 from tests.chat.tools import recording_tools
 from tests.chat.tools.recording_tools import RecordingTools
-from tests.chat.turn_driver import Tab, ask_and_wait, fresh_page, make_question
+from tests.chat.turn_driver import Tab, ask_and_wait, fresh_page, make_question, new_conversation
 from tests.openai_endpoints import make_endpoint_conversation
 from tests.openai_server.journal import JournalEntry
 from tests.openai_server.profiles import PROFILES
 from tests.openai_server.server import StandInServer
+from tests.openai_server.violations import KEY
 from tests.polling import wait_until_async
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -212,3 +213,17 @@ async def test_turn_ends_at_the_limit_of_rounds(
     # This server gives every call the same id. The requests give each its own.
     ids = [call["id"] for message in entries[-1].messages for call in message.get("tool_calls", [])]
     assert len(ids) == len(set(ids)) == 2
+
+
+async def test_server_of_the_settings_is_used(
+    endpoints: StandInServer, use_tools: UseTools, settings: Settings
+) -> None:
+    use_tools("echo")
+    settings.OPENAI_BASE_URL, settings.OPENAI_API_KEY = endpoints.url("openai"), KEY
+    settings.OPENAI_MODELS = ["gpt-4.1/call"]
+    before = len(endpoints.journal)
+    conversation = await new_conversation(model="gpt-4.1/call", code_execution="off")
+    turn = await ask_and_wait(conversation, "go")
+    assert (turn.status, turn.provider, turn.endpoint) == ("done", "openai_compatible", "")
+    assert len(endpoints.journal.since(before)) == 2
+    assert_accepted(endpoints.journal.since(before))

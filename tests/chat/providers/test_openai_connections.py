@@ -1,0 +1,128 @@
+"""What the provider leaves behind when an answer ends, fails, or is no longer wanted."""
+
+from __future__ import annotations
+
+import gc
+import sys
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import aclosing, contextmanager
+from typing import Any
+
+import pytest
+from pytest_django import Settings
+
+from chat.providers.base import Stalled, Unauthorised
+from chat.providers.openai_compatible.provider import OpenAICompatibleProvider
+from chat.stream_events import PartReceived
+from tests.chat.providers.openai_driver import make_request, read_answer
+from tests.openai_endpoints import EndpointsInMemory
+from tests.openai_server.server import StandInServer
+from tests.openai_server.violations import KEY
+from tests.polling import wait_until_async
+
+
+@contextmanager
+def garbage_collected_generators() -> Iterator[list[str]]:
+    """Collect the names of the asynchronous generators that only the garbage collector closes.
+
+    It may run in any thread, and does not wait until a generator is closed.
+    """
+    collected: list[str] = []
+    is_collecting = False
+    hooks = sys.get_asyncgen_hooks()
+
+    def note(generator: AsyncGenerator[Any, Any]) -> None:
+        if is_collecting:
+            collected.append(getattr(generator, "__qualname__", ""))
+        if hooks.finalizer is not None:
+            hooks.finalizer(generator)
+
+    gc.collect()
+    gc.disable()
+    sys.set_asyncgen_hooks(finalizer=note)
+    try:
+        yield collected
+        is_collecting = True
+        gc.collect()
+    finally:
+        gc.enable()
+        sys.set_asyncgen_hooks(finalizer=hooks.finalizer)
+
+
+@pytest.mark.parametrize(
+    "model", ["text", "no-json-in-an-event", "error-in-data", "page-of-html", "cut", "error-mid-stream", "http-key"]
+)
+async def test_no_generator_is_left_to_the_garbage_collector(
+    openai_provider: OpenAICompatibleProvider, model: str
+) -> None:
+    with garbage_collected_generators() as collected:
+        # The answer is dropped, because its error keeps the frames alive that it passed through.
+        await read_answer(openai_provider, make_request(model))
+    assert collected == []
+
+
+async def test_answer_that_is_no_longer_wanted_is_closed(
+    openai_provider: OpenAICompatibleProvider, stand_in: StandInServer
+) -> None:
+    before = len(stand_in.journal)
+    with garbage_collected_generators() as collected:
+        async with aclosing(openai_provider.stream(make_request("stalls"))) as stream:
+            async for events in stream:
+                if any(isinstance(event, PartReceived) for event in events):
+                    break
+    assert collected == []
+    [entry] = stand_in.journal.since(before)
+    await wait_until_async(entry.closed.is_set)
+
+
+@pytest.mark.parametrize("model", ["silent", "stalls"])
+async def test_silent_server_is_left_after_the_limit(
+    openai_provider: OpenAICompatibleProvider, stand_in: StandInServer, settings: Settings, model: str
+) -> None:
+    settings.PROVIDER_FIRST_BYTE_LIMIT_S = settings.PROVIDER_IDLE_LIMIT_S = 0.2
+    before = len(stand_in.journal)
+    with garbage_collected_generators() as collected:
+        content = (await read_answer(openai_provider, make_request(model))).content()
+    assert collected == []
+    assert (content.error, content.text) == (Stalled.code, "The first words" if model == "stalls" else "")
+    [entry] = stand_in.journal.since(before)
+    await wait_until_async(entry.closed.is_set)
+
+
+async def test_key_is_sent_and_never_shown(
+    stand_in: StandInServer, openai_provider: OpenAICompatibleProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    strict = OpenAICompatibleProvider("openai")
+    answer = await read_answer(strict, make_request("text"))
+    assert (answer.error, answer.content().text) == (None, "You asked: What is it?")
+    monkeypatch.setattr(EndpointsInMemory, "key", "sk-wrong")
+    answer = await read_answer(strict, make_request("text"))
+    assert isinstance(answer.error, Unauthorised)
+    assert "sk-wrong" not in answer.error.detail
+    assert KEY not in answer.error.detail
+    await strict.aclose()
+
+
+@pytest.mark.parametrize(
+    ("profile", "context_tokens", "functions", "images"),
+    [
+        ("openai", None, None, None),
+        ("deepseek", None, None, None),
+        ("ollama", None, None, None),
+        ("mistral", 4096, True, True),
+        ("llamacpp", 4096, None, None),
+        ("vllm", 4096, None, None),
+        ("generic", 4096, True, True),
+    ],
+)
+async def test_listing_of_every_server_is_read(
+    openai_provider: OpenAICompatibleProvider,
+    profile: str,
+    context_tokens: int | None,
+    functions: bool | None,
+    images: bool | None,
+) -> None:
+    listing = OpenAICompatibleProvider(profile)
+    [listed] = [one for one in await listing.list_models() if one.name == "context-4096/text"]
+    assert (listed.context_tokens, listed.functions, listed.images) == (context_tokens, functions, images)
+    await listing.aclose()
