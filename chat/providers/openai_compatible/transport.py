@@ -86,9 +86,12 @@ class Clients:
         `path`: relative to the base URL, or a whole URL.
         """
         try:
-            async with asyncio.timeout(UNARY_LIMIT_S), self._send(endpoint, path, body, UNARY_LIMIT_S) as response:
-                async with aclosing(_chunks(response)) as chunks:
-                    value: JSON = read_json((await read_all(chunks)).decode("utf-8", "replace"))
+            async with (
+                asyncio.timeout(UNARY_LIMIT_S),
+                self._send(endpoint, path, body, UNARY_LIMIT_S) as response,
+                aclosing(_chunks(response)) as chunks,
+            ):
+                value: JSON = read_json((await read_all(chunks)).decode("utf-8", "replace"))
         except Refused as refusal:
             raise refusal.error from None
         except TimeoutError:

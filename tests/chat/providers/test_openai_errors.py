@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from chat.parts import JSON
 from chat.providers.base import (
     ContextTooLong,
     InvalidRequest,
@@ -175,7 +176,12 @@ def test_limit_of_an_answer_is_never_dropped() -> None:
 
 
 def test_error_of_a_validator_is_read_without_the_input_that_it_repeats() -> None:
-    detail = {"type": "extra_forbidden", "loc": ["body", "stream_options"], "msg": "Not permitted", "input": "secret"}
+    detail: JSON = {
+        "type": "extra_forbidden",
+        "loc": ["body", "stream_options"],
+        "msg": "Not permitted",
+        "input": "secret",
+    }
     report = report_of({"detail": [detail]})
     assert report.parameter == "stream_options"
     assert "secret" not in report.message
