@@ -1,0 +1,186 @@
+"""A server that means harm, or is badly broken, ends one answer with an error and nothing else."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator
+from dataclasses import replace
+from typing import ClassVar
+
+import pytest
+from pytest_django import Settings
+
+from chat.providers.base import InvalidRequest, MalformedResponse, NotConfigured, ProviderError
+from chat.providers.openai_compatible.endpoint import Endpoint, ModelFacts
+from chat.providers.openai_compatible.provider import OpenAICompatibleProvider
+from chat.providers.openai_compatible.transport import ERROR_LIMIT_BYTES, UNARY_LIMIT_BYTES
+from chat.stream_events import Finished
+from tests.chat.providers.openai_driver import make_request, read_answer
+from tests.chat.providers.raw_server import Exchange, RawServer, run_server
+
+KEY = "abc-secret"
+PIECE = b"a" * 65_536
+
+
+class OneEndpoint:
+    """An `EndpointStore` with one endpoint, whose model was probed."""
+
+    endpoint: ClassVar[Endpoint]
+
+    def find(self, name: str) -> Endpoint:
+        """See `EndpointStore.find`."""
+        return self.endpoint
+
+    def facts(self, endpoint: Endpoint, model: str) -> ModelFacts:
+        """See `EndpointStore.facts`."""
+        return ModelFacts(is_probed=True)
+
+    def remember(self, endpoint: Endpoint, model: str, facts: ModelFacts) -> None:
+        """See `EndpointStore.remember`."""
+
+
+@pytest.fixture
+async def server() -> AsyncGenerator[RawServer, None]:
+    async def nothing(exchange: Exchange) -> None:
+        exchange.head()
+        exchange.end()
+
+    async with run_server(nothing) as running:
+        yield running
+
+
+@pytest.fixture
+async def provider(
+    server: RawServer, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> AsyncGenerator[OpenAICompatibleProvider, None]:
+    settings.ENDPOINT_STORE = f"{__name__}.{OneEndpoint.__name__}"
+    monkeypatch.setattr(OneEndpoint, "endpoint", Endpoint("e", f"{server.url}/v1", KEY), raising=False)
+    made = OpenAICompatibleProvider("e")
+    yield made
+    await made.aclose()
+
+
+async def fail(provider: OpenAICompatibleProvider) -> ProviderError:
+    answer = await read_answer(provider, make_request("m"))
+    assert answer.error
+    return answer.error
+
+
+async def test_only_needed_headers_are_sent(
+    server: RawServer, provider: OpenAICompatibleProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("ORG_ID", "PROJECT_ID", "ADMIN_KEY"):
+        monkeypatch.setenv(f"OPENAI_{name}", "leaked")
+    monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", "X-Secret: leaked")
+    await read_answer(provider, make_request("m"))
+    [exchange] = server.exchanges
+    headers = {name.lower(): value for name, value in exchange.headers.items()}
+    assert headers["authorization"] == f"Bearer {KEY}"
+    assert "leaked" not in str(headers)
+    assert not any(name.startswith("x-") for name in headers)
+
+
+async def test_endless_error_is_read_to_a_limit(server: RawServer, provider: OpenAICompatibleProvider) -> None:
+    async def answer(exchange: Exchange) -> None:
+        exchange.head(400, "application/json")
+        while not exchange.closed.is_set():
+            exchange.send(PIECE)
+            await exchange.writable.wait()
+            await asyncio.sleep(0)
+
+    server.answer = answer
+    error = await fail(provider)
+    assert isinstance(error, InvalidRequest)
+    await server.exchanges[0].wait_until_closed()
+    assert len(error.detail) < ERROR_LIMIT_BYTES
+
+
+async def test_endless_list_is_read_to_a_limit(server: RawServer, provider: OpenAICompatibleProvider) -> None:
+    async def answer(exchange: Exchange) -> None:
+        exchange.head(200, "application/json")
+        while not exchange.closed.is_set():
+            exchange.send(PIECE)
+            await exchange.writable.wait()
+            await asyncio.sleep(0)
+
+    server.answer = answer
+    with pytest.raises(MalformedResponse, match=str(UNARY_LIMIT_BYTES)):
+        await provider.list_models()
+    await server.exchanges[0].wait_until_closed()
+
+
+@pytest.mark.parametrize(
+    "content_type", ["text/html", "text/plain; charset=hex", "application/json", "text/event-stream"]
+)
+@pytest.mark.parametrize("status", [200, 400, 502])
+async def test_key_that_a_server_repeats_is_never_kept(
+    server: RawServer, provider: OpenAICompatibleProvider, status: int, content_type: str
+) -> None:
+    async def answer(exchange: Exchange) -> None:
+        exchange.head(status, content_type)
+        exchange.send(f"data: auth {KEY} and more".encode())
+        exchange.end()
+
+    server.answer = answer
+    assert KEY not in (await fail(provider)).detail
+
+
+async def test_key_in_a_malformed_call_is_never_kept(server: RawServer, provider: OpenAICompatibleProvider) -> None:
+    async def answer(exchange: Exchange) -> None:
+        exchange.head()
+        exchange.event({"error": {"code": "tool_use_failed", "message": f"bad call; auth {KEY}"}})
+        exchange.end()
+
+    server.answer = answer
+    read = await read_answer(provider, make_request("m"))
+    [finished] = [event for event in read.events if isinstance(event, Finished)]
+    assert finished.message == "bad call; auth [key]"
+
+
+async def test_characters_that_no_database_stores_do_not_stand_in_an_error(
+    server: RawServer, provider: OpenAICompatibleProvider
+) -> None:
+    async def answer(exchange: Exchange) -> None:
+        exchange.head(400, "application/json")
+        exchange.send(b'{"error": {"message": "a\\u0000b\\ud800c"}}')
+        exchange.end()
+
+    server.answer = answer
+    detail = (await fail(provider)).detail
+    assert "\0" not in detail
+    assert detail.encode().endswith("a\ufffdb\ufffdc".encode())
+
+
+@pytest.mark.parametrize("key", ["abc\ndef", "“abc”"])
+async def test_key_that_cannot_be_sent_is_named_as_the_fault(
+    server: RawServer, provider: OpenAICompatibleProvider, monkeypatch: pytest.MonkeyPatch, key: str
+) -> None:
+    monkeypatch.setattr(OneEndpoint, "endpoint", replace(OneEndpoint.endpoint, api_key=key))
+    error = await fail(provider)
+    assert isinstance(error, NotConfigured)
+    assert "abc" not in error.detail
+
+
+@pytest.mark.parametrize("base_url", ["http://[v1.x]/v1", "http://127.0.0.1:1/v1", "http://ex⒈com/v1"])
+async def test_address_that_leads_nowhere_is_an_error_of_the_provider(
+    server: RawServer, provider: OpenAICompatibleProvider, monkeypatch: pytest.MonkeyPatch, base_url: str
+) -> None:
+    monkeypatch.setattr(OneEndpoint, "endpoint", replace(OneEndpoint.endpoint, base_url=base_url))
+    assert (await fail(provider)).code == "unreachable"
+    with pytest.raises(ProviderError):
+        await provider.list_models()
+
+
+async def test_connection_is_used_again_for_the_next_answer(
+    server: RawServer, provider: OpenAICompatibleProvider
+) -> None:
+    async def answer(exchange: Exchange) -> None:
+        exchange.head()
+        exchange.event({"choices": [{"delta": {"content": "a"}, "finish_reason": "stop"}]})
+        exchange.send(b"data: [DONE]\n\n")
+        exchange.end()
+
+    server.answer = answer
+    for _ in range(3):
+        assert (await read_answer(provider, make_request("m"))).error is None
+    assert server.connections == 1
