@@ -28,8 +28,10 @@ MODEL_NAME_LIMIT = 200
 """Maximum length of the name of a model or preset, in characters."""
 
 # Names on other servers may be paths or hold blanks. Only names that the operator has entered can be chosen in the end.
+# Some become part of an address, so none may lead out of its folder.
 validate_model_name = RegexValidator(
-    r"^[^\s\x00-\x1f\x7f]([^\x00-\x1f\x7f]*[^\s\x00-\x1f\x7f])?\Z", "This is not the name of a model."
+    r"^(?!(.*/)?\.\.(/|\Z))[^\s\x00-\x1f\x7f]([^\x00-\x1f\x7f]*[^\s\x00-\x1f\x7f])?\Z",
+    "This is not the name of a model.",
 )
 
 

@@ -27,7 +27,7 @@ from chat.access import (
     readable_conversation,
     writable_conversation,
 )
-from chat.models import AccessEntry, ApiToken, Conversation, Instruction, Message, ModelEndpoint, User
+from chat.models import AccessEntry, ApiToken, Conversation, EndpointModel, Instruction, Message, ModelEndpoint, User
 from tests.factories import (
     make_attachment,
     make_conversation,
@@ -267,6 +267,7 @@ def test_admin_shows_no_rows_to_staff_without_permissions(world: World) -> None:
     # Django redirects all staff to the index if the row does not exist.
     Instruction.objects.create(pk=1)
     ModelEndpoint.objects.create(name="local", base_url="http://localhost:8000/v1", is_enabled=False)
+    EndpointModel.objects.create(endpoint="local", account="a", model="m")
     superuser = world.people["superuser"]
     assert superuser is not None
     AccessEntry.objects.record(superuser, [world.conversation], AccessEntry.Action.READ)

@@ -184,10 +184,10 @@ def test_names_of_models_are_valid(model: str) -> None:
 @pytest.mark.parametrize(
     "model",
     [
-        *("a\nb", "a\tb", "a\x7f", "a\x1bb"),
+        *("a\nb", "a\tb", "a\x7f", "a\x1bb", "../files", "..", "models/../files", "a/.."),
     ],
 )
-def test_name_with_control_characters_is_no_name_of_a_model(model: str) -> None:
+def test_name_with_control_characters_or_a_way_out_is_no_name_of_a_model(model: str) -> None:
     assert sentence(ConversationSettingsForm({"model": model})) == "This is not the name of a model."
 
 

@@ -11,7 +11,6 @@ from django.conf import settings
 from django.db import close_old_connections
 from django.http import HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
-from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -37,6 +36,11 @@ from chat.turns.start_rules import Chosen, StartRefused
 
 EVENT_STREAM = "text/event-stream"
 STREAM_RETRY_S = 10
+EVENT_SCHEMA = {
+    "type": "object",
+    "description": "One event of the stream. `data` is JSON.",
+    "properties": {name: {"type": "string"} for name in ("event", "id", "data", "retry")},
+}
 
 IDEMPOTENCY_KEY = OpenApiParameter(
     "Idempotency-Key",
@@ -156,7 +160,7 @@ class TurnEvents(ApiView):
         ),
         parameters=[LAST_EVENT_ID],
         responses={
-            (200, EVENT_STREAM): OpenApiTypes.STR,
+            (200, EVENT_STREAM): EVENT_SCHEMA,
             204: None,
             **problem_responses(ProblemType.MALFORMED, ProblemType.FORGOTTEN, ProblemType.WRONG_SERVER),
         },

@@ -14,7 +14,7 @@ from django.test import Client
 from django_tasks_db.models import DBTaskResult
 
 from attachments.tasks import upload_attachment
-from chat.models import AccessEntry, Conversation, Instruction, ModelEndpoint, Round, Turn, User
+from chat.models import AccessEntry, Conversation, EndpointModel, Instruction, ModelEndpoint, Round, Turn, User
 from chat.parts import PartKind
 from tests.factories import make_conversation, make_graph, make_model_message, make_user, make_user_message
 
@@ -61,6 +61,7 @@ def make_row_of_each_model() -> dict[type[Model], Model]:
     AccessEntry.objects.record(boss, [conversation], AccessEntry.Action.READ)
     Instruction.objects.create(pk=1)
     ModelEndpoint.objects.create(name="local", base_url="http://localhost:8000/v1", is_enabled=False)
+    EndpointModel.objects.create(endpoint="local", account="a", model="m")
     EmailAddress.objects.create(user=boss, email="boss@localhost")
     LogEntry.objects.create(
         user=boss,

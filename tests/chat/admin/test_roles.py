@@ -68,6 +68,7 @@ MATRIX = {
     "chat.preset": CATALOGUE_RIGHTS,
     # Its permissions decide where this server sends keys and conversations.
     "chat.modelendpoint": Rights(add="S", change="S", delete="S", actions=SUPERUSERS_DELETE),
+    "chat.endpointmodel": Rights(delete="S", actions=SUPERUSERS_DELETE),
     # There is at most one row, so no role can add another one.
     "chat.instruction": Rights(view="OS", change="OS", delete="OS", actions={"delete_selected": "OS"}),
     "attachments.attachment": Rights(view="OS", actions={"try_storage_again": "OS"}),
