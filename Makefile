@@ -10,12 +10,17 @@ export PORT
 # Both environments are installed at the same time.
 MAKEFLAGS += --jobs=2
 
-.PHONY: help run test check bench requirements
+.PHONY: help run test test-postgresql check bench drills screenshots messages requirements
 help:
 	@echo "make run      set up, then serve on http://127.0.0.1:$(PORT) (PORT=8123 make run: another port)"
-	@echo "make test     set up, then run every test, in several workers (ARGS='-n 4': four of them)"
+	@echo "make test     set up, then run every test, in several workers (ARGS='-n 2': two of them)"
+	@echo "              DATABASE_URL=postgres://... make test: on PostgreSQL, as a user who may create databases"
+	@echo "make test-postgresql   the tests of what differs between databases, on a PostgreSQL server of their own"
 	@echo "make check    lint, formatting, types, import contracts, templates, migrations, Django's own checks"
 	@echo "make bench    measure the relay (ARGS='--full --repeat 3': longer; see docs/benchmarks.md)"
+	@echo "make drills   let parts of a whole installation fail (ARGS='database-away': one drill; see docs/drills.md)"
+	@echo "make screenshots   draw the main states into docs/screenshots, about a minute"
+	@echo "make messages   bring the words under locale up to date with the code; see docs/languages.md"
 	@echo "make requirements   pin packages again after a change of requirements*.in (ARGS=--upgrade: newest versions)"
 
 run: .venv/installed .venv-kernel/installed
@@ -27,6 +32,19 @@ test: export PYTHONDONTWRITEBYTECODE :=
 test: .venv/installed-dev .venv-kernel/installed
 	@deploy/system-packages test
 	@exec $(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder $(ARGS)
+
+# Queries, locks, triggers and connections differ between databases. ARGS=tests runs everything, which takes much longer than
+# with SQLite.
+DATABASE_TESTS := tests/chat/search tests/chat/quotas tests/chat/overview tests/chat/test_database_thread.py \
+  tests/chat/test_deletion.py tests/chat/test_conversation_list.py tests/chat/test_gallery.py tests/attachments/test_deletions.py \
+  tests/attachments/test_account_deletion.py tests/chat/relay/test_group_commit.py tests/chat/turns/test_old_logs.py \
+  tests/chat/turns/test_outages.py tests/chat/turns/test_recovery.py tests/chat/admin/test_superusers.py \
+  tests/chat/python_sessions/test_limits.py
+test-postgresql: export PYTHONDONTWRITEBYTECODE :=
+test-postgresql: .venv/installed-dev .venv-kernel/installed
+	@deploy/system-packages test-postgresql
+	@exec $(BIN)/python -m tests.with_postgresql $(BIN)/python -m pytest -n auto --dist loadfile \
+	  --no-loadscope-reorder $(or $(ARGS),$(DATABASE_TESTS))
 
 check: export DEBUG := 1
 check: export DATABASE_URL :=
@@ -44,7 +62,21 @@ check: .venv/installed-dev
 	  SECRET_KEY=$$key DEBUG=0 HTTPS=1 $(BIN)/python manage.py check --deploy --fail-level WARNING
 
 bench: .venv/installed-dev .venv-kernel/installed
+	@deploy/system-packages test || echo "Benchmarks that need these packages will fail."
 	@exec $(BIN)/python -m bench $(ARGS)
+
+drills: export PYTHONDONTWRITEBYTECODE :=
+drills: .venv/installed-dev .venv-kernel/installed
+	@deploy/system-packages drills || echo "Drills that need these packages will fail."
+	@exec $(BIN)/python -m tests.drills $(ARGS)
+
+screenshots: export PYTHONDONTWRITEBYTECODE :=
+screenshots: .venv/installed-dev .venv-kernel/installed
+	@deploy/system-packages test
+	@exec $(BIN)/python -m tests.browser.screenshots docs/screenshots
+
+messages: .venv/installed-dev
+	@exec $(BIN)/python -m tests.languages
 
 # No requirements file lists pip-tools, because it would install another pip into every environment.
 # The order matters: later files are constrained by the versions in earlier ones.

@@ -1,4 +1,4 @@
-"""Admin pages for attachments: the uploads that wait for storage, their errors, and an action that retries them.
+"""Admin pages for attachments: uploads and deletions that wait for storage, their errors, and actions that retry them.
 
 The pages are read-only except for that action. They show neither the contents nor the names of files, because operators
 do not need them. Reviewers see files inside the conversations.
@@ -11,9 +11,11 @@ from typing import Any
 from django.contrib import admin, messages
 from django.contrib.admin.views.main import ChangeList
 from django.db.models import F, Model, QuerySet
+from django.db.models.functions import Now
 from django.http import HttpRequest, HttpResponse
+from django.utils.translation import gettext, gettext_lazy, ngettext
 
-from attachments.models import Attachment, PendingUpload
+from attachments.models import Attachment, ObjectDeletion, PendingUpload
 from attachments.tasks import retry_now
 
 
@@ -29,14 +31,15 @@ class HiddenNameChangeList(ChangeList):
 def hide_name(row: Model) -> Model:
     """Replace the file name of an attachment in memory, and return the row. The row must not be saved afterwards."""
     if isinstance(row, Attachment):
-        row.name = f"File {row.pk}"
+        row.name = gettext("File %(id)s") % {"id": row.pk}
     return row
 
 
 class ReadOnlyAdmin(admin.ModelAdmin[Model]):
-    """A page on which staff can view rows and retry uploads, and cannot add, change or delete rows."""
+    """A page on which staff can view rows and retry them, and cannot add, change or delete rows."""
 
     show_facets = admin.ShowFacets.NEVER
+    retry_permission = "attachments.change_pendingupload"
 
     def get_changelist(self, request: HttpRequest, **kwargs: object) -> type[ChangeList]:
         """Return the list class that hides file names."""
@@ -65,7 +68,7 @@ class ReadOnlyAdmin(admin.ModelAdmin[Model]):
 
     def has_retry_permission(self, request: HttpRequest) -> bool:
         """Return whether the user may run the actions that declare the permission `retry`."""
-        return bool(request.user.has_perm("attachments.change_pendingupload"))
+        return bool(request.user.has_perm(self.retry_permission))
 
     def render_change_form(
         self,
@@ -97,19 +100,19 @@ class AttachmentAdmin(ReadOnlyAdmin):
     readonly_fields = ("id", "created_at", "last_error")
     exclude = ("name",)
 
-    @admin.display(description="Last error of storage")
+    @admin.display(description=gettext_lazy("Last error of storage"))
     def last_error(self, attachment: Attachment) -> str:
         """Return the error of the last upload attempt, or an empty text."""
         error = PendingUpload.objects.filter(pk=attachment.pk).values_list("last_error", flat=True).first()
         return error or ""
 
-    @admin.action(description="Try storage again now", permissions=["retry"])
+    @admin.action(description=gettext_lazy("Try storage again now"), permissions=["retry"])
     def try_storage_again(self, request: HttpRequest, attachments: QuerySet[Attachment]) -> None:
         """Make the pending uploads of the selected attachments due immediately."""
         # order_by() drops the list's ordering, which a subquery does not need.
         ids = attachments.order_by().values("pk")
         self.message_user(
-            request, _format_retry_message(retry_now(PendingUpload.objects.filter(pk__in=ids))), messages.SUCCESS
+            request, _uploads_message(retry_now(PendingUpload.objects.filter(pk__in=ids))), messages.SUCCESS
         )
 
 
@@ -130,21 +133,47 @@ class PendingUploadAdmin(ReadOnlyAdmin):
         """Return all rows without their bytes, because a list page must not load the files."""
         return PendingUpload.objects.defer("data").select_related("attachment__owner").order_by(*self.ordering)
 
-    @admin.display(ordering="attachment__owner")
+    @admin.display(description=gettext_lazy("owner"), ordering="attachment__owner")
     def owner(self, pending: PendingUpload) -> str:
         """Return the name of the attachment's owner."""
         return str(pending.attachment.owner)
 
-    @admin.display(ordering="attachment__size_bytes")
+    @admin.display(description=gettext_lazy("size bytes"), ordering="attachment__size_bytes")
     def size_bytes(self, pending: PendingUpload) -> int:
         """Return the size of the attachment."""
         return pending.attachment.size_bytes
 
-    @admin.action(description="Try storage again now", permissions=["retry"])
+    @admin.action(description=gettext_lazy("Try storage again now"), permissions=["retry"])
     def try_storage_again(self, request: HttpRequest, pending: QuerySet[PendingUpload]) -> None:
         """Make the selected uploads due immediately."""
-        self.message_user(request, _format_retry_message(retry_now(pending)), messages.SUCCESS)
+        self.message_user(request, _uploads_message(retry_now(pending)), messages.SUCCESS)
 
 
-def _format_retry_message(count: int) -> str:
-    return f"{count} {'upload is' if count == 1 else 'uploads are'} tried again now."
+@admin.register(ObjectDeletion)
+class ObjectDeletionAdmin(ReadOnlyAdmin):
+    """The queue of objects that are to be deleted from storage. The list begins with those that storage refuses."""
+
+    list_display = ("pk", "owner_id", "size_bytes", "attempts", "is_permanent", "next_attempt_at", "last_error")
+    list_filter = ("is_permanent", "created_at")
+    list_per_page = 50
+    search_fields = ("=owner_id", "=sha256", "last_error")
+    ordering = ("-is_permanent", "next_attempt_at")
+    show_full_result_count = False
+    actions = ("try_storage_again",)
+    retry_permission = "attachments.change_objectdeletion"
+
+    @admin.action(description=gettext_lazy("Try storage again now"), permissions=["retry"])
+    def try_storage_again(self, request: HttpRequest, deletions: QuerySet[ObjectDeletion]) -> None:
+        """Make the selected deletions due immediately."""
+        count = deletions.order_by().update(next_attempt_at=Now())
+        self.message_user(request, _deletions_message(count), messages.SUCCESS)
+
+
+def _uploads_message(count: int) -> str:
+    text = ngettext("%(number)s upload is tried again now.", "%(number)s uploads are tried again now.", count)
+    return text % {"number": count}
+
+
+def _deletions_message(count: int) -> str:
+    text = ngettext("%(number)s deletion is tried again now.", "%(number)s deletions are tried again now.", count)
+    return text % {"number": count}

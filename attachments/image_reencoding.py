@@ -32,9 +32,9 @@ class ReencodedImage:
     data: bytes
     mime_type: str
     width: int
-    """In pixels."""
+    """Width in pixels."""
     height: int
-    """In pixels."""
+    """Height in pixels."""
 
 
 def reencode_image(label: str, data: bytes, mime_type: str) -> ReencodedImage:

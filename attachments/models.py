@@ -13,6 +13,7 @@ from django.conf import settings
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.db import models
 from django.urls import reverse
+from django.utils.translation import gettext
 
 
 class AttachmentJSON(TypedDict):
@@ -63,6 +64,9 @@ class Attachment(models.Model):
     )
     height = models.PositiveIntegerField(
         null=True, blank=True, help_text="In pixels; empty if the file is not an image."
+    )
+    scale = models.PositiveSmallIntegerField(
+        default=1, help_text="Pixels of the image for one pixel of the page, in each direction."
     )
     is_graph = models.BooleanField(default=False, help_text="Whether executed code drew this image.")
     status = models.CharField(max_length=10, choices=Status.choices, default=Status.PENDING)
@@ -122,4 +126,52 @@ class PendingUpload(models.Model):
         ordering: ClassVar[list[str]] = ["next_attempt_at"]
 
     def __str__(self) -> str:
-        return f"pending bytes of {self.attachment_id}"
+        return gettext("pending bytes of %(id)s") % {"id": self.attachment_id}
+
+
+class ObjectDeletion(models.Model):
+    """An object that must be deleted from storage, because an attachment that used it was deleted.
+
+    A trigger of the database writes the row in the transaction that deletes the attachment; see the migration
+    `0004_object_deletions`. The row does not refer to the account, which may be deleted too.
+    """
+
+    owner_id = models.BigIntegerField(help_text="Id of the account that owned the file.")
+    sha256 = models.CharField(max_length=64)
+    mime_type = models.CharField(max_length=100)
+    size_bytes = models.PositiveBigIntegerField()
+    storage_name = models.CharField(
+        max_length=255, blank=True, help_text="Empty: storage had not confirmed the upload. An object may exist anyway."
+    )
+    attempts = models.PositiveIntegerField(default=0)
+    next_attempt_at = models.DateTimeField(db_index=True)
+    last_error = models.TextField(blank=True)
+    is_permanent = models.BooleanField(
+        default=False, help_text="Storage refuses the deletion until its configuration or permissions change."
+    )
+    claimed_until = models.DateTimeField(
+        null=True, blank=True, help_text="A worker has claimed this deletion until then."
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering: ClassVar[list[str]] = ["next_attempt_at"]
+        indexes: ClassVar[list[models.Index]] = [
+            models.Index(fields=["owner_id", "sha256"], name="deletions_by_object")
+        ]
+
+    def __str__(self) -> str:
+        names = {"id": self.pk, "account": self.owner_id}
+        return gettext("deletion %(id)s of an object of account %(account)s") % names
+
+
+class AttachmentPreview(models.Model):
+    """A description of an attachment, which a program in the sandbox has made. The chat app defines its content."""
+
+    attachment = models.OneToOneField(Attachment, on_delete=models.CASCADE, primary_key=True, related_name="preview")
+    version = models.PositiveSmallIntegerField(help_text="The version of the program that described the file.")
+    content = models.JSONField()
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    def __str__(self) -> str:
+        return f"preview of {self.attachment_id}"

@@ -6,14 +6,12 @@ import hashlib
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import timedelta
 
 from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.db import transaction
-from django.db.models import Sum
 from django.db.models.functions import Now
-from django.utils import timezone
+from django.utils.module_loading import import_string
 
 from attachments import storage
 from attachments.image_reencoding import reencode_image
@@ -22,17 +20,14 @@ from attachments.storage import ObjectNotFound, StorageError
 from attachments.tasks import upload_attachment
 from attachments.validation import (
     RASTER_TYPES,
-    RefusedUpload,
     UploadInfo,
     UploadTooLarge,
     build_too_large_message,
+    inspect_file_of_code,
     inspect_upload,
     safe_mime_type,
     safe_name,
 )
-
-#: `UPLOAD_QUOTA_BYTES` counts the files of this period.
-QUOTA_WINDOW = timedelta(days=1)
 
 
 class BytesUnavailable(Exception):
@@ -48,12 +43,14 @@ class NewAttachment:
     name: str
     mime_type: str
     width: int | None
-    """In pixels. None for files that are not images."""
+    """Width in pixels. None for files that are not images."""
     height: int | None
-    """In pixels. None for files that are not images."""
+    """Height in pixels. None for files that are not images."""
     is_graph: bool
     attachment_id: uuid.UUID | None = None
     """The id, if the caller needs it before the row exists. By default a new id is generated."""
+    scale: int = 1
+    """Pixels of an image for one CSS pixel, in each direction."""
 
 
 def create_attachment(
@@ -97,6 +94,7 @@ def create_attachments(new_attachments: Sequence[NewAttachment]) -> list[Attachm
             sha256=hashlib.sha256(new.data).hexdigest(),
             width=new.width,
             height=new.height,
+            scale=new.scale,
             is_graph=new.is_graph,
         )
         for new in new_attachments
@@ -117,17 +115,31 @@ def create_upload(*, owner_id: int, name: str, data: bytes) -> Attachment:
     """Store a file that a user uploads, and return its row.
 
     An image is re-encoded without its metadata, see `image_reencoding`. Other files are stored unchanged. Raise
-    `validation.RefusedUpload` if the file is not allowed or the user's quota is used up.
+    `validation.RefusedUpload` if the file is not allowed or exceeds a quota of the user.
     """
     info = inspect_upload(name, data)
     # Re-encoding can take seconds, so it runs before the transaction locks a row.
     if info.mime_type in RASTER_TYPES:
         info, data = _reencode_upload(info, data)
+    return _create_within_quota(owner_id, info, data)
+
+
+def create_file_of_code(*, owner_id: int, name: str, data: bytes) -> Attachment:
+    """Store a file that executed code wrote and a user keeps, and return its row.
+
+    The bytes are stored unchanged, whatever their type. Raise `validation.RefusedUpload` if the file is empty or too
+    large, or exceeds a quota of the user.
+    """
+    return _create_within_quota(owner_id, inspect_file_of_code(name, data), data)
+
+
+def _create_within_quota(owner_id: int, info: UploadInfo, data: bytes) -> Attachment:
     with transaction.atomic():
         # The lock on the user's row makes concurrent uploads of one user wait for each other, so that they cannot pass
-        # the quota together. no_key=True lets live turns insert graphs, whose foreign key refers to the same row.
+        # a quota together. no_key=True lets live turns insert graphs, whose foreign key refers to the same row.
         list(get_user_model()._default_manager.select_for_update(no_key=True).filter(pk=owner_id))
-        check_quota(owner_id, info.name, len(data))
+        count_upload = import_string(settings.UPLOAD_COUNTER)
+        count_upload(owner_id, info.name, len(data))
         return create_attachment(
             owner_id=owner_id,
             data=data,
@@ -148,24 +160,6 @@ def _reencode_upload(info: UploadInfo, data: bytes) -> tuple[UploadInfo, bytes]:
     if image.mime_type != info.mime_type and name.lower().endswith(".gif"):
         name = f"{name[:-4]}.png"
     return UploadInfo(name, image.mime_type, image.width, image.height), image.data
-
-
-def check_quota(owner_id: int, name: str, size_bytes: int, *, with_graphs: bool = False) -> None:
-    """Raise RefusedUpload if the file would exceed the user's `UPLOAD_QUOTA_BYTES` of the last 24 hours.
-
-    `with_graphs` also counts graphs. The quota counts by time, so uploads that were never sent in a message do not lock
-    a user out for good.
-    """
-    recent = Attachment.objects.filter(owner_id=owner_id, created_at__gt=timezone.now() - QUOTA_WINDOW)
-    if not with_graphs:
-        recent = recent.filter(is_graph=False)
-    used_bytes = recent.aggregate(total=Sum("size_bytes"))["total"] or 0
-    if used_bytes + size_bytes > settings.UPLOAD_QUOTA_BYTES:
-        used, size, quota = (f"{n / 1024**2:.3g} MB" for n in (used_bytes, size_bytes, settings.UPLOAD_QUOTA_BYTES))
-        raise RefusedUpload(
-            f"“{name}” ({size}) is too much for today: you uploaded {used} in the last 24 hours,"
-            f"{' graphs included,' if with_graphs else ''} of at most {quota}."
-        )
 
 
 def read_bytes(attachment: Attachment, *, limit_s: float | None = None) -> bytes:

@@ -20,8 +20,8 @@ from django.db.models import Q, QuerySet
 from django.db.models.functions import Now
 
 from attachments import storage
-from attachments.models import Attachment, PendingUpload
-from attachments.storage import StorageError, StorageRefused
+from attachments.models import Attachment, ObjectDeletion, PendingUpload
+from attachments.storage import StorageError, StorageRefused, StorageUnavailable
 from attachments.validation import BINARY, GIF, JPEG, JSON_TYPE, PDF, PNG, RASTER_TYPES, WEBP
 
 logger = logging.getLogger(__name__)
@@ -50,6 +50,9 @@ def attempt_upload(attachment_id: uuid.UUID) -> AttemptResult:
     if upload is None:
         return "not due"
     attachment = upload.attachment
+    if _is_being_deleted(attachment):
+        _postpone_upload(upload, StorageUnavailable("An earlier file with this content is still being deleted."))
+        return "postponed"
     name = build_storage_name(attachment)
     content_type = attachment.mime_type if attachment.mime_type in RASTER_TYPES else BINARY
     try:
@@ -84,6 +87,12 @@ def _claim_upload(attachment_id: uuid.UUID) -> PendingUpload | None:
     if not row.update(attempts=attempts + 1, claimed_until=Now() + timedelta(seconds=CLAIM_S)):
         return None
     return PendingUpload.objects.select_related("attachment").filter(pk=attachment_id, attempts=attempts + 1).first()
+
+
+def _is_being_deleted(attachment: Attachment) -> bool:
+    """Return whether a worker may be deleting this object now, because it belonged to a deleted attachment."""
+    same_object = ObjectDeletion.objects.filter(owner_id=attachment.owner_id, sha256=attachment.sha256)
+    return same_object.filter(claimed_until__gt=Now()).exists()
 
 
 def _postpone_upload(upload: PendingUpload, error: StorageError) -> None:

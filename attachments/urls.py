@@ -1,4 +1,4 @@
-"""URL routes of the attachments app."""
+"""URL routes of the attachments app. `config.urls` has that of the upload, which the throttles of the API limit."""
 
 from __future__ import annotations
 
@@ -7,6 +7,5 @@ from django.urls import path
 from attachments import views
 
 urlpatterns = [
-    path("", views.upload, name="attachment-upload"),
     path("<uuid:attachment_id>/content/", views.content, name="attachment-content"),
 ]

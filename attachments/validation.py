@@ -6,6 +6,7 @@ re-encodes the images that pass these checks.
 
 from __future__ import annotations
 
+import codecs
 import io
 import re
 import unicodedata
@@ -23,6 +24,8 @@ WEBP = "image/webp"
 PDF = "application/pdf"
 JSON_TYPE = "application/json"
 CSV = "text/csv"
+EXCEL = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+PARQUET = "application/vnd.apache.parquet"
 PLAIN = "text/plain"
 BINARY = "application/octet-stream"
 
@@ -34,7 +37,12 @@ SIDE_LIMIT = 65_535
 NAME_LIMIT_CHARACTERS = 120
 #: Bytes in UTF-8. File systems allow 255.
 NAME_LIMIT_BYTES = 240
-ALLOWED_TYPES_TEXT = "PNG, JPEG, WebP and GIF images, PDF, and text such as CSV, JSON or code"
+ALLOWED_TYPES_TEXT = "PNG, JPEG, WebP and GIF images, PDF, Excel (.xlsx), Parquet, and text such as CSV, JSON or code"
+#: Extensions of files that hold a table, or can hold one.
+TABLE_SUFFIXES = frozenset({"csv", "tsv", "tab", "json", "jsonl", "ndjson", "xlsx", "parquet"})
+
+#: Graphs drawn at twice the usual density have 200 dots per inch; one without a wish for density has 72 to 150.
+DENSE_DPI = 180
 
 _PIXEL_LIMIT_TEXT = f"an image may have {PIXEL_LIMIT // 1_000_000} million"
 _FORMATS = {PNG: "PNG", JPEG: "JPEG", GIF: "GIF", WEBP: "WEBP"}
@@ -50,9 +58,16 @@ _BINARY_CHARACTERS = bytes(set(range(32)) - set(b"\b\t\n\v\f\r\x1b"))
 class RefusedUpload(Exception):
     """The file cannot be uploaded. The text of the error is a message for the user."""
 
+    status = 400
+    """The HTTP status of the upload view."""
+    retry_after_s: int | None = None
+    """Seconds after which the same upload is possible; `None` if waiting does not help."""
+
 
 class UploadTooLarge(RefusedUpload):
     """The file has more bytes than `UPLOAD_LIMIT_BYTES`."""
+
+    status = 413
 
 
 class UnreadableImage(RefusedUpload):
@@ -65,9 +80,11 @@ class ImageInfo:
 
     mime_type: str
     width: int
-    """In pixels."""
+    """Width in pixels."""
     height: int
-    """In pixels."""
+    """Height in pixels."""
+    scale: int = 1
+    """Pixels for one CSS pixel, in each direction: 2 if the header gives at least `DENSE_DPI`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,9 +94,9 @@ class UploadInfo:
     name: str
     mime_type: str
     width: int | None
-    """In pixels. None for files that are not images."""
+    """Width in pixels. None for files that are not images."""
     height: int | None
-    """In pixels. None for files that are not images."""
+    """Height in pixels. None for files that are not images."""
 
 
 def inspect_upload(name: str, data: bytes) -> UploadInfo:
@@ -102,10 +119,29 @@ def inspect_upload(name: str, data: bytes) -> UploadInfo:
         return UploadInfo(label, image.mime_type, image.width, image.height)
     if data.startswith(b"%PDF-"):
         return UploadInfo(label, PDF, None, None)
+    if mime_type := _detect_table_type(data):
+        return UploadInfo(label, mime_type, None, None)
     if _is_text(data):
         suffix = label[label.rfind(".") :].lower() if "." in label else ""
         return UploadInfo(label, _TYPES_BY_SUFFIX.get(suffix, PLAIN), None, None)
     raise RefusedUpload(f"“{label}” cannot be attached: allowed are {ALLOWED_TYPES_TEXT}.")
+
+
+def inspect_file_of_code(name: str, data: bytes) -> UploadInfo:
+    """Return the safe name, type and size of a file that executed code wrote, determined from its content.
+
+    Files of every type are accepted. Those that a user could not upload are `application/octet-stream`. Raise
+    UploadTooLarge or RefusedUpload.
+    """
+    label = safe_name(name, "file")
+    if not data:
+        raise RefusedUpload(f"“{label}” is empty.")
+    try:
+        return inspect_upload(label, data)
+    except UploadTooLarge:
+        raise
+    except RefusedUpload:
+        return UploadInfo(label, BINARY, None, None)
 
 
 def build_too_large_message(label: str) -> str:
@@ -130,6 +166,7 @@ def inspect_image(data: bytes, *, subject: str = "This image") -> ImageInfo:
         # Image.open reads the header only and decodes no pixel.
         with Image.open(io.BytesIO(data), formats=(kind,)) as image:
             width, height = image.size
+            scale = 2 if _read_dpi(image) >= DENSE_DPI else 1
     except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
         raise UnreadableImage(f"{subject} has too many pixels: {_PIXEL_LIMIT_TEXT}.") from error
     except (OSError, ValueError, SyntaxError, EOFError, ArithmeticError, LookupError, TypeError) as error:
@@ -141,7 +178,15 @@ def inspect_image(data: bytes, *, subject: str = "This image") -> ImageInfo:
         raise UnreadableImage(f"{subject} is a broken {kind} image.")
     if is_truncated:
         raise UnreadableImage(f"{subject} is a {kind} image that ends too early.")
-    return ImageInfo(mime_type, width, height)
+    return ImageInfo(mime_type, width, height, scale)
+
+
+def _read_dpi(image: Image.Image) -> float:
+    """Return the smaller density in the header, in dots per inch, or 0 if it gives none."""
+    try:
+        return min(float(value) for value in image.info.get("dpi", (0,)))
+    except (TypeError, ValueError):
+        return 0.0
 
 
 def safe_name(name: str, default: str) -> str:
@@ -196,11 +241,33 @@ def _detect_raster_type(data: bytes) -> str | None:
     return None
 
 
+def is_table_name(name: str) -> bool:
+    """Return whether a file with this name can hold a table."""
+    return name.lower().rpartition(".")[2] in TABLE_SUFFIXES
+
+
+def _detect_table_type(data: bytes) -> str | None:
+    """Return the MIME type of an Excel or a Parquet file from its bytes, or None for any other file.
+
+    No archive is opened here. The names of its parts are not compressed, so a search finds them.
+    """
+    if data.startswith(b"PK\x03\x04") and b"xl/workbook.xml" in data:
+        return EXCEL
+    if data.startswith(b"PAR1") and data.endswith(b"PAR1"):
+        return PARQUET
+    return None
+
+
 def _is_text(data: bytes) -> bool:
-    """Return whether the data is text, in UTF-8 or any 8-bit encoding.
+    """Return whether the data is text, in UTF-8, in UTF-16 with a byte order mark, or in any 8-bit encoding.
 
     Text is recognized by the absence of control characters, which occur early in every binary format.
     """
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        try:
+            data = data.decode("utf-16").encode()
+        except UnicodeDecodeError:
+            return False
     return not data.translate(None, bytes(set(range(256)) - set(_BINARY_CHARACTERS)))
 
 

@@ -10,6 +10,7 @@ import threading
 import uuid
 import weakref
 from collections import Counter
+from collections.abc import Hashable
 
 from django.conf import settings
 from django.contrib.auth.decorators import login_required
@@ -18,6 +19,7 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404
 from django.utils.cache import get_conditional_response
 from django.utils.http import content_disposition_header
+from django.utils.module_loading import import_string
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_POST, require_safe
 
@@ -29,14 +31,14 @@ from attachments.validation import (
     PLAIN,
     RASTER_TYPES,
     RefusedUpload,
-    UploadTooLarge,
     build_too_large_message,
 )
 
 #: Bytes that a multipart body may have in addition to the file: boundaries and part headers.
 MULTIPART_OVERHEAD_BYTES = 64 * 1024
 #: Limit for one owner's files in responses that this process has not finished sending. The bytes stay in memory until
-#: the slowest client has received them. Browsers request up to six files at a time.
+#: the slowest client has received them. Browsers request up to six files at a time. Readers who are not the owner have
+#: a limit of their own, so that they cannot use up the owner's.
 IN_FLIGHT_LIMIT_BYTES = 128 * 1024 * 1024
 
 _SECURITY_HEADERS = {
@@ -45,8 +47,8 @@ _SECURITY_HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
 }
 
-_in_flight_bytes: Counter[int] = Counter()
-"""Bytes in unfinished responses, by the owner's id."""
+_in_flight_bytes: Counter[Hashable] = Counter()
+"""Bytes in unfinished responses, by the id of the files' owner, or by what other readers share."""
 # Reentrant, because the garbage collector may finalize a response while its own thread holds the lock.
 _in_flight_lock = threading.RLock()
 
@@ -59,16 +61,19 @@ def content(request: HttpRequest, attachment_id: uuid.UUID) -> HttpResponseBase:
     return build_content_response(request, attachment)
 
 
-def build_content_response(request: HttpRequest, attachment: Attachment) -> HttpResponseBase:
+def build_content_response(
+    request: HttpRequest, attachment: Attachment, *, counted_for: Hashable | None = None
+) -> HttpResponseBase:
     """Return a response with the attachment's bytes. The caller has checked that the user may read them.
 
-    The status is 304 if the client has the bytes already, and 503 if they cannot be read now.
+    The status is 304 if the client has the bytes already, and 503 if they cannot be read now. `counted_for`: whose
+    limit of bytes in flight applies; by default the owner's.
     """
     etag = f'"{attachment.sha256}"'
     response = get_conditional_response(request, etag=etag)
     if response is None:
         try:
-            response = _build_counted_response(attachment)
+            response = _build_counted_response(attachment, attachment.owner_id if counted_for is None else counted_for)
         except BytesUnavailable as error:
             headers = {**_SECURITY_HEADERS, "Cache-Control": "no-store", "Retry-After": "10"}
             return HttpResponse(str(error), status=503, content_type="text/plain; charset=utf-8", headers=headers)
@@ -85,10 +90,10 @@ def build_content_response(request: HttpRequest, attachment: Attachment) -> Http
 class _CountedResponse(HttpResponse):
     """A response whose bytes count as in flight until it is closed."""
 
-    def __init__(self, attachment: Attachment, data: bytes) -> None:
+    def __init__(self, attachment: Attachment, data: bytes, counted_for: Hashable) -> None:
         super().__init__(data, content_type=_choose_content_type(attachment.mime_type))
         # A response whose client disconnects early may never be closed; then the finalizer releases its bytes.
-        self._release = weakref.finalize(self, _release_in_flight, attachment.owner_id, attachment.size_bytes)
+        self._release = weakref.finalize(self, _release_in_flight, counted_for, attachment.size_bytes)
 
     def close(self) -> None:
         """Release the bytes: the client has received them or has disconnected."""
@@ -96,25 +101,25 @@ class _CountedResponse(HttpResponse):
         self._release()
 
 
-def _build_counted_response(attachment: Attachment) -> HttpResponse:
+def _build_counted_response(attachment: Attachment, counted_for: Hashable) -> HttpResponse:
     """Return a response with the attachment's bytes and count them as in flight. Raise BytesUnavailable."""
-    owner_id, size_bytes = attachment.owner_id, attachment.size_bytes
+    size_bytes = attachment.size_bytes
     with _in_flight_lock:
-        if _in_flight_bytes[owner_id] + size_bytes > IN_FLIGHT_LIMIT_BYTES:
+        if _in_flight_bytes[counted_for] + size_bytes > IN_FLIGHT_LIMIT_BYTES:
             raise BytesUnavailable("Too many files are being read at once. Try again when some of them are there.")
-        _in_flight_bytes[owner_id] += size_bytes
+        _in_flight_bytes[counted_for] += size_bytes
     try:
-        return _CountedResponse(attachment, read_bytes(attachment))
+        return _CountedResponse(attachment, read_bytes(attachment), counted_for)
     except BaseException:
-        _release_in_flight(owner_id, size_bytes)
+        _release_in_flight(counted_for, size_bytes)
         raise
 
 
-def _release_in_flight(owner_id: int, size_bytes: int) -> None:
+def _release_in_flight(counted_for: Hashable, size_bytes: int) -> None:
     with _in_flight_lock:
-        _in_flight_bytes[owner_id] -= size_bytes
-        if not _in_flight_bytes[owner_id]:
-            del _in_flight_bytes[owner_id]
+        _in_flight_bytes[counted_for] -= size_bytes
+        if not _in_flight_bytes[counted_for]:
+            del _in_flight_bytes[counted_for]
 
 
 # Exempt, because the CSRF check reads the whole body into temporary files. This view checks the length first, and the
@@ -124,7 +129,8 @@ def _release_in_flight(owner_id: int, size_bytes: int) -> None:
 def upload(request: HttpRequest) -> HttpResponseBase:
     """Store the multipart field `file`.
 
-    The response is 201 with the attachment's JSON, or 400, 401 or 413 with a `detail` message.
+    The response is 201 with the attachment's JSON, or has a `detail` message: 400, 401 or 413, and 403 or 429 if a
+    quota does not allow the file.
     """
     length = str(request.META.get("CONTENT_LENGTH") or "")
     # Only the first 18 digits are parsed, because Python refuses to convert a number of thousands of digits.
@@ -143,15 +149,17 @@ def _store_uploaded_file(request: HttpRequest) -> HttpResponseBase:
         return _build_error_response("There is no file in this request.", status=400)
     try:
         attachment = create_upload(owner_id=user_id, name=file.name or "", data=file.read())
-    except UploadTooLarge as error:
-        return _build_error_response(str(error), status=413)
     except RefusedUpload as error:
-        return _build_error_response(str(error), status=400)
+        response = _build_error_response(str(error), status=error.status)
+        if error.retry_after_s is not None:
+            response.headers["Retry-After"] = str(error.retry_after_s)
+        return response
     return JsonResponse(attachment.as_json(), status=201)
 
 
 def _build_error_response(message: str, *, status: int) -> JsonResponse:
-    return JsonResponse({"detail": message}, status=status)
+    translate = import_string(settings.SENTENCE_TRANSLATION)
+    return JsonResponse({"detail": translate(message)}, status=status)
 
 
 def _choose_content_type(mime_type: str) -> str:

@@ -1,7 +1,7 @@
-"""The background process that runs queued tasks and uploads that are due, in several threads.
+"""The background process that runs queued tasks, and uploads and deletions that are due, in several threads.
 
-Any number of these processes may run, and each may be killed at any time: the pending rows record what is still to be
-uploaded, and a worker's claim on a row expires. An idle worker only reads from the database.
+Any number of these processes may run, and each may be killed at any time: rows record what is still to be uploaded and
+deleted, and a worker's claim on a row expires. An idle worker only reads from the database.
 """
 
 from __future__ import annotations
@@ -13,15 +13,18 @@ import time
 import uuid
 from collections.abc import Callable
 from datetime import timedelta
+from importlib import import_module
+from pathlib import Path
 
 import django.db
+from django.conf import settings
 from django.db import close_old_connections, connections
 from django.utils import timezone
 from django_tasks import DEFAULT_TASK_BACKEND_ALIAS, DEFAULT_TASK_QUEUE_NAME, TaskResultStatus
 from django_tasks_db.management.commands.db_worker import Worker
 from django_tasks_db.models import DBTaskResult
 
-from attachments import uploads
+from attachments import deletions, uploads
 from attachments.storage.base import ATTEMPT_LIMIT_S
 from attachments.tasks import upload_attachment
 
@@ -36,9 +39,11 @@ TASK_RETENTION = timedelta(days=1)
 
 
 class AttachmentsWorker:
-    """A pool of threads. Each runs one task or one upload at a time, so an upload that hangs blocks only one thread."""
+    """A pool of threads. Each does one thing at a time, so a call to storage that hangs blocks only one thread."""
 
-    def __init__(self, threads: int) -> None:
+    def __init__(self, threads: int, heartbeat: Path | None = None) -> None:
+        """`heartbeat`: a file that is touched every second while the process is healthy."""
+        self._heartbeat = heartbeat
         self._stop_event = threading.Event()
         self._threads = [self._new_thread() for _ in range(threads)]
 
@@ -48,6 +53,8 @@ class AttachmentsWorker:
             thread.start()
         prune_at_s = time.monotonic()
         while not self._stop_event.wait(POLL_INTERVAL_S):
+            if self._heartbeat is not None:
+                self._heartbeat.touch()
             for index, thread in enumerate(self._threads):
                 if not thread.is_alive():
                     logger.error("A thread of the attachments worker ended with an error and is replaced.")
@@ -56,6 +63,7 @@ class AttachmentsWorker:
             if time.monotonic() >= prune_at_s:
                 prune_at_s = time.monotonic() + PRUNE_INTERVAL_S
                 _run_step(prune_tasks)
+                _run_step(clear_expired_sessions)
         connections.close_all()
         for thread in self._threads:
             thread.join(ATTEMPT_LIMIT_S)
@@ -79,7 +87,7 @@ class AttachmentsWorker:
 
 
 def run_one_step() -> bool:
-    """Run one queued task or, if there is none, one upload that is due. Return whether there was work."""
+    """Run one queued task, or else one upload that is due, or else one deletion. Return whether there was work."""
     ready = DBTaskResult.objects.ready().filter(
         backend_name=DEFAULT_TASK_BACKEND_ALIAS, queue_name=DEFAULT_TASK_QUEUE_NAME
     )
@@ -99,7 +107,11 @@ def run_one_step() -> bool:
     due_ids = list(uploads.find_due_uploads().values_list("pk", flat=True)[:DUE_CANDIDATES])
     if due_ids:
         uploads.attempt_upload(random.choice(due_ids))
-    return bool(due_ids)
+        return True
+    deletion_ids = list(deletions.find_due_deletions().values_list("pk", flat=True)[:DUE_CANDIDATES])
+    if deletion_ids:
+        deletions.attempt_deletion(random.choice(deletion_ids))
+    return bool(deletion_ids)
 
 
 def prune_tasks() -> bool:
@@ -111,6 +123,12 @@ def prune_tasks() -> bool:
         task_path=upload_attachment.module_path, enqueued_at__lt=timezone.now() - TASK_RETENTION
     ).exclude(status=TaskResultStatus.READY)
     return old_tasks.exists() and bool(old_tasks.delete())
+
+
+def clear_expired_sessions() -> bool:
+    """Delete the expired login sessions, as `manage.py clearsessions` does. Return False: nothing is left to do."""
+    import_module(settings.SESSION_ENGINE).SessionStore.clear_expired()
+    return False
 
 
 def _run_step(step: Callable[[], bool]) -> bool:

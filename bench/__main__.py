@@ -1,6 +1,6 @@
 """Command line of the benchmarks: `python -m bench [COMMAND] [OPTIONS]`.
 
-The commands are relay (the default), browser, growth, pages, exports and openai, and all, which runs them in turn.
+The commands are the keys of COMMANDS, of which relay is the default, and all, which runs them in turn.
 """
 
 from __future__ import annotations
@@ -20,9 +20,16 @@ COMMANDS = {
     "relay": "bench.relay",
     "browser": "bench.browser",
     "growth": "bench.growth",
+    "page": "bench.page",
     "pages": "bench.pages",
+    "scale": "bench.scale",
     "exports": "bench.exports",
     "openai": "bench.openai_streams",
+    "kernels": "bench.kernels",
+    "reruns": "bench.reruns",
+    "abuse": "bench.abuse",
+    "open-pages": "bench.open_pages",
+    "newcomer": "bench.newcomer",
 }
 
 
@@ -43,12 +50,13 @@ def run_command(name: str, argv: Sequence[str]) -> bool:
 
 
 def run_all(argv: Sequence[str]) -> bool:
-    """Run every command, even after a failure, and return whether all succeeded. Only `relay` gets the options."""
+    """Run the commands, even after a failure, and return whether all succeeded. Only `relay` gets the options."""
     failed = []
     for name in COMMANDS:
         started_at = time.monotonic()
-        # `relay` also measures the browser. Every command needs its own process, because Django is set up only once.
-        if name != "browser":
+        # `relay` also measures the browser, and `scale` takes too long. Every command needs its own process, because
+        # Django is set up only once.
+        if name not in ("browser", "scale"):
             print(f"\n## {name}\n", flush=True)
             options = argv if name == "relay" else ()
             completed = subprocess.run([sys.executable, "-m", "bench", name, *options], cwd=ROOT)

@@ -14,15 +14,13 @@ from playwright.sync_api import Browser, BrowserContext, CDPSession, Page, sync_
 
 from bench.answers import Answer
 from bench.browser_scripts import OBSERVE_GRAPHS, OBSERVE_LAYOUT_SHIFTS, READ_STATUS
+from bench.chromium_flags import FLAGS
 from bench.client import LIVE_STATUSES
 from bench.figures import Figures
 from bench.processes import BenchError, select_cores
 from bench.product import Product, SignedInConversation
 
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
-
-#: The browser tests start Chromium with the same flags.
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
 
 VIEWPORT_WIDTH, VIEWPORT_HEIGHT = 1280, 800
 

@@ -21,10 +21,11 @@ from django.db import connection, reset_queries
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from bench.page_dataset import CHINESE, ENGLISH, GERMAN, RARE_WORD, PageDataset, make_dataset
+from bench.generated_text import CHINESE, ENGLISH, GERMAN
+from bench.page_dataset import RARE_WORD, PageDataset, make_dataset
 from bench.pages import PageCosts, RequestCost
 from bench.processes import BenchError
-from chat.relay.follower import read_update
+from chat.relay.page_updates import read_update
 
 REQUESTS = 7
 HTMX_HEADERS = {"HX-Request": "true"}
@@ -57,7 +58,7 @@ def make_requests(dataset: PageDataset) -> list[tuple[str, Request]]:
         return get("/conversations/", q=terms)
 
     def make_snapshot() -> bytes:
-        return read_update(dataset.long.pk, None)[1].encode()
+        return read_update(dataset.long.pk, None).text.encode()
 
     next_page = re.search(r'hx-get="([^"]+)"', get("/conversations/")().decode())
     if next_page is None:

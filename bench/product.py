@@ -147,6 +147,7 @@ def run_server(
         "PLOTLINE_VAR_DIR": str(var_dir),
         "GOOGLE_GEMINI_BASE_URL": upstream.url,
         "REDIS_URL": redis_url,
+        "DRAIN_SECONDS": "0",
     }
     arguments = ["-m", "config.serve", "--bind", "127.0.0.1", "--port", str(port)]
     log_path = var_dir / f"server-{port}.log"

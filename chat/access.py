@@ -1,7 +1,8 @@
 """Who may read or write a conversation and what belongs to it. All such decisions are made here.
 
 A row that does not exist, a row of another user, and an invalid id raise the same `NotFound` after the same query, so
-that a response never reveals whether another user's row exists. What staff may read is decided in `admin.read_access`.
+that a response never reveals whether another user's row exists. A deleted conversation does not exist either, while it
+can still be restored: `Conversation.objects` leaves it out. What staff may read is decided in `admin.read_access`.
 """
 
 from __future__ import annotations
@@ -10,13 +11,25 @@ import uuid
 from collections.abc import Sequence
 from typing import TypeAlias
 
+from django.conf import settings
 from django.contrib.auth.models import AnonymousUser
 from django.core.exceptions import ValidationError
 from django.http import Http404, HttpRequest
 from django_htmx.middleware import HtmxDetails
 
 from attachments.models import Attachment
-from chat.models import Conversation, ConversationQuerySet, Message, Turn, User
+from chat.models import (
+    Conversation,
+    ConversationQuerySet,
+    Message,
+    Project,
+    ProjectQuerySet,
+    Share,
+    ShareQuerySet,
+    Turn,
+    User,
+)
+from chat.models.deletion import restorable_conversations
 
 AnyUser: TypeAlias = User | AnonymousUser
 
@@ -58,6 +71,13 @@ def writable_conversation(user: AnyUser, conversation_id: uuid.UUID | str) -> Co
     return readable_conversation(user, conversation_id)
 
 
+def find_deleted(user: AnyUser, conversation_id: uuid.UUID | None) -> Conversation | None:
+    """Return a deleted conversation that the user may restore: only its owner may, for a short time."""
+    if conversation_id is None or not user.is_authenticated or not user.is_active:
+        return None
+    return restorable_conversations().owned_by(user.pk).filter(pk=conversation_id).first()
+
+
 def check_writable(user: AnyUser, conversation: Conversation | None) -> Conversation:
     """Return the conversation if the user may change it.
 
@@ -88,6 +108,20 @@ def readable_turn(user: AnyUser, turn_id: uuid.UUID) -> Turn:
     return turn
 
 
+def writable_turn(user: AnyUser, turn_id: uuid.UUID) -> Turn:
+    """Return a turn that the user may decide about: only the conversation's owner may. Raises NotFound."""
+    return readable_turn(user, turn_id)
+
+
+def newest_turn(user: AnyUser, conversation_id: uuid.UUID) -> Turn:
+    """Return the turn that was started last in a conversation that the user may change. Raises NotFound."""
+    conversation = writable_conversation(user, conversation_id)
+    turn = Turn.objects.filter(conversation=conversation).order_by("-created_at").first()
+    if turn is None:
+        raise NotFound
+    return turn
+
+
 def readable_attachment(user: AnyUser, attachment_id: uuid.UUID) -> Attachment:
     """Return an attachment that the user may read: only its owner may. Raises NotFound."""
     return attachments_of(user, [attachment_id])[0]
@@ -104,3 +138,63 @@ def attachments_of(user: AnyUser, ids: Sequence[uuid.UUID]) -> list[Attachment]:
         return [by_id[attachment_id] for attachment_id in ids]
     except KeyError:
         raise NotFound from None
+
+
+def projects_of(user: AnyUser) -> ProjectQuerySet:
+    """Return every project of a user; none for anonymous and deactivated users."""
+    if not user.is_authenticated or not user.is_active:
+        return Project.objects.none()
+    return Project.objects.filter(owner_id=user.pk)
+
+
+def writable_project(user: AnyUser, project_id: uuid.UUID) -> Project:
+    """Return a project that the user may read and change: only its owner may. Raises NotFound."""
+    project = projects_of(user).filter(pk=project_id).first()
+    if project is None:
+        raise NotFound
+    return project
+
+
+def check_sharing() -> None:
+    """Raise NotFound if the operator has turned sharing off."""
+    if not settings.ALLOW_SHARING:
+        raise NotFound
+
+
+def readable_share(token: str) -> Share:
+    """Return the share of a link with its conversation. Whoever has the link may read the snapshot. Raises NotFound.
+
+    A link that never existed, was revoked or has expired, and one whose conversation was deleted, are not told apart.
+    """
+    check_sharing()
+    share = Share.objects.usable().select_related("conversation").filter(token=token).first()
+    if share is None:
+        raise NotFound
+    return share
+
+
+def shared_attachment(share: Share, attachment_id: uuid.UUID) -> Attachment:
+    """Return an attachment that the snapshot of a share shows. Raises NotFound.
+
+    It takes three queries, however many messages show the attachment: anybody can send this request.
+    """
+    indexes = dict(share.links().filter(attachment_id=attachment_id).values_list("message_id", "message__index"))
+    shown = share.message_ids(min(indexes.values()), max(indexes.values()) + 1) if indexes else []
+    attachment = None if indexes.keys().isdisjoint(shown) else Attachment.objects.filter(pk=attachment_id).first()
+    if attachment is None:
+        raise NotFound
+    return attachment
+
+
+def shares_of(user: AnyUser) -> ShareQuerySet:
+    """Return the shares that a user has made. Raises NotFound if sharing is turned off."""
+    check_sharing()
+    return Share.objects.filter(conversation__in=conversations_of(user).order_by())
+
+
+def writable_share(user: AnyUser, share_id: uuid.UUID) -> Share:
+    """Return a share that the user may revoke: only the conversation's owner may. Raises NotFound."""
+    share = shares_of(user).filter(pk=share_id).first()
+    if share is None:
+        raise NotFound
+    return share

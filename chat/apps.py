@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from django.apps import AppConfig
 from django.db.backends.signals import connection_created
+from django.utils.translation import gettext_lazy
 
+from attachments.model_words import translate_model_words
 from chat.search.index import register_words_function
 
 
@@ -12,7 +14,9 @@ class ChatConfig(AppConfig):
     """The configuration of the chat app."""
 
     name = "chat"
+    verbose_name = gettext_lazy("Chat")
 
     def ready(self) -> None:
-        """Register the SQL function of the search index on every new database connection."""
+        """Translate the words of the models. Register the search index's SQL function on every new connection."""
+        translate_model_words(self)
         connection_created.connect(register_words_function, dispatch_uid="chat.search.index")

@@ -11,7 +11,7 @@ import json
 import logging
 import uuid
 from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from urllib.parse import parse_qs
 
 from asgiref.typing import ASGIReceiveCallable, ASGISendCallable, Scope
@@ -19,21 +19,28 @@ from channels.db import database_sync_to_async
 from channels.generic.websocket import AsyncWebsocketConsumer
 from django.conf import settings
 from django.db import DatabaseError
+from django.utils import translation
 
-from chat.access import NotFound, readable_conversation, writable_conversation
-from chat.forms import EditForm, SendForm, VersionForm
+from chat.access import NotFound, newest_turn, readable_conversation, writable_conversation
+from chat.answers.approval import Decision
+from chat.forms import ApprovalForm, EditForm, MessageForm, SendForm, WindowForm
 from chat.fragments import EMPTY, error_html, partial, socket_message
 from chat.models import Conversation, User
 from chat.parts import JSONObject
-from chat.relay.follower import DELETED, Follower
-from chat.relay.rate_limiter import REFUSED_LIMIT, RateLimiter
+from chat.quotas.resources import QuotaExceeded
+from chat.relay.follower import CLOSE_RESTARTING, DELETED, Follower
+from chat.relay.rate_limiter import ANSWERED_LIMIT, REFUSED_LIMIT, RateLimiter
 from chat.transcript.snapshot import is_current
-from chat.turns.runner import start_turn, stop_turn, switch_version
+from chat.transcript.window import Window
+from chat.turns.draining import Draining
+from chat.turns.resume import CodeRefused, DecisionRefused
+from chat.turns.runner import decide, start_turn, stop_turn, switch_version
 from chat.turns.start import Ask, Continue, Edit, Regenerate
 from chat.turns.start_rules import StartRefused
 from chat.turns.versions import SwitchRefused
 
-CLOSE_TOO_FAST = 1008
+CLOSE_TOO_FAST = 4429
+"""Autobahn rejects the codes below 3000 that a server might use, such as 1008. Codes from 4000 are for applications."""
 
 TOO_FAST = "This is too fast. Wait a second."
 NOT_UNDERSTOOD = "This message was not understood: it must be a JSON object with an action."
@@ -71,14 +78,14 @@ class ConversationConsumer(AsyncWebsocketConsumer):
         self.user: User = self.scope["user"]
         self.conversation_id: uuid.UUID = self.scope["url_route"]["kwargs"]["conversation_id"]
         self._rate = RateLimiter()
-        revision = _known_revision(self.scope["query_string"])
+        # For this socket's task and all that it starts: the follower, which reads snapshots, among them.
+        translation.activate(self.user.shown_language if self.user.is_authenticated else settings.LANGUAGE_CODE)
+        query = parse_qs(self.scope["query_string"].decode("latin-1"))
+        revision = _known_revision(query)
+        session_key = self.scope["session"].session_key or ""
         # Subscribe before the state is read, so that no frame is lost in between.
         self._follower = Follower(
-            self,
-            self.conversation_id,
-            user=self.user,
-            session_key=self.scope["session"].session_key or "",
-            revision=revision,
+            self, self.conversation_id, user=self.user, session_key=session_key, revision=revision
         )
         try:
             is_up_to_date = await database_sync_to_async(_enter)(self.user, self.conversation_id, revision)
@@ -91,16 +98,19 @@ class ConversationConsumer(AsyncWebsocketConsumer):
         _open_sockets[self.user.pk] += 1
         self._is_counted = True
         await self.accept()
-        self._follower.start(is_outdated=not is_up_to_date)
+        self._follower.start(is_outdated=not is_up_to_date, waits_for_window="expects" in query)
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
         """Handle one JSON object with an `action`. hx-ws sends the fields of a form as its `body`."""
         if not self._rate.allows():
-            # Only the first refused message is answered. A client that continues to send is disconnected.
-            if self._rate.refused == 1:
-                await self.complain(TOO_FAST)
-            elif self._rate.refused > REFUSED_LIMIT:
+            # The first refused message is answered, and some of those whose sender waits for an answer. A client that
+            # continues to send is disconnected.
+            if self._rate.refused > REFUSED_LIMIT:
                 await self.close(CLOSE_TOO_FAST)
+            elif self._rate.refused == 1 or (
+                self._rate.refused <= ANSWERED_LIMIT and '"client_id"' in (text_data or "")
+            ):
+                await self._refuse(_parsed(text_data) or {}, TOO_FAST)
             return
         message = _parsed(text_data)
         if message is None:
@@ -110,28 +120,35 @@ class ConversationConsumer(AsyncWebsocketConsumer):
         if action is None:
             await self.complain(f"There is no such action; there are {', '.join(ACTIONS)}.")
             return
+        if self._follower and action is not ConversationConsumer._hold:
+            self._follower.stop_waiting()
         try:
             await action(self, message)
         except Conversation.DoesNotExist:
             # Deleted between the check and the lock.
-            await self.complain(DELETED)
-        except (NotFound, StartRefused, SwitchRefused) as refusal:
-            await self.complain(str(refusal))
+            await self._refuse(message, DELETED)
+        except Draining as refusal:
+            # The page sends a message with a client_id again on its next connection.
+            if not message.get("client_id"):
+                await self._refuse(message, str(refusal))
+            await self.close(CLOSE_RESTARTING)
+        except (NotFound, StartRefused, SwitchRefused, DecisionRefused, CodeRefused, QuotaExceeded) as refusal:
+            await self._refuse(message, str(refusal))
         except DatabaseError:
             logger.exception("an action in conversation %s failed", self.conversation_id)
-            await self.complain(DATABASE_UNAVAILABLE)
+            await self._refuse(message, DATABASE_UNAVAILABLE)
 
     # --- actions --------------------------------------------------------------------------------------------------
 
     async def _send(self, message: JSONObject) -> None:
-        await self._ask(SendForm(message))
+        await self._ask(SendForm(message), message)
 
     async def _edit(self, message: JSONObject) -> None:
-        await self._ask(EditForm(message))
+        await self._ask(EditForm(message), message)
 
-    async def _ask(self, form: SendForm) -> None:
+    async def _ask(self, form: SendForm, message: JSONObject) -> None:
         if not form.is_valid():
-            await self.complain(form.sentence())
+            await self._refuse(message, form.sentence())
             return
         data = form.cleaned_data
         question = self.user, self.conversation_id, data["text"], data["attachments"]
@@ -148,7 +165,7 @@ class ConversationConsumer(AsyncWebsocketConsumer):
         await self._clear_complaint()
 
     async def _regenerate(self, message: JSONObject) -> None:
-        form = VersionForm(message, is_required=False)
+        form = MessageForm(message, is_required=False)
         if not form.is_valid():
             await self.complain(form.sentence())
             return
@@ -156,20 +173,63 @@ class ConversationConsumer(AsyncWebsocketConsumer):
         await self._clear_complaint()
 
     async def _switch(self, message: JSONObject) -> None:
-        form = VersionForm(message)
+        form = MessageForm(message)
         if not form.is_valid():
             await self.complain(form.sentence())
             return
+        if self._follower:
+            # The path may be much longer from there on than what the page holds.
+            self._follower.keep_in_view(form.cleaned_data["message_id"])
         await switch_version(self._authorise, form.cleaned_data["message_id"])
         await self._clear_complaint()
 
     async def _stop(self, message: JSONObject) -> None:
-        await stop_turn(await database_sync_to_async(self._authorise)())
+        """Stop the answer that is being written. With a `message_id`, only that answer, and not one that came after."""
+        form = MessageForm(message, is_required=False)
+        if not form.is_valid():
+            await self.complain(form.sentence())
+            return
+        conversation_id = await database_sync_to_async(self._authorise)()
+        await stop_turn(conversation_id, message_id=form.cleaned_data["message_id"])
+
+    async def _approve(self, message: JSONObject) -> None:
+        await self._decide(message, is_approved=True)
+
+    async def _deny(self, message: JSONObject) -> None:
+        await self._decide({**message, "code": None}, is_approved=False)
+
+    async def _decide(self, message: JSONObject, *, is_approved: bool) -> None:
+        form = ApprovalForm(message)
+        if not form.is_valid():
+            await self._refuse(message, form.sentence())
+            return
+        # While an answer waits, no other turn can be started in its conversation.
+        turn = await database_sync_to_async(newest_turn)(self.user, self.conversation_id)
+        data = form.cleaned_data
+        await decide(turn.pk, Decision(data["call_id"], is_approved, data["code"]))
+        await self._clear_complaint()
 
     async def _acknowledge(self, message: JSONObject) -> None:
         turn_id, seq = message.get("turn"), message.get("seq")
         if self._follower and isinstance(turn_id, str | None) and isinstance(seq, int):
             self._follower.acknowledge(turn_id or "", seq)
+
+    async def _hold(self, message: JSONObject) -> None:
+        """Store the window that the page holds. A page sends it when its socket opens."""
+        form = WindowForm(message)
+        if not form.is_valid():
+            await self.complain(form.sentence())
+        elif self._follower:
+            data = form.cleaned_data
+            self._follower.hold(Window(data["first"], data["last"]), data["message_id"])
+
+    async def _earlier(self, _: JSONObject) -> None:
+        if self._follower:
+            self._follower.extend("earlier")
+
+    async def _later(self, _: JSONObject) -> None:
+        if self._follower:
+            self._follower.extend("later")
 
     def _authorise(self) -> uuid.UUID:
         return writable_conversation(self.user, self.conversation_id).pk
@@ -182,7 +242,16 @@ class ConversationConsumer(AsyncWebsocketConsumer):
 
     async def complain(self, sentence: str) -> None:
         """See `follower.Socket`."""
-        await self._answer(socket_message(partial("composer-error", "innerHTML", error_html(sentence))))
+        # Another task may call this, for all sockets of a user.
+        with translation.override(self.user.shown_language):
+            text = socket_message(partial("composer-error", "innerHTML", error_html(sentence)))
+        await self._answer(text)
+
+    async def _refuse(self, message: JSONObject, sentence: str) -> None:
+        """Complain about a message, and name it, so that the page takes no other error for the refusal of it."""
+        name = message.get("client_id") or message.get("call_id")
+        fields = {"rejected": name} if isinstance(name, str) else {}
+        await self._answer(socket_message(partial("composer-error", "innerHTML", error_html(sentence)), **fields))
 
     async def _clear_complaint(self, **fields: str) -> None:
         await self._answer(socket_message(partial("composer-error", "innerHTML", EMPTY), **fields))
@@ -199,6 +268,11 @@ ACTIONS: dict[str, Callable[[ConversationConsumer, JSONObject], Awaitable[None]]
     "edit": ConversationConsumer._edit,
     "switch": ConversationConsumer._switch,
     "continue": ConversationConsumer._continue,
+    "approve": ConversationConsumer._approve,
+    "deny": ConversationConsumer._deny,
+    "window": ConversationConsumer._hold,
+    "earlier": ConversationConsumer._earlier,
+    "later": ConversationConsumer._later,
     "ack": ConversationConsumer._acknowledge,
 }
 
@@ -214,9 +288,9 @@ def _parsed(text: str | None) -> JSONObject | None:
     return message if isinstance(message, dict) and isinstance(message.get("action"), str) else None
 
 
-def _known_revision(query_string: bytes) -> int | None:
+def _known_revision(query: Mapping[str, Sequence[str]]) -> int | None:
     """Return the conversation's revision at which the page was rendered."""
-    value = parse_qs(query_string.decode("latin-1")).get("revision", [""])[0]
+    value = query.get("revision", [""])[0]
     return int(value) if value.isdecimal() and len(value) < 16 else None
 
 

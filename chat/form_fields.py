@@ -15,7 +15,7 @@ from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.core.validators import RegexValidator
 
-from chat.models import ListPosition
+from chat.models import Conversation, ListPosition
 from chat.sanitize import sanitize_text
 
 ATTACHMENTS_LIMIT = 10
@@ -85,6 +85,21 @@ class IdField(forms.Field):
         except ValueError:
             pass
         raise ValidationError(self.error_messages["invalid"], code="invalid")
+
+
+class IdListField(forms.Field):
+    """Ids that are separated by commas, without duplicates. `limit`: the most ids that one request may name."""
+
+    def __init__(self, *, limit: int) -> None:
+        super().__init__(required=False)
+        self.limit = limit
+
+    def to_python(self, value: object) -> list[uuid.UUID]:
+        """Return the ids. Raise ValidationError for an invalid id, and for too many ids."""
+        items = value.split(",", self.limit) if isinstance(value, str) and value else []
+        if len(items) > self.limit:
+            raise ValidationError(f"At most {self.limit} ids can be sent at once.", code="too_many")
+        return list(dict.fromkeys(map(IdField().clean, items)))
 
 
 class AttachmentIdsField(forms.Field):
@@ -168,3 +183,36 @@ class ListPositionField(PlainTextField):
     def serialize(position: ListPosition) -> str:
         """Return the text of a position, for URLs."""
         return f"{position.updated_at.isoformat()}_{position.conversation_id.hex}"
+
+
+def code_execution_field() -> forms.ChoiceField:
+    """Return the field that says when answers may run code."""
+    return forms.ChoiceField(
+        choices=Conversation.CodeExecution.choices,
+        error_messages={
+            "required": "Choose when answers may run code.",
+            "invalid_choice": "Answers may run code: auto, on or off.",
+        },
+    )
+
+
+def engine_field() -> forms.ChoiceField:
+    """Return the field that says where code runs."""
+    return forms.ChoiceField(
+        choices=Conversation.Engine.choices,
+        error_messages={
+            "required": "Choose where code runs.",
+            "invalid_choice": "Code runs in one of these places: auto, native or session.",
+        },
+    )
+
+
+def approval_field() -> forms.ChoiceField:
+    """Return the field that says whether a person must approve code before it runs."""
+    return forms.ChoiceField(
+        choices=Conversation.Approval.choices,
+        error_messages={
+            "required": "Choose whether code runs without asking.",
+            "invalid_choice": "Code runs always, or after the answer has asked you: always or ask.",
+        },
+    )

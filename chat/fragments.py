@@ -10,174 +10,26 @@ from __future__ import annotations
 import json
 import uuid
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import ClassVar, NamedTuple, assert_never
+from typing import assert_never
 
 from django.utils.html import escape
 from django.utils.safestring import SafeString
 
 from chat import parts
+from chat.attachment_views import AttachmentView
+from chat.code_outcomes import NO_RESULT, outcome_word
+from chat.message_views import CodeEnd, ConversationUsage, MessageView, PartView, Rating, RenderedText
 from chat.models import Conversation
-from chat.notices import Notice
-from chat.parts import OUTCOME_DEADLINE_EXCEEDED, OUTCOME_OK, CodeExecutionResult, ExecutableCode, Part, Text, Thought
+from chat.models.list_states import ListState, list_state
+from chat.parts import CodeExecutionResult, ExecutableCode, Part, Text, Thought
+from chat.rendering.displays import Block, display_blocks
+from chat.rendering.documents import MarkdownOptions
 from chat.rendering.highlight import highlight_code
 from chat.rendering.jinja import render
+from chat.rendering.provider_tools import ToolWork, tool_work
 from chat.rendering.stream import split_markdown
 
-
-class RenderedText(NamedTuple):
-    """The HTML of a text that may still grow."""
-
-    closed: SafeString
-    """The blocks that no later text can change."""
-    tail: SafeString
-    """The open block at the end."""
-
-
-@dataclass(frozen=True, slots=True)
-class AttachmentView:
-    """An attachment in a message: a figure for graphs and images, a link for other files."""
-
-    index: int
-    """The n of its marker."""
-    attachment_id: uuid.UUID
-    url: str
-    name: str
-    mime_type: str
-    size_bytes: int
-    width: int | None
-    height: int | None
-    is_graph: bool
-    is_embedded: ClassVar[bool] = False
-    """Whether `url` holds the bytes, as in an export."""
-
-
-@dataclass(frozen=True, slots=True)
-class PartView:
-    """One part, and the attachments that are shown right after it."""
-
-    element_id: str
-    """`part-<message id>-<index>`. The open tail of a text or thought has the id `<element_id>-tail`."""
-    part: Part
-    text: RenderedText | None
-    """The rendered text of a text or thought."""
-    code: SafeString
-    """The highlighted code of executable code."""
-    outcome: str
-    """Of a code execution result: `success`, `error` or `timeout`."""
-    attachments: tuple[AttachmentView, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Versions:
-    """The position of a message among its versions."""
-
-    number: int
-    """From 1, oldest first."""
-    total: int
-    previous_id: uuid.UUID | None
-    next_id: uuid.UUID | None
-
-
-@dataclass(frozen=True, slots=True)
-class SourceView:
-    """A web page that the provider names as a source of an answer."""
-
-    url: str
-    """http or https."""
-    title: str
-    host: str
-
-
-@dataclass(frozen=True, slots=True)
-class Grounding:
-    """The sources of an answer, and the searches that found them."""
-
-    sources: tuple[SourceView, ...]
-    queries: tuple[str, ...]
-    """The search queries."""
-
-
-@dataclass(frozen=True, slots=True)
-class AnswerDetails:
-    """How an answer was made."""
-
-    model: str
-    """The model's label."""
-    code_execution: bool
-    code_reason: str
-    usage: tuple[tuple[str, int], ...]
-    """(label, tokens) of each count that the provider reported."""
-    total: int | None
-    cost: str
-    """US dollars as text. Empty: not known."""
-    duration_s: float | None
-    rounds: int
-    """Number of requests to the provider; 0 while the turn is live."""
-
-
-@dataclass(frozen=True, slots=True)
-class Rating:
-    """The owner's feedback on an answer."""
-
-    message_id: uuid.UUID
-    is_good: bool | None = None
-    """`None`: the answer is not rated."""
-    reason: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class ConversationUsage:
-    """The usage of all answers of a conversation, hidden versions included."""
-
-    tokens: int
-    cost: str
-    """US dollars as text. Empty: not known."""
-    turns: int
-    """Number of turns that have ended."""
-
-
-@dataclass(frozen=True, slots=True)
-class MessageView:
-    """One message of the transcript."""
-
-    message_id: uuid.UUID
-    role: str
-    status: str
-    """The status of an answer's turn; `done` for a user's message."""
-    text: str
-    """A user's text, shown as typed."""
-    parts: tuple[PartView, ...]
-    """The parts of an answer."""
-    attachments: tuple[AttachmentView, ...]
-    """All attachments of a user's message; of an answer, those that are shown at its end."""
-    notice: Notice | None
-    created_at: str
-    """ISO 8601."""
-    versions: Versions | None = None
-    waiting: str = ""
-    """The sentence that is shown while the provider does not answer."""
-    left_out: int = 0
-    """How many of the oldest messages the model was not sent."""
-    grounding: Grounding | None = None
-    details: AnswerDetails | None = None
-    """How an answer was made."""
-    rating: Rating | None = None
-    """`None`: the message cannot be rated here."""
-
-    @property
-    def images(self) -> list[AttachmentView]:
-        """The attachments that are shown in the gallery: images that are not graphs."""
-        return [view for view in self.attachments if view.width is not None and not view.is_graph]
-
-    @property
-    def other_attachments(self) -> list[AttachmentView]:
-        """The attachments that are not shown in the gallery: graphs and files."""
-        return [view for view in self.attachments if view.width is None or view.is_graph]
-
-
 EMPTY = SafeString("")
-OUTCOMES = {OUTCOME_OK: "success", OUTCOME_DEADLINE_EXCEEDED: "timeout", "": ""}
 
 
 def part_view(
@@ -187,28 +39,68 @@ def part_view(
     attachments: Sequence[AttachmentView] = (),
     *,
     rendered: RenderedText | None = None,
+    result: CodeExecutionResult | None = None,
+    has_code: bool = False,
+    is_without_result: bool = False,
 ) -> PartView:
-    """Return the view of a part. `rendered`: the HTML of its text, if it is known already."""
-    code, outcome = EMPTY, ""
+    """Return the view of a part.
+
+    `rendered`: the HTML of its text, if it is known already. `result`: of code that has ended. `has_code`: whether the
+    message holds the code of this result. `is_without_result`: whether code has no result and will get none.
+    """
+    code, outcome, code_end = EMPTY, "", None
+    display: tuple[Block, ...] = ()
+    work: ToolWork | None = None
     match part:
         case Text() | Thought():
-            rendered = rendered or RenderedText(*split_markdown(part.text))
+            rendered = rendered or RenderedText(*split_markdown(part.text, text_options(message_id, index)))
         case ExecutableCode():
             code = highlight_code(part.code, part.language.lower() or "python")
+            code_end = code_end_view(message_id, index, result, is_without_result=is_without_result)
         case CodeExecutionResult():
-            outcome = OUTCOMES.get(part.outcome, "error")
+            outcome = outcome_word(part.outcome)
         case parts.InlineData() | parts.FileData() | parts.FunctionCall() | parts.FunctionResponse():
             pass
-        case parts.Display() | parts.Unsupported():
+        case parts.Display():
+            display = display_blocks(part.bundle, has_attachments=bool(attachments))
+        case parts.ToolCall() | parts.ToolResponse():
+            work = tool_work(part)
+        case parts.Unsupported():
             pass
         case _:
             assert_never(part)
-    return PartView(part_element_id(message_id, index), part, rendered, code, outcome, tuple(attachments))
+    return PartView(
+        part_element_id(message_id, index),
+        part,
+        rendered,
+        code,
+        outcome,
+        tuple(attachments),
+        code_end,
+        has_code,
+        display=display,
+        tool_work=work,
+    )
+
+
+def code_end_view(
+    message_id: uuid.UUID, index: int, result: CodeExecutionResult | None, *, is_without_result: bool = False
+) -> CodeEnd:
+    """Return how the code with this index ended. `result`: `None` if it has not, or see `part_view`."""
+    element_id = f"{part_element_id(message_id, index)}-end"
+    if result is None:
+        return CodeEnd(element_id, NO_RESULT if is_without_result else "")
+    return CodeEnd(element_id, outcome_word(result.outcome), result.duration_ms)
 
 
 def part_element_id(message_id: uuid.UUID, index: int) -> str:
     """Return the id of a part's root element."""
     return f"part-{message_id}-{index}"
+
+
+def text_options(message_id: uuid.UUID, index: int) -> MarkdownOptions:
+    """Return how the text of a part is rendered: ids in it are unique on the page."""
+    return MarkdownOptions(part_element_id(message_id, index))
 
 
 def message_html(view: MessageView) -> SafeString:
@@ -221,6 +113,11 @@ def part_html(view: PartView) -> SafeString:
     return render("chat/_part", {"part": view})
 
 
+def code_end_swap(end: CodeEnd) -> SafeString:
+    """Return the swap that shows how code ended."""
+    return partial(end.element_id, "outerMorph", render("chat/_code_end", {"end": end}))
+
+
 def status_html(view: MessageView) -> SafeString:
     """Render the status of a message's turn."""
     return render("chat/_status", {"message": view})
@@ -231,14 +128,28 @@ def transcript_html(views: Iterable[MessageView]) -> SafeString:
     return join_html(map(message_html, views))
 
 
+def earlier_html(first: int, message_id: uuid.UUID | None) -> SafeString:
+    """Render the link to the messages before a range: `#earlier`. The range begins with this index and message."""
+    return render("chat/_earlier", {"first": first, "before": message_id})
+
+
+def later_html(last: int | None, message_id: uuid.UUID | None) -> SafeString:
+    """Render the links to the messages after a range: `#later`. `last`: the index after its last message, if there are
+    later ones.
+    """
+    return render("chat/_later", {"last": last, "after": message_id})
+
+
 def title_html(conversation: Conversation) -> SafeString:
     """Render the title above the transcript: `#conversation-title`."""
     return render("chat/_title", {"conversation": conversation})
 
 
 def entry_html(entry: Conversation, *, is_open: bool) -> SafeString:
-    """Render a conversation in the sidebar: `#entry-<id>`. `is_open`: its own page is shown."""
-    return render("chat/_sidebar_entry", {"entry": entry, "url": entry.get_absolute_url(), "is_open": is_open})
+    """Render a conversation in the sidebar: `#entry-<id>`. `is_open`: its own page is shown, which needs no state."""
+    state = ListState.NONE if is_open else list_state(entry)
+    context = {"entry": entry, "url": entry.get_absolute_url(), "is_open": is_open, "state": state}
+    return render("chat/_sidebar_entry", context)
 
 
 def title_swaps(conversation: Conversation) -> SafeString:
@@ -246,6 +157,11 @@ def title_swaps(conversation: Conversation) -> SafeString:
     return partial("conversation-title", "outerMorph", title_html(conversation)) + partial(
         f"entry-{conversation.pk}", "outerMorph", entry_html(conversation, is_open=True)
     )
+
+
+def entry_swap(entry: Conversation) -> SafeString:
+    """Return the swap that shows the present state of another conversation than the open one in the sidebar."""
+    return partial(f"entry-{entry.pk}", "outerMorph", entry_html(entry, is_open=False))
 
 
 def rating_html(rating: Rating) -> SafeString:

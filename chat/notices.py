@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from django.conf import settings
 
-from chat.providers.base import ProviderError
+from chat.providers.base import InvalidRequest, ProviderError
 from chat.stream_events import Finish
 
 
@@ -18,12 +19,20 @@ class Notice:
     """`info`, `warning` or `error`."""
     sentence: str
     action: str = ""
-    """What its button does: `continue`, `answer` (now, without tools), `regenerate`, or nothing if empty."""
+    """What its button does: `continue`, `answer` (now, without tools), `regenerate`, `edit` (the question), or nothing
+    if empty.
+    """
+
+
+def _error_types(base: type[ProviderError]) -> Iterator[type[ProviderError]]:
+    for error in base.__subclasses__():
+        yield error
+        yield from _error_types(error)
 
 
 def _error_sentences() -> dict[str, str]:
     sentences = {ProviderError.code: ProviderError.sentence}
-    sentences.update({error.code: error.sentence for error in ProviderError.__subclasses__()})
+    sentences.update({error.code: error.sentence for error in _error_types(ProviderError)})
     return sentences
 
 
@@ -80,6 +89,16 @@ FINISHES = {
     ),
 }
 
+INTERRUPTIONS = {
+    "": "This answer was interrupted. The text received so far is saved.",
+    "restart": "The server was restarted before this answer was complete. The text received so far is saved.",
+}
+"""Sentences about interrupted answers, by error code."""
+
+LEFT_OUT = " It is not sent again with later questions."
+"""Added to the notice of a refused question. The provider would refuse each prompt that repeats it."""
+NO_ANSWER = "The model gave an empty answer. Ask again, perhaps in other words."
+NO_ANSWER_AFTER_WORK = "The model thought or searched, but wrote no answer. Ask again, perhaps in other words."
 ONLY_THOUGHTS = "The model used its whole length for thinking, and wrote no answer. Try again, or ask for less at once."
 
 
@@ -92,10 +111,13 @@ def notice_of(
     error_code: str = "",
     retry_after_s: float | None = None,
     is_empty: bool = False,
+    has_work: bool = False,
 ) -> Notice | None:
     """Return the notice of a turn; `None` if there is nothing to say.
 
-    `finish`: a value of `Finish`. `finish_reason`: the provider's own word. `is_empty`: the answer has no content.
+    `finish`: a value of `Finish`. `finish_reason`: the provider's own word. `finish_message`: what it says about the
+    end, or about a refused request. `is_empty`: the answer has no content. `has_work`: it has thoughts, or calls of the
+    provider's tools.
     """
     # Without content the same question is asked again. Otherwise the answer goes on from its content.
     action = "regenerate" if is_empty else "continue"
@@ -103,12 +125,14 @@ def notice_of(
         case "stopped":
             return Notice("info", "You stopped this answer. The text received so far is saved.", action)
         case "interrupted":
-            return Notice("warning", "This answer was interrupted. The text received so far is saved.", action)
+            return Notice("warning", INTERRUPTIONS.get(error_code, INTERRUPTIONS[""]), action)
         case "failed":
             sentence = ERRORS.get(error_code, ProviderError.sentence) + _wait_sentence(retry_after_s)
+            if error_code == InvalidRequest.code and finish_message:
+                sentence += f" It says: “{finish_message}”"
             return Notice("error", sentence, action)
         case "done":
-            return _notice_of_done(finish, finish_reason, finish_message, is_empty=is_empty)
+            return _notice_of_done(finish, finish_reason, finish_message, is_empty=is_empty, has_work=has_work)
         case _:
             return None
 
@@ -121,14 +145,23 @@ def _wait_sentence(retry_after_s: float | None) -> str:
     return f" It asks to wait {round(retry_after_s / 60)} minutes."
 
 
-def _notice_of_done(finish: str, reason: str, message: str, *, is_empty: bool) -> Notice | None:
+def is_refusal(finish: str) -> bool:
+    """Return whether a finish of an empty answer means that the provider refused the question."""
+    return finish in BLOCKED or (finish in WITHHELD and finish != Finish.NO_IMAGE)
+
+
+def _refusal(sentence: str, *, is_empty: bool) -> Notice:
+    return Notice("warning", sentence + LEFT_OUT, "edit") if is_empty else Notice("warning", sentence)
+
+
+def _notice_of_done(finish: str, reason: str, message: str, *, is_empty: bool, has_work: bool) -> Notice | None:
     kind = Finish(finish) if finish else Finish.STOP
     addition = f" ({message.rstrip('.')}.)" if message else ""
     if kind in BLOCKED:
         what = "The question was refused" if is_empty else "The answer was ended"
-        return Notice("warning", f"{what} {BLOCKED[kind]}.{addition}")
+        return _refusal(f"{what} {BLOCKED[kind]}.{addition}", is_empty=is_empty)
     if kind in WITHHELD:
-        return Notice("warning", WITHHELD[kind] + addition)
+        return _refusal(WITHHELD[kind] + addition, is_empty=is_empty and is_refusal(kind))
     if kind is Finish.LENGTH and is_empty:
         return Notice("warning", ONLY_THOUGHTS, "regenerate")
     if kind in FINISHES:
@@ -137,6 +170,5 @@ def _notice_of_done(finish: str, reason: str, message: str, *, is_empty: bool) -
     if kind is Finish.UNKNOWN:
         return Notice("warning", f"The model ended its answer for a reason unknown here: {reason}.{addition}")
     if is_empty:
-        sentence = "The model gave an empty answer. Ask again, perhaps in other words."
-        return Notice("info", sentence + addition, "regenerate")
+        return Notice("info", (NO_ANSWER_AFTER_WORK if has_work else NO_ANSWER) + addition, "regenerate")
     return None

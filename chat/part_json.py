@@ -7,7 +7,7 @@ from dataclasses import asdict, fields
 from enum import StrEnum
 from typing import Any
 
-from chat.parts import JSON, PART_TYPES, Engine, JSONObject, Part, PartKind, PrintedImage
+from chat.parts import JSON, PART_TYPES, Engine, JSONObject, Part, PartKind, PrintedImage, Refusal, WrittenFile
 
 SIGNATURE = "thought_signature"
 
@@ -54,8 +54,12 @@ def part_from_json(json: Mapping[str, Any]) -> Part:
     values = {name: json[json_name] for name, json_name, _ in _JSON_FIELDS[kind] if json_name in json}
     if "engine" in values:
         values["engine"] = Engine(values["engine"])
+    if "refusal" in values:
+        values["refusal"] = Refusal(values["refusal"])
     if "images" in values:
         values["images"] = tuple(PrintedImage(**image) for image in values["images"])
+    if "files" in values:
+        values["files"] = tuple(WrittenFile(**file) for file in values["files"])
     provider_data = dict(json.get("provider_data", {}))
     if SIGNATURE in json:
         provider_data[SIGNATURE] = json[SIGNATURE]
@@ -72,7 +76,7 @@ def _json_value(value: object) -> JSON:
         case StrEnum():
             return value.value
         case tuple():
-            return [asdict(image) for image in value]
+            return [asdict(item) for item in value]
         case Mapping():
             return dict(value)
         case str() | int() | None:

@@ -17,47 +17,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
 from typing import Any, ClassVar, Self, TypeAlias, get_args
 
-JSON: TypeAlias = "bool | int | float | str | list[JSON] | dict[str, JSON] | None"
-JSONObject: TypeAlias = "dict[str, JSON]"
-
-
-class Role(StrEnum):
-    """The author of a message."""
-
-    USER = "user"
-    MODEL = "model"
-
-
-class PartKind(StrEnum):
-    """The kind of a part. The same string is used in the database, the templates, the API and the exports."""
-
-    TEXT = "text"
-    THOUGHT = "thought"
-    EXECUTABLE_CODE = "executable_code"
-    CODE_EXECUTION_RESULT = "code_execution_result"
-    INLINE_DATA = "inline_data"
-    FILE_DATA = "file_data"
-    FUNCTION_CALL = "function_call"
-    FUNCTION_RESPONSE = "function_response"
-    DISPLAY = "display"
-    UNSUPPORTED = "unsupported"
-
-
-class Engine(StrEnum):
-    """Where code runs."""
-
-    NATIVE = "native"
-    """In the provider's own sandbox."""
-    SESSION = "session"
-    """In the Python session of the conversation."""
-
-
-OUTCOME_OK = "OUTCOME_OK"
-OUTCOME_FAILED = "OUTCOME_FAILED"
-OUTCOME_DEADLINE_EXCEEDED = "OUTCOME_DEADLINE_EXCEEDED"
+from chat.part_kinds import JSON as JSON
+from chat.part_kinds import OUTCOME_DEADLINE_EXCEEDED as OUTCOME_DEADLINE_EXCEEDED
+from chat.part_kinds import OUTCOME_FAILED as OUTCOME_FAILED
+from chat.part_kinds import OUTCOME_OK as OUTCOME_OK
+from chat.part_kinds import Engine as Engine
+from chat.part_kinds import JSONObject as JSONObject
+from chat.part_kinds import PartKind as PartKind
+from chat.part_kinds import Refusal as Refusal
+from chat.part_kinds import Role as Role
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,7 +50,7 @@ class BasePart:
 
     @property
     def is_answer(self) -> bool:
-        """Whether this part counts as content of an answer. Thoughts and empty texts do not count."""
+        """Whether this part counts as content of an answer. Thoughts, empty texts and tools of the provider do not."""
         return True
 
     @property
@@ -150,6 +120,13 @@ class ExecutableCode(BasePart):
     call_id: str = ""
     """Pairs the code with its results. Empty if the provider sent none."""
     engine: Engine = Engine.NATIVE
+    is_edited: bool = False
+    """Whether a person changed the code of the function call before it ran."""
+
+    @property
+    def is_python(self) -> bool:
+        """Whether the code is Python. Providers that run no other language may leave the language out."""
+        return self.language.upper() in ("", "PYTHON", "LANGUAGE_UNSPECIFIED")
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +144,18 @@ class PrintedImage:
 
 
 @dataclass(frozen=True, slots=True)
+class WrittenFile:
+    """A file that code wrote into the working directory of the Python session."""
+
+    name: str
+    size_bytes: int
+    modified_at: str
+    """ISO 8601. A file of this name with another time is another file."""
+    is_new: bool
+    """Whether there was no file of this name before."""
+
+
+@dataclass(frozen=True, slots=True)
 class CodeExecutionResult(BasePart):
     """What code printed, and how it ended."""
 
@@ -179,6 +168,10 @@ class CodeExecutionResult(BasePart):
     call_id: str = ""
     engine: Engine = Engine.NATIVE
     images: tuple[PrintedImage, ...] = ()
+    files: tuple[WrittenFile, ...] = ()
+    """Files that the code wrote, by name. Only code of the Python session has them."""
+    duration_ms: int | None = None
+    """Milliseconds from the code to this result, as measured by this server. `None`: not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,6 +216,41 @@ class FunctionResponse(BasePart):
     result: Mapping[str, JSON] = field(default_factory=dict)
     call_id: str = ""
     is_error: bool = False
+    refusal: Refusal | None = None
+    """`None` if `result` is what the function returned."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall(BasePart):
+    """The model used a tool that the provider runs, such as its web search. Code has parts of its own."""
+
+    kind = PartKind.TOOL_CALL
+    name: str = ""
+    """The provider's word for the tool."""
+    arguments: Mapping[str, JSON] | None = None
+    """`None` if the provider sent none."""
+    call_id: str = ""
+
+    @property
+    def is_answer(self) -> bool:
+        """The work of a tool is no answer without a word of the model."""
+        return False
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResponse(BasePart):
+    """What a tool of the provider returned to the model."""
+
+    kind = PartKind.TOOL_RESPONSE
+    name: str = ""
+    result: Mapping[str, JSON] | None = None
+    """`None` if the provider sent none."""
+    call_id: str = ""
+
+    @property
+    def is_answer(self) -> bool:
+        """See `ToolCall.is_answer`."""
+        return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,6 +268,11 @@ class Unsupported(BasePart):
 
     kind = PartKind.UNSUPPORTED
 
+    @property
+    def is_answer(self) -> bool:
+        """A part that holds only a signature, or nothing, is no answer. An import may have one."""
+        return bool(self.provider_data.keys() - {"thought_signature"})
+
 
 Part: TypeAlias = (
     Text
@@ -250,6 +283,8 @@ Part: TypeAlias = (
     | FileData
     | FunctionCall
     | FunctionResponse
+    | ToolCall
+    | ToolResponse
     | Display
     | Unsupported
 )

@@ -3,51 +3,68 @@
 from __future__ import annotations
 
 import uuid
+from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import HttpResponse, StreamingHttpResponse
+from django.http import HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
-from django.urls import path
+from django.template.loader import render_to_string
+from django.urls import path, reverse
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET, require_http_methods
+from django.views.decorators.http import require_http_methods, require_safe
 
 from chat.access import NotFound, SignedInRequest, conversations_of, readable_conversation
+from chat.exports.export_lease import ExportUnderWay, check_export, claim_export
 from chat.exports.registry import UnknownFormat, export_all, export_conversation
 from chat.exports.response import download_response
 from chat.imports.importer import import_file
 from chat.imports.refusal import RefusedImport
 from chat.imports.store import ImportResult
+from chat.models import ImportedConversation
+from chat.quotas.pages import limited, limited_as_calls, refusal
+from chat.quotas.resources import QuotaExceeded
+from chat.quotas.throttles import CallThrottle, WriteThrottle
 
 NO_FILE = "Choose a file first."
 
 
 @never_cache
 @login_required
-@require_GET
-def conversation_export(
-    request: SignedInRequest, conversation_id: uuid.UUID, format_name: str
-) -> StreamingHttpResponse:
+@require_safe
+@limited_as_calls
+def conversation_export(request: SignedInRequest, conversation_id: uuid.UUID, format_name: str) -> HttpResponseBase:
     """Return one conversation as a file."""
     conversation = readable_conversation(request.user, conversation_id)
     try:
-        return download_response(export_conversation(conversation, format_name, exported_at=timezone.now()))
+        download = export_conversation(conversation, format_name, exported_at=timezone.now())
     except UnknownFormat:
         raise NotFound from None
+    return HttpResponse() if request.method == "HEAD" else download_response(download)
 
 
 @never_cache
 @login_required
-@require_GET
-def all_conversations_export(request: SignedInRequest) -> StreamingHttpResponse:
-    """Return all conversations of the user as one archive."""
-    return download_response(export_all(conversations_of(request.user), exported_at=timezone.now()))
+@require_safe
+@limited_as_calls
+def all_conversations_export(request: SignedInRequest) -> HttpResponseBase:
+    """Return all conversations of the user as one archive, unless another one is under way."""
+    try:
+        if request.method == "HEAD":
+            check_export(request.user.pk)
+            return HttpResponse()
+        claim = claim_export(request.user.pk)
+    except ExportUnderWay as error:
+        return refusal(request, str(error), status=409, retry_after_s=error.retry_after_s)
+    return download_response(export_all(conversations_of(request.user), exported_at=timezone.now()), claim)
 
 
 @never_cache
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
+@limited(CallThrottle, WriteThrottle, methods=["POST"])
 def conversation_import(request: SignedInRequest) -> HttpResponse:
     """Show the form, or import the file that is sent with it. A refused file is answered with the reason."""
     if request.method != "POST":
@@ -57,13 +74,21 @@ def conversation_import(request: SignedInRequest) -> HttpResponse:
         return render(request, "chat/import.html", {"refusal": NO_FILE}, status=400)
     try:
         result = import_file(file.read(), owner_id=request.user.pk, name=file.name or "")
-    except RefusedImport as refusal:
-        return render(request, "chat/import.html", {"refusal": str(refusal)}, status=400)
+    except RefusedImport as error:
+        return render(request, "chat/import.html", {"refusal": str(error)}, status=400)
+    except QuotaExceeded as error:
+        headers = {} if error.retry_after_s is None else {"Retry-After": str(error.retry_after_s)}
+        page = render_to_string("chat/import.html", {"refusal": str(error)}, request)
+        return HttpResponse(page, status=error.status, headers=headers)
     conversation_ids = (*result.created, *result.existing)
     if len(conversation_ids) == 1:
         return redirect("conversation", conversation_ids[0])
     messages.success(request, import_sentence(result))
-    return redirect("conversation-import")
+    first = ImportedConversation.objects.filter(conversation__in=result.created[:1]).first()
+    if first is None:
+        return redirect("conversation-import")
+    # The rows of an import are numbered in the order in which its conversations were stored.
+    return redirect(f"{reverse('conversations')}?{urlencode({'imported': first.pk})}")
 
 
 def import_sentence(result: ImportResult) -> str:

@@ -4,19 +4,29 @@ from __future__ import annotations
 
 from django.urls import include, path
 
-from chat import views
+from chat import list_views, views
 
 urlpatterns = [
     path("", include("chat.transfers")),
+    path("", include("chat.creation_views")),
+    path("", include("chat.previews")),
+    path("", include("chat.share_views")),
+    path("", include("chat.project_views")),
     path("", views.home, name="home"),
-    path("conversations/", views.conversations, name="conversations"),
+    path("conversations/", list_views.conversations, name="conversations"),
+    path("conversations/states/", list_views.conversation_states, name="conversation-states"),
+    path("gallery/", views.graphs, name="graphs"),
     path("accounts/readings/", views.readings, name="account_readings"),
-    path("c/new/", views.conversation_new, name="conversation-new"),
     path("c/<uuid:conversation_id>/", views.conversation, name="conversation"),
-    path("c/<uuid:conversation_id>/rename/", views.conversation_rename, name="conversation-rename"),
+    path("c/<uuid:conversation_id>/rename/", list_views.conversation_rename, name="conversation-rename"),
     path("c/<uuid:conversation_id>/settings/", views.conversation_settings, name="conversation-settings"),
-    path("c/<uuid:conversation_id>/marks/", views.conversation_marks, name="conversation-marks"),
-    path("c/<uuid:conversation_id>/delete/", views.conversation_delete, name="conversation-delete"),
+    path("c/<uuid:conversation_id>/gallery/", views.graphs, name="conversation-graphs"),
+    path("c/<uuid:conversation_id>/session/", views.conversation_session, name="conversation-session"),
+    path("c/<uuid:conversation_id>/marks/", list_views.conversation_marks, name="conversation-marks"),
+    path("c/<uuid:conversation_id>/read/", list_views.conversation_read, name="conversation-read"),
+    path("c/<uuid:conversation_id>/delete/", list_views.conversation_delete, name="conversation-delete"),
+    path("c/<uuid:conversation_id>/restore/", list_views.conversation_restore, name="conversation-restore"),
+    path("messages/<uuid:message_id>/text/", views.message_text, name="message-text"),
     path(
         "c/<uuid:conversation_id>/messages/<uuid:message_id>/feedback/", views.message_feedback, name="message-feedback"
     ),

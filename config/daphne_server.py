@@ -3,6 +3,7 @@
 - A request body above the limit is refused at once, and no body is parsed on the event loop. Twisted would parse every
   form: 15 MB of multipart lines stop the server for ten seconds.
 - A download is sent no faster than the client reads it. Daphne alone would hold all of it in memory.
+- A request that does not arrive in time is given up, also if its bytes come one by one.
 - A WebSocket message may have any length. Autobahn applies its limit for received messages to sent ones too.
 """
 
@@ -15,11 +16,21 @@ from daphne import http_protocol, server
 from daphne.cli import CommandLineInterface
 from daphne.ws_protocol import WebSocketProtocol
 from twisted.internet.tcp import Port
+from twisted.web.http import HTTPChannel
+
+EVENT_LOOP: asyncio.AbstractEventLoop = server.twisted_loop
+"""The event loop on which Daphne serves. It exists before the server runs."""
 
 BODY_LIMIT_BYTES = 16 * 1024 * 1024
 """The largest upload, with the form around it."""
+ARRIVAL_LIMIT_S = 30.0
+"""The time in which the head of a request must arrive, and then each further `BODY_STEP_BYTES` of its body."""
+BODY_STEP_BYTES = 64 * 1024
+"""An upload of less than 18 kbit/s is given up."""
 STALLED_LIMIT_S = 120.0
 """The connection of a client that reads nothing for this time is closed."""
+CLOSE_LIMIT_S = 5.0
+"""Time in which a client reads what was sent before its WebSocket is closed. Then the connection is cut."""
 FRAME_BYTES = 512 * 1024
 """A longer WebSocket message is sent in several frames of this size."""
 
@@ -32,7 +43,7 @@ Message: TypeAlias = dict[str, object]
 """An ASGI message."""
 
 
-class Request(http_protocol.WebRequest):  # type: ignore[misc]  # Daphne has no types
+class Request(http_protocol.WebRequest):
     """A request with a bounded body. As a Twisted push producer, it knows when its connection can take more data."""
 
     def __init__(self, *args: object, **options: object) -> None:
@@ -131,7 +142,28 @@ class Request(http_protocol.WebRequest):  # type: ignore[misc]  # Daphne has no 
             self.channel.transport.abortConnection()
 
 
-class WebSocket(WebSocketProtocol):  # type: ignore[misc]  # Daphne has no types
+class Channel(HTTPChannel):
+    """A connection whose requests must arrive in time.
+
+    Twisted's own limit begins anew with each byte, so a client could hold a connection open for ever.
+    """
+
+    _step_bytes = 0
+    """Bytes of a body since the limit began anew."""
+
+    def resetTimeout(self) -> None:
+        """Twisted calls this for all data. The limit stays as it is."""
+
+    def rawDataReceived(self, data: bytes) -> None:
+        """Take a piece of a body. The limit begins anew after each `BODY_STEP_BYTES`."""
+        self._step_bytes += len(data)
+        if self._step_bytes >= BODY_STEP_BYTES:
+            self._step_bytes = 0
+            super().resetTimeout()
+        super().rawDataReceived(data)
+
+
+class WebSocket(WebSocketProtocol):
     """A WebSocket that sends messages of any length, and sends them at once."""
 
     def serverSend(self, content: str | bytes, binary: bool = False) -> None:
@@ -149,19 +181,30 @@ class WebSocket(WebSocketProtocol):  # type: ignore[misc]  # Daphne has no types
             self.transport.doWrite()
 
 
-class Server(server.Server):  # type: ignore[misc]  # Daphne has no types
+class Server(server.Server):
     """Daphne's server, with requests and WebSockets of this module."""
 
+    def __init__(self, *args: object, **options: object) -> None:
+        """See `daphne.server.Server`."""
+        self._ports: list[Port] = []
+        self._has_closed = asyncio.Event()
+        """Set when a request has been answered, or a WebSocket has been closed."""
+        super().__init__(*args, **options)
+
     def run(self) -> None:
-        """Serve until the process receives SIGINT or SIGTERM."""
+        """Serve until `stop` is called, or Twisted receives SIGINT or SIGTERM."""
         # Daphne's factory of connections takes the class of requests from its module.
         http_protocol.WebRequest = Request
         super().run()
 
     def listen_success(self, port: Port) -> None:
-        """Choose the class of WebSockets, before the first connection is accepted."""
+        """Choose the classes of connections, before the first one is accepted."""
         super().listen_success(port)
+        self._ports.append(port)
+        self.http_factory.protocol = Channel
+        self.http_factory.timeOut = ARRIVAL_LIMIT_S
         self.ws_factory.protocol = WebSocket
+        self.ws_factory.setProtocolOptions(closeHandshakeTimeout=CLOSE_LIMIT_S)
 
     async def handle_reply(self, protocol: Request | WebSocket, message: Message) -> None:
         """Send a message of the application; after a piece of a body, wait until the connection can take the next."""
@@ -169,8 +212,34 @@ class Server(server.Server):  # type: ignore[misc]  # Daphne has no types
         if isinstance(protocol, Request) and message.get("more_body"):
             await protocol.wait_until_writable()
 
+    def stop_listening(self) -> None:
+        """Accept no more connections. Those that are open stay open."""
+        for port in self._ports:
+            port.stopListening()
 
-class Command(CommandLineInterface):  # type: ignore[misc]  # Daphne has no types
+    def protocol_disconnected(self, protocol: Request | WebSocket) -> None:
+        """Daphne calls this when a request has been answered, or a WebSocket has been closed."""
+        super().protocol_disconnected(protocol)
+        self._has_closed.set()
+
+    async def wait_until_closed(self, kind: type[Request | WebSocket], limit_s: float) -> None:
+        """Return when no request, or no WebSocket, is open, and after the limit in any case."""
+        try:
+            async with asyncio.timeout(limit_s):
+                while self._is_open(kind):
+                    self._has_closed.clear()
+                    await self._has_closed.wait()
+        except TimeoutError:
+            pass
+
+    def _is_open(self, kind: type[Request | WebSocket]) -> bool:
+        return any(
+            isinstance(protocol, kind) and "disconnected" not in details
+            for protocol, details in self.connections.items()
+        )
+
+
+class Command(CommandLineInterface):
     """Daphne's command, which runs the server of this module."""
 
     server_class = Server

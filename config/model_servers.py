@@ -72,5 +72,8 @@ OWN_API_KEYS = frozenset({"GEMINI_API_KEY", "GOOGLE_API_KEY", "OPENAI_API_KEY"})
 #: Keys of the endpoints in the admin, by the name of their variable: every other variable that ends in `_API_KEY`.
 ENDPOINT_API_KEYS = env.secrets("_API_KEY", except_for=OWN_API_KEYS)
 
-#: The default model or preset of conversations. If this is empty, it is the first one of the catalogue.
+#: Whether users may choose ids of Gemini's models that the catalogue does not list. They are sent to the API unchanged.
+ALLOW_UNLISTED_MODELS = env.boolean("ALLOW_UNLISTED_MODELS", default=False)
+
+#: The default model or preset of conversations. If this is empty, it is the default of the catalogue.
 DEFAULT_MODEL = choose_default_model(env.text("GEMINI_MODEL"), OPENAI_MODELS, is_emulated=GEMINI_EMULATED)

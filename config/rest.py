@@ -4,6 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+from config.env import Env
+
+env = Env()
+
+#: Calls of the REST API that one user may make per minute on one server process. Some requests of pages count, too.
+API_CALLS_PER_MINUTE = env.integer("API_CALLS_PER_MINUTE", 600, minimum=1)
+#: How many of these may start a turn, upload a file or import conversations. Also, how many accounts may be created
+#: from one address.
+API_WRITES_PER_MINUTE = env.integer("API_WRITES_PER_MINUTE", 60, minimum=1)
+
 REST_FRAMEWORK: dict[str, Any] = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
         "chat.api.authentication.BearerAuthentication",
@@ -13,7 +23,7 @@ REST_FRAMEWORK: dict[str, Any] = {
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["chat.api.parsers.LimitedJSONParser"],
     "DEFAULT_CONTENT_NEGOTIATION_CLASS": "chat.api.negotiation.FixedContentNegotiation",
-    "DEFAULT_THROTTLE_CLASSES": ["chat.api.throttles.CallThrottle"],
+    "DEFAULT_THROTTLE_CLASSES": ["chat.quotas.throttles.CallThrottle"],
     "DEFAULT_SCHEMA_CLASS": "chat.api.schema.ApiSchema",
     "EXCEPTION_HANDLER": "chat.api.problems.handle_exception",
 }
@@ -29,11 +39,16 @@ SPECTACULAR_SETTINGS: dict[str, Any] = {
     "SORT_OPERATIONS": False,
     "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
     "ENUM_NAME_OVERRIDES": {
+        "ApprovalKind": "chat.answers.approval.ApprovalKind",
+        "ConversationApproval": "chat.models.Conversation.Approval",
         "AttachmentStatus": "attachments.models.Attachment.Status",
         "CodeExecution": "chat.models.Conversation.CodeExecution",
+        "ConversationEngine": "chat.models.Conversation.Engine",
         "Engine": "chat.parts.Engine",
         "Finish": "chat.stream_events.Finish",
         "PartKind": "chat.parts.PartKind",
+        "Refusal": "chat.parts.Refusal",
+        "PythonSessionState": "chat.models.PythonSession.State",
         "Role": "chat.parts.Role",
         "TurnStatus": "chat.models.Turn.Status",
     },

@@ -1,17 +1,64 @@
-"""All settings. `.env.example` describes the variables that are read here. Long constants are in modules beside it."""
+"""All settings. `.env.example` describes the variables. Settings of one subject are in a module beside this one."""
 
 from __future__ import annotations
 
 import getpass
 import hashlib
-from pathlib import Path
 
 from django.core.exceptions import ImproperlyConfigured
 
+from config.accounts import ACCOUNT_ADAPTER as ACCOUNT_ADAPTER
+from config.accounts import ACCOUNT_CHANGE_EMAIL as ACCOUNT_CHANGE_EMAIL
+from config.accounts import ACCOUNT_DELETION_DAYS as ACCOUNT_DELETION_DAYS
+from config.accounts import ACCOUNT_EMAIL_SUBJECT_PREFIX as ACCOUNT_EMAIL_SUBJECT_PREFIX
+from config.accounts import ACCOUNT_EMAIL_UNKNOWN_ACCOUNTS as ACCOUNT_EMAIL_UNKNOWN_ACCOUNTS
+from config.accounts import ACCOUNT_EMAIL_VERIFICATION as ACCOUNT_EMAIL_VERIFICATION
+from config.accounts import ACCOUNT_FORMS as ACCOUNT_FORMS
+from config.accounts import ACCOUNT_LOGIN_METHODS as ACCOUNT_LOGIN_METHODS
+from config.accounts import ACCOUNT_LOGOUT_ON_GET as ACCOUNT_LOGOUT_ON_GET
+from config.accounts import ACCOUNT_LOGOUT_REDIRECT_URL as ACCOUNT_LOGOUT_REDIRECT_URL
+from config.accounts import ACCOUNT_RATE_LIMITS as ACCOUNT_RATE_LIMITS
+from config.accounts import ACCOUNT_REAUTHENTICATION_REQUIRED as ACCOUNT_REAUTHENTICATION_REQUIRED
+from config.accounts import ACCOUNT_SIGNUP_FIELDS as ACCOUNT_SIGNUP_FIELDS
+from config.accounts import ALLOW_SIGNUP as ALLOW_SIGNUP
+from config.accounts import AUTH_PASSWORD_VALIDATORS as AUTH_PASSWORD_VALIDATORS
+from config.accounts import AUTHENTICATION_BACKENDS as AUTHENTICATION_BACKENDS
+from config.accounts import CACHES as CACHES
+from config.accounts import LOGIN_REDIRECT_URL as LOGIN_REDIRECT_URL
+from config.accounts import LOGIN_URL as LOGIN_URL
+from config.accounts import MFA_ADAPTER as MFA_ADAPTER
+from config.accounts import MFA_FORMS as MFA_FORMS
+from config.accounts import MFA_TOTP_ISSUER as MFA_TOTP_ISSUER
+from config.accounts import MFA_TOTP_TOLERANCE as MFA_TOTP_TOLERANCE
 from config.content_security import CONTENT_SECURITY_POLICY as CONTENT_SECURITY_POLICY
 from config.databases import database_settings
 from config.env import Env
+from config.folders import BASE_DIR as BASE_DIR
+from config.folders import VAR_DIR as VAR_DIR
+from config.kernels import JUPYTER_GATEWAY_TOKEN as JUPYTER_GATEWAY_TOKEN
+from config.kernels import JUPYTER_GATEWAY_URL as JUPYTER_GATEWAY_URL
+from config.kernels import KERNEL_CELL_LIMIT_S as KERNEL_CELL_LIMIT_S
+from config.kernels import KERNEL_IDLE_LIMIT_S as KERNEL_IDLE_LIMIT_S
+from config.kernels import KERNEL_SERVICE_DIR as KERNEL_SERVICE_DIR
+from config.kernels import KERNEL_WAIT_LIMIT_S as KERNEL_WAIT_LIMIT_S
+from config.kernels import KERNELS_LIMIT as KERNELS_LIMIT
+from config.kernels import KERNELS_PER_USER_LIMIT as KERNELS_PER_USER_LIMIT
+from config.kernels import KERNELS_WITHOUT_SANDBOX as KERNELS_WITHOUT_SANDBOX
+from config.language import LANGUAGE_CODE as LANGUAGE_CODE
+from config.language import LANGUAGES as LANGUAGES
+from config.language import LOCALE_PATHS as LOCALE_PATHS
+from config.language import SENTENCE_TRANSLATION as SENTENCE_TRANSLATION
 from config.logs import LOGGING as LOGGING
+from config.mail import DEFAULT_FROM_EMAIL as DEFAULT_FROM_EMAIL
+from config.mail import EMAIL_HOST as EMAIL_HOST
+from config.mail import EMAIL_HOST_PASSWORD as EMAIL_HOST_PASSWORD
+from config.mail import EMAIL_HOST_USER as EMAIL_HOST_USER
+from config.mail import EMAIL_PORT as EMAIL_PORT
+from config.mail import EMAIL_TIMEOUT as EMAIL_TIMEOUT
+from config.mail import EMAIL_URL as EMAIL_URL
+from config.mail import EMAIL_USE_SSL as EMAIL_USE_SSL
+from config.mail import EMAIL_USE_TLS as EMAIL_USE_TLS
+from config.model_servers import ALLOW_UNLISTED_MODELS as ALLOW_UNLISTED_MODELS
 from config.model_servers import DEFAULT_MODEL as DEFAULT_MODEL
 from config.model_servers import ENDPOINT_API_KEYS as ENDPOINT_API_KEYS
 from config.model_servers import GEMINI_API_KEY as GEMINI_API_KEY
@@ -27,20 +74,47 @@ from config.model_servers import OPENAI_API_KEY as OPENAI_API_KEY
 from config.model_servers import OPENAI_BASE_URL as OPENAI_BASE_URL
 from config.model_servers import OPENAI_MODELS as OPENAI_MODELS
 from config.model_servers import OWN_API_KEYS as OWN_API_KEYS
+from config.processes import CHANNEL_LAYERS as CHANNEL_LAYERS
+from config.processes import DRAIN_SECONDS as DRAIN_SECONDS
+from config.processes import REDIS_URL as REDIS_URL
+from config.quotas import QUOTAS as QUOTAS
+from config.quotas import UPLOAD_COUNTER as UPLOAD_COUNTER
+from config.rest import API_CALLS_PER_MINUTE as API_CALLS_PER_MINUTE
+from config.rest import API_WRITES_PER_MINUTE as API_WRITES_PER_MINUTE
 from config.rest import REST_FRAMEWORK as REST_FRAMEWORK
 from config.rest import SPECTACULAR_SETTINGS as SPECTACULAR_SETTINGS
+from config.storage import AWS_ACCESS_KEY_ID as AWS_ACCESS_KEY_ID
+from config.storage import AWS_S3_ENDPOINT_URL as AWS_S3_ENDPOINT_URL
+from config.storage import AWS_S3_REGION_NAME as AWS_S3_REGION_NAME
+from config.storage import AWS_SECRET_ACCESS_KEY as AWS_SECRET_ACCESS_KEY
+from config.storage import AWS_STORAGE_BUCKET_NAME as AWS_STORAGE_BUCKET_NAME
+from config.storage import UPLOAD_RETRY_LIMIT_S as UPLOAD_RETRY_LIMIT_S
+from config.turns import ANSWER_DATA_LIMIT_BYTES as ANSWER_DATA_LIMIT_BYTES
+from config.turns import ANSWER_LIMIT_CHARS as ANSWER_LIMIT_CHARS
+from config.turns import APPROVAL_LIMIT_H as APPROVAL_LIMIT_H
+from config.turns import CHAT_PROVIDER as CHAT_PROVIDER
+from config.turns import CHAT_PROVIDERS as CHAT_PROVIDERS
+from config.turns import ENDPOINT_STORE as ENDPOINT_STORE
+from config.turns import LIVE_TURNS_LIMIT as LIVE_TURNS_LIMIT
+from config.turns import PROVIDER_ATTEMPTS as PROVIDER_ATTEMPTS
+from config.turns import PROVIDER_FIRST_BYTE_LIMIT_S as PROVIDER_FIRST_BYTE_LIMIT_S
+from config.turns import PROVIDER_IDLE_LIMIT_S as PROVIDER_IDLE_LIMIT_S
+from config.turns import PROVIDER_RETRY_LIMIT_S as PROVIDER_RETRY_LIMIT_S
+from config.turns import PROVIDER_RETRY_PAUSE_S as PROVIDER_RETRY_PAUSE_S
+from config.turns import REQUEST_FILES_LIMIT_BYTES as REQUEST_FILES_LIMIT_BYTES
+from config.turns import REQUEST_LIMIT_BYTES as REQUEST_LIMIT_BYTES
+from config.turns import RESULTS_NEED_APPROVAL as RESULTS_NEED_APPROVAL
+from config.turns import ROUNDS_LIMIT as ROUNDS_LIMIT
+from config.turns import TOOL_SETS as TOOL_SETS
+from config.turns import TURN_LEASE_S as TURN_LEASE_S
+from config.turns import TURN_LIMIT_S as TURN_LIMIT_S
 
 env = Env()
-BASE_DIR = Path(__file__).resolve().parent.parent
 
 # --- basics ---------------------------------------------------------------------------------------------------
 
 #: Development mode: error pages with tracebacks, a demo user, and a default SECRET_KEY. It must be off in production.
 DEBUG = env.boolean("DEBUG", default=False)
-
-#: The folder for the database, uploaded files and logs.
-VAR_DIR = Path(env.text("PLOTLINE_VAR_DIR", str(BASE_DIR / "var")))
-VAR_DIR.mkdir(parents=True, exist_ok=True)
 
 #: The key that signs sessions and tokens: a long random text, to be kept secret. It is required if DEBUG is off.
 SECRET_KEY = env.secret("SECRET_KEY")
@@ -59,7 +133,7 @@ CSRF_TRUSTED_ORIGINS = env.words("CSRF_TRUSTED_ORIGINS", [])
 
 INSTALLED_APPS = [
     "daphne",
-    "django.contrib.admin",
+    "config.admin_site.AdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
@@ -68,6 +142,7 @@ INSTALLED_APPS = [
     "django.contrib.staticfiles",
     "allauth",
     "allauth.account",
+    "allauth.mfa",
     "channels",
     "csp",
     "django_htmx",
@@ -80,18 +155,22 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "config.health.answer_any_host",
     "config.headers.NoDNSPrefetch",
     "django.middleware.security.SecurityMiddleware",
-    "csp.middleware.CSPMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    "config.compression.CompressPages",
+    "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "config.language.choose_language",
     "allauth.account.middleware.AccountMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
+    "config.not_found.NotFoundPage",
 ]
 
 ROOT_URLCONF = "config.urls"
@@ -110,6 +189,8 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
             ],
+            # Nearly every template has words.
+            "builtins": ["django.templatetags.i18n", "chat.templatetags.words"],
         },
     },
     {
@@ -119,7 +200,6 @@ TEMPLATES = [
     },
 ]
 
-LANGUAGE_CODE = "en"
 TIME_ZONE = "UTC"
 USE_TZ = True
 
@@ -127,89 +207,27 @@ USE_TZ = True
 
 #: The database, for example `postgres://user:password@host/name`. If this is empty, it is a SQLite file under `var/`.
 DATABASE_URL = env.url("DATABASE_URL", ("sqlite", "postgres", "postgresql"))
-DATABASES = {"default": database_settings(DATABASE_URL, VAR_DIR)}
-
-# --- sockets ----------------------------------------------------------------------------------------------------
-
-#: The Redis server that carries live updates between server processes, for example `redis://host:6379/0`. If this is
-#: empty, there may be only one server process.
-REDIS_URL = env.url("REDIS_URL", ("redis", "rediss", "unix"))
-CHANNEL_LAYERS = {
-    "default": (
-        {"BACKEND": "channels_redis.core.RedisChannelLayer", "CONFIG": {"hosts": [REDIS_URL]}}
-        if REDIS_URL
-        else {"BACKEND": "channels.layers.InMemoryChannelLayer"}
+#: Seconds after which PostgreSQL cancels a statement of a server; 0 is never, as for management commands (`manage.py`).
+DATABASE_STATEMENT_LIMIT_S = env.integer("DATABASE_STATEMENT_LIMIT_S", 30)
+#: The most connections of a process to PostgreSQL. A request or a background thread waits 10 s for a free one.
+DATABASE_POOL_SIZE = env.integer("DATABASE_POOL_SIZE", 20, minimum=4)
+DATABASES = {
+    "default": database_settings(
+        DATABASE_URL, VAR_DIR, statement_limit_s=DATABASE_STATEMENT_LIMIT_S, pool_size=DATABASE_POOL_SIZE
     )
 }
 
-# --- models: see also config/model_servers.py ---------------------------------------------------------------------
-
-#: How many of the newest graphs are sent to the model with the history. Each graph costs image tokens in each turn.
-REPLAYED_GRAPHS = env.integer("REPLAYED_GRAPHS", 4, minimum=0)
-#: Total number of attempts for a request, if the provider is busy or cannot be reached. An answer that has begun is not
-#: requested again.
-PROVIDER_ATTEMPTS = env.integer("PROVIDER_ATTEMPTS", 4, minimum=1)
-#: Longest wait, in seconds, that a provider may request before a retry. If it requests more, the turn fails.
-PROVIDER_RETRY_LIMIT_S = env.integer("PROVIDER_RETRY_LIMIT_S", 60)
-#: Seconds before the first retry, doubled for each further retry, unless the provider gives a wait of its own.
-PROVIDER_RETRY_PAUSE_S = 1.0
-#: Seconds without received data after which a turn counts as stalled. Gemini may be silent for 30 s while code runs.
-PROVIDER_IDLE_LIMIT_S = env.integer("PROVIDER_IDLE_LIMIT_S", 60, minimum=1)
-#: Seconds without data after which a request counts as stalled, before the first byte of its response. This is longer,
-#: because a local server loads the model first.
-PROVIDER_FIRST_BYTE_LIMIT_S = env.integer("PROVIDER_FIRST_BYTE_LIMIT_S", 300, minimum=1)
-#: Dotted paths of the provider classes, by name. A provider is created when it is first used.
-CHAT_PROVIDERS = {
-    "gemini": "chat.providers.gemini.provider.GeminiProvider",
-    "openai_compatible": "chat.providers.openai_compatible.provider.OpenAICompatibleProvider",
-}
-CHAT_PROVIDER = "gemini"
-#: Dotted path of the class that stores the endpoints of `openai_compatible`, and what is known about their models.
-ENDPOINT_STORE = "chat.catalogue.endpoints.StoredEndpoints"
-#: Dotted paths of the functions that create the tool sets of a turn (`ToolSetFactory` in chat/tools/base.py).
-TOOL_SETS: list[str] = []
-#: Most rounds in one turn. A round is a request to the model; each next one sends the results of its function calls.
-ROUNDS_LIMIT = env.integer("ROUNDS_LIMIT", 20, minimum=1)
-#: Seconds after which a turn counts as interrupted if its process no longer renews the lease. A process renews it after
-#: a third of this time.
-TURN_LEASE_S = env.integer("TURN_LEASE_S", 6, minimum=2)
-#: Longest duration of a turn, in seconds. A turn that takes longer is ended.
-TURN_LIMIT_S = env.integer("TURN_LIMIT_S", 600, minimum=1)
-#: Limits of one answer: characters of text, and bytes of images. An answer that exceeds a limit is ended.
-ANSWER_LIMIT_CHARS = 4 * 1024 * 1024
-ANSWER_DATA_LIMIT_BYTES = 64 * 1024 * 1024
-#: Concurrent live turns of one user.
-LIVE_TURNS_LIMIT = 8
-#: Total size of the files in one request to the model. The API accepts 20 MB, and base64 adds a third to the bytes.
-REQUEST_FILES_LIMIT_BYTES = 14 * 1024 * 1024
-#: Open WebSockets of one user on one server process.
-SOCKETS_LIMIT = 64
-
-# --- attachments ------------------------------------------------------------------------------------------------
-
-#: Bucket of an S3-compatible storage. If this is empty, attachments are stored under `var/media/`.
-AWS_STORAGE_BUCKET_NAME = env.text("AWS_STORAGE_BUCKET_NAME")
-#: URL of the S3-compatible server if it is not Amazon's.
-AWS_S3_ENDPOINT_URL = env.url("AWS_S3_ENDPOINT_URL", ("http", "https")) or None
-
-#: Region of the bucket.
-AWS_S3_REGION_NAME = env.text("AWS_S3_REGION_NAME") or None
-
-#: Access key of the bucket. If this is empty, the machine's own role is used.
-AWS_ACCESS_KEY_ID = env.secret("AWS_ACCESS_KEY_ID") or None
-#: Secret of that access key.
-AWS_SECRET_ACCESS_KEY = env.secret("AWS_SECRET_ACCESS_KEY") or None
-#: Longest delay, in seconds, between two attempts to upload an attachment while storage fails.
-UPLOAD_RETRY_LIMIT_S = env.integer("UPLOAD_RETRY_LIMIT_S", 300, minimum=1)
+# --- attachments: see also config/storage.py --------------------------------------------------------------------
 
 MEDIA_ROOT = VAR_DIR / "media"
+FILE_UPLOAD_PERMISSIONS = 0o600
 STORAGES = {
     "default": (
         {"BACKEND": "attachments.storage.s3.VerifyingS3Storage"}
         if AWS_STORAGE_BUCKET_NAME
         else {"BACKEND": "attachments.storage.files.VerifyingFileStorage"}
     ),
-    "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
+    "staticfiles": {"BACKEND": "config.static_files.HashedStaticFiles"},
 }
 
 TASKS = {"default": {"BACKEND": "django_tasks_db.DatabaseBackend", "QUEUES": ["default"]}}
@@ -222,34 +240,11 @@ STATICFILES_DIRS = [BASE_DIR / "static"]
 if DEBUG:
     STORAGES["staticfiles"] = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
 
-# --- accounts -----------------------------------------------------------------------------------------------------
-
-AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"]
-AUTH_PASSWORD_VALIDATORS = [
-    {"NAME": f"django.contrib.auth.password_validation.{name}"}
-    for name in (
-        "UserAttributeSimilarityValidator",
-        "MinimumLengthValidator",
-        "CommonPasswordValidator",
-        "NumericPasswordValidator",
-    )
-]
-
-#: Whether visitors may create an account. If this is off, staff create accounts in the admin.
-ALLOW_SIGNUP = env.boolean("ALLOW_SIGNUP", default=True)
-ACCOUNT_ADAPTER = "config.login.AccountAdapter"
-ACCOUNT_LOGIN_METHODS = {"username"}
-ACCOUNT_SIGNUP_FIELDS = ["username*", "password1*", "password2*"]
-ACCOUNT_EMAIL_VERIFICATION = "none"
-ACCOUNT_LOGOUT_ON_GET = False
-LOGIN_URL = "account_login"
-LOGIN_REDIRECT_URL = "/"
-ACCOUNT_LOGOUT_REDIRECT_URL = "account_login"
-
-# --- security -----------------------------------------------------------------------------------------------------
+# --- security; for accounts, see config/accounts.py ---------------------------------------------------------------
 
 X_FRAME_OPTIONS = "DENY"
 SECURE_REFERRER_POLICY = "same-origin"
+SESSION_ENGINE = "chat.login_sessions"
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"
 CSRF_COOKIE_SAMESITE = "Lax"
@@ -257,15 +252,18 @@ CSRF_COOKIE_SAMESITE = "Lax"
 #: The site is served over HTTPS by a proxy that sets X-Forwarded-Proto. This turns on secure cookies and redirects to
 #: HTTPS. By default it is on if DEBUG is off.
 HTTPS = env.boolean("HTTPS", default=not DEBUG)
+#: How many proxies in front of this server add an address to X-Forwarded-For. Limits on logins count the address that
+#: the first of them adds. With 0, the header is ignored. By default it is 1 with HTTPS, else 0.
+ALLAUTH_TRUSTED_PROXY_COUNT = env.integer("TRUSTED_PROXIES", 1 if HTTPS else 0)
+#: With HTTPS: for how many seconds browsers refuse plain HTTP to this host after a visit (HSTS). 0 lets them forget it.
+SECURE_HSTS_SECONDS = env.integer("HSTS_SECONDS", 31_536_000) if HTTPS else 0
+#: Whether this also holds for all subdomains of the host. Then, with a year or more, the host may also be preloaded.
+SECURE_HSTS_INCLUDE_SUBDOMAINS = env.boolean("HSTS_INCLUDE_SUBDOMAINS", default=True)
+SECURE_HSTS_PRELOAD = SECURE_HSTS_INCLUDE_SUBDOMAINS and SECURE_HSTS_SECONDS >= 31_536_000
 if HTTPS:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
-    # Login rate limits use the client address that this proxy adds to X-Forwarded-For, not the proxy's own address.
-    ALLAUTH_TRUSTED_PROXY_COUNT = 1
     SECURE_SSL_REDIRECT = True
     SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$"]
-    SECURE_HSTS_SECONDS = 31_536_000
-    SECURE_HSTS_INCLUDE_SUBDOMAINS = True
-    SECURE_HSTS_PRELOAD = True
     SESSION_COOKIE_SECURE = True
     CSRF_COOKIE_SECURE = True
     SESSION_COOKIE_NAME = "__Host-sessionid"
@@ -274,18 +272,19 @@ if HTTPS:
 #: Whether staff must give a reason before they read or export a conversation. The owner can always see given reasons.
 REVIEW_NEEDS_REASON = env.boolean("REVIEW_NEEDS_REASON", default=False)
 
+#: Whether users may share conversations by links. If this is off, existing links answer 404.
+ALLOW_SHARING = env.boolean("ALLOW_SHARING", default=True)
+
+#: Minutes after which a temporary conversation is deleted, once its last page has been closed.
+TEMPORARY_LIMIT_MIN = env.integer("TEMPORARY_LIMIT_MIN", 10, minimum=1)
+
+#: Seconds in which a person can undo the deletion of a conversation. Its rows and files are deleted after that.
+DELETION_UNDO_S = env.integer("DELETION_UNDO_S", 30, minimum=5)
+#: Open WebSockets of one user on one server process.
+SOCKETS_LIMIT = 64
+
 #: Longest prompt, in bytes of UTF-8.
 PROMPT_LIMIT_BYTES = 256 * 1024
 #: Largest uploaded file, in bytes.
 UPLOAD_LIMIT_BYTES = 15 * 1024 * 1024
-#: Total size of the files that one user may upload within 24 hours, in bytes.
-UPLOAD_QUOTA_BYTES = 100 * 1024 * 1024
 DATA_UPLOAD_MAX_MEMORY_SIZE = 2 * 1024 * 1024
-
-# --- REST ---------------------------------------------------------------------------------------------------------
-
-#: Calls of the REST API that one user may make per minute on one server process.
-API_CALLS_PER_MINUTE = env.integer("API_CALLS_PER_MINUTE", 600, minimum=1)
-
-#: How many of these calls may start a turn, upload a file or import conversations.
-API_WRITES_PER_MINUTE = env.integer("API_WRITES_PER_MINUTE", 60, minimum=1)

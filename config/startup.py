@@ -5,27 +5,60 @@ Daphne sends no lifespan events, so `config.serve` calls `prepare_process` itsel
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import logging
 
 from django.conf import settings
-from django.db import DatabaseError, close_old_connections
+from django.core.signals import request_finished
+from django.db import DatabaseError, close_old_connections, connection
 from django.urls import get_resolver
 
+from chat.account import due_deletions
 from chat.catalogue.endpoints import has_endpoints
+from chat.database_thread import close_connection
 from chat.models import ENDPOINT_PROVIDER
 from chat.providers import warm_up
-from chat.turns import recovery
+from chat.python_sessions import reaper
+from chat.turns import deletions, recovery
 
 logger = logging.getLogger(__name__)
 
 
-def prepare_process() -> None:
-    """Load what the first requests need, and start the thread that recovers interrupted turns."""
+def prepare_process(loop: asyncio.AbstractEventLoop) -> None:
+    """Load what the first requests need, and start the threads that clean up after processes that have died.
+
+    `loop`: the event loop on which the process will serve.
+    """
+    # The thread of a request ends with it.
+    request_finished.connect(close_connection)
     import_views()
     import_providers()
-    recovery.start()
+    warn_without_timeouts()
+    recovery.start(loop)
+    reaper.start()
+    due_deletions.start()
+    deletions.start()
     exempt_imports_from_garbage_collection()
+
+
+def warn_without_timeouts() -> None:
+    """Log a warning if the database lets a statement or a lock wait for ever.
+
+    PgBouncer can drop the timeouts that a connection asks for. The database role must have them then.
+    """
+    if connection.vendor != "postgresql" or not settings.DATABASE_STATEMENT_LIMIT_S:
+        return
+    names = ("statement_timeout", "lock_timeout")
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT name FROM pg_settings WHERE setting = '0' AND name IN (%s, %s) ORDER BY name", names)
+            for (name,) in cursor.fetchall():
+                logger.warning("The database role has no %s. Set it with ALTER ROLE, see docs/deployment.md.", name)
+    except DatabaseError:
+        logger.warning("The database did not say which timeouts it has.", exc_info=True)
+    finally:
+        close_old_connections()
 
 
 def import_views() -> None:

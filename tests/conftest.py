@@ -1,6 +1,6 @@
-"""What holds for every test: nothing leaves this machine, random examples are the same in every run.
+"""Fixtures and hooks of all tests, and the lines that a run prints at its end besides failures.
 
-And what a run tells at its end besides failures.
+No test connects to another machine, and random examples are the same in every run.
 """
 
 from __future__ import annotations
@@ -14,19 +14,28 @@ import pytest
 from asgiref.sync import SyncToAsync
 from django.apps import AppConfig
 from django.core.cache import cache
-from django.db import connections
+from django.db import connection, connections
 from django.db.models.signals import post_migrate
 from django.dispatch import receiver
-from hypothesis import settings
+from hypothesis import settings as hypothesis_settings
+from pytest_django import DjangoDbBlocker, Settings
 
+from attachments.models import ObjectDeletion
+from chat.python_sessions.rows import session_store
+from chat.turns.database_thread import prompt_reader, turn_store
 from tests.first_rows import load_first_rows
+from tests.kernel_service import kernel_service as kernel_service
 
 Shown: TypeAlias = Callable[[str], None]
-"""Takes a line that stands at the run's end."""
+"""Prints a line at the end of the run."""
+
+END_OTHER_CONNECTIONS = """
+SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
+"""
 
 # Two busy cores make any deadline a coin toss; seeds come from the test, so a failure repeats.
-settings.register_profile("plotline", deadline=None, derandomize=True)
-settings.load_profile("plotline")
+hypothesis_settings.register_profile("plotline", deadline=None, derandomize=True)
+hypothesis_settings.load_profile("plotline")
 
 
 class LeftTheMachineError(Exception):
@@ -53,19 +62,30 @@ sys.addaudithook(stay_on_loopback)
 
 
 @pytest.fixture(autouse=True)
-def nothing_counted() -> None:
-    """No test is refused for what others did before: limits of attempts are counted in the cache of this process."""
+def no_earlier_attempts() -> None:
+    """Clear the cache of this process, which counts attempts, so that no test is refused because of earlier ones."""
     cache.clear()
 
 
-@pytest.fixture(scope="session")
-def django_db_setup(django_db_setup: None) -> Iterator[None]:
-    """What tests ask with `await …aexists()` and the like, they ask on asgiref's thread, whose connection stays open.
+@pytest.fixture
+def fast_password_hasher(settings: Settings) -> None:
+    """Use a fast password hasher, because the default one is slow on purpose."""
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 
-    PostgreSQL drops no database that somebody is connected to.
+
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
+    """Close connections that threads keep: asgiref's own, on which `await …aexists()` runs, and the product's.
+
+    PostgreSQL drops no database that somebody is connected to, so the connections of all other threads are ended too.
     """
     yield
     SyncToAsync.single_thread_executor.submit(connections.close_all).result()
+    for thread in (turn_store, prompt_reader, session_store):
+        thread.close_connection()
+    if connection.vendor == "postgresql":
+        with django_db_blocker.unblock(), connection.cursor() as cursor:
+            cursor.execute(END_OTHER_CONNECTIONS)
 
 
 @receiver(post_migrate)
@@ -76,6 +96,9 @@ def first_rows_again(sender: AppConfig, using: str, **_: object) -> None:
     """
     if sender.name == "chat":
         load_first_rows(using)
+        # Emptying the table of attachments has queued their objects for deletion.
+        if ObjectDeletion._meta.db_table in connections[using].introspection.table_names():
+            ObjectDeletion.objects.using(using).all().delete()
 
 
 @pytest.fixture

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from typing import Any
 
 VOID_TAGS = frozenset({"area", "base", "br", "col", "hr", "img", "input", "link", "meta", "source", "wbr"})
-IGNORED_TARGETS = frozenset({"conversation-title", "conversation-usage"})
+IGNORED_TARGETS = frozenset({"conversation-title", "conversation-usage", "earlier", "later"})
 """Ids of elements that a real page has and this model omits."""
+
+
+def without_reruns(html: str) -> str:
+    """Return the HTML without the buttons that run code again: only the owner of a finished answer sees them."""
+    return re.sub(r'<div class="rerun">.*?</div>', "", html)
 
 
 @dataclass(eq=False)
@@ -122,6 +128,9 @@ class Page:
         match swap:
             case "beforeend":
                 target.children += children
+                self._adopt(target, children)
+            case "afterbegin":
+                target.children[:0] = children
                 self._adopt(target, children)
             case "innerMorph" | "innerHTML":
                 for child in target.children:

@@ -9,6 +9,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
+from tests.child_processes import terminate
+from tests.kernel_service import shared_service
+
 ROOT = Path(__file__).resolve().parent.parent
 START_LIMIT_S = 60.0
 """Generous for a busy machine. An emulator that ends is noticed at once."""
@@ -51,12 +54,7 @@ class EmulatorProcess:
 
     def stop(self) -> None:
         """End the process and close its pipes."""
-        self._process.terminate()
-        try:
-            self._process.wait(STOP_LIMIT_S)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
+        terminate(self._process, STOP_LIMIT_S)
         for pipe in (self._process.stdin, self._process.stdout):
             if pipe is not None:
                 pipe.close()
@@ -76,16 +74,17 @@ class EmulatorProcess:
 def running_emulator(
     recordings: Path | None = None,
     pace: float = 0.0,
-    warm_kernels: int = 0,
     code_limit_s: float = 30.0,
     strict: bool = False,
+    kernel_service_directory: Path | None = None,
 ) -> Iterator[str]:
     """Run the emulator for tests during the block; yields its base URL, `http://127.0.0.1:PORT`.
 
     It takes about half a second to start, so share one per session or module. `tests.gemini_emulator` describes its
     models, the recordings and strict mode. It also ends if the test process is killed.
     """
-    arguments = ["--pace", str(pace), "--warm-kernels", str(warm_kernels), "--code-limit", str(code_limit_s)]
+    arguments = ["--pace", str(pace), "--code-limit", str(code_limit_s)]
+    arguments += ["--kernel-service", str(kernel_service_directory or shared_service().directory)]
     if strict:
         arguments.append("--strict")
     if recordings is not None:

@@ -1,7 +1,8 @@
 """The environment of a test run, set before Django's settings are read: loaded by `-p tests.environment`.
 
 Whatever the caller's shell or `.env` says, tests have no key, no bucket, no database and no Redis but their own;
-only PLOTLINE_VAR_DIR and PLOTLINE_TEST_* pass through.
+only PLOTLINE_VAR_DIR, PLOTLINE_TEST_* and a DATABASE_URL of PostgreSQL pass through. With the latter, tests and the
+servers that they start create databases of their own on that server. Its user must be allowed to do that.
 """
 
 from __future__ import annotations
@@ -13,6 +14,9 @@ import shutil
 import tempfile
 from pathlib import Path
 
+# No test checks strings of the format `iri`, and every worker would compile the grammars for it.
+import chat.kernels.service.unused_packages  # noqa: F401 - the import prevents this
+
 ROOT = Path(__file__).resolve().parent.parent
 
 #: Read by SDKs themselves, past our settings.
@@ -22,6 +26,10 @@ VALUES = {
     "DEBUG": "1",
     "HTTPS": "0",
     "SECRET_KEY": "for-tests-only",
+    # Servers of tests end at once.
+    "DRAIN_SECONDS": "0",
+    # The catalogue does not list the scenarios and recordings of the test emulator.
+    "ALLOW_UNLISTED_MODELS": "1",
 }
 
 
@@ -33,6 +41,7 @@ def settings_variables() -> list[str]:
 def prepare() -> None:
     """Make `os.environ` what tests run with; child processes inherit it."""
     var_dir = os.environ.get("PLOTLINE_VAR_DIR")
+    database_url = os.environ.get("DATABASE_URL", "")
     for name in [name for name in os.environ if name.startswith(FOREIGN)]:
         # A proxy's certificates are no account.
         if not name.endswith(("_CA_BUNDLE", "_CERTS_FILE")):
@@ -44,8 +53,7 @@ def prepare() -> None:
         # Empty, not absent: an absent one would be read from `.env`.
         os.environ[name] = os.environ[f"{name}_FILE"] = ""
     os.environ.update(VALUES)
-    # Tests that run in this process may run on PostgreSQL too; servers of their own keep to SQLite.
-    os.environ["DATABASE_URL"] = os.environ.get("PLOTLINE_TEST_DATABASE_URL", "")
+    os.environ["DATABASE_URL"] = database_url if database_url.startswith(("postgres://", "postgresql://")) else ""
     if not var_dir:
         var_dir = tempfile.mkdtemp(prefix="plotline-")
         atexit.register(shutil.rmtree, var_dir, ignore_errors=True)

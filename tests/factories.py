@@ -5,15 +5,16 @@ from __future__ import annotations
 import hashlib
 import itertools
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from django.utils import timezone
 
 from attachments.models import Attachment, PendingUpload
 from chat.answers.changes import PartStarted
 from chat.answers.log import to_row
-from chat.models import Conversation, Message, MessageAttachment, Part, Turn, TurnEvent, User
+from chat.models import Conversation, Message, MessageAttachment, Part, Project, Turn, TurnEvent, User
 from chat.parts import PartKind, Role, Text
+from chat.turns.finish import LOG_LIFETIME
 
 _numbers = itertools.count(1)
 
@@ -28,9 +29,18 @@ def make_user(
     return user
 
 
-def make_conversation(owner: User | None = None, *, title: str = "", **settings: str) -> Conversation:
+def make_conversation(
+    owner: User | None = None,
+    *,
+    title: str = "",
+    project: Project | None = None,
+    temporary_seen_at: datetime | None = None,
+    **settings: str,
+) -> Conversation:
     """Create an empty conversation, with a new owner unless one is passed."""
-    return Conversation.objects.create(owner=owner or make_user(), title=title, **settings)
+    return Conversation.objects.create(
+        owner=owner or make_user(), title=title, project=project, temporary_seen_at=temporary_seen_at, **settings
+    )
 
 
 def make_user_message(conversation: Conversation, text: str = "What is this?") -> Message:
@@ -79,6 +89,7 @@ def make_model_message(
         started_at=now,
         first_part_at=now + timedelta(seconds=2),
         ended_at=None if status in Turn.LIVE else now + timedelta(seconds=5),
+        log_kept_until=None if status in Turn.LIVE else now + LOG_LIFETIME,
         **turn_fields,
     )
     name, data = to_row(PartStarted(0, Text(text)))
@@ -115,3 +126,31 @@ def attach(message: Message, attachment: Attachment, *, part_index: int | None =
     return MessageAttachment.objects.create(
         message=message, attachment=attachment, index=message.message_attachments.count(), part_index=part_index
     )
+
+
+def make_long_conversation(owner: User | None = None, *, messages: int, lines: int = 1) -> Conversation:
+    """Create a conversation of questions and answers with few statements; message n says `Message n.`
+
+    `lines`: paragraphs of each message.
+    """
+    conversation = make_conversation(owner, title="A long one")
+    rows: list[Message] = []
+    for index in range(messages):
+        role, text = (Role.MODEL if index % 2 else Role.USER), "\n\n".join([f"Message {index}."] * lines)
+        parent = rows[-1] if rows else None
+        rows.append(Message(conversation=conversation, parent=parent, index=index, role=role, text=text))
+    Message.objects.bulk_create(rows)
+    Part.objects.bulk_create(Part(message=row, index=0, kind=PartKind.TEXT, text=row.text) for row in rows)
+    Turn.objects.bulk_create(
+        Turn(
+            conversation=conversation,
+            user_message=question,
+            message=answer,
+            status=Turn.Status.DONE,
+            provider="gemini",
+            model="plotline-demo",
+            ended_at=timezone.now(),
+        )
+        for question, answer in zip(rows[::2], rows[1::2], strict=False)
+    )
+    return conversation

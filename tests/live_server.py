@@ -3,61 +3,31 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import shutil
 import signal
-import sqlite3
+import socket
 import subprocess
 import sys
 import uuid
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
-from tempfile import TemporaryDirectory, mkdtemp
-from typing import Any
+from tempfile import TemporaryDirectory
 
 import requests
 from websockets.sync.client import ClientConnection, connect
 
+from tests.child_processes import terminate
 from tests.emulator_server import running_emulator
 from tests.polling import wait_until
 from tests.ports import free_port
+from tests.server_databases import Row, create_database, drop_database, query, server_url
+from tests.server_databases import environment as environment
 
 ROOT = Path(__file__).resolve().parent.parent
 START_LIMIT_S = 90.0
 """Generous for a busy machine. A server that ends is noticed at once."""
-
-
-def environment(var_dir: Path, **variables: str) -> dict[str, str]:
-    """Return this process's environment, changed for a child process with its own folder and these variables."""
-    return os.environ | {"PLOTLINE_VAR_DIR": str(var_dir), "DEBUG": "1", "DATABASE_URL": ""} | variables
-
-
-#: One process does both, because each process takes a second to start.
-SET_UP_PROGRAM = """
-import django
-from django.core.management import call_command
-
-django.setup()
-call_command("migrate", verbosity=0)
-call_command("create_demo_user")
-"""
-
-
-@cache
-def database_template() -> Path:
-    """Return the path of a migrated database with the demo user, to be copied. Each test worker makes it once."""
-    var_dir = Path(mkdtemp(prefix="template-", dir=os.environ["PLOTLINE_VAR_DIR"]))
-    variables = environment(var_dir, DJANGO_SETTINGS_MODULE="config.settings")
-    subprocess.run([sys.executable, "-c", SET_UP_PROGRAM], cwd=ROOT, env=variables, check=True, capture_output=True)
-    database_path = var_dir / "plotline.sqlite3"
-    # A database in WAL mode consists of three files until its last connection is closed.
-    with closing(sqlite3.connect(database_path)) as database:
-        database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    return database_path
 
 
 @dataclass
@@ -90,6 +60,10 @@ class LiveServer:
         assert self.process
         if self.process.poll() is not None:
             raise RuntimeError(f"The server ended: {self.log()[-2000:]}")
+        # A connection costs a tenth of a request, and most attempts are refused.
+        with closing(socket.socket()) as probe:
+            if probe.connect_ex(("127.0.0.1", self.port)):
+                return False
         try:
             return requests.get(f"{self.url}/healthz", timeout=2).ok
         except requests.ConnectionError:
@@ -104,28 +78,24 @@ class LiveServer:
     def stop(self) -> None:
         """Terminate the process, if it runs."""
         if self.process and self.process.poll() is None:
-            self.process.terminate()
-            try:
-                self.process.wait(10)
-            except subprocess.TimeoutExpired:
-                self.kill()
+            terminate(self.process, 10)
 
     def log(self) -> str:
         """Return the server's log."""
         return (self.var_dir / "server.log").read_text(errors="replace")
 
-    def rows(self, query: str, *values: str) -> list[tuple[Any, ...]]:
-        """Return the rows of a query on the server's database."""
-        with closing(sqlite3.connect(self.var_dir / "plotline.sqlite3", timeout=20)) as database:
-            return database.execute(query, values).fetchall()
+    @property
+    def database_url(self) -> str:
+        """`DATABASE_URL` of the server; it is empty for SQLite."""
+        return self.variables.get("DATABASE_URL", server_url(self.var_dir))
+
+    def rows(self, statement: str, *values: str) -> list[Row]:
+        """Return the rows of a query on the server's database. Each `?` in it stands for a value."""
+        return query(self.var_dir, self.database_url, statement, values)
 
     def write(self, statement: str, *values: str) -> None:
-        """Change the server's database without the server."""
-        with closing(sqlite3.connect(self.var_dir / "plotline.sqlite3", timeout=20)) as database:
-            # Triggers of the search index call this function. Tests do not search for these rows.
-            database.create_function("chat_words", 1, lambda text: "", deterministic=True)
-            database.execute(statement, values)
-            database.commit()
+        """Change the server's database without the server. Each `?` stands for a value."""
+        query(self.var_dir, self.database_url, statement, values)
 
 
 @contextmanager
@@ -138,11 +108,12 @@ def running_server(**variables: str) -> Iterator[LiveServer]:
     with ExitStack() as stack:
         var_dir = Path(stack.enter_context(TemporaryDirectory(prefix="server-", ignore_cleanup_errors=True)))
         if "GOOGLE_GEMINI_BASE_URL" not in variables:
-            variables["GEMINI_EMULATOR_URL"] = stack.enter_context(running_emulator(pace=1.0, warm_kernels=1))
-        shutil.copy(database_template(), var_dir)
+            variables["GEMINI_EMULATOR_URL"] = stack.enter_context(running_emulator(pace=1.0))
+        create_database(var_dir)
+        stack.callback(drop_database, var_dir)
         server = LiveServer(var_dir, variables)
-        server.start()
         try:
+            server.start()
             yield server
         finally:
             server.stop()
@@ -178,6 +149,12 @@ class Visitor:
         assert response.status_code < 400, f"{path}: {response.status_code} {response.text[:300]}"
         return response
 
+    def delete_conversation(self, conversation_id: str) -> None:
+        """Delete a conversation through the API, which needs no time in which this could be undone."""
+        url = f"{self.server.url}/api/v1/conversations/{conversation_id}/"
+        headers = {"X-CSRFToken": self.http.cookies["csrftoken"] or "", "Referer": self.server.url}
+        assert self.http.delete(url, headers=headers, timeout=10).status_code == 204
+
     def new_conversation(self) -> str:
         """Create an empty conversation and return its id."""
         match = re.search(r"/c/([0-9a-f-]{36})/", self.post("/c/new/").url)
@@ -192,14 +169,17 @@ class Visitor:
         """Return the inner HTML of `#transcript` in a freshly loaded page: its articles in order."""
         return "".join(re.findall(r"<article .*?</article>", self.page(conversation_id), flags=re.DOTALL))
 
-    def socket(self, conversation_id: str, query: str = "", max_queue: int = 16) -> ClientConnection:
-        """Open a WebSocket of the conversation."""
+    def socket(
+        self, conversation_id: str, query: str = "", max_queue: int = 16, ping_interval_s: float | None = 20.0
+    ) -> ClientConnection:
+        """Open a WebSocket of the conversation. Browsers send no pings; `None` sends none either."""
         cookies = "; ".join(f"{name}={value}" for name, value in self.http.cookies.items())
         connection: ClientConnection = connect(
             f"ws://127.0.0.1:{self.server.port}/ws/conversations/{conversation_id}/{query}",
             additional_headers={"Cookie": cookies, "Origin": self.server.url},
             max_size=64 * 1024 * 1024,
             max_queue=max_queue,
+            ping_interval=ping_interval_s,
             close_timeout=1,
         )
         return connection

@@ -18,9 +18,13 @@ from chat.parts import (
     Part,
     PartKind,
     PrintedImage,
+    Refusal,
     Text,
     Thought,
+    ToolCall,
+    ToolResponse,
     Unsupported,
+    WrittenFile,
 )
 
 SIGNED: JSONObject = {"thought_signature": "c2lnbmVk", "other": {"x": [1]}}
@@ -30,13 +34,17 @@ EXAMPLES: Mapping[PartKind, Part] = {
     for part in (
         Text("a *b*", round=1, made_by="c", provider_data=SIGNED),
         Thought("hm", round=1, made_by="c", provider_data=SIGNED),
-        ExecutableCode("print(1)", "PYTHON", "c", Engine.SESSION, round=1, made_by="c", provider_data=SIGNED),
+        ExecutableCode(
+            "print(1)", "PYTHON", "c", Engine.SESSION, is_edited=True, round=1, made_by="c", provider_data=SIGNED
+        ),
         CodeExecutionResult(
             output="1",
             outcome=OUTCOME_FAILED,
             call_id="c",
             engine=Engine.SESSION,
             images=(PrintedImage(0, "data:image/png;base64,", 76, 0),),
+            files=(WrittenFile("out.csv", 3, "2026-01-02T03:04:05+00:00", is_new=True),),
+            duration_ms=1200,
             round=1,
             made_by="c",
             provider_data=SIGNED,
@@ -44,7 +52,18 @@ EXAMPLES: Mapping[PartKind, Part] = {
         InlineData("image/png", "graph.png", round=1, made_by="c", provider_data=SIGNED),
         FileData("https://files.example/1", "text/csv", round=1, made_by="c", provider_data=SIGNED),
         FunctionCall("run", {"code": "1"}, "c", round=1, made_by="c", provider_data=SIGNED),
-        FunctionResponse("run", {"error": "no"}, "c", is_error=True, round=1, made_by="c", provider_data=SIGNED),
+        FunctionResponse(
+            "run",
+            {"error": "no"},
+            "c",
+            is_error=True,
+            refusal=Refusal.DENIED,
+            round=1,
+            made_by="c",
+            provider_data=SIGNED,
+        ),
+        ToolCall("GOOGLE_SEARCH_WEB", {"queries": ["a"]}, "c", round=1, made_by="c", provider_data=SIGNED),
+        ToolResponse("GOOGLE_SEARCH_WEB", {"found": 1}, "c", round=1, made_by="c", provider_data=SIGNED),
         Display({"text/plain": "1", "text/html": "<b>1</b>"}, round=1, made_by="c", provider_data=SIGNED),
         Unsupported(round=1, made_by="c", provider_data=SIGNED),
     )

@@ -26,6 +26,8 @@ from chat.parts import (
     Part,
     Text,
     Thought,
+    ToolCall,
+    ToolResponse,
     Unsupported,
 )
 from chat.stream_events import Usage
@@ -33,7 +35,18 @@ from tests.gemini_responses import error_bodies, stream_bodies
 
 FOLDER_VARIABLE = "PLOTLINE_RECORDINGS_DIR"
 
-CONTENT_KEYS = frozenset({"text", "executableCode", "codeExecutionResult", "inlineData", "fileData", "functionCall"})
+CONTENT_KEYS = frozenset(
+    {
+        "text",
+        "executableCode",
+        "codeExecutionResult",
+        "inlineData",
+        "fileData",
+        "functionCall",
+        "toolCall",
+        "toolResponse",
+    }
+)
 """A part of a kind that Plotline knows has one of these keys."""
 
 
@@ -137,10 +150,10 @@ def events_in(body: bytes) -> list[bytes]:
 
 
 def raw_parts(event: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the parts of one event as JSON."""
-    candidates = event.get("candidates") or [{}]
-    parts: list[dict[str, Any]] = candidates[0].get("content", {}).get("parts", [])
-    return parts
+    """Return the parts of one event as JSON: those of the first candidate."""
+    candidates = enumerate(event.get("candidates", []))
+    first = [candidate for position, candidate in candidates if candidate.get("index", position) == 0]
+    return [part for candidate in first for part in candidate.get("content", {}).get("parts", [])]
 
 
 def bytes_from(text: str) -> bytes:
@@ -156,9 +169,11 @@ def part_from(wire: Mapping[str, Any]) -> Part:
         provider_data["thought_signature"] = wire["thoughtSignature"]
     contents = [key for key in wire if key in CONTENT_KEYS]
     fields = {key: value for key, value in wire.items() if key != "thoughtSignature" and contents != [key]}
-    part: Part = Unsupported()
+    part: Part = Unsupported() if fields else Text("")
     content: dict[str, Any] = {}
     match contents:
+        case [] if fields.keys() == {"thought"}:
+            part, fields = Thought(""), {}
         case ["text"]:
             part = Thought(wire["text"]) if fields.pop("thought", False) else Text(wire["text"])
         case [key]:
@@ -180,6 +195,10 @@ def _part_with_content(key: str, content: dict[str, Any]) -> tuple[Part, dict[st
             return CodeExecutionResult(take("output", None), take("outcome"), take("id", "")), content
         case "inlineData":
             return InlineData(take("mimeType"), take("displayName", ""), bytes_from(take("data"))), content
+        case "toolCall":
+            return ToolCall(take("toolType", ""), take("args", None), take("id", "")), content
+        case "toolResponse":
+            return ToolResponse(take("toolType", ""), take("response", None), take("id", "")), content
         case "fileData":
             return FileData(take("fileUri"), take("mimeType")), content
         case _:

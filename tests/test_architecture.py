@@ -1,4 +1,4 @@
-"""The house keeps its own rules: imports point one way, settings are documented, versions pinned, files portable."""
+"""Rules of the project: directions of imports, documented settings and modules, pinned versions, portable files."""
 
 from __future__ import annotations
 
@@ -7,13 +7,29 @@ import itertools
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
 
 from tests.environment import ROOT, settings_variables
 
+SETTINGS_MODULES = (
+    "accounts.py",
+    "settings.py",
+    "storage.py",
+    "folders.py",
+    "kernels.py",
+    "mail.py",
+    "model_servers.py",
+    "processes.py",
+    "quotas.py",
+    "rest.py",
+    "turns.py",
+)
 READERS = {"text", "secret", "boolean", "integer", "words", "url"}
+
+LINES_LIMIT = 300
 
 #: Written in pieces, so that this file does not hold what it forbids.
 UNPORTABLE = {
@@ -32,7 +48,7 @@ def tracked_files() -> list[Path]:
 def variables_read_by_settings() -> list[str]:
     """Names that the modules of settings pass to a reader of `env`, in order, each once."""
     names = []
-    modules = [ast.parse((ROOT / "config" / name).read_text()) for name in ("settings.py", "model_servers.py")]
+    modules = [ast.parse((ROOT / "config" / name).read_text()) for name in SETTINGS_MODULES]
     for node in itertools.chain.from_iterable(map(ast.walk, modules)):
         match node:
             case ast.Call(func=ast.Attribute(value=ast.Name("env"), attr="secrets")):
@@ -65,6 +81,22 @@ def test_imports_point_in_one_direction() -> None:
     command = [str(Path(sys.executable).parent / "lint-imports"), "--no-cache"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_architecture_page_shows_the_layers_and_names_every_module_of_chat() -> None:
+    page = (ROOT / "docs/architecture.md").read_text()
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    [layers] = [contract["layers"] for contract in contracts if contract["name"] == "layers of chat"]
+    assert "\n".join(layers) in page
+    modules = {path.name for path in (ROOT / "chat").glob("*.py")} - {"__init__.py", "apps.py"}
+    packages = {path.parent.name for path in (ROOT / "chat").glob("*/__init__.py")} - {"migrations"}
+    assert [name for name in sorted(modules | packages) if f"`chat/{name}" not in page] == []
+
+
+def test_modules_of_the_product_have_at_most_300_lines() -> None:
+    names = [path for path in tracked_files() if path.suffix == ".py" and "migrations" not in path.parts]
+    modules = [path for path in names if path.relative_to(ROOT).parts[0] in ("attachments", "chat", "config", "bench")]
+    assert [str(path) for path in modules if path.read_text().count("\n") > LINES_LIMIT] == []
 
 
 def test_nobody_imports_config() -> None:
@@ -113,3 +145,11 @@ def test_no_file_holds(what: str) -> None:
             continue
         found += [f"{path.relative_to(ROOT)}: {match.group()}" for match in UNPORTABLE[what].finditer(text)]
     assert found == []
+
+
+def test_login_page_forgets_everything_that_pages_keep_in_the_browser() -> None:
+    """`forget.js` removes keys that begin with `plotline:`."""
+    scripts = {path.name: path.read_text() for path in (ROOT / "static/js").glob("*.js")}
+    keys = {name: re.findall(r"[\"'`](plotline[^\"'`]*)", text) for name, text in scripts.items()}
+    assert keys["session.js"]
+    assert [(name, key) for name, found in keys.items() for key in found if not key.startswith("plotline:")] == []

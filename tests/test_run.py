@@ -1,10 +1,10 @@
-"""`deploy/run`, which `make run` calls: it starts and ends the web server, the worker and the emulator together."""
+"""`deploy/run`, which `make run` calls: it starts and ends all processes of Plotline together."""
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
-import shutil
 import signal
 import subprocess
 from collections.abc import Callable, Iterator
@@ -15,13 +15,15 @@ import psutil
 import pytest
 import requests
 
+from chat.kernels.places import LocalService
 from tests.environment import ROOT
-from tests.live_server import database_template
 from tests.polling import wait_until
 from tests.ports import free_port
+from tests.server_databases import create_database, create_empty_database, drop_database, server_url
 
 LIMIT_S = 60.0
-WEB, WORKER, EMULATOR = "config.serve", "attachments_worker", "chat.emulator"
+WEB, WORKER, EMULATOR, KERNELS = "config.serve", "attachments_worker", "chat.emulator", "chat.kernels.service"
+GATEWAY = "chat.kernels.service.gateway"
 """A word in the command line of each child."""
 
 
@@ -34,6 +36,7 @@ class Run:
         self.url = f"http://127.0.0.1:{self.port}"
         self.output = var_dir / "output"
         environment = os.environ | {"PLOTLINE_VAR_DIR": str(var_dir), "PORT": str(self.port)} | variables
+        environment["DATABASE_URL"] = server_url(var_dir)
         with self.output.open("wb") as output:
             # Tests in the background ignore SIGINT, and a shell cannot trap a signal that was ignored at its start.
             command = ["env", "--default-signal=INT", "deploy/run"]
@@ -120,14 +123,23 @@ def running(var_dir: Path, **variables: str) -> Iterator[Run]:
 
 
 @pytest.fixture
-def var_dir(tmp_path: Path) -> Path:
+def var_dir(tmp_path: Path) -> Iterator[Path]:
     """A folder with a database, as an earlier run leaves it."""
-    shutil.copy(database_template(), tmp_path)
-    return tmp_path
+    create_database(tmp_path)
+    yield tmp_path
+    drop_database(tmp_path)
 
 
-def test_killed_children_are_restarted_and_all_end_with_the_terminal(tmp_path: Path) -> None:
-    with running(tmp_path) as run:
+@pytest.fixture
+def empty_var_dir(tmp_path: Path) -> Iterator[Path]:
+    """A folder without a database, or an empty database on a server of PostgreSQL."""
+    create_empty_database(tmp_path)
+    yield tmp_path
+    drop_database(tmp_path)
+
+
+def test_killed_children_are_restarted_and_all_end_with_the_terminal(empty_var_dir: Path) -> None:
+    with running(empty_var_dir) as run:
         assert re.search(rf"Plotline: {run.url} +user: demo +password: demo", run.output.read_text())
         assert answers(f"{run.url}/accounts/login/")
         run.kill_and_wait_for_restart(WORKER)
@@ -152,6 +164,25 @@ def test_emulator_has_no_secrets_and_is_restarted_on_its_port(var_dir: Path) -> 
         run.wait_until(lambda: answers(f"{url}/v1beta/models"))
 
 
+def test_service_for_python_sessions_has_no_secrets_and_is_restarted(var_dir: Path) -> None:
+    with running(var_dir, GEMINI_API_KEY="any") as run:
+        place = LocalService(var_dir / "kernels")
+        assert place.start().state == "running"
+        [supervisor], [gateway] = run.children(KERNELS), run.children(GATEWAY)
+        for process in (supervisor, gateway):
+            assert process.environ().keys() & {"GEMINI_API_KEY", "SECRET_KEY", "DATABASE_URL"} == set()
+        supervisor.kill()
+        run.wait_until(lambda: not is_alive(gateway) and any(run.children(KERNELS)))
+        # A service that is being restarted has left its socket, and `address` waits for it.
+        assert asyncio.run(place.address()).token
+
+
+def test_no_service_for_python_sessions_is_started_if_a_server_is_named(var_dir: Path) -> None:
+    with running(var_dir, GEMINI_API_KEY="any", JUPYTER_GATEWAY_URL="http://127.0.0.1:1") as run:
+        assert run.children(WEB)
+        assert run.children(KERNELS) == []
+
+
 def test_no_emulator_is_started_if_a_key_is_set(var_dir: Path) -> None:
     with running(var_dir, GEMINI_API_KEY="any") as run:
         assert run.children(WEB)
@@ -160,7 +191,7 @@ def test_no_emulator_is_started_if_a_key_is_set(var_dir: Path) -> None:
 
 def test_no_child_outlives_a_killed_script(var_dir: Path) -> None:
     with running(var_dir) as run:
-        assert all(run.children(word) for word in (WEB, WORKER, EMULATOR))
+        assert all(run.children(word) for word in (WEB, WORKER, EMULATOR, KERNELS))
         run.process.kill()
         run.wait_until_all_have_ended()
 

@@ -1,6 +1,7 @@
 """Stores bytes under names, in the storage that the settings configure. Each call has a hard time limit.
 
-A name is derived from its content, so writing an object twice is harmless and a confirmed object never changes.
+A name is derived from its content, so writing an object twice is harmless, and a confirmed object never changes until
+it is deleted.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ __all__ = [
     "StorageError",
     "StorageRefused",
     "StorageUnavailable",
+    "delete",
     "fetch",
     "probe",
     "put",
@@ -60,6 +62,15 @@ def fetch(name: str, size_bytes: int, limit_s: float | None = None) -> bytes:
         return storage.fetch(name, size_bytes, deadline)
 
     return run_with_deadline(ATTEMPT_LIMIT_S if limit_s is None else limit_s, read)
+
+
+def delete(name: str) -> None:
+    """Return once storage has no object `name`, whether it had one or not.
+
+    Raise StorageRefused or StorageUnavailable. The call ends within `ATTEMPT_LIMIT_S` in any case.
+    """
+    storage = _get_storage()
+    run_with_deadline(ATTEMPT_LIMIT_S, lambda deadline: storage.remove(name, deadline))
 
 
 def probe() -> None:

@@ -65,6 +65,9 @@ class VerifyingStorage(Protocol):
     def fetch(self, name: str, size_bytes: int, deadline: Deadline) -> bytes:
         """Return the `size_bytes` bytes of the object `name`."""
 
+    def remove(self, name: str, deadline: Deadline) -> None:
+        """Delete the object `name`. An object that does not exist is no error."""
+
     def probe(self, deadline: Deadline) -> None:
         """Return if the storage responds."""
 
@@ -77,8 +80,8 @@ def run_with_deadline(limit_s: float, work: Callable[[Deadline], T]) -> T:
 
     A socket timeout limits each single read only, so a server that sends one byte now and then never triggers it.
     Therefore the work runs in its own thread, and the caller stops waiting at the deadline. The abandoned thread ends
-    at its next `Deadline.check` or socket timeout; until then it can only write the same content. It keeps its slot,
-    so a storage that hangs cannot accumulate more than `CALL_LIMIT` threads.
+    at its next `Deadline.check` or socket timeout; until then it can only write the same content, or delete the object
+    that its caller has claimed. It keeps its slot, so a storage that hangs has at most `CALL_LIMIT` threads.
     """
     deadline = Deadline(limit_s)
     result: Future[T] = Future()

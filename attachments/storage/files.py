@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import tempfile
@@ -43,6 +44,19 @@ class VerifyingFileStorage(FileSystemStorage):
         if len(data) != size_bytes:
             raise StorageUnavailable(f"The file {name} does not have the {size_bytes} bytes that it had.")
         return data
+
+    def remove(self, name: str, deadline: Deadline) -> None:
+        """See `VerifyingStorage`. Folders that become empty are deleted too."""
+        path = Path(self.path(name))
+        try:
+            for part_path in path.parent.glob(f"{path.name}.*{PART_SUFFIX}"):
+                part_path.unlink(missing_ok=True)
+            path.unlink(missing_ok=True)
+        except OSError as error:
+            raise _build_storage_error(error) from error
+        with contextlib.suppress(OSError):
+            for folder in path.relative_to(self.location).parents[:-1]:
+                (Path(self.location) / folder).rmdir()
 
     def probe(self, deadline: Deadline) -> None:
         """See `VerifyingStorage`. The media folder, or its nearest existing parent folder, must be writable."""

@@ -5,6 +5,28 @@ Django imports this package, which registers all admins.
 
 from __future__ import annotations
 
-from chat.admin import catalogue, conversations, endpoints, logs, records, users
+from chat.admin import (
+    catalogue,
+    conversations,
+    endpoints,
+    logs,
+    projects,
+    python_sessions,
+    quotas,
+    records,
+    second_steps,
+    users,
+)
 
-__all__ = ["catalogue", "conversations", "endpoints", "logs", "records", "users"]
+__all__ = [
+    "catalogue",
+    "conversations",
+    "endpoints",
+    "logs",
+    "projects",
+    "python_sessions",
+    "quotas",
+    "records",
+    "second_steps",
+    "users",
+]

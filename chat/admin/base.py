@@ -1,14 +1,19 @@
-"""Base classes of the admins: read-only rows, and deletion by superusers."""
+"""Base classes of the admins: read-only rows, lists with fields in their rows, and deletion by superusers."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Generic, TypeVar
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from django import forms
 from django.contrib import admin
 from django.db import transaction
 from django.db.models import Count, Model, OuterRef, QuerySet, Subquery
 from django.http import HttpRequest
+from django.utils.translation import gettext
+
+if TYPE_CHECKING:
+    from django.utils.functional import _StrPromise as StrPromise
 
 M = TypeVar("M", bound=Model)
 
@@ -49,6 +54,33 @@ class ReadOnlyAdmin(ReadOnlyMixin, admin.ModelAdmin[M], Generic[M]):
         return any(lookup == name or lookup.startswith(f"{name}__") for name in names)
 
 
+class RowForm(forms.ModelForm[Model]):
+    """The fields in one row of a list. Each is named after its column and its row, because it has no label."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401 - they are passed to Django's constructor
+        """Name the fields."""
+        super().__init__(*args, **kwargs)
+        for field in self.fields.values():
+            field.widget.attrs["aria-label"] = gettext("%(column)s of %(row)s") % {
+                "column": field.label,
+                "row": self.instance,
+            }
+
+
+class EditableListMixin:
+    """A list whose rows have fields (`list_editable`)."""
+
+    def get_changelist_form(
+        self,
+        request: HttpRequest,
+        **options: Any,  # noqa: ANN401 - they are passed to Django
+    ) -> type[forms.ModelForm[Any]]:
+        """Return the form of a row, whose fields have names."""
+        form: type[forms.ModelForm[Any]]
+        form = super().get_changelist_form(request, form=RowForm, **options)  # type: ignore[misc]  # of the admin class
+        return form
+
+
 class WholeDeletionMixin(Generic[M]):
     """Lets superusers delete rows together with everything that depends on them."""
 
@@ -80,6 +112,17 @@ class WholeDeletionMixin(Generic[M]):
         with transaction.atomic():
             for row in queryset:
                 self.delete_model(request, row)
+
+
+def id_column(name: str, description: StrPromise) -> Callable[[Any], str]:
+    """Return a column of lists for the id that a foreign key holds. Django names such columns in English alone."""
+
+    @admin.display(description=description, ordering=name)
+    def column(row: Model) -> str:
+        return str(getattr(row, name))
+
+    column.__name__ = name
+    return column
 
 
 def count_related(model: type[Model], foreign_key: str) -> Subquery:

@@ -14,6 +14,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.template.response import TemplateResponse
 from django.utils import timezone
+from django.utils.translation import gettext, gettext_lazy, ngettext
 
 from attachments.models import PendingUpload
 from attachments.tasks import retry_now
@@ -25,7 +26,7 @@ from chat.admin.read_access import log_access
 from chat.exports.as_zip import export_all
 from chat.exports.response import download_response
 from chat.models import AccessEntry, Conversation, Message, MessageAttachment, Part, Review, ReviewDecision, User
-from chat.overview.number_format import format_count
+from chat.number_text import group_thousands
 
 BATCH_CONVERSATIONS = 200
 
@@ -41,48 +42,48 @@ class BulkActionsAdmin(QueueAdmin):
         """Return whether the user may retry uploads, as in the list of attachments."""
         return bool(request.user.has_perm("attachments.change_pendingupload"))
 
-    @admin.action(description="Assign to me", permissions=["review"])
+    @admin.action(description=gettext_lazy("Assign to me"), permissions=["review"])
     def take(self, request: SignedInRequest, conversations: Conversations) -> None:
         """Make the user the assignee and put the conversations into review."""
         self._decide(request, conversations, ReviewDecision.TAKEN)
 
-    @admin.action(description="Assign to a reviewer…", permissions=["review"])
+    @admin.action(description=gettext_lazy("Assign to a reviewer…"), permissions=["review"])
     def assign(self, request: SignedInRequest, conversations: Conversations) -> HttpResponse | None:
         """Ask for a reviewer, then make them the assignee."""
         form = ReviewerForm(request.POST if "confirmed" in request.POST else None)
         if not form.is_valid():
-            return self._render_form(request, "Assign to a reviewer", conversations, form)
+            return self._render_form(request, gettext("Assign to a reviewer"), conversations, form)
         self._decide(request, conversations, ReviewDecision.ASSIGNED, assignee=form.cleaned_data["reviewer"])
         return None
 
-    @admin.action(description="Approve", permissions=["review"])
+    @admin.action(description=gettext_lazy("Approve"), permissions=["review"])
     def approve(self, request: SignedInRequest, conversations: Conversations) -> None:
         """Approve the conversations."""
         self._decide(request, conversations, ReviewDecision.APPROVED)
 
-    @admin.action(description="Flag", permissions=["review"])
+    @admin.action(description=gettext_lazy("Flag"), permissions=["review"])
     def flag(self, request: SignedInRequest, conversations: Conversations) -> None:
         """Flag the conversations."""
         self._decide(request, conversations, ReviewDecision.FLAGGED)
 
-    @admin.action(description="Export as zip", permissions=["view"])
+    @admin.action(description=gettext_lazy("Export as zip"), permissions=["view"])
     def export(self, request: SignedInRequest, conversations: Conversations) -> HttpResponse | StreamingHttpResponse:
         """Send all formats of each conversation as one archive. Ask for a reason first if the settings require one."""
         reason = ""
         if settings.REVIEW_NEEDS_REASON:
             form = ReasonForm(request.POST if "confirmed" in request.POST else None)
             if not form.is_valid():
-                return self._render_form(request, "Export conversations", conversations, form)
+                return self._render_form(request, gettext("Export conversations"), conversations, form)
             reason = form.cleaned_data["reason"]
         logged = _log_and_yield(request, _list_ids(conversations), reason)
         return download_response(export_all(logged, timezone.now()))
 
-    @admin.action(description="Export review results as CSV", permissions=["view"])
+    @admin.action(description=gettext_lazy("Export review results as CSV"), permissions=["view"])
     def export_results(self, request: SignedInRequest, conversations: Conversations) -> StreamingHttpResponse:
         """Send one CSV row for each conversation."""
         return download_response(export_results(request, _list_ids(conversations), timezone.now()))
 
-    @admin.action(description="Try storage of their files again now", permissions=["retry"])
+    @admin.action(description=gettext_lazy("Try storage of their files again now"), permissions=["retry"])
     def try_storage_again(self, request: SignedInRequest, conversations: Conversations) -> None:
         """Make all uploads due now that storage has not confirmed."""
         retried = 0
@@ -90,7 +91,8 @@ class BulkActionsAdmin(QueueAdmin):
             links = MessageAttachment.objects.filter(message__conversation__in=ids).values("attachment")
             parts = Part.objects.filter(message__conversation__in=ids, attachment__isnull=False).values("attachment")
             retried += retry_now(PendingUpload.objects.filter(Q(pk__in=links) | Q(pk__in=parts)).order_by())
-        self.message_user(request, f"{format_count(retried, 'upload')} tried again now.", messages.SUCCESS)
+        text = ngettext("%(number)s upload tried again now.", "%(number)s uploads tried again now.", retried)
+        self.message_user(request, text % {"number": group_thousands(retried)}, messages.SUCCESS)
 
     def _decide(
         self,
@@ -104,7 +106,10 @@ class BulkActionsAdmin(QueueAdmin):
             Review.objects.decide(ids, request.user, decision, assignee=assignee)
             for ids in _split_into_batches(_list_ids(conversations))
         )
-        self.message_user(request, f"Written down for {format_count(decided, 'conversation')}.", messages.SUCCESS)
+        text = ngettext(
+            "Written down for %(number)s conversation.", "Written down for %(number)s conversations.", decided
+        )
+        self.message_user(request, text % {"number": group_thousands(decided)}, messages.SUCCESS)
 
     def _render_form(
         self, request: SignedInRequest, title: str, conversations: Conversations, form: forms.Form

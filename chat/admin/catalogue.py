@@ -9,21 +9,29 @@ from datetime import datetime
 
 from django import forms
 from django.conf import settings
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.core.exceptions import ValidationError
+from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.utils.translation import gettext, gettext_lazy
 
+from chat.admin.base import EditableListMixin
 from chat.catalogue.endpoints import endpoint_exists
 from chat.models import ENDPOINT_PROVIDER, Instruction, LanguageModel, Preset
+from chat.models.catalogue import validate_provider
 from chat.prompt.instructions import default_texts
 from chat.providers import get_provider
 
-UNKNOWN = "not known"
+UNKNOWN = gettext_lazy("not known")
 
 
 def list_tools(row: LanguageModel | Preset) -> set[str]:
     """Return the names of the tools that a model or preset may use."""
-    tools = {"code": row.code_execution, "search": row.web_search, "addresses": row.url_context}
+    tools = {
+        gettext("code"): row.code_execution,
+        gettext("search"): row.web_search,
+        gettext("addresses"): row.url_context,
+    }
     return {name for name, is_enabled in tools.items() if is_enabled}
 
 
@@ -33,16 +41,16 @@ class LanguageModelForm(forms.ModelForm[LanguageModel]):
     def clean_provider(self) -> str:
         """Return the provider. Raise ValidationError if it is not configured, because it could not answer."""
         provider: str = self.cleaned_data["provider"]
-        if provider not in settings.CHAT_PROVIDERS:
-            known = ", ".join(settings.CHAT_PROVIDERS)
-            raise ValidationError(f"There is no provider “{provider}” here. Known: {known}.")
+        validate_provider(provider)
         return provider
 
     def clean_endpoint(self) -> str:
         """Return the endpoint. Raise ValidationError if the provider does not have it."""
         provider, endpoint = self.cleaned_data.get("provider", ""), self.cleaned_data["endpoint"]
         if not _endpoint_exists(provider, endpoint):
-            raise ValidationError(f"There is no endpoint “{endpoint}” of the provider here.")
+            raise ValidationError(
+                gettext("There is no endpoint “%(endpoint)s” of the provider here.") % {"endpoint": endpoint}
+            )
         return str(endpoint)
 
 
@@ -57,7 +65,7 @@ def _endpoint_exists(provider: str, endpoint: str) -> bool:
 
 
 @admin.register(LanguageModel)
-class LanguageModelAdmin(admin.ModelAdmin[LanguageModel]):
+class LanguageModelAdmin(EditableListMixin, admin.ModelAdmin[LanguageModel]):
     """All known language models, enabled or not."""
 
     form = LanguageModelForm
@@ -76,96 +84,146 @@ class LanguageModelAdmin(admin.ModelAdmin[LanguageModel]):
     fieldsets = (
         (None, {"fields": ("provider", "endpoint", "name", "label", "description", "is_enabled", "position")}),
         (
-            "What it can do",
+            gettext_lazy("What it can do"),
             {
                 "fields": (
                     "code_execution",
                     "web_search",
                     "url_context",
                     "image_output",
+                    "functions_beside_tools",
                     "function_calling",
                     "image_input",
                 ),
-                "description": (
+                "description": gettext_lazy(
                     "Only what the provider documents for this model: it refuses requests for more."
                     " The last two are read only for the provider openai_compatible."
                 ),
             },
         ),
         (
-            "How it answers",
+            gettext_lazy("How it answers"),
             {"fields": ("thinking_level", "thinking_budget", "temperature", "max_output_tokens", "context_tokens")},
         ),
         (
-            "Prices",
+            gettext_lazy("Prices"),
             {
-                "fields": ("input_price", "output_price", "cached_price", "prices_until", "prices_note"),
-                "description": (
+                "fields": (
+                    "input_price",
+                    "output_price",
+                    "cached_price",
+                    "search_price",
+                    "prices_until",
+                    "prices_note",
+                ),
+                "description": gettext_lazy(
                     "Empty means not known: what answers cost is then shown as not known, never as nothing."
                     " Changed prices count for answers that come after; earlier ones keep their costs."
                 ),
             },
         ),
-        ("Titles", {"fields": ("makes_titles",)}),
-        ("As the provider has it", {"fields": ("listed_at", "missing_since")}),
+        (gettext_lazy("Titles"), {"fields": ("makes_titles",)}),
+        (gettext_lazy("As the provider has it"), {"fields": ("listed_at", "missing_since")}),
     )
 
-    @admin.display(description="tools")
+    @admin.display(description=gettext_lazy("tools"))
     def tools(self, row: LanguageModel) -> str:
         """Tools that the model can use, and whether it generates images."""
-        return ", ".join([*sorted(list_tools(row)), *(["images"] if row.image_output else [])]) or "none"
+        return ", ".join([*sorted(list_tools(row)), *([gettext("images")] if row.image_output else [])]) or gettext(
+            "none"
+        )
 
-    @admin.display(description="US$ per million in / out", ordering="input_price")
+    @admin.display(description=gettext_lazy("US$ per million in / out"), ordering="input_price")
     def prices(self, row: LanguageModel) -> str:
         """Prices of input and output tokens; expired prices are not shown."""
         if row.has_lapsed_prices:
-            return f"{UNKNOWN} after {row.prices_until}"
+            return gettext("not known after %(day)s") % {"day": row.prices_until}
         prices = (row.input_price, row.output_price)
         if prices == (None, None):
-            return UNKNOWN
-        return " / ".join(UNKNOWN if price is None else f"{price.normalize():f}" for price in prices)
+            return str(UNKNOWN)
+        return " / ".join(str(UNKNOWN) if price is None else f"{price.normalize():f}" for price in prices)
 
 
 @admin.register(Preset)
-class PresetAdmin(admin.ModelAdmin[Preset]):
+class PresetAdmin(EditableListMixin, admin.ModelAdmin[Preset]):
     """Presets: named combinations of a model and its settings, from which users choose."""
 
-    list_display = ("label", "slug", "language_model", "is_enabled", "position", "thinking", "tools", "missing_since")
+    actions = ("make_default",)
+    list_display = (
+        "label",
+        "slug",
+        "language_model",
+        "is_default",
+        "is_enabled",
+        "position",
+        "thinking",
+        "tools",
+        "missing_since",
+    )
     list_editable = ("is_enabled", "position")
+    readonly_fields = ("is_default",)
     list_filter = ("is_enabled", "language_model")
     list_select_related = ("language_model",)
     search_fields = ("label", "slug", "description", "language_model__name")
     prepopulated_fields = {"slug": ("label",)}  # noqa: RUF012 - Django declares it as a plain dict
     fieldsets = (
-        (None, {"fields": ("label", "slug", "description", "language_model", "is_enabled", "position")}),
         (
-            "How it answers",
+            None,
+            {
+                "fields": ("label", "slug", "description", "language_model", "is_enabled", "position", "is_default"),
+                "description": gettext_lazy(
+                    "To change the default, choose a preset in the list and the action “Make this preset the default”."
+                    " The default cannot be deleted."
+                ),
+            },
+        ),
+        (
+            gettext_lazy("How it answers"),
             {
                 "fields": ("thinking_level", "thinking_budget"),
-                "description": "Both empty: as its model is set.",
+                "description": gettext_lazy("Both empty: as its model is set."),
             },
         ),
         (
-            "What it may do",
+            gettext_lazy("What it may do"),
             {
                 "fields": ("code_execution", "web_search", "url_context"),
-                "description": "What its model cannot do stays off.",
+                "description": gettext_lazy("What its model cannot do stays off."),
             },
         ),
-        ("What it is told", {"fields": ("instruction",)}),
+        (gettext_lazy("What it is told"), {"fields": ("instruction",)}),
     )
 
-    @admin.display(description="thinking")
+    @admin.action(description=gettext_lazy("Make this preset the default"), permissions=["change"])
+    def make_default(self, request: HttpRequest, queryset: QuerySet[Preset]) -> None:
+        """Make the only selected preset the default."""
+        rows = list(queryset[:2])
+        if len(rows) != 1:
+            self.message_user(request, gettext("Select one preset: there is one default."), messages.ERROR)
+            return
+        [row] = rows
+        row.make_default()
+        self.log_change(request, row, "Made the default.")
+        self.message_user(request, gettext("%(preset)s is the default now.") % {"preset": row}, messages.SUCCESS)
+        if settings.DEFAULT_MODEL:
+            text = gettext("It has no effect while the settings name “%(model)s”.") % {"model": settings.DEFAULT_MODEL}
+            self.message_user(request, text, messages.WARNING)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Preset | None = None) -> bool:
+        """Return whether the user may delete the preset: not the default, which everyone without a choice uses."""
+        return super().has_delete_permission(request, obj) and not (obj and obj.is_default)
+
+    @admin.display(description=gettext_lazy("thinking"))
     def thinking(self, row: Preset) -> str:
         """Thinking level or budget of the preset; empty if the model's own setting applies."""
         return row.get_thinking_level_display() or ("" if row.thinking_budget is None else f"{row.thinking_budget:,}")
 
-    @admin.display(description="tools")
+    @admin.display(description=gettext_lazy("tools"))
     def tools(self, row: Preset) -> str:
         """Tools that both the preset and its model allow."""
-        return ", ".join(sorted(list_tools(row) & list_tools(row.language_model))) or "none"
+        return ", ".join(sorted(list_tools(row) & list_tools(row.language_model))) or gettext("none")
 
-    @admin.display(description="missing since", ordering="language_model__missing_since")
+    @admin.display(description=gettext_lazy("missing since"), ordering="language_model__missing_since")
     def missing_since(self, row: Preset) -> datetime | None:
         """Time since when the provider no longer lists the preset's model."""
         return row.language_model.missing_since
@@ -180,8 +238,8 @@ class InstructionAdmin(admin.ModelAdmin[Instruction]):
         (
             None,
             {
-                "fields": ("general", "code_execution", "web_search", "image_output"),
-                "description": (
+                "fields": ("general", "code_execution", "both_engines", "python_session", "web_search", "image_output"),
+                "description": gettext_lazy(
                     "These texts stand before those of presets and conversations, and replace the product's own,"
                     " which a new form is filled with. An empty one says nothing. Delete this to go back to the"
                     " product's own."

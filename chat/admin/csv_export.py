@@ -9,6 +9,7 @@ from collections.abc import Generator, Iterable, Iterator
 from datetime import datetime
 
 from django.http import HttpRequest
+from django.utils.translation import override
 
 from chat.admin.queue import EMPTY_ENTRY, load_entries
 from chat.admin.read_access import get_reason, get_visible_title
@@ -83,7 +84,7 @@ def _read_rows(request: HttpRequest, ids: list[uuid.UUID]) -> Iterator[tuple[obj
         may_show_note = get_reason(request, pk) is not None
         yield (
             pk,
-            get_visible_title(request, conversation),
+            _english_title(request, conversation),
             conversation.owner.get_username(),
             conversation.created_at.isoformat(timespec="seconds"),
             conversation.updated_at.isoformat(timespec="seconds"),
@@ -100,3 +101,9 @@ def _read_rows(request: HttpRequest, ids: list[uuid.UUID]) -> Iterator[tuple[obj
             verdict.created_at.isoformat(timespec="seconds") if verdict else "",
             verdict.note if verdict and may_show_note else "",
         )
+
+
+def _english_title(request: HttpRequest, conversation: Conversation) -> str:
+    """Return the title, or its stand-in in English: exports do not depend on the language of the reader."""
+    with override("en"):
+        return get_visible_title(request, conversation)

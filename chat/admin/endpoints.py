@@ -21,6 +21,7 @@ from django.shortcuts import get_object_or_404
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
 from django.utils import timezone
+from django.utils.translation import gettext, gettext_lazy
 from django.views.decorators.http import require_POST
 
 from chat.catalogue.endpoint_test import check_endpoint
@@ -85,13 +86,13 @@ class ModelEndpointAdmin(admin.ModelAdmin[ModelEndpoint]):
         """Fill in the name of a new endpoint from its label."""
         return dict(self.prepopulated_fields) if obj is None else {}
 
-    @admin.display(description="kind of server")
+    @admin.display(description=gettext_lazy("kind of server"))
     def recognised_dialect(self, row: ModelEndpoint) -> str:
         """Dialect that is used, and whether it was recognised by the address."""
         name = dialect_name(endpoint_of(row))
-        return name if row.dialect else f"{name} (by its address)"
+        return name if row.dialect else gettext("%(name)s (by its address)") % {"name": name}
 
-    @admin.display(description="models")
+    @admin.display(description=gettext_lazy("models"))
     def models(self, row: ModelEndpoint) -> int:
         """Number of models in the catalogue."""
         count: int | None = getattr(row, "model_count", None)
@@ -102,8 +103,10 @@ class ModelEndpointAdmin(admin.ModelAdmin[ModelEndpoint]):
         super().save_model(request, obj, form, change)
         variable = obj.api_key_variable
         if variable and variable not in settings.ENDPOINT_API_KEYS:
-            text = f"The variable {variable} is not set on this server. Set it, then restart the server processes."
-            messages.warning(request, text)
+            text = gettext(
+                "The variable %(variable)s is not set on this server. Set it, then restart the server processes."
+            )
+            messages.warning(request, text % {"variable": variable})
 
     # --- deletion
 
@@ -143,14 +146,19 @@ class ModelEndpointAdmin(admin.ModelAdmin[ModelEndpoint]):
             sentences = sync_with_server(ENDPOINT_PROVIDER, endpoint.name, at=timezone.now())
         except ListUnavailable as unavailable:
             error = str(unavailable)
-        context = {"title": f"Models of {endpoint}", "error": error, "sentences": sentences}
+        context = {
+            "title": gettext("Models of %(endpoint)s") % {"endpoint": endpoint},
+            "error": error,
+            "sentences": sentences,
+        }
         return self._render_result(request, endpoint, context)
 
     def test_view(self, request: HttpRequest, pk: int) -> HttpResponse:
         """Test the endpoint with the chosen model, and show what works."""
         endpoint = self._changeable_endpoint(request, pk)
         results = check_endpoint(endpoint.name, request.POST.get("model", "").replace("\0", "")[:200].strip())
-        return self._render_result(request, endpoint, {"title": f"Test of {endpoint}", "results": results})
+        title = gettext("Test of %(endpoint)s") % {"endpoint": endpoint}
+        return self._render_result(request, endpoint, {"title": title, "results": results})
 
     def render_change_form(
         self,

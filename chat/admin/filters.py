@@ -8,20 +8,21 @@ from django.conf import settings
 from django.contrib import admin
 from django.db.models import Exists, OuterRef, Q, QuerySet, Sum
 from django.http import HttpRequest
+from django.utils.translation import gettext, gettext_lazy, gettext_noop, pgettext
 
 from chat.models import Conversation, Feedback, LanguageModel, MessageAttachment, Part, ReviewState, Turn
 from chat.overview.sql_functions import TotalTokens
-from chat.parts import OUTCOME_OK, PartKind
+from chat.parts import OUTCOME_DEADLINE_EXCEEDED, OUTCOME_FAILED, PartKind
 
 Choices: TypeAlias = list[tuple[str, str]]
 Conversations: TypeAlias = QuerySet[Conversation]
 AnyAdmin: TypeAlias = admin.ModelAdmin[Any]
 
 TOKEN_RANGES: dict[str, tuple[int, int | None, str]] = {
-    "1k": (0, 1_000, "under 1,000"),
-    "10k": (1_000, 10_000, "1,000 to 10,000"),
-    "100k": (10_000, 100_000, "10,000 to 100,000"),
-    "more": (100_000, None, "100,000 and more"),
+    "1k": (0, 1_000, gettext_noop("under 1,000")),
+    "10k": (1_000, 10_000, gettext_noop("1,000 to 10,000")),
+    "100k": (10_000, 100_000, gettext_noop("10,000 to 100,000")),
+    "more": (100_000, None, gettext_noop("100,000 and more")),
 }
 """URL value -> minimum, exclusive maximum, label."""
 
@@ -29,12 +30,12 @@ TOKEN_RANGES: dict[str, tuple[int, int | None, str]] = {
 class StateFilter(admin.SimpleListFilter):
     """Filters by the state of the review. A conversation without a review is unreviewed."""
 
-    title = "review"
+    title = gettext_lazy("review")
     parameter_name = "state"
 
     def lookups(self, request: HttpRequest, model_admin: AnyAdmin) -> Choices:
         """Return all states."""
-        return ReviewState.choices
+        return [(value, gettext(label)) for value, label in ReviewState.choices]
 
     def queryset(self, request: HttpRequest, queryset: Conversations) -> Conversations:
         """Return the conversations in the chosen state."""
@@ -46,12 +47,12 @@ class StateFilter(admin.SimpleListFilter):
 class AssigneeFilter(admin.SimpleListFilter):
     """Filters by the assignee of the review."""
 
-    title = "assigned to"
+    title = gettext_lazy("assigned to")
     parameter_name = "assigned"
 
     def lookups(self, request: HttpRequest, model_admin: AnyAdmin) -> Choices:
         """Return the choices; `me` is the user of the request."""
-        return [("me", "me"), ("anyone", "anyone"), ("nobody", "nobody")]
+        return [("me", gettext("me")), ("anyone", gettext("anyone")), ("nobody", gettext("nobody"))]
 
     def queryset(self, request: HttpRequest, queryset: Conversations) -> Conversations:
         """Return the conversations with the chosen assignee."""
@@ -68,7 +69,7 @@ class AssigneeFilter(admin.SimpleListFilter):
 class ModelFilter(admin.SimpleListFilter):
     """Filters by a language model that answered in the conversation."""
 
-    title = "model"
+    title = gettext_lazy("model")
     parameter_name = "model"
 
     def lookups(self, request: HttpRequest, model_admin: AnyAdmin) -> Choices:
@@ -90,7 +91,7 @@ class YesNoFilter(admin.SimpleListFilter):
 
     def lookups(self, request: HttpRequest, model_admin: AnyAdmin) -> Choices:
         """Return both choices."""
-        return [("yes", "yes"), ("no", "no")]
+        return [("yes", gettext("yes")), ("no", gettext("no"))]
 
     def conversation_ids(self) -> QuerySet[Any, Any]:
         """Return the ids of the conversations that have the property."""
@@ -106,20 +107,20 @@ class YesNoFilter(admin.SimpleListFilter):
 class FailedCodeFilter(YesNoFilter):
     """Filters by whether code of an answer failed. Answers in other versions count too."""
 
-    title = "failed code"
+    title = gettext_lazy("failed code")
     parameter_name = "failed_code"
 
     def conversation_ids(self) -> QuerySet[Any, Any]:
-        """Return the conversations with an outcome other than success."""
-        results = Part.objects.filter(kind=PartKind.CODE_EXECUTION_RESULT, data__has_key="outcome")
-        results = results.exclude(data__outcome=OUTCOME_OK)
+        """Return the conversations with an outcome that is known to be a failure."""
+        failures = [OUTCOME_FAILED, OUTCOME_DEADLINE_EXCEEDED]
+        results = Part.objects.filter(kind=PartKind.CODE_EXECUTION_RESULT, data__outcome__in=failures)
         return results.order_by().values("message__conversation")
 
 
 class GraphsFilter(YesNoFilter):
     """Filters by whether code drew a graph."""
 
-    title = "graphs"
+    title = gettext_lazy("graphs")
     parameter_name = "graphs"
 
     def conversation_ids(self) -> QuerySet[Any, Any]:
@@ -131,12 +132,12 @@ class GraphsFilter(YesNoFilter):
 class FeedbackFilter(admin.SimpleListFilter):
     """Filters by the owner's feedback on any answer."""
 
-    title = "feedback"
+    title = gettext_lazy("feedback")
     parameter_name = "feedback"
 
     def lookups(self, request: HttpRequest, model_admin: AnyAdmin) -> Choices:
         """Return the choices."""
-        return [("good", "good"), ("bad", "bad"), ("none", "none")]
+        return [("good", gettext("good")), ("bad", gettext("bad")), ("none", pgettext("feedback", "none"))]
 
     def queryset(self, request: HttpRequest, queryset: Conversations) -> Conversations:
         """Return the conversations with such feedback, or without any."""
@@ -152,12 +153,12 @@ class FeedbackFilter(admin.SimpleListFilter):
 class TokensFilter(admin.SimpleListFilter):
     """Filters by the tokens of all answers together."""
 
-    title = "tokens"
+    title = gettext_lazy("tokens")
     parameter_name = "tokens"
 
     def lookups(self, request: HttpRequest, model_admin: AnyAdmin) -> Choices:
         """Return all ranges."""
-        return [(value, label) for value, (_, _, label) in TOKEN_RANGES.items()]
+        return [(value, gettext(label)) for value, (_, _, label) in TOKEN_RANGES.items()]
 
     def queryset(self, request: HttpRequest, queryset: Conversations) -> Conversations:
         """Return the conversations in the range. A conversation without answers used 0 tokens."""
@@ -176,12 +177,12 @@ class TokensFilter(admin.SimpleListFilter):
 class LastTurnFilter(admin.SimpleListFilter):
     """Filters by the status of the last turn."""
 
-    title = "last turn"
+    title = gettext_lazy("last turn")
     parameter_name = "last_turn"
 
     def lookups(self, request: HttpRequest, model_admin: AnyAdmin) -> Choices:
         """Return all statuses of turns."""
-        return [(status.value, status.value) for status in Turn.Status]
+        return [(status.value, gettext(status.value)) for status in Turn.Status]
 
     def queryset(self, request: HttpRequest, queryset: Conversations) -> Conversations:
         """Return the conversations whose newest turn has this status."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from django import forms
 from django.db.models import QuerySet
 from django.http import QueryDict
+from django.utils.translation import gettext_lazy
 
 from chat.form_fields import PlainTextField
 from chat.forms import SentencesForm
@@ -17,6 +18,7 @@ class ReasonForm(SentencesForm):
     """The reason to read or export conversations."""
 
     reason = PlainTextField(
+        label=gettext_lazy("Reason"),
         max_length=ACCESS_REASON_LIMIT,
         widget=forms.Textarea(attrs={"rows": 2, "autofocus": True}),
         error_messages={
@@ -29,7 +31,7 @@ class ReasonForm(SentencesForm):
 class ReviewerForm(forms.Form):
     """The reviewer to whom conversations are assigned."""
 
-    reviewer = forms.ModelChoiceField(queryset=User.objects.none(), empty_label=None)
+    reviewer = forms.ModelChoiceField(label=gettext_lazy("Reviewer"), queryset=User.objects.none(), empty_label=None)
 
     def __init__(self, data: QueryDict | None = None) -> None:
         super().__init__(data)

@@ -12,6 +12,7 @@ from django.contrib.admin.views.main import ChangeList
 from django.db.models import Model
 from django.http import HttpRequest
 from django.utils import timezone
+from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from chat.admin.filters import AnyAdmin, Choices, Conversations
 from chat.models import Review, User
@@ -42,7 +43,7 @@ class TextFilter(admin.SimpleListFilter):
 class LabelFilter(TextFilter):
     """Filters by a label, ignoring case."""
 
-    title = "label"
+    title = pgettext_lazy("review", "label")
     parameter_name = "label"
 
     def queryset(self, request: HttpRequest, queryset: Conversations) -> Conversations:
@@ -56,7 +57,7 @@ class LabelFilter(TextFilter):
 class UserFilter(TextFilter):
     """Filters by the beginning of the owner's username, ignoring case."""
 
-    title = "user"
+    title = gettext_lazy("user")
     parameter_name = "user"
 
     def queryset(self, request: HttpRequest, queryset: Conversations) -> Conversations:
@@ -70,7 +71,7 @@ class UserFilter(TextFilter):
 class PeriodFilter(admin.ListFilter):
     """Filters by the day of the last change; both ends of the period are included."""
 
-    title = "last change"
+    title = gettext_lazy("last change")
     template = "admin/chat/conversation/_period_filter.html"
     parameter_names: ClassVar[tuple[str, ...]] = ("from", "to")
 

@@ -7,9 +7,11 @@ from typing import ClassVar
 from django.contrib import admin
 from django.contrib.admin.models import LogEntry
 from django.http import HttpRequest
+from django.utils.translation import gettext_lazy
 
 from chat.admin.base import ReadOnlyAdmin
 from chat.models import AccessEntry
+from chat.sentences import translate_sentence
 
 CONTENT_MODELS = frozenset({"conversation", "message", "part", "messageattachment", "attachment"})
 """Models whose rows are named after what users wrote."""
@@ -19,7 +21,7 @@ CONTENT_MODELS = frozenset({"conversation", "message", "part", "messageattachmen
 class AccessEntryAdmin(ReadOnlyAdmin[AccessEntry]):
     """Which staff read what. Titles are not shown here; owners see them on their own page."""
 
-    list_display = ("created_at", "reader_name", "action", "conversation_id", "owner", "reason")
+    list_display = ("created_at", "reader_name", "action", "conversation_uuid", "owner", "reason")
     list_filter = ("action", "created_at")
     list_select_related = ("owner",)
     search_fields = ("=reader_name", "=owner__username", "=conversation__id")
@@ -28,14 +30,14 @@ class AccessEntryAdmin(ReadOnlyAdmin[AccessEntry]):
         "created_at",
         "reader_name",
         "action",
-        "conversation_id",
+        "conversation_uuid",
         "owner",
         "reason",
     )
-    readonly_fields = ("created_at", "conversation_id")
+    readonly_fields = ("created_at", "conversation_uuid")
 
-    @admin.display(description="conversation id")
-    def conversation_id(self, entry: AccessEntry) -> str:
+    @admin.display(description=gettext_lazy("conversation id"))
+    def conversation_uuid(self, entry: AccessEntry) -> str:
         """Id of the conversation, which may have been deleted."""
         return str(entry.conversation_id)
 
@@ -58,7 +60,12 @@ class LogEntryAdmin(ReadOnlyAdmin[LogEntry]):
             entry.object_repr = self.row_name(entry)
         return entry
 
-    @admin.display(description="row")
+    @admin.display(description=gettext_lazy("change"))
+    def get_change_message(self, entry: LogEntry) -> str:
+        """Return the description of the change. Messages of this product are stored in English."""
+        return translate_sentence(entry.get_change_message())
+
+    @admin.display(description=gettext_lazy("row"))
     def row_name(self, entry: LogEntry) -> str:
         """Name of the row, or its id if the name is content that a user wrote."""
         is_content = entry.content_type is None or entry.content_type.model in CONTENT_MODELS

@@ -7,10 +7,12 @@ from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
+from django.utils.translation import gettext
 from django.views.decorators.http import require_safe
 
+from chat.number_text import group_thousands
 from chat.overview.charts import build_charts
-from chat.overview.number_format import format_dollars, format_integer
+from chat.overview.number_format import format_dollars
 from chat.overview.queries import read_overview
 
 PERIODS_DAYS = (7, 30, 90)
@@ -28,13 +30,13 @@ def overview(request: HttpRequest) -> HttpResponse:
     total = statistics.total_usage
     context = {
         **admin.site.each_context(request),
-        "title": "Overview",
+        "title": gettext("Overview"),
         "overview": statistics,
         "charts": build_charts(statistics),
         "periods": PERIODS_DAYS,
         "period": days,
-        "turns": format_integer(total.turns),
+        "turns": group_thousands(total.turns),
         "cost": format_dollars(total.cost),
-        "tokens": format_integer(total.tokens),
+        "tokens": group_thousands(total.tokens),
     }
     return render(request, "admin/overview.html", context)

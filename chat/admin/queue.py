@@ -20,6 +20,7 @@ from django.http import HttpRequest, HttpResponse, QueryDict
 from django.template.loader import render_to_string
 from django.utils import timezone
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext, gettext_lazy
 
 from chat.admin import filters, input_filters
 from chat.admin.base import ReadOnlyAdmin, count_related
@@ -147,7 +148,7 @@ class QueueAdmin(ReadOnlyAdmin[Conversation]):
     list_max_show_all = 25
     # Makes Django show the search box; `get_search_results` decides what is searched.
     search_fields = ("title",)
-    search_help_text = (
+    search_help_text = gettext_lazy(
         "An id, or words of titles and messages; “quotes” keep words together."
         " Where reasons are asked for, only what you have opened with one is searched for words."
     )
@@ -160,12 +161,16 @@ class QueueAdmin(ReadOnlyAdmin[Conversation]):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Conversation]:
         """Return the conversations with their owners, of whom only the name is loaded."""
-        rows = Conversation.objects.select_related("owner").order_by(*self.ordering)
+        rows = Conversation.objects.kept().select_related("owner").order_by(*self.ordering)
         return rows.defer("system_instruction", "owner__password", "owner__email")
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         """Render the list over the full width of the window."""
-        context = {"title": "Conversations to review", "is_nav_sidebar_enabled": False, **(extra_context or {})}
+        context = {
+            "title": gettext("Conversations to review"),
+            "is_nav_sidebar_enabled": False,
+            **(extra_context or {}),
+        }
         return super().changelist_view(request, context)
 
     def get_changelist(self, request: HttpRequest, **kwargs: object) -> type[ChangeList]:
@@ -189,49 +194,50 @@ class QueueAdmin(ReadOnlyAdmin[Conversation]):
         terms = parse(search_term[:SEARCH_LIMIT])
         if settings.REVIEW_NEEDS_REASON:
             queryset = queryset.filter(pk__in=list_ids_with_reason(request))
-        return (queryset.filter(*map(ContainsTerm, terms)) if terms else queryset.none()), False
+        return (queryset.filter(*(ContainsTerm(term) for term in terms)) if terms else queryset.none()), False
 
-    @admin.display(description="conversation")
+    @admin.display(description=gettext_lazy("conversation"))
     def visible_title(self, conversation: Conversation) -> str:
         """Title, which `QueueChangeList` has replaced if the user must not see it."""
         return str(conversation)
 
-    @admin.display(description="user")
+    @admin.display(description=gettext_lazy("user"))
     def owner_name(self, conversation: Conversation) -> str:
         """Username of the owner."""
         return conversation.owner.get_username()
 
-    @admin.display(description="review")
+    @admin.display(description=gettext_lazy("review"))
     def state(self, conversation: Conversation) -> SafeString:
         """State of the review, and its assignee."""
         entry = _entry_of(conversation)
         context = {"state": ReviewState(entry.state), "name": entry.assignee}
         return render_to_string("admin/chat/conversation/_state.html", context)
 
-    @admin.display(description="labels")
+    @admin.display(description=gettext_lazy("labels"))
     def labels(self, conversation: Conversation) -> str:
         """Labels of the review, separated by commas."""
         return ", ".join(_entry_of(conversation).labels)
 
-    @admin.display(description="feedback")
+    @admin.display(description=gettext_lazy("feedback"))
     def feedback(self, conversation: Conversation) -> str:
         """Number of answers that the owner rated as good and as bad."""
         entry = _entry_of(conversation)
-        counts = ((entry.good_answers, "good"), (entry.bad_answers, "bad"))
+        counts = ((entry.good_answers, gettext("good")), (entry.bad_answers, gettext("bad")))
         return ", ".join(f"{count} {word}" for count, word in counts if count)
 
-    @admin.display(description="last turn")
+    @admin.display(description=gettext_lazy("last turn"))
     def last_turn(self, conversation: Conversation) -> str:
         """Status of the newest turn."""
-        return _entry_of(conversation).last_turn_status
+        status = _entry_of(conversation).last_turn_status
+        return gettext(status) if status else ""
 
-    @admin.display(description="messages / tokens")
+    @admin.display(description=gettext_lazy("messages / tokens"))
     def message_and_token_count(self, conversation: Conversation) -> str:
         """Number of messages, and tokens of all answers."""
         entry = _entry_of(conversation)
         return f"{entry.messages:,} / {entry.tokens:,}"
 
-    @admin.display(description="last change", ordering="updated_at")
+    @admin.display(description=gettext_lazy("last change"), ordering="updated_at")
     def last_change(self, conversation: Conversation) -> str:
         """Time of the last change, in the server's time zone."""
         return f"{timezone.localtime(conversation.updated_at):%Y-%m-%d %H:%M}"

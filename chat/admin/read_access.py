@@ -15,6 +15,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from chat.models import AccessEntry, Conversation, User
 
@@ -89,5 +90,5 @@ def get_visible_title(request: HttpRequest, conversation: Conversation) -> str:
     A title is content too: it is generated from what the owner wrote.
     """
     if get_reason(request, conversation.pk) is None:
-        return f"Conversation {shorten_id(conversation.pk)}"
+        return gettext("Conversation %(id)s") % {"id": shorten_id(conversation.pk)}
     return str(conversation)

@@ -14,11 +14,17 @@ from django.contrib.admin.utils import unquote
 from django.db.models import Model, QuerySet
 from django.db.models.functions import Length
 from django.http import HttpRequest, HttpResponse
+from django.utils.translation import gettext_lazy
 
-from chat.admin.base import M, ReadOnlyAdmin, ReadOnlyMixin, count_related
+from chat.admin.base import M, ReadOnlyAdmin, ReadOnlyMixin, count_related, id_column
 from chat.admin.read_access import log_read_or_redirect, may_read_conversations, shorten_id
 from chat.admin.transcripts import seconds_between
 from chat.models import Conversation, Message, MessageAttachment, Part, Turn, TurnEvent
+
+ATTACHMENT_ID = id_column("attachment_id", gettext_lazy("attachment id"))
+CONVERSATION_ID = id_column("conversation_id", gettext_lazy("conversation id"))
+MESSAGE_ID = id_column("message_id", gettext_lazy("message id"))
+TURN_ID = id_column("turn_id", gettext_lazy("turn id"))
 
 
 class ContentAdmin(ReadOnlyAdmin[M], Generic[M]):
@@ -31,6 +37,14 @@ class ContentAdmin(ReadOnlyAdmin[M], Generic[M]):
     def has_view_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         """Return whether the user may view this model and may read conversations."""
         return super().has_view_permission(request) and may_read_conversations(request)
+
+    def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> M | None:
+        """Return a row, unless its conversation is temporary or deleted: staff do not read those."""
+        row = super().get_object(request, object_id, from_field)
+        if row is None:
+            return None
+        conversation = self.conversation_of(row)
+        return None if conversation.is_temporary or conversation.deleted_at else row
 
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
@@ -51,7 +65,7 @@ class ContentAdmin(ReadOnlyAdmin[M], Generic[M]):
         row = self.get_object(request, unquote(object_id))
         if row is None or not self.has_view_permission(request, row):
             return None  # Django's own view responds with an error.
-        return log_read_or_redirect(request, self.conversation_of(row), detail=str(self.opts.verbose_name))
+        return log_read_or_redirect(request, self.conversation_of(row), detail=self.opts.verbose_name_raw)
 
 
 def _is_list(request: HttpRequest) -> bool:
@@ -59,7 +73,7 @@ def _is_list(request: HttpRequest) -> bool:
     return request.resolver_match is not None and "object_id" not in request.resolver_match.kwargs
 
 
-class PartInline(ReadOnlyMixin, admin.TabularInline[Part, Message]):
+class PartInline(ReadOnlyMixin, admin.StackedInline[Part, Message]):
     """The parts of a message."""
 
     model = Part
@@ -67,7 +81,7 @@ class PartInline(ReadOnlyMixin, admin.TabularInline[Part, Message]):
     show_change_link = True
 
 
-class MessageAttachmentInline(ReadOnlyMixin, admin.TabularInline[MessageAttachment, Message]):
+class MessageAttachmentInline(ReadOnlyMixin, admin.StackedInline[MessageAttachment, Message]):
     """The attachments of a message."""
 
     model = MessageAttachment
@@ -82,7 +96,7 @@ class MessageAttachmentInline(ReadOnlyMixin, admin.TabularInline[MessageAttachme
 class MessageAdmin(ContentAdmin[Message]):
     """One message with its parts."""
 
-    list_display = ("id", "role", "conversation_id", "index", "is_shown", "characters", "created_at")
+    list_display = ("id", "role", CONVERSATION_ID, "index", "is_shown", "characters", "created_at")
     list_filter = ("role",)
     search_fields = ("=id", "=conversation__id")
     ordering = ("-created_at", "-index")
@@ -98,7 +112,7 @@ class MessageAdmin(ContentAdmin[Message]):
         """Return the conversation of the message."""
         return row.conversation
 
-    @admin.display(description="characters")
+    @admin.display(description=gettext_lazy("characters"))
     def characters(self, message: Message) -> int | None:
         """Length of the text."""
         return getattr(message, "text_length", None)
@@ -108,7 +122,7 @@ class MessageAdmin(ContentAdmin[Message]):
 class PartAdmin(ContentAdmin[Part]):
     """One part of a message."""
 
-    list_display = ("__str__", "conversation_id", "message_id", "kind", "characters")
+    list_display = ("__str__", "conversation_id", MESSAGE_ID, "kind", "characters")
     list_filter = ("kind",)
     search_fields = ("=message__id", "=message__conversation__id")
     ordering = ("-pk",)
@@ -122,12 +136,12 @@ class PartAdmin(ContentAdmin[Part]):
         """Return the conversation of the part's message."""
         return row.message.conversation
 
-    @admin.display(description="conversation id")
+    @admin.display(description=gettext_lazy("conversation id"))
     def conversation_id(self, part: Part) -> str:
         """Id of the conversation."""
         return str(part.message.conversation_id)
 
-    @admin.display(description="characters")
+    @admin.display(description=gettext_lazy("characters"))
     def characters(self, part: Part) -> int | None:
         """Length of the text, code or output."""
         return getattr(part, "text_length", None)
@@ -137,7 +151,7 @@ class PartAdmin(ContentAdmin[Part]):
 class MessageAttachmentAdmin(ContentAdmin[MessageAttachment]):
     """The link between a message and an attachment that it shows."""
 
-    list_display = ("attachment_id", "conversation_id", "message_id", "index", "part_index", "status")
+    list_display = (ATTACHMENT_ID, "conversation_id", MESSAGE_ID, "index", "part_index", "status")
     list_filter = ("attachment__is_graph", "attachment__status")
     list_select_related = ("attachment", "message")
     search_fields = ("=attachment__id", "=message__id", "=message__conversation__id")
@@ -147,12 +161,12 @@ class MessageAttachmentAdmin(ContentAdmin[MessageAttachment]):
         """Return the conversation of the message."""
         return row.message.conversation
 
-    @admin.display(description="conversation id")
+    @admin.display(description=gettext_lazy("conversation id"))
     def conversation_id(self, link: MessageAttachment) -> str:
         """Id of the conversation."""
         return str(link.message.conversation_id)
 
-    @admin.display(description="status")
+    @admin.display(description=gettext_lazy("status"))
     def status(self, link: MessageAttachment) -> str:
         """Upload status of the attachment."""
         return link.attachment.status
@@ -162,7 +176,7 @@ class MessageAttachmentAdmin(ContentAdmin[MessageAttachment]):
 class TurnEventAdmin(ContentAdmin[TurnEvent]):
     """One event of a turn's log."""
 
-    list_display = ("seq", "name", "turn_id")
+    list_display = ("seq", "name", TURN_ID)
     list_filter = ("name",)
     search_fields = ("=turn__id",)
     ordering = ("-pk",)
@@ -194,7 +208,7 @@ class TurnAdmin(ReadOnlyAdmin[Turn]):
         "events_count",
         "created_at",
     )
-    list_filter = ("status", "error_code", "finish", "provider", "model", "code_execution", "created_at")
+    list_filter = ("status", "error_code", "finish", "provider", "model", "code_execution", "engine", "created_at")
     list_select_related = ("conversation__owner",)
     search_fields = ("=id", "=conversation__id", "=conversation__owner__username", "=response_id")
     ordering = ("-created_at",)
@@ -203,7 +217,7 @@ class TurnAdmin(ReadOnlyAdmin[Turn]):
         ("id", "status"),
         ("conversation_short", "owner"),
         ("provider", "model", "model_version"),
-        ("code_mode", "code_execution"),
+        ("code_mode", "code_execution", "engine"),
         ("created_at", "started_at", "first_part_at", "ended_at"),
         ("first_part_s", "duration_s", "events_count"),
         ("usage", "cost", "left_out"),
@@ -222,33 +236,33 @@ class TurnAdmin(ReadOnlyAdmin[Turn]):
         )
         return rows.defer("parameters", "sources", "queries", "conversation__title", "conversation__system_instruction")
 
-    @admin.display(description="conversation")
+    @admin.display(description=gettext_lazy("conversation"))
     def conversation_short(self, turn: Turn) -> str:
         """Short id of the conversation, because its title is content."""
         return shorten_id(turn.conversation_id)
 
-    @admin.display(description="user")
+    @admin.display(description=gettext_lazy("user"))
     def owner(self, turn: Turn) -> str:
         """Username of the conversation's owner."""
         return turn.conversation.owner.get_username()
 
-    @admin.display(description="first part after (s)")
+    @admin.display(description=gettext_lazy("first part after (s)"))
     def first_part_s(self, turn: Turn) -> float | None:
         """Seconds from the question to the first part."""
         return seconds_between(turn.created_at, turn.first_part_at)
 
-    @admin.display(description="took (s)")
+    @admin.display(description=gettext_lazy("took (s)"))
     def duration_s(self, turn: Turn) -> float | None:
         """Seconds from the question to the end."""
         return seconds_between(turn.created_at, turn.ended_at)
 
-    @admin.display(description="tokens")
+    @admin.display(description=gettext_lazy("tokens"))
     def tokens(self, turn: Turn) -> int | None:
         """All tokens, or `None` if the provider did not report them."""
         total = turn.usage.get("total")
         return total if isinstance(total, int) else None
 
-    @admin.display(description="events")
+    @admin.display(description=gettext_lazy("events"))
     def events_count(self, turn: Turn) -> int:
         """Number of events in the turn's log."""
         return getattr(turn, "events_total", None) or 0

@@ -16,6 +16,7 @@ from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from attachments.models import Attachment
@@ -88,7 +89,7 @@ class ReviewPageAdmin(QueueAdmin):
             raise PermissionDenied
         conversation = self.get_object(request, unquote(object_id))
         if conversation is None:
-            messages.warning(request, "This conversation does not exist any more.")
+            messages.warning(request, gettext("This conversation does not exist any more."))
             return redirect("admin:chat_conversation_changelist")
         return self._render_page(request, conversation)
 
@@ -102,10 +103,11 @@ class ReviewPageAdmin(QueueAdmin):
             store_reason(request, conversation.pk, form.cleaned_data["reason"])
             return redirect(next_url if is_local else build_page_url(conversation.pk))
         error = form.sentence() if request.method == "POST" else ""
+        names = {"id": shorten_id(conversation.pk), "user": conversation.owner.get_username()}
         context = {
             **self.admin_site.each_context(request),
             "opts": self.opts,
-            "title": f"Conversation {shorten_id(conversation.pk)} of {conversation.owner.get_username()}",
+            "title": gettext("Conversation %(id)s of %(user)s") % names,
             "form": form,
             "error": error,
         }
@@ -123,11 +125,14 @@ class ReviewPageAdmin(QueueAdmin):
         data = form.cleaned_data
         newest = Verdict.objects.filter(conversation=conversation).exclude(reviewer=request.user).first()
         if newest is not None and newest.pk > (data["seen"] or 0):
-            error = f"{newest} since you opened this page. Look at it, then decide again."
+            names = {"reviewer": newest.reviewer_name, "decision": newest.get_decision_display()}
+            error = (
+                gettext("%(reviewer)s %(decision)s since you opened this page. Look at it, then decide again.") % names
+            )
             return self._render_page(request, conversation, submitted=request.POST, error=error)
         decision = ReviewDecision(data["decision"])
         Review.objects.decide([conversation.pk], request.user, decision, note=data["note"], labels=data["labels"])
-        messages.success(request, f"Written down: you {decision.label}.")
+        messages.success(request, gettext("Written down: you %(decision)s.") % {"decision": gettext(decision.label)})
         return redirect(build_page_url(conversation.pk, request.POST.get(LIST_FILTERS_PARAMETER, "")))
 
     def file_view(
@@ -143,7 +148,9 @@ class ReviewPageAdmin(QueueAdmin):
             raise Http404
         reason = get_reason(request, conversation.pk)
         if reason is None:
-            return HttpResponse("Open the conversation with a reason first.", status=403, content_type="text/plain")
+            return HttpResponse(
+                gettext("Open the conversation with a reason first."), status=403, content_type="text/plain"
+            )
         since = timezone.now() - REPEAT_INTERVAL
         recent = AccessEntry.objects.filter(reader=request.user, conversation=conversation, created_at__gt=since)
         if not recent.filter(action=AccessEntry.Action.READ).exists():
@@ -169,7 +176,7 @@ class ReviewPageAdmin(QueueAdmin):
             "title": str(conversation),
             "original": conversation,
             "conversation": conversation,
-            "usage": conversation_usage(conversation.pk),
+            "usage": conversation_usage(conversation),
             "reason": get_reason(request, conversation.pk),
             "list_filters": list_filters,
             "page_url": build_page_url(conversation.pk, list_filters),
@@ -249,7 +256,7 @@ def _get_conversation(request: HttpRequest, conversation_id: uuid.UUID) -> Conve
     """
     if not may_read_conversations(request):
         raise PermissionDenied
-    return get_object_or_404(Conversation.objects.select_related("owner"), pk=conversation_id)
+    return get_object_or_404(Conversation.objects.kept().select_related("owner"), pk=conversation_id)
 
 
 def _has_attachment(conversation: Conversation, attachment: Attachment) -> bool:

@@ -15,7 +15,7 @@ from functools import partial
 
 from django.urls import reverse
 
-from chat.fragments import MessageView
+from chat.message_views import MessageView
 from chat.models import Conversation, Feedback, Message, Turn
 from chat.part_json import SIGNATURE, part_to_json
 from chat.parts import Part
@@ -63,7 +63,7 @@ class SentPart:
     index: int
     kind: str
     text: str | None
-    """At most `TEXT_LIMIT` characters."""
+    """The text, cut after `TEXT_LIMIT` characters."""
     cut_chars: int
     """Number of characters by which `text` was shortened."""
     facts: tuple[tuple[str, str], ...]

@@ -1,20 +1,78 @@
-"""The admin of user accounts: Django's own pages, and a deletion that includes the user's conversations and files."""
+"""The admin of user accounts and groups: Django's own pages, with a deletion that includes conversations and files.
+
+Permissions are lists of checkboxes. Django's widget with two boxes names parts of itself in a way that screen readers
+do not announce.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
-from django.contrib import admin
+from django import forms
+from django.contrib import admin, messages
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth import admin as auth_admin
+from django.contrib.auth import forms as auth_forms
+from django.contrib.auth.models import Group
 from django.db import transaction
 from django.db.models import QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.utils.translation import gettext, gettext_lazy
 
 from chat.admin.base import WholeDeletionMixin
+from chat.admin.quotas import usage_text
 from chat.models import User
-from chat.models.deletion import delete_conversation
+from chat.models.deletion import delete_account
+from chat.models.superusers import is_last_superuser, lock_superusers
+
+admin.site.unregister(Group)
+
+
+class GroupForm(forms.ModelForm[Group]):
+    """A group with its permissions."""
+
+    class Meta:
+        model = Group
+        fields = ("name", "permissions")
+        widgets: ClassVar = {"permissions": forms.CheckboxSelectMultiple}
+
+
+LAST_SUPERUSER = gettext_lazy(
+    "This is the last superuser who can manage this server. Make another account a superuser first."
+)
+
+
+class LastSuperuser(Exception):
+    """The request would delete the last superuser. Raised to roll its transaction back."""
+
+
+class UserForm(auth_forms.UserChangeForm[User]):
+    """A user with their groups and permissions."""
+
+    def clean(self) -> dict[str, Any]:
+        """Return the form's data. Raise ValidationError if the account was the last superuser and is not one any more.
+
+        The admin validates and saves in one transaction, so the lock holds until the form is saved.
+        """
+        data = super().clean() or self.cleaned_data
+        if not (data.get("is_superuser") and data.get("is_active")):
+            lock_superusers()
+            if is_last_superuser(self.instance):
+                raise forms.ValidationError(LAST_SUPERUSER, code="last_superuser")
+        return data
+
+    class Meta(auth_forms.UserChangeForm.Meta):
+        model = User
+        widgets: ClassVar = {"groups": forms.CheckboxSelectMultiple, "user_permissions": forms.CheckboxSelectMultiple}
+
+
+@admin.register(Group)
+class GroupAdmin(auth_admin.GroupAdmin):
+    """A group of staff."""
+
+    form = GroupForm
 
 
 @admin.register(User)
@@ -26,18 +84,60 @@ class UserAdmin(WholeDeletionMixin[User], auth_admin.UserAdmin[User]):
     admin is deleted, and the confirmation page shows how many entries it has.
     """
 
+    form = UserForm
+    readonly_fields = ("last_login", "date_joined", "deletion_at", "usage")
+    fieldsets = (*(auth_admin.UserAdmin.fieldsets or ()), (gettext_lazy("Usage"), {"fields": ("usage", "deletion_at")}))
+
+    @admin.display(description=gettext_lazy("used of the limits"))
+    def usage(self, user: User) -> str:
+        """What the person has used today. A row of `Quota` changes their limits."""
+        return usage_text(user.pk)
+
     def get_deleted_objects(
         self, objs: Sequence[User] | QuerySet[User], request: HttpRequest
     ) -> tuple[list[Any], dict[str, int], set[str], list[Any]]:
         """Return the names of the users, and the number of their entries in the admin's log."""
         names, counts, permissions, protected = super().get_deleted_objects(objs, request)
         if entries := LogEntry.objects.filter(user__in=[user.pk for user in objs]).count():
-            counts["lines about what they did in the admin"] = entries
+            counts[gettext("lines about what they did in the admin")] = entries
         return names, counts, permissions, protected
 
     def delete_model(self, request: HttpRequest, obj: User) -> None:
-        """Delete a user. Their conversations are deleted first, because messages protect the attachments they show."""
-        with transaction.atomic():
-            for conversation in obj.conversations.all():
-                delete_conversation(conversation)
-            obj.delete()
+        """Delete a user with everything that belongs to the account. Raise LastSuperuser."""
+        if obj.is_superuser and is_last_superuser(obj):
+            raise LastSuperuser
+        delete_account(obj)
+
+    def log_deletions(self, request: HttpRequest, queryset: QuerySet[User]) -> list[LogEntry]:
+        """Log what is about to be deleted, and lock the superusers if one of them is.
+
+        They are locked first, because a line of the log refers to the account of who deletes: two who delete each other
+        would wait for each other's account. The lock lasts until all is deleted, which takes seconds for long
+        conversations, so the deletion of other accounts does not need it.
+        """
+        if any(user.is_superuser for user in queryset):
+            lock_superusers()
+        return super().log_deletions(request, queryset)
+
+    def delete_view(
+        self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        """Delete one account, or say why it stays."""
+        try:
+            return super().delete_view(request, object_id, extra_context)
+        except LastSuperuser:
+            return self._refuse_deletion(request)
+
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        """Show the list, or carry out an action in one transaction, so that a refused deletion leaves no trace."""
+        if request.method != "POST":
+            return super().changelist_view(request, extra_context)
+        try:
+            with transaction.atomic():
+                return super().changelist_view(request, extra_context)
+        except LastSuperuser:
+            return self._refuse_deletion(request)
+
+    def _refuse_deletion(self, request: HttpRequest) -> HttpResponse:
+        self.message_user(request, str(LAST_SUPERUSER), messages.ERROR)
+        return redirect("admin:chat_user_changelist")

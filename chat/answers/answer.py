@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from operator import add
@@ -14,17 +13,20 @@ from chat.answers.changes import (
     AttemptRestarted,
     CallDecided,
     Change,
+    EngineMoved,
     MessagesLeftOut,
     PartReplaced,
     PartStarted,
     Reported,
+    ResultHeld,
     RoundStarted,
     TextAppended,
     ToolStarted,
     Waited,
 )
-from chat.parts import JSON, FunctionCall, FunctionResponse, Part, Text
-from chat.rendering.markers import Marker, join_text
+from chat.answers.marked_text import text_pieces
+from chat.parts import JSON, FunctionCall, FunctionResponse, Part
+from chat.rendering.markers import join_text
 from chat.stream_events import (
     Finish,
     Finished,
@@ -110,10 +112,16 @@ class Answer:
     waiting: str = ""
     """The sentence that is shown while the provider does not answer."""
     messages_left_out: int = 0
-    awaited_call: str = ""
-    """`call_id` of the function call that a person must decide about."""
-    decisions: dict[str, bool] = field(default_factory=dict)
-    """`call_id` of each function call that a person decided about -> whether it may run."""
+    awaited: ApprovalRequested | None = None
+    """The approval that the answer waits for."""
+    decisions: dict[str, CallDecided] = field(default_factory=dict)
+    """Each decision by its `approval_id`, which is the `call_id` for a decision about a call."""
+    held_results: dict[str, FunctionResponse] = field(default_factory=dict)
+    """`call_id` of each function call whose result waits for its release -> what the function returned."""
+    move_reason: str = ""
+    """Why its code moved to the Python session; empty if it did not."""
+    moved_before_round: int | None = None
+    """The first round after that."""
     _parts: list[Part] = field(default_factory=list)
     _appended: list[str] = field(default_factory=list)
     """Text of the last part that is not joined to it yet. Joining it at each chunk would cost O(n) each time."""
@@ -137,13 +145,19 @@ class Answer:
                 self.rounds.append(AnswerRound())
             case ToolStarted(call_id):
                 self.current_round.started_calls.add(call_id)
-            case ApprovalRequested(call_id):
-                self.awaited_call = call_id
-            case CallDecided(call_id, is_approved):
-                self.decisions[call_id] = is_approved
-                self.awaited_call = ""
+            case ResultHeld(response):
+                self.held_results[response.call_id] = response
+            case ApprovalRequested():
+                self.awaited = change
+            case CallDecided():
+                self.decisions[change.approval_id] = change
+                self.awaited = None
+                if change.is_result:
+                    self._decide_result(change)
             case Waited(sentence):
                 self.waiting = sentence
+            case EngineMoved(reason):
+                self.move_reason, self.moved_before_round = reason, self.round_number
             case MessagesLeftOut(messages):
                 self.messages_left_out = messages
             case AttemptRestarted(kept):
@@ -159,6 +173,15 @@ class Answer:
         self.waiting = ""
         if attachment is not None:
             self.part_attachments[index] = attachment
+
+    def _decide_result(self, decision: CallDecided) -> None:
+        """Put a released result in the place of the sentence that has stood for it."""
+        held = self.held_results.pop(decision.call_id, None)
+        if held is None or not decision.is_approved:
+            return
+        for index, part in enumerate(self.parts):
+            if isinstance(part, FunctionResponse) and part.call_id == held.call_id:
+                self._parts[index] = replace(held, round=part.round, made_by=part.made_by)
 
     def _join_appended(self) -> None:
         if self._appended:
@@ -199,29 +222,33 @@ class Answer:
         return reduce(add, counts) if counts else None
 
     @property
+    def queries(self) -> list[str]:
+        """What the provider searched for, in all rounds."""
+        return [query for one in self.rounds for query in one.queries]
+
+    @property
+    def parts_of_round(self) -> list[Part]:
+        """The parts of the current round."""
+        return [part for part in self.parts if part.round == self.round_number]
+
+    @property
     def is_blank(self) -> bool:
         """Whether no part of the current round counts as content of an answer (`Part.is_answer`)."""
-        return not any(part.is_answer for part in self.parts if part.round == self.round_number)
+        return not any(part.is_answer for part in self.parts_of_round)
+
+    @property
+    def calls(self) -> list[FunctionCall]:
+        """The function calls of the current round, in order."""
+        return [part for part in self.parts if part.round == self.round_number and isinstance(part, FunctionCall)]
 
     @property
     def unanswered_calls(self) -> list[FunctionCall]:
         """The function calls of the current round that have no response, in order."""
-        own = [part for part in self.parts if part.round == self.round_number]
+        own = self.parts_of_round
         answered = {part.call_id for part in own if isinstance(part, FunctionResponse)}
-        return [part for part in own if isinstance(part, FunctionCall) and part.call_id not in answered]
+        return [call for call in self.calls if call.call_id not in answered]
 
     @property
     def text(self) -> str:
         """The text parts joined, with a marker on a line of its own where an image was received."""
-        return join_text(self._pieces())[0]
-
-    def _pieces(self) -> Iterator[str | Marker]:
-        shown: dict[int, list[AnswerAttachment]] = {}
-        for attachment in self.attachments:
-            shown.setdefault(attachment.part_index, []).append(attachment)
-        for index, part in enumerate(self.parts):
-            if isinstance(part, Text) and part.text:
-                yield part.text
-            for attachment in shown.get(index, ()):
-                if attachment.marker:
-                    yield attachment.marker
+        return join_text(text_pieces(self.parts, self.attachments))[0]

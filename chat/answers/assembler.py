@@ -95,8 +95,9 @@ class Assembler:
         if isinstance(part, Text | Thought):
             is_appended = bool(part.text) and part.is_open_text and last.is_open_text
             return [TextAppended(answer.part_count - 1, part.text)] if is_appended else []
-        if isinstance(part, CodeExecutionResult) and is_running(last):
-            # Output of a tool: increments while the code runs, then the whole result.
+        if isinstance(part, CodeExecutionResult) and is_running(last) and _is_same_run(last, part):
+            # Output of a tool: increments while the code runs, then the final result. A graph in between ends the
+            # result before it, so text after the graph begins a new one.
             index = answer.part_count - 1
             if part.outcome:
                 return [PartReplaced(index, replace(part, round=last.round, made_by=last.made_by))]
@@ -160,9 +161,10 @@ class Assembler:
         self._index_by_hash[sha256] = number
         width: int | None = None
         height: int | None = None
+        scale = 1
         try:
             image = inspect_image(data)
-            mime_type, width, height = image.mime_type, image.width, image.height
+            mime_type, width, height, scale = image.mime_type, image.width, image.height, image.scale
         except UnreadableImage:
             # Stored as a file to download. A browser would only show a broken picture.
             if mime_type.startswith("image/"):
@@ -182,9 +184,18 @@ class Assembler:
             height=height,
             is_graph=is_graph,
             data=data,
+            scale=scale if is_graph else 1,
         )
 
 
 def is_running(part: Part) -> bool:
-    """Return whether a part is the result of code that still runs in the session."""
+    """Return whether a part is a result of code in the session whose outcome is not known.
+
+    The code still runs if this is the last part of a live answer. Otherwise, another result of the run follows, or the
+    run was stopped.
+    """
     return isinstance(part, CodeExecutionResult) and part.engine is Engine.SESSION and not part.outcome
+
+
+def _is_same_run(last: Part, part: CodeExecutionResult) -> bool:
+    return isinstance(last, CodeExecutionResult) and (last.call_id, last.engine) == (part.call_id, part.engine)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from chat.parts import Part
+from chat.parts import FunctionResponse, Part
 from chat.rendering.markers import Marker
 from chat.stream_events import Report
 
@@ -24,15 +24,17 @@ class AnswerAttachment:
     size_bytes: int
     sha256: str
     width: int | None
-    """In pixels; `None` for a file that is not an image."""
+    """Width in pixels; `None` for a file that is not an image."""
     height: int | None
     is_graph: bool
     data: bytes | None = None
     """The file's content; `None` when read back from the log."""
+    scale: int = 1
+    """Pixels of an image for one CSS pixel, in each direction."""
 
     @property
     def marker(self) -> Marker | None:
-        """Its marker in the message's text; `None` for a file that is not an image."""
+        """The marker of the attachment in the message's text; `None` for a file that is not an image."""
         if self.width is None:
             return None
         return Marker("GRAPH" if self.is_graph else "IMAGE", self.index)
@@ -50,7 +52,7 @@ class PartStarted:
 
 @dataclass(frozen=True, slots=True)
 class TextAppended:
-    """More text of the last part."""
+    """Text is appended to the last part."""
 
     index: int
     text: str
@@ -83,7 +85,7 @@ class RoundStarted:
     """The results of the last round's function calls go to the provider, which answers with another round."""
 
     round: int
-    """From 1, as the first round needs no such change."""
+    """The number of the round, which is at least 1: round 0 needs no such change."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,18 +96,49 @@ class ToolStarted:
 
 
 @dataclass(frozen=True, slots=True)
+class ResultHeld:
+    """The result of a function is held back. The model gets it only if a person releases it."""
+
+    response: FunctionResponse
+
+
+@dataclass(frozen=True, slots=True)
 class ApprovalRequested:
-    """The turn waits until a person decides whether a function call may run."""
+    """The turn waits until a person decides whether a function call may run, or whether its result is released."""
 
     call_id: str
+    is_result: bool = False
+
+    @property
+    def approval_id(self) -> str:
+        """The id by which a person's decision names this request."""
+        return approval_id(self.call_id, is_result=self.is_result)
 
 
 @dataclass(frozen=True, slots=True)
 class CallDecided:
-    """A person has decided about a function call."""
+    """A person has decided about a function call or its result, or nobody has in time."""
 
     call_id: str
     is_approved: bool
+    code: str | None = None
+    """The code that the person wrote in place of the call's code. `None`: it was not changed."""
+    is_result: bool = False
+    is_timeout: bool = False
+
+    @property
+    def approval_id(self) -> str:
+        """The id of the request that is decided."""
+        return approval_id(self.call_id, is_result=self.is_result)
+
+
+def approval_id(call_id: str, *, is_result: bool) -> str:
+    """Return the id of a request for approval.
+
+    A call and its result have different ids, so that a decision about the call that is sent twice never releases the
+    result.
+    """
+    return f"{call_id}/result" if is_result else call_id
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +146,14 @@ class Waited:
     """The provider could not answer and will be asked again. The sentence is shown until something arrives."""
 
     sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class EngineMoved:
+    """The engine changes: from the current round on, code runs in the Python session, not at the provider."""
+
+    reason: str
+    """A sentence for the reader."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,9 +178,11 @@ Change: TypeAlias = (
     | Reported
     | RoundStarted
     | ToolStarted
+    | ResultHeld
     | ApprovalRequested
     | CallDecided
     | Waited
+    | EngineMoved
     | MessagesLeftOut
     | AttemptRestarted
 )

@@ -17,16 +17,19 @@ from chat.answers.changes import (
     AttemptRestarted,
     CallDecided,
     Change,
+    EngineMoved,
     MessagesLeftOut,
     PartReplaced,
     PartStarted,
     Reported,
+    ResultHeld,
     RoundStarted,
     TextAppended,
     ToolStarted,
     Waited,
 )
 from chat.part_json import part_from_json, part_to_json
+from chat.parts import FunctionResponse
 from chat.stream_events import (
     Finish,
     Finished,
@@ -56,6 +59,7 @@ PLAIN_CHANGES: Mapping[str, type[Change]] = {
     "approval": ApprovalRequested,
     "decision": CallDecided,
     "waited": Waited,
+    "engine": EngineMoved,
     "left_out": MessagesLeftOut,
     "restarted": AttemptRestarted,
 }
@@ -110,6 +114,8 @@ def to_row(change: Change) -> Row:
             return "attachment", {key: value for key, value in asdict(attachment).items() if key != "data"}
         case Reported(report):
             return NAMES[type(report)], asdict(report)
+        case ResultHeld(response):
+            return "held", {"response": part_to_json(response)}
         case _:
             return NAMES[type(change)], asdict(change)
 
@@ -123,6 +129,10 @@ def from_row(name: str, data: Mapping[str, Any]) -> Change | None:
             return PartReplaced(data["index"], part_from_json(data["part"]))
         case "attachment":
             return AttachmentAdded(AnswerAttachment(**data))
+        case "held":
+            response = part_from_json(data["response"])
+            assert isinstance(response, FunctionResponse)
+            return ResultHeld(response)
         case "usage":
             return Reported(UsageReported(Usage(**data["usage"]), data["raw"]))
         case "finish":

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from django.contrib.sessions.models import Session
-from django.utils import timezone
 from rest_framework.authentication import BaseAuthentication, get_authorization_header
 from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.request import Request
 
-from chat.models import ApiToken, User
+from chat.models import ApiToken, LoginSession, User
 
 
 class BearerAuthentication(BaseAuthentication):
@@ -42,7 +40,7 @@ def credentials_check(request: Request, user: User) -> Callable[[], bool]:
     def is_signed_in() -> bool:
         # A new password ends all sessions.
         is_same_user = User.objects.filter(pk=user_id, is_active=True, password=password).exists()
-        sessions = Session.objects.filter(session_key=session_key, expire_date__gt=timezone.now())
+        sessions = LoginSession.objects.current().filter(pk=session_key)
         return is_same_user and sessions.exists()
 
     return is_signed_in

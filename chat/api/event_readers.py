@@ -23,7 +23,6 @@ from chat.api.turn_events import (
 )
 from chat.models import Turn, TurnEvent
 from chat.transcript.records import Deleted, records_in_order
-from chat.turns.recovery import LOG_LIFETIME
 
 BEFORE_FIRST = -1
 """The last event number of a client that has received no event."""
@@ -33,8 +32,14 @@ EVENTS_LIMIT = 20
 """The most events that are made from parts for one page."""
 PAGE_LIMIT_CHARS = 64 * 1024
 """The size at which a page is full. Each reader holds one page in memory."""
-LOG_MARGIN = timedelta(hours=1)
-"""A log is not read during this time before the end of its lifetime, so that it is never read half deleted."""
+OPENING_MARGIN = timedelta(minutes=5)
+"""A log that is deleted sooner than this is not opened any more, so that a client has the time to read it."""
+READING_MARGIN = timedelta(minutes=1)
+"""A log that is deleted sooner than this is not read any more, so that it is never read half deleted."""
+
+
+class LogForgotten(Exception):
+    """The log is about to be deleted, before a slow client has read all of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +51,8 @@ class EventPage:
     """Whether the stream ends with these events."""
     has_more: bool
     """Whether more events may be ready already."""
+    is_waiting: bool = False
+    """Whether the turn waits for a decision, so that nothing happens until somebody makes it."""
 
 
 @dataclass(slots=True)
@@ -71,9 +78,11 @@ class LogReader:
         return self.after >= final_events(turn, last_seq)[-1].seq
 
     def next_page(self) -> EventPage:
-        """Return the next events. Raises Turn.DoesNotExist."""
+        """Return the next events. Raises Turn.DoesNotExist, LogForgotten."""
         # The turn is read before its rows: if it has ended by now, all rows are there.
         turn = Turn.objects.get(pk=self.turn_id)
+        if not turn.is_live and not is_log_kept(turn, READING_MARGIN):
+            raise LogForgotten
         events = [Event(0, status_content(Turn.Status.RUNNING))]
         has_more, size_chars = True, 0
         while has_more and size_chars < PAGE_LIMIT_CHARS:
@@ -90,7 +99,7 @@ class LogReader:
         unknown = [event for event in events if event.seq > self.after]
         if unknown:
             self.after = unknown[-1].seq
-        return EventPage(unknown, is_last, has_more)
+        return EventPage(unknown, is_last, has_more, is_waiting=turn.status == Turn.Status.WAITING)
 
     def _next_rows(self) -> list[tuple[int, str, dict[str, Any]]]:
         rows = TurnEvent.objects.filter(turn_id=self.turn_id, seq__gt=self._last_seq).order_by("seq")
@@ -149,6 +158,9 @@ def has_log(turn: Turn) -> bool:
     """Return whether a turn's log is complete. It is deleted some time after the end; imported turns never had one."""
     if turn.is_live:
         return True
-    if turn.ended_at is None or turn.ended_at < timezone.now() - (LOG_LIFETIME - LOG_MARGIN):
-        return False
-    return TurnEvent.objects.filter(turn=turn).exists()
+    return is_log_kept(turn, OPENING_MARGIN) and TurnEvent.objects.filter(turn=turn).exists()
+
+
+def is_log_kept(turn: Turn, margin: timedelta) -> bool:
+    """Return whether the log of an ended turn will be there for this time."""
+    return turn.log_kept_until is not None and turn.log_kept_until > timezone.now() + margin

@@ -18,7 +18,7 @@ from channels.db import database_sync_to_async
 from django.conf import settings
 from django.db import DatabaseError
 
-from chat.api.event_readers import EventPage, EventReader
+from chat.api.event_readers import EventPage, EventReader, LogForgotten
 from chat.api.turn_events import done_content, encode_event
 from chat.models import Turn
 from chat.relay import broadcast
@@ -26,9 +26,11 @@ from chat.relay.frames import Frame
 from chat.turns.runner import live_turns
 
 POLL_INTERVAL_S = 0.25
-"""For turns of other processes, whose frames may not arrive here."""
+"""The poll interval for turns of other processes, whose frames may be lost."""
 LOCAL_POLL_INTERVAL_S = 1.0
-"""For turns of this process, in case a frame was lost."""
+"""The poll interval for turns of this process, in case a frame is lost."""
+WAITING_POLL_INTERVAL_S = 4.0
+"""The poll interval for turns that wait for a decision, in case the frame of the decision is lost."""
 HEARTBEAT_INTERVAL_S = 15.0
 RECHECK_INTERVAL_S = 4.0
 """How often the client's permission is checked again."""
@@ -59,10 +61,17 @@ class _ChangeListener:
     """A subscriber that records whether a frame has arrived."""
 
     def __init__(self) -> None:
+        self.is_moved = False
+        """Whether this process is about to end. The client then resumes the stream elsewhere."""
         self._has_changed = asyncio.Event()
 
     def deliver(self, frame: Frame) -> None:
         """Take a frame. Its content does not matter."""
+        self._has_changed.set()
+
+    async def move(self) -> None:
+        """See `broadcast.Movable`."""
+        self.is_moved = True
         self._has_changed.set()
 
     def reset(self) -> None:
@@ -114,6 +123,9 @@ async def _blocks(
         except Turn.DoesNotExist:
             yield _abort(turn, "gone", "This conversation is gone.")
             return
+        except LogForgotten:
+            # The stream ends without `done`. When the client connects again, it is told to begin again.
+            return
         except DatabaseError:
             logger.warning("the events of turn %s could not be read", turn.pk, exc_info=True)
             await asyncio.sleep(RETRY_INTERVAL_S)
@@ -124,10 +136,16 @@ async def _blocks(
         elif time.monotonic() - sent_at > HEARTBEAT_INTERVAL_S:
             yield HEARTBEAT
             sent_at = time.monotonic()
-        if page.is_last:
+        if page.is_last or listener.is_moved:
             return
         if not page.has_more:
-            await listener.wait(LOCAL_POLL_INTERVAL_S if turn.pk in live_turns() else POLL_INTERVAL_S)
+            await listener.wait(_poll_interval_s(turn, page))
+
+
+def _poll_interval_s(turn: Turn, page: EventPage) -> float:
+    if page.is_waiting:
+        return WAITING_POLL_INTERVAL_S
+    return LOCAL_POLL_INTERVAL_S if turn.pk in live_turns() else POLL_INTERVAL_S
 
 
 def _abort(turn: Turn, code: str, detail: str) -> bytes:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from urllib.parse import urlencode
 
+from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -44,8 +45,23 @@ class PageQuerySerializer(StrictQuerySerializer):
         min_value=1,
         max_value=PAGE_SIZE_LIMIT,
         default=PAGE_SIZE,
-        help_text="The most results on one page.",
+        help_text="The most results on one page. A page of long messages has fewer.",
     )
+
+
+class ListQuerySerializer(PageQuerySerializer):
+    """The query parameters of lists that are ordered by the time of the last change."""
+
+    cursor = serializers.RegexField(
+        CURSOR_PATTERN,
+        required=False,
+        help_text=CURSOR_HELP,
+        error_messages={"invalid": "The list cannot go on from there."},
+    )
+
+    def validate_cursor(self, cursor: str) -> ListPosition:
+        """Return the position."""
+        return decode_cursor(cursor)
 
 
 def page_response(request: Request, results: Sequence[JSONObject], cursor: str | None) -> Response:

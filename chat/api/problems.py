@@ -15,6 +15,10 @@ from django.views.decorators.csrf import csrf_exempt
 from rest_framework import exceptions
 
 from chat.parts import JSONObject
+from chat.quotas.resources import QuotaExceeded
+from chat.quotas.throttles import wait_sentence
+from chat.sentences import translate_sentence
+from chat.turns.draining import Draining
 
 PROBLEM_JSON = "application/problem+json"
 TYPE_URI = "/api/docs/#problem-"
@@ -39,6 +43,9 @@ class ProblemType(Enum):
     METHOD = "method", 405, "Method not allowed", "The header `Allow` lists the methods of this URL."
     CONFLICT = "conflict", 409, "Cannot start", "An answer cannot start now. `detail` says why."
     NOT_RATABLE = "not-ratable", 409, "Cannot be rated", "Only answers that have ended can be rated."
+    NOT_SHARABLE = "not-sharable", 409, "Cannot be shared", "A link cannot be made now. `detail` says why."
+    NOT_WAITING = "not-waiting", 409, "Does not wait", "The turn does not wait for this decision. `detail` says why."
+    NOT_RUNNING = "not-running", 409, "No Python session", "The conversation has no running Python session."
     TURN_LIVE = (
         "turn-live",
         409,
@@ -49,8 +56,9 @@ class ProblemType(Enum):
         "forgotten",
         410,
         "Events have expired",
-        "The log of this turn was deleted after a day. Follow the turn again without `Last-Event-ID`.",
+        "The log of this turn is deleted some minutes after its end. Follow the turn again without `Last-Event-ID`.",
     )
+    FILE_ENDED = "file-ended", 410, "The file has ended", "The file ended with the Python session, or code removed it."
     CHANGED = "changed", 412, "It has changed", "It no longer has the `ETag` of `If-Match`. Read it again."
     TOO_LARGE = "too-large", 413, "Too large", "The body is too large. `detail` says how much may be sent."
     MEDIA_TYPE = "media-type", 415, "Unsupported media type", "This call does not accept the body's `Content-Type`."
@@ -62,6 +70,24 @@ class ProblemType(Enum):
         " `errors` says which.",
     )
     KEY_REUSED = "key-reused", 422, "Key used before", "This `Idempotency-Key` has started a turn for another question."
+    STORAGE_FULL = (
+        "storage-full",
+        403,
+        "No room",
+        "The caller has stored as much as they may. `detail` has the sizes.",
+    )
+    QUOTA = (
+        "quota",
+        429,
+        "Used up for today",
+        "The caller has used up what they may use in a day. `detail` has the numbers, `Retry-After` the wait.",
+    )
+    EXPORT_RUNNING = (
+        "export-running",
+        409,
+        "An export is under way",
+        "One person can export everything once at a time. Wait for the end of the other download, or end it.",
+    )
     TOO_FAST = "too-fast", 429, "Too many calls", "Wait as many seconds as `Retry-After` says."
     INTERNAL = "internal", 500, "Internal error", "Something went wrong on the server. Its log has the details."
     UNAVAILABLE = "unavailable", 503, "Unavailable", "Try again after as many seconds as `Retry-After` says."
@@ -106,7 +132,8 @@ class Problem(exceptions.APIException):
             "type": f"{TYPE_URI}{self.type.slug}",
             "title": self.type.title,
             "status": self.type.status,
-            "detail": self.sentence,
+            # English for programs, and the language of the page for its scripts.
+            "detail": translate_sentence(self.sentence),
             **self.extensions,
         }
         if self.errors:
@@ -140,6 +167,10 @@ def _problem_of(error: Exception) -> Problem:
     match error:
         case Problem():
             return error
+        case Draining():
+            return unavailable(str(error))
+        case QuotaExceeded():
+            return _quota_exceeded(error)
         case exceptions.ValidationError():
             errors = _errors_by_field(error.detail)
             detail = " ".join(sentence for sentences in errors.values() for sentence in sentences)
@@ -181,8 +212,13 @@ def _throttled(error: exceptions.Throttled) -> Problem:
     # The stubs of the framework lack this attribute.
     wait: float | None = getattr(error, "wait", None)
     wait_s = max(1, math.ceil(wait or 1))
-    detail = f"Too many calls within a minute. Wait {wait_s} second{'' if wait_s == 1 else 's'}."
-    return Problem(ProblemType.TOO_FAST, detail, headers={"Retry-After": str(wait_s)})
+    return Problem(ProblemType.TOO_FAST, wait_sentence(wait_s), headers={"Retry-After": str(wait_s)})
+
+
+def _quota_exceeded(error: QuotaExceeded) -> Problem:
+    if error.retry_after_s is None:
+        return Problem(ProblemType.STORAGE_FULL, str(error))
+    return Problem(ProblemType.QUOTA, str(error), headers={"Retry-After": str(error.retry_after_s)})
 
 
 def _errors_by_field(detail: ErrorTree) -> dict[str, list[str]]:

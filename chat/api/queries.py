@@ -6,14 +6,16 @@ import uuid
 from dataclasses import dataclass
 from decimal import Decimal
 
-from django.db.models import BigIntegerField, Count, Sum
+from django.db.models import BigIntegerField, Count, Sum, TextField
 from django.db.models.fields.json import KeyTextTransform
-from django.db.models.functions import Cast
+from django.db.models.functions import Cast, Coalesce, Length
 
-from chat.models import Conversation, Message, Turn
+from chat.models import Conversation, Message, Part, Turn
 from chat.stream_events import Usage
 from chat.transcript.records import MessageRecord, records_in_order
 
+PAGE_LIMIT_CHARS = 2 * 1024 * 1024
+"""Limit for the parts of all messages on one page. Their text is in the response twice: joined, and in the parts."""
 TOKEN_COUNTS = ("prompt", "tool_use", "thoughts", "candidates", "cached", "total")
 
 
@@ -32,12 +34,27 @@ def shown_messages(
 ) -> tuple[list[MessageRecord], int | None]:
     """Return shown messages from an index on, and the index where the next page begins, if there is one.
 
+    A page ends before the message with which it would be longer than `PAGE_LIMIT_CHARS`, but has at least one message.
     Raises Deleted.
     """
     rows = Message.objects.filter(conversation=conversation, is_shown=True, index__gte=first_index).order_by("index")
     keys = list(rows.values_list("pk", "index")[: limit + 1])
-    next_index = keys[limit][1] if len(keys) > limit else None
-    return list(records_in_order([pk for pk, _ in keys[:limit]])), next_index
+    fitting = _fitting_on_a_page([pk for pk, _ in keys[:limit]])
+    next_index = keys[len(fitting)][1] if len(keys) > len(fitting) else None
+    return list(records_in_order(fitting)), next_index
+
+
+def _fitting_on_a_page(message_ids: list[uuid.UUID]) -> list[uuid.UUID]:
+    """Return the first of these messages, as many as one page may hold."""
+    part_chars = Coalesce(Length("text"), 0) + Length(Cast("data", TextField()))
+    parts = Part.objects.filter(message__in=message_ids).order_by()
+    sizes = dict(parts.values("message").annotate(size=Sum(part_chars)).values_list("message", "size"))
+    chars = 0
+    for number, message_id in enumerate(message_ids):
+        chars += sizes.get(message_id, 0)
+        if number and chars > PAGE_LIMIT_CHARS:
+            return message_ids[:number]
+    return message_ids
 
 
 def live_turn_id(conversation: Conversation) -> uuid.UUID | None:

@@ -1,13 +1,17 @@
-"""The account page of API tokens: it lists them, creates one, and revokes one."""
+"""The account page of API tokens: it lists them, creates one, and revokes one or all."""
 
 from __future__ import annotations
 
 from datetime import timedelta
 
+from allauth.account import app_settings
+from allauth.account.internal.flows.reauthentication import is_reauthentication_required
+from allauth.core.exceptions import ReauthenticationRequired
 from django import forms
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_variables
 from django.views.decorators.http import require_http_methods, require_POST
@@ -15,6 +19,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from chat.access import NotFound, SignedInRequest
 from chat.form_fields import PlainTextField
 from chat.forms import SentencesForm
+from chat.login_sessions import is_login_within
 from chat.models import ApiToken
 from chat.models.tokens import TooManyTokens
 
@@ -50,11 +55,17 @@ class NewTokenForm(SentencesForm):
 @require_http_methods(["GET", "HEAD", "POST"])
 @sensitive_variables("secret")
 def tokens(request: SignedInRequest) -> HttpResponse:
-    """List the user's tokens; with POST, create one. Its secret is shown in this response and never again."""
+    """List the user's tokens; with POST, create one. Its secret is shown in this response and never again.
+
+    Raise ReauthenticationRequired if `needs_confirmation` is true. allauth's middleware then asks for the password, or
+    for a code if the account has two-step login, and repeats the request.
+    """
     error = secret = ""
     if request.method == "POST":
         form = NewTokenForm(request.POST)
         if form.is_valid():
+            if needs_confirmation(request):
+                raise ReauthenticationRequired
             try:
                 _, secret = ApiToken.objects.issue(request.user.pk, name=form.cleaned_data["name"], life=form.lifetime)
             except TooManyTokens as refusal:
@@ -63,11 +74,25 @@ def tokens(request: SignedInRequest) -> HttpResponse:
             error = form.sentence()
     context = {
         "tokens": ApiToken.objects.filter(owner=request.user),
+        "has_usable": ApiToken.objects.usable().filter(owner=request.user).exists(),
         "secret": secret,
         "error": error,
+        "needs_confirmation": needs_confirmation(request),
         "lifetimes": LIFETIMES.items(),
     }
     return render(request, "account/tokens.html", context, status=400 if error else 200)
+
+
+def needs_confirmation(request: SignedInRequest) -> bool:
+    """Return whether the person must confirm who they are before a token is created.
+
+    A token stays valid after the session has ended and after a new password, so an unattended browser must not be
+    enough to create one. A login or a confirmation within `ACCOUNT_REAUTHENTICATION_TIMEOUT` (5 minutes) is enough.
+    allauth alone counts only confirmations, so it would ask people who have just logged in.
+    """
+    limit = timedelta(seconds=app_settings.REAUTHENTICATION_TIMEOUT)
+    is_required = is_reauthentication_required(request, app="allauth.account")
+    return is_required and not is_login_within(request.session, limit)
 
 
 @login_required
@@ -78,4 +103,12 @@ def token_revoke(request: SignedInRequest, token_id: int) -> HttpResponse:
     if token is None:
         raise NotFound
     token.revoke()
+    return redirect("account_tokens")
+
+
+@login_required
+@require_POST
+def token_revoke_all(request: SignedInRequest) -> HttpResponse:
+    """Revoke all tokens of the user, as after a password became known. A new password does not revoke them."""
+    ApiToken.objects.usable().filter(owner=request.user).update(revoked_at=timezone.now())
     return redirect("account_tokens")

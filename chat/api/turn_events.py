@@ -4,30 +4,31 @@ Each event has a number, so that a client can resume the stream after any event.
 gives at most one event, which has the row's `seq`. The final events have the numbers after the last row. So the numbers
 are the same in every process, for a live turn and later.
 
-The log is deleted after a day. Then the same events are made from the stored parts, with numbers of their own. Two
-things are lost: the increments of a text, which is one event then, and the times when the turn waited.
+The log is deleted some minutes after the end. Then the same events are made from the stored parts, with numbers of
+their own. Two things are lost: the increments of a text, which is one event then, and the times when the turn waited.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain
 from typing import TypeAlias, assert_never
 
 from attachments.models import Attachment
-from chat.answers.assembler import is_running
 from chat.answers.changes import (
     AnswerAttachment,
     ApprovalRequested,
     AttachmentAdded,
     AttemptRestarted,
     CallDecided,
+    EngineMoved,
     MessagesLeftOut,
     PartReplaced,
     PartStarted,
     Reported,
+    ResultHeld,
     RoundStarted,
     TextAppended,
     ToolStarted,
@@ -35,10 +36,10 @@ from chat.answers.changes import (
 )
 from chat.answers.log import Row, from_row
 from chat.api.serializers.turns import error_json, usage_json
+from chat.api.session_output import SessionOutput
+from chat.code_outcomes import ERROR, SUCCESS, TIMEOUT, outcome_word
 from chat.models import Turn
 from chat.parts import (
-    OUTCOME_DEADLINE_EXCEEDED,
-    OUTCOME_OK,
     CodeExecutionResult,
     Display,
     ExecutableCode,
@@ -49,6 +50,8 @@ from chat.parts import (
     Part,
     Text,
     Thought,
+    ToolCall,
+    ToolResponse,
     Unsupported,
 )
 from chat.transcript.records import MessageRecord, PlacedAttachment
@@ -60,18 +63,16 @@ SEQ_LIMIT = 2**31 - 1
 
 STATUS_ROW = "status"
 WAITING_ROW = "waiting"
-OUTCOMES = {OUTCOME_OK: "success", OUTCOME_DEADLINE_EXCEEDED: "timeout"}
-"""Other outcomes are errors."""
 
 EVENT_DOCS = (
-    ("status", "{status}", "First `running`, last how the turn ended. `waiting`: a function call needs a decision."),
+    ("status", "{status}", "First `running`, last how the turn ended. `waiting`: see the turn's `approval`."),
     ("text", "{delta}", "More text of the answer."),
     ("thought", "{delta}", "More of the model's thoughts."),
     ("code_executable", "{executable_code, code_language, id?}", "Code that runs."),
     (
         "code_execution_result",
         "{code_execution_output, code_execution_outcome: success|error|timeout, id?}",
-        "The output of code that has ended.",
+        "The output of code that has ended. An outcome that Plotline does not know is an `error`.",
     ),
     ("graph", "{index, attachment_id, mime_type, width, height}", "A graph that code drew. Sizes are in pixels."),
     ("image", "{index, attachment_id, mime_type, width, height}", "An image that the model made."),
@@ -118,6 +119,7 @@ class LogTranslator:
 
     _last_part: Part | None = None
     """The part that later text belongs to, as it started."""
+    _output: SessionOutput = field(default_factory=SessionOutput)
 
     def translate(self, row: Row) -> Content | None:
         """Return the event of a row; `None` if the row gives no event."""
@@ -128,13 +130,16 @@ class LogTranslator:
         match change:
             case PartStarted(_, part, _):
                 self._last_part = part
-                return _part_content(part)
+                return _part_content(part, self._output)
+            case PartReplaced(_, CodeExecutionResult() as part):
+                return _result_content(self._output.replace_last(part))
             case PartReplaced(_, part):
-                return _part_content(part)
+                return _part_content(part, self._output)
             case TextAppended(_, text):
                 if isinstance(self._last_part, Text | Thought):
-                    return _part_content(self._last_part.with_long_text(text))
-                # Output of code that still runs.
+                    return _part_content(self._last_part.with_long_text(text), self._output)
+                # The whole result follows when the code has ended.
+                self._output.append(text)
                 return None
             case AttachmentAdded(attachment):
                 return _image_content(attachment.index, attachment.attachment_id, attachment)
@@ -143,9 +148,11 @@ class LogTranslator:
             case (
                 RoundStarted()
                 | ToolStarted()
+                | ResultHeld()
                 | ApprovalRequested()
                 | Reported()
                 | Waited()
+                | EngineMoved()
                 | MessagesLeftOut()
                 | AttemptRestarted()
                 | None
@@ -187,8 +194,9 @@ def _final_contents(turn: Turn) -> Iterator[Content]:
 
 
 def _part_contents(record: MessageRecord) -> Iterator[Content]:
+    output = SessionOutput()
     for index, part in enumerate(record.parts):
-        if content := _part_content(part):
+        if content := _part_content(part, output):
             yield content
         yield from _image_contents(record.attachments_after_part(index))
     yield from _image_contents(record.unplaced)
@@ -200,24 +208,31 @@ def _image_contents(attachments: Iterable[PlacedAttachment]) -> Iterator[Content
             yield content
 
 
-def _part_content(part: Part) -> Content | None:
+def _part_content(part: Part, output: SessionOutput) -> Content | None:
     match part:
         case Text() | Thought():
             return (part.kind.value, {"delta": part.text}) if part.text else None
         case ExecutableCode():
+            output.start_run()
             code = {"executable_code": part.code, "code_language": part.language}
             return "code_executable", code | _id_data(part)
         case CodeExecutionResult():
-            if is_running(part):
-                # The whole result follows when the code has ended.
-                return None
-            outcome = OUTCOMES.get(part.outcome, "error")
-            result = {"code_execution_output": part.output or "", "code_execution_outcome": outcome}
-            return "code_execution_result", result | _id_data(part)
-        case InlineData() | FileData() | FunctionCall() | FunctionResponse() | Display() | Unsupported():
+            whole = output.add(part)
+            return None if whole is None else _result_content(whole)
+        case InlineData() | FileData() | FunctionCall() | FunctionResponse():
+            return None
+        case ToolCall() | ToolResponse() | Display() | Unsupported():
             return None
         case _:
             assert_never(part)
+
+
+def _result_content(part: CodeExecutionResult) -> Content:
+    # The contract has three words. Of code with another outcome nobody can say that it succeeded.
+    word = outcome_word(part.outcome)
+    outcome = word if word in (SUCCESS, TIMEOUT) else ERROR
+    result = {"code_execution_output": part.output or "", "code_execution_outcome": outcome}
+    return "code_execution_result", result | _id_data(part)
 
 
 def _id_data(part: ExecutableCode | CodeExecutionResult) -> dict[str, str]:

@@ -2,10 +2,33 @@
 
 from __future__ import annotations
 
-from django.urls import include, path
+from django.urls import include, path, register_converter
+from django.urls.converters import PathConverter
 
 from chat.api import problems, token_pages
-from chat.api.views import attachments, conversations, documentation, feedback, transfers, turns
+from chat.api.views import (
+    attachments,
+    code,
+    conversations,
+    documentation,
+    feedback,
+    files,
+    limits,
+    projects,
+    sessions,
+    shares,
+    transfers,
+    turns,
+)
+
+
+class AnyPathConverter(PathConverter):
+    """Matches any path, also one with line breaks, which Django's own converter does not."""
+
+    regex = "(?s:.+)"
+
+
+register_converter(AnyPathConverter, "any_path")
 
 calls = [
     path("conversations/", conversations.Conversations.as_view(), name="api-conversations"),
@@ -15,15 +38,55 @@ calls = [
         conversations.ConversationMessages.as_view(),
         name="api-messages",
     ),
+    path(
+        "conversations/<uuid:conversation_id>/shares/",
+        shares.ConversationShares.as_view(),
+        name="api-conversation-shares",
+    ),
+    path("projects/", projects.Projects.as_view(), name="api-projects"),
+    path("projects/<uuid:project_id>/", projects.ProjectDetail.as_view(), name="api-project"),
+    path("projects/<uuid:project_id>/files/", projects.ProjectFiles.as_view(), name="api-project-files"),
+    path(
+        "projects/<uuid:project_id>/files/<uuid:attachment_id>/",
+        projects.ProjectFileDetail.as_view(),
+        name="api-project-file",
+    ),
+    path("shares/<uuid:share_id>/", shares.ShareDetail.as_view(), name="api-share"),
     path("conversations/<uuid:conversation_id>/turns/", turns.ConversationTurns.as_view(), name="api-turns"),
     path(
         "conversations/<uuid:conversation_id>/export/<slug:format>/",
         transfers.ConversationExport.as_view(),
         name="api-conversation-export",
     ),
+    path("conversations/<uuid:conversation_id>/session/run/", code.SessionRun.as_view(), name="api-session-run"),
+    path("messages/<uuid:message_id>/parts/<int:index>/rerun/", code.PartRerun.as_view(), name="api-rerun"),
+    path(
+        "conversations/<uuid:conversation_id>/session/",
+        sessions.ConversationSession.as_view(),
+        name="api-session",
+    ),
+    path(
+        "conversations/<uuid:conversation_id>/session/files/<str:name>",
+        sessions.SessionFile.as_view(),
+        name="api-session-file",
+    ),
+    # All other addresses end with a slash, so people try one here, too.
+    path("conversations/<uuid:conversation_id>/session/files/<str:name>/", sessions.SessionFile.as_view(schema=None)),
+    path(
+        "conversations/<uuid:conversation_id>/session/interrupt/",
+        sessions.SessionInterrupt.as_view(),
+        name="api-session-interrupt",
+    ),
+    path(
+        "conversations/<uuid:conversation_id>/session/restart/",
+        sessions.SessionRestart.as_view(),
+        name="api-session-restart",
+    ),
+    path("messages/<uuid:message_id>/files/<str:name>/keep/", files.FileKeep.as_view(), name="api-keep-file"),
     path("messages/<uuid:message_id>/feedback/", feedback.MessageFeedback.as_view(), name="api-message-feedback"),
     path("turns/<uuid:turn_id>/", turns.TurnDetail.as_view(), name="api-turn"),
     path("turns/<uuid:turn_id>/stop/", turns.TurnStop.as_view(), name="api-turn-stop"),
+    path("turns/<uuid:turn_id>/approval/", turns.TurnApproval.as_view(), name="api-turn-approval"),
     path("turns/<uuid:turn_id>/events/", turns.TurnEvents.as_view(), name="api-turn-events"),
     path("attachments/", attachments.Attachments.as_view(), name="api-attachments"),
     path("attachments/<uuid:attachment_id>/", attachments.AttachmentDetail.as_view(), name="api-attachment"),
@@ -34,13 +97,15 @@ calls = [
     ),
     path("export/", transfers.Export.as_view(), name="api-export"),
     path("import/", transfers.Import.as_view(), name="api-import"),
+    path("limits/", limits.Limits.as_view(), name="api-limits"),
 ]
 
 urlpatterns = [
     path("api/v1/", include(calls)),
     path("api/schema/", documentation.schema, name="api-schema"),
     path("api/docs/", documentation.docs, name="api-docs"),
-    path("api/<path:rest>", problems.not_found),
+    path("api/<any_path:rest>", problems.not_found),
     path("accounts/tokens/", token_pages.tokens, name="account_tokens"),
+    path("accounts/tokens/revoke/", token_pages.token_revoke_all, name="account_tokens_revoke"),
     path("accounts/tokens/<int:token_id>/revoke/", token_pages.token_revoke, name="account_token_revoke"),
 ]

@@ -2,26 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
-from dataclasses import dataclass
-from typing import TypeAlias
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from enum import StrEnum
 
 from django.conf import settings
 
-from chat.catalogue.endpoints import has_usable_endpoint, settings_models, usable_endpoints
-from chat.catalogue.setups import find_setup, precedence, uses_demo
-from chat.models import LanguageModel, Preset
+from chat.catalogue.offers import Offers, Row
+from chat.catalogue.setups import DEMO_LABEL, find_setup, is_unlisted, uses_demo
+from chat.emulator import DEMO_MODEL
+from chat.models import LanguageModel
 from chat.providers import is_demo
-
-Row: TypeAlias = Preset | LanguageModel
 
 PRESETS = "Presets"
 MODELS = "Models"
 MISSING_NOTICE = "No longer offered by the provider."
-DEMO_MODEL = "plotline-demo"
-DEMO_LABEL = "Demo model (not an AI)"
-DEMO_DESCRIPTION = "Knows a few prompts, and runs the code of any ```python block."
+NOT_OFFERED_NOTICE = "No longer offered here. Choose another one."
+UNLISTED_NOTICE = "Not in the catalogue, so its price is not known."
+DEMO_DEFAULT_LABEL = "Default (demo model, not an AI)"
+DEMO_DESCRIPTION = "Answers a few kinds of question, and runs the code of any ```python block."
+DEMO_SEARCH = "The demo model has no access to the web, and says so. Gemini searches Google and reads web pages."
+SEARCH_HELP = "The model searches Google when that helps, and names its sources. {cost}"
+PAGES_HELP = "The model reads web pages whose address it is given, but cannot search. This costs tokens only."
+NOT_IN_CATALOGUE = "The catalogue does not say that this model can search the web."
 DEMO_NOTICE = "There is no Gemini key: a demo model answers. It is not an AI."
+
+
+class Search(StrEnum):
+    """Whether answers of a choice search the web if the conversation says nothing else."""
+
+    ON = "on"
+    OFF = "off"
+    NONE = "none"
+    """Answers cannot search, because the model has no web search."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +51,13 @@ class Choice:
     """Whether the provider reported that the model no longer exists."""
     is_demo: bool = False
     """Whether the demo model answers."""
+    search: Search = Search.NONE
+    search_help: str = ""
+    """What a search costs, or why there is none; a sentence."""
+
+    def searches(self, mode: str) -> bool:
+        """Return whether answers search the web in a conversation with this setting: `auto`, `on` or `off`."""
+        return self.search is not Search.NONE and (mode == Search.ON or (mode == "auto" and self.search is Search.ON))
 
 
 def list_choices(current: str = "") -> list[Choice]:
@@ -47,39 +67,35 @@ def list_choices(current: str = "") -> list[Choice]:
     display another choice as selected. If two providers have a model with the same id, the list contains the one that
     `find_setup` returns. One choice, the demo model, stands for all the models in whose place it answers.
     """
-    models = list(LanguageModel.objects.all())
-    models += settings_models(models)
-    presets = list(Preset.objects.select_related("language_model"))
-    usable = usable_endpoints(models)
-    offered_rows = _rows_by_name(
-        [row for row in presets if row.is_enabled and _is_listed(row.language_model, usable)],
-        [row for row in models if _is_listed(row, usable)],
-    )
-    default_row = _rows_by_name(presets, models).get(settings.DEFAULT_MODEL)
-    if not settings.DEFAULT_MODEL:
-        default_row = next(iter(offered_rows.values()), None)
-    choices = [_default_choice(default_row), *(_row_choice(name, row) for name, row in offered_rows.items())]
+    offers = Offers()
+    choices = [_default_choice(offers.default), *(_row_choice(name, row) for name, row in offers.rows.items())]
     if is_demo():
-        choices.append(Choice(DEMO_MODEL, DEMO_LABEL, DEMO_DESCRIPTION, MODELS, is_missing=False, is_demo=True))
+        demo = Choice(DEMO_MODEL, DEMO_LABEL, DEMO_DESCRIPTION, MODELS, is_missing=False, is_demo=True)
+        choices.append(replace(demo, search_help=DEMO_SEARCH))
     if current and current not in {choice.value for choice in choices}:
-        notice = "No longer offered here. Choose another one."
-        choices.append(Choice(current, current, notice, "", is_missing=True, is_demo=uses_demo(current)))
+        choices.append(_current_choice(current))
     return choices
+
+
+def _current_choice(current: str) -> Choice:
+    """Return the choice of a conversation that the catalogue does not offer. The demo model may answer in its place."""
+    choice = Choice(current, current, NOT_OFFERED_NOTICE, "", is_missing=True, search_help=NOT_IN_CATALOGUE)
+    if is_unlisted(current):
+        choice = replace(choice, description=UNLISTED_NOTICE, group=MODELS, is_missing=False)
+    if not uses_demo(current):
+        return choice
+    setup = find_setup(current)
+    if setup.model == DEMO_MODEL:
+        return replace(choice, is_demo=True, search_help=DEMO_SEARCH)
+    # A model of an emulator for tests.
+    search = _search_state(setup.can_search or setup.can_read_pages, setup.web_search or setup.url_context)
+    help_text = _search_help(setup.label, setup.can_search, setup.can_read_pages, setup.prices.search)
+    return replace(choice, is_demo=True, search=search, search_help=help_text)
 
 
 def check_choice(name: str) -> None:
     """Raise UnknownModel if users may not choose this name; its text is a sentence for the user."""
     find_setup(name)
-
-
-def _rows_by_name(presets: Iterable[Preset], models: Iterable[LanguageModel]) -> dict[str, Row]:
-    """Return the row that each name stands for, in order and with the same precedence as in `find_setup`."""
-    rows: dict[str, Row] = {row.slug: row for row in presets}
-    for row in models:
-        existing = rows.get(row.name)
-        if existing is None or (isinstance(existing, LanguageModel) and precedence(row) < precedence(existing)):
-            rows[row.name] = row
-    return rows
 
 
 def _row_choice(name: str, row: Row) -> Choice:
@@ -90,7 +106,35 @@ def _row_choice(name: str, row: Row) -> Choice:
         description=_describe(row, model),
         group=MODELS if row is model else PRESETS,
         is_missing=model.missing_since is not None,
+        search=_search_state(model.web_search or model.url_context, _searches_by_itself(row, model)),
+        search_help=_search_help(str(model), model.web_search, model.url_context, _search_price(model)),
     )
+
+
+def _searches_by_itself(row: Row, model: LanguageModel) -> bool:
+    """Return whether answers search the web, or read web pages, if the conversation does not say so."""
+    if isinstance(row, LanguageModel):
+        return False
+    return (row.web_search and model.web_search) or (row.url_context and model.url_context)
+
+
+def _search_price(model: LanguageModel) -> Decimal | None:
+    return None if model.has_lapsed_prices else model.search_price
+
+
+def _search_state(is_able: bool, searches: bool) -> Search:
+    if not is_able:
+        return Search.NONE
+    return Search.ON if searches else Search.OFF
+
+
+def _search_help(label: str, can_search: bool, can_read_pages: bool, price: Decimal | None) -> str:
+    """Return what the switch for web search says about a model, with the cost of a search at its list price."""
+    if not can_search:
+        return PAGES_HELP if can_read_pages else f"{label} cannot search the web."
+    if price is None:
+        return SEARCH_HELP.format(cost="It costs extra; how much is not known here.")
+    return SEARCH_HELP.format(cost=f"It costs ${price.normalize():f} per 1,000 searches, beside the tokens.")
 
 
 def _describe(row: Row, model: LanguageModel) -> str:
@@ -100,24 +144,23 @@ def _describe(row: Row, model: LanguageModel) -> str:
 def _default_choice(row: Row | None) -> Choice:
     if row is None:
         label, description, is_missing, uses_demo_model = settings.DEFAULT_MODEL, "", False, is_demo()
+        search, search_help = Search.NONE, NOT_IN_CATALOGUE
     else:
         choice = _row_choice("", row)
         model = _model_of(row)
         label, description, is_missing = choice.label, choice.description, choice.is_missing
+        search, search_help = choice.search, choice.search_help
         uses_demo_model = is_demo(model.provider, model.endpoint)
     return Choice(
         value="",
-        label=f"Default ({label})",
+        label=DEMO_DEFAULT_LABEL if uses_demo_model else f"Default ({label})",
         description=DEMO_NOTICE if uses_demo_model else description,
         group="",
-        is_missing=is_missing,
+        is_missing=is_missing and not uses_demo_model,
         is_demo=uses_demo_model,
+        search=Search.NONE if uses_demo_model else search,
+        search_help=DEMO_SEARCH if uses_demo_model else search_help,
     )
-
-
-def _is_listed(row: LanguageModel, usable: Collection[str]) -> bool:
-    """Return whether users can choose a model. The demo model has a choice of its own."""
-    return row.is_enabled and has_usable_endpoint(row, usable) and not is_demo(row.provider, row.endpoint)
 
 
 def _model_of(row: Row) -> LanguageModel:

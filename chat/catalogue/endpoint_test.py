@@ -65,7 +65,7 @@ class CheckResult:
 
 @dataclass(slots=True)
 class Reply:
-    """What one request brought."""
+    """The reply to one request of the test."""
 
     text: str = ""
     calls: list[FunctionCall] = field(default_factory=list)
@@ -131,7 +131,7 @@ async def _check_server(endpoint: Endpoint, model: str) -> list[CheckResult]:
         names, result = await _check_list(provider)
         model = model or next(iter(names), "")
         if not model:
-            return [result, *_untried(ANSWER, USAGE, FUNCTION, IMAGE, reason="no model is known. Choose one")]
+            return [result, *_skipped_checks(ANSWER, USAGE, FUNCTION, IMAGE, reason="no model is known. Choose one")]
         return [result, *await _check_model(provider, model)]
     finally:
         await provider.aclose()
@@ -154,7 +154,7 @@ async def _check_model(provider: Provider, model: str) -> list[CheckResult]:
     reply = await _ask(provider, model, Text(ANSWER_PROMPT))
     answer = _judge_answer(model, reply)
     if not answer.ok:
-        return [answer, *_untried(USAGE, FUNCTION, IMAGE, reason="there was no answer")]
+        return [answer, *_skipped_checks(USAGE, FUNCTION, IMAGE, reason="there was no answer")]
     if reply.has_usage:
         usage = CheckResult(USAGE, True, "The server reports how many tokens an answer took.")
     elif reply.error:
@@ -209,7 +209,7 @@ async def _check_image(provider: Provider, model: str, capabilities: Capabilitie
     return CheckResult(IMAGE, False, f"The model answered “{reply.excerpt}” to a red image, so it does not see it.")
 
 
-def _untried(*names: str, reason: str) -> Iterator[CheckResult]:
+def _skipped_checks(*names: str, reason: str) -> Iterator[CheckResult]:
     return (CheckResult(name, None, f"Not tried, because {reason}.") for name in names)
 
 

@@ -16,8 +16,13 @@ from chat.catalogue.endpoints import (
     settings_models,
     usable_endpoints,
 )
-from chat.models import ENDPOINT_PROVIDER, LanguageModel, Preset
+from chat.catalogue.offers import Offers, known_names_sentence, precedence
+from chat.emulator import DEMO_MODEL
+from chat.models import ENDPOINT_PROVIDER, Conversation, LanguageModel, Preset
 from chat.providers import is_demo
+from chat.providers.base import Capabilities
+
+DEMO_LABEL = "Demo model (not an AI)"
 
 
 class UnknownModel(Exception):
@@ -26,16 +31,20 @@ class UnknownModel(Exception):
 
 PATH_SEGMENT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 """A name that may stand in a path of Gemini's API."""
+EMULATED_MODELS = re.compile(r"(?:scenario|replay)-.+")
+"""Models of emulators for tests. Tests put some into the catalogue, and the demo model does not stand in for them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Prices:
-    """Prices in US dollars per million tokens; `None` means unknown."""
+    """Prices in US dollars per million tokens, and of searches; `None` means unknown."""
 
     input: Decimal | None = None
     output: Decimal | None = None
     cached: Decimal | None = None
     """Price of cached input; `None` means that it costs as much as other input."""
+    search: Decimal | None = None
+    """Price of a thousand web searches, in US dollars."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +64,18 @@ class Setup:
     context_tokens: int | None = None
     code_execution: bool = True
     """Whether the model can run code and the preset allows it."""
+    allows_code: bool = True
+    """Whether code may run in the Python session: not if the preset turns code execution off."""
     web_search: bool = False
-    """Whether the model searches the web. Only a preset can allow this, because searches are billed separately."""
+    """Whether the model may search the web: if the preset or the conversation says so. Searches cost extra."""
     url_context: bool = False
-    """Whether the model reads web pages whose address it is given. Only a preset can allow this."""
+    """Whether the model may read web pages whose address it is given: if the preset or the conversation says so."""
+    can_search: bool = False
+    """Whether the model is able to search the web."""
+    can_read_pages: bool = False
+    """Whether the model is able to read web pages whose address it is given."""
+    functions_beside_tools: bool = False
+    """Whether the model takes functions in requests that also name tools of its service."""
     image_output: bool = False
     instruction: str = ""
     """The preset's additional instruction for the model."""
@@ -66,10 +83,27 @@ class Setup:
     is_missing: bool = False
     """Whether the provider last reported that it has no such model."""
 
+    def with_web_search(self, mode: str) -> Setup:
+        """Return the setup as a conversation is set: `auto` leaves it as it is, `on` and `off` overrule the preset.
+
+        A model never gets a tool that it does not have.
+        """
+        if mode == Conversation.WebSearch.AUTO:
+            return self
+        is_on = mode == Conversation.WebSearch.ON
+        return replace(self, web_search=is_on and self.can_search, url_context=is_on and self.can_read_pages)
+
+    def takes_functions_beside_tools(self, capabilities: Capabilities) -> bool:
+        """Return whether requests may declare functions together with tools of the service.
+
+        The model must take both, which the catalogue says, and so must the endpoint.
+        """
+        return self.functions_beside_tools and capabilities.functions_beside_built_in
+
     def parameters(self) -> dict[str, Any]:
         """Return the settings that are stored with a turn, as JSON.
 
-        Omitted are provider, endpoint and model, which are columns of the turn, and `is_missing`, which may change.
+        Omitted are provider, endpoint and model, which are columns of the turn, and what only decides how it starts.
         """
         # `dataclasses.asdict` is slower, since it copies each value deeply.
         parameters = {name: getattr(self, name) for name in _PARAMETER_NAMES}
@@ -77,23 +111,38 @@ class Setup:
         return {**parameters, "prices": {name: str(price) for name, price in prices.items() if price is not None}}
 
 
-_PARAMETER_NAMES = [
-    field.name for field in fields(Setup) if field.name not in ("provider", "endpoint", "model", "is_missing", "prices")
-]
+_COLUMNS = ("provider", "endpoint", "model")
+_NOT_STORED = ("is_missing", "can_search", "can_read_pages")
+_PARAMETER_NAMES = [field.name for field in fields(Setup) if field.name not in (*_COLUMNS, *_NOT_STORED, "prices")]
 
 
 def find_setup(name: str) -> Setup:
     """Return the setup that a name stands for, with few queries; raise UnknownModel if it is not offered.
 
-    A preset takes precedence over a model of the same name, and a model of CHAT_PROVIDER over another provider's,
-    unless the demo model stands in its place. The endpoint of the settings takes precedence over other endpoints. An
-    empty name stands for the server's default: DEFAULT_MODEL or, if that is not set, the first preset. A default from
-    DEFAULT_MODEL works even if its row is disabled or missing, because the operator configured it.
+    Where the demo model stands in for the model, the setup names the demo model: nothing may say that another answered.
+    An id that no row names is sent to the provider under its own name, if ALLOW_UNLISTED_MODELS allows it.
+    """
+    setup = _find_catalogued_setup(name)
+    if setup is None:
+        return _find_unlisted_setup(name)
+    if not is_demo(setup.provider, setup.endpoint) or EMULATED_MODELS.fullmatch(setup.model):
+        return setup
+    # It is asked to search, too: then its answer can say that it cannot.
+    setup = replace(setup, can_search=True, can_read_pages=True)
+    return replace(setup, model=DEMO_MODEL, label=DEMO_LABEL, prices=Prices(), is_missing=False)
+
+
+def _find_catalogued_setup(name: str) -> Setup | None:
+    """Return the setup of a name in the catalogue (see `offers`) or of the default; `None` if no row has this name.
+
+    An empty name stands for the server's default: DEFAULT_MODEL or, if that is not set, the default of the catalogue. A
+    default from DEFAULT_MODEL works even if its row is disabled or missing, because the operator configured it. Raises
+    UnknownModel for a row that is not offered.
     """
     is_default = name in ("", settings.DEFAULT_MODEL)
     name = name or settings.DEFAULT_MODEL
     if not name:
-        return _first_setup()
+        return _default_setup()
     preset = Preset.objects.select_related("language_model").filter(slug=name).first()
     if preset is not None and (is_default or (preset.is_enabled and _is_offered(preset.language_model))):
         return _preset_setup(preset, preset.language_model)
@@ -102,16 +151,32 @@ def find_setup(name: str) -> Setup:
     offered = rows if is_default else [row for row in rows if _is_offered(row)]
     if offered:
         return _model_setup(min(offered, key=precedence))
-    # The demo model takes the name of any model, but not of one that another provider would have answered.
-    is_demo_name = is_demo() and PATH_SEGMENT.fullmatch(name) is not None
-    if is_default or (is_demo_name and all(is_demo(row.provider, row.endpoint) for row in rows)):
+    if is_default or (name == DEMO_MODEL and is_demo()):
         return Setup(settings.CHAT_PROVIDER, name, label=name)
-    raise UnknownModel(f"There is no model “{name[:100]}” here. Choose another one.")
+    if rows or preset is not None:
+        raise _unknown(name)
+    return None
 
 
-def precedence(row: LanguageModel) -> tuple[bool, bool, bool]:
-    """Return the key by which models of the same name are sorted; the first one is used."""
-    return is_demo(row.provider, row.endpoint), row.provider != settings.CHAT_PROVIDER, bool(row.endpoint)
+def _find_unlisted_setup(name: str) -> Setup:
+    """Return the setup of an id that no row names; raise UnknownModel if the operator does not allow such ids."""
+    if not settings.ALLOW_UNLISTED_MODELS or not PATH_SEGMENT.fullmatch(name):
+        raise _unknown(name)
+    return Setup(settings.CHAT_PROVIDER, name, label=name)
+
+
+def is_unlisted(name: str) -> bool:
+    """Return whether users may choose this id although no row names it. No query unless ALLOW_UNLISTED_MODELS is on."""
+    if not settings.ALLOW_UNLISTED_MODELS or not PATH_SEGMENT.fullmatch(name):
+        return False
+    try:
+        return _find_catalogued_setup(name) is None
+    except UnknownModel:
+        return False
+
+
+def _unknown(name: str) -> UnknownModel:
+    return UnknownModel(f"There is no model “{name[:100]}” here. {known_names_sentence()}")
 
 
 def uses_demo(name: str) -> bool:
@@ -129,16 +194,14 @@ def _is_offered(row: LanguageModel) -> bool:
     return row.is_enabled and has_usable_endpoint(row, usable_endpoints([row]))
 
 
-def _first_setup() -> Setup:
-    """Return the setup of the first offered preset or model; raise UnknownModel if there is none."""
-    for preset in Preset.objects.select_related("language_model").filter(is_enabled=True):
-        if _is_offered(preset.language_model):
-            return _preset_setup(preset, preset.language_model)
-    rows = list(LanguageModel.objects.all())
-    for row in [*rows, *settings_models(rows)]:
-        if _is_offered(row):
-            return _model_setup(row)
-    raise UnknownModel("No model is offered here yet. The operator of this server must add one in the admin.")
+def _default_setup() -> Setup:
+    """Return the setup of the catalogue's default, mostly with one query; raise UnknownModel if there is none."""
+    row = Preset.objects.select_related("language_model").filter(is_default=True).first() or Offers().default
+    if isinstance(row, Preset):
+        return _preset_setup(row, row.language_model)
+    if row is None:
+        raise UnknownModel("No model is offered here yet. The operator of this server must add one in the admin.")
+    return _model_setup(row)
 
 
 def _model_setup(row: LanguageModel) -> Setup:
@@ -156,10 +219,19 @@ def _model_setup(row: LanguageModel) -> Setup:
         max_output_tokens=row.max_output_tokens,
         context_tokens=context_tokens,
         code_execution=row.code_execution,
+        can_search=row.web_search,
+        can_read_pages=row.url_context,
+        functions_beside_tools=row.functions_beside_tools,
         image_output=row.image_output,
         is_missing=row.missing_since is not None,
-        prices=Prices() if row.has_lapsed_prices else Prices(row.input_price, row.output_price, row.cached_price),
+        prices=_prices(row),
     )
+
+
+def _prices(row: LanguageModel) -> Prices:
+    if row.has_lapsed_prices:
+        return Prices()
+    return Prices(row.input_price, row.output_price, row.cached_price, row.search_price)
 
 
 def _preset_setup(preset: Preset, row: LanguageModel) -> Setup:
@@ -171,6 +243,7 @@ def _preset_setup(preset: Preset, row: LanguageModel) -> Setup:
         setup,
         label=preset.label,
         code_execution=preset.code_execution and row.code_execution,
+        allows_code=preset.code_execution,
         web_search=preset.web_search and row.web_search,
         url_context=preset.url_context and row.url_context,
         instruction=preset.instruction,

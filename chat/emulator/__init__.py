@@ -7,6 +7,9 @@ The package imports no other package of this project except `chat.kernels`, and 
 - `generation_request`: parses and validates what a client asks for;
 - `wire`, `chunk_builder`, `response_writer`: the parts, the chunks and the bytes of an answer;
 - `files`: the Files API; `model_list`: the list of models;
-- `demo_model`, `demo_prompts`, `demo_repertoire`: the demo model and the prompts that it knows;
-- `kernel_counts`: a client for `GET /emulator/kernels`, which returns how many kernels are alive.
+- `demo_model`: the demo model; `demo`: what it understands, and what it runs for it. Its code runs in
+  kernels of the service for Python sessions.
 """
+
+DEMO_MODEL = "plotline-demo"
+"""The id of the demo model. The catalogue names it wherever it stands in for another model."""

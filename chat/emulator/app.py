@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 from collections.abc import AsyncGenerator, AsyncIterator
 
 from aiohttp import web
 from aiohttp.typedefs import Handler
 
-from chat.emulator import model_list, wire
-from chat.emulator.demo_model import DEMO_MODEL, DemoModel
+from chat.emulator import DEMO_MODEL, model_list, wire
+from chat.emulator.demo_model import DemoModel
 from chat.emulator.files import FileStore
 from chat.emulator.generation_request import GenerationRequest, parse_body, parse_generation_request
 from chat.emulator.host_check import only_for_host
-from chat.emulator.kernel_counts import KERNELS_PATH
 from chat.emulator.response_writer import ResponseWriter, json_response
 from chat.emulator.wire import Step, WireError, WireObject
+from chat.kernels.places import Place
 
 BODY_LIMIT_BYTES = 256 * 1024 * 1024
 CODE_LIMIT_S = 30.0
@@ -24,29 +25,28 @@ STREAM_METHOD, UNARY_METHOD = "streamGenerateContent", "generateContent"
 
 
 class Emulator:
-    """One server. The demo model answers every request, whatever model the request names.
+    """One server. It has one model, the demo model, and answers 404 to requests for another one.
 
     The test server extends this class. `generate` receives every generation request: an override can check it, record
     it, and write the response in another way. `answer` chooses who answers. `models` and `find_model` name the models.
     """
 
-    def __init__(self, *, pace: float = 1.0, warm_kernels: int = 0, code_limit_s: float = CODE_LIMIT_S) -> None:
-        """`pace` multiplies all pauses. The demo model starts `warm_kernels` kernels in advance."""
+    def __init__(self, place: Place, *, pace: float = 1.0, code_limit_s: float = CODE_LIMIT_S) -> None:
+        """The demo model runs its code at `place`; `pace` multiplies all pauses."""
         self.pace = pace
         self.files = FileStore()
-        self._demo_model = DemoModel(self.files, warm_kernels, code_limit_s)
+        self._demo_model = DemoModel(self.files, place, code_limit_s)
 
     def application(self, host: str) -> web.Application:
         """Return the application for a server that listens on `host`."""
         app = web.Application(client_max_size=BODY_LIMIT_BYTES, middlewares=[_gemini_errors, only_for_host(host)])
         app.router.add_routes(self.routes())
-        app.cleanup_ctx.append(self._kernel_lifetime)
+        app.cleanup_ctx.append(self._demo_model_lifetime)
         return app
 
     def routes(self) -> list[web.RouteDef]:
         """Return the routes. Any API version and any Vertex AI path may precede `models/`."""
         return [
-            web.get(KERNELS_PATH, self._get_kernel_count),
             *self.files.routes(),
             web.get("/{path:.*models}", self._list_models),
             web.get("/{path:.*models}/{model:[^:]+}", self._get_model),
@@ -57,6 +57,7 @@ class Emulator:
         self, http_request: web.Request, model: str, body: WireObject, *, is_stream: bool
     ) -> web.StreamResponse:
         """Answer one generation request; raises WireError for an invalid one. `body` has names in camelCase."""
+        self.find_model(model)
         request = parse_generation_request(model, body, response_id=secrets.token_urlsafe(17))
         writer = ResponseWriter(http_request, is_stream=is_stream, pace=self.pace)
         return await writer.write(self.answer(request))
@@ -70,7 +71,10 @@ class Emulator:
         return [model_list.describe_model(DEMO_MODEL, "The demo model: runs code for real, but is no AI.")]
 
     def find_model(self, name: str) -> WireObject:
-        """Return the description of a model; raises WireError if there is none. The demo model has any name."""
+        """Return the description of a model; raises WireError if there is none."""
+        if name != DEMO_MODEL:
+            message = f"models/{name} is not found for this API version. This emulator has only {DEMO_MODEL}."
+            raise WireError(404, message, "NOT_FOUND")
         return model_list.describe_model(name, "")
 
     async def _post(self, http_request: web.Request) -> web.StreamResponse:
@@ -93,13 +97,10 @@ class Emulator:
     async def _get_model(self, http_request: web.Request) -> web.Response:
         return web.json_response(self.find_model(http_request.match_info["model"]))
 
-    async def _get_kernel_count(self, http_request: web.Request) -> web.Response:
-        count = self._demo_model.kernel_count()
-        return web.json_response({"alive": count.alive, "warm": count.warm})
-
-    async def _kernel_lifetime(self, app: web.Application) -> AsyncIterator[None]:
-        self._demo_model.start_warm_kernels()
+    async def _demo_model_lifetime(self, app: web.Application) -> AsyncIterator[None]:
+        preparation = asyncio.create_task(self._demo_model.prepare())
         yield
+        preparation.cancel()
         await self._demo_model.close()
 
 

@@ -1,10 +1,10 @@
 """The demo model: it is no AI, but its code really runs, in a fresh sandboxed kernel for each turn.
 
 - A prompt with a fenced Python block: the model runs that block.
-- A prompt that selects an entry of the repertoire: the model runs the entry's program and comments its output.
-- An attached CSV file: the model describes and plots it.
+- A prompt that it understands completely (`demo`): the model runs a program written for it, and comments its output.
 - A request for images: the model draws a pattern.
-- Any other prompt: the model says what it is and lists examples.
+- Any other prompt: the model says what it is, what it did not understand, and lists examples. It has no access to the
+  web, and says so where a prompt or a tool asks for it.
 
 On the wire it behaves like Gemini 3: code comes whole, nothing is sent while it runs, then comes the result, then
 each graph.
@@ -12,24 +12,31 @@ each graph.
 
 from __future__ import annotations
 
+import asyncio
+import logging
 import re
-from collections.abc import AsyncGenerator, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator
+from contextlib import AsyncExitStack
+from dataclasses import replace
 
-from chat.emulator import demo_prompts, wire
+from chat.emulator import DEMO_MODEL, wire
 from chat.emulator.attached_files import AttachedFile, attached_files
 from chat.emulator.chunk_builder import ChunkBuilder
+from chat.emulator.demo.answers import Plan
+from chat.emulator.demo.plan import plan_answer
 from chat.emulator.demo_image import draw_pattern
 from chat.emulator.files import FileStore
 from chat.emulator.generation_request import GenerationRequest
-from chat.emulator.kernel_counts import KernelCount
 from chat.emulator.wire import Step
+from chat.kernels.client import JupyterClient, Kernel
+from chat.kernels.errors import KernelGone, KernelsUnavailable
 from chat.kernels.outputs import ErrorOutput, Execution, ExecutionStatus, ImageOutput
-from chat.kernels.pool import WarmPool
-from chat.kernels.sandbox import SandboxUnavailable
-from chat.kernels.session import Session, SessionClosed
+from chat.kernels.places import Place
 
-DEMO_MODEL = "plotline-demo"
+logger = logging.getLogger(__name__)
+
+KERNELS_LIMIT = 8
+"""Programs that run at once; further answers wait."""
 WRITING_PAUSE_S = 0.7
 """Pause before code and images at pace 1: Gemini sends them whole, after it has written them."""
 OUTCOMES = {
@@ -44,64 +51,41 @@ CODE_IS_OFF = (
 )
 IMAGE_INTRO = "I am not an AI and cannot paint, but here is a pattern made from your words:\n"
 IMAGE_COMMENT = "The same words give the same pattern; change one and it changes.\n"
-NO_TABLE = "There is no CSV file in this conversation yet. Attach one and ask again; I'll describe it and plot it.\n"
-
-
-@dataclass(frozen=True, slots=True)
-class _Plan:
-    """The programs that one answer runs, and the texts around them."""
-
-    thought: str
-    intro: str
-    programs: tuple[str, ...]
-    repair_explanation: str = ""
-    """The text between the first and the second program."""
-    comment: str = ""
-    """A template that quotes the printed values. If it is empty, the answer describes the execution instead."""
 
 
 class DemoModel:
     """Answers generation requests."""
 
-    def __init__(self, files: FileStore, warm_kernels: int, limit_s: float) -> None:
-        """`files` resolves `fileData`; `warm_kernels` is the number of kernels to start in advance.
-
-        `limit_s` is the time limit of one execution.
-        """
+    def __init__(self, files: FileStore, place: Place, limit_s: float) -> None:
+        """`files` resolves `fileData`; kernels run at `place`; `limit_s` is the time limit of one execution."""
         self._files = files
+        self._place = place
+        self._client = JupyterClient(place)
         self._limit_s = limit_s
-        self._warm_kernels = warm_kernels
-        self._pool: WarmPool | None = None
+        self._free_kernels = asyncio.Semaphore(KERNELS_LIMIT)
 
-    def start_warm_kernels(self) -> None:
-        """Begin to start the kernels that wait for programs."""
-        if self._warm_kernels:
-            self._kernel_pool().fill()
+    async def prepare(self) -> None:
+        """Start the service that runs the kernels, so that the first program does not wait for it."""
+        try:
+            await self._place.address()
+        except KernelsUnavailable as error:
+            logger.warning("The demo model cannot run code yet: %s", error)
 
     async def close(self) -> None:
-        """End all kernels."""
-        if self._pool is not None:
-            await self._pool.close()
-
-    def kernel_count(self) -> KernelCount:
-        """Return how many kernels are alive."""
-        return KernelCount(0, 0) if self._pool is None else KernelCount(self._pool.alive, self._pool.warm)
-
-    def _kernel_pool(self) -> WarmPool:
-        # A pool belongs to the event loop that runs when it is made, so the first use makes it.
-        if self._pool is None:
-            self._pool = WarmPool(self._warm_kernels)
-        return self._pool
+        """Finish to end kernels, and close the connections."""
+        await self._client.aclose()
 
     async def answer(self, request: GenerationRequest) -> AsyncGenerator[Step, None]:
         """Yield the chunks of the answer to a request."""
-        builder = ChunkBuilder(request)
+        # The answer names the model that wrote it, whichever one the request named.
+        builder = ChunkBuilder(replace(request, model=DEMO_MODEL))
         if request.wants_images:
             for chunk in _image_answer(builder):
                 yield chunk
             return
         files = attached_files(request, self._files)
-        plan = _plan_of(request, files)
+        prompts, last_program = list(request.prompts()), _last_program(request)
+        plan = await asyncio.to_thread(plan_answer, prompts, last_program, files, asks_web=request.has_web_tools)
         if isinstance(plan, str):
             for chunk in builder.text_chunks(plan):
                 yield chunk
@@ -112,24 +96,33 @@ class DemoModel:
         if request.has_code_execution:
             for chunk in builder.text_chunks(plan.intro):
                 yield chunk
-            async for step in self._run(builder, plan, {file.name: file.data for file in files}):
+            async for step in self._run(builder, plan, files):
                 yield step
         else:
             for chunk in builder.text_chunks(CODE_IS_OFF.format(program=plan.programs[-1].rstrip())):
                 yield chunk
         yield builder.last_chunk()
 
-    async def _run(self, builder: ChunkBuilder, plan: _Plan, files: Mapping[str, bytes]) -> AsyncGenerator[Step, None]:
-        session: Session | None = None
-        try:
+    async def _run(
+        self, builder: ChunkBuilder, plan: Plan, files: Iterable[AttachedFile]
+    ) -> AsyncGenerator[Step, None]:
+        async with self._free_kernels, AsyncExitStack() as stack:
+            kernel: Kernel | None = None
             for number, program in enumerate(plan.programs):
                 code_id = builder.new_id()
                 code = wire.code_part(program, code_id, builder.new_signature())
                 # Gemini 3 sends an empty text part after the code, in the same chunk.
                 yield builder.chunk(code, wire.text_part(""), after_s=WRITING_PAUSE_S)
-                if session is None:
-                    session = await self._kernel_pool().acquire(files)
-                execution = await session.execute(program, limit_s=self._limit_s)
+                try:
+                    if kernel is None:
+                        kernel = await stack.enter_async_context(self._client.new_kernel())
+                        for file in files:
+                            await kernel.write_file(file.name, _in_one_piece(file.data))
+                except (KernelsUnavailable, KernelGone, ValueError) as error:
+                    for chunk in builder.text_chunks(f"I could not run this code: {error}\n"):
+                        yield chunk
+                    return
+                execution = await kernel.execute(program, limit_s=self._limit_s)
                 result = wire.result_part(OUTCOMES[execution.status], execution.text, code_id)
                 yield builder.chunk(result, after_s=0.0)
                 for output in execution.outputs:
@@ -140,12 +133,10 @@ class DemoModel:
                         yield chunk
             for chunk in builder.text_chunks(_comment(plan.comment, execution)):
                 yield chunk
-        except (SandboxUnavailable, SessionClosed) as error:
-            for chunk in builder.text_chunks(f"I could not run this code: {error}\n"):
-                yield chunk
-        finally:
-            if session is not None:
-                await session.close()
+
+
+async def _in_one_piece(data: bytes) -> AsyncIterator[bytes]:
+    yield data
 
 
 def _image_answer(builder: ChunkBuilder) -> Iterator[Step]:
@@ -156,54 +147,6 @@ def _image_answer(builder: ChunkBuilder) -> Iterator[Step]:
     yield builder.last_chunk()
 
 
-def _plan_of(request: GenerationRequest, files: list[AttachedFile]) -> _Plan | str:
-    """Return what to run for a request, or the text of the answer if there is nothing to run."""
-    prompt = _effective_prompt(request)
-    return _plan_for_own_code(prompt) or _plan_for_last_code(request, prompt) or _plan_for_known_prompt(prompt, files)
-
-
-def _plan_for_own_code(prompt: str) -> _Plan | None:
-    block = re.search(r"```(?:python|py|python3)[ \t]*\r?\n(.*?)(?:```|\Z)", prompt, re.DOTALL | re.IGNORECASE)
-    if block is None:
-        return None
-    thought = "**Running the code**\n\nThe message holds Python of its own; I will run it as it is.\n\n\n"
-    return _Plan(thought, "I'll run your code.\n\n", (block[1],))
-
-
-def _plan_for_last_code(request: GenerationRequest, prompt: str) -> _Plan | None:
-    program = _last_program(request)
-    if not program or not re.search(r"\b(again|once more|noch ?mal)\b|再来", prompt, re.IGNORECASE):
-        return None
-    thought = "**Running it again**\n\nThe last code of this conversation is wanted once more.\n\n\n"
-    return _Plan(thought, "Once more, in a fresh session.\n\n", (program,))
-
-
-def _plan_for_known_prompt(prompt: str, files: list[AttachedFile]) -> _Plan | str:
-    table = next((file for file in reversed(files) if file.is_table), None)
-    has_new_table = table is not None and table.is_new
-    match = demo_prompts.find_table_prompt(prompt) if has_new_table else demo_prompts.find_prompt(prompt)
-    if match is None:
-        return demo_prompts.greeting(prompt)
-    entry, texts, values = match.entry, match.texts, match.values
-    if entry.needs_table:
-        if table is None:
-            return NO_TABLE
-        values = {"path": table.name}
-    plan = _Plan(texts.thought, texts.intro, (_with_values(entry.program, values),), comment=texts.comment)
-    if entry.repair is None:
-        return plan
-    programs = (*plan.programs, entry.repair.program)
-    return replace(plan, programs=programs, repair_explanation=entry.repair.explanation)
-
-
-def _effective_prompt(request: GenerationRequest) -> str:
-    """Return the last prompt, or the one before it if the last one only asks to continue."""
-    for prompt in request.prompts():
-        if not re.match(r"\W*(please\s+)?(continue|go on|carry on|weiter|继续)", prompt, re.IGNORECASE):
-            return prompt
-    return ""
-
-
 def _last_program(request: GenerationRequest) -> str:
     programs: Iterator[str] = (
         part["executableCode"].get("code", "")
@@ -212,15 +155,6 @@ def _last_program(request: GenerationRequest) -> str:
         if "executableCode" in part
     )
     return next(programs, "")
-
-
-def _with_values(program: str, values: Mapping[str, str]) -> str:
-    """Return the program with each line `name = ...` replaced for which there is a value."""
-    lines = program.splitlines(keepends=True)
-    for name, value in values.items():
-        assignment = f"{name} = {value if value.isdecimal() else repr(value.strip())}\n"
-        lines = [assignment if line.startswith(f"{name} = ") else line for line in lines]
-    return "".join(lines)
 
 
 class _PrintedValues(dict[str, str]):

@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from chat.emulator.tool_checks import check_tools, requested_tools
 from chat.emulator.wire import WireError, WireObject
 
 _OPAQUE_FIELDS = frozenset(
@@ -64,6 +65,8 @@ class GenerationRequest:
     """The id that every chunk of the answer carries."""
     has_code_execution: bool = False
     """Whether the model may run code."""
+    has_web_tools: bool = False
+    """Whether the model may search the web, or read web pages."""
     wants_thoughts: bool = False
     """Whether the client asked for thought summaries."""
     wants_images: bool = False
@@ -71,15 +74,15 @@ class GenerationRequest:
 
     @property
     def prompt(self) -> str:
-        """The text of the last user content that has text."""
+        """The last text of the last user content that has text."""
         return next(self.prompts(), "")
 
     def prompts(self) -> Iterator[str]:
-        """Yield the texts of the user contents, newest first."""
+        """Yield the last text of each user content, newest first. Code that the user ran may precede a question."""
         for content in reversed(self.contents):
-            text = "\n".join(part["text"] for part in content["parts"] if part.get("text"))
-            if content.get("role", "user") == "user" and text:
-                yield text
+            texts = [part["text"] for part in content["parts"] if part.get("text")]
+            if content.get("role", "user") == "user" and texts:
+                yield texts[-1]
 
     def parts(self) -> Iterator[WireObject]:
         """Yield all parts of all contents, oldest first."""
@@ -89,12 +92,15 @@ class GenerationRequest:
 
 def parse_generation_request(model: str, body: WireObject, response_id: str) -> GenerationRequest:
     """Validate a request body in camelCase; raises WireError."""
+    contents = parse_contents(body)
+    check_tools(model, body)
     return GenerationRequest(
         model,
         body,
-        parse_contents(body),
+        contents,
         response_id,
         has_code_execution=has_code_execution(body),
+        has_web_tools=has_web_tools(body),
         wants_thoughts=wants_thoughts(body),
         wants_images=wants_images(body),
     )
@@ -132,10 +138,12 @@ def parse_contents(body: WireObject) -> list[WireObject]:
 
 def has_code_execution(body: WireObject) -> bool:
     """Return whether `tools` enables code execution."""
-    tools = body.get("tools") or []
-    if not isinstance(tools, list) or not all(isinstance(tool, dict) for tool in tools):
-        raise WireError(400, "Invalid value at 'tools' (type.googleapis.com/google.ai.generativelanguage.v1beta.Tool)")
-    return any("codeExecution" in tool for tool in tools)
+    return any("codeExecution" in tool for tool in requested_tools(body))
+
+
+def has_web_tools(body: WireObject) -> bool:
+    """Return whether `tools` enables web search, or reading web pages."""
+    return any(name in tool for tool in requested_tools(body) for name in ("googleSearch", "urlContext"))
 
 
 def wants_thoughts(body: WireObject) -> bool:

@@ -23,20 +23,26 @@ from django.utils.safestring import SafeString
 
 from attachments.models import Attachment
 from attachments.validation import BINARY, RASTER_TYPES
+from chat.attachment_views import AttachmentView
 from chat.exports.download import Download
 from chat.exports.encoding import encode_base64
 from chat.exports.export_format import ExportFormat
 from chat.exports.file_names import file_stem
 from chat.exports.sentences import LIVE_SENTENCE, notice_sentence
 from chat.exports.source import ExportSource, load_bytes
-from chat.fragments import AttachmentView, MessageView, message_html
+from chat.fragments import message_html
+from chat.message_views import MessageView
 from chat.models import Turn
 from chat.notices import Notice
 from chat.parts import Role
+from chat.rendering.static_html import remove_sort_buttons
 from chat.transcript.records import MessageRecord, PlacedAttachment
-from chat.transcript.views import attachment_view, model_message_view, user_message_view
+from chat.transcript.views import attachment_view, model_message_view, user_message_view, without_session
 
-STYLE_SHEETS = ("css/tokens.css", "css/forms.css", "css/transcript.css", "css/code.css", "css/export.css")
+STYLE_SHEETS = tuple(
+    f"css/{name}.css"
+    for name in ("tokens", "forms", "transcript", "work", "code", "files", "displays", "export", "print")
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +76,8 @@ def chunks(source: ExportSource) -> Generator[bytes]:
     yield styles().encode()
     yield before_messages.encode()
     for record in source.messages(shown_only=True):
-        yield from _insert_bytes(message_html(_message_view(record, nonce)), nonce, record)
+        html = remove_sort_buttons(message_html(_message_view(record, nonce)))
+        yield from _insert_bytes(html, nonce, record)
     yield end.encode()
 
 
@@ -83,6 +90,8 @@ def _message_view(record: MessageRecord, nonce: str) -> MessageView:
     for placed in record.attachments:
         views.setdefault(placed.part_index, []).append(_embedded_view(placed, nonce))
     view = model_message_view(record.message, record.turn, record.parts, views, left_out=record.left_out)
+    parts = tuple(replace(part, is_static=True) for part in view.parts)
+    view = replace(view, parts=parts, files=tuple(map(without_session, view.files)), text_url="")
     if record.is_live:
         return replace(view, status=Turn.Status.INTERRUPTED, notice=Notice("info", notice_sentence(record)))
     return replace(view, notice=replace(view.notice, action="")) if view.notice else view

@@ -13,6 +13,7 @@ from datetime import datetime
 from decimal import Decimal
 
 from attachments.models import Attachment
+from chat.answers.marked_text import markers_json
 from chat.exports.download import Download
 from chat.exports.encoding import encode_base64, encode_json
 from chat.exports.export_format import ExportFormat
@@ -68,7 +69,11 @@ def conversation_json(conversation: Conversation) -> JSONObject:
         "title_source": conversation.title_source,
         "model": conversation.model,
         "code_execution": conversation.code_execution,
+        "engine": conversation.engine,
+        "approval": conversation.approval,
+        "web_search": conversation.web_search,
         "system_instruction": conversation.system_instruction,
+        "project": conversation.project.name if conversation.project else None,
         "side_tokens": conversation.side_tokens,
         "side_cost": _amount(conversation.side_cost),
         "created_at": _time(conversation.created_at),
@@ -88,6 +93,7 @@ def message_json(record: MessageRecord) -> JSONObject:
         "last_shown": message.last_shown,
         "created_at": _time(message.created_at),
         "text": message.text,
+        "markers": [*markers_json(record.marker_spans())],
         "parts": [
             part_json(index, part, record.part_attachments.get(index)) for index, part in enumerate(record.parts)
         ],
@@ -123,6 +129,9 @@ def turn_json(turn: Turn, rounds: Sequence[Round]) -> JSONObject:
         "code_mode": turn.code_mode,
         "code_execution": turn.code_execution,
         "code_reason": turn.code_reason,
+        "engine": turn.engine,
+        "move_reason": turn.move_reason,
+        "moved_before_round": turn.moved_before_round,
         "chosen": turn.chosen,
         "parameters": parameters,
         "left_out": turn.left_out,

@@ -10,15 +10,17 @@ from collections.abc import Generator, Iterator
 from urllib.parse import quote
 
 from attachments.validation import RASTER_TYPES
-from chat.exports.commonmark import escape_label, escape_text
+from chat.exports.commonmark import escape_label, escape_text, fence_code
 from chat.exports.download import Download
 from chat.exports.encoding import encode_base64
 from chat.exports.export_format import ExportFormat
 from chat.exports.file_names import file_stem
 from chat.exports.part_markdown import calls_with_parts, part_markdown
-from chat.exports.sentences import LIVE_SENTENCE, message_heading, notice_sentence
+from chat.exports.sentences import LIVE_SENTENCE, files_sentence, message_heading, notice_sentence
 from chat.exports.source import ExportSource, FindPath, load_bytes
 from chat.parts import Role
+from chat.python_sessions.fences import unfence_code
+from chat.transcript.answer_details import answered_by
 from chat.transcript.records import MessageRecord, PlacedAttachment
 from chat.transcript.sources import grounding_of
 
@@ -48,15 +50,26 @@ def chunks(source: ExportSource, find_path: FindPath | None = None) -> Generator
 def _message_blocks(record: MessageRecord, find_path: FindPath | None) -> Iterator[Iterator[bytes]]:
     """Yield the blocks of a message, which blank lines must separate."""
     yield _text_block(f"## {escape_label(message_heading(record))}")
+    if answered := answered_by(record.turn).sentence:
+        yield _text_block(f"*{escape_label(answered)}*")
     if record.message.role == Role.USER and record.message.text:
-        yield _text_block(escape_text(record.message.text))
+        code = unfence_code(record.message.text)
+        yield _text_block(fence_code(code, "python") if code else escape_text(record.message.text))
     if record.message.role == Role.MODEL:
-        shown_calls = calls_with_parts(record.parts)
-        for index, part in enumerate(record.parts):
-            if text := part_markdown(part, shown_calls):
+        shown_calls, without_result = calls_with_parts(record.parts), record.codes_without_result()
+        for run in record.runs():
+            attachments = record.attachments_after_part(run.last)
+            if text := part_markdown(
+                run.part,
+                shown_calls,
+                has_attachments=bool(attachments),
+                is_without_result=run.start in without_result,
+            ):
                 yield _text_block(text)
-            for placed in record.attachments_after_part(index):
+            for placed in attachments:
                 yield _attachment_block(placed, find_path)
+    if files := files_sentence(record):
+        yield _text_block(f"*{escape_label(files)}*")
     for placed in record.unplaced:
         yield _attachment_block(placed, find_path)
     if notice := notice_sentence(record):

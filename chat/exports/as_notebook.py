@@ -2,7 +2,7 @@
 
 Each run of code is a code cell with its recorded outputs, whether the provider's sandbox or the Python session ran it.
 Everything else is Markdown cells. Code expects the attached files in its working directory, so if there are files, the
-download is an archive of the notebook and the files. Outputs are text, JSON and raster images, never HTML.
+download is an archive of the notebook and the files. `notebook_outputs` says which types of rich outputs it contains.
 """
 
 from __future__ import annotations
@@ -19,10 +19,11 @@ from chat.exports.file_names import file_stem
 from chat.exports.notebook_cells import CellWriter, CodeRun
 from chat.exports.part_markdown import PYTHON_NAMES, calls_with_parts, part_markdown
 from chat.exports.sandbox_files import SandboxFiles
-from chat.exports.sentences import LIVE_SENTENCE, message_heading, notice_sentence
+from chat.exports.sentences import LIVE_SENTENCE, files_sentence, message_heading, notice_sentence
 from chat.exports.source import ExportSource
 from chat.exports.zip_stream import ZipEntry, stream_zip
 from chat.parts import CodeExecutionResult, Display, ExecutableCode, InlineData, JSONObject, PartKind, Role
+from chat.transcript.answer_details import answered_by
 from chat.transcript.records import MessageRecord, PlacedAttachment
 
 NOTEBOOK_FORMAT = "plotline-notebook"
@@ -100,7 +101,9 @@ def _cell_metadata(record: MessageRecord) -> JSONObject:
     }
     turn = record.turn
     if turn is not None:
-        metadata |= {"model": turn.model, "model_version": turn.model_version, "status": turn.status}
+        answered = answered_by(turn)
+        metadata |= {"provider": answered.provider, "endpoint": answered.endpoint, "engine": answered.engine}
+        metadata |= {"model": answered.model, "model_version": turn.model_version, "status": turn.status}
         metadata |= {"ended_at": turn.ended_at.isoformat() if turn.ended_at else None}
     return metadata
 
@@ -135,7 +138,8 @@ class _Block:
 def _answer_cells(
     record: MessageRecord, metadata: JSONObject, files: SandboxFiles, writer: CellWriter
 ) -> Iterator[Iterator[bytes]]:
-    heading = f"### {message_heading(record)}"
+    # An import leaves out these lines, because they are not the model's.
+    heading = f"### {message_heading(record)}\n\n*{escape_label(answered_by(record.turn).sentence)}*"
     for block in _answer_blocks(record):
         if isinstance(block, CodeRun):
             if heading:
@@ -147,32 +151,34 @@ def _answer_cells(
             about_part: JSONObject = {"part": block.part_index, "kind": block.kind.value}
             yield writer.markdown(text, {**metadata, **about_part}, block.attachments)
         heading = ""
-    notice = notice_sentence(record)
-    pieces = [piece for piece in (heading, notice and f"*{escape_label(notice)}*") if piece]
+    sentences = [sentence for sentence in (files_sentence(record), notice_sentence(record)) if sentence]
+    pieces = [*([heading] if heading else []), *(f"*{escape_label(sentence)}*" for sentence in sentences)]
     if pieces or record.unplaced:
         yield writer.markdown("\n\n".join(pieces), {**metadata, "role": "end"}, record.unplaced)
 
 
 def _answer_blocks(record: MessageRecord) -> Iterator[CodeRun | _Block]:
     """Yield the runs of Python code in an answer with what they produced, and its other parts, in order."""
-    shown_calls = calls_with_parts(record.parts)
-    run: CodeRun | None = None
-    for index, part in enumerate(record.parts):
-        attachments = record.attachments_after_part(index)
+    shown_calls, without_result = calls_with_parts(record.parts), record.codes_without_result()
+    code_run: CodeRun | None = None
+    for run in record.runs():
+        part, attachments = run.part, record.attachments_after_part(run.last)
         if isinstance(part, ExecutableCode) and part.language in PYTHON_NAMES:
-            if run:
-                yield run
-            run = CodeRun(part.code, index, [*attachments])
+            if code_run:
+                yield code_run
+            code_run = CodeRun(part.code, run.start, part.is_edited, [*attachments])
             continue
-        if run and isinstance(part, CodeExecutionResult | Display | InlineData):
+        if code_run and isinstance(part, CodeExecutionResult | Display | InlineData):
             # The image of inline data is its attachment.
-            run.outputs += attachments if isinstance(part, InlineData) else [part, *attachments]
+            code_run.outputs += attachments if isinstance(part, InlineData) else [part, *attachments]
             continue
-        text = part_markdown(part, shown_calls)
+        text = part_markdown(
+            part, shown_calls, has_attachments=bool(attachments), is_without_result=run.start in without_result
+        )
         if text or attachments:
-            if run:
-                yield run
-                run = None
-            yield _Block(text, index, part.kind, attachments)
-    if run:
-        yield run
+            if code_run:
+                yield code_run
+                code_run = None
+            yield _Block(text, run.start, part.kind, attachments)
+    if code_run:
+        yield code_run

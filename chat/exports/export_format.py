@@ -14,11 +14,11 @@ class ExportFormat:
     """A format that one conversation can be exported in."""
 
     name: str
-    """Its name in URLs."""
+    """The name of the format in URLs."""
     label: str
-    """Its name in the menu."""
+    """The name of the format in the menu."""
     description: str
-    """What the menu says about it."""
+    """The description in the menu."""
     media_types: tuple[str, ...]
     """The media types that its downloads may have."""
     export: Callable[[ExportSource], Download]

@@ -21,6 +21,8 @@ class CodeRun:
 
     code: str
     part_index: int
+    is_edited: bool = False
+    """Whether a person changed it before it ran."""
     outputs: list[CodeExecutionResult | Display | PlacedAttachment] = field(default_factory=list)
     """Results, rich outputs and graphs, in their order."""
 
@@ -31,7 +33,7 @@ class CodeRun:
 
     @property
     def tags(self) -> list[str]:
-        """Tags for Jupyter: failed code may fail again, and code that timed out or never ended is not run."""
+        """Tags for Jupyter: code may fail again, and code that timed out or never ended is not run."""
         outcomes = {output.outcome for output in self.outputs if isinstance(output, CodeExecutionResult)}
         if not outcomes or OUTCOME_DEADLINE_EXCEEDED in outcomes:
             return ["skip-execution"]
@@ -77,10 +79,11 @@ class CellWriter:
         """Yield a code cell with the recorded outputs. `tags`: by default those of the run."""
         tags = run.tags if tags is None else tags
         self._runs += 1
+        about_run = {**metadata, "part": run.part_index, **({"is_edited": True} if run.is_edited else {})}
         cell: JSONObject = {
             "cell_type": "code",
             "id": self._next_id(),
-            "metadata": {"plotline": {**metadata, "part": run.part_index}, **({"tags": [*tags]} if tags else {})},
+            "metadata": {"plotline": about_run, **({"tags": [*tags]} if tags else {})},
             "execution_count": self._runs if run.has_output else None,
             "source": run.code,
         }

@@ -7,11 +7,25 @@ from collections.abc import Iterator
 
 from attachments.validation import JSON_TYPE, PLAIN, RASTER_TYPES
 from chat.exports.commonmark import sanitize_markdown
-from chat.parts import OUTCOME_DEADLINE_EXCEEDED, OUTCOME_OK, CodeExecutionResult, Display, JSONObject
+from chat.parts import OUTCOME_DEADLINE_EXCEEDED, OUTCOME_FAILED, CodeExecutionResult, Display, JSONObject
+from chat.rendering.displays import HTML, LATEX, MARKDOWN, SVG
+from chat.rendering.html_tables import read_html
+from chat.rendering.jinja import render
+from chat.rendering.svg import sanitize_svg
 
-MARKDOWN = "text/markdown"
-STRING_TYPES = (PLAIN, MARKDOWN, "text/latex", *sorted(RASTER_TYPES))
-"""Types of rich outputs that are exported, besides JSON. HTML, SVG and JavaScript can run code, so they are not."""
+STRING_TYPES = (PLAIN, LATEX, *sorted(RASTER_TYPES))
+"""Types of rich outputs that are exported as they are."""
+DATA_TYPES = (
+    JSON_TYPE,
+    "application/geo+json",
+    "application/vnd.plotly.",
+    "application/vnd.vegalite.",
+    "application/vnd.vega.",
+)
+"""JSON types, or their beginnings, that are exported as they are: data and charts that Jupyter draws from data.
+
+JavaScript is left out, and so are types that need it, such as Bokeh's, or that need a kernel, such as widgets.
+"""
 
 _ERROR_LINE = re.compile(r"^([A-Za-z_][\w.]*)(?:: (.*))?$")
 _TRACEBACK = "Traceback (most recent call last)"
@@ -20,7 +34,7 @@ _TRACEBACK = "Traceback (most recent call last)"
 def result_outputs(part: CodeExecutionResult) -> Iterator[JSONObject]:
     """Yield the outputs of a result: what the code printed, then the error that it ended with."""
     text = part.output or ""
-    if part.outcome in (OUTCOME_OK, ""):
+    if part.outcome not in (OUTCOME_FAILED, OUTCOME_DEADLINE_EXCEEDED):
         if text:
             yield _stream(text)
         return
@@ -50,14 +64,31 @@ def _error_in(lines: list[str]) -> tuple[str, str]:
 
 
 def display_output(part: Display) -> JSONObject:
-    """Return a rich output with those of its types that can be shown without running code."""
+    """Return a rich output with those of its types that cannot run code.
+
+    HTML is replaced by its tables, built from the text of their cells. Pictures and Markdown are sanitized.
+    """
     data: JSONObject = {}
-    for mime_type in STRING_TYPES:
-        value = part.bundle.get(mime_type)
+    for mime_type, value in part.bundle.items():
         if isinstance(value, str):
-            data[mime_type] = sanitize_markdown(value) if mime_type == MARKDOWN else value
-    if JSON_TYPE in part.bundle:
-        data[JSON_TYPE] = part.bundle[JSON_TYPE]
+            if text := _safe_text(mime_type, value):
+                data[mime_type] = text
+        elif mime_type.startswith(DATA_TYPES):
+            data[mime_type] = value
     if not data:
         data[PLAIN] = f"<Output of type {', '.join(part.bundle) or 'unknown'} that cannot be shown here>"
     return {"output_type": "display_data", "metadata": {}, "data": data}
+
+
+def _safe_text(mime_type: str, text: str) -> str:
+    """Return the text, or what is safe of it. Empty if nothing is."""
+    if mime_type in STRING_TYPES or mime_type.startswith(DATA_TYPES):
+        return text
+    if mime_type == MARKDOWN:
+        return sanitize_markdown(text)
+    if mime_type == SVG:
+        picture = sanitize_svg(text)
+        return picture.svg if picture else ""
+    if mime_type == HTML:
+        return "".join(render("exports/table", {"table": table}) for table in read_html(text).tables)
+    return ""

@@ -6,8 +6,11 @@ import json
 from collections.abc import Collection, Iterable, Mapping
 from typing import assert_never
 
+from chat.code_outcomes import outcome_sentence, outcome_word
+from chat.escape_codes import remove_escape_codes
 from chat.exports.commonmark import escape_label, fence_code, quote_block, sanitize_markdown
-from chat.exports.sentences import function_sentence, outcome_sentence
+from chat.exports.display_markdown import display_markdown
+from chat.exports.sentences import EDITED_SENTENCE, NO_RESULT_SENTENCE, function_sentence, tool_sentence
 from chat.parts import (
     JSON,
     CodeExecutionResult,
@@ -20,6 +23,8 @@ from chat.parts import (
     Part,
     Text,
     Thought,
+    ToolCall,
+    ToolResponse,
     Unsupported,
 )
 
@@ -28,14 +33,18 @@ PYTHON_NAMES = ("PYTHON", "", "LANGUAGE_UNSPECIFIED")
 
 
 def calls_with_parts(parts: Iterable[Part]) -> set[str]:
-    """Return the ids of the function calls whose tool made parts. These parts show arguments and result already."""
-    return {part.made_by for part in parts if part.made_by}
+    """Return the ids of the function calls whose tool made parts for the reader, which show arguments and result."""
+    return {part.made_by for part in parts if part.made_by and not isinstance(part, FunctionResponse)}
 
 
-def part_markdown(part: Part, shown_calls: Collection[str]) -> str:
+def part_markdown(
+    part: Part, shown_calls: Collection[str], *, has_attachments: bool = False, is_without_result: bool = False
+) -> str:
     """Return the part as Markdown. Empty for parts without text, such as images: they are exported as attachments.
 
     `shown_calls`: the ids of function calls whose arguments and results are left out, see `calls_with_parts`.
+    `has_attachments`: whether attachments follow the part. `is_without_result`: whether it is code that has no result
+    and will get none.
     """
     match part:
         case Text():
@@ -44,17 +53,21 @@ def part_markdown(part: Part, shown_calls: Collection[str]) -> str:
             text = part.text.strip()
             return quote_block(f"**Thoughts**\n\n{sanitize_markdown(text)}") if text else ""
         case ExecutableCode():
-            return fence_code(part.code, "python" if part.language in PYTHON_NAMES else "")
+            code = fence_code(part.code, "python" if part.language in PYTHON_NAMES else "")
+            code = f"*{EDITED_SENTENCE}*\n\n{code}" if part.is_edited else code
+            return f"{code}\n\n*{NO_RESULT_SENTENCE}*" if is_without_result else code
         case CodeExecutionResult():
-            outcome = f"*{outcome_sentence(part)}*"
-            return f"{outcome}\n\n{fence_code(part.output, 'text')}" if part.output else outcome
+            outcome = f"*{outcome_sentence(outcome_word(part.outcome))}*"
+            return f"{outcome}\n\n{fence_code(remove_escape_codes(part.output), 'text')}" if part.output else outcome
         case FunctionCall():
             return _function_markdown(part, {} if part.call_id in shown_calls else part.arguments)
         case FunctionResponse():
             return _function_markdown(part, {} if part.call_id in shown_calls else part.result)
         case Display():
-            return _display_markdown(part)
-        case InlineData() | FileData() | Unsupported():
+            return display_markdown(part, has_attachments=has_attachments)
+        case ToolCall():
+            return f"*{escape_label(tool_sentence(part))}*"
+        case InlineData() | FileData() | ToolResponse() | Unsupported():
             return ""
         case _:
             assert_never(part)
@@ -66,11 +79,3 @@ def _function_markdown(part: FunctionCall | FunctionResponse, values: Mapping[st
     if not values:
         return sentence
     return f"{sentence}\n\n{fence_code(json.dumps(dict(values), ensure_ascii=False, indent=2), 'json')}"
-
-
-def _display_markdown(part: Display) -> str:
-    text = part.bundle.get("text/plain")
-    if isinstance(text, str):
-        return fence_code(text, "text") if text else ""
-    types = escape_label(", ".join(part.bundle)) or "unknown"
-    return f"*Output of type {types} that cannot be shown here*"

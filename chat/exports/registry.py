@@ -27,7 +27,7 @@ FORMATS = {
         as_zip.FORMAT,
     )
 }
-"""By name, in the order of the menu."""
+"""The formats by name, in the order of the menu."""
 
 
 class UnknownFormat(Exception):
@@ -42,8 +42,9 @@ def export_conversation(conversation: Conversation, format_name: str, *, exporte
 
 
 def export_all(conversations: ConversationQuerySet, *, exported_at: datetime) -> Download:
-    """Export conversations as an archive with a folder for each. Those without messages are left out."""
-    return as_zip.export_all(_newest_first(conversations.filter(messages__isnull=False).distinct()), exported_at)
+    """Export conversations as an archive with a folder for each. Empty and temporary ones are left out."""
+    rows = conversations.kept().filter(messages__isnull=False).distinct()
+    return as_zip.export_all(_newest_first(rows), exported_at)
 
 
 def _newest_first(conversations: ConversationQuerySet) -> Iterator[Conversation]:

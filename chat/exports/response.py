@@ -7,14 +7,17 @@ database open.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from contextlib import aclosing
 
 from asgiref.sync import sync_to_async
-from django.db import close_old_connections
 from django.http import StreamingHttpResponse
+from django.utils import translation
 from django.utils.http import content_disposition_header
 
+from chat.database_thread import close_connection
 from chat.exports.download import Download
+from chat.exports.export_lease import ExportClaim
 
 BLOCK_BYTES = 64 * 1024
 
@@ -25,19 +28,31 @@ HEADERS = {
 }
 
 
-def download_response(download: Download) -> StreamingHttpResponse:
-    """Return a response that makes the download while it is sent. If the client disconnects, the download is closed."""
-    response = StreamingHttpResponse(_stream(download), content_type=download.content_type, headers=HEADERS)
+def download_response(download: Download, claim: ExportClaim | None = None) -> StreamingHttpResponse:
+    """Return a response that makes the download while it is sent. If the client disconnects, the download is closed.
+
+    `claim`: is kept until then.
+    """
+    # The middleware's choice ends with the request, and the bytes are made later.
+    language = translation.get_language() or ""
+    content = _stream(download, language) if claim is None else _stream_with_claim(download, claim, language)
+    response = StreamingHttpResponse(content, content_type=download.content_type, headers=HEADERS)
     response.headers["Content-Disposition"] = content_disposition_header(True, download.name) or "attachment"
     return response
 
 
-async def _stream(download: Download) -> AsyncIterator[bytes]:
+async def _stream_with_claim(download: Download, claim: ExportClaim, language: str) -> AsyncIterator[bytes]:
+    async with claim.hold(), aclosing(_stream(download, language)) as blocks:
+        async for block in blocks:
+            yield block
+
+
+async def _stream(download: Download, language: str) -> AsyncGenerator[bytes, None]:
     # Within one request, thread-sensitive calls share one thread, and so one connection to the database.
     next_block = sync_to_async(_next_block, thread_sensitive=True)
     blocks = _join_into_blocks(download.chunks)
     try:
-        while block := await next_block(blocks):
+        while block := await next_block(blocks, language):
             yield block
     finally:
         await sync_to_async(download.chunks.close, thread_sensitive=True)()
@@ -58,9 +73,10 @@ def _join_into_blocks(chunks: Iterator[bytes]) -> Iterator[bytes]:
         yield b"".join(block)
 
 
-def _next_block(blocks: Iterator[bytes]) -> bytes:
+def _next_block(blocks: Iterator[bytes], language: str) -> bytes:
     """Return the next block, or empty bytes at the end."""
     try:
-        return next(blocks, b"")
+        with translation.override(language):
+            return next(blocks, b"")
     finally:
-        close_old_connections()
+        close_connection()

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from chat.fragments import OUTCOMES
-from chat.parts import CodeExecutionResult, FunctionCall, FunctionResponse, Role
+from chat.models import Turn
+from chat.parts import FunctionCall, FunctionResponse, Refusal, Role, ToolCall
+from chat.python_sessions.written_files import written_files
+from chat.rendering.provider_tools import tool_work
 from chat.transcript.records import MessageRecord
 from chat.transcript.views import turn_notice
 
@@ -11,6 +13,10 @@ LIVE_SENTENCE = (
     "The last answer was still being written when this was exported. It contains the text received until then."
 )
 """Stands at the top of a conversation whose last answer is unfinished."""
+
+
+EDITED_SENTENCE = "This code was changed before it ran"
+NO_RESULT_SENTENCE = "The code has no result"
 
 
 def message_heading(record: MessageRecord) -> str:
@@ -25,25 +31,37 @@ def notice_sentence(record: MessageRecord) -> str:
     """Return how an answer ended. Empty if there is nothing to say."""
     if record.turn is None:
         return ""
+    if record.turn.status == Turn.Status.WAITING:
+        return "This answer waited for a decision when this was exported."
     if record.is_live:
         return "This answer was still being written when this was exported."
     notice = turn_notice(record.turn, record.parts)
     return notice.sentence if notice else ""
 
 
-def outcome_sentence(result: CodeExecutionResult) -> str:
-    """Return how executed code ended."""
-    match OUTCOMES.get(result.outcome, "error"):
-        case "error":
-            return "The code failed"
-        case "timeout":
-            return "The code ran out of time"
-        case _:
-            return "The code ran"
+def files_sentence(record: MessageRecord) -> str:
+    """Return which files the code of an answer wrote. Empty: none."""
+    files = [
+        f"{file.name} ({file.size_bytes:,} bytes, {'new' if file.is_new else 'changed'})"
+        for file in written_files(record.parts)
+    ]
+    return f"Files that the code wrote: {', '.join(files)}" if files else ""
 
 
 def function_sentence(part: FunctionCall | FunctionResponse) -> str:
     """Return that a function was called, or how the call ended."""
     if isinstance(part, FunctionCall):
         return f"Function called: {part.name}"
-    return f"Function failed: {part.name}" if part.is_error else f"Function returned: {part.name}"
+    match part.refusal:
+        case Refusal.DENIED:
+            return f"Function not allowed: {part.name}"
+        case Refusal.WITHHELD:
+            return f"Result not sent to the model: {part.name}"
+        case _:
+            return f"Function failed: {part.name}" if part.is_error else f"Function returned: {part.name}"
+
+
+def tool_sentence(part: ToolCall) -> str:
+    """Return that the model used a tool of its provider, and what for."""
+    work = tool_work(part)
+    return f"{work.title}: {work.subject}" if work.subject else work.title

@@ -41,6 +41,7 @@ def check_file(file: UncheckedFile, value: JSONValue) -> ParsedAttachment:
     """
     name = safe_name(file.name, "file")
     width = height = None
+    scale = 1
     mime_type = safe_mime_type(file.mime_type)
     try:
         if file.is_upload:
@@ -51,6 +52,7 @@ def check_file(file: UncheckedFile, value: JSONValue) -> ParsedAttachment:
         elif mime_type in RASTER_TYPES:
             image = inspect_image(file.data, subject=f"“{name}”")
             mime_type, width, height = image.mime_type, image.width, image.height
+            scale = image.scale if file.is_graph else 1
         elif mime_type.startswith("image/"):
             mime_type = BINARY
     except RefusedUpload as error:
@@ -63,5 +65,6 @@ def check_file(file: UncheckedFile, value: JSONValue) -> ParsedAttachment:
         mime_type=mime_type,
         width=width,
         height=height,
+        scale=scale,
         is_graph=file.is_graph,
     )

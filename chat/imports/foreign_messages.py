@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from chat.imports.records import ParsedAttachment, ParsedMessage, ParsedPlacement
@@ -41,6 +42,7 @@ def build_answer(
 
     An answer without parts is interrupted, so that the user can ask for it again.
     """
+    parts = [*_separated(parts)]
     turn = Turn(
         model=model[:MODEL_LIMIT_CHARS],
         status=Turn.Status.DONE if parts else Turn.Status.INTERRUPTED,
@@ -59,6 +61,15 @@ def build_answer(
         placements=tuple(ParsedPlacement(file.key, index, part) for index, (part, file) in enumerate(images)),
         turn=turn,
     )
+
+
+def _separated(parts: Sequence[Part]) -> Iterator[Part]:
+    """Yield the parts with a blank line between adjoining texts, because pages show such texts as one document."""
+    for index, part in enumerate(parts):
+        if index and isinstance(part, Text) and isinstance(parts[index - 1], Text):
+            yield replace(part, text=f"\n\n{part.text}")
+        else:
+            yield part
 
 
 def _text_pieces(parts: Sequence[Part], images: Sequence[tuple[int, ParsedAttachment]]) -> Iterator[str | Marker]:

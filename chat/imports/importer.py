@@ -11,14 +11,14 @@ from pathlib import PurePosixPath
 
 from django.conf import settings
 
-from attachments.store import check_quota
-from attachments.validation import RefusedUpload
 from chat.imports import chatgpt, notebook, plotline
 from chat.imports.archives import Archive
 from chat.imports.json_document import parse_json
 from chat.imports.records import CONVERSATIONS_LIMIT, ParsedConversation
 from chat.imports.refusal import RefusedImport
 from chat.imports.store import ImportResult, store_conversations
+from chat.quotas.enforcement import check_quota, spend_quota
+from chat.quotas.resources import Resource
 
 IMPORT_LIMIT_BYTES = 64 * 1024 * 1024
 UNKNOWN_KIND = (
@@ -42,36 +42,62 @@ _importing_users_lock = threading.Lock()
 
 
 def import_file(data: bytes, *, owner_id: int, name: str = "", has_quota: bool = True) -> ImportResult:
-    """Store all conversations of a file, except those that were imported before. Raises RefusedImport.
+    """Store all conversations of a file, except those that were imported before.
 
     Either all of them are stored, or none. `name`: the file's name, which is the title of a notebook without one.
-    `has_quota`: whether the attachments count towards the daily upload limit.
+    `has_quota`: whether the import counts for the quotas of its owner. Raises RefusedImport and QuotaExceeded.
     """
     if len(data) > IMPORT_LIMIT_BYTES:
         raise RefusedImport(f"This file is too large: at most {IMPORT_LIMIT_BYTES // 1024**2} MB can be imported.")
     with _one_import_per_user(owner_id):
-        conversations = list(_parse_file(data, name))
-        if not conversations:
-            raise RefusedImport(EMPTY)
-        if has_quota:
-            _check_quota(conversations, owner_id, name)
+        return _import(data, owner_id, name, has_quota=has_quota)
+
+
+def import_document(build: Callable[[], bytes], *, owner_id: int, name: str) -> ImportResult:
+    """Store the conversations of a document that is built here, as `import_file` does with a file.
+
+    `build`: returns at most IMPORT_LIMIT_BYTES. A user has one such document in memory at a time.
+    """
+    with _one_import_per_user(owner_id):
+        return _import(build(), owner_id, name)
+
+
+def _import(data: bytes, owner_id: int, name: str, *, has_quota: bool = True) -> ImportResult:
+    conversations = list(_parse_file(data, name))
+    if not conversations:
+        raise RefusedImport(EMPTY)
+    if not has_quota:
         return store_conversations(conversations, owner_id=owner_id)
+    return _store_within_quotas(conversations, owner_id, f"“{name}”" if name else "This file")
 
 
-def _check_quota(conversations: list[ParsedConversation], owner_id: int, name: str) -> None:
-    size_bytes = sum(len(file.data) for conversation in conversations for file in conversation.attachments)
+def _store_within_quotas(conversations: list[ParsedConversation], owner_id: int, subject: str) -> ImportResult:
+    """Count all conversations of a file before they are stored. If none of them is new, nothing is counted."""
+    # Graphs count too, because a file can call any image a graph.
+    file_bytes = sum(conversation.file_bytes for conversation in conversations)
+    if file_bytes:
+        check_quota(owner_id, Resource.STORAGE, file_bytes, subject=subject)
+    amounts = {
+        Resource.CONVERSATIONS: len(conversations),
+        Resource.IMPORTS: sum(conversation.text_bytes for conversation in conversations),
+        Resource.UPLOADS: file_bytes,
+    }
+    spent = spend_quota(owner_id, amounts, subject=subject)
     try:
-        # Graphs count too, because a file can call any image a graph.
-        check_quota(owner_id, name or "This file", size_bytes, with_graphs=True)
-    except RefusedUpload as error:
-        raise RefusedImport(str(error)) from None
+        result = store_conversations(conversations, owner_id=owner_id)
+    except BaseException:
+        spent.refund()
+        raise
+    if not result.created:
+        spent.refund()
+    return result
 
 
 @contextmanager
 def _one_import_per_user(owner_id: int) -> Iterator[None]:
     """Raise RefusedImport if the user imports another file in this process.
 
-    An import may take a quarter of a gigabyte of memory, and two at once could exceed the upload limit together.
+    An import may take a quarter of a gigabyte of memory.
     """
     with _importing_users_lock:
         if owner_id in _importing_users:

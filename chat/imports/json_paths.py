@@ -26,7 +26,7 @@ class JSONValue:
 
     value: JSON
     path: str = "$"
-    """For example `$.messages[3].text`."""
+    """The JSONPath of the value, for example `$.messages[3].text`."""
 
     def refusal(self, sentence: str) -> RefusedImport:
         """Return an error that names this path."""
@@ -75,6 +75,10 @@ class JSONValue:
         if text not in choices:
             raise self.refusal(f"“{text[:40]}” is none of {', '.join(choice for choice in choices if choice)}.")
         return text
+
+    def as_choice_or(self, default: str, choices: Collection[str]) -> str:
+        """Return a text that is one of the choices, or the default for null: older exports lack some fields."""
+        return default if self.value is None else self.as_choice(choices)
 
     def as_boolean(self) -> bool:
         """Return true or false."""

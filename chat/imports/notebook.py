@@ -32,6 +32,8 @@ CELL_TYPES = ("markdown", "code", "raw", "heading")
 EMPTY_QUESTION = "…"
 
 _HEADING = re.compile(r"\A### [^\n]*\n*")
+_ANSWERED_BY = re.compile(r"\A### [^\n]*\n*(?:\*(?:Model|Code): [^\n]*\*(?:\n+|\Z))?")
+"""The heading of an answer, and the line that says who answered."""
 # Each of these patterns reads a text once. A pattern that backtracks would need minutes for a long text that almost
 # matches.
 _IMAGE_LINK = re.compile(r"(?:(?<!\n)\n+)?!\[(?:[^\[\]\\\n]++|\\.)*+\]\(attachment:[^()\n]*+\)")
@@ -103,7 +105,7 @@ class _NotebookParser:
             if isinstance(model, str):
                 self.model = model
             if cell.get("cell_type").value == "markdown":
-                source = _HEADING.sub("", source)
+                source = _ANSWERED_BY.sub("", source)
             self._read_answer_cell(cell, source, is_thought=own.get("kind") == PartKind.THOUGHT)
         self._finish_answer()
 

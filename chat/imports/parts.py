@@ -7,14 +7,20 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import MISSING, Field, fields
 
 from chat.imports.json_paths import JSONValue
+from chat.kernels.files import file_labels
 from chat.part_json import JSON_NAMES, SIGNATURE, json_names, part_from_json
-from chat.parts import JSON, PART_TYPES, CodeExecutionResult, Engine, Part, PartKind, PrintedImage
+from chat.parts import JSON, PART_TYPES, CodeExecutionResult, Engine, Part, PartKind, PrintedImage, Refusal
 
 IMAGES_LIMIT = 1_000
 """Printed images of one result."""
 HEADER_LIMIT_CHARS = 300
+FILES_LIMIT = 1_000
+"""Files that one run of code wrote."""
+NAME_LIMIT_CHARS = 255
+TIME_LIMIT_CHARS = 40
 KINDS = [kind.value for kind in PartKind]
 ENGINES = [engine.value for engine in Engine]
+REFUSALS = [refusal.value for refusal in Refusal]
 LINE_LENGTHS = (0, 64, 76)
 """Lengths of the lines that base64 is wrapped in, see `PrintedImage.line_chars`."""
 
@@ -32,6 +38,25 @@ def _read_images(value: JSONValue) -> JSON:
             "attachment": image.get("attachment").as_integer(),
         }
         for image in value.items(IMAGES_LIMIT)
+    ]
+
+
+def _read_file_name(value: JSONValue) -> str:
+    name = value.as_text(NAME_LIMIT_CHARS)
+    if file_labels([name]) != [name]:
+        raise value.refusal("there must be the name of a file here, without a folder.")
+    return name
+
+
+def _read_files(value: JSONValue) -> JSON:
+    return [
+        {
+            "name": _read_file_name(file.get("name")),
+            "size_bytes": file.get("size_bytes").as_integer(),
+            "modified_at": file.get("modified_at").as_text(TIME_LIMIT_CHARS),
+            "is_new": file.get("is_new").as_boolean(),
+        }
+        for file in value.items(FILES_LIMIT)
     ]
 
 
@@ -59,12 +84,16 @@ READERS: Mapping[str, Callable[[JSONValue], JSON]] = {
     "output": JSONValue.as_text,
     "outcome": JSONValue.as_text,
     "images": _read_images,
+    "files": _read_files,
+    "duration_ms": JSONValue.as_integer,
     "mime_type": JSONValue.as_text,
     "name": JSONValue.as_text,
     "uri": JSONValue.as_text,
     "arguments": JSONValue.as_object,
     "result": JSONValue.as_object,
     "is_error": JSONValue.as_boolean,
+    "is_edited": JSONValue.as_boolean,
+    "refusal": lambda value: value.as_choice(REFUSALS),
     "display": JSONValue.as_object,
     SIGNATURE: _read_signature,
     "provider_data": _read_provider_data,

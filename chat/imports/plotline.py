@@ -6,19 +6,26 @@ choose is replaced by the server's default model.
 
 from __future__ import annotations
 
+from django.core.exceptions import ValidationError
+
 from chat.catalogue.choices import check_choice
 from chat.catalogue.setups import UnknownModel
 from chat.exports.as_json import DOCUMENT_FORMAT, DOCUMENT_VERSION
+from chat.form_fields import check_prompt_size
 from chat.imports.json_paths import JSONValue
 from chat.imports.plotline_attachments import ReadFile, read_attachments, without_missing_files
 from chat.imports.plotline_messages import read_message
 from chat.imports.plotline_turns import MODES, read_amount
 from chat.imports.records import MESSAGES_LIMIT, ParsedConversation, ParsedMessage
 from chat.models import Conversation
+from chat.models.projects import NAME_LIMIT
 from chat.parts import Role
 from chat.sanitize import TOKENS_LIMIT
 
 TITLE_LIMIT_CHARS = MODEL_LIMIT_CHARS = 200
+ENGINES = [engine.value for engine in Conversation.Engine]
+APPROVALS = [approval.value for approval in Conversation.Approval]
+WEB_SEARCHES = [mode.value for mode in Conversation.WebSearch]
 TITLE_SOURCES = [source.value for source in Conversation.TitleSource]
 
 
@@ -41,7 +48,11 @@ def parse_document(document: JSONValue, read_file: ReadFile) -> ParsedConversati
         title_source=Conversation.TitleSource(settings.get("title_source").as_choice(TITLE_SOURCES)),
         model=_offered_model(settings.get("model").as_text(MODEL_LIMIT_CHARS)),
         code_execution=settings.get("code_execution").as_choice(MODES),
-        system_instruction=settings.get("system_instruction").as_text(),
+        engine=settings.get("engine").as_choice_or(Conversation.Engine.AUTO, ENGINES),
+        approval=settings.get("approval").as_choice_or(Conversation.Approval.ALWAYS, APPROVALS),
+        web_search=settings.get("web_search").as_choice_or(Conversation.WebSearch.AUTO, WEB_SEARCHES),
+        system_instruction=_instruction(settings.get("system_instruction")),
+        project=settings.get("project").as_text_or("", NAME_LIMIT),
         side_tokens=settings.get("side_tokens").as_integer(TOKENS_LIMIT),
         side_cost=read_amount(settings.get("side_cost")),
         created_at=settings.get("created_at").as_time(),
@@ -49,6 +60,16 @@ def parse_document(document: JSONValue, read_file: ReadFile) -> ParsedConversati
         messages=tuple(without_missing_files(message, attachments, missing, document) for message in messages),
         attachments=tuple(attachments.values()),
     )
+
+
+def _instruction(value: JSONValue) -> str:
+    """Return an instruction for the model. Raises RefusedImport if it has more bytes than can be sent."""
+    text = value.as_text()
+    try:
+        check_prompt_size(text, what="the instruction")
+    except ValidationError as error:
+        raise value.refusal(" ".join(error.messages)) from None
+    return text
 
 
 def _offered_model(name: str) -> str:

@@ -10,17 +10,18 @@ from chat.exports.as_json import STAFF_PARAMETERS
 from chat.imports.json_paths import JSONValue
 from chat.imports.records import PARTS_LIMIT
 from chat.models import Conversation, Round, Turn
-from chat.parts import JSONObject
+from chat.parts import Engine, JSONObject
 from chat.sanitize import TOKENS_LIMIT
 from chat.stream_events import Finish, Usage
-from chat.turns.start_rules import Chosen
+from chat.turns.start_rules import TurnChoices
 
 STATUSES = [status.value for status in Turn.Status]
 FINISHES = ["", *(finish.value for finish in Finish)]
+ENGINES = ["", *(engine.value for engine in Engine)]
 MODES = [mode.value for mode in Conversation.CodeExecution]
 PARAMETERS = [one.name for one in fields(Setup) if one.name not in STAFF_PARAMETERS]
 PRICES = [one.name for one in fields(Prices)]
-CHOICES = [one.name for one in fields(Chosen)]
+CHOICES = [one.name for one in fields(TurnChoices)]
 TOKEN_COUNTS = [one.name for one in fields(Usage)]
 
 ROUNDS_LIMIT = 1_000
@@ -49,6 +50,9 @@ def read_turn(value: JSONValue, *, round_count: int) -> Turn:
         code_mode=value.get("code_mode").as_choice(MODES),
         code_execution=value.get("code_execution").as_boolean(),
         code_reason=value.get("code_reason").as_text(),
+        engine=value.get("engine").as_choice_or("", ENGINES),
+        move_reason=value.get("move_reason").as_text_or(""),
+        moved_before_round=value.get("moved_before_round").as_integer_or_none(),
         chosen=_read_chosen(value.get("chosen")),
         parameters=_read_parameters(value.get("parameters")),
         left_out=value.get("left_out").as_integer(),
@@ -99,11 +103,12 @@ def _read_chosen(value: JSONValue) -> JSONObject:
     for name in value.as_object():
         if name not in CHOICES:
             raise value.refusal(f"“{name[:40]}” cannot be chosen for a turn.")
-    chosen = Chosen(
+    chosen = TurnChoices(
         code_mode=value.get("code_mode").as_choice(MODES) if value.has("code_mode") else "",
         model=value.get("model").as_text_or("", 200),
         continues=value.has("continues") and value.get("continues").as_boolean(),
         without_tools=value.has("without_tools") and value.get("without_tools").as_boolean(),
+        own_code=value.has("own_code") and value.get("own_code").as_boolean(),
     )
     return chosen.as_json()
 

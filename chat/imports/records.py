@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 
 from chat.models import Conversation, Round, Turn
-from chat.parts import Part, Role
+from chat.part_json import part_to_json
+from chat.parts import Part, Role, Text
 
 CONVERSATIONS_LIMIT = 5_000
 """Conversations of one file."""
@@ -23,14 +25,16 @@ class ParsedAttachment:
     """A file that passed the checks of an upload."""
 
     key: str
-    """Its id in the imported file."""
+    """The id in the imported file."""
     name: str
     data: bytes
     sha256: str
     mime_type: str
     width: int | None
-    """In pixels; `None` for files that are not images."""
+    """Width in pixels; `None` for files that are not images."""
     height: int | None
+    scale: int
+    """Pixels of an image for one CSS pixel, in each direction."""
     is_graph: bool
 
 
@@ -61,7 +65,7 @@ class ParsedMessage:
     """A message. Its parent precedes it in the list of messages."""
 
     key: str
-    """Its id in the imported file."""
+    """The id in the imported file."""
     parent: str | None
     """The key of the message that it follows."""
     role: Role
@@ -95,6 +99,25 @@ class ParsedConversation:
     model: str = ""
     """Empty: the server's default model."""
     code_execution: str = Conversation.CodeExecution.AUTO
+    engine: str = Conversation.Engine.AUTO
+    approval: str = Conversation.Approval.ALWAYS
+    web_search: str = Conversation.WebSearch.AUTO
     system_instruction: str = ""
+    project: str = ""
+    """The name of its project. It is put into the project of this name, if its new owner has one."""
     side_tokens: int = 0
     side_cost: Decimal | None = None
+
+    @property
+    def text_bytes(self) -> int:
+        """How much text its messages have, with code and results, in bytes of UTF-8."""
+        # The text of a message has that of its text parts.
+        others = (part for message in self.messages for part in message.parts if not isinstance(part, Text))
+        return sum(len(message.text.encode()) for message in self.messages) + sum(
+            len(json.dumps(part_to_json(part), ensure_ascii=False).encode()) for part in others
+        )
+
+    @property
+    def file_bytes(self) -> int:
+        """How much its files take up."""
+        return sum(len(file.data) for file in self.attachments)

@@ -3,8 +3,9 @@
 `sandbox` passes this file's text into the sandbox, where the project is not visible. The file therefore imports only
 the standard library and ipykernel. It runs before any code of a user or a model.
 
-    python bootstrap.py kernel      become an ipykernel on /rt/c.json
-    python bootstrap.py FILE ...    run this script under the same limits, as tests of the sandbox do
+    python bootstrap.py kernel            become an ipykernel on /rt/c.json
+    python bootstrap.py kernel preload    import and draw once before that, for a kernel that waits for its first cell
+    python bootstrap.py FILE ...          run this script under the same limits, as tests of the sandbox do
 
 Exit status 70 with a sentence on stderr means that a limit could not be set and nothing was run.
 """
@@ -12,20 +13,24 @@ Exit status 70 with a sentence on stderr means that a limit could not be set and
 from __future__ import annotations
 
 import base64
+import contextlib
 import ctypes
+import importlib
+import inspect
 import os
 import resource
 import runpy
 import select
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import NoReturn, TextIO
+from typing import Any, NoReturn, TextIO
 
 MIB = 1024 * 1024
 LIMITS = {
     resource.RLIMIT_NPROC: 64,
-    # Address space, not memory: scipy alone maps hundreds of MiB. The host measures memory, see `process`.
+    # Address space, not memory: scipy alone maps hundreds of MiB. The host measures memory, see `service.memory`.
     resource.RLIMIT_AS: 2048 * MIB,
     resource.RLIMIT_FSIZE: 64 * MIB,
     resource.RLIMIT_NOFILE: 256,
@@ -47,9 +52,22 @@ CHUNK_CHARS = 1_000_000
 """Text that is sent in one message. A message above the host's frame limit would break the connection."""
 CELL_LIMIT_CHARS = 17 * CHUNK_CHARS
 """Exceeds the host's limit of 16 MB, so that the host detects the flood and stops the cell."""
+FLUSH_INTERVAL_S = 0.02
 IMAGE_TYPES = {".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg"}
 IMAGE_LIMIT_BYTES = 10 * MIB
 IMAGES_LIMIT_COUNT = 32
+PRELOAD = """
+def _preload():
+    import numpy, pandas
+    import matplotlib.pyplot as plt
+    figure = plt.figure()
+    figure.gca().set_title("a")
+    figure.canvas.draw()
+    plt.close(figure)
+_preload()
+del _preload
+"""
+"""What a kernel does that waits for its first cell: imports, the font list and a first drawing take seconds."""
 
 
 class Ruleset(ctypes.Structure):
@@ -128,7 +146,8 @@ def limit_writes(stream: TextIO) -> Callable[[], None]:
 
     Returns a function that resets the counts, to be called when a cell starts.
     """
-    write = stream.write
+    # The own flush of the stream: `limit_flushes` delays others, and a message of many chunks breaks the connection.
+    write, flush = stream.write, stream.flush
     cell_chars = chunk_chars = 0
 
     def write_chunks(text: str) -> int:
@@ -144,7 +163,7 @@ def limit_writes(stream: TextIO) -> Callable[[], None]:
             write(chunk)
             if chunk_chars >= CHUNK_CHARS:
                 chunk_chars = 0
-                stream.flush()
+                flush()
         return len(text)
 
     def reset() -> None:
@@ -153,6 +172,27 @@ def limit_writes(stream: TextIO) -> Callable[[], None]:
 
     stream.write = write_chunks  # type: ignore[method-assign] # ipykernel has no hook to limit its streams
     return reset
+
+
+def limit_flushes(stream: TextIO) -> None:
+    """Make frequent flushes of the code wait for ipykernel's own, which follows within 0.2 s.
+
+    Each flush is a message. ZeroMQ drops messages that the server cannot read in time, and with them honest output.
+    """
+    flush = stream.flush
+    flushed_at = 0.0
+
+    def flush_rarely() -> None:
+        nonlocal flushed_at
+        frame = inspect.currentframe()
+        caller = frame.f_back.f_globals.get("__name__", "") if frame and frame.f_back else ""
+        # Jupyter flushes before it sends a graph or the end of a cell, to keep the order.
+        is_needed = caller.startswith(("ipykernel.", "IPython."))
+        if is_needed or time.monotonic() - flushed_at >= FLUSH_INTERVAL_S:
+            flushed_at = time.monotonic()
+            flush()
+
+    stream.flush = flush_rarely  # type: ignore[method-assign] # as for writes
 
 
 def image_files() -> dict[str, int]:
@@ -174,10 +214,45 @@ def image_bundle(path: str) -> dict[str, str]:
     return {IMAGE_TYPES[Path(path).suffix.lower()]: base64.b64encode(data).decode()}
 
 
-def become_kernel() -> None:
+def choose_reader(info: Any) -> None:  # noqa: ANN401 - IPython has no types
+    """Let `pandas.read_excel` use calamine, which is installed, if a cell that is about to run calls it."""
+    if "read_excel" in (info.raw_cell or ""):
+        with contextlib.suppress(ImportError, KeyError):
+            pandas = importlib.import_module("pandas")
+            for name in (f"io.excel.{kind}.reader" for kind in ("xlsx", "xlsm", "xlsb", "xls", "ods")):
+                if pandas.get_option(name) == "auto":
+                    pandas.set_option(name, "calamine")
+
+
+def observe_cells(shell: Any) -> None:  # noqa: ANN401 - IPython has no types
+    """Limit the output of each cell, and display the images that it saved."""
+    from IPython.display import display  # noqa: PLC0415 - imported only once the limits are set
+
+    known_times: dict[str, int] = {}
+
+    def after_cell() -> None:
+        # Code may have opened too many files, or another of its processes may remove an image just now.
+        with contextlib.suppress(OSError):
+            show_saved_images()
+
+    def show_saved_images() -> None:
+        times = image_files()
+        new_paths = [path for path, time in times.items() if known_times.get(path) != time]
+        known_times.update(times)
+        for path in sorted(new_paths, key=lambda path: times[path])[:IMAGES_LIMIT_COUNT]:
+            if bundle := image_bundle(path):
+                display(bundle, metadata={"saved": True}, raw=True)
+
+    shell.events.register("pre_run_cell", choose_reader)
+    for stream in (sys.stdout, sys.stderr):
+        shell.events.register("pre_execute", limit_writes(stream))
+        limit_flushes(stream)
+    shell.events.register("post_execute", after_cell)
+
+
+def become_kernel(*, is_preloaded: bool) -> None:
     """Run ipykernel in this process until it ends, with limited output; display images that a cell saved."""
     from ipykernel.kernelapp import IPKernelApp  # noqa: PLC0415 - imported only once the limits are set
-    from IPython.display import display  # noqa: PLC0415 - as above
 
     app = IPKernelApp.instance()
     detach_streams()
@@ -192,25 +267,13 @@ def become_kernel() -> None:
     )
     # ipykernel's `exit()` ends the kernel a moment later, during the next cell. `sys.exit` ends only its own cell.
     app.shell.ask_exit = sys.exit
-    resets = [limit_writes(stream) for stream in (sys.stdout, sys.stderr)]
-    known_times: dict[str, int] = {}
-
-    def before_cell() -> None:
-        for reset in resets:
-            reset()
-
-    def after_cell() -> None:
-        times = image_files()
-        new_paths = [path for path, time in times.items() if known_times.get(path) != time]
-        known_times.update(times)
-        for path in sorted(new_paths, key=lambda path: times[path])[:IMAGES_LIMIT_COUNT]:
-            if bundle := image_bundle(path):
-                display(bundle, metadata={"saved": True}, raw=True)
-
-    app.shell.events.register("pre_execute", before_cell)
-    app.shell.events.register("post_execute", after_cell)
-    # The priority is lowered only now, because somebody waits for the start.
-    os.nice(NICENESS)
+    if is_preloaded:
+        os.nice(NICENESS)
+        app.shell.run_cell(PRELOAD, silent=True, store_history=False)
+    observe_cells(app.shell)
+    if not is_preloaded:
+        # The priority is lowered only now, because somebody waits for the start.
+        os.nice(NICENESS)
     app.start()
 
 
@@ -224,7 +287,7 @@ def main() -> None:
     if sys.argv[1] == "kernel":
         # Code in cells must not import files from the root folder, where this file lies.
         sys.path.pop(0)
-        become_kernel()
+        become_kernel(is_preloaded="preload" in sys.argv)
     else:
         sys.argv.pop(0)
         runpy.run_path(sys.argv[0], run_name="__main__")

@@ -12,10 +12,10 @@ Invariants:
 - All processes end with their launcher, also after `kill -9`. `--die-with-parent` follows the launching *thread*, so
   launch from the main thread, or from a thread that lives as long as the program may.
 
-Limits: The sandbox shares the host's Linux kernel, so one vulnerability in it breaks the isolation. No cgroup limits
-memory, because few hosts let an ordinary process join one: `process` measures memory and kills the program a fraction
-of a second late. CPU time is not limited; the program only has a low priority (`nice`). The sandbox suits users whom
-the operator knows, not hostile strangers.
+Limits: The sandbox shares the host's Linux kernel, so one vulnerability in it breaks the isolation. The sandbox itself
+limits neither memory nor CPU time. `service.cgroups` does, where the system delegates a control group, which few hosts
+do. Elsewhere `service.memory_watch` measures memory and kills the program a fraction of a second late, and the program
+only has a low priority (`nice`). The sandbox suits users whom the operator knows, not hostile strangers.
 """
 
 from __future__ import annotations
@@ -37,6 +37,8 @@ MIB = 1024 * 1024
 WORKING_DIRECTORY_BYTES = 256 * MIB
 """Size limit of the working directory `/box`, which is held in memory."""
 ENVIRONMENT = {
+    # pyarrow's own allocator reserves 1 GiB of address space, which `bootstrap` limits. pandas uses it for each text.
+    "ARROW_DEFAULT_MEMORY_POOL": "system",
     "HOME": "/box",
     "USER": "kernel",
     "LANG": "C.UTF-8",
@@ -52,7 +54,8 @@ ENVIRONMENT = {
 
 _CANNOT = "Code cannot be isolated on this machine"
 _BOOTSTRAP = Path(__file__).with_name("bootstrap.py")
-_MATPLOTLIBRC = "figure.dpi: 120\n"
+_MATPLOTLIBRC = "figure.dpi: 200\n"
+"""Twice the default of matplotlib. The page shows such a graph at half its size, sharp on a dense screen."""
 _SOCKET_PATH_LIMIT_BYTES = 107
 """Longest path of a Unix socket on Linux: `sun_path` has 108 bytes with its final NUL."""
 _STDERR_LIMIT_CHARS = 2000

@@ -37,7 +37,7 @@ _UNCOUNTED_MEMORY = (
     *("msgget", "msgsnd", "msgrcv", "msgctl"),
     *("mq_open", "mq_unlink", "mq_timedsend", "mq_timedreceive", "mq_notify", "mq_getsetattr"),
 )
-"""Calls that allocate memory outside of processes, which `process.measure_memory_bytes` would not count."""
+"""Calls that allocate memory outside of processes, which `service.memory` would not count."""
 
 _NEW_NAMESPACE_FLAGS = (0x80, 0x20000, 0x2000000, 0x4000000, 0x8000000, 0x10000000, 0x20000000, 0x40000000)
 _TERMINAL_INJECTIONS = (0x5412, 0x541C)

@@ -21,6 +21,8 @@ ROLES = {
         ("attachments", "pendingupload", "change_pendingupload", "Can change pending upload"),
         ("chat", "turn", "view_turn", "Can view turn"),
         ("chat", "turn", "view_overview", "Can view the overview of use"),
+        ("chat", "pythonsession", "view_pythonsession", "Can view Python session"),
+        ("chat", "pythonsession", "end_pythonsession", "Can end Python sessions"),
         ("chat", "languagemodel", "view_languagemodel", "Can view language model"),
         ("chat", "languagemodel", "add_languagemodel", "Can add language model"),
         ("chat", "languagemodel", "change_languagemodel", "Can change language model"),

@@ -1,4 +1,4 @@
-"""Database rows: people, conversations, turns, the catalogue of models, reviews."""
+"""Database rows: people, conversations, turns, Python sessions, the catalogue of models, reviews."""
 
 from __future__ import annotations
 
@@ -8,8 +8,13 @@ from chat.models.conversation import Conversation, ConversationQuerySet, ListPos
 from chat.models.endpoints import ENDPOINT_PROVIDER, EndpointModel, ModelEndpoint
 from chat.models.feedback import REASON_LIMIT, Feedback, FeedbackNotAllowed
 from chat.models.imports import ImportedConversation
-from chat.models.message import Message, MessageAttachment, Part, ProviderFile
+from chat.models.logins import LoginSession
+from chat.models.message import Message, MessageAttachment, Part, ProviderFile, RefusedFile
+from chat.models.projects import Project, ProjectFile, ProjectQuerySet, ProjectRefused
+from chat.models.python_sessions import PythonSession
+from chat.models.quotas import Quota, QuotaUse, RunningExport
 from chat.models.reviews import Label, Review, ReviewDecision, ReviewState, Verdict
+from chat.models.shares import Share, ShareQuerySet, ShareRefused
 from chat.models.tokens import ApiToken
 from chat.models.turn import Round, Turn, TurnEvent
 from chat.models.user import User
@@ -29,17 +34,30 @@ __all__ = [
     "Label",
     "LanguageModel",
     "ListPosition",
+    "LoginSession",
     "Message",
     "MessageAttachment",
     "ModelEndpoint",
     "Page",
     "Part",
     "Preset",
+    "Project",
+    "ProjectFile",
+    "ProjectQuerySet",
+    "ProjectRefused",
     "ProviderFile",
+    "PythonSession",
+    "Quota",
+    "QuotaUse",
+    "RefusedFile",
     "Review",
     "ReviewDecision",
     "ReviewState",
     "Round",
+    "RunningExport",
+    "Share",
+    "ShareQuerySet",
+    "ShareRefused",
     "Turn",
     "TurnEvent",
     "User",

@@ -13,6 +13,7 @@ from typing import ClassVar
 from django.conf import settings
 from django.db import models
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from chat.models.append_only import AppendOnly, AppendOnlyQuerySet
 from chat.models.conversation import Conversation
@@ -99,4 +100,5 @@ class AccessEntry(AppendOnly):
         verbose_name_plural = "access log"
 
     def __str__(self) -> str:
-        return f"{self.reader_name} {self.get_action_display()} {self.conversation_id}"
+        names = {"name": self.reader_name, "action": self.get_action_display(), "id": self.conversation_id}
+        return gettext("%(name)s %(action)s %(id)s") % names

@@ -7,16 +7,25 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.core.validators import MinValueValidator
-from django.db import models
+from django.db import models, transaction
 from django.db.models import Q
 from django.utils import timezone
+from django.utils.translation import gettext
 
 NOT_BOTH_THINKING = Q(thinking_level="") | Q(thinking_budget__isnull=True)
 """The API rejects a request with both a thinking level and a thinking budget."""
 
 BOTH_THINKING = "Set a thinking level or a thinking budget, not both: the API refuses a request that names both."
+
+
+def validate_provider(name: str) -> None:
+    """Raise ValidationError for a provider that the settings do not have: a model of it could not answer."""
+    if name not in settings.CHAT_PROVIDERS:
+        names = {"name": name, "names": ", ".join(settings.CHAT_PROVIDERS)}
+        raise ValidationError(gettext("There is no provider “%(name)s” here. Known: %(names)s.") % names)
 
 
 class ThinkingLevel(models.TextChoices):
@@ -32,7 +41,9 @@ class ThinkingLevel(models.TextChoices):
 class LanguageModel(models.Model):
     """One model of a provider: its capabilities and prices, and its settings, which presets can override."""
 
-    provider = models.CharField(max_length=50, default="gemini", help_text="One of CHAT_PROVIDERS.")
+    provider = models.CharField(
+        max_length=50, default="gemini", validators=[validate_provider], help_text="One of CHAT_PROVIDERS."
+    )
     endpoint = models.CharField(
         max_length=50, blank=True, help_text="Which server of the provider. Empty: the one that the settings describe."
     )
@@ -44,16 +55,22 @@ class LanguageModel(models.Model):
 
     code_execution = models.BooleanField(default=False, help_text="It can run Python itself.")
     web_search = models.BooleanField(
-        default=False, help_text="It can search the web; it does where a preset lets it, as searches cost extra."
+        default=False,
+        help_text="It can search the web; it does where a preset or a conversation lets it, as searches cost extra.",
     )
     url_context = models.BooleanField(
-        default=False, help_text="It can read pages whose address it is given; it does where a preset lets it."
+        default=False,
+        help_text="It can read pages whose address it is given; it does where a preset or a conversation lets it.",
     )
     image_output = models.BooleanField(default=False, help_text="It answers with images.")
     function_calling = models.BooleanField(
         null=True, blank=True, help_text="It can call functions. Empty: as its server says."
     )
     image_input = models.BooleanField(null=True, blank=True, help_text="It reads images. Empty: as its server says.")
+    functions_beside_tools = models.BooleanField(
+        default=False,
+        help_text="It takes functions in requests that also name tools of its service, such as code execution.",
+    )
 
     thinking_level = models.CharField(max_length=10, choices=ThinkingLevel.choices, blank=True)
     thinking_budget = models.IntegerField(
@@ -88,6 +105,14 @@ class LanguageModel(models.Model):
         blank=True,
         validators=[MinValueValidator(0)],
         help_text="US dollars per million tokens read from cache; empty: as other input.",
+    )
+    search_price = models.DecimalField(
+        max_digits=12,
+        decimal_places=6,
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(0)],
+        help_text="US dollars per thousand web searches.",
     )
     prices_until = models.DateField(
         null=True, blank=True, help_text="The last day of these prices; after it they count as not known."
@@ -131,6 +156,11 @@ class Preset(models.Model):
     language_model = models.ForeignKey(LanguageModel, on_delete=models.CASCADE, related_name="presets")
     is_enabled = models.BooleanField(default=True, help_text="Whether people may choose it.")
     position = models.IntegerField(default=0, help_text="Order in lists, lowest first.")
+    is_default = models.BooleanField(
+        "default",
+        default=False,
+        help_text="Whether conversations without a choice use it, unless GEMINI_MODEL is set. At most one preset.",
+    )
     thinking_level = models.CharField(max_length=10, choices=ThinkingLevel.choices, blank=True)
     thinking_budget = models.IntegerField(
         null=True, blank=True, validators=[MinValueValidator(-1)], help_text="Tokens. 0: off. -1: the model decides."
@@ -146,22 +176,39 @@ class Preset(models.Model):
             models.CheckConstraint(
                 condition=NOT_BOTH_THINKING, name="preset_level_or_budget", violation_error_message=BOTH_THINKING
             ),
+            models.UniqueConstraint(
+                fields=["is_default"],
+                condition=Q(is_default=True),
+                name="one_default_preset",
+                violation_error_message="Another preset is the default.",
+            ),
         ]
 
     def __str__(self) -> str:
         return self.label
 
+    def make_default(self) -> None:
+        """Make this preset the default in place of the one before it."""
+        with transaction.atomic():
+            Preset.objects.filter(is_default=True).exclude(pk=self.pk).update(is_default=False)
+            self.is_default = True
+            self.save(update_fields=["is_default"])
+
     def clean(self) -> None:
         """Raise ValidationError if the slug equals a model's id, because the id would then select the preset."""
         if LanguageModel.objects.filter(name=self.slug).exists():
-            raise ValidationError({"slug": "A model has this id. Choose another name for the preset."})
+            raise ValidationError({"slug": gettext("A model has this id. Choose another name for the preset.")})
 
 
 class Instruction(models.Model):
     """Instructions for all models in all conversations; the only row replaces the product's default texts."""
 
     general = models.TextField(blank=True, help_text="Always.")
-    code_execution = models.TextField(blank=True, help_text="When the answer may run code.")
+    code_execution = models.TextField(blank=True, help_text="When the answer may run code at the model's service.")
+    python_session = models.TextField(blank=True, help_text="When the answer may run code in the Python session.")
+    both_engines = models.TextField(
+        blank=True, help_text="When the answer may run code at the model's service, and in the Python session too."
+    )
     web_search = models.TextField(blank=True, help_text="When the answer may search the web.")
     image_output = models.TextField(blank=True, help_text="When the model answers with images.")
 
@@ -171,4 +218,4 @@ class Instruction(models.Model):
         ]
 
     def __str__(self) -> str:
-        return "Instructions for all models"
+        return gettext("Instructions for all models")

@@ -6,14 +6,16 @@ import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import ClassVar
+from typing import ClassVar, TypeAlias
 
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext
 
+from chat.models import settings_choices
 from chat.models.search import ContainsTerm
 from chat.search.query import Term
 
@@ -46,6 +48,10 @@ class ConversationQuerySet(models.QuerySet["Conversation"]):
         """Return the conversations that are not archived."""
         return self.filter(archived_at__isnull=True)
 
+    def kept(self) -> ConversationQuerySet:
+        """Return the conversations that are not temporary: those of lists, searches, galleries, exports and reviews."""
+        return self.filter(temporary_seen_at__isnull=True)
+
     def archived(self) -> ConversationQuerySet:
         """Return the archived conversations."""
         return self.filter(archived_at__isnull=False)
@@ -68,42 +74,51 @@ class ConversationQuerySet(models.QuerySet["Conversation"]):
         last = conversations[size - 1] if len(conversations) > size else None
         return Page(conversations[:size], ListPosition(last.updated_at, last.pk) if last else None)
 
-    def holding(self, terms: Sequence[Term]) -> ConversationQuerySet:
-        """Return the conversations whose title and shown messages contain every term. Without terms, return none."""
-        return self.filter(*map(ContainsTerm, terms)) if terms else self.none()
+    def holding(self, terms: Sequence[Term], owner_id: int | None = None) -> ConversationQuerySet:
+        """Return the conversations whose title and shown messages contain every term. Without terms, return none.
 
-    def untouched(self) -> ConversationQuerySet:
-        """Return the conversations without messages and with default settings."""
+        `owner_id`: whose conversations are searched. `None`: those of all users, which reads their texts.
+        """
+        return self.filter(*(ContainsTerm(term, owner_id) for term in terms)) if terms else self.none()
+
+    def untouched(self, settings: Mapping[str, str], project_id: uuid.UUID | None = None) -> ConversationQuerySet:
+        """Return the conversations of a project, or of none, without messages, with these settings and otherwise the
+        default ones.
+        """
         defaults: dict[str, str | None] = {
             "title": "",
-            "model": "",
             "system_instruction": "",
-            "code_execution": Conversation.CodeExecution.AUTO,
+            "web_search": Conversation.WebSearch.AUTO,
             "archived_at": None,
             "pinned_at": None,
+            "temporary_seen_at": None,
         }
-        return self.filter(messages__isnull=True, **defaults)
+        return self.filter(messages__isnull=True, project=project_id, **defaults, **settings)
 
-    def open_new(self, owner_id: int) -> Conversation:
-        """Return an empty conversation, which becomes the newest.
 
-        An existing untouched conversation is reused.
-        """
-        conversation = self.owned_by(owner_id).untouched().newest_first().first()
-        if conversation is None:
-            return self.create(owner_id=owner_id)
-        conversation.save(update_fields=["updated_at"])
-        return conversation
+ConversationManager = models.Manager.from_queryset(ConversationQuerySet)
+
+
+class ExistingConversations(ConversationManager["Conversation"]):
+    """The conversations that their owners have not deleted."""
+
+    def get_queryset(self) -> ConversationQuerySet:
+        """Leave out the deleted conversations that can still be restored."""
+        return ConversationQuerySet(self.model, using=self._db).filter(deleted_at__isnull=True)
 
 
 class Conversation(models.Model):
     """One conversation with its settings."""
 
-    class CodeExecution(models.TextChoices):
-        """When answers may run code."""
+    CodeExecution: TypeAlias = settings_choices.CodeExecution
+    Engine: TypeAlias = settings_choices.Engine
+    Approval: TypeAlias = settings_choices.Approval
 
-        AUTO = "auto", "when the question asks for it"
-        ON = "on", "always"
+    class WebSearch(models.TextChoices):
+        """Whether answers may search the web and read web pages, if their model can."""
+
+        AUTO = "auto", "as the chosen preset does"
+        ON = "on", "when it helps the answer"
         OFF = "off", "never"
 
     class TitleSource(models.TextChoices):
@@ -115,6 +130,15 @@ class Conversation(models.Model):
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="conversations")
+    project = models.ForeignKey(
+        "chat.Project",
+        on_delete=models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="conversations",
+        db_index=False,
+        help_text="The folder that it is in. Empty: none.",
+    )
     title = models.CharField(max_length=200, blank=True)
     title_source = models.CharField(
         max_length=5,
@@ -124,6 +148,21 @@ class Conversation(models.Model):
     )
     model = models.CharField(max_length=200, blank=True, help_text="Empty: the server's default model.")
     code_execution = models.CharField(max_length=4, choices=CodeExecution.choices, default=CodeExecution.AUTO)
+    engine = models.CharField(
+        max_length=7, choices=Engine.choices, default=Engine.AUTO, help_text="Where the code of answers runs."
+    )
+    approval = models.CharField(
+        max_length=6,
+        choices=Approval.choices,
+        default=Approval.ALWAYS,
+        help_text="Whether code runs in the Python session without asking.",
+    )
+    web_search = models.CharField(
+        max_length=4,
+        choices=WebSearch.choices,
+        default=WebSearch.AUTO,
+        help_text="Whether answers may search the web and read web pages, if their model can.",
+    )
     system_instruction = models.TextField(blank=True)
     side_tokens = models.PositiveBigIntegerField(
         default=0, help_text="Tokens of requests beside turns: the one for its title."
@@ -138,10 +177,26 @@ class Conversation(models.Model):
     pinned_at = models.DateTimeField(
         null=True, blank=True, help_text="When its owner pinned it. Empty: it is not pinned."
     )
+    deleted_at = models.DateTimeField(
+        null=True, blank=True, help_text="When its owner deleted it. It can be restored for a short time."
+    )
+    # Null is allowed, because SQLite adds such a column in place. A table that is made anew loses its triggers.
+    temporary_seen_at = models.DateTimeField(
+        null=True,
+        blank=True,
+        help_text="When a page of this temporary conversation was open last. Empty: it is not temporary.",
+    )
+    # Null is allowed in these for the same reason. Answers that ended before the columns existed count as read.
+    answered_at = models.DateTimeField(null=True, blank=True, help_text="When its newest answer ended.")
+    read_at = models.DateTimeField(
+        null=True, blank=True, help_text="The end of the newest answer that its owner had on the screen."
+    )
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
 
-    objects = ConversationQuerySet.as_manager()
+    # Everything that people see is read through this manager, so a deleted conversation is hidden everywhere at once.
+    objects = ExistingConversations()
+    with_deleted = ConversationQuerySet.as_manager()
 
     class Meta:
         ordering: ClassVar[list[str]] = ["-updated_at"]
@@ -154,13 +209,58 @@ class Conversation(models.Model):
             models.Index(
                 fields=["owner", "-updated_at"], condition=Q(archived_at__isnull=False), name="archived_conversations"
             ),
+            models.Index(fields=["deleted_at"], condition=Q(deleted_at__isnull=False), name="deleted_conversations"),
+            models.Index(
+                fields=["temporary_seen_at"],
+                condition=Q(temporary_seen_at__isnull=False),
+                name="temporary_conversations",
+            ),
+            # It serves the foreign key, too.
+            models.Index(
+                fields=["project", "-updated_at"], condition=Q(project__isnull=False), name="project_conversations"
+            ),
         ]
 
     def __str__(self) -> str:
-        return self.title or "New conversation"
+        return self.title or gettext("New conversation")
 
     def get_absolute_url(self) -> str:
         return reverse("conversation", args=[self.pk])
+
+    @property
+    def is_unread(self) -> bool:
+        """Whether an answer has ended that its owner did not have on the screen."""
+        return self.answered_at is not None and (self.read_at is None or self.read_at < self.answered_at)
+
+    @staticmethod
+    def is_sharing_allowed() -> bool:
+        """Return whether the operator allows links to snapshots of conversations."""
+        return bool(settings.ALLOW_SHARING)
+
+    @property
+    def can_be_shared(self) -> bool:
+        """Whether links to snapshots of it can be made."""
+        return self.is_sharing_allowed() and not self.is_temporary
+
+    @staticmethod
+    def temporary_limit_min() -> int:
+        """Return after how many minutes without an open page a temporary conversation is deleted."""
+        return int(settings.TEMPORARY_LIMIT_MIN)
+
+    @property
+    def is_temporary(self) -> bool:
+        """Whether it is deleted some time after its last page was closed; see `models.temporary_conversations`."""
+        return self.temporary_seen_at is not None
+
+    @staticmethod
+    def setting_choices() -> dict[str, list[tuple[str, str]]]:
+        """Return the values and labels of the settings that are choices, by the names that templates use."""
+        return {
+            "code_execution_choices": Conversation.CodeExecution.choices,
+            "engine_choices": Conversation.Engine.choices,
+            "approval_choices": Conversation.Approval.choices,
+            "web_search_choices": Conversation.WebSearch.choices,
+        }
 
     def change_settings(self, changes: Mapping[str, str | bool]) -> None:
         """Save these columns and no others, because a live turn may increase `revision` at the same time.

@@ -1,16 +1,33 @@
-"""Deleting a conversation with everything that only it shows."""
+"""Deleting a conversation with everything that only it shows, and an account with everything that it owns."""
 
 from __future__ import annotations
 
+import time
 import uuid
+from collections.abc import Collection
+from datetime import UTC, datetime, timedelta
 
-from django.db import transaction
-from django.db.models import Exists, OuterRef
+from django.conf import settings
+from django.db import connection, transaction
+from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models.functions import Now
 
 from attachments.models import Attachment
-from chat.models.conversation import Conversation
-from chat.models.message import MessageAttachment, Part
+from chat.models.conversation import Conversation, ConversationQuerySet
+from chat.models.message import Message, MessageAttachment, Part
+from chat.models.projects import Project
 from chat.models.turn import Turn, TurnEvent
+from chat.models.user import User
+
+SLICE_MESSAGES = 300
+"""Messages of one transaction, which takes about a tenth of a second."""
+PAUSE_S = 0.12
+"""Pause between two transactions in SQLite, which a waiting writer tries to begin ten times a second."""
+UNDO_MARGIN_S = 2
+"""Time for a transaction that restores a conversation at the last moment, before it is deleted."""
+
+BEING_DELETED = datetime(1970, 1, 1, tzinfo=UTC)
+"""The time of a conversation that is being deleted: it cannot be restored, renewed or kept any more."""
 
 
 class _TurnStarted(Exception):
@@ -20,17 +37,156 @@ class _TurnStarted(Exception):
 def delete_conversation(conversation: Conversation) -> list[Attachment]:
     """Delete a conversation, and the rows of those attachments that no other conversation shows.
 
-    Returns these attachments. The bytes of those that storage has confirmed still exist: nothing deletes them yet.
+    A long conversation is deleted in several transactions, its last messages first, so that others can write in
+    between: SQLite has one writer at a time. If the process dies in between, the beginning is left, and can be deleted.
+
+    Returns these attachments. A trigger queues the deletion of their objects in storage; see `attachments.deletions`.
     """
+    deleted: list[Attachment] = []
+    # Within a transaction of the caller, others have to wait for its end anyway.
+    while not connection.in_atomic_block and (slice_ := _delete_last_messages(conversation)) is not None:
+        deleted += slice_
+        if connection.vendor == "sqlite":
+            time.sleep(PAUSE_S)
     with transaction.atomic():
         _lock(conversation)
-        shown = Attachment.objects.select_for_update().filter(pk__in=_attachment_ids(conversation))
-        ids = [attachment.pk for attachment in shown]
+        ids = _lock_attachments(Message.objects.filter(conversation=conversation))
         conversation.delete()
-        elsewhere = Part.objects.filter(attachment=OuterRef("pk"))
-        orphans = Attachment.objects.filter(~Exists(elsewhere), pk__in=ids, message_attachments__isnull=True)
-        deleted = list(orphans)
-        orphans.delete()
+        return deleted + _delete_orphans(ids)
+
+
+def hide_conversation(conversation: Conversation) -> None:
+    """Hide a conversation as if it were deleted. It is deleted later, unless it is restored."""
+    Conversation.objects.filter(pk=conversation.pk).update(deleted_at=Now())
+
+
+def hide_conversations_of(project: Project) -> None:
+    """Hide all conversations of a project as if they were deleted; see `hide_conversation`.
+
+    Call it in the transaction that deletes the project, so that no conversation is moved there afterwards.
+    """
+    with transaction.atomic():
+        _lock_with_conversations(project)
+        Conversation.objects.filter(project=project).update(deleted_at=Now())
+
+
+def restorable_conversations() -> ConversationQuerySet:
+    """Return the deleted conversations that can still be restored."""
+    return Conversation.with_deleted.filter(deleted_at__gt=Now() - timedelta(seconds=settings.DELETION_UNDO_S))
+
+
+def restore_conversation(conversation: Conversation) -> None:
+    """Show a deleted conversation again, if there is still time to do so."""
+    restorable_conversations().filter(pk=conversation.pk).update(deleted_at=None)
+
+
+def find_due_deletions() -> ConversationQuerySet:
+    """Return the deleted conversations that can no longer be restored."""
+    delay_s = settings.DELETION_UNDO_S + UNDO_MARGIN_S
+    return Conversation.with_deleted.filter(deleted_at__lt=Now() - timedelta(seconds=delay_s))
+
+
+def claim_deletion(rows: ConversationQuerySet) -> bool:
+    """Claim one hidden conversation for its deletion, after which it cannot be restored.
+
+    Return False if it was restored. A restoration that waits for a lock keeps the time of its start, so a comparison of
+    times does not prevent that a restored conversation is deleted. `rows`: a query for the conversation, with the
+    condition for the deletion.
+    """
+    return bool(rows.filter(deleted_at__isnull=False).update(deleted_at=BEING_DELETED))
+
+
+def delete_account(user: User) -> None:
+    """Delete a user with all conversations, files and login sessions, in one transaction.
+
+    The conversations and projects are deleted first, because messages and projects protect the attachments they show.
+    The projects are locked before the conversations, as by everybody who needs both.
+    """
+    with transaction.atomic():
+        list(Project.objects.select_for_update().filter(owner=user).order_by("pk").values_list("pk"))
+        for conversation in Conversation.with_deleted.owned_by(user.pk):
+            delete_conversation(conversation)
+        Project.objects.filter(owner=user).delete()
+        user.delete()
+
+
+def delete_project(project: Project) -> list[Attachment]:
+    """Delete a project, and the rows of those of its files that no message and no other project shows.
+
+    Its conversations stay, without a project. They are locked before the attachments, as by `delete_conversation`.
+    Returns these files; see there.
+    """
+    with transaction.atomic():
+        _lock_with_conversations(project)
+        ids = list(project.files.values_list("attachment_id", flat=True))
+        list(Attachment.objects.select_for_update().filter(pk__in=ids))
+        Project.objects.filter(pk=project.pk).delete()
+        return _delete_orphans(ids)
+
+
+def remove_project_file(project: Project, attachment_id: uuid.UUID) -> bool:
+    """Take a file out of a project, and delete it if nothing else shows it. Return False if it is not there."""
+    with transaction.atomic():
+        list(Project.objects.select_for_update(no_key=True).filter(pk=project.pk))
+        list(Attachment.objects.select_for_update().filter(pk=attachment_id))
+        removed, _ = project.files.filter(attachment=attachment_id).delete()
+        if removed:
+            project.save(update_fields=["updated_at"])
+            _delete_orphans([attachment_id])
+        return bool(removed)
+
+
+def find_unsent_files(created_before: datetime) -> QuerySet[Attachment]:
+    """Return the files that were uploaded before a time, and that no message and no project shows.
+
+    The files of a live answer are only in its log, so nothing is returned for users with one.
+    """
+    live = Turn.objects.filter(conversation__owner=OuterRef("owner"), status__in=Turn.LIVE)
+    shown = Part.objects.filter(attachment=OuterRef("pk"))
+    files = Attachment.objects.filter(
+        created_at__lt=created_before, message_attachments__isnull=True, project_files__isnull=True
+    )
+    return files.filter(~Exists(shown), ~Exists(live))
+
+
+def delete_unsent_files(ids: Collection[uuid.UUID]) -> list[Attachment]:
+    """Delete and return those of the files that no message shows now. A file that is being sent is not deleted."""
+    with transaction.atomic():
+        free = Attachment.objects.select_for_update(skip_locked=True)
+        return _delete_orphans([file.pk for file in free.filter(pk__in=ids)])
+
+
+def _delete_last_messages(conversation: Conversation) -> list[Attachment] | None:
+    """Delete the last messages of a long conversation, and return their attachments; `None` if it is not long.
+
+    Messages that follow others have higher indexes, so no message is left without the one that it follows.
+    """
+    messages = Message.objects.filter(conversation=conversation)
+    with transaction.atomic():
+        _lock(conversation)
+        ids = list(messages.order_by("-index", "-pk").values_list("pk", flat=True)[: SLICE_MESSAGES + 1])
+        if len(ids) <= SLICE_MESSAGES:
+            return None
+        last = Message.objects.filter(pk__in=ids[:SLICE_MESSAGES])
+        attachments = _lock_attachments(last)
+        last.delete()
+        return _delete_orphans(attachments)
+
+
+def _lock_attachments(messages: QuerySet[Message]) -> list[uuid.UUID]:
+    """Lock the attachments of messages, and return their ids."""
+    shown = Attachment.objects.select_for_update().filter(pk__in=_attachment_ids(messages))
+    return [attachment.pk for attachment in shown]
+
+
+def _delete_orphans(ids: list[uuid.UUID]) -> list[Attachment]:
+    """Delete and return those attachments that no message and no project shows."""
+    elsewhere = Part.objects.filter(attachment=OuterRef("pk"))
+    orphans = Attachment.objects.filter(
+        ~Exists(elsewhere), pk__in=ids, message_attachments__isnull=True, project_files__isnull=True
+    )
+    deleted = list(orphans)
+    orphans.delete()
     return deleted
 
 
@@ -45,7 +201,7 @@ def _lock(conversation: Conversation) -> None:
         try:
             with transaction.atomic():
                 known = {turn.pk for turn in live.select_for_update()}
-                list(Conversation.objects.select_for_update().filter(pk=conversation.pk))
+                list(Conversation.with_deleted.select_for_update().filter(pk=conversation.pk))
                 if known >= set(live.values_list("pk", flat=True)):
                     return
                 raise _TurnStarted
@@ -53,13 +209,17 @@ def _lock(conversation: Conversation) -> None:
             continue
 
 
-def _attachment_ids(conversation: Conversation) -> set[uuid.UUID]:
-    """Return the attachments of its messages. Those of a live answer are only in its log."""
-    links = MessageAttachment.objects.filter(message__conversation=conversation)
-    parts = Part.objects.filter(message__conversation=conversation, attachment__isnull=False)
-    log = TurnEvent.objects.filter(
-        turn__conversation=conversation, turn__status__in=Turn.LIVE, name=TurnEvent.ATTACHMENT
-    )
+def _lock_with_conversations(project: Project) -> None:
+    """Lock a project, then its conversations in the order in which starts of several answers lock theirs."""
+    list(Project.objects.select_for_update().filter(pk=project.pk).values_list("pk"))
+    list(Conversation.with_deleted.select_for_update().filter(project=project).order_by("pk").values_list("pk"))
+
+
+def _attachment_ids(messages: QuerySet[Message]) -> set[uuid.UUID]:
+    """Return the attachments of messages. Those of a live answer are only in its log."""
+    links = MessageAttachment.objects.filter(message__in=messages)
+    parts = Part.objects.filter(message__in=messages, attachment__isnull=False)
+    log = TurnEvent.objects.filter(turn__message__in=messages, turn__status__in=Turn.LIVE, name=TurnEvent.ATTACHMENT)
     return {
         *links.values_list("attachment_id", flat=True),
         *parts.values_list("attachment_id", flat=True),

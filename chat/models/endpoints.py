@@ -14,6 +14,7 @@ from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db import models
 from django.db.models.base import ModelBase
+from django.utils.translation import gettext
 
 from chat.providers.openai_compatible.dialects import DIALECTS
 
@@ -34,13 +35,13 @@ def validate_base_url(url: str) -> None:
         parts = urlsplit(url)
         is_valid = bool(parts.scheme in ("http", "https") and parts.hostname) and (parts.port or 1) > 0
     except ValueError:
-        raise ValidationError("This is not an address.") from None
+        raise ValidationError(gettext("This is not an address.")) from None
     if not is_valid or re.search(r"[\s\x00-\x1f\x7f]", url):
         raise ValidationError(
-            "Enter an address that begins with http:// or https://, such as http://localhost:11434/v1."
+            gettext("Enter an address that begins with http:// or https://, such as http://localhost:11434/v1.")
         )
     if "@" in parts.netloc or "?" in url or "#" in url:
-        raise ValidationError("The address must have no user name, no password, no “?” and no “#”.")
+        raise ValidationError(gettext("The address must have no user name, no password, no “?” and no “#”."))
 
 
 def validate_key_variable(name: str) -> None:
@@ -50,10 +51,10 @@ def validate_key_variable(name: str) -> None:
     such as SECRET_KEY, DATABASE_URL and its own API keys, out of their reach.
     """
     if not KEY_VARIABLE.fullmatch(name):
-        raise ValidationError("The name must consist of capital letters, digits and “_”, and end in _API_KEY.")
+        raise ValidationError(gettext("The name must consist of capital letters, digits and “_”, and end in _API_KEY."))
     if name in settings.OWN_API_KEYS:
         raise ValidationError(
-            "This key belongs to the settings of the server. Put the endpoint's into a variable of its own."
+            gettext("This key belongs to the settings of the server. Put the endpoint's into a variable of its own.")
         )
 
 

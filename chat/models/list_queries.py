@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from chat.models.conversation import Conversation, ConversationQuerySet, ListPosition
+from chat.models.list_states import with_live_status
 
 
 class Group(StrEnum):
@@ -36,6 +37,7 @@ def list_page(
 
     The page begins after the position `after` in `group`. `None`: at the beginning of the list.
     """
+    conversations = with_live_status(conversations)
     if group is Group.ARCHIVED:
         page = conversations.archived().page(size, after)
         return ListPage([], page.conversations, group, page.end)

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from attachments.models import Attachment
 from chat import parts
@@ -43,6 +44,12 @@ class Message(models.Model):
         blank=True,
         help_text="The text parts joined; `[GRAPH:n]` stands on a line of its own where attachment n was drawn.",
     )
+    # Null is allowed, because SQLite adds such a column in place. A table that is made anew loses its triggers.
+    reruns = models.JSONField(
+        null=True,
+        blank=True,
+        help_text="Blocks of code that were run again: index of the part -> verdict, detail, from_start and at.",
+    )
     created_at = models.DateTimeField(default=timezone.now, editable=False)
 
     class Meta:
@@ -58,7 +65,7 @@ class Message(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.role} message {self.index}"
+        return gettext("%(role)s message %(index)s") % {"role": gettext(self.role), "index": self.index}
 
 
 class Part(models.Model):
@@ -84,7 +91,7 @@ class Part(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.kind} part {self.index}"
+        return gettext("%(kind)s part %(index)s") % {"kind": self.kind, "index": self.index}
 
     @classmethod
     def from_value(cls, part: parts.Part, *, index: int, **columns: Any) -> Part:  # noqa: ANN401 - columns of any type
@@ -119,7 +126,7 @@ class MessageAttachment(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"attachment {self.index} of {self.message_id}"
+        return gettext("attachment %(index)s of %(id)s") % {"index": self.index, "id": self.message_id}
 
 
 class ProviderFile(models.Model):
@@ -138,3 +145,20 @@ class ProviderFile(models.Model):
 
     def __str__(self) -> str:
         return self.uri
+
+
+class RefusedFile(models.Model):
+    """An attachment that a model does not take. Requests name it in words instead."""
+
+    attachment = models.ForeignKey(Attachment, on_delete=models.CASCADE, related_name="refused_files")
+    account = models.CharField(max_length=64, help_text="Digest of the provider, address and key; see the provider.")
+    model = models.CharField(max_length=200)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta:
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            models.UniqueConstraint(fields=["attachment", "account", "model"], name="one_refusal_per_model"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.attachment_id} refused by {self.model}"

@@ -32,10 +32,10 @@ _SQLITE = """
     ) newest JOIN chat_message message ON message.id = newest.source_id
 """
 _POSTGRESQL = """
-    SELECT DISTINCT ON (conversation_id) id, conversation_id, substr(text, 1, %s) AS text
-    FROM chat_message
-    WHERE conversation_id IN ({ids}) AND is_shown AND words @@ ({any})
-    ORDER BY conversation_id, words @@ ({all}) DESC, index DESC
+    SELECT DISTINCT ON (entry.conversation_id) message.id, entry.conversation_id, substr(message.text, 1, %s) AS text
+    FROM chat_searchentry entry JOIN chat_message message ON message.id = entry.source_id
+    WHERE entry.conversation_id IN ({ids}) AND ({any})
+    ORDER BY entry.conversation_id, ({all}) DESC, message.index DESC
 """
 
 
@@ -52,8 +52,8 @@ class SearchResult:
 
 
 def load_search_results(conversations: Sequence[Conversation], terms: Sequence[Term]) -> list[SearchResult]:
-    """Return the results of the conversations, in their order. This takes at most two queries."""
-    messages = _load_matching_messages([conversation.pk for conversation in conversations], terms)
+    """Return the results of conversations of one owner, in their order. This takes at most two queries."""
+    messages = _load_matching_messages(conversations, terms)
     results = []
     for conversation in conversations:
         message = messages.get(conversation.pk)
@@ -68,23 +68,27 @@ def load_search_results(conversations: Sequence[Conversation], terms: Sequence[T
     return results
 
 
-def _load_matching_messages(ids: list[uuid.UUID], terms: Sequence[Term]) -> dict[uuid.UUID, Message]:
+def _load_matching_messages(conversations: Sequence[Conversation], terms: Sequence[Term]) -> dict[uuid.UUID, Message]:
     """Return the message to show for each conversation, by the conversation's id."""
-    if not ids or not terms:
+    if not conversations or not terms:
         return {}
-    placeholders = ", ".join(["%s"] * len(ids))
+    placeholders, owner_id = ", ".join(["%s"] * len(conversations)), conversations[0].owner_id
+    ids = [conversation.pk for conversation in conversations]
     if connection.vendor == "postgresql":
-        query = "chat_query(%s, %s)"
-        sql = _POSTGRESQL.format(
-            ids=placeholders, any=" || ".join([query] * len(terms)), all=" && ".join([query] * len(terms))
-        )
+        # The rows are found by their conversations, and only their words are read.
         term_params = [value for term in terms for value in (term.source, term.is_prefix)]
+        queries = {
+            name: operator.join(["chat_query(%s, %s)"] * len(terms))
+            for name, operator in (("any", " || "), ("all", " && "))
+        }
+        matches = {name: f"ts_match_vq(entry.words, {query})" for name, query in queries.items()}
+        sql = _POSTGRESQL.format(ids=placeholders, **matches)
         return _query_messages(sql, [INDEXED_CHARS, *ids, *term_params, *term_params])
     sql, hex_ids = _SQLITE.format(ids=placeholders), [conversation_id.hex for conversation_id in ids]
     messages: dict[uuid.UUID, Message] = {}
     # A message with all terms replaces one with any of them.
     for operator in (" OR ", " AND ") if len(terms) > 1 else (" OR ",):
-        fts5_query = operator.join(map(build_fts5_query, terms))
+        fts5_query = operator.join(build_fts5_query(term, owner_id) for term in terms)
         messages |= _query_messages(sql, [INDEXED_CHARS, fts5_query, *hex_ids, *hex_ids])
     return messages
 

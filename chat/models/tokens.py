@@ -30,9 +30,9 @@ class ApiTokenQuerySet(models.QuerySet["ApiToken"]):
     """Finds, issues and checks tokens."""
 
     def usable(self) -> ApiTokenQuerySet:
-        """Return the tokens that grant access now: not revoked, not expired, and of an active user."""
+        """Return the tokens that grant access now: not revoked, not expired, and of an active user who stays."""
         is_current = Q(expires_at=None) | Q(expires_at__gt=timezone.now())
-        return self.filter(is_current, revoked_at=None, owner__is_active=True)
+        return self.filter(is_current, revoked_at=None, owner__is_active=True, owner__deletion_at=None)
 
     def issue(self, owner_id: int, *, name: str, life: timedelta | None) -> tuple[ApiToken, str]:
         """Create a token and return it with its secret, which cannot be read again.

@@ -1,7 +1,8 @@
 """Turns: the generation of one answer, its rounds, and the log of a live turn.
 
 While a turn is live, its log (`TurnEvent`) holds its state; `turns.store` and `turns.resume` append to it. When the
-turn ends, the log is folded into `Part` and `Round` rows, in the transaction that ends the turn.
+turn ends, the log is folded into `Part` and `Round` rows, in the transaction that ends the turn. Some minutes later the
+log is deleted (`turns.old_logs`).
 """
 
 from __future__ import annotations
@@ -14,9 +15,11 @@ from django.db import models
 from django.db.models import BooleanField, Q
 from django.db.models.expressions import RawSQL
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from chat.models.conversation import Conversation
 from chat.models.message import Message
+from chat.parts import Engine
 
 
 class TurnQuerySet(models.QuerySet["Turn"]):
@@ -83,6 +86,18 @@ class Turn(models.Model):
     )
     code_execution = models.BooleanField(default=False, help_text="Whether the model was offered code execution.")
     code_reason = models.TextField(blank=True, help_text="Why, in a sentence.")
+    engine = models.CharField(
+        max_length=7,
+        blank=True,
+        choices=[(engine.value, engine.value) for engine in Engine],
+        help_text="Where its code runs. Empty: it has none.",
+    )
+    move_reason = models.TextField(
+        blank=True, help_text="Why its code moved to the Python session. Empty: it did not move."
+    )
+    moved_before_round = models.PositiveIntegerField(
+        null=True, blank=True, help_text="The first round after its code moved to the Python session."
+    )
     chosen = models.JSONField(
         default=dict,
         blank=True,
@@ -103,7 +118,9 @@ class Turn(models.Model):
     round_count = models.PositiveIntegerField(default=0, help_text="Number of rounds, once the turn has ended.")
     finish = models.CharField(max_length=30, blank=True, help_text="Why the last round ended; see `Finish`.")
     finish_reason = models.TextField(blank=True, help_text="The provider's own word for it.")
-    finish_message = models.TextField(blank=True)
+    finish_message = models.TextField(
+        blank=True, help_text="What the provider says about the end, or about a refused request; users see it."
+    )
     error_code = models.CharField(max_length=50, blank=True)
     error_detail = models.TextField(blank=True, help_text="The provider's message, for staff.")
     retry_after_s = models.FloatField(null=True, blank=True, help_text="How long the provider asks to wait.")
@@ -116,6 +133,11 @@ class Turn(models.Model):
     started_at = models.DateTimeField(null=True, blank=True)
     first_part_at = models.DateTimeField(null=True, blank=True)
     ended_at = models.DateTimeField(null=True, blank=True)
+    log_kept_until = models.DateTimeField(
+        null=True,
+        blank=True,
+        help_text="When the log of the ended turn is deleted. Empty: it has none, or cannot be read.",
+    )
 
     objects = TurnQuerySet.as_manager()
 
@@ -136,10 +158,18 @@ class Turn(models.Model):
                 condition=Q(status__in=["queued", "running", "waiting"]),
                 name="live_turns_by_lease",
             ),
+            models.Index(
+                fields=["log_kept_until"], condition=Q(log_kept_until__isnull=False), name="ended_turns_with_log"
+            ),
         ]
 
     def __str__(self) -> str:
-        return f"{self.status} turn {self.pk}"
+        return gettext("%(status)s turn %(id)s") % {"status": gettext(self.status), "id": self.pk}
+
+    @property
+    def is_own_code(self) -> bool:
+        """Whether the question is code of the user that the Python session runs, and no model is asked."""
+        return bool(self.chosen.get("own_code"))
 
     @property
     def is_live(self) -> bool:
@@ -193,4 +223,4 @@ class TurnEvent(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"event {self.seq} of {self.turn_id}"
+        return gettext("event %(seq)s of %(id)s") % {"seq": self.seq, "id": self.turn_id}

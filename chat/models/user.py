@@ -1,9 +1,69 @@
-"""The people who use Plotline."""
+"""The people who use Plotline, with the settings of their account."""
 
 from __future__ import annotations
 
+from django.conf import settings
 from django.contrib.auth.models import AbstractUser
+from django.db import models
+
+from chat.models.settings_choices import Approval, CodeExecution, Engine
+
+INSTRUCTION_LIMIT = 4000
+"""Maximum length of a person's own instruction, in characters."""
 
 
 class User(AbstractUser):
-    """An account."""
+    """An account. Its settings are columns, because each request loads this row anyway."""
+
+    class Theme(models.TextChoices):
+        """The colours of the pages."""
+
+        SYSTEM = "system", "as the device"
+        LIGHT = "light", "light"
+        DARK = "dark", "dark"
+
+    display_name = models.CharField(max_length=100, blank=True, help_text="Empty: the username is shown.")
+    theme = models.CharField(max_length=6, choices=Theme.choices, default=Theme.SYSTEM)
+    language = models.CharField(
+        max_length=10, choices=settings.LANGUAGES, blank=True, help_text="Of the pages. Empty: as the browser asks."
+    )
+    browser_language = models.CharField(
+        max_length=10, blank=True, help_text="What the browser asked for last. Answers are rendered without a request."
+    )
+    default_model = models.CharField(
+        max_length=200, blank=True, help_text="Of new conversations. Empty: the server's default model."
+    )
+    default_code_execution = models.CharField(
+        max_length=4, choices=CodeExecution.choices, default=CodeExecution.AUTO, help_text="Of new conversations."
+    )
+    default_engine = models.CharField(
+        max_length=7, choices=Engine.choices, default=Engine.AUTO, help_text="Of new conversations."
+    )
+    default_approval = models.CharField(
+        max_length=6, choices=Approval.choices, default=Approval.ALWAYS, help_text="Of new conversations."
+    )
+    instruction = models.TextField(
+        blank=True, max_length=INSTRUCTION_LIMIT, help_text="Sent to the model in all conversations of this person."
+    )
+    deletion_at = models.DateTimeField(
+        null=True, blank=True, db_index=True, help_text="When the account is deleted. Empty: it is kept."
+    )
+
+    @property
+    def shown_name(self) -> str:
+        """The name by which the pages address the person."""
+        return self.display_name or self.get_username()
+
+    @property
+    def shown_language(self) -> str:
+        """The language of all that the person is shown."""
+        return self.language or self.browser_language or settings.LANGUAGE_CODE
+
+    def default_settings(self) -> dict[str, str]:
+        """Return the columns of a new conversation that follow from this person's settings."""
+        return {
+            "model": self.default_model,
+            "code_execution": self.default_code_execution,
+            "engine": self.default_engine,
+            "approval": self.default_approval,
+        }

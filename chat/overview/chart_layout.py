@@ -1,7 +1,8 @@
-"""Computes the positions of bars, lines and axis ticks in the SVG images of the overview. Pure; templates draw them.
+"""Computes the positions of bars, lines and axis ticks in the SVG images of the overview; templates draw them.
 
-Lengths are in units of the SVG view box, whose origin is the upper left corner. Every bar and dot has a title that
-states its value. Colours are the CSS classes `series-1` to `series-6`, which the style sheet defines for both themes.
+Pure but for the active language. Lengths are in units of the SVG view box, whose origin is the upper left corner. Every
+bar and dot has a title that states its value. Colours are the CSS classes `series-1` to `series-6`, which the style
+sheet defines for both themes.
 """
 
 from __future__ import annotations
@@ -10,6 +11,11 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+
+from django.utils.formats import date_format
+from django.utils.translation import pgettext
+
+from chat.sentences import translate_sentence
 
 WIDTH, HEIGHT = 460.0, 230.0
 MARGIN_LEFT, MARGIN_RIGHT, MARGIN_TOP, MARGIN_BOTTOM = 52.0, 20.0, 14.0, 24.0
@@ -131,8 +137,8 @@ def choose_tick_values(maximum: float, *, is_integer: bool) -> tuple[float, ...]
 
 
 def format_day(day: date) -> str:
-    """Return a date such as `3 Mar`."""
-    return f"{day.day} {day:%b}"
+    """Return a date such as `3 Mar`, as the active language writes it."""
+    return date_format(day, pgettext("format of a day on an axis", "j M"))
 
 
 def assign_series(names: Sequence[str]) -> dict[str, int]:
@@ -178,7 +184,7 @@ def layout_columns(
                     width=round(day_width * 0.8, 2),
                     height=round(height, 2),
                     series=number,
-                    title=f"{format_day(day)}: {format_number(amount)} {labels[number]}".strip(),
+                    title=f"{format_day(day)}: {format_number(amount)} {translate_sentence(labels[number])}".strip(),
                 )
             )
     return Plot(_value_ticks(values, format_number), _day_ticks(days), bars=tuple(bars))
@@ -235,7 +241,7 @@ def layout_rows(
         for label, number in series.items():
             if amount := row.get(label, 0):
                 width = amount * unit_width
-                title = f"{name}: {format_number(amount)} {label}".strip()
+                title = f"{translate_sentence(name)}: {format_number(amount)} {translate_sentence(label)}".strip()
                 y = round(middle - ROW_BAR_HEIGHT / 2, 2)
                 bars.append(Bar(round(x, 2), y, round(width, 2), ROW_BAR_HEIGHT, number, title))
                 x += width

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 
-from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.db.models import (
     Case,
@@ -26,7 +25,6 @@ from django.db.models import (
 from django.db.models.functions import RowNumber
 
 from attachments.models import Attachment, PendingUpload
-from chat.emulator.kernel_counts import kernel_count
 from chat.models import ImportedConversation, Turn
 from chat.overview.sql_functions import SecondsBetween, TotalTokens, UtcDay
 from chat.overview.statistics import (
@@ -39,6 +37,7 @@ from chat.overview.statistics import (
     count_failures,
     percentile_rank,
 )
+from chat.python_sessions.places import service_status
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +69,7 @@ def read_overview(length_days: int, now: datetime) -> Overview:
         waits_by_day=_read_waits(turns, counts.answered_by_day),
         backlog=_read_backlog(now),
         live_turns=_read_live_turns(now),
-        kernels=kernel_count(settings.GEMINI_EMULATOR_URL),
+        kernels=service_status(),
     )
 
 

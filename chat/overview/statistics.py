@@ -9,7 +9,7 @@ from datetime import date, datetime, timedelta
 from decimal import Decimal
 from functools import cached_property
 
-from chat.emulator.kernel_counts import KernelCount
+from chat.kernels.places import ServiceStatus
 
 UPLOAD_AGES = (
     ("under a minute", timedelta(minutes=1)),
@@ -86,11 +86,11 @@ class Overview:
     users: int
     """Number of distinct users who asked something in the period."""
     waits_by_day: Mapping[date, WaitPercentiles]
-    """Only days on which an answer began."""
+    """The percentiles of days on which an answer began. Other days have no entry."""
     backlog: tuple[UploadBacklog, ...]
     live_turns: tuple[LiveTurns, ...]
-    kernels: KernelCount | None
-    """Kernels of the emulator, or `None` if it is not running or does not respond."""
+    kernels: ServiceStatus | None
+    """What the service for Python sessions reports; `None` if it does not answer or runs elsewhere."""
 
     @cached_property
     def usage_by_day(self) -> Mapping[date, UsageTotals]:

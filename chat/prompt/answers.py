@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import uuid
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 
@@ -21,76 +21,112 @@ from chat.parts import (
     FunctionResponse,
     InlineData,
     Part,
+    Refusal,
     Role,
     Text,
     Thought,
+    ToolCall,
+    ToolResponse,
     Unsupported,
 )
-from chat.prompt.replay import Replay
 from chat.providers.base import Capabilities
 from chat.providers.requests import Content
-from chat.rendering.data_uris import ExtractedImage, restore_images
 from chat.transcript.records import MessageRecord
 
 logger = logging.getLogger(__name__)
+
+MOVED = (
+    "[Note of the server: {reason} It knows nothing of the variables and files of the earlier code. Go on with the"
+    " function run_python, and run again what is still needed.]"
+)
+"""What a model is told between the rounds before and after the move of its code to the Python session."""
+
+IMAGES_LEFT_OUT = "[Note of the server: these files of the answer above are not sent again: {names}.]"
+NAMES_LIMIT = 20
 
 GRAPH_READ_LIMIT_S = 2.0
 """How long an answer waits for the bytes of one graph. After the first that is not read in time, no more are read."""
 
 
 class ReplayedImages:
-    """Bytes of the newest graphs and images of answers.
+    """Bytes of the chosen graphs and images of answers.
 
     If storage is unavailable, the request is sent without images: code and output still describe the graphs.
     """
 
-    def __init__(self, records: Iterable[MessageRecord], replay: Replay, capabilities: Capabilities) -> None:
-        sendable = [
-            placed.attachment
-            for record in records
-            if record.turn is not None
-            for placed in record.attachments
-            # A GIF, for example, can be drawn but not be sent.
-            if capabilities.accepted_type(placed.attachment.mime_type)
-        ]
-        graphs = [attachment.pk for attachment in sendable if attachment.is_graph]
-        images = [attachment.pk for attachment in sendable if not attachment.is_graph]
-        self._wanted = {*_newest(graphs, replay.graphs), *_newest(images, replay.images)}
-        self.has_any = False
-        """Whether the bytes of any image were read."""
+    def __init__(self, chosen: Iterable[uuid.UUID]) -> None:
+        """`chosen`: ids of attachments; see `FileChoice.images`."""
+        self._wanted = set(chosen)
+        self._sent: set[uuid.UUID] = set()
 
     def read(self, attachment: Attachment) -> bytes | None:
-        """Return the bytes; `None` for an older graph, and after storage has failed to give one in time."""
+        """Return the bytes, once; `None` for an image that was not chosen, and after storage has failed to give one in
+        time.
+        """
         if attachment.pk not in self._wanted:
             return None
+        self._wanted.remove(attachment.pk)
         try:
             data = read_bytes(attachment, limit_s=GRAPH_READ_LIMIT_S)
         except BytesUnavailable as error:
             logger.warning("images are not replayed: %s", error)
             self._wanted.clear()
             return None
-        self.has_any = True
+        self._sent.add(attachment.pk)
         return data
 
+    def is_sent(self, attachment: Attachment) -> bool:
+        """Return whether the request holds the bytes already."""
+        return attachment.pk in self._sent
 
-def _newest(ids: list[uuid.UUID], number: int) -> list[uuid.UUID]:
-    return ids[-number:] if number else []
+
+def left_out_contents(images: Iterable[Attachment]) -> list[Content]:
+    """Return a note of the user that names images of an answer; nothing if there are none.
+
+    The note is not in the answer, because models write what they seem to have written before.
+    """
+    names = list(dict.fromkeys(_described(image) for image in images))
+    if not names:
+        return []
+    more = [f"and {len(names) - NAMES_LIMIT} more"] if len(names) > NAMES_LIMIT else []
+    return [Content(Role.USER, (Text(IMAGES_LEFT_OUT.format(names=", ".join([*names[:NAMES_LIMIT], *more]))),))]
+
+
+def _described(image: Attachment) -> str:
+    return f"{image.name} ({image.width} × {image.height} pixels)" if image.width else image.name
 
 
 def answer_contents(
     record: MessageRecord, graphs: ReplayedImages, capabilities: Capabilities, *, is_own: bool
 ) -> list[Content]:
     """Return an answer. `is_own`: whether the model that is asked made it, so that it can read its signatures."""
+    withheld = withheld_calls(record.parts)
+    left_out: list[Attachment] = []
     parts = [
         part
         for index, original in enumerate(record.parts)
         if is_sent_back(original, capabilities, is_own=is_own)
-        for part in _replayed_parts(original, index, record, graphs, is_own=is_own)
+        # The images of a result that no person has released are not sent either.
+        and not (isinstance(original, InlineData) and original.made_by in withheld)
+        for part in _replayed_parts(original, index, record, graphs, left_out)
     ]
     parts = without_unanswered_calls(without_open_code(parts))
     if not is_own:
         parts = without_provider_data(parts)
-    return by_speaker(parts, is_own=is_own)
+    return [*_around_move(record, parts, is_own=is_own), *left_out_contents(left_out)]
+
+
+def _around_move(record: MessageRecord, parts: Sequence[Part], *, is_own: bool) -> list[Content]:
+    """Return the parts as contents, with a note between the rounds before and after the move of the code."""
+    moved_before = record.turn.moved_before_round if record.turn else None
+    if not moved_before:
+        return by_speaker(parts, is_own=is_own)
+    assert record.turn is not None
+    # The request for the first round in the session has to end with something that the user says.
+    move = Content(Role.USER, (Text(MOVED.format(reason=record.turn.move_reason)),))
+    before = [part for part in parts if part.round < moved_before]
+    after = [part for part in parts if part.round >= moved_before]
+    return [*by_speaker(before, is_own=is_own), move, *by_speaker(after, is_own=is_own)]
 
 
 def by_speaker(parts: Iterable[Part], *, is_own: bool) -> list[Content]:
@@ -112,43 +148,41 @@ def is_sent_back(part: Part, capabilities: Capabilities, *, is_own: bool) -> boo
     return True
 
 
+def withheld_calls(parts: Iterable[Part]) -> set[str]:
+    """Return the ids of the function calls whose result no person has released."""
+    return {part.call_id for part in parts if isinstance(part, FunctionResponse) and part.refusal is Refusal.WITHHELD}
+
+
 def _replayed_parts(
-    part: Part, index: int, record: MessageRecord, graphs: ReplayedImages, *, is_own: bool
+    part: Part, index: int, record: MessageRecord, graphs: ReplayedImages, left_out: list[Attachment]
 ) -> Iterator[Part]:
-    """Yield the part with the bytes of its images, or nothing if they are not sent again."""
+    """Yield the part with the bytes of its images. Appends those that are not sent to `left_out`."""
     if isinstance(part, InlineData):
         attachment = record.attachment_of(index)
-        data = graphs.read(attachment) if attachment else None
-        if data is not None:
-            yield replace(part, data=data)
+        if attachment is not None:
+            yield from _image_parts(part, attachment, graphs, left_out)
     elif isinstance(part, CodeExecutionResult) and part.images:
-        yield from _printed_images(part, record, graphs, is_own=is_own)
+        # The output names the images that the code had printed; they follow as images.
+        yield replace(part, images=())
+        attachments = {placed.index: placed.attachment for placed in record.attachments}
+        for image in part.images:
+            attachment = attachments[image.attachment]
+            bare = InlineData(attachment.mime_type, "", round=part.round)
+            yield from _image_parts(bare, attachment, graphs, left_out)
     else:
         yield part
 
 
-def _printed_images(
-    part: CodeExecutionResult, record: MessageRecord, graphs: ReplayedImages, *, is_own: bool
+def _image_parts(
+    part: InlineData, attachment: Attachment, graphs: ReplayedImages, left_out: list[Attachment]
 ) -> Iterator[Part]:
-    """Yield a result with the images that the code had printed; without them if one of them is not sent again.
-
-    The model that ran the code gets its output as it was. Another one gets each image as an image, not as text.
-    """
-    attachments = {placed.index: placed.attachment for placed in record.attachments}
-    images = []
-    for image in part.images:
-        attachment = attachments[image.attachment]
-        data = graphs.read(attachment)
-        if data is None:
-            yield replace(part, images=())
-            return
-        images.append(ExtractedImage(image.offset, image.header, attachment.mime_type, data, image.line_chars))
-    if is_own:
-        yield replace(part, output=restore_images(part.output or "", images), images=())
+    if graphs.is_sent(attachment):
         return
-    yield replace(part, images=())
-    for one in images:
-        yield InlineData(one.mime_type, "", one.data, round=part.round)
+    data = graphs.read(attachment)
+    if data is None:
+        left_out.append(attachment)
+    else:
+        yield replace(part, data=data)
 
 
 def without_open_code(parts: list[Part]) -> list[Part]:
@@ -167,6 +201,7 @@ def without_unanswered_calls(parts: list[Part]) -> list[Part]:
 
     A response without a call, which only an import can hold, is left out.
     """
+    parts = _without_halves_of_tools(parts)
     answered = {(part.round, part.call_id) for part in parts if isinstance(part, FunctionResponse)}
     called = {(part.round, part.call_id) for part in parts if isinstance(part, FunctionCall)}
     return [
@@ -178,7 +213,19 @@ def without_unanswered_calls(parts: list[Part]) -> list[Part]:
     ]
 
 
+def _without_halves_of_tools(parts: list[Part]) -> list[Part]:
+    """Return the parts without calls of the provider's tools that have no response, and the other way round."""
+    called = {(part.round, part.call_id) for part in parts if isinstance(part, ToolCall)}
+    answered = {(part.round, part.call_id) for part in parts if isinstance(part, ToolResponse)}
+    return [
+        part
+        for part in parts
+        if not isinstance(part, ToolCall | ToolResponse) or (part.round, part.call_id) in called & answered
+    ]
+
+
 def without_provider_data(parts: list[Part]) -> list[Part]:
     """Return the parts as another model's. A part that holds nothing else is left out."""
-    bare = [replace(part, provider_data={}) for part in parts if not isinstance(part, Thought | Unsupported)]
+    foreign = Thought | ToolCall | ToolResponse | Unsupported
+    bare = [replace(part, provider_data={}) for part in parts if not isinstance(part, foreign)]
     return [part for part in bare if part != Text("", round=part.round)]

@@ -21,22 +21,25 @@ from chat.parts import (
     Role,
     Text,
     Thought,
+    ToolCall,
+    ToolResponse,
     Unsupported,
 )
+from chat.prompt.request_size import first_that_fits
 from chat.providers.requests import Content
 
 ASCII_PER_TOKEN = 3.5
 IMAGE_TOKENS = 1_120
 """The most that an image costs at the default resolution."""
 BYTES_PER_TOKEN = 20
-"""For documents such as PDF: pages cost tokens, and bytes are compressed."""
+"""Bytes of a document such as a PDF for each estimated token: pages cost tokens, and bytes are compressed."""
 DOCUMENT_TOKENS = 258_000
 """The most that a document costs: 1,000 pages are read, at 258 tokens each."""
 USED_SHARE = 0.9
 """The share of the window that messages may fill. The rest is for the instruction, tools, and wrong estimates."""
 
 
-def fitting(
+def select_newest(
     messages: Sequence[Sequence[Content]],
     context_tokens: int | None,
     share: float = 1.0,
@@ -53,14 +56,8 @@ def fitting(
     if share < 1:
         # The provider has refused the conversation as too long, whatever the estimate says.
         limit = min(limit, total) * share
-    start = 0
-    for number, contents in enumerate(messages):
-        if number and contents and contents[0].role is Role.USER:
-            if total <= limit:
-                break
-            total -= sum(sizes[start:number])
-            start = number
-    return list(messages[start:])
+    starts = [bool(contents) and contents[0].role is Role.USER for contents in messages]
+    return list(messages[first_that_fits(sizes, starts, limit) :])
 
 
 def tokens_of(content: Content, file_sizes_bytes: Mapping[str, int] | None = None) -> int:
@@ -88,6 +85,10 @@ def _part_tokens(part: Part, file_sizes_bytes: Mapping[str, int]) -> int:
         case FunctionCall():
             return own + _text_tokens(str(part.arguments))
         case FunctionResponse():
+            return own + _text_tokens(str(part.result))
+        case ToolCall():
+            return own + _text_tokens(str(part.arguments))
+        case ToolResponse():
             return own + _text_tokens(str(part.result))
         case Display() | Unsupported():
             return own

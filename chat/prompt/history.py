@@ -1,6 +1,6 @@
 """Builds a request from a conversation's rows: parts in order, with their ids and signatures.
 
-Only shown messages are sent. `answers` says what of an earlier answer goes back.
+Only shown messages are sent. `sent_messages` chooses among them; `answers` says what of an answer goes back.
 """
 
 from __future__ import annotations
@@ -8,19 +8,17 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
 
 from attachments.models import Attachment
 from chat.answers.answer import Answer
 from chat.catalogue.setups import Setup, restore_setup
 from chat.models import Turn
-from chat.parts import Role, Text
-from chat.prompt.answers import ReplayedImages, answer_contents
-from chat.prompt.context_window import fitting
+from chat.parts import Engine
 from chat.prompt.instructions import system_instruction
-from chat.prompt.provider_files import RequestFiles
 from chat.prompt.replay import Replay
+from chat.prompt.request_size import fixed_bytes
 from chat.prompt.rows import PromptRows
+from chat.prompt.sent_messages import Recipient, SentMessages
 from chat.providers import get_provider
 from chat.providers.base import Capabilities
 from chat.providers.requests import (
@@ -39,14 +37,16 @@ from chat.transcript.records import MessageRecord, PlacedAttachment
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
-    """A request that is ready to be sent."""
+class PreparedRequest:
+    """The next request of a turn, with the files that it holds."""
 
     request: GenerateRequest
     left_out: int
     """How many of the oldest messages it does not hold."""
-    has_graphs: bool
-    """Whether it holds images of earlier answers."""
+    question_files: frozenset[uuid.UUID]
+    """Ids of the question's files that it holds."""
+    earlier_files: frozenset[uuid.UUID]
+    """Ids of the other files and images that it holds."""
     to_upload: tuple[Attachment, ...]
     """Files that the provider must store first. Then the request is to be prepared again."""
 
@@ -58,64 +58,62 @@ def prepare(
     answer: Answer | None = None,
     functions: Sequence[FunctionTool] = (),
     state: str = "",
-) -> Prepared:
+) -> PreparedRequest:
     """Return the next request of a turn. Raises FilesTooLarge, BytesUnavailable.
 
-    `turn`: with its conversation and messages loaded. `answer`: its earlier rounds. `functions`: those that the model
-    may call. `state`: what the tools add to the system instruction.
+    `turn`: with its conversation, the owner and project of that, and messages loaded. `answer`: its earlier rounds.
+    `functions`: those that the model may call. `state`: what the tools add to the system instruction.
     """
     setup = restore_setup(turn.parameters, provider=turn.provider, endpoint=turn.endpoint, model=turn.model)
     provider = get_provider(turn.provider, turn.endpoint)
-    capabilities = provider.capabilities(turn.model)
-    records = rows.records
-    files = RequestFiles(records, capabilities, provider.account)
-    own_rounds = _own_record(turn, answer) if answer and answer.round_number else None
-    graphs = ReplayedImages([*records, own_rounds] if own_rounds else records, replay, capabilities)
-    contents = [
-        question_contents(record, files)
-        if record.turn is None
-        else answer_contents(record, graphs, capabilities, is_own=replay.has_signatures and _is_own(record.turn, turn))
-        for record in records
-    ]
-    fitting_contents = fitting(contents, setup.context_tokens, replay.context_share, files.sizes_bytes)
-    later = answer_contents(own_rounds, graphs, capabilities, is_own=replay.has_signatures) if own_rounds else []
-    tools = requested_tools(turn, setup, functions, capabilities)
+    recipient = Recipient(setup, provider.capabilities(turn.model), provider.account)
+    takes_both = replay.combines_tools and setup.takes_functions_beside_tools(recipient.capabilities)
+    tools = requested_tools(turn, setup, functions, recipient.capabilities, takes_both=takes_both)
+    has_functions = any(isinstance(tool, FunctionTool) for tool in tools)
     instruction = system_instruction(
-        setup, rows.instruction, code_execution=turn.code_execution, own=turn.conversation.system_instruction
+        setup,
+        rows.instruction,
+        engine=Engine(turn.engine) if turn.engine else None,
+        both_engines=turn.engine == Engine.NATIVE and has_functions,
+        web_search=BuiltInTool(WEB_SEARCH) in tools,
+        person=turn.conversation.owner.instruction,
+        project=turn.conversation.project.instruction if turn.conversation.project else "",
+        own=turn.conversation.system_instruction,
     )
+    instruction = "\n\n".join(text for text in (instruction, state if has_functions else "") if text)
+    own_rounds = _own_record(turn, answer) if answer and answer.round_number else None
+    messages = SentMessages(turn, rows, own_rounds, recipient, replay, fixed_bytes(instruction, tools))
     request = GenerateRequest(
         model=turn.model,
-        contents=tuple(merged(chain(chain.from_iterable(fitting_contents), later))),
-        system_instruction="\n\n".join(text for text in (instruction, state) if text),
+        contents=tuple(merged(messages.contents())),
+        system_instruction=instruction,
         tools=tools,
         thinking=Thinking(ThinkingLevel(setup.thinking_level) if setup.thinking_level else None, setup.thinking_budget),
         temperature=setup.temperature,
         max_output_tokens=setup.max_output_tokens,
         image_output=setup.image_output,
     )
-    return Prepared(request, len(contents) - len(fitting_contents), graphs.has_any, tuple(files.to_upload))
-
-
-def _is_own(earlier: Turn, turn: Turn) -> bool:
-    """Return whether the model of a turn can read what the model of an earlier turn signed."""
-    signers = [(one.provider, one.endpoint, one.account, one.model) for one in (earlier, turn)]
-    return signers[0] == signers[1]
+    choice, to_upload = messages.choice, tuple(messages.files.to_upload)
+    return PreparedRequest(request, messages.left_out, choice.of_question, choice.of_earlier, to_upload)
 
 
 def requested_tools(
-    turn: Turn, setup: Setup, functions: Sequence[FunctionTool], capabilities: Capabilities
+    turn: Turn, setup: Setup, functions: Sequence[FunctionTool], capabilities: Capabilities, *, takes_both: bool
 ) -> tuple[Tool, ...]:
     """Return the tools of a request.
 
-    Functions are left out where the model does not take them beside built-in tools.
+    `takes_both`: whether the model takes functions beside built-in tools. If not, functions are left out; but if code
+    runs in the Python session, which needs functions, the built-in tools are left out.
     """
     wanted = {
-        CODE_EXECUTION: turn.code_execution,
+        CODE_EXECUTION: turn.engine == Engine.NATIVE,
         WEB_SEARCH: setup.web_search,
         URL_CONTEXT: setup.url_context,
     }
     built_in = [BuiltInTool(name) for name, is_wanted in wanted.items() if is_wanted]
-    takes_functions = capabilities.functions_beside_built_in if built_in else capabilities.functions
+    if turn.engine == Engine.SESSION and not takes_both:
+        built_in = []
+    takes_functions = takes_both if built_in else capabilities.functions
     return (*built_in, *(functions if takes_functions else ()))
 
 
@@ -152,10 +150,3 @@ def merged(contents: Iterable[Content]) -> Iterator[Content]:
         last = content
     if last:
         yield last
-
-
-def question_contents(record: MessageRecord, files: RequestFiles) -> list[Content]:
-    """Return a question: its files, then its text."""
-    sent = tuple(files.part(record, placed.attachment) for placed in record.attachments)
-    text = (Text(record.message.text),) if record.message.text else ()
-    return [Content(Role.USER, sent + text)]

@@ -1,106 +1,101 @@
-"""How the files of questions go into a request: as bytes, as a file that the provider stores, or as a sentence."""
+"""How the chosen files go into a request: as bytes, as a file that the provider stores, or as a sentence.
+
+These are the files of questions, and files of answers that a person has kept. `file_choice` chooses them.
+"""
 
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import timedelta
 
-from django.conf import settings
 from django.db import transaction
+from django.db.models import Q
 from django.utils import timezone
 
 from attachments.models import Attachment
 from attachments.store import BytesUnavailable, read_bytes
-from chat.models import Message, ProviderFile
+from chat.models import Message, ProjectFile, ProviderFile
 from chat.parts import FileData, InlineData, Part, Text
+from chat.prompt.file_choice import FileChoice, encoded_for_model, sent_files
 from chat.providers.base import Capabilities, UploadedFile
+from chat.python_sessions.files import is_kept_in_session, labels_of
 from chat.transcript.records import MessageRecord
 
 RENEW_BEFORE = timedelta(hours=1)
 """A stored file that expires sooner is uploaded again, because an answer may take long."""
 
 
-class FilesTooLarge(Exception):
-    """The files of the question itself do not fit into a request."""
+ABSENT = "[The file {name} was here; it is not sent again.]"
+IN_SESSION = "[The file {name} ({size:,} bytes) is in the working directory of the Python session, as “{label}”.]"
 
 
 class RequestFiles:
-    """The files of all questions of a request.
+    """The files of all messages of a request. Each is sent once, with the last message that has it."""
 
-    Each file is sent once, with the last question that has it. The newest files go inline up to a total size, older
-    ones as files that the provider stores.
-    """
-
-    def __init__(self, records: Sequence[MessageRecord], capabilities: Capabilities, account: str) -> None:
-        """`records`: the shown messages, the question last. Raises FilesTooLarge if the question's files do not fit."""
+    def __init__(
+        self,
+        choice: FileChoice,
+        question: MessageRecord,
+        capabilities: Capabilities,
+        account: str,
+        refused: Collection[uuid.UUID],
+        session_labels: Mapping[uuid.UUID, str],
+    ) -> None:
+        """`refused`: ids of files that the model does not take. `session_labels`: see the function of this name."""
+        self._choice = choice
+        self._question = question
         self._capabilities = capabilities
-        self._question = records[-1]
-        self._inline: set[tuple[uuid.UUID, uuid.UUID]] = set()
-        self._by_reference: dict[tuple[uuid.UUID, uuid.UUID], Attachment] = {}
-        self._choose(records)
-        referenced = self._by_reference.values()
+        self._refused = refused
+        self._in_session = session_labels
+        referenced = choice.by_reference.values()
         self._stored = _stored_files(account, referenced) if referenced else {}
         self.to_upload = [file for file in referenced if file.pk not in self._stored]
         """Files that the provider must store before the request can name them."""
-
-    def _choose(self, records: Sequence[MessageRecord]) -> None:
-        chosen: set[uuid.UUID] = set()
-        room_bytes: int = settings.REQUEST_FILES_LIMIT_BYTES
-        for record in reversed([record for record in records if record.turn is None]):
-            for file in (placed.attachment for placed in record.attachments):
-                if file.pk in chosen or not self._capabilities.accepted_type(file.mime_type):
-                    continue
-                chosen.add(file.pk)
-                key = (record.message.pk, file.pk)
-                if file.size_bytes <= room_bytes:
-                    room_bytes -= file.size_bytes
-                    self._inline.add(key)
-                elif self._capabilities.stores_files:
-                    self._by_reference[key] = file
-                elif record is self._question:
-                    raise FilesTooLarge(f"{file.name} does not fit into the request")
 
     @property
     def sizes_bytes(self) -> dict[str, int]:
         """Sizes of the files that the provider stores, by their URI."""
         return {
             self._stored[file.pk].uri: file.size_bytes
-            for file in self._by_reference.values()
+            for file in self._choice.by_reference.values()
             if file.pk in self._stored
         }
 
-    def part(self, record: MessageRecord, file: Attachment) -> Part:
-        """Return the file as a part, or a sentence in its place.
+    def part(self, record: MessageRecord, file: Attachment, *, absent: str = ABSENT) -> Part:
+        """Return the file as a part, or a sentence in its place; `absent` for a file that was not chosen.
 
         Raises BytesUnavailable for a file of the question itself.
         """
-        key = (record.message.pk, file.pk)
-        if key in self._inline:
+        if file.pk in self._in_session:
+            return Text(IN_SESSION.format(name=file.name, size=file.size_bytes, label=self._in_session[file.pk]))
+        place = (record.message.pk, file.pk)
+        if place in self._choice.inline:
             mime_type = self._capabilities.accepted_type(file.mime_type)
             try:
-                data = encoded_for_model(read_bytes(file), mime_type)
+                data = self._choice.texts.get(file.pk) or encoded_for_model(read_bytes(file), mime_type)
             except BytesUnavailable:
                 if record is self._question:
                     raise
                 return Text(f"[The file {file.name} was here; it cannot be read just now.]")
             return InlineData(mime_type, file.name, data)
-        stored = self._stored.get(file.pk) if key in self._by_reference else None
+        stored = self._stored.get(file.pk) if place in self._choice.by_reference else None
         if stored is not None:
             return FileData(stored.uri, stored.mime_type)
-        return Text(f"[The file {file.name} was here; it is not sent again.]")
+        if file.pk in self._refused:
+            return Text(f"[The file {file.name} was here; the model's service could not read it.]")
+        return Text(absent.format(name=file.name))
 
 
-def encoded_for_model(data: bytes, mime_type: str) -> bytes:
-    """Return text as UTF-8, which is all that a model reads. Text in no Unicode encoding is read as Latin-1."""
-    if not mime_type.startswith("text/"):
-        return data
-    for encoding in ("utf-8-sig", "utf-16") if data[:2] in (b"\xff\xfe", b"\xfe\xff") else ("utf-8-sig",):
-        try:
-            return data.decode(encoding).encode()
-        except UnicodeDecodeError:
-            continue
-    return data.decode("latin-1").encode()
+def session_labels(records: Sequence[MessageRecord], project_files: Sequence[Attachment] = ()) -> dict[uuid.UUID, str]:
+    """Return the labels of those files that only the Python session has."""
+    # In the order of `session_files`, so that the labels are the same.
+    files = [file for record in records if record.turn is None for file in sent_files(record)]
+    kept = [file for record in records if record.turn is not None for file in sent_files(record)]
+    files += project_files
+    files += sorted(kept, key=lambda file: file.created_at)
+    labels = labels_of(files)
+    return {file.pk: labels[file.pk] for file in files if is_kept_in_session(file)}
 
 
 def _stored_files(account: str, attachments: Iterable[Attachment]) -> dict[uuid.UUID, ProviderFile]:
@@ -123,4 +118,5 @@ def save_uploaded(attachment: Attachment, account: str, uploaded: UploadedFile) 
 def forget_uploaded(conversation_id: uuid.UUID, account: str) -> None:
     """Forget all uploads of a conversation: the provider has lost a file, and does not say which."""
     links = Message.objects.filter(conversation_id=conversation_id).values("message_attachments__attachment")
-    ProviderFile.objects.filter(attachment__in=links, account=account).delete()
+    of_project = ProjectFile.objects.filter(project__conversations=conversation_id).order_by().values("attachment")
+    ProviderFile.objects.filter(Q(attachment__in=links) | Q(attachment__in=of_project), account=account).delete()

@@ -1,4 +1,4 @@
-"""How much of earlier answers is sent back to the model. Pure."""
+"""What the next attempt at a request holds, and how much of earlier messages is sent back to the model. Pure."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Replay:
-    """How much of earlier answers a request holds. A provider that refuses it is asked again with less."""
+    """How much of earlier messages a request holds. A provider that refuses it is asked again with less."""
 
-    graphs: int
-    """Number of the newest graphs whose bytes go back."""
-    images: int
-    """Number of the newest images of image models whose bytes go back, because users ask for changes of them."""
+    has_files: bool = True
+    """Whether the files and images of earlier messages go back."""
     has_signatures: bool = True
+    combines_tools: bool = True
+    """Whether functions may be declared beside tools of the service."""
     context_share: float = 1.0
     """The share of the model's context window that is used."""

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import uuid
+from collections import defaultdict
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from chat.models import Instruction, Turn
+from attachments.models import Attachment
+from chat.models import Instruction, ProjectFile, Turn
 from chat.transcript.records import MessageRecord, attachments_by_message, records_of_conversations
 
 
@@ -17,18 +20,24 @@ class PromptRows:
     """The shown messages before the turn's answer, in order."""
     instruction: Instruction | None
     """The operator's texts for all models."""
+    project_files: Sequence[Attachment] = ()
+    """The files of the conversation's project."""
 
 
-def read_rows(turns: Sequence[Turn]) -> list[PromptRows]:
-    """Read the rows of some turns, in their order, with two queries, or five if a turn has earlier messages.
+def read_rows(turns: Sequence[Turn], *, without_files: Collection[uuid.UUID] = ()) -> list[PromptRows]:
+    """Read the rows of some turns, in their order, with at most two queries, or five if a turn has earlier messages.
 
-    `turns`: with both messages loaded.
+    If conversations are in projects, their files take one more.
+
+    `turns`: with both messages loaded. `without_files`: questions that are known to have no files.
     """
     instruction = Instruction.objects.filter(pk=1).first()
     with_history = {turn.conversation_id for turn in turns if turn.user_message.index}
     new = [pk for turn in turns for pk in (turn.user_message_id, turn.message_id)]
     earlier = records_of_conversations(with_history, without=new) if with_history else {}
-    files = attachments_by_message({"message__in": [turn.user_message_id for turn in turns]})
+    questions = [turn.user_message_id for turn in turns if turn.user_message_id not in without_files]
+    files = attachments_by_message({"message__in": questions}) if questions else {}
+    of_projects = files_of_projects({turn.conversation.project_id for turn in turns} - {None})
     return [
         PromptRows(
             [
@@ -37,9 +46,20 @@ def read_rows(turns: Sequence[Turn]) -> list[PromptRows]:
                     for record in earlier.get(turn.conversation_id, [])
                     if record.message.index < turn.user_message.index
                 ),
-                MessageRecord(turn.user_message, attachments=files[turn.user_message_id]),
+                MessageRecord(turn.user_message, attachments=files.get(turn.user_message_id, [])),
             ],
             instruction,
+            of_projects.get(turn.conversation.project_id, ()),
         )
         for turn in turns
     ]
+
+
+def files_of_projects(project_ids: Collection[uuid.UUID | None]) -> dict[uuid.UUID | None, list[Attachment]]:
+    """Return the files of projects, in the order in which they were added."""
+    if not project_ids:
+        return {}
+    files: dict[uuid.UUID | None, list[Attachment]] = defaultdict(list)
+    for link in ProjectFile.objects.filter(project__in=project_ids).select_related("attachment").order_by("pk"):
+        files[link.project_id].append(link.attachment)
+    return files

@@ -8,11 +8,15 @@ ProviderError                 a code, a sentence for the user, and whether a ret
 ├── Stalled                   no byte arrived for too long
 ├── NotConfigured             this server has neither a key nor an emulator
 ├── Unauthorised              401, 403, or a bad key
+├── CredentialsRefused        the same, where credentials of the machine are used in place of a key
 ├── ModelNotFound             404
 ├── SignatureRefused          400: a thought signature is missing, altered, or belongs to another model or key
 ├── FileGone                  403 or 404: a file that the provider stored no longer exists
 ├── ContextTooLong            400: the request has more tokens than the model reads
+├── ToolsRefused              400: the model does not take functions together with tools of its service
 ├── InvalidRequest            any other 4xx, or a request that cannot be sent
+│   └── FileRefused           400: a file or an image in the request cannot be read
+├── EmptyResponse             the response ended without any content and without a reason
 └── MalformedResponse         the response does not follow the provider's protocol
 
 `docs/decisions/0016-the-provider-boundary.md` shows how the fields of three protocols map to this boundary.
@@ -36,12 +40,16 @@ class ProviderError(Exception):
     code: ClassVar[str] = "provider_error"
     sentence: ClassVar[str] = "The model's service failed."
 
-    def __init__(self, detail: str = "", *, retry_after_s: float | None = None) -> None:
-        """`detail`: the provider's own message, for the log and the admin. It holds no key."""
+    def __init__(self, detail: str = "", *, retry_after_s: float | None = None, reason: str = "") -> None:
+        """`detail`: the provider's own message, for the log and the admin. It holds no key.
+
+        `reason`: what the provider says about a refused request, for the reader; see `reasons.clean_reason`.
+        """
         detail = sanitize_text(detail)
         super().__init__(detail or self.sentence)
         self.detail = detail
         self.retry_after_s = retry_after_s
+        self.reason = sanitize_text(reason)
 
 
 class RateLimited(ProviderError):
@@ -102,6 +110,16 @@ class Unauthorised(ProviderError):
     sentence = "The model's service refused this server's key. The operator of this server must check its key."
 
 
+class CredentialsRefused(ProviderError):
+    """The credentials of the machine were refused, or there are none."""
+
+    code = "credentials_refused"
+    sentence = (
+        "The model's service did not accept the credentials of this server. The operator of this server must check the"
+        " credentials, the project and the location that it uses there."
+    )
+
+
 class ModelNotFound(ProviderError):
     """The provider has no such model."""
 
@@ -130,11 +148,41 @@ class ContextTooLong(ProviderError):
     sentence = "This is more than the model can read at once. Shorten the message, or attach less."
 
 
+class ToolsRefused(ProviderError):
+    """The model does not take functions together with tools of its service."""
+
+    code = "tools_refused"
+    sentence = (
+        "The model's service does not take this combination of tools for this model. Turn off code or the web search"
+        " for this conversation, or choose another model."
+    )
+
+
 class InvalidRequest(ProviderError):
     """The provider refused the request."""
 
     code = "invalid_request"
     sentence = "The model's service refused this request."
+
+
+class EmptyResponse(ProviderError):
+    """The provider answered with success, but sent neither content nor a reason for its absence."""
+
+    code = "empty_response"
+    sentence = (
+        "The model's service sent an empty response, also when it was asked once more. Try again in a moment, or choose"
+        " another model."
+    )
+
+
+class FileRefused(InvalidRequest):
+    """The provider could not read a file or an image in the request. It does not say which."""
+
+    code = "file_refused"
+    sentence = (
+        "The model's service could not read an attached file or image. It is not sent again."
+        " Attach it in another form, or choose another model."
+    )
 
 
 class MalformedResponse(ProviderError):
@@ -175,7 +223,7 @@ class Capabilities:
     functions: bool
     """Whether requests may declare functions."""
     functions_beside_built_in: bool
-    """Whether requests may declare functions together with built-in tools."""
+    """Whether requests may declare functions together with built-in tools, if the model takes both (see `Setup`)."""
     stores_files: bool
     """Whether `Provider.upload_file` works."""
     accepted_type: Callable[[str], str]

@@ -26,7 +26,7 @@ class FunctionTool:
     """A function of Plotline that the model may call."""
 
     name: str
-    """At most 64 letters, digits, `_` and `-`."""
+    """The name of the function: at most 64 letters, digits, `_` and `-`."""
     description: str
     parameters: Mapping[str, JSON] = field(default_factory=dict)
     """A JSON schema of type `object`. Empty: no parameters."""

@@ -12,10 +12,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from chat.providers.shallow_json import read_json
+from chat.providers.untrusted_json import read_json
 
 EVENT_LIMIT_BYTES = 16 * 1024 * 1024
-"""An event that is longer is not read to its end. An image in base64 has some megabytes."""
+"""The length of an event, unless the caller sets another limit. An image in base64 has some megabytes."""
+OTHER_LIMIT_BYTES = 64 * 1024
+"""Lines that belong to no event are kept up to this length, because a server may write an error in this way."""
 QUOTED_CHARS = 200
 """How much of an event the message of an error quotes."""
 DONE = "[DONE]"
@@ -29,7 +31,7 @@ class JSONEvent:
     name: str
     """Empty if the server gave none."""
     data: Any
-    """Its JSON value; `None` for `[DONE]`."""
+    """The JSON value of the event; `None` for `[DONE]`."""
     is_done: bool = False
     """Whether it is `[DONE]`, which says that the stream is complete."""
 
@@ -40,7 +42,12 @@ class EventParser:
     Lines end at a line feed, a carriage return, or both, and nowhere else: a JSON string may hold U+2028.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, event_limit_bytes: int = EVENT_LIMIT_BYTES) -> None:
+        """`event_limit_bytes`: an event that is longer is not read to its end."""
+        self.other_lines: list[bytes] = []
+        """Lines that belong to no event."""
+        self._event_limit_bytes = event_limit_bytes
+        self._other_bytes = 0
         self._pieces: list[bytes] = []
         """The line that has no end yet, in pieces."""
         self._name = ""
@@ -52,8 +59,8 @@ class EventParser:
     def feed(self, data: bytes) -> Iterator[JSONEvent]:
         """Yield the events that these bytes complete. Raises ValueError for data that are not JSON."""
         self._pending_bytes += len(data)
-        if self._pending_bytes > EVENT_LIMIT_BYTES:
-            raise ValueError(f"an event is longer than {EVENT_LIMIT_BYTES} bytes")
+        if self._pending_bytes > self._event_limit_bytes:
+            raise ValueError(f"an event is longer than {self._event_limit_bytes} bytes")
         # A carriage return at the end of the last piece was kept, because it may be the first half of a line end.
         has_line_end = b"\n" in data or b"\r" in data or (self._pieces and self._pieces[-1].endswith(b"\r"))
         self._pieces.append(data)
@@ -87,9 +94,13 @@ class EventParser:
                 self._name = text
             case b"error":
                 yield from _events("error", [text])
-            case _:
-                # Comments, which begin with a colon, and the fields `id` and `retry`.
+            case b"" | b"id" | b"retry":
+                # The first are comments: they begin with a colon.
                 pass
+            case _:
+                self._other_bytes += len(line)
+                if self._other_bytes <= OTHER_LIMIT_BYTES:
+                    self.other_lines.append(line)
 
 
 def _events(name: str, lines: list[str]) -> Iterator[JSONEvent]:

@@ -12,7 +12,7 @@ import secrets
 import uuid
 from collections import defaultdict
 from dataclasses import asdict
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from chat.relay.channel_bridge import ChannelBridge, FrameData, is_configured
 from chat.relay.frames import Frame
@@ -29,15 +29,26 @@ class Subscriber(Protocol):
         ...
 
 
+@runtime_checkable
+class Movable(Protocol):
+    """A subscriber with a connection that a process ends before it ends itself."""
+
+    async def move(self) -> None:
+        """End the connection. The client then connects again, to another process if there is one."""
+        ...
+
+
 _subscribers: dict[str, set[Subscriber]] = defaultdict(set)
 _bridges: dict[asyncio.AbstractEventLoop, ChannelBridge] = {}
 
 
 def subscribe(conversation_id: uuid.UUID | str, subscriber: Subscriber) -> None:
     """Deliver a conversation's frames from now on."""
-    _subscribers[str(conversation_id)].add(subscriber)
-    if is_configured():
-        _bridge().announce_soon()
+    key = str(conversation_id)
+    is_first = key not in _subscribers
+    _subscribers[key].add(subscriber)
+    if is_first and is_configured():
+        _bridge().announce_soon(key)
 
 
 def unsubscribe(conversation_id: uuid.UUID | str, subscriber: Subscriber) -> None:
@@ -46,8 +57,8 @@ def unsubscribe(conversation_id: uuid.UUID | str, subscriber: Subscriber) -> Non
     _subscribers[key].discard(subscriber)
     if not _subscribers[key]:
         del _subscribers[key]
-    if is_configured():
-        _bridge().announce_soon()
+        if is_configured():
+            _bridge().announce_soon(key)
 
 
 def followed_conversations() -> list[str]:
@@ -58,6 +69,11 @@ def followed_conversations() -> list[str]:
 def subscribers(conversation_id: str) -> list[Subscriber]:
     """Return the subscribers of a conversation in this process."""
     return list(_subscribers.get(conversation_id, ()))
+
+
+def all_subscribers() -> list[tuple[str, Subscriber]]:
+    """Return all subscribers in this process, each with its conversation."""
+    return [(key, subscriber) for key, following in _subscribers.items() for subscriber in following]
 
 
 def publish(frame: Frame) -> None:
@@ -79,5 +95,5 @@ def _deliver_data(data: FrameData) -> None:
 def _bridge() -> ChannelBridge:
     loop = asyncio.get_running_loop()
     if loop not in _bridges:
-        _bridges[loop] = ChannelBridge(_deliver_data, followed_conversations)
+        _bridges[loop] = ChannelBridge(_deliver_data, _subscribers.keys())
     return _bridges[loop]

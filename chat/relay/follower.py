@@ -2,6 +2,9 @@
 
 The page applies frames in order. After a gap, while its send window is full, or when it joins in the middle of an
 answer, it gets a snapshot from the database instead, and follows the frames from there.
+
+The page holds a window of the transcript (`transcript.window`). The follower alone changes it, in the order in which it
+sends messages, so it always knows what the page holds.
 """
 
 from __future__ import annotations
@@ -15,21 +18,23 @@ from typing import Protocol
 
 from channels.db import database_sync_to_async
 
-from chat.fragments import header_swaps, message_html, partial, socket_message, transcript_html
 from chat.models import Conversation, User
-from chat.relay import broadcast, socket_revalidation
+from chat.relay import broadcast, position_polling, socket_revalidation
 from chat.relay.frames import Frame
+from chat.relay.page_updates import read_earlier, read_later, read_update
 from chat.relay.send_window import WINDOW_FRAMES, SendWindow
 from chat.relay.stream_position import StreamPosition
-from chat.transcript.snapshot import Snapshot, snapshot
-from chat.transcript.usage import conversation_usage
+from chat.transcript.window import Direction, Window
 
 logger = logging.getLogger(__name__)
 
 RETRY_PAUSE_S = 1.0
+WINDOW_WAIT_S = 2.0
+"""Time in which a page has to say what it holds. After it, the page is taken for one with the newest messages."""
 
-CLOSE_TOO_SLOW = 1013
+CLOSE_TOO_SLOW = 4408
 CLOSE_DELETED = 4404
+CLOSE_RESTARTING = 4503
 DELETED = "This conversation is gone."
 
 _snapshot_threads = ThreadPoolExecutor(max_workers=4, thread_name_prefix="snapshot")
@@ -64,7 +69,15 @@ class Follower:
         self._socket = socket
         self._conversation_id = conversation_id
         self._position = StreamPosition(revision)
-        self._window = SendWindow()
+        self._window: Window | None = None
+        """What the page holds. `None`: it has not said so, and is sent the newest messages."""
+        self._waits_for_window = False
+        """Whether the page has yet to say what it holds."""
+        self._reader_at: uuid.UUID | None = None
+        """A message that the reader sees, if it is known."""
+        self._extension: Direction | None = None
+        """The messages that the page has asked for."""
+        self._send_window = SendWindow()
         self._frames: deque[Frame] = deque()
         self._is_outdated = False
         """Whether the page needs a snapshot."""
@@ -72,11 +85,18 @@ class Follower:
         self._task: asyncio.Task[None] | None = None
         broadcast.subscribe(conversation_id, self)
 
-    def start(self, *, is_outdated: bool) -> None:
-        """Begin to send. `is_outdated`: whether something has changed since the page was loaded."""
+    def start(self, *, is_outdated: bool, waits_for_window: bool = False) -> None:
+        """Begin to send. `is_outdated`: whether something has changed since the page was loaded.
+
+        `waits_for_window`: the page first says what it holds (`hold`): perhaps more than it was loaded with.
+        """
         self._is_outdated = self._is_outdated or is_outdated
+        self._waits_for_window = waits_for_window
+        if waits_for_window:
+            asyncio.get_running_loop().call_later(WINDOW_WAIT_S, self.stop_waiting)
         self._task = asyncio.get_running_loop().create_task(self._send_repeatedly())
         socket_revalidation.ensure_running()
+        position_polling.ensure_running()
         self._has_work.set()
 
     def stop(self) -> None:
@@ -87,7 +107,13 @@ class Follower:
 
     def deliver(self, frame: Frame) -> None:
         """See `broadcast.Subscriber`."""
-        if not frame.text:
+        if frame.is_expected:
+            shows_end = self._window is None or self._window.is_at_end
+            # Frames that wait for the page bring it there.
+            if self._is_outdated or self._frames or not self._position.is_behind(frame, shows_end=shows_end):
+                return
+            self._is_outdated = True
+        elif not frame.text:
             if self._is_outdated or frame.revision == self._position.revision:
                 return
             self._is_outdated = True
@@ -99,15 +125,40 @@ class Follower:
             self._frames.append(frame)
         self._has_work.set()
 
+    def hold(self, window: Window, reader_at: uuid.UUID | None) -> None:
+        """Set the window that the page holds, and a message that its reader sees. A second call is ignored."""
+        if self._window is not None:
+            return
+        self._window, self._reader_at = window, reader_at
+        if not self._waits_for_window:
+            # It came late, and the page may have been sent frames that do not fit its window.
+            self._read_whole_window()
+        self.stop_waiting()
+
+    def stop_waiting(self) -> None:
+        """Begin to send to a page that has not sent its window."""
+        self._waits_for_window = False
+        self._has_work.set()
+
+    def keep_in_view(self, message_id: uuid.UUID) -> None:
+        """Record that the reader looks at this message, and not at the end."""
+        self._reader_at = message_id
+
+    def extend(self, direction: Direction) -> None:
+        """Send the messages before or after those that the page holds."""
+        if self._window is not None and (self._window.last is not None if direction == "later" else self._window.first):
+            self._extension = direction
+            self._has_work.set()
+
     def acknowledge(self, turn_id: str, seq: int) -> None:
-        """Note that the page has applied all frames up to this one."""
-        self._window.acknowledge(turn_id, seq)
+        """Record that the page has applied all frames up to this one."""
+        self._send_window.acknowledge(turn_id, seq)
         self._has_work.set()
 
     async def send_unordered(self, text: str) -> None:
         """Send a message that does not change the page's position in the stream."""
         if not await self._is_closed_as_too_slow():
-            self._window.unordered_bytes += len(text.encode())
+            self._send_window.unordered_bytes += len(text.encode())
             await self._socket.send_text(text)
 
     async def end(self, code: int, sentence: str) -> None:
@@ -117,6 +168,11 @@ class Follower:
             return
         await self._socket.complain(sentence)
         await self._socket.close(code)
+
+    async def move(self) -> None:
+        """See `broadcast.Movable`."""
+        if self._task is not None:
+            await self._socket.close(CLOSE_RESTARTING)
 
     async def _send_repeatedly(self) -> None:
         while True:
@@ -132,18 +188,25 @@ class Follower:
                 self._has_work.set()
 
     async def _send_all(self) -> None:
-        while (self._is_outdated or self._frames) and not self._window.is_full:
+        while not self._waits_for_window and not self._send_window.is_full:
             if self._is_outdated:
                 await self._send_snapshot()
-            else:
+            elif self._frames:
                 await self._send_frame(self._frames.popleft())
+            elif self._extension and self._window is not None:
+                await self._send_extension(self._window, self._extension)
+            else:
+                return
 
     async def _send_frame(self, frame: Frame) -> None:
         if frame.is_unordered:
             await self.send_unordered(frame.text)
         elif self._position.includes(frame):
             return
-        elif self._position.precedes(frame):
+        elif self._window is not None and not self._window.is_at_end:
+            # The page does not show the end, where answers grow. But its own messages may have changed, too.
+            self._is_outdated = frame.revision != self._position.revision
+        elif self._position.precedes(frame) and not (self._window and self._window.is_cut_at(frame.replaced_from)):
             await self._send(frame.text, StreamPosition(frame.revision, frame.turn_id, frame.seq))
         else:
             self._is_outdated = True
@@ -154,44 +217,46 @@ class Follower:
         self._is_outdated = False
         read = database_sync_to_async(read_update, thread_sensitive=False, executor=_snapshot_threads)
         try:
-            page, text = await read(self._conversation_id, self._position.revision)
+            update = await read(self._conversation_id, self._position.revision, self._window, self._reader_at)
         except Conversation.DoesNotExist:
             await self.end(CLOSE_DELETED, DELETED)
             return
-        live = page.live
-        position = StreamPosition(page.revision, str(live.turn_id), live.seq) if live else StreamPosition(page.revision)
-        await self._send(text, position)
+        if update.window is not None:
+            self._window, self._reader_at = update.window, None
+        await self._send(update.text, update.position)
+
+    def _read_whole_window(self) -> None:
+        """Send a snapshot of all of the window next. Without a known revision, it cannot be the live answer alone."""
+        self._position = StreamPosition(None)
+        self._is_outdated = True
+
+    async def _send_extension(self, held: Window, direction: Direction) -> None:
+        self._extension = None
+        reader = read_earlier if direction == "earlier" else read_later
+        read = database_sync_to_async(reader, thread_sensitive=False, executor=_snapshot_threads)
+        try:
+            update = await read(self._conversation_id, self._position, held)
+        except Conversation.DoesNotExist:
+            await self.end(CLOSE_DELETED, DELETED)
+            return
+        if update is None:
+            self._window = held.extended(direction)
+            self._read_whole_window()
+            return
+        self._window = update.window
+        await self._send(update.text, update.position)
 
     async def _send(self, text: str, position: StreamPosition) -> None:
         """Send a message, unless it is empty. The position of the page changes only if sending succeeds."""
         if text:
             if await self._is_closed_as_too_slow():
                 return
-            self._window.add(position.turn_id, position.seq, len(text.encode()))
+            self._send_window.add(position.turn_id, position.seq, len(text.encode()))
             await self._socket.send_text(text)
         self._position = position
 
     async def _is_closed_as_too_slow(self) -> bool:
         """Close the socket of a client that has stopped acknowledging; return whether it is one."""
-        if self._window.is_client_stalled:
+        if self._send_window.is_client_stalled:
             await self._socket.close(CLOSE_TOO_SLOW)
-        return self._window.is_client_stalled
-
-
-def read_update(conversation_id: uuid.UUID, known_revision: int | None) -> tuple[Snapshot, str]:
-    """Return a snapshot, and the socket message that brings a page of the known revision up to it.
-
-    The message replaces the live answer if that is all that changed, else the whole transcript. Raises
-    Conversation.DoesNotExist.
-    """
-    page = snapshot(conversation_id, known_revision=known_revision)
-    if page.revision != known_revision:
-        content = partial("transcript", "innerMorph", transcript_html(page.messages))
-        content += header_swaps(Conversation.objects.get(pk=conversation_id), conversation_usage(conversation_id))
-    elif page.live:
-        content = partial(f"message-{page.live.message_id}", "outerMorph", message_html(page.messages[0]))
-    else:
-        return page, ""
-    if page.live:
-        return page, socket_message(content, turn=str(page.live.turn_id), seq=page.live.seq)
-    return page, socket_message(content, turn="", seq=0)
+        return self._send_window.is_client_stalled

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 NOT_PART_OF_TURN = -1
 UNORDERED = -2
+EXPECTED = -3
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +23,8 @@ class Frame:
     seq: int
     text: str
     """The socket message. Empty: the frame only announces a revision."""
+    replaced_from: int | None = None
+    """Index of the first message that the frame removes with all that follow it. `None`: it removes none."""
 
     @classmethod
     def unordered(cls, conversation_id: uuid.UUID | str, text: str) -> Frame:
@@ -37,6 +40,16 @@ class Frame:
     def announcement(cls, conversation_id: uuid.UUID | str, revision: int) -> Frame:
         """Return a frame without content: pages at another revision read a snapshot."""
         return cls(str(conversation_id), revision, turn_id="", after=NOT_PART_OF_TURN, seq=0, text="")
+
+    @classmethod
+    def expected(cls, conversation_id: uuid.UUID | str, revision: int, turn_id: str = "", seq: int = 0) -> Frame:
+        """Return a frame without content: pages that have not reached this position read a snapshot."""
+        return cls(str(conversation_id), revision, turn_id, after=EXPECTED, seq=seq, text="")
+
+    @property
+    def is_expected(self) -> bool:
+        """Whether pages should have reached the frame's position by now."""
+        return self.after == EXPECTED
 
     @classmethod
     def outdated(cls, conversation_id: uuid.UUID | str) -> Frame:

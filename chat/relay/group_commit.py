@@ -45,15 +45,23 @@ class GroupCommit(Generic[Item, Result]):
         return self._calls.submit(item)
 
     async def _write_with_retries(self, items: Sequence[Item]) -> Sequence[Result | Exception]:
-        loop = asyncio.get_running_loop()
-        give_up_at = loop.time() + GIVE_UP_AFTER_S
-        pause_s = FIRST_PAUSE_S
-        while True:
-            try:
-                return await self._write(items)
-            except UNAVAILABLE as error:
-                if loop.time() > give_up_at:
-                    raise
-                logger.warning("live turns could not be stored, trying again: %s", error)
-                await asyncio.sleep(pause_s)
-                pause_s = min(pause_s * 2, LONGEST_PAUSE_S)
+        return await retry_while_unavailable(lambda: self._write(items))
+
+
+async def retry_while_unavailable(call: Callable[[], Awaitable[Result]]) -> Result:
+    """Await a call that reaches the database, and repeat it while the database is unavailable.
+
+    Raises one of `UNAVAILABLE` after GIVE_UP_AFTER_S. A call that has failed must not have changed anything.
+    """
+    loop = asyncio.get_running_loop()
+    give_up_at = loop.time() + GIVE_UP_AFTER_S
+    pause_s = FIRST_PAUSE_S
+    while True:
+        try:
+            return await call()
+        except UNAVAILABLE as error:
+            if loop.time() > give_up_at:
+                raise
+            logger.warning("live turns could not reach the database, trying again: %s", error)
+            await asyncio.sleep(pause_s)
+            pause_s = min(pause_s * 2, LONGEST_PAUSE_S)

@@ -6,7 +6,7 @@ again.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from django.utils.safestring import SafeString
 
@@ -15,15 +15,19 @@ from chat.answers.changes import (
     AttachmentAdded,
     AttemptRestarted,
     Change,
+    EngineMoved,
     MessagesLeftOut,
     PartReplaced,
     PartStarted,
     TextAppended,
     Waited,
 )
+from chat.answers.code_results import CodeResults
+from chat.answers.text_runs import PartRun, continues_text, part_runs
+from chat.attachment_views import AttachmentView
 from chat.fragments import (
-    AttachmentView,
-    RenderedText,
+    code_end_swap,
+    code_end_view,
     delete_swap,
     join_html,
     part_element_id,
@@ -31,15 +35,18 @@ from chat.fragments import (
     part_view,
     partial,
     status_html,
+    text_options,
 )
+from chat.message_views import PartView, RenderedText
 from chat.models import Turn
 from chat.parts import Part, Text, Thought
 from chat.rendering.stream import MarkdownStream
+from chat.transcript.graph_captions import captions_so_far
 from chat.transcript.views import answer_view, new_attachment_view
 
 
 class LiveMessage:
-    """What open pages show of one live answer."""
+    """The state of one live answer on open pages."""
 
     def __init__(self, turn: Turn, answer: Answer) -> None:
         """`answer`: the part of the answer that is stored already, and that pages show."""
@@ -47,19 +54,28 @@ class LiveMessage:
         self._message_id = turn.message_id
         self._waiting = answer.waiting
         self._left_out = answer.messages_left_out
-        self._index = answer.part_count - 1
-        """Index of the last part."""
+        self._move_reason = answer.move_reason
+        self._captions = captions_so_far(turn.message_id, answer)
+        self._results = CodeResults(answer.parts)
+        indexes_with_attachments = {one.part_index for one in answer.attachments}
+        runs = [*part_runs(answer.parts, indexes_with_attachments)]
+        self._starts = [run.start for run in runs]
+        """Indexes of the first parts of all runs (see `text_runs`). Each run has one element."""
         self._part: Part | None = None
-        """The last part, if it may still change."""
+        """The first part of the last run, if the run may still change."""
+        self._last_part: Part | None = None
+        """The last part of the last run, if the run may still change."""
         self._attachments: list[AttachmentView] = []
-        """Attachments that are shown after the last part."""
+        """Attachments that are shown after the last run."""
         self._stream: MarkdownStream | None = None
-        """The text of the last part."""
+        """The text of the last run."""
         self._texts: dict[int, RenderedText] = {}
-        """Rendered texts of earlier parts, by part index."""
+        """Rendered texts of earlier runs, by the index of their first part."""
         self._is_shown = True
-        """Whether the element of the last part exists on open pages."""
+        """Whether the element of the last run exists on open pages."""
         self._is_changed = False
+        if runs and runs[-1].last not in indexes_with_attachments:
+            self._resume_run(answer.parts, runs[-1])
 
     def update(self, changes: Iterable[Change]) -> SafeString:
         """Return the swaps that show these changes; empty if they are not visible."""
@@ -67,17 +83,31 @@ class LiveMessage:
         for change in changes:
             match change:
                 case PartStarted(index, part, _):
-                    swaps += self._flush()
+                    self._captions.add_part(index, part)
+                    if self._is_continued_by(part):
+                        self._last_part = part
+                        if part.long_text:
+                            self._append(part.long_text)
+                    else:
+                        swaps += self._flush()
+                        self._start_run(index, part)
+                        swaps += self._end_code(index, part)
                     swaps += self._show_status(waiting="")
-                    self._start_part(index, part)
-                case TextAppended(_, text):
+                case TextAppended(index, text):
+                    self._captions.append_text(index, text)
                     self._append(text)
-                case PartReplaced(_, part):
-                    self._part, self._is_changed = part, True
+                case PartReplaced(index, part):
+                    self._captions.add_part(index, part)
+                    self._part = self._last_part = part
+                    self._is_changed = True
+                    swaps += self._end_code(index, part)
                 case AttachmentAdded(attachment):
-                    self._attachments.append(new_attachment_view(attachment))
+                    view = new_attachment_view(attachment)
+                    self._attachments.append(self._captions.with_caption(view, attachment.part_index))
                 case Waited(sentence):
                     swaps += self._show_status(waiting=sentence)
+                case EngineMoved(reason):
+                    swaps += self._show_status(move_reason=reason)
                 case MessagesLeftOut(messages):
                     swaps += self._show_status(left_out=messages)
                 case AttemptRestarted(kept):
@@ -89,41 +119,83 @@ class LiveMessage:
         return join_html(swaps)
 
     def rendered_texts(self) -> Mapping[int, RenderedText]:
-        """Return the texts that are rendered already, by part index, so that the whole message need not render them
-        again.
+        """Return the texts that are rendered already, by the index of the first part of their run, so that the whole
+        message need not render them again.
         """
         self._save_rendered_text()
         return self._texts
 
     def _save_rendered_text(self) -> None:
         if self._stream:
-            self._texts[self._index] = RenderedText(*self._stream.closed_and_tail)
+            self._texts[self._starts[-1]] = RenderedText(*self._stream.closed_and_tail)
 
-    def _show_status(self, waiting: str | None = None, left_out: int | None = None) -> list[SafeString]:
+    def _show_status(
+        self, waiting: str | None = None, left_out: int | None = None, move_reason: str | None = None
+    ) -> list[SafeString]:
         """Return the swap of the turn's status line, if it changes."""
-        before = self._waiting, self._left_out
+        before = self._waiting, self._left_out, self._move_reason
         self._waiting = self._waiting if waiting is None else waiting
         self._left_out = self._left_out if left_out is None else left_out
-        if before == (self._waiting, self._left_out):
+        self._move_reason = self._move_reason if move_reason is None else move_reason
+        if before == (self._waiting, self._left_out, self._move_reason):
             return []
-        answer = Answer(waiting=self._waiting, messages_left_out=self._left_out)
+        answer = Answer(waiting=self._waiting, messages_left_out=self._left_out, move_reason=self._move_reason)
         view = answer_view(self._turn.message, self._turn, answer)
         return [partial(f"message-{self._message_id}-status", "outerMorph", status_html(view))]
 
     def _remove_parts(self, kept: int) -> list[SafeString]:
-        """Return the swaps that remove the parts of a failed attempt, all but the first `kept` parts."""
-        removed = range(kept, self._index + 1)
-        self._texts = {index: text for index, text in self._texts.items() if index < kept}
-        self._index, self._part, self._stream = kept - 1, None, None
-        return [delete_swap(part_element_id(self._message_id, index)) for index in removed]
+        """Return the swaps that remove the parts of a failed attempt, all but the first `kept` parts.
 
-    def _start_part(self, index: int, part: Part) -> None:
+        The parts of an attempt belong to one round, so this cuts no run.
+        """
+        removed = [start for start in self._starts if start >= kept]
+        self._starts = [start for start in self._starts if start < kept]
+        self._captions.remove_parts(kept)
+        changed = self._results.remove(kept)
+        self._texts = {index: text for index, text in self._texts.items() if index < kept}
+        self._part = self._last_part = self._stream = None
+        swaps = [delete_swap(part_element_id(self._message_id, start)) for start in removed]
+        return swaps + [self._code_end_swap(code) for code in changed]
+
+    def _view(
+        self, index: int, part: Part, attachments: Sequence[AttachmentView], rendered: RenderedText | None
+    ) -> PartView:
+        result, has_code = self._results.result_of.get(index), index in self._results.code_of
+        return part_view(
+            self._message_id, index, part, attachments, rendered=rendered, result=result, has_code=has_code
+        )
+
+    def _end_code(self, index: int, part: Part) -> list[SafeString]:
+        """Return the swap that shows how code ended, if it has ended with this part."""
+        code = self._results.add(index, part)
+        return [] if code is None else [self._code_end_swap(code)]
+
+    def _code_end_swap(self, code: int) -> SafeString:
+        return code_end_swap(code_end_view(self._message_id, code, self._results.result_of.get(code)))
+
+    def _resume_run(self, parts: Sequence[Part], run: PartRun) -> None:
+        """Render the last run of an answer that pages show already, because later text may join it."""
+        if isinstance(run.part, Text):
+            self._part, self._last_part = run.part, parts[run.last]
+            self._stream = MarkdownStream(text_options(self._message_id, run.start))
+            self._stream.append(run.part.text)
+            self._stream.update()
+
+    def _is_continued_by(self, part: Part) -> bool:
+        """Return whether a new part joins the last run."""
+        if self._last_part is None or self._attachments:
+            return False
+        return continues_text(self._last_part, part, is_in_run=self._last_part is not self._part)
+
+    def _start_run(self, index: int, part: Part) -> None:
         self._save_rendered_text()
-        self._index, self._part, self._attachments = index, part, []
+        self._starts.append(index)
+        self._part = self._last_part = part
+        self._attachments = []
         self._is_shown, self._is_changed = False, True
         self._stream = None
         if isinstance(part, Text | Thought):
-            self._stream = MarkdownStream()
+            self._stream = MarkdownStream(text_options(self._message_id, index))
             self._stream.append(part.text)
 
     def _append(self, text: str) -> None:
@@ -134,19 +206,20 @@ class LiveMessage:
             self._part = self._part.with_long_text(self._part.long_text + text)
 
     def _flush(self) -> list[SafeString]:
-        """Return the swaps that show the last part as it is now."""
+        """Return the swaps that show the last run as it is now."""
         if self._part is None or not self._is_changed:
             return []
         self._is_changed = False
         update = self._stream.update() if self._stream else None
         rendered = RenderedText(update.closed_html, update.tail_html) if update else None
-        root = part_element_id(self._message_id, self._index)
+        index = self._starts[-1]
+        root = part_element_id(self._message_id, index)
         if not self._is_shown:
             self._is_shown = True
-            view = part_view(self._message_id, self._index, self._part, self._attachments, rendered=rendered)
+            view = self._view(index, self._part, self._attachments, rendered)
             return [partial(f"message-{self._message_id}-parts", "beforeend", part_html(view))]
         if update is None or update.is_reset:
-            view = part_view(self._message_id, self._index, self._part, rendered=rendered)
+            view = self._view(index, self._part, (), rendered)
             return [partial(root, "outerMorph", part_html(view))]
         swaps = [partial(f"{root}-tail", "innerMorph", update.tail_html)]
         if update.closed_html:

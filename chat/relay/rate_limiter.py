@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 ACTIONS_PER_S = 20.0
 BURST_ACTIONS = 60.0
 """A page sends far fewer messages, including its acknowledgements."""
+ANSWERED_LIMIT = 100
+"""Refused messages that are read and answered, which costs as much as to handle them."""
 REFUSED_LIMIT = 2_000
 """Refused messages after which the socket is closed."""
 

@@ -46,7 +46,7 @@ class SendWindow:
         return self.unordered_bytes + unacknowledged_bytes > UNACKNOWLEDGED_BYTES
 
     def add(self, turn_id: str, seq: int, size_bytes: int) -> None:
-        """Note that a frame is sent."""
+        """Record that a frame is sent."""
         self.size_bytes += size_bytes
         self.largest_bytes = max(self.largest_bytes, size_bytes)
         self.sent.append((turn_id, seq, size_bytes))
@@ -55,7 +55,7 @@ class SendWindow:
             self.sent.popleft()
 
     def acknowledge(self, turn_id: str, seq: int) -> None:
-        """Note that the client has applied all frames up to this one. A frame that was never sent is ignored."""
+        """Record that the client has applied all frames up to this one. A frame that was never sent is ignored."""
         self.has_acknowledged = True
         known = [position for position, (turn, number, _) in enumerate(self.sent) if (turn, number) == (turn_id, seq)]
         if not known:

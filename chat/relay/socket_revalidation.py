@@ -11,10 +11,8 @@ import uuid
 from typing import Protocol, runtime_checkable
 
 from channels.db import database_sync_to_async
-from django.contrib.sessions.models import Session
-from django.utils import timezone
 
-from chat.models import Conversation, User
+from chat.models import Conversation, LoginSession, User, temporary_conversations
 from chat.relay import broadcast
 from chat.relay.frames import Frame
 
@@ -59,7 +57,7 @@ async def check() -> None:
     """Announce each conversation's revision to its subscribers, and close the sockets of those who may not read it."""
     followed = broadcast.followed_conversations()
     revisions = await database_sync_to_async(_revisions)(followed)
-    subscribers = [(key, subscriber) for key in followed for subscriber in broadcast.subscribers(key)]
+    subscribers = broadcast.all_subscribers()
     revocable = [subscriber for _, subscriber in subscribers if isinstance(subscriber, Revocable)]
     allowed = await database_sync_to_async(_allowed)(revocable)
     for revoked in revocable:
@@ -71,8 +69,12 @@ async def check() -> None:
 
 
 def _revisions(conversation_ids: list[str]) -> dict[str, int]:
+    """Return the revisions, and note which temporary conversations are open."""
     rows = Conversation.objects.filter(pk__in=[uuid.UUID(key) for key in conversation_ids])
-    return {str(key): revision for key, revision in rows.values_list("pk", "revision")}
+    found = list(rows.values_list("pk", "revision", "temporary_seen_at"))
+    if due := [key for key, _, seen_at in found if temporary_conversations.is_due(seen_at)]:
+        temporary_conversations.renew(due)
+    return {str(key): revision for key, revision, _ in found}
 
 
 def _allowed(subscribers: list[Revocable]) -> set[Revocable]:
@@ -80,8 +82,8 @@ def _allowed(subscribers: list[Revocable]) -> set[Revocable]:
     users = User.objects.filter(pk__in={subscriber.user.pk for subscriber in subscribers})
     passwords = dict(users.filter(is_active=True).values_list("pk", "password"))
     keys = {subscriber.session_key for subscriber in subscribers if subscriber.session_key}
-    sessions = Session.objects.filter(session_key__in=keys, expire_date__gt=timezone.now())
-    valid_keys = set(sessions.values_list("session_key", flat=True))
+    sessions = LoginSession.objects.current().filter(pk__in=keys)
+    valid_keys = set(sessions.values_list("pk", flat=True))
     return {
         subscriber
         for subscriber in subscribers

@@ -21,6 +21,15 @@ class StreamPosition:
             return self.revision is not None and frame.revision == self.revision + 1
         return frame.turn_id == self.turn_id and frame.after == self.seq
 
+    def is_behind(self, frame: Frame, *, shows_end: bool) -> bool:
+        """Return whether the page has not reached the position of `frame`.
+
+        `shows_end`: whether the page shows the newest messages. Otherwise it does not follow live turns.
+        """
+        if self.revision is None or frame.revision != self.revision:
+            return self.revision is None or frame.revision > self.revision
+        return shows_end and bool(frame.turn_id) and (frame.turn_id != self.turn_id or frame.seq > self.seq)
+
     def includes(self, frame: Frame) -> bool:
         """Return whether the page already shows the content of `frame`."""
         if self.revision is None or frame.revision > self.revision:

@@ -1,7 +1,7 @@
-"""Conversion of markdown blocks (CommonMark, GFM, math between dollar signs) to safe HTML.
+"""Conversion of markdown blocks (CommonMark, GFM, footnotes, formulas in LaTeX) to safe HTML.
 
-The text is parsed, the parser's HTML is rewritten, and the sanitizer runs last. Raw HTML and images are shown as source
-text, so the result loads no resources.
+The text is parsed, the parser's HTML is rewritten (`elements`), and the sanitizer runs last. Raw HTML is shown as
+source text and images as links, so the result loads no resources.
 
 After parsing, every step processes one top-level block at a time. The HTML of blocks that are rendered separately and
 joined therefore equals the HTML of the same blocks rendered together. `documents` relies on this.
@@ -9,106 +9,104 @@ joined therefore equals the HTML of the same blocks rendered together. `document
 
 from __future__ import annotations
 
-import html
 import re
 from collections.abc import Iterator
 
 import comrak
-import nh3
 from django.utils.safestring import SafeString
 
-from chat.rendering.highlight import LANGUAGES, TOKEN_CLASSES, find_language, highlight_code
+from chat.rendering.elements import rewrite_code_blocks, rewrite_elements
+from chat.rendering.formula_source import MaskedSource, mask_source
+from chat.rendering.sanitizer import sanitize_html
 
 #: Elements nested deeper than this lose their tags but keep their text. The sanitizer takes time quadratic in the
 #: depth: 16 KB of `_` would nest 8,000 levels deep and take about a second.
 DEPTH_LIMIT = 64
 
 
-def _extensions(*, tables: bool) -> comrak.ExtensionOptions:
+def _extensions(*, tables: bool, formulas: bool) -> comrak.ExtensionOptions:
     options = comrak.ExtensionOptions()
     options.table = tables
-    options.strikethrough = options.tasklist = options.autolink = options.math_dollars = True
+    options.math_dollars = options.math_latex = formulas
+    options.strikethrough = options.tasklist = options.autolink = options.footnotes = True
+    # Without this, one tilde strikes out as two do. Subscripts become tildes again.
+    options.subscript = True
     return options
 
 
-def _render_options(*, positions: bool) -> comrak.RenderOptions:
+def _render_options(*, positions: bool, line_breaks: bool) -> comrak.RenderOptions:
     options = comrak.RenderOptions()
     options.escape = True
     options.sourcepos = positions
+    options.hardbreaks = line_breaks
     return options
 
 
-_WITH_TABLES = _extensions(tables=True)
-_WITHOUT_TABLES = _extensions(tables=False)
-_WITH_POSITIONS = _render_options(positions=True)
-_WITHOUT_POSITIONS = _render_options(positions=False)
+_EXTENSIONS = {
+    (tables, formulas): _extensions(tables=tables, formulas=formulas)
+    for tables in (False, True)
+    for formulas in (False, True)
+}
+_RENDER_OPTIONS = {
+    (positions, line_breaks): _render_options(positions=positions, line_breaks=line_breaks)
+    for positions in (False, True)
+    for line_breaks in (False, True)
+}
 _PARSE_OPTIONS = comrak.ParseOptions()
-
-_CLEANER = nh3.Cleaner(
-    tags={
-        *("p", "h1", "h2", "h3", "h4", "h5", "h6", "blockquote", "ul", "ol", "li", "pre", "hr", "br"),
-        *("table", "thead", "tbody", "tr", "th", "td", "a", "em", "strong", "del", "code", "span", "input"),
-    },
-    clean_content_tags=set(),
-    attributes={"a": {"href", "title"}, "input": {"checked", "disabled"}, "ol": {"start"}},
-    tag_attribute_values={
-        "input": {"type": {"checkbox"}},
-        "td": {"align": {"left", "center", "right"}},
-        "th": {"align": {"left", "center", "right"}},
-        "pre": {"data-language": set(LANGUAGES.values())},
-    },
-    # At most one attribute per tag: the order in which the sanitizer writes two differs between processes.
-    set_tag_attribute_values={"a": {"target": "_blank"}},
-    allowed_classes={"span": {*TOKEN_CLASSES, "math", "math-inline", "math-block"}, "pre": {"math", "math-block"}},
-    url_schemes={"http", "https", "mailto"},
-    url_relative="deny",
-    link_rel="noopener noreferrer nofollow",
-)
 
 # comrak escapes `<`, `>`, `"` and `&` in text and attribute values, so everything that looks like a tag is a tag.
 _SOURCE_POSITION = re.compile(r' data-sourcepos="[^"]*"')
-_TAG = re.compile(r"<(/?)([a-z][a-z0-9]*)[^>]*>")
+_SUBSCRIPT = re.compile(r"</?sub(?: [^<>]*+)?>")
+_TAG = re.compile(r"<(/?)([a-z][a-z0-9]*+)[^<>]*+>")
 _BLOCK = re.compile(
-    r'<(?:(/)(?:ul|ol|blockquote)|(ul|ol|blockquote|p|h[1-6]|pre|hr|table)\b[^>]*? data-sourcepos="(\d+):\d+-(\d+):)'
+    r'<(?:(/)(?:ul|ol|blockquote)|(ul|ol|blockquote|p|h[1-6]|pre|hr|table)\b[^<>]*? data-sourcepos="(\d+):\d+-(\d+):)'
 )
-_IMAGE = re.compile(r'<img src="([^"]*)" alt="([^"]*)"(?: title="[^"]*")? />')
-_LINK = re.compile(r'<a href="([^"]+)"(?: title="[^"]*")?>')
-_TITLE_WITHOUT_LINK = re.compile(r'<a title="[^"]*"')
-_MATH = re.compile(r'<span data-math-style="(inline|display)">([^<]*)</span>')
-_CODE = re.compile(r'<pre><code(?: class="language-([^"]*)")?(?: data-math-style="display")?>([^<]*)</code></pre>')
+_LINK_WITHOUT_ADDRESS = re.compile(r'<a(?: (?!href=)[\w-]+="[^"]*")+>')
 _ENDS_IN_CODE = re.compile(r"</code></pre>(?:\s*</(?:li|ul|ol|blockquote)>)*\s*\Z")
 _CLOSING_FENCE = re.compile(r"[ \t>]*+(?:`{3,}|~{3,})")
 _NESTABLE_END_TAGS = ("</em>", "</strong>", "</del>", "</blockquote>", "</li>")
 
 
-def parse_markdown(text: str, *, with_tables: bool = True, with_positions: bool = True) -> str:
+def parse_markdown(
+    text: str,
+    *,
+    with_tables: bool = True,
+    with_formulas: bool = True,
+    with_positions: bool = True,
+    with_line_breaks: bool = False,
+) -> str:
     """Return the parser's HTML, which is unsafe until `make_safe_html` has processed it.
 
-    With `with_positions`, each element has its source position in the attribute `data-sourcepos`.
+    With `with_positions`, each element has its source position in the attribute `data-sourcepos`. With
+    `with_line_breaks`, each line of a paragraph stays a line.
     """
     if text.startswith("\ufeff"):
         # The parser removes one byte order mark at the start. A second one preserves it, since this text may be a
         # fragment from the middle of a document.
         text = "\ufeff" + text
-    extensions = _WITH_TABLES if with_tables else _WITHOUT_TABLES
-    options = _WITH_POSITIONS if with_positions else _WITHOUT_POSITIONS
+    extensions = _EXTENSIONS[with_tables, with_formulas]
+    options = _RENDER_OPTIONS[with_positions, with_line_breaks]
+    source = mask_source(text) if with_formulas else MaskedSource(text)
     try:
-        return comrak.render_markdown(text, extensions, _PARSE_OPTIONS, options)
+        raw_html = comrak.render_markdown(source.text, extensions, _PARSE_OPTIONS, options)
     except UnicodeEncodeError:
         # The text contains an unpaired surrogate, which JSON can represent but UTF-8 cannot.
-        text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-        return comrak.render_markdown(text, extensions, _PARSE_OPTIONS, options)
+        text = source.text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        raw_html = comrak.render_markdown(text, extensions, _PARSE_OPTIONS, options)
+    return source.unmask(_SUBSCRIPT.sub("~", raw_html) if "sub" in raw_html else raw_html)
 
 
 def iter_top_level_blocks(raw_html: str) -> Iterator[tuple[int, int]]:
     """Yield (first source line, offset of the HTML) for each top-level block; lines are counted from 1.
 
-    Two kinds of blocks count as part of the preceding block. Raw HTML has no element of its own. A table directly below
+    Three kinds of blocks count as part of the preceding block. Raw HTML has no element of its own. Footnotes are shown
+    after all blocks, wherever they are defined. A table directly below
     a paragraph has the paragraph's last line as its header, and that line alone could be a list or indented code.
     """
     depth = 0
     paragraph_end = -1
-    for match in _BLOCK.finditer(raw_html):
+    footnotes_start = raw_html.find("<section ")
+    for match in _BLOCK.finditer(raw_html, 0, len(raw_html) if footnotes_start < 0 else footnotes_start):
         slash, tag, first_line, last_line = match.groups()
         if slash:
             depth -= 1
@@ -121,27 +119,19 @@ def iter_top_level_blocks(raw_html: str) -> Iterator[tuple[int, int]]:
             depth += 1
 
 
-def make_safe_html(raw_html: str, *, open_source: str | None = None) -> SafeString:
+def make_safe_html(raw_html: str, *, open_source: str | None = None, id_prefix: str = "") -> SafeString:
     """Rewrite and sanitize the parser's HTML of complete top-level blocks.
 
     `open_source` is the source text of the last block if that block may still grow. Code at its end is then highlighted
-    only once its fence is closed, instead of again with every line.
+    only once its fence is closed, instead of again with every line. `id_prefix`: see `elements.rewrite_elements`.
     """
-    # While an answer streams, its tail is rendered up to 25 times a second and rarely contains all of these elements,
-    # so a search comes before each substitution.
     raw_html = _limit_depth(_SOURCE_POSITION.sub("", raw_html) if " data-sourcepos=" in raw_html else raw_html)
-    if "<img " in raw_html:
-        raw_html = _IMAGE.sub(r"![\2](\1)", raw_html)
-    if has_links := "<a " in raw_html:
-        # The tooltip shows the complete address. The author's title is dropped because it could name another address.
-        raw_html = _LINK.sub(r'<a href="\1" title="\1">', raw_html)
-    if "data-math-style=" in raw_html:
-        raw_html = _MATH.sub(_render_math, raw_html)
+    raw_html = rewrite_elements(raw_html, id_prefix)
     if "<pre>" in raw_html:
         raw_html = _render_code_blocks(raw_html, open_source)
-    raw_html = _CLEANER.clean(raw_html)
+    safe_html = sanitize_html(raw_html)
     # Remove the title of links whose address the sanitizer rejected, since the title contains that address.
-    return SafeString(_TITLE_WITHOUT_LINK.sub("<a", raw_html) if has_links else raw_html)
+    return SafeString(_LINK_WITHOUT_ADDRESS.sub("<a>", safe_html) if "<a " in safe_html else safe_html)
 
 
 def _render_code_blocks(raw_html: str, open_source: str | None) -> str:
@@ -150,7 +140,7 @@ def _render_code_blocks(raw_html: str, open_source: str | None) -> str:
     if open_source is not None and _ENDS_IN_CODE.search(raw_html) and not _ends_with_closing_fence(open_source):
         start = raw_html.rindex("<pre>")
         raw_html, unfinished = raw_html[:start], raw_html[start:]
-    return _CODE.sub(_render_code_block, raw_html) + _CODE.sub(_render_plain_code_block, unfinished)
+    return rewrite_code_blocks(raw_html) + rewrite_code_blocks(unfinished, is_finished=False)
 
 
 def _ends_with_closing_fence(source: str) -> bool:
@@ -182,27 +172,3 @@ def _limit_depth(raw_html: str) -> str:
         return match[0] if depth <= DEPTH_LIMIT else ""
 
     return _TAG.sub(replacement, raw_html)
-
-
-def _render_math(match: re.Match[str]) -> str:
-    # The dollar signs stay: text that was not meant as math then reads as typed, and math renderers expect them.
-    if match[1] == "inline":
-        return f'<span class="math math-inline">${match[2]}$</span>'
-    return f'<span class="math math-block">$${match[2]}$$</span>'
-
-
-def _render_code_block(match: re.Match[str]) -> str:
-    info, escaped = html.unescape(match[1] or ""), match[2]
-    if info == "math":
-        return f'<pre class="math math-block">{escaped}</pre>'
-    return _pre_element(info, highlight_code(html.unescape(escaped), info))
-
-
-def _render_plain_code_block(match: re.Match[str]) -> str:
-    return _pre_element(html.unescape(match[1] or ""), match[2])
-
-
-def _pre_element(info: str, inner_html: str) -> str:
-    language = find_language(info)
-    attribute = f' data-language="{language}"' if language else ""
-    return f"<pre{attribute}><code>{inner_html}</code></pre>"

@@ -1,4 +1,4 @@
-"""Extraction of images that code printed as `data:` URIs, and their restoration into the output.
+"""Extraction of images that code printed as `data:` URIs, their restoration into the output, and texts without URIs.
 
 Invariant: `restore_images(text, images)` of an `Extraction` returns the original output, character for character. An
 image for which this would not hold stays in the text. Extraction takes time linear in the length of the output: each
@@ -36,6 +36,15 @@ _SIGNATURES = (
 )
 # The signatures' first bytes in base64. Payloads with another prefix are rejected without decoding them.
 _PAYLOAD_PREFIXES = ("iVBORw0KGg", "/9j/", "R0lGODdh", "R0lGODlh", "UklGR")
+
+#: A shorter data URI is hardly longer than the words that would replace it, and may be what a question is about.
+SHORT_URI_CHARS = 256
+# Of any type. The payload may be wrapped, also with the `\n` of a string literal; a short last line is not matched.
+_ANY_URI = re.compile(
+    r"data:([a-z0-9.+-]{1,40}/[a-z0-9.+-]{1,80})?(?:;[a-z0-9._-]{1,40}=[^;,\s]{1,80}){0,4}+;base64,"
+    r"([A-Za-z0-9+/_-]{40,}+={0,2}+(?:(?:\r?\n|\\n|%0A)[A-Za-z0-9+/_-]{40,}+={0,2}+)*+)",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +99,17 @@ def restore_images(text: str, images: Iterable[ExtractedImage]) -> str:
         pieces += (text[end : image.offset], image.header, _encode_base64(image.data, image.line_chars))
         end = image.offset
     return "".join([*pieces, text[end:]])
+
+
+def without_data_uris(text: str) -> str:
+    """Return the text with words in place of each base64-encoded data URI of at least `SHORT_URI_CHARS`."""
+    return _ANY_URI.sub(_words_for, text) if "base64," in text else text
+
+
+def _words_for(uri: re.Match[str]) -> str:
+    if len(uri[0]) < SHORT_URI_CHARS:
+        return uri[0]
+    return f"[{uri[1] or 'data'}, {len(uri[2]):,} characters of base64]"
 
 
 def _encode_base64(data: bytes, line_chars: int) -> str:

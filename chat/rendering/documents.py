@@ -1,11 +1,13 @@
 """One growing markdown document: closed blocks, which later text cannot change, and an open tail.
 
-All top-level blocks except the last one *of the text up to the last newline* are closed. Two constructs affect other
+All top-level blocks except the last one *of the text up to the last newline* are closed. Some constructs affect other
 blocks; a document that contains one of them is rendered again as a whole:
 
-- A link reference definition changes links before and after it.
+- A definition of a link or a footnote changes links before and after it. Footnotes are shown at the document's end, so
+  they are part of its tail.
 - Tables that would be padded to too many cells turn tables off. The parser pads each short row, and 60 KB of text can
   ask it for 250 million cells.
+- So many delimiters of formulas that converting them would take long turn formulas off. They are then shown as typed.
 
 To bound the cost of these, and of a single block that never ends, a long text is split into several documents. Each
 document ends at the last block border within its first `DOCUMENT_LIMIT_CHARS`, or inside its only block. Link
@@ -28,6 +30,10 @@ DOCUMENT_LIMIT_CHARS = 64 * 1024
 #: Cells that are typed out take at least three characters each, so a document cannot hold many more of them.
 TABLE_CELLS_LIMIT = 20_000
 
+#: Limit for the number of delimiters that begin or end formulas in a document. Converting 500 formulas takes about
+#: 100 to 300 ms, and so many fit into the cache of `maths`.
+FORMULA_DELIMITERS_LIMIT = 1_000
+
 _NEWLINE = re.compile(r"\r\n?|\n")
 # Matches every link reference definition, and some other text, cheaply: a label followed by a colon at the start of a
 # line, after any quote and list markers.
@@ -36,6 +42,19 @@ _DEFINITION = re.compile(
 )
 _FENCE = re.compile(r"\s*?( {0,3}(?:`{3,}|~{3,}))")
 _BLANK = " \t\v\f>"
+
+
+@dataclass(frozen=True, slots=True)
+class MarkdownOptions:
+    """How a text is rendered."""
+
+    id_prefix: str = ""
+    """Begins the ids of footnotes, which must be unique on the page. Without it, footnotes have no links."""
+    has_line_breaks: bool = False
+    """Whether each line of a paragraph stays a line, as people expect of what they typed."""
+
+
+DEFAULT_OPTIONS = MarkdownOptions()
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +68,10 @@ class ClosedHtmlChange:
 class Document:
     """The text of one document, its closed HTML and its open tail."""
 
-    def __init__(self, prefix: str = "") -> None:
+    def __init__(self, prefix: str = "", options: MarkdownOptions = DEFAULT_OPTIONS) -> None:
         """Create a document; `prefix` reopens the block that was split at the end of the previous document."""
         self._text = prefix
+        self._options = options
         self._prefix_chars = len(prefix)
         self._closed_pieces: list[SafeString] = []
         self._tail_start = 0
@@ -61,6 +81,10 @@ class Document:
         """Length of the text up to the last newline when blocks were last closed."""
         self._has_definitions = False
         self._has_tables_enabled = True
+        self._has_formulas_enabled = True
+        self._formula_delimiters = 0
+        self._delimiters_counted_chars = 0
+        """Length of the text whose delimiters of formulas are counted."""
         self._cell_counter = _TableCellCounter()
 
     @property
@@ -80,15 +104,13 @@ class Document:
 
     def close_blocks(self) -> ClosedHtmlChange:
         """Close all blocks that later text can no longer change."""
-        exceeds_cell_limit = self._has_tables_enabled and self._cell_counter.count(self._text) > TABLE_CELLS_LIMIT
-        if exceeds_cell_limit:
-            self._has_tables_enabled = False
+        exceeds_limit = self._check_limits()
         # The search for "]:" is cheap; the regular expression takes as long as rendering the tail.
         if not self._has_definitions and self._text.find("]:", self._tail_start) >= 0:
             self._has_definitions = _DEFINITION.search(self._text, self._tail_start) is not None
         if self._has_definitions:
             return self._render_all()
-        if exceeds_cell_limit:
+        if exceeds_limit:
             previous_html = self.closed_html
             self._closed_pieces, self._tail_start, self._processed_chars = [], 0, 0
             return self._replace_closed_html(previous_html, self._close_tail_blocks())
@@ -99,22 +121,53 @@ class Document:
         source = self._text[self._tail_start :]
         raw_html = self._tail_raw_html
         if raw_html is None:
-            raw_html = parse_markdown(source, with_tables=self._has_tables_enabled, with_positions=False)
-        return make_safe_html(raw_html, open_source=source)
+            raw_html = self._parse(source, with_positions=False)
+        return make_safe_html(raw_html, open_source=source, id_prefix=self._options.id_prefix)
 
     def end(self) -> tuple[ClosedHtmlChange, Document]:
         """End this document because it is full; return the change and the next document with the remaining text."""
         previous_html = self.closed_html
         change = self.close_blocks()
         if self._tail_start:
-            next_document, split_at = Document(), self._tail_start
+            next_document, split_at = Document(options=self._options), self._tail_start
+            if self._has_definitions:
+                # Render the footnotes of the closed blocks too.
+                raw_html = self._parse(self._text[:split_at])
+                change = self._replace_closed_html(previous_html, self._make_safe(raw_html))
         else:
             split_at = _find_split_inside_block(self._text, self._prefix_chars)
-            raw_html = parse_markdown(self._text[:split_at], with_tables=self._has_tables_enabled)
-            next_document = Document(prefix=_reopening_prefix(self._text, raw_html))
-            change = self._replace_closed_html(previous_html, make_safe_html(raw_html))
+            raw_html = self._parse(self._text[:split_at])
+            next_document = Document(_reopening_prefix(self._text, raw_html), self._options)
+            change = self._replace_closed_html(previous_html, self._make_safe(raw_html))
         next_document.append(self._text[split_at:])
         return change, next_document
+
+    def _check_limits(self) -> bool:
+        """Turn off tables or formulas if there are too many; return whether this changes something."""
+        has_many_cells = self._has_tables_enabled and self._cell_counter.count(self._text) > TABLE_CELLS_LIMIT
+        self._count_formula_delimiters()
+        has_many_formulas = self._has_formulas_enabled and self._formula_delimiters > FORMULA_DELIMITERS_LIMIT
+        if has_many_cells:
+            self._has_tables_enabled = False
+        if has_many_formulas:
+            self._has_formulas_enabled = False
+        return has_many_cells or has_many_formulas
+
+    def _count_formula_delimiters(self) -> None:
+        """Count the delimiters of the text since the last call, with the character before it."""
+        start = self._delimiters_counted_chars
+        brackets = sum(self._text.count(bracket, max(0, start - 1)) for bracket in ("\\(", "\\["))
+        self._formula_delimiters += self._text.count("$", start) + 2 * brackets
+        self._delimiters_counted_chars = len(self._text)
+
+    def _parse(self, text: str, *, with_positions: bool = True) -> str:
+        return parse_markdown(
+            text,
+            with_tables=self._has_tables_enabled,
+            with_formulas=self._has_formulas_enabled,
+            with_positions=with_positions,
+            with_line_breaks=self._options.has_line_breaks,
+        )
 
     def _close_tail_blocks(self) -> SafeString:
         """Close blocks of the tail and return their HTML; correct only if no construct affects other blocks."""
@@ -123,28 +176,31 @@ class Document:
             return SafeString("")
         self._processed_chars = lines_end
         source = self._text[self._tail_start : lines_end]
-        raw_html = parse_markdown(source, with_tables=self._has_tables_enabled)
+        raw_html = self._parse(source)
         line, position = _find_last_block(raw_html)
         if lines_end == len(self._text):
             self._tail_raw_html = raw_html[position:]
         if position == 0:
             return SafeString("")
         self._tail_start += _find_line_start(source, line)
-        html = make_safe_html(raw_html[:position])
+        html = self._make_safe(raw_html[:position])
         self._closed_pieces.append(html)
         return html
 
     def _render_all(self) -> ClosedHtmlChange:
         """Split the text at the usual border, but render both sides with all link definitions of the document."""
         source = self._text[: self._text.rfind("\n") + 1]
-        last_line, position = _find_last_block(parse_markdown(source, with_tables=self._has_tables_enabled))
+        last_line, position = _find_last_block(self._parse(source))
         self._tail_start = _find_line_start(source, last_line) if position else 0
-        raw_html = parse_markdown(self._text, with_tables=self._has_tables_enabled)
+        raw_html = self._parse(self._text)
         if position:
             blocks = iter_top_level_blocks(raw_html)
             position = next((start for line, start in blocks if line >= last_line), len(raw_html))
         self._tail_raw_html = raw_html[position:]
-        return self._replace_closed_html(self.closed_html, make_safe_html(raw_html[:position]))
+        return self._replace_closed_html(self.closed_html, self._make_safe(raw_html[:position]))
+
+    def _make_safe(self, raw_html: str) -> SafeString:
+        return make_safe_html(raw_html, id_prefix=self._options.id_prefix)
 
     def _replace_closed_html(self, previous_html: SafeString, html: SafeString) -> ClosedHtmlChange:
         self._closed_pieces = [html]

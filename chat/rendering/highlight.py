@@ -1,4 +1,4 @@
-"""Syntax highlighting with Pygments: spans with its short class names, without inline styles.
+"""Syntax highlighting in linear time: spans with the class names of Pygments, without inline styles.
 
 Invariant: the text content of the HTML equals the code, character for character; only spans are added.
 """
@@ -6,16 +6,16 @@ Invariant: the text content of the HTML equals the code, character for character
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import lru_cache
 from html import escape
 
 from django.utils.safestring import SafeString
-from pygments.lexer import Lexer
-from pygments.lexers import get_lexer_by_name
-from pygments.token import STANDARD_TYPES
 
-#: Canonical name of each accepted language name. The list is closed because the name comes from the model, and some of
-#: Pygments' several hundred lexers need hours for hostile input.
+from chat.rendering.grammars import GRAMMARS, NAME, Grammar
+
+#: Canonical name of each accepted language name.
 LANGUAGES: dict[str, str] = {
     name: language
     for language, names in {
@@ -55,31 +55,26 @@ LANGUAGES: dict[str, str] = {
     for name in names.split()
 }
 
-#: Languages that another language's lexer highlights. Their own Pygments lexers take up to 8 s for 4 KB that consists
-#: of one short word per line or of blank lines. The JavaScript lexer recognizes their comments, strings, numbers and
-#: most keywords.
-_LEXERS = dict.fromkeys(("c", "cpp", "csharp", "java"), "javascript")
-
-#: Longer code (more than about 450 lines) is not highlighted: Pygments blocks the event loop for about 3 ms per 1,000
-#: characters.
-HIGHLIGHT_LIMIT_CHARS = 16 * 1024
-
-#: Code with a longer line, a long run of whitespace, or many more opening than closing delimiters is not highlighted
-#: either: lexers search for the missing end again from each position, which takes quadratic time.
-LINE_LIMIT_CHARS = 1000
-UNCLOSED_DELIMITERS_LIMIT = 100
-_LONG_WHITESPACE = re.compile(r"\s{200}")
-_DELIMITERS = (("/*", "*/"), ("<!--", "-->"), ("<?", "?>"), ("[[", "]]"))
-
-#: Token classes that need no color and are not emitted; this halves the length of the HTML.
-UNSTYLED_CLASSES = frozenset({"", "n", "p", "w", "esc", "err"})
-
-TOKEN_CLASSES: frozenset[str] = frozenset(STANDARD_TYPES.values()) - UNSTYLED_CLASSES
+#: Longer code is not highlighted. Code of this length takes about 15 ms, and the code of a live answer is highlighted
+#: again with each update.
+HIGHLIGHT_LIMIT_CHARS = 32 * 1024
 
 
-@lru_cache(maxsize=len(set(LANGUAGES.values())))
-def _get_lexer(language: str) -> Lexer:
-    return get_lexer_by_name(_LEXERS.get(language, language))
+@dataclass(frozen=True)
+class _Scanner:
+    """A grammar as one regular expression."""
+
+    grammar: Grammar
+    pattern: re.Pattern[str]
+    classes: tuple[str, ...]
+    """Class of each group of the pattern."""
+
+
+@lru_cache(maxsize=len(GRAMMARS))
+def _scanner(language: str) -> _Scanner:
+    grammar = GRAMMARS[language]
+    pattern = re.compile("|".join(f"({pattern})" for _, pattern in grammar.tokens))
+    return _Scanner(grammar, pattern, ("", *(css_class for css_class, _ in grammar.tokens)))
 
 
 def find_language(info: str) -> str:
@@ -92,45 +87,41 @@ def find_language(info: str) -> str:
 
 
 def highlight_code(code: str, language: str) -> SafeString:
-    """Return the inner HTML of `<pre><code>`.
-
-    Code in an unknown language, and code that would take long to highlight, is only escaped.
-    """
+    """Return the inner HTML of `<pre><code>`. Code that is long or in an unknown language is only escaped."""
     canonical_language = find_language(language)
-    if not canonical_language or _is_slow_to_highlight(code):
+    if not canonical_language or len(code) > HIGHLIGHT_LIMIT_CHARS:
         return SafeString(escape(code, quote=False))
     return _highlight(code, canonical_language)
-
-
-def _is_slow_to_highlight(code: str) -> bool:
-    return (
-        len(code) > HIGHLIGHT_LIMIT_CHARS
-        or max(map(len, code.split("\n"))) > LINE_LIMIT_CHARS
-        or any(code.count(start) > code.count(end) + UNCLOSED_DELIMITERS_LIMIT for start, end in _DELIMITERS)
-        or _LONG_WHITESPACE.search(code) is not None
-    )
 
 
 # An open list or quote is rendered again with every update; the cache avoids highlighting its closed fences again.
 @lru_cache(maxsize=128)
 def _highlight(code: str, language: str) -> SafeString:
-    # `get_tokens` would normalize line endings, remove a byte order mark and append a newline.
-    tokens = [(token, value) for _, token, value in _get_lexer(language).get_tokens_unprocessed(code)]
-    if "".join(value for _, value in tokens) != code:
-        # Some lexers rely on a final newline and drop the last line without it.
-        return SafeString(escape(code, quote=False))
     pieces: list[str] = []
-    open_class = ""
-    for token, value in tokens:
-        css_class = STANDARD_TYPES.get(token, "")
-        css_class = "" if css_class in UNSTYLED_CLASSES else css_class
-        if css_class != open_class:
-            if open_class:
-                pieces.append("</span>")
-            if css_class:
-                pieces.append(f'<span class="{css_class}">')
-            open_class = css_class
-        pieces.append(escape(value, quote=False))
-    if open_class:
-        pieces.append("</span>")
+    end = 0
+    for start, stop, css_class in _iter_tokens(code, language):
+        pieces.append(escape(code[end:start], quote=False))
+        pieces.append(f'<span class="{css_class}">{escape(code[start:stop], quote=False)}</span>')
+        end = stop
+    pieces.append(escape(code[end:], quote=False))
     return SafeString("".join(pieces))
+
+
+def _iter_tokens(code: str, language: str) -> Iterator[tuple[int, int, str]]:
+    """Yield (start, end, class) of each token that has a class."""
+    scanner, position, previous = _scanner(language), 0, ""
+    while match := scanner.pattern.search(code, position):
+        position, text = match.end(), match[0]
+        css_class = scanner.classes[match.lastindex or 0]
+        if css_class == NAME:
+            grammar = scanner.grammar
+            word = text.lower() if grammar.ignores_case else text
+            css_class = grammar.words.get(word) or grammar.introducers.get(previous, "")
+            previous = word
+        elif css_class != "c":
+            previous = ""
+        if css_class:
+            yield match.start(), position, css_class
+        for start, embedded_language in scanner.grammar.embedded.items():
+            if text[: len(start)].lower() == start:
+                scanner = _scanner(embedded_language)

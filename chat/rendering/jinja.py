@@ -11,7 +11,13 @@ from typing import Any
 from django.template import engines
 from django.template.defaultfilters import filesizeformat, pluralize
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext, ngettext, pgettext
 from jinja2 import Environment, StrictUndefined
+
+from chat.escape_codes import remove_escape_codes
+from chat.number_text import group_thousands, localize_number
+from chat.rendering.highlight import highlight_code
+from chat.sentences import translate_sentence
 
 
 def environment(**options: Any) -> Environment:  # noqa: ANN401 - options are passed through to Jinja's constructor
@@ -19,14 +25,19 @@ def environment(**options: Any) -> Environment:  # noqa: ANN401 - options are pa
 
     An undefined name in a template raises `jinja2.UndefinedError` (`StrictUndefined`).
     """
-    jinja_environment = Environment(**{**options, "undefined": StrictUndefined, "autoescape": True})
+    extensions = [*options.pop("extensions", ()), "jinja2.ext.i18n"]
+    fixed = {"undefined": StrictUndefined, "autoescape": True, "extensions": extensions}
+    jinja_environment = Environment(**{**options, **fixed})
+    # The catalogue of the reader's language is looked up at each call: one template serves all languages.
+    jinja_environment.install_gettext_callables(  # type: ignore[attr-defined]
+        gettext, ngettext, newstyle=True, pgettext=pgettext
+    )
     jinja_environment.filters |= {"filesizeformat": filesizeformat, "grouped": group_thousands, "pluralize": pluralize}
+    jinja_environment.filters["localized"] = lambda number: localize_number(str(number))
+    jinja_environment.filters["sentence"] = translate_sentence
+    jinja_environment.filters["without_escape_codes"] = remove_escape_codes
+    jinja_environment.filters["highlighted"] = lambda code: highlight_code(code, "python")
     return jinja_environment
-
-
-def group_thousands(number: int) -> str:
-    """Format a number with commas between thousands: 1234 becomes `1,234`."""
-    return f"{number:,}"
 
 
 def render(name: str, context: dict[str, object]) -> SafeString:

@@ -10,7 +10,13 @@ from dataclasses import dataclass
 
 from django.utils.safestring import SafeString
 
-from chat.rendering.documents import DOCUMENT_LIMIT_CHARS, ClosedHtmlChange, Document
+from chat.rendering.documents import (
+    DEFAULT_OPTIONS,
+    DOCUMENT_LIMIT_CHARS,
+    ClosedHtmlChange,
+    Document,
+    MarkdownOptions,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,11 +34,11 @@ class TextUpdate:
 class MarkdownStream:
     """A growing text; the cost of an update depends on the length of its open tail, not of the whole text."""
 
-    def __init__(self) -> None:
+    def __init__(self, options: MarkdownOptions = DEFAULT_OPTIONS) -> None:
         self._pending_texts: list[str] = []
         self._earlier_html: list[SafeString] = []
         """HTML of the documents before the current one."""
-        self._document = Document()
+        self._document = Document(options=options)
         self._is_reset = False
         self._new_html: list[SafeString] = []
         """Closed HTML since the last update."""
@@ -74,9 +80,9 @@ class MarkdownStream:
         self._new_html.append(change.html)
 
 
-def split_markdown(text: str) -> tuple[SafeString, SafeString]:
+def split_markdown(text: str, options: MarkdownOptions = DEFAULT_OPTIONS) -> tuple[SafeString, SafeString]:
     """Render a complete text and return (closed HTML, tail HTML); joined, they equal `render_markdown(text)`."""
-    stream = MarkdownStream()
+    stream = MarkdownStream(options)
     stream.append(text)
     stream.update()
     return stream.closed_and_tail

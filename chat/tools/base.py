@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable, Sequence
-from typing import Protocol, TypeAlias
+from typing import Protocol, TypeAlias, runtime_checkable
 
 from chat.models import Turn
 from chat.parts import FunctionCall, Part
@@ -41,6 +41,15 @@ class ToolSet(Protocol):
 
     async def aclose(self) -> None:
         """Release what the turn used."""
+        ...
+
+
+@runtime_checkable
+class HoldsResults(Protocol):
+    """A tool set that also holds back results of calls that run no code, where `RESULTS_NEED_APPROVAL` is on."""
+
+    def holds_result(self, call: FunctionCall) -> bool:
+        """Return whether a person must release the result of this call before the model gets it."""
         ...
 
 

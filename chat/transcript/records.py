@@ -14,10 +14,15 @@ from typing import Any
 from django.db.models import Q, QuerySet
 
 from attachments.models import Attachment
+from chat.answers.approval import Approval, awaited_approval
+from chat.answers.code_results import codes_without_result
 from chat.answers.log import fold
+from chat.answers.marked_text import find_markers, text_pieces
+from chat.answers.text_runs import PartRun, part_runs
 from chat.models import Feedback, Message, MessageAttachment, Round, Turn
 from chat.models import Part as PartRow
 from chat.parts import Part, Role
+from chat.rendering.markers import Marker, MarkerSpan
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +34,13 @@ class PlacedAttachment:
     """The n of its marker."""
     part_index: int | None
     """The part after which it is shown. `None`: at the message's end."""
+
+    @property
+    def marker(self) -> Marker | None:
+        """The marker of the attachment in the message's text; `None` for a file that is not an image."""
+        if self.attachment.width is None:
+            return None
+        return Marker("GRAPH" if self.attachment.is_graph else "IMAGE", self.index)
 
 
 @dataclass(slots=True)
@@ -51,10 +63,18 @@ class MessageRecord:
     """Whether the answer was still being written when it was read."""
     left_out: int = 0
     """How many of the oldest messages the model was not sent."""
+    move_reason: str = ""
+    """Why code moved to the Python session; empty if it did not."""
     waiting: str = ""
     """The sentence that is shown while the provider of a live turn does not answer."""
+    approval: Approval | None = None
+    """What a waiting turn asks a person."""
     seq: int = 0
     """The `seq` of the last log row that was read; 0 unless the turn is live."""
+
+    def runs(self) -> Iterator[PartRun]:
+        """Yield the parts as they are shown: adjoining texts are one."""
+        return part_runs(self.parts, {placed.part_index for placed in self.attachments})
 
     def attachments_after_part(self, part_index: int) -> list[PlacedAttachment]:
         """Return the attachments that are shown after a part."""
@@ -68,6 +88,23 @@ class MessageRecord:
             for placed in self.attachments
             if placed.part_index is None or not 0 <= placed.part_index < len(self.parts)
         ]
+
+    def marker_spans(self) -> list[MarkerSpan]:
+        """Return where the message's text holds markers. A question has none: what looks like one was typed."""
+        if self.turn is None:
+            return []
+        return find_markers(self.message.text, text_pieces(self.parts, self.attachments))
+
+    def codes_without_result(self) -> set[int]:
+        """Return the indexes of the code that has no result and will get none."""
+        return set() if self.is_live else codes_without_result(self.parts)
+
+    @property
+    def kept_files(self) -> list[Attachment]:
+        """The files that the code of an answer wrote and a person has kept: all others are shown after a part."""
+        if self.turn is None:
+            return []
+        return [placed.attachment for placed in self.attachments if placed.part_index is None]
 
     def attachment_of(self, part_index: int) -> Attachment | None:
         """Return the attachment that holds a part's bytes."""
@@ -136,6 +173,7 @@ def _record(message: Message) -> MessageRecord:
         feedback=getattr(message, "feedback", None),
         is_live=turn is not None and turn.is_live,
         left_out=turn.left_out if turn else 0,
+        move_reason=turn.move_reason if turn else "",
     )
 
 
@@ -155,7 +193,9 @@ def _read_log(record: MessageRecord) -> None:
         if pk in attachments
     ]
     record.left_out = answer.messages_left_out
+    record.move_reason = answer.move_reason
     record.waiting = answer.waiting
+    record.approval = awaited_approval(answer)
     record.message.text = answer.text
 
 

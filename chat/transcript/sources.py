@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
-from chat.fragments import Grounding, SourceView
+from chat.message_views import Grounding, SourceView
 
 SOURCES_LIMIT = 50
 QUERIES_LIMIT = 20

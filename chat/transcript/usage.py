@@ -3,53 +3,56 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from decimal import Decimal
 
-from django.db.models import BigIntegerField, Count, F, Q, Sum
+from django.db.models import BigIntegerField, Count, Q, Sum
 from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Cast
 
-from chat.catalogue.costs import calculate_cost
+from chat.catalogue.costs import calculate_cost, count_searches
 from chat.catalogue.setups import Setup
-from chat.fragments import ConversationUsage
+from chat.message_views import ConversationUsage
 from chat.models import Conversation, Turn
 from chat.providers import is_demo
 from chat.stream_events import Usage
 from chat.transcript.answer_details import dollars
 
-ENDED = ~Q(turns__status__in=Turn.LIVE)
 
-
-def answer_cost(usage: Usage | None, setup: Setup) -> Decimal | None:
+def answer_cost(usage: Usage | None, setup: Setup, queries: Iterable[object]) -> Decimal | None:
     """Return US dollars; `None` if no price is known, and for the emulator, which costs nothing."""
-    return None if usage is None or is_demo(setup.provider, setup.endpoint) else calculate_cost(usage, setup.prices)
+    if usage is None or is_demo(setup.provider, setup.endpoint):
+        return None
+    return calculate_cost(usage, setup.prices, count_searches(queries))
 
 
-def conversation_usage(conversation_id: uuid.UUID) -> ConversationUsage:
+def conversation_usage(conversation: Conversation) -> ConversationUsage:
     """Return the sums over all turns that have ended, and over the requests for titles. One query."""
-    return conversation_usages([conversation_id]).get(conversation_id, ConversationUsage(0, "", 0))
+    return conversation_usages([conversation])[conversation.pk]
 
 
-def conversation_usages(conversation_ids: Collection[uuid.UUID]) -> dict[uuid.UUID, ConversationUsage]:
-    """Return the usage of several conversations, by id, with one query. Ids that do not exist are left out."""
-    tokens = Cast(KeyTextTransform("total", "turns__usage"), BigIntegerField())
+def conversation_usages(conversations: Collection[Conversation]) -> dict[uuid.UUID, ConversationUsage]:
+    """Return the usage of several conversations, by id, with one query."""
+    ended = Turn.objects.filter(conversation__in=[one.pk for one in conversations]).exclude(status__in=Turn.LIVE)
+    tokens = Cast(KeyTextTransform("total", "usage"), BigIntegerField())
     sums = (
-        Conversation.objects.filter(pk__in=conversation_ids)
-        .order_by()
+        ended.order_by()
+        .values("conversation_id")
         .annotate(
-            ended=Count("turns", filter=ENDED),
-            tokens=Sum(tokens, filter=ENDED),
-            spent=Sum("turns__cost", filter=ENDED),
-            unpriced=Count("turns", filter=ENDED & Q(turns__cost__isnull=True, turns__usage__total__gt=0)),
+            ended=Count("pk"),
+            tokens=Sum(tokens),
+            spent=Sum("cost"),
+            unpriced_tokens=Sum(tokens, filter=Q(cost__isnull=True)),
         )
-        .values_list("pk", "ended", "tokens", "spent", "unpriced", F("side_tokens"), F("side_cost"))
+        .values_list("conversation_id", "ended", "tokens", "spent", "unpriced_tokens")
     )
+    by_conversation = {pk: values for pk, *values in sums}
     usages = {}
-    for pk, turns, counted, spent, unpriced, side_tokens, side_cost in sums:
-        costs = [cost for cost in (spent, side_cost) if cost is not None]
+    for conversation in conversations:
+        turns, counted, spent, unpriced_tokens = by_conversation.get(conversation.pk, (0, None, None, None))
+        costs = [cost for cost in (spent, conversation.side_cost) if cost is not None]
         amount = dollars(sum(costs[1:], costs[0])) if costs else ""
-        if amount and unpriced:
+        if amount and unpriced_tokens:
             amount = f"at least {amount}"
-        usages[pk] = ConversationUsage((counted or 0) + side_tokens, amount, turns)
+        usages[conversation.pk] = ConversationUsage((counted or 0) + conversation.side_tokens, amount, turns)
     return usages

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import uuid
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 
-from chat.fragments import Versions
+from django.db.models import Q
+
+from chat.message_views import Versions
 from chat.models import Message
+
+PARENTS_LIMIT = 500
+"""A query may not have much more parameters."""
 
 
 def versions_among(message_id: uuid.UUID, ids: list[uuid.UUID]) -> Versions | None:
@@ -30,11 +35,10 @@ def versions_of(message: Message) -> Versions | None:
     return versions_among(message.pk, list(siblings.order_by("created_at", "pk").values_list("pk", flat=True)))
 
 
-def versions_in_view(conversation_id: uuid.UUID, shown: Iterable[Message]) -> dict[uuid.UUID, Versions]:
+def versions_in_view(conversation_id: uuid.UUID, shown: Sequence[Message]) -> dict[uuid.UUID, Versions]:
     """Return the positions of those shown messages that have other versions, by message id. One query."""
-    hidden = Message.objects.filter(conversation_id=conversation_id, is_shown=False)
     siblings_by_parent: dict[uuid.UUID | None, list[tuple[datetime, uuid.UUID]]] = defaultdict(list)
-    for pk, parent_id, created_at in hidden.values_list("pk", "parent_id", "created_at"):
+    for pk, parent_id, created_at in _hidden_siblings(conversation_id, shown):
         siblings_by_parent[parent_id].append((created_at, pk))
     positions = {}
     for message in shown:
@@ -44,3 +48,19 @@ def versions_in_view(conversation_id: uuid.UUID, shown: Iterable[Message]) -> di
             if versions:
                 positions[message.pk] = versions
     return positions
+
+
+def _hidden_siblings(
+    conversation_id: uuid.UUID, shown: Sequence[Message]
+) -> Iterable[tuple[uuid.UUID, uuid.UUID | None, datetime]]:
+    """Return id, parent and date of the messages that are versions of shown ones, and perhaps of others."""
+    hidden = Message.objects.filter(is_shown=False).order_by()
+    parents = [message.parent_id for message in shown]
+    if len(parents) > PARENTS_LIMIT:
+        hidden = hidden.filter(conversation_id=conversation_id)
+    else:
+        # The versions of these messages alone, found by their parents: an early edit may have hidden thousands.
+        has_parent = Q(parent__in=[pk for pk in parents if pk is not None])
+        is_first = Q(conversation_id=conversation_id, index=0)
+        hidden = hidden.filter(has_parent | is_first if None in parents else has_parent)
+    return hidden.values_list("pk", "parent_id", "created_at")

@@ -11,12 +11,21 @@ from django.urls import reverse
 
 from attachments.models import Attachment
 from chat.answers.answer import Answer
+from chat.answers.approval import Approval, awaited_approval
 from chat.answers.changes import AnswerAttachment
-from chat.fragments import AttachmentView, MessageView, Rating, RenderedText, Versions, part_view
+from chat.answers.code_results import CodeResults, codes_without_result
+from chat.answers.text_runs import part_runs
+from chat.attachment_views import AttachmentView, WrittenFileView
+from chat.fragments import part_view
+from chat.message_views import NO_HTML, MessageView, Rating, RenderedText, RerunView, Versions
 from chat.models import Feedback, Message, Turn
 from chat.notices import Notice, notice_of
-from chat.parts import Part, Role
+from chat.parts import ExecutableCode, Part, Role, Text, ToolCall, WrittenFile
+from chat.python_sessions.fences import unfence_code
+from chat.python_sessions.written_files import attachment_names, written_files
+from chat.rendering.markdown import render_question
 from chat.transcript.answer_details import answer_details
+from chat.transcript.graph_captions import with_captions
 from chat.transcript.records import MessageRecord
 from chat.transcript.sources import grounding_of
 
@@ -40,7 +49,10 @@ def message_view(record: MessageRecord, versions: Versions | None = None) -> Mes
         versions,
         waiting=record.waiting,
         left_out=record.left_out,
+        approval=record.approval,
+        move_reason=record.move_reason,
         rating=rating_of(record.message, record.feedback) if has_rating else None,
+        reruns=None if record.is_live else record.message.reruns or {},
     )
 
 
@@ -58,6 +70,8 @@ def user_message_view(
         role=Role.USER,
         status=Turn.Status.DONE,
         text=message.text,
+        is_own_code=unfence_code(message.text) is not None,
+        text_html=render_question(message.text, f"message-{message.pk}") if message.text else NO_HTML,
         parts=(),
         attachments=tuple(attachments),
         notice=None,
@@ -85,8 +99,11 @@ def answer_view(
         versions,
         waiting=answer.waiting,
         left_out=answer.messages_left_out,
+        approval=awaited_approval(answer),
+        move_reason=answer.move_reason,
         texts=texts,
         rating=Rating(message.pk) if not turn.is_live and answer.parts else None,
+        reruns=None if turn.is_live else message.reruns or {},
     )
 
 
@@ -99,51 +116,128 @@ def model_message_view(
     *,
     waiting: str = "",
     left_out: int = 0,
+    approval: Approval | None = None,
+    move_reason: str = "",
     rating: Rating | None = None,
     texts: Mapping[int, RenderedText] = NO_TEXTS,
+    reruns: Mapping[str, Mapping[str, str]] | None = None,
 ) -> MessageView:
     """Return the view of a model's message.
 
-    `shown`: attachments by the index of the part after which they are shown. `texts`: rendered texts by part index.
+    `shown`: attachments by the index of the part after which they are shown. `texts`: rendered texts by the index of
+    the first part of their run. `reruns`: see `Message.reruns`; `None` if code cannot be run again.
     """
+    shown = with_captions(message.pk, parts, shown)
     unplaced = [view for index, views in shown.items() if index is None or index >= len(parts) for view in views]
+    # A live answer does not show them yet: a later block may change them.
+    files = () if turn.is_live else file_views(message, written_files(parts), unplaced)
+    results = CodeResults(parts)
+    # The code of a live answer may still get one.
+    without_result = set() if turn.is_live else codes_without_result(parts)
+    kept_ids = {file.kept.attachment_id for file in files if file.kept}
     return MessageView(
         message_id=message.pk,
         role=Role.MODEL,
         status=turn.status,
         text="",
+        text_url=reverse("message-text", args=[message.pk]),
         parts=tuple(
-            part_view(message.pk, index, part, shown.get(index, ()), rendered=texts.get(index))
-            for index, part in enumerate(parts)
+            replace(
+                part_view(
+                    message.pk,
+                    run.start,
+                    run.part,
+                    shown.get(run.last, ()),
+                    rendered=texts.get(run.start),
+                    result=results.result_of.get(run.start),
+                    has_code=run.start in results.code_of,
+                    is_without_result=run.start in without_result,
+                ),
+                rerun=rerun_view(run.start, run.part, reruns),
+            )
+            for run in part_runs(parts, shown)
         ),
-        attachments=tuple(unplaced),
+        attachments=tuple(view for view in unplaced if view.attachment_id not in kept_ids),
+        files=files,
         notice=turn_notice(turn, parts),
         created_at=message.created_at.isoformat(),
         versions=versions,
         waiting=waiting if turn.is_live else "",
         left_out=left_out,
+        approval=approval if turn.status == Turn.Status.WAITING else None,
+        move_reason=move_reason,
         # Shown only after the end of the turn, because a live turn may still change its sources.
         grounding=None if turn.is_live else grounding_of(turn.sources, turn.queries),
-        details=answer_details(turn),
+        details=answer_details(turn, parts),
         rating=rating,
     )
 
 
+def rerun_view(index: int, part: Part, reruns: Mapping[str, Mapping[str, str]] | None) -> RerunView | None:
+    """Return what the page offers for a block of code that has run; `None` for everything else."""
+    if reruns is None or not isinstance(part, ExecutableCode) or not part.is_python:
+        return None
+    rerun = reruns.get(str(index), {})
+    return RerunView(index, rerun.get("verdict", ""), rerun.get("detail", ""))
+
+
+def file_views(
+    message: Message, files: Sequence[WrittenFile], attachments: Iterable[AttachmentView]
+) -> tuple[WrittenFileView, ...]:
+    """Return the views of files that code wrote. `attachments`: those at the message's end.
+
+    An attachment at an answer's end with the name of a file is this file, which was kept.
+    """
+    kept = {view.name: view for view in attachments}
+    names = attachment_names(files)
+    return tuple(_file_view(message, file, kept.get(names[file.name])) for file in files)
+
+
+def _file_view(message: Message, file: WrittenFile, kept: AttachmentView | None) -> WrittenFileView:
+    return WrittenFileView(
+        name=file.name,
+        size_bytes=file.size_bytes,
+        modified_at=file.modified_at,
+        is_new=file.is_new,
+        url=reverse("api-session-file", args=[message.conversation_id, file.name]),
+        keep_url=reverse("api-keep-file", args=[message.pk, file.name]),
+        kept=kept,
+        kept_state_url=reverse("api-attachment", args=[kept.attachment_id]) if kept else "",
+    )
+
+
 def with_file_urls(view: MessageView, url_of: Callable[[uuid.UUID], str]) -> MessageView:
-    """Return the view for a reader who is not the owner: with other addresses of files, and without the rating.
+    """Return the view for a reader who is not the owner: with other addresses of files, and without what only the owner
+    may do: rate, decide, run code, and use the session's files.
 
     `url_of`: returns the address of an attachment by its id.
     """
 
     def with_url(attachment: AttachmentView) -> AttachmentView:
-        return replace(attachment, url=url_of(attachment.attachment_id))
+        return replace(attachment, url=url_of(attachment.attachment_id), has_actions=False)
 
-    parts = tuple(replace(part, attachments=tuple(map(with_url, part.attachments))) for part in view.parts)
-    return replace(view, parts=parts, attachments=tuple(map(with_url, view.attachments)), rating=None)
+    parts = tuple(replace(part, attachments=tuple(map(with_url, part.attachments)), rerun=None) for part in view.parts)
+    files = tuple(without_session(replace(file, kept=file.kept and with_url(file.kept))) for file in view.files)
+    attachments = tuple(map(with_url, view.attachments))
+    return replace(view, parts=parts, attachments=attachments, files=files, rating=None, approval=None, text_url="")
 
 
-def turn_notice(turn: Turn, parts: Iterable[Part]) -> Notice | None:
+def without_session(file: WrittenFileView) -> WrittenFileView:
+    """Return the view of a file for a reader who cannot use the session."""
+    return replace(file, url="", keep_url="", kept_state_url="")
+
+
+def answer_markdown(record: MessageRecord) -> str:
+    """Return the texts of an answer as the model wrote them."""
+    texts = (run.part.text.strip("\n") for run in record.runs() if isinstance(run.part, Text))
+    return "\n\n".join(filter(None, texts))
+
+
+def turn_notice(turn: Turn, parts: Sequence[Part]) -> Notice | None:
     """Return what the page says about how a turn ended. `parts`: of its answer."""
+    if turn.is_own_code and turn.status == Turn.Status.DONE:
+        # Code may print nothing. Its result says how it ended.
+        return None
     return notice_of(
         status=turn.status,
         finish=turn.finish,
@@ -151,35 +245,32 @@ def turn_notice(turn: Turn, parts: Iterable[Part]) -> Notice | None:
         finish_message=turn.finish_message,
         error_code=turn.error_code,
         retry_after_s=turn.retry_after_s,
-        is_empty=not any(part.is_answer for part in parts),
+        # Code of the user is run again, because there is nothing that a model could continue.
+        is_empty=turn.is_own_code or not any(part.is_answer for part in parts),
+        has_work=any(part.long_text or isinstance(part, ToolCall) for part in parts),
     )
 
 
 def attachment_view(attachment: Attachment, index: int) -> AttachmentView:
     """Return the view of a stored attachment with this index in its message."""
-    return AttachmentView(
-        index=index,
-        attachment_id=attachment.pk,
-        url=reverse("attachment-content", args=[attachment.pk]),
-        name=attachment.name,
-        mime_type=attachment.mime_type,
-        size_bytes=attachment.size_bytes,
-        width=attachment.width,
-        height=attachment.height,
-        is_graph=attachment.is_graph,
-    )
+    return _attachment_view(attachment, attachment.pk, index)
 
 
 def new_attachment_view(attachment: AnswerAttachment) -> AttachmentView:
     """Return the view of an attachment of a live answer."""
+    return _attachment_view(attachment, uuid.UUID(attachment.attachment_id), attachment.index)
+
+
+def _attachment_view(attachment: Attachment | AnswerAttachment, attachment_id: uuid.UUID, index: int) -> AttachmentView:
     return AttachmentView(
-        index=attachment.index,
-        attachment_id=uuid.UUID(attachment.attachment_id),
-        url=reverse("attachment-content", args=[attachment.attachment_id]),
+        index=index,
+        attachment_id=attachment_id,
+        url=reverse("attachment-content", args=[attachment_id]),
         name=attachment.name,
         mime_type=attachment.mime_type,
         size_bytes=attachment.size_bytes,
         width=attachment.width,
         height=attachment.height,
+        scale=attachment.scale,
         is_graph=attachment.is_graph,
     )

@@ -16,7 +16,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import random
-from collections.abc import Callable
+import uuid
+from collections.abc import Callable, Collection
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import aclosing
 from typing import ParamSpec, TypeVar
@@ -25,21 +26,25 @@ from channels.db import database_sync_to_async
 from django.conf import settings
 
 from attachments.store import BytesUnavailable, read_bytes
-from chat.catalogue.missing import mark_found, mark_missing
+from chat.catalogue.missing_models import mark_found, mark_missing
 from chat.models import Turn
 from chat.notices import BLOCKED
+from chat.parts import Engine
 from chat.prompt import history, provider_files
-from chat.prompt.history import Prepared
-from chat.prompt.provider_files import FilesTooLarge
+from chat.prompt.file_choice import FilesTooLarge, encoded_for_model
+from chat.prompt.history import PreparedRequest
+from chat.prompt.refused_files import save_refused
 from chat.prompt.replay import Replay
 from chat.providers import get_provider
-from chat.providers.base import ModelNotFound, ProviderError
+from chat.providers.base import EmptyResponse, FileRefused, InvalidRequest, ModelNotFound, ProviderError
 from chat.relay import broadcast
 from chat.stream_events import Finish
 from chat.tools.toolbox import Toolbox, open_toolbox
 from chat.turns.database_thread import turn_store
+from chat.turns.engine_choice import TOO_LARGE, may_move, reason_to_move
 from chat.turns.finish import fail_turn
 from chat.turns.live_turn import AnswerTooLong, LiveTurn, NotStored
+from chat.turns.own_code import run_own_code
 from chat.turns.retry import Retry, RetryPolicy
 from chat.turns.store import TurnLost
 from chat.turns.tool_loop import DecisionNeeded, note_round_limit, run_calls
@@ -48,9 +53,6 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 logger = logging.getLogger(__name__)
-
-REPLAYED_IMAGES = 4
-"""Number of the newest generated images that are sent back to an image model."""
 
 _history_threads = ThreadPoolExecutor(max_workers=16, thread_name_prefix="history")
 
@@ -67,7 +69,10 @@ async def run_turn(turn: LiveTurn) -> None:
                     raise AnswerTooLong from None
                 raise
         except asyncio.CancelledError:
-            await turn.end(Turn.Status.STOPPED if turn.is_stopping else Turn.Status.INTERRUPTED)
+            if turn.is_stopping:
+                await turn.end(Turn.Status.STOPPED)
+            else:
+                await turn.end(Turn.Status.INTERRUPTED, error_code=turn.interruption)
         except DecisionNeeded:
             await turn.wait()
         except ProviderError as error:
@@ -77,6 +82,7 @@ async def run_turn(turn: LiveTurn) -> None:
                 error_code=error.code,
                 error_detail=error.detail,
                 retry_after_s=error.retry_after_s,
+                reason=error.reason,
             )
         except FilesTooLarge as error:
             await turn.end(Turn.Status.FAILED, error_code="files_too_large", error_detail=str(error))
@@ -104,58 +110,120 @@ async def run_turn(turn: LiveTurn) -> None:
 async def _run_rounds(turn: LiveTurn) -> None:
     """Ask the provider, run the function calls of its answer, and ask again, until an answer has no calls.
 
-    A turn that has waited for a decision continues with the unanswered calls of its current round.
+    A turn that has waited for a decision continues with the calls of its current round.
     """
+    while await _run_with_engine(turn):
+        # The Python session offers functions that the turn did not have before.
+        await turn.commit()
+
+
+async def _run_with_engine(turn: LiveTurn) -> bool:
+    """Run rounds until the answer is complete, or its code moves to the Python session; return whether it moved."""
     async with open_toolbox(turn.turn) as toolbox:
+        if turn.turn.is_own_code:
+            await run_own_code(turn, toolbox)
+            return False
         while True:
-            if not turn.answer.unanswered_calls:
-                has_functions = await _ask(turn, toolbox)
+            reason = ""
+            if not turn.answer.calls:
+                try:
+                    has_functions = await _ask(turn, toolbox)
+                except FilesTooLarge:
+                    if not await _in_thread(may_move, turn.turn, turn.setup):
+                        raise
+                    turn.move_to_session(TOO_LARGE)
+                    return True
                 finish = turn.answer.current_round.finish
                 is_cut = finish is None or finish is Finish.LENGTH or finish in BLOCKED
-                if is_cut or not has_functions or not turn.answer.unanswered_calls:
-                    return
+                is_last = turn.answer.round_number + 1 >= settings.ROUNDS_LIMIT
+                reason = "" if is_cut or is_last else await _reason_to_move(turn)
+                if is_cut or not (reason or (has_functions and turn.answer.unanswered_calls)):
+                    return False
             await run_calls(turn, toolbox)
             if turn.answer.round_number + 1 >= settings.ROUNDS_LIMIT:
                 note_round_limit(turn)
-                return
+                return False
             turn.start_round()
+            if reason:
+                turn.move_to_session(reason)
+                return True
+
+
+async def _reason_to_move(turn: LiveTurn) -> str:
+    """Return why the code moves to the Python session after the current round; empty if it does not."""
+    if turn.turn.engine != Engine.NATIVE:
+        return ""
+    reason = reason_to_move(turn.answer.parts_of_round)
+    if not reason:
+        return ""
+    is_possible = await _in_thread(may_move, turn.turn, turn.setup)
+    return reason if is_possible else ""
 
 
 async def _ask(turn: LiveTurn, toolbox: Toolbox) -> bool:
     """Send the request until there is an answer or no retry is left; return whether functions were declared.
 
-    Raises the error of the last attempt.
+    Raises the error of the last attempt, and EmptyResponse for a response without anything.
     """
     policy = RetryPolicy(
-        Replay(graphs=settings.REPLAYED_GRAPHS, images=REPLAYED_IMAGES),
+        Replay(),
         limit=settings.PROVIDER_ATTEMPTS,
         first_pause_s=settings.PROVIDER_RETRY_PAUSE_S,
         longest_pause_s=settings.PROVIDER_RETRY_LIMIT_S,
         jitter=random.random,
     )
     while True:
-        sent_graphs = False
+        prepared: PreparedRequest | None = None
         retry: Retry | None
         try:
             prepared = await _prepare(turn, policy.replay, toolbox)
-            sent_graphs = prepared.has_graphs
             turn.note_left_out(prepared.left_out)
             await _collect(turn, prepared)
         except ProviderError as error:
-            retry = None if turn.has_received else policy.after_failure(error, sent_graphs=sent_graphs)
+            sent_files = prepared.earlier_files if prepared else ()
+            retry = None if turn.has_received else policy.after_failure(error, sent_files=sent_files)
             if retry is None:
+                if isinstance(error, FileRefused) and prepared and not turn.has_received:
+                    await _remember_refused(turn, prepared.question_files)
                 raise
             logger.info("turn %s is tried again: %s: %s", turn.turn.pk, error.code, error.detail)
         else:
-            is_blank = turn.answer.is_blank
-            retry = policy.after_blank(turn.answer.current_round.finish) if is_blank else None
+            await _remember_refused(turn, policy.suspected_files)
+            retry = _retry_if_blank(turn, policy)
             if retry is None:
                 return bool(prepared.request.functions)
         await _pause(turn, retry)
 
 
-async def _prepare(turn: LiveTurn, replay: Replay, toolbox: Toolbox) -> Prepared:
-    """Return the request; uploads files that the provider must store first."""
+def _retry_if_blank(turn: LiveTurn, policy: RetryPolicy) -> Retry | None:
+    """Return the retry after an answer without content; `None` if that is the answer. Raises EmptyResponse."""
+    if not turn.answer.is_blank:
+        return None
+    finish = turn.answer.current_round.finish
+    is_empty = finish is None and not turn.answer.parts_of_round
+    retry = policy.after_blank(finish, is_empty=is_empty)
+    if retry is None and is_empty:
+        raise EmptyResponse
+    return retry
+
+
+async def _remember_refused(turn: LiveTurn, files: Collection[uuid.UUID]) -> None:
+    """Save that the model does not take these files, so that no later request pays for them."""
+
+    def save() -> None:
+        # On a thread, because the account may be read from the database.
+        account = get_provider(turn.turn.provider, turn.turn.endpoint).account
+        save_refused(files, account=account, model=turn.turn.model)
+
+    if files:
+        await _in_thread(save)
+
+
+async def _prepare(turn: LiveTurn, replay: Replay, toolbox: Toolbox) -> PreparedRequest:
+    """Return the request; uploads files that the provider must store first.
+
+    A file of an earlier message that cannot be stored is only named.
+    """
     state = await toolbox.state()
     rows = await turn.read_prompt_rows()
     # On a history thread, because reading graphs from storage may be slow.
@@ -166,13 +234,21 @@ async def _prepare(turn: LiveTurn, replay: Replay, toolbox: Toolbox) -> Prepared
     accepted_type = provider.capabilities(turn.turn.model).accepted_type
     for attachment in prepared.to_upload:
         mime_type = accepted_type(attachment.mime_type)
-        data = provider_files.encoded_for_model(await _in_thread(read_bytes, attachment), mime_type)
-        uploaded = await provider.upload_file(data, mime_type=mime_type, name=attachment.name)
+        try:
+            data = encoded_for_model(await _in_thread(read_bytes, attachment), mime_type)
+            uploaded = await provider.upload_file(data, mime_type=mime_type, name=attachment.name)
+        except (InvalidRequest, BytesUnavailable) as error:
+            if isinstance(error, FileRefused):
+                await _remember_refused(turn, {attachment.pk})
+            if attachment.pk in prepared.question_files:
+                raise
+            logger.warning("turn %s goes on without an earlier file: %s", turn.turn.pk, error)
+            continue
         await _in_thread(provider_files.save_uploaded, attachment, provider.account, uploaded)
     return await _in_thread(history.prepare, turn.turn, rows, replay, turn.answer, toolbox.functions, state)
 
 
-async def _collect(turn: LiveTurn, prepared: Prepared) -> None:
+async def _collect(turn: LiveTurn, prepared: PreparedRequest) -> None:
     """Read one response. Each list of events is stored and shown before the next is asked for."""
     provider = get_provider(turn.turn.provider, turn.turn.endpoint)
     async with aclosing(provider.stream(prepared.request)) as stream:
@@ -203,7 +279,7 @@ async def _give_up(turn: LiveTurn) -> None:
 
 
 async def _mark_model(turn: LiveTurn) -> None:
-    """Note in the catalogue whether the provider has the model."""
+    """Record in the catalogue whether the provider has the model."""
     row = turn.turn
     if row.error_code == ModelNotFound.code:
         await _in_thread(mark_missing, row.provider, row.endpoint, row.model)

@@ -12,8 +12,11 @@ from dataclasses import dataclass
 
 from asgiref.sync import async_to_sync
 from django.db import transaction
+from django.utils import translation
+from django.utils.safestring import SafeString
 
-from chat.fragments import Rating, rating_swap, socket_message
+from chat.fragments import rating_swap, socket_message
+from chat.message_views import Rating
 from chat.models import Conversation, Feedback, Message, Turn, User
 from chat.relay import broadcast
 from chat.relay.frames import NOT_PART_OF_TURN, Frame
@@ -45,13 +48,15 @@ def rate(message: Message, user: User, thumb: Thumb | None) -> Rating:
             conversation.revision += 1
             # Only this column: a rating does not move the conversation up in lists.
             conversation.save(update_fields=["revision"])
+    # A program that rates by the API is spoken to in English, but the open pages are the person's.
+    with translation.override(user.shown_language):
+        swap = rating_swap(rating)
     # On the server's own event loop, to which the sockets belong.
-    async_to_sync(_publish)(conversation.pk, None if has_live_turn else conversation.revision, rating)
+    async_to_sync(_publish)(conversation.pk, None if has_live_turn else conversation.revision, swap)
     return rating
 
 
-async def _publish(conversation_id: uuid.UUID, revision: int | None, rating: Rating) -> None:
-    swap = rating_swap(rating)
+async def _publish(conversation_id: uuid.UUID, revision: int | None, swap: SafeString) -> None:
     if revision is None:
         broadcast.publish(Frame.unordered(conversation_id, socket_message(swap)))
         return

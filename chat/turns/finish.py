@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import logging
 import uuid
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any, NamedTuple
 
@@ -18,9 +19,16 @@ from chat.answers.answer import Answer
 from chat.answers.log import fold
 from chat.catalogue.setups import restore_setup
 from chat.models import Conversation, Message, MessageAttachment, Part, Round, Turn
+from chat.parts import Engine
+from chat.quotas.resources import Resource, day_of
+from chat.quotas.usage import add_usage
 from chat.transcript.usage import answer_cost
+from chat.turns.row_updates import update_rows
 
 logger = logging.getLogger(__name__)
+
+LOG_LIFETIME = timedelta(minutes=15)
+"""How long the log of an ended turn is kept, for API clients that resume its event stream. Pages read the parts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,21 +42,30 @@ class Ending:
     retry_after_s: float | None = None
     cost: Decimal | None = None
     """US dollars."""
+    reason: str = ""
+    """What the provider says about a refused request, cleaned for the reader."""
     ended_at: datetime = field(default_factory=timezone.now)
     """Set once, so that the row and the page agree even if the write is repeated."""
+    keeps_log: bool = False
+    """Whether the log is never deleted, because it could not be read."""
 
     def turn_fields(self) -> dict[str, Any]:
         """Return the columns of the turn's row that the end sets."""
         answer, last_round = self.answer, self.answer.current_round
+        moved = {"engine": Engine.SESSION} if answer.move_reason else {}
         return {
+            **moved,
+            "move_reason": answer.move_reason,
+            "moved_before_round": answer.moved_before_round,
             "status": self.status,
             "ended_at": self.ended_at,
+            "log_kept_until": None if self.keeps_log else self.ended_at + LOG_LIFETIME,
             "lease_expires_at": None,
             "usage": {} if answer.usage is None else asdict(answer.usage),
             "round_count": len(answer.rounds),
             "finish": last_round.finish or "",
             "finish_reason": last_round.finish_reason,
-            "finish_message": last_round.finish_message,
+            "finish_message": self.reason or last_round.finish_message,
             "error_code": self.error_code,
             "error_detail": self.error_detail,
             "retry_after_s": self.retry_after_s,
@@ -57,7 +74,7 @@ class Ending:
             "response_id": last_round.response_id,
             "model_version": last_round.model_version,
             "sources": [asdict(source) for one in answer.rounds for source in one.sources],
-            "queries": [query for one in answer.rounds for query in one.queries],
+            "queries": answer.queries,
         }
 
 
@@ -67,26 +84,39 @@ class EndedTurn(NamedTuple):
     turn_id: uuid.UUID
     message_id: uuid.UUID
     conversation_id: uuid.UUID
+    owner_id: int
+    """The id of the owner of the conversation."""
     ending: Ending
 
 
-def end_turn(turn_id: uuid.UUID, message_id: uuid.UUID, conversation_id: uuid.UUID, ending: Ending) -> None:
+def end_turn(turn: Turn, ending: Ending) -> None:
     """Store an answer as rows and end its turn. Raises RuntimeError for a turn that has ended already."""
-    end_turns([EndedTurn(turn_id, message_id, conversation_id, ending)])
+    end_turns([EndedTurn(turn.pk, turn.message_id, turn.conversation_id, turn.conversation.owner_id, ending)])
 
 
 def end_turns(turns: Sequence[EndedTurn]) -> None:
     """Store several answers and end their turns, with one insert for each table. Raises as `end_turn` does."""
-    for turn in turns:
-        ending = turn.ending
-        allowed = [status for status, following in Turn.TRANSITIONS.items() if ending.status in following]
-        if Turn.objects.filter(pk=turn.turn_id, status__in=allowed).update(**ending.turn_fields()) != 1:
-            raise RuntimeError(f"turn {turn.turn_id} cannot become {ending.status}")
-        Message.objects.filter(pk=turn.message_id).update(text=ending.answer.text)
-        increment_revision(turn.conversation_id)
+    for status in {turn.ending.status for turn in turns}:
+        rows = {turn.turn_id: turn.ending.turn_fields() for turn in turns if turn.ending.status == status}
+        allowed = [before for before, following in Turn.TRANSITIONS.items() if status in following]
+        if update_rows(Turn, rows, only={"status": allowed}) != len(rows):
+            raise RuntimeError(f"not all of the turns {', '.join(map(str, rows))} can become {status}")
+    update_rows(Message, {turn.message_id: {"text": turn.ending.answer.text} for turn in turns})
+    increment_revisions([turn.conversation_id for turn in turns], answered_at=timezone.now())
     Part.objects.bulk_create(row for turn in turns for row in _parts(turn))
     MessageAttachment.objects.bulk_create(row for turn in turns for row in _attachments(turn))
     Round.objects.bulk_create(row for turn in turns for row in _rounds(turn))
+    _count_tokens(turns)
+
+
+def _count_tokens(turns: Sequence[EndedTurn]) -> None:
+    """Count the tokens of answers for the quotas of their owners."""
+    tokens: Counter[int] = Counter()
+    for turn in turns:
+        usage = turn.ending.answer.usage
+        tokens[turn.owner_id] += (usage.total or 0) if usage else 0
+    amounts = {owner_id: {Resource.TOKENS: number} for owner_id, number in tokens.items() if number}
+    add_usage(amounts, day=day_of(timezone.now()), reads=())
 
 
 def _parts(turn: EndedTurn) -> Iterator[Part]:
@@ -126,7 +156,17 @@ def _rounds(turn: EndedTurn) -> Iterator[Round]:
 
 def increment_revision(conversation_id: uuid.UUID) -> None:
     """Increment a conversation's revision, inside the transaction that changes its messages."""
-    Conversation.objects.filter(pk=conversation_id).update(revision=F("revision") + 1, updated_at=timezone.now())
+    increment_revisions([conversation_id])
+
+
+def increment_revisions(conversation_ids: Collection[uuid.UUID], *, answered_at: datetime | None = None) -> None:
+    """Increment the revisions of several conversations by 1, as `increment_revision` does.
+
+    `answered_at`: when answers in them have ended, if they have.
+    """
+    rows = Conversation.with_deleted.filter(pk__in=conversation_ids)
+    ended = {} if answered_at is None else {"answered_at": answered_at}
+    rows.update(revision=F("revision") + 1, updated_at=timezone.now(), **ended)
 
 
 def end_turn_from_log(turn: Turn, status: Turn.Status, *, error_code: str = "") -> None:
@@ -135,15 +175,15 @@ def end_turn_from_log(turn: Turn, status: Turn.Status, *, error_code: str = "") 
         with transaction.atomic():
             answer = fold(turn.events.order_by("seq").values_list("name", "data"))
             setup = restore_setup(turn.parameters, provider=turn.provider, endpoint=turn.endpoint, model=turn.model)
-            ending = Ending(status, answer, error_code, cost=answer_cost(answer.usage, setup))
-            end_turn(turn.pk, turn.message_id, turn.conversation_id, ending)
+            ending = Ending(status, answer, error_code, cost=answer_cost(answer.usage, setup, answer.queries))
+            end_turn(turn, ending)
     except OperationalError:
         raise
     except Exception:
         # A log that this version cannot read must not block the conversation for ever. The log is not deleted.
         logger.exception("the log of turn %s could not be read", turn.pk)
-        ending = Ending(Turn.Status.FAILED, Answer(), "storage")
-        end_turn(turn.pk, turn.message_id, turn.conversation_id, ending)
+        ending = Ending(Turn.Status.FAILED, Answer(), "storage", keeps_log=True)
+        end_turn(turn, ending)
 
 
 def fail_turn(turn_id: uuid.UUID, *, lease_owner: str) -> None:

@@ -3,55 +3,58 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
+from django.utils import translation
 from django.utils.safestring import SafeString
 
 from chat.answers.answer import Answer
 from chat.answers.changes import Change
-from chat.fragments import (
-    EMPTY,
-    MessageView,
-    RenderedText,
-    delete_swap,
-    join_html,
-    message_html,
-    partial,
-    socket_message,
-    title_swaps,
-    usage_html,
-)
+from chat.fragments import EMPTY, delete_swap, join_html, message_html, partial, socket_message, title_swaps, usage_html
+from chat.message_views import MessageView, RenderedText
 from chat.relay.frames import NOT_PART_OF_TURN, Frame
 from chat.relay.live_message import LiveMessage
 from chat.transcript.views import NO_TEXTS, answer_view, attachment_view, user_message_view
+from chat.transcript.window import SNAPSHOT_MESSAGES
 from chat.turns.start_plan import StartedTurn
-from chat.turns.store import Stored, TurnChanges
+from chat.turns.store import StoreResult, TurnChanges
+
+HIDDEN_LIMIT = SNAPSHOT_MESSAGES
+"""The most messages that a frame removes one by one. If a new version hides more, pages read snapshots."""
 
 
 class LivePage:
-    """What open pages show of one live turn."""
+    """The state of one live turn on open pages."""
 
     def __init__(self, started: StartedTurn, answer: Answer) -> None:
         self._started = started
         self._turn = started.turn
         self._answer = answer
-        self._message = LiveMessage(self._turn, answer)
+        # The whole answer is written in one language, even if its owner chooses another one meanwhile.
+        self._language = self._turn.conversation.owner.shown_language
+        with translation.override(self._language):
+            self._message = LiveMessage(self._turn, answer)
         self._is_known = True
         """False after a rendering error. From then on, pages read snapshots until the turn ends."""
 
     def opening(self) -> Frame:
         """Return the frame that adds the question and its empty answer to the transcript."""
         started = self._started
-        html = message_html(self._view())
-        if started.has_question:
-            files = [attachment_view(attachment, index) for index, attachment in enumerate(started.attachments)]
-            html = message_html(user_message_view(self._turn.user_message, files, started.question_versions)) + html
+        if len(started.hidden) > HIDDEN_LIMIT:
+            return Frame.announcement(self._turn.conversation_id, self._turn.conversation.revision)
         content = join_html(delete_swap(f"message-{hidden}") for hidden in started.hidden)
-        content += partial("transcript", "beforeend", html)
-        if started.names_conversation:
-            content += title_swaps(self._turn.conversation)
-        return self._frame(content, after=NOT_PART_OF_TURN, seq=0)
+        with translation.override(self._language):
+            html = message_html(self._view())
+            if started.has_question:
+                files = [attachment_view(attachment, index) for index, attachment in enumerate(started.attachments)]
+                html = message_html(user_message_view(self._turn.user_message, files, started.question_versions)) + html
+            content += partial("transcript", "beforeend", html)
+            if started.names_conversation:
+                content += title_swaps(self._turn.conversation)
+        replaced_from = started.replaced.index if started.replaced else None
+        return replace(self._frame(content, after=NOT_PART_OF_TURN, seq=0), replaced_from=replaced_from)
 
-    def frame_of(self, batch: TurnChanges, changes: Sequence[Change], stored: Stored) -> Frame:
+    def frame_of(self, batch: TurnChanges, changes: Sequence[Change], stored: StoreResult) -> Frame:
         """Return the frame of stored changes, and update the turn's row in memory.
 
         The last frame contains the whole message, rendered as for a page that is loaded later.
@@ -62,6 +65,10 @@ class LivePage:
             self._turn.conversation.revision = stored.conversation.revision
         if not (self._is_known or batch.ending):
             return self.give_up()
+        with translation.override(self._language):
+            return self._frame(self._swaps(batch, changes, stored), after=batch.first_seq - 1, seq=batch.last_seq)
+
+    def _swaps(self, batch: TurnChanges, changes: Sequence[Change], stored: StoreResult) -> SafeString:
         swaps = self._message.update(changes) if self._is_known else EMPTY
         if batch.ending or batch.waits:
             texts = self._message.rendered_texts() if self._is_known else NO_TEXTS
@@ -69,7 +76,7 @@ class LivePage:
             swaps = partial(f"message-{self._turn.message_id}", "outerMorph", html)
         if stored.conversation is not None:
             swaps += partial("conversation-usage", "outerMorph", usage_html(stored.conversation.usage))
-        return self._frame(swaps, after=batch.first_seq - 1, seq=batch.last_seq)
+        return swaps
 
     def give_up(self) -> Frame:
         """Render nothing more until the end; return a frame that makes open pages read a snapshot."""

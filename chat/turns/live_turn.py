@@ -9,13 +9,14 @@ from collections.abc import Iterable
 from typing import TypeAlias
 
 from django.conf import settings
+from django.utils import timezone
 
 from chat.answers.answer import Answer
 from chat.answers.assembler import Assembler
-from chat.answers.changes import AttachmentAdded, Change, MessagesLeftOut, PartStarted, ToolStarted, Waited
+from chat.answers.changes import AttachmentAdded, Change, EngineMoved, MessagesLeftOut, PartStarted, ToolStarted, Waited
 from chat.answers.log import coalesce_changes, to_row
 from chat.models import Conversation, Turn
-from chat.parts import Part
+from chat.parts import Engine, FunctionCall, Part, ToolCall, ToolResponse
 from chat.prompt.rows import PromptRows
 from chat.relay import broadcast
 from chat.relay.batching import BatchedCalls
@@ -23,15 +24,16 @@ from chat.relay.frame_schedule import next_frame_at
 from chat.relay.group_commit import GroupCommit
 from chat.stream_events import PartReceived, StreamEvent
 from chat.transcript.usage import answer_cost
+from chat.turns.code_times import CodeTimes
 from chat.turns.finish import Ending
 from chat.turns.live_page import LivePage
 from chat.turns.start_plan import StartedTurn
-from chat.turns.store import Stored, TurnChanges, TurnLost
+from chat.turns.store import StoreResult, TurnChanges, TurnLost
 
 logger = logging.getLogger(__name__)
 
-Commits: TypeAlias = GroupCommit[TurnChanges, Stored]
-PromptReads: TypeAlias = BatchedCalls[Turn, PromptRows]
+Commits: TypeAlias = GroupCommit[TurnChanges, StoreResult]
+PromptReads: TypeAlias = BatchedCalls[StartedTurn, PromptRows]
 
 
 class AnswerTooLong(Exception):
@@ -54,6 +56,7 @@ class LiveTurn:
         seq: int = 0,
     ) -> None:
         """`answer`, `seq`: for a turn that continues after a decision, the content and the last step of its log."""
+        self._started = started
         self.turn = started.turn
         """The row as last stored, with its conversation and both messages."""
         self.setup = started.setup
@@ -61,6 +64,8 @@ class LiveTurn:
         """Runs the turn."""
         self.is_stopping = False
         """Whether a user has asked to stop the turn."""
+        self.interruption = ""
+        """The error code of a turn that this process interrupts."""
         self.is_ending = False
         """Whether the end of the turn is being stored."""
         self.has_received = False
@@ -74,6 +79,7 @@ class LiveTurn:
         """Length of all received text."""
         self._data_bytes = sum(attachment.size_bytes for attachment in self.answer.attachments)
         """Size of all received files."""
+        self._code_times = CodeTimes()
         self._changes: list[Change] = []
         """Changes that are not stored yet."""
         self._seq = seq
@@ -83,7 +89,7 @@ class LiveTurn:
         self._next_frame_at = 0.0
         self._is_fast = False
         """Whether the last list of events contained several parts."""
-        self._unconfirmed: tuple[asyncio.Future[Stored], TurnChanges, list[Change]] | None = None
+        self._unconfirmed: tuple[asyncio.Future[StoreResult], TurnChanges, list[Change]] | None = None
         """Changes that are being stored."""
 
     @property
@@ -95,7 +101,7 @@ class LiveTurn:
     def needs_title(self) -> bool:
         """Whether a model may name the conversation: the answer is complete, and no title was chosen before it."""
         is_unnamed = self.turn.conversation.title_source == Conversation.TitleSource.WORDS
-        return is_unnamed and self.turn.status == Turn.Status.DONE
+        return is_unnamed and self.turn.status == Turn.Status.DONE and not self.turn.is_own_code
 
     # --- changes of the answer ------------------------------------------------------------------------------------
 
@@ -104,7 +110,7 @@ class LiveTurn:
         self.has_received = True
         parts = 0
         for event in events:
-            self._changes += self._assembler.add(event, made_by=made_by)
+            self._changes += self._assembler.add(self._code_times.with_duration(event), made_by=made_by)
             if isinstance(event, PartReceived):
                 self._count(event.part)
                 parts += 1
@@ -114,6 +120,10 @@ class LiveTurn:
         self._text_chars += len(part.long_text)
         if part.provider_data:
             self._text_chars += len(str(part.provider_data))
+        if isinstance(part, FunctionCall | ToolCall):
+            self._text_chars += len(str(part.arguments))
+        if isinstance(part, ToolResponse):
+            self._text_chars += len(str(part.result))
         self._data_bytes += len(getattr(part, "data", None) or b"")
 
     def note(self, change: Change) -> None:
@@ -137,13 +147,19 @@ class LiveTurn:
         self.has_received = False
         self._changes += self._assembler.start_round()
 
+    def move_to_session(self, reason: str) -> None:
+        """Let code run in the Python session from the current round on. `reason`: a sentence for the reader."""
+        self.turn.engine = Engine.SESSION
+        self.turn.move_reason, self.turn.moved_before_round = reason, self.answer.round_number
+        self.note(EngineMoved(reason))
+
     def start_tool(self, call_id: str) -> None:
-        """Note that the tool of a function call begins to run."""
+        """Record that the tool of a function call begins to run."""
         self.note(ToolStarted(call_id))
 
     async def read_prompt_rows(self) -> PromptRows:
         """Read the rows from which the prompt is built."""
-        return await self._prompt_reads.submit(self.turn)
+        return await self._prompt_reads.submit(self._started)
 
     # --- storing and showing --------------------------------------------------------------------------------------
 
@@ -181,12 +197,13 @@ class LiveTurn:
         error_code: str = "",
         error_detail: str = "",
         retry_after_s: float | None = None,
+        reason: str = "",
     ) -> None:
         """Store the end of the turn with everything that was received, then publish it. Raises as `commit` does."""
         self.is_ending = True
         await self._confirm()
-        cost = answer_cost(self.answer.usage, self.setup)
-        self._submit(Ending(status, self.answer, error_code, error_detail, retry_after_s, cost))
+        cost = answer_cost(self.answer.usage, self.setup, self.answer.queries)
+        self._submit(Ending(status, self.answer, error_code, error_detail, retry_after_s, cost, reason))
         await self._confirm()
 
     def _submit(self, ending: Ending | None = None, *, waits: bool = False) -> None:
@@ -196,7 +213,7 @@ class LiveTurn:
         if ending:
             rows.append(("status", {"status": ending.status.value}))
         elif waits:
-            rows.append(("waiting", {}))
+            rows.append(("waiting", {"since": timezone.now().isoformat()}))
         batch = TurnChanges(
             turn_id=self.turn.pk,
             conversation_id=self.turn.conversation_id,
@@ -208,6 +225,7 @@ class LiveTurn:
             has_first_part=not self._has_part and any(isinstance(change, PartStarted) for change in changes),
             ending=ending,
             waits=waits,
+            move=next((change for change in changes if isinstance(change, EngineMoved)), None),
         )
         self._has_part = self._has_part or batch.has_first_part
         self._seq = batch.last_seq
@@ -253,6 +271,11 @@ class LiveTurn:
         if not self.is_stopping:
             self.is_stopping = True
             self.cancel()
+
+    def interrupt(self, error_code: str) -> None:
+        """End the turn as interrupted. This does not change the status of a turn that is already ending."""
+        self.interruption = error_code
+        self.cancel()
 
     def cancel(self) -> None:
         """Cancel the turn's task, which closes the upstream request."""

@@ -1,40 +1,41 @@
-"""Ends turns whose process has died, and deletes old logs.
+"""Ends turns whose process has died, and deletes old logs and temporary conversations that were left.
 
 The process that runs a turn renews its lease. When a lease expires, any process that serves the same database ends the
-turn as interrupted, with everything that its log holds.
+turn as interrupted, with everything that its log holds. While the database is away, no process can renew a lease. So
+turns are ended only after this process has itself reached the database for the length of a lease. A turn that waits for
+a decision has no lease. If nobody decides in time, any process resumes it with a denial (`approval_timeout`).
 """
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import threading
 import time
 import uuid
 from collections.abc import Collection
-from datetime import timedelta
 
 from django.conf import settings
 from django.db import close_old_connections, connection, transaction
 from django.db.models.functions import Now
 
-from chat.models import Turn, TurnEvent
+from chat.models import Turn, temporary_conversations
+from chat.python_sessions.rows import abandon_cell
+from chat.turns.approval_timeout import deny_overdue_approvals
 from chat.turns.finish import end_turn_from_log
+from chat.turns.old_logs import delete_some_logs
 from chat.turns.runner import live_turns
 
 logger = logging.getLogger(__name__)
 
 SWEEP_INTERVAL_S = 2.0
-
-LOG_CLEANING_INTERVAL_S = 600.0
-DELETED_AT_ONCE = 1_000
-"""Rows of old logs that one transaction deletes."""
-LOG_LIFETIME = timedelta(days=1)
-"""How long the log of an ended turn is kept, for readers that resume its event stream."""
+REOPENING_S = 60.0
+"""Time after an outage in which open pages connect again, before temporary conversations without a page are deleted."""
 
 
-def start() -> threading.Thread:
-    """Start a thread that sweeps now and every few seconds until the process ends."""
-    thread = threading.Thread(target=_sweep_forever, name="turn-recovery", daemon=True)
+def start(loop: asyncio.AbstractEventLoop) -> threading.Thread:
+    """Start a thread that sweeps every few seconds until the process ends. `loop` runs resumed turns."""
+    thread = threading.Thread(target=_sweep_forever, args=[loop], name="turn-recovery", daemon=True)
     thread.start()
     return thread
 
@@ -60,33 +61,71 @@ def interrupt_expired(*, alive: Collection[uuid.UUID] = ()) -> list[uuid.UUID]:
             turn = expired.select_for_update().filter(pk=turn_id).first()
             if turn is not None:
                 end_turn_from_log(turn, Turn.Status.INTERRUPTED)
+                abandon_cell(turn.message_id)
                 conversations.append(turn.conversation_id)
     return conversations
 
 
-def delete_old_logs(*, older_than: timedelta = LOG_LIFETIME) -> int:
-    """Delete some log rows of turns that ended long ago and whose parts are stored as rows; return their number.
+class Uptime:
+    """Measures how long this process has reached the database without a gap. Times are monotonic seconds."""
 
-    There may be more if the number is DELETED_AT_ONCE.
-    """
-    rows = TurnEvent.objects.filter(turn__ended_at__lt=Now() - older_than, turn__message__parts__isnull=False)
-    some = list(rows.values_list("pk", flat=True).distinct()[:DELETED_AT_ONCE])
-    return TurnEvent.objects.filter(pk__in=some).delete()[0]
+    def __init__(self) -> None:
+        """Begin with a gap: nothing is known about the time before."""
+        self._began_s: float | None = None
+        self._due_s = 0.0
+
+    def note_answer(self, answered_s: float) -> None:
+        """Record that a query was answered. An answer that is late by half a lease ends a gap.
+
+        Leases are renewed three times in their period. So nobody's lease has expired in a shorter gap.
+        """
+        if self._began_s is None or answered_s - self._due_s > settings.TURN_LEASE_S / 2:
+            self._began_s = answered_s
+
+    def note_pause(self, now_s: float) -> None:
+        """Record that the next query is to be made after a pause from now on."""
+        self._due_s = now_s + SWEEP_INTERVAL_S
+
+    def note_failure(self) -> None:
+        """Record that a query failed."""
+        self._began_s = None
+
+    def is_long_enough(self, now_s: float) -> bool:
+        """Return whether every live process has had the time to renew its leases."""
+        return self.has_lasted(settings.TURN_LEASE_S, now_s)
+
+    def has_lasted(self, limit_s: float, now_s: float) -> bool:
+        """Return whether there was no gap for this time."""
+        return self._began_s is not None and now_s - self._began_s >= limit_s
 
 
-def _sweep_forever() -> None:
+def _sweep_forever(loop: asyncio.AbstractEventLoop) -> None:
     pause = threading.Event()
-    clean_at = time.monotonic() + LOG_CLEANING_INTERVAL_S
+    uptime = Uptime()
     while True:
+        _sweep_if_safe(uptime)
         try:
-            close_old_connections()
-            sweep()
-            # After a full batch, the next one follows with the next sweep: interrupted turns must not wait for it.
-            if time.monotonic() > clean_at and delete_old_logs() < DELETED_AT_ONCE:
-                clean_at = time.monotonic() + LOG_CLEANING_INTERVAL_S
+            deny_overdue_approvals(loop)
+            delete_some_logs(pause)
+            if uptime.has_lasted(REOPENING_S, time.monotonic()):
+                temporary_conversations.delete_abandoned()
         except Exception:
-            logger.warning("interrupted turns could not be searched for", exc_info=True)
+            logger.warning("overdue decisions, old logs or temporary conversations could not be ended", exc_info=True)
             connection.close()
-            # Other processes could not renew their leases either. Give them the time to do so.
-            pause.wait(settings.TURN_LEASE_S)
+        uptime.note_pause(time.monotonic())
         pause.wait(SWEEP_INTERVAL_S)
+
+
+def _sweep_if_safe(uptime: Uptime) -> None:
+    """End turns whose lease has expired, if the database has been there for the length of a lease."""
+    try:
+        close_old_connections()
+        # Changes no row. Leases are renewed by writing, which can be impossible while reading goes on.
+        Turn.objects.filter(pk=uuid.UUID(int=0)).update(lease_expires_at=None)
+        uptime.note_answer(time.monotonic())
+        if uptime.is_long_enough(time.monotonic()):
+            sweep()
+    except Exception:
+        logger.warning("interrupted turns could not be searched for", exc_info=True)
+        connection.close()
+        uptime.note_failure()

@@ -5,15 +5,32 @@ from __future__ import annotations
 import uuid
 from dataclasses import dataclass
 
+from django.conf import settings
 from django.db import transaction
 
 from chat.answers.answer import Answer
+from chat.answers.approval import Approval, Decision, awaited_approval, decision_change, is_repeated
 from chat.answers.changes import CallDecided
 from chat.answers.log import fold, to_row
 from chat.catalogue.setups import restore_setup
 from chat.models import Turn, TurnEvent
 from chat.turns.start_plan import StartedTurn
 from chat.turns.store import lease_end
+
+NOT_WAITING = "This answer does not wait for a decision any more."
+WAITS_FOR_ANOTHER = "This answer waits for another decision by now. Look at what it asks, then decide again."
+ALREADY_APPROVED = "This was approved already."
+ALREADY_DENIED = "This was denied already."
+DENIED_BY_TIMEOUT = "This was denied, because nobody had decided within {hours} h."
+NO_CODE = "There is no code here that could be changed."
+
+
+class DecisionRefused(Exception):
+    """A turn does not wait for this decision. The text is a sentence that says why."""
+
+
+class CodeRefused(Exception):
+    """A decision changes code where there is none. The text is a sentence that says so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,31 +42,60 @@ class ResumedTurn:
     seq: int
 
 
-def decide_call(turn_id: uuid.UUID, call_id: str, *, is_approved: bool, lease_owner: str) -> ResumedTurn | None:
-    """Store a decision and take the turn's lease; return `None` if the turn does not wait for this decision.
+def decide_call(turn_id: uuid.UUID, decision: Decision, *, lease_owner: str) -> ResumedTurn | None:
+    """Store a decision and take the turn's lease; return `None` if exactly this decision was stored before.
 
-    Runs on the database thread. Of two decisions that are made at once, one finds the turn running.
+    Raises DecisionRefused and CodeRefused. Runs on the database thread. Of two decisions that are made at once, one
+    finds the turn running.
     """
     with transaction.atomic():
         turn = (
             Turn.objects.select_for_update(of=("self",))
-            .select_related("conversation", "message", "user_message")
-            .filter(pk=turn_id, status=Turn.Status.WAITING)
+            .select_related("conversation__owner", "conversation__project", "message", "user_message")
+            .filter(pk=turn_id)
             .first()
         )
         if turn is None:
-            return None
+            raise DecisionRefused(NOT_WAITING)
         rows = list(turn.events.order_by("seq").values_list("seq", "name", "data"))
         answer = fold((name, data) for _, name, data in rows)
-        if answer.awaited_call != call_id:
-            return None
-        change = CallDecided(call_id, is_approved)
-        name, data = to_row(change)
+        change = decision_change(answer, decision) if turn.status == Turn.Status.WAITING else None
+        if change is None:
+            if is_repeated(answer, decision):
+                return None
+            raise DecisionRefused(_reason(turn, answer, decision))
+        approval = awaited_approval(answer)
+        if decision.code is not None and not (approval and approval.takes_code):
+            raise CodeRefused(NO_CODE)
         seq = rows[-1][0] + 1
-        TurnEvent.objects.create(turn=turn, seq=seq, name=name, data=data)
+        _store(turn, change, seq, lease_owner)
         answer.apply(change)
-        turn.status, turn.lease_owner = Turn.Status.RUNNING, lease_owner
-        turn.lease_expires_at = lease_end()
-        turn.save(update_fields=["status", "lease_owner", "lease_expires_at"])
+        turn.moved_before_round = answer.moved_before_round
     setup = restore_setup(turn.parameters, provider=turn.provider, endpoint=turn.endpoint, model=turn.model)
     return ResumedTurn(StartedTurn(turn, setup, has_question=False), answer, seq)
+
+
+def _store(turn: Turn, change: CallDecided, seq: int, lease_owner: str) -> None:
+    """Append the decision to the log, and take the lease."""
+    name, data = to_row(change)
+    TurnEvent.objects.create(turn=turn, seq=seq, name=name, data=data)
+    turn.status, turn.lease_owner = Turn.Status.RUNNING, lease_owner
+    turn.lease_expires_at = lease_end()
+    turn.save(update_fields=["status", "lease_owner", "lease_expires_at"])
+
+
+def _reason(turn: Turn, answer: Answer, decision: Decision) -> str:
+    """Return a sentence that says why a decision comes too late or is about something else."""
+    stored = answer.decisions.get(decision.approval_id)
+    if stored is not None and stored.is_timeout:
+        return DENIED_BY_TIMEOUT.format(hours=settings.APPROVAL_LIMIT_H)
+    if stored is not None:
+        return ALREADY_APPROVED if stored.is_approved else ALREADY_DENIED
+    return WAITS_FOR_ANOTHER if turn.status == Turn.Status.WAITING else NOT_WAITING
+
+
+def current_approval(turn: Turn) -> Approval | None:
+    """Return what a waiting turn asks; `None` for a turn that does not wait."""
+    if turn.status != Turn.Status.WAITING:
+        return None
+    return awaited_approval(fold(turn.events.order_by("seq").values_list("name", "data")))

@@ -6,18 +6,21 @@ retry, except one for a response without content.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import uuid
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
 
 from chat.prompt.replay import Replay
 from chat.providers.base import (
     ContextTooLong,
     FileGone,
+    FileRefused,
     InvalidRequest,
     Overloaded,
     ProviderError,
     RateLimited,
     SignatureRefused,
+    ToolsRefused,
     Unreachable,
 )
 from chat.stream_events import Finish
@@ -26,6 +29,9 @@ TEMPORARY = (RateLimited, Overloaded, Unreachable)
 
 SMALLEST_SHARE = 1 / 16
 """Share of the context window below which a shorter request makes no sense: the last question alone is too long."""
+
+SUSPECTS_LIMIT = 4
+"""The most files that are blamed for a refusal that does not mention files. Of more, the number may be the reason."""
 
 RETRIED_FINISHES = frozenset(
     {
@@ -62,15 +68,21 @@ class RetryPolicy:
     longest_pause_s: float
     jitter: Callable[[], float]
     """Returns a random number from 0 to 1."""
+    suspected_files: frozenset[uuid.UUID] = frozenset()
+    """Files and images of a request that was refused. They are to blame if it is taken without them."""
     _failures: int = 0
     _tried: set[str] = field(default_factory=set)
 
-    def after_failure(self, error: ProviderError, *, sent_graphs: bool) -> Retry | None:
-        """Return the retry after a failure before the first byte; `None` if the error is final."""
+    def after_failure(self, error: ProviderError, *, sent_files: Collection[uuid.UUID]) -> Retry | None:
+        """Return the retry after a failure before the first byte; `None` if the error is final.
+
+        `sent_files`: ids of the files and images of earlier messages in the request.
+        """
+        self.suspected_files = frozenset()
         if isinstance(error, TEMPORARY):
             return self._wait(error)
         if isinstance(error, FileGone):
-            return self._once("files", Retry(forgets_files=True))
+            return self._once("lost files", Retry(forgets_files=True))
         if isinstance(error, ContextTooLong):
             share = self.replay.context_share / 2
             if share < SMALLEST_SHARE:
@@ -78,15 +90,22 @@ class RetryPolicy:
             return self._with_replay(f"share {share}", replace(self.replay, context_share=share))
         if isinstance(error, SignatureRefused):
             return self._with_replay("signatures", replace(self.replay, has_signatures=False))
-        if isinstance(error, InvalidRequest) and sent_graphs:
-            return self._with_replay("graphs", replace(self.replay, graphs=0, images=0))
+        if isinstance(error, ToolsRefused):
+            return self._with_replay("tools", replace(self.replay, combines_tools=False))
+        if isinstance(error, InvalidRequest) and sent_files:
+            if isinstance(error, FileRefused) or len(sent_files) <= SUSPECTS_LIMIT:
+                self.suspected_files = frozenset(sent_files)
+            return self._with_replay("files", replace(self.replay, has_files=False))
         return None
 
-    def after_blank(self, finish: Finish | None) -> Retry | None:
-        """Return the retry after an answer without content; `None` if that is the answer."""
+    def after_blank(self, finish: Finish | None, *, is_empty: bool = False) -> Retry | None:
+        """Return the retry after an answer without content; `None` if that is the answer.
+
+        `is_empty`: the response held neither a part nor a finish reason.
+        """
         if finish is Finish.MISSING_SIGNATURE:
             return self._with_replay("signatures", replace(self.replay, has_signatures=False))
-        return self._once("blank", Retry()) if finish in RETRIED_FINISHES else None
+        return self._once("blank", Retry()) if is_empty or finish in RETRIED_FINISHES else None
 
     def _wait(self, error: ProviderError) -> Retry | None:
         self._failures += 1

@@ -10,25 +10,31 @@ import logging
 import uuid
 import weakref
 from collections.abc import Callable, Coroutine, Sequence
+from typing import TypeAlias
 
+from chat.answers.approval import Decision
 from chat.fragments import socket_message
 from chat.models import Turn
 from chat.prompt.rows import PromptRows, read_rows
 from chat.relay import broadcast
 from chat.relay.batching import BatchedCalls
 from chat.relay.frames import Frame
-from chat.relay.group_commit import UNAVAILABLE, GroupCommit
+from chat.relay.group_commit import UNAVAILABLE, GroupCommit, retry_while_unavailable
 from chat.turns import store, titles, versions
 from chat.turns.database_thread import prompt_reader, turn_store
+from chat.turns.draining import RESTART, check_not_draining
 from chat.turns.engine import run_turn
 from chat.turns.leases import LeaseKeeper
 from chat.turns.live_turn import Commits, LiveTurn, PromptReads
 from chat.turns.resume import decide_call
 from chat.turns.start import Start, create_turns
 from chat.turns.start_plan import StartedTurn
-from chat.turns.store import Stored, TurnChanges
+from chat.turns.store import StoreResult, TurnChanges
 
 logger = logging.getLogger(__name__)
+
+PendingTurn: TypeAlias = asyncio.Future[StartedTurn] | asyncio.Task[bool] | asyncio.Task[None]
+"""A turn that is being started, resumed or run, or the task that asks for a title after it."""
 
 STARTS_LIMIT = 64
 """The most turns that are started in one transaction.
@@ -42,7 +48,8 @@ _runners: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, Runner] = weakref
 async def start_turn(start: Start) -> StartedTurn:
     """Start a turn. A repeated `client_id` returns the turn that it started before.
 
-    Raises the errors of `Start.plan`, for example StartRefused while another answer is being written.
+    Raises the errors of `Start.plan`, for example StartRefused while another answer is being written, and Draining if
+    this process is about to end.
     """
     return await Runner.current().start(start)
 
@@ -61,12 +68,14 @@ async def switch_version(authorise: Callable[[], uuid.UUID], message_id: uuid.UU
     broadcast.publish(Frame.announcement(conversation_id, revision))
 
 
-async def stop_turn(conversation_id: uuid.UUID, turn_id: uuid.UUID | None = None) -> bool:
+async def stop_turn(
+    conversation_id: uuid.UUID, turn_id: uuid.UUID | None = None, message_id: uuid.UUID | None = None
+) -> bool:
     """Stop a conversation's live turn, in whichever process it runs; return False if there is none.
 
-    `turn_id`: only this turn, and not one that has started since.
+    `turn_id`, `message_id`: only this turn, or that of this answer, and not one that has started since.
     """
-    stopped = await turn_store.run(store.request_stop, conversation_id, turn_id)
+    stopped = await turn_store.run(store.request_stop, conversation_id, turn_id, message_id)
     if stopped is None:
         return False
     Runner.current().stop(stopped.pk)
@@ -76,12 +85,13 @@ async def stop_turn(conversation_id: uuid.UUID, turn_id: uuid.UUID | None = None
     return True
 
 
-async def decide(turn_id: uuid.UUID, call_id: str, *, is_approved: bool) -> bool:
-    """Continue a waiting turn with a person's decision about a function call.
+async def decide(turn_id: uuid.UUID, decision: Decision) -> bool:
+    """Continue a waiting turn with a person's decision; return False if exactly this decision was made before.
 
-    Return False if the turn does not wait for this decision.
+    Raises DecisionRefused if the turn does not wait for it, CodeRefused if there is no code to change, and Draining if
+    this process is about to end.
     """
-    return await Runner.current().resume(turn_id, call_id, is_approved=is_approved)
+    return await Runner.current().resume(turn_id, decision)
 
 
 def live_turns() -> set[uuid.UUID]:
@@ -100,8 +110,12 @@ class Runner:
         self._starts: BatchedCalls[Start, StartedTurn] = BatchedCalls(
             _create_turns, limit=STARTS_LIMIT, fails_all=UNAVAILABLE
         )
+        self._starting: set[asyncio.Future[StartedTurn]] = set()
+        """Turns that are being stored."""
         self._tasks: set[asyncio.Task[None]] = set()
         """Tasks that ask a model for a title."""
+        self._resuming: set[asyncio.Task[bool]] = set()
+        """Tasks that store a decision and launch its turn."""
 
     @classmethod
     def current(cls) -> Runner:
@@ -113,19 +127,27 @@ class Runner:
 
     async def start(self, start: Start) -> StartedTurn:
         """Create a turn and launch it. A created turn runs even if the caller is cancelled."""
+        check_not_draining()
         created = self._starts.submit(start)
+        self._starting.add(created)
         created.add_done_callback(self._launch_created)
         return await asyncio.shield(created)
 
     def _launch_created(self, created: asyncio.Future[StartedTurn]) -> None:
+        self._starting.discard(created)
         if not created.cancelled() and created.exception() is None and created.result().is_new:
             self._launch(LiveTurn(created.result(), self._commits, self._prompt_reads))
 
-    async def resume(self, turn_id: uuid.UUID, call_id: str, *, is_approved: bool) -> bool:
-        """Claim a waiting turn, store the decision, and launch the turn."""
-        resumed = await turn_store.run(
-            decide_call, turn_id, call_id, is_approved=is_approved, lease_owner=broadcast.PROCESS
-        )
+    async def resume(self, turn_id: uuid.UUID, decision: Decision) -> bool:
+        """Store the decision and launch the turn. A claimed turn runs even if the caller is cancelled."""
+        check_not_draining()
+        task = asyncio.get_running_loop().create_task(self._resume(turn_id, decision))
+        self._resuming.add(task)
+        task.add_done_callback(self._resuming.discard)
+        return await asyncio.shield(task)
+
+    async def _resume(self, turn_id: uuid.UUID, decision: Decision) -> bool:
+        resumed = await turn_store.run(decide_call, turn_id, decision, lease_owner=broadcast.PROCESS)
         if resumed is None:
             return False
         self._launch(
@@ -148,7 +170,9 @@ class Runner:
             loop.call_soon(lambda: broadcast.publish(turn.page.opening()))
 
     def _end(self, turn: LiveTurn, task: asyncio.Task[None]) -> None:
-        self._turns.pop(turn.turn.pk, None)
+        # A turn that waited may have been resumed already, as another object.
+        if self._turns.get(turn.turn.pk) is turn:
+            del self._turns[turn.turn.pk]
         if task.cancelled():
             return
         if task.exception() is not None:
@@ -171,23 +195,44 @@ class Runner:
         """Return the turns that run here. May be called from other threads."""
         return set(self._turns)
 
+    def live_conversations(self) -> set[str]:
+        """Return the conversations whose turns run here."""
+        return {str(turn.turn.conversation_id) for turn in self._turns.values()}
+
     async def drain(self) -> None:
         """Wait until every turn has ended, and every title has been asked for."""
-        while self._turns or self._tasks:
-            tasks = [turn.task for turn in self._turns.values() if turn.task]
-            await asyncio.gather(*tasks, *self._tasks, return_exceptions=True)
+        while self._starting or self._resuming or self._turns or self._tasks:
+            turns = [turn.task for turn in self._turns.values() if turn.task]
+            pending: set[PendingTurn] = {*self._starting, *self._resuming, *turns, *self._tasks}
+            await asyncio.wait(pending)
             await asyncio.sleep(0)
+
+    async def interrupt_turns(self) -> int:
+        """End every turn as interrupted; return how many, once all are stored."""
+        while self._starting or self._resuming:
+            starting: set[PendingTurn] = {*self._starting, *self._resuming}
+            await asyncio.wait(starting)
+        # A task that is cancelled before its first step could not store the end of its turn.
+        await asyncio.sleep(0)
+        turns = list(self._turns.values())
+        for turn in turns:
+            turn.interrupt(RESTART)
+        if tasks := [turn.task for turn in turns if turn.task]:
+            await asyncio.wait(tasks)
+        return sum(turn.turn.status == Turn.Status.INTERRUPTED for turn in turns)
 
 
 async def _create_turns(starts: Sequence[Start]) -> list[StartedTurn | Exception]:
     return await turn_store.run(create_turns, starts, lease_owner=broadcast.PROCESS)
 
 
-async def _read_rows(turns: Sequence[Turn]) -> list[PromptRows]:
-    return await prompt_reader.run(read_rows, turns)
+async def _read_rows(started: Sequence[StartedTurn]) -> list[PromptRows]:
+    turns = [one.turn for one in started]
+    without_files = {one.turn.user_message_id for one in started if one.has_question and not one.attachments}
+    return await retry_while_unavailable(lambda: prompt_reader.run(read_rows, turns, without_files=without_files))
 
 
-async def _write(changes: Sequence[TurnChanges]) -> list[Stored | Exception]:
+async def _write(changes: Sequence[TurnChanges]) -> list[StoreResult | Exception]:
     return await store.write(changes, lease_owner=broadcast.PROCESS)
 
 

@@ -11,6 +11,7 @@ import uuid
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from django.db import DatabaseError, transaction
 from django.utils import timezone
@@ -20,7 +21,10 @@ from chat.catalogue.setups import Setup
 from chat.form_fields import ATTACHMENTS_LIMIT
 from chat.models import Conversation, Message, MessageAttachment, Part, Turn
 from chat.parts import Role, Text
+from chat.python_sessions.fences import fence_code, unfence_code
+from chat.python_sessions.places import is_enabled
 from chat.transcript.versions import versions_of
+from chat.turns.row_updates import update_rows
 from chat.turns.start_context import StartContext
 from chat.turns.start_plan import (
     StartedTurn,
@@ -32,7 +36,7 @@ from chat.turns.start_plan import (
     shown_message,
     turn_of,
 )
-from chat.turns.start_rules import Chosen, StartRefused, chosen_setup
+from chat.turns.start_rules import StartRefused, TurnChoices, chosen_setup
 from chat.turns.store import lease_end
 from chat.turns.versions import hide
 
@@ -54,7 +58,7 @@ class Start(ABC):
     def plan(self, context: StartContext) -> StartedTurn:
         """Return the turn to store, or the turn that this `client_id` started before. Writes no row.
 
-        Raises StartRefused, and NotFound if the user may not write in the conversation.
+        Raises StartRefused, QuotaExceeded, and NotFound if the user may not write in the conversation.
         """
         conversation = context.conversation(self.user, self.conversation_id)
         if known := context.known_turn(conversation, self.client_id):
@@ -67,7 +71,7 @@ class Start(ABC):
 
     @abstractmethod
     def plan_new(self, context: StartContext, conversation: Conversation) -> StartedTurn:
-        """Return the turn to store. Raises StartRefused or NotFound."""
+        """Return the turn to store. Raises StartRefused, QuotaExceeded or NotFound."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +89,22 @@ class Ask(Start):
         """See `Start.plan_new`. Raises NotFound also for an attachment that is not the user's."""
         files = attachments_of(self.user, self.attachment_ids)
         question = new_question(conversation, self.text, context.last_message(conversation))
-        return plan_question(context, question, Chosen(self.code_mode, self.model), files)
+        return plan_question(context, question, TurnChoices(self.code_mode, self.model), files)
+
+
+@dataclass(frozen=True, slots=True)
+class RunCode(Start):
+    """Run code of the user in the Python session. No model is asked."""
+
+    code: str
+
+    def plan_new(self, context: StartContext, conversation: Conversation) -> StartedTurn:
+        """See `Start.plan_new`."""
+        if not is_enabled():
+            raise StartRefused("Python sessions are turned off on this server.")
+        context.quotas.check_own_code(conversation.owner_id)
+        question = new_question(conversation, fence_code(self.code), context.last_message(conversation))
+        return plan_question(context, question, TurnChoices(own_code=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +126,10 @@ class Edit(Ask):
         if len(files) > ATTACHMENTS_LIMIT:
             raise StartRefused(f"The message has files already: at most {ATTACHMENTS_LIMIT} can be attached to one.")
         question = new_question(conversation, self.text, before.parent)
-        return plan_question(context, question, Chosen(self.code_mode, self.model), files, replaced=before)
+        # Code that the user ran is run again, unless it was replaced by a question.
+        is_code = unfence_code(self.text) is not None and before.asked_turns.filter(chosen__own_code=True).exists()
+        chosen = TurnChoices(own_code=True) if is_code else TurnChoices(self.code_mode, self.model)
+        return plan_question(context, question, chosen, files, replaced=before)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +149,7 @@ class Continue(Start):
         if last is None or offered_action(last) not in ("continue", "answer"):
             raise StartRefused("There is nothing to continue here.")
         chosen_model = last.chosen.get("model", "")
-        chosen = Chosen(model=chosen_model, continues=True, without_tools=self.without_tools)
+        chosen = TurnChoices(model=chosen_model, continues=True, without_tools=self.without_tools)
         question = new_question(conversation, ANSWER_NOW if self.without_tools else CONTINUE, answer)
         return plan_question(context, question, chosen, before=last)
 
@@ -146,9 +168,9 @@ class Regenerate(Start):
         turn = turn_of(answer)
         if answer is None or turn is None:
             raise StartRefused("There is no answer here that could be written anew.")
-        chosen, files = Chosen(**turn.chosen), files_of(turn.user_message)
-        setup = chosen_setup(conversation, chosen, files, context.setup)
-        new = new_turn(conversation, turn.user_message, chosen, setup, files, before=turn)
+        chosen, files = TurnChoices(**turn.chosen), files_of(turn.user_message)
+        setup = chosen_setup(conversation, chosen, context.setup)
+        new = new_turn(context, conversation, turn.user_message, chosen, setup, files, before=turn)
         return StartedTurn(new, setup, has_question=False, replaced=answer)
 
 
@@ -168,6 +190,7 @@ def create_turns(starts: Sequence[Start], *, lease_owner: str) -> list[StartedTu
                 raise
             except Exception as error:  # noqa: BLE001 - a refusal or a defect concerns this start alone
                 outcomes.append(error)
+        context.quotas.refund()
         _store([one for one in outcomes if isinstance(one, StartedTurn) and one.is_new], lease_owner)
     return outcomes
 
@@ -200,7 +223,7 @@ def _store(planned: Sequence[StartedTurn], lease_owner: str) -> None:
     for one in planned:
         one.turn.lease_owner, one.turn.started_at, one.turn.lease_expires_at = lease_owner, now, lease_end()
     Turn.objects.bulk_create([one.turn for one in planned])
-    _update_conversations(planned)
+    _update_conversations(planned, now)
     for one in with_versions:
         if one.has_question:
             one.question_versions = versions_of(one.turn.user_message)
@@ -208,16 +231,19 @@ def _store(planned: Sequence[StartedTurn], lease_owner: str) -> None:
             one.answer_versions = versions_of(one.turn.message)
 
 
-def _update_conversations(planned: Sequence[StartedTurn]) -> None:
+def _update_conversations(planned: Sequence[StartedTurn], now: datetime) -> None:
     """Increment the revisions. The rows are locked, so no other transaction changes them at the same time."""
+    names = ("revision", "title", "updated_at", "archived_at")
     for one in planned:
         conversation = one.turn.conversation
         conversation.revision += 1
+        conversation.updated_at = now
         # A new question takes an archived conversation out of the archive.
         conversation.archived_at = None
         if one.names_conversation:
             conversation.title = title_of(one.turn.user_message.text or one.attachments[0].name)
-        conversation.save(update_fields=["revision", "title", "updated_at", "archived_at"])
+    conversations = [one.turn.conversation for one in planned]
+    update_rows(Conversation, {row.pk: {name: getattr(row, name) for name in names} for row in conversations})
 
 
 def title_of(text: str) -> str:

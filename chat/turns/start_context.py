@@ -3,41 +3,76 @@
 from __future__ import annotations
 
 import uuid
-from collections import defaultdict
-from collections.abc import Collection
+from collections import Counter, defaultdict
+from collections.abc import Collection, Sequence
+from functools import cached_property
 
 from django.conf import settings
-from django.db.models import OuterRef, Q, Subquery
+from django.db.models import OuterRef, Subquery
 
+from attachments.models import Attachment
 from chat.access import AnyUser, check_writable
 from chat.catalogue.setups import Setup, find_setup
-from chat.models import Conversation, Message, Turn
+from chat.models import Conversation, Message, PythonSession, Turn
+from chat.prompt.rows import files_of_projects
+from chat.turns.start_quotas import StartQuotas
 from chat.turns.start_rules import StartRefused
 
 
 class StartContext:
     """The state that starting a turn needs, for a whole batch of starts. It is updated as turns are planned.
 
-    The state is read in four queries, inside the transaction that stores the turns. The conversations are locked, so
-    if two tabs send at the same time, the second start sees the turn of the first.
+    The state is read in five statements, inside the transaction that stores the turns. The conversations are locked, so
+    if two tabs send at the same time, the second start sees the turn of the first. The counters of their owners are
+    locked after that, so the limits hold across conversations and processes.
     """
 
     def __init__(self, wanted: Collection[tuple[uuid.UUID, str]]) -> None:
         """`wanted`: conversation and `client_id` of each start."""
         ids = {conversation_id for conversation_id, _ in wanted}
-        locked = Conversation.objects.select_for_update().filter(pk__in=ids).order_by("pk")
+        # The instructions of the owner and of the project are part of every prompt.
+        rows = Conversation.objects.select_related("owner", "project").select_for_update(of=("self",))
+        locked = rows.filter(pk__in=ids).order_by("pk")
         self._conversations = {conversation.pk: conversation for conversation in locked}
+        self.quotas = StartQuotas(
+            Counter(self._conversations[pk].owner_id for pk, _ in wanted if pk in self._conversations)
+        )
         self._last_messages = _last_messages(ids)
         self._known_turns = _known_turns(wanted)
         self._live: dict[int, list[uuid.UUID]] = defaultdict(list)
-        live = Turn.objects.live_of_everyone().values_list("conversation__owner_id", "conversation_id")
-        for owner_id, conversation_id in live:
-            self._live[owner_id].append(conversation_id)
+        """The conversations in which answers are being written, by owner."""
+        self._waiting: set[uuid.UUID] = set()
+        """The conversations in which an answer waits for a decision. It is at rest, so it does not count as written."""
+        live = Turn.objects.live_of_everyone().values_list("conversation__owner_id", "conversation_id", "status")
+        for owner_id, conversation_id, status in live:
+            if status == Turn.Status.WAITING:
+                self._waiting.add(conversation_id)
+            else:
+                self._live[owner_id].append(conversation_id)
         self._setups: dict[str, Setup] = {}
 
     def conversation(self, user: AnyUser, conversation_id: uuid.UUID) -> Conversation:
         """Return the locked conversation. Raises NotFound if `user` may not write in it."""
         return check_writable(user, self._conversations.get(conversation_id))
+
+    def has_python_session(self, conversation: Conversation) -> bool:
+        """Return whether the conversation has a running Python session. The first call for a batch takes a query."""
+        return conversation.pk in self._with_python_session
+
+    @cached_property
+    def _with_python_session(self) -> set[uuid.UUID]:
+        running = PythonSession.objects.filter(
+            conversation__in=[*self._conversations], state=PythonSession.State.RUNNING
+        )
+        return set(running.order_by().values_list("conversation_id", flat=True))
+
+    def project_files(self, conversation: Conversation) -> Sequence[Attachment]:
+        """Return the files of the conversation's project. The first call for a batch takes a query if there is one."""
+        return self._project_files.get(conversation.project_id, ())
+
+    @cached_property
+    def _project_files(self) -> dict[uuid.UUID | None, list[Attachment]]:
+        return files_of_projects({one.project_id for one in self._conversations.values()} - {None})
 
     def last_message(self, conversation: Conversation) -> Message | None:
         """Return the last shown message."""
@@ -48,12 +83,18 @@ class StartContext:
         return self._known_turns.get((conversation.pk, client_id)) if client_id else None
 
     def refuse_live(self, conversation: Conversation) -> None:
-        """Raise StartRefused if an answer is being written here, or too many are being written for this owner."""
+        """Raise StartRefused if an answer is not finished here, or too many are being written for this owner.
+
+        Raise QuotaExceeded if this owner may start no more today.
+        """
+        if conversation.pk in self._waiting:
+            raise StartRefused("An answer here waits for your decision. Decide about it, or stop it.")
         live = self._live[conversation.owner_id]
         if conversation.pk in live:
             raise StartRefused("An answer is still being written here. Stop it, or wait until it is done.")
         if len(live) >= settings.LIVE_TURNS_LIMIT:
             raise StartRefused(f"{len(live)} answers are being written for you already. Wait for one, or stop one.")
+        self.quotas.check_turn(conversation.owner_id)
 
     def setup(self, name: str) -> Setup:
         """Return the setup of a model or preset. Raises UnknownModel."""
@@ -63,6 +104,7 @@ class StartContext:
 
     def add(self, turn: Turn) -> None:
         """Count a planned turn as live, for the starts that are planned after it."""
+        self.quotas.add_turn(turn.conversation.owner_id)
         self._live[turn.conversation.owner_id].append(turn.conversation_id)
         if turn.client_id:
             self._known_turns[turn.conversation_id, turn.client_id] = turn
@@ -81,13 +123,13 @@ def _last_messages(conversation_ids: Collection[uuid.UUID]) -> dict[uuid.UUID, M
 
 
 def _known_turns(wanted: Collection[tuple[uuid.UUID, str]]) -> dict[tuple[uuid.UUID, str], Turn]:
-    condition = Q()
-    for conversation_id, client_id in wanted:
-        if client_id:
-            condition |= Q(conversation_id=conversation_id, client_id=client_id)
-    if not condition:
+    with_client_id = {(conversation_id, client_id) for conversation_id, client_id in wanted if client_id}
+    if not with_client_id:
         return {}
+    conversation_ids, client_ids = zip(*with_client_id, strict=True)
+    rows = Turn.objects.filter(conversation__in=conversation_ids, client_id__in=client_ids).order_by()
     # Ids alone, because there is hardly ever such a turn, and a turn has many columns.
-    ids = list(Turn.objects.filter(condition).order_by().values_list("pk", flat=True))
+    columns = rows.values_list("pk", "conversation_id", "client_id")
+    ids = [pk for pk, *key in columns if tuple(key) in with_client_id]
     turns = Turn.objects.filter(pk__in=ids) if ids else ()
     return {(turn.conversation_id, turn.client_id): turn for turn in turns if turn.client_id}

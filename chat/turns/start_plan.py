@@ -5,16 +5,17 @@ from __future__ import annotations
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from attachments.models import Attachment
 from chat.catalogue.setups import Setup
-from chat.fragments import Versions
+from chat.message_views import Versions
 from chat.models import Conversation, Message, Turn
 from chat.parts import Role
 from chat.providers import get_provider
 from chat.transcript.views import turn_notice
 from chat.turns.start_context import StartContext
-from chat.turns.start_rules import Chosen, chosen_setup, decide_code
+from chat.turns.start_rules import TurnChoices, check_files, chosen_setup, decide_code
 
 
 @dataclass(slots=True)
@@ -42,7 +43,7 @@ class StartedTurn:
 def plan_question(
     context: StartContext,
     question: Message,
-    chosen: Chosen,
+    chosen: TurnChoices,
     files: Sequence[Attachment] = (),
     *,
     before: Turn | None = None,
@@ -51,8 +52,8 @@ def plan_question(
     """Return the turn of a new question. `before`: the turn that it continues. Raises StartRefused."""
     conversation = question.conversation
     context.refuse_live(conversation)
-    setup = chosen_setup(conversation, chosen, files, context.setup)
-    turn = new_turn(conversation, question, chosen, setup, files, before=before)
+    setup = chosen_setup(conversation, chosen, context.setup)
+    turn = new_turn(context, conversation, question, chosen, setup, files, before=before)
     is_unnamed = not conversation.title
     return StartedTurn(turn, setup, tuple(files), names_conversation=is_unnamed, replaced=replaced)
 
@@ -70,16 +71,23 @@ def new_question(conversation: Conversation, text: str, parent: Message | None) 
 
 
 def new_turn(
+    context: StartContext,
     conversation: Conversation,
     question: Message,
-    chosen: Chosen,
+    chosen: TurnChoices,
     setup: Setup,
     files: Sequence[Attachment],
     *,
     before: Turn | None,
 ) -> Turn:
-    """Return a turn with an empty answer. `before`: the turn that is continued or answered again."""
-    decision = decide_code(conversation, question, files, chosen, setup, before)
+    """Return a turn with an empty answer. `before`: the turn that is continued or answered again.
+
+    Raises StartRefused if the model does not take the files.
+    """
+    has_session = partial(context.has_python_session, conversation)
+    of_project = context.project_files(conversation)
+    decision = decide_code(conversation, question, files, chosen, setup, before, has_session, of_project)
+    check_files(setup, files, decision.engine)
     answer = Message(
         conversation=conversation,
         parent=question,
@@ -99,8 +107,9 @@ def new_turn(
         chosen=chosen.as_json(),
         parameters=setup.parameters(),
         code_mode=decision.mode,
-        code_execution=decision.is_offered,
+        code_execution=decision.engine is not None,
         code_reason=decision.reason,
+        engine=decision.engine or "",
     )
 
 

@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 
-from django.conf import settings
 from django.db.models import QuerySet
 
 from attachments.models import Attachment
+from attachments.validation import CSV, EXCEL, JSON_TYPE, PARQUET
 from chat.catalogue.setups import Setup, UnknownModel
 from chat.models import Conversation, Message, MessageAttachment, Part, Turn
 from chat.notices import ERRORS
-from chat.parts import JSONObject, PartKind, Role
+from chat.parts import Engine, JSONObject, PartKind, Role
 from chat.prompt.intent import decide
 from chat.providers import get_provider
+from chat.turns.engine_choice import EngineOptions, choose_engine, find_file_for_code, fits_request, sent_files
 
-DATA_TYPES = ("text/csv", "application/json", "image/")
+DATA_TYPES = (CSV, JSON_TYPE, EXCEL, PARQUET, "image/")
 """Prefixes of the MIME types of files that hold data."""
 DATA_SUFFIXES = (".csv", ".tsv", ".tab", ".dat", ".json", ".jsonl", ".ndjson")
 """Suffixes of the names of such files: tables in plain text cannot be recognised by their content."""
@@ -26,17 +27,23 @@ class StartRefused(Exception):
     """A turn cannot start now. The text is a sentence that says why."""
 
 
+class ModelRefused(StartRefused):
+    """A turn cannot start with this model, because users may not choose it."""
+
+
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class TurnChoices:
     """The choices for one turn only. Other versions of its answer use them too."""
 
     code_mode: str = ""
     """`auto`, `on` or `off`. If empty, the conversation's setting applies."""
     model: str = ""
-    """Empty: the conversation's."""
+    """The id of a model or the name of a preset. Empty: the conversation's."""
     continues: bool = False
     """Whether the turn continues an answer, and uses that answer's decision about code."""
     without_tools: bool = False
+    own_code: bool = False
+    """Whether the question is code of the user that the Python session runs, and no model is asked."""
 
     def as_json(self) -> JSONObject:
         """Return the fields that differ from the default."""
@@ -48,16 +55,15 @@ class CodeDecision:
     """Whether an answer may run code."""
 
     mode: str
-    """What was asked for: `auto`, `on` or `off`."""
-    is_offered: bool
+    """The setting of the question: `auto`, `on` or `off`."""
+    engine: Engine | None
+    """The engine that runs the code. `None`: the answer may not run code."""
     reason: str
     """A sentence for the reader."""
 
 
-def chosen_setup(
-    conversation: Conversation, chosen: Chosen, files: Sequence[Attachment], find_setup: Callable[[str], Setup]
-) -> Setup:
-    """Return the setup of the chosen model. Raises StartRefused for a model that is unknown or does not take the files.
+def chosen_setup(conversation: Conversation, chosen: TurnChoices, find_setup: Callable[[str], Setup]) -> Setup:
+    """Return the setup of the chosen model. Raises ModelRefused, and StartRefused for a model that is not set up.
 
     `find_setup`: returns the setup of a model's name, or raises UnknownModel.
     """
@@ -65,42 +71,78 @@ def chosen_setup(
         setup = find_setup(chosen.model or conversation.model)
         assert get_provider(setup.provider, setup.endpoint).account
     except UnknownModel as unknown:
-        raise StartRefused(str(unknown)) from unknown
+        raise ModelRefused(str(unknown)) from unknown
     except LookupError as unknown:
         raise StartRefused(f"The service of “{setup.label}” is not set up here. Choose another model.") from unknown
-    if files:
-        _check_files(setup, files)
     if chosen.without_tools:
-        return replace(setup, code_execution=False, web_search=False, url_context=False)
-    return setup
+        return replace(setup, code_execution=False, allows_code=False, web_search=False, url_context=False)
+    return setup.with_web_search(conversation.web_search)
 
 
 def decide_code(
     conversation: Conversation,
     question: Message,
     files: Sequence[Attachment],
-    chosen: Chosen,
+    chosen: TurnChoices,
     setup: Setup,
     before: Turn | None,
+    has_session: Callable[[], bool],
+    project_files: Sequence[Attachment] = (),
 ) -> CodeDecision:
-    """Decide whether an answer may run code. `before`: the turn that is continued or answered again."""
+    """Decide whether an answer may run code.
+
+    `before`: the turn that is continued or answered again. `has_session`: returns whether the conversation has a
+    running Python session. `project_files`: they count for where code runs, and as data of the conversation.
+    """
+    if chosen.own_code:
+        return CodeDecision(Conversation.CodeExecution.ON, Engine.SESSION, "You ran this code in the Python session.")
     if chosen.without_tools:
-        return CodeDecision(Conversation.CodeExecution.OFF, False, "The answer was wanted without tools.")
+        return CodeDecision(Conversation.CodeExecution.OFF, None, "The answer was wanted without tools.")
+    asked = EngineOptions(setup, conversation.engine, has_session, files)
+    options = replace(asked, files=[*files, *project_files]) if project_files else asked
     if chosen.continues and before is not None:
-        if before.code_execution and setup.code_execution:
-            return CodeDecision(before.code_mode, True, before.code_reason)
-        return CodeDecision(before.code_mode, False, "It goes on from an answer without code.")
+        return _decide_continuation(options, before)
     mode = chosen.code_mode or conversation.code_execution
     if mode == Conversation.CodeExecution.OFF:
-        return CodeDecision(mode, False, "Code execution is turned off.")
-    if not setup.code_execution:
-        return CodeDecision(mode, False, f"{setup.label} does not run code.")
+        return CodeDecision(mode, None, "Code execution is turned off.")
+    choice = None if setup.code_execution else choose_engine(options)
+    if choice is not None and choice.engine is None:
+        return CodeDecision(mode, None, choice.reason)
+    is_wanted, reason = _is_code_wanted(question, files, mode, asked, project_files)
+    if not is_wanted:
+        return CodeDecision(mode, None, reason)
+    choice = choice or choose_engine(options)
+    return CodeDecision(mode, choice.engine, f"{reason} {choice.reason}".strip())
+
+
+def _decide_continuation(options: EngineOptions, before: Turn) -> CodeDecision:
+    """Continue with the engine of the answer `before`, if it is still there."""
+    if not before.code_execution:
+        return CodeDecision(before.code_mode, None, "It goes on from an answer without code.")
+    had_session = before.engine == Engine.SESSION
+    choice = choose_engine(replace(options, has_session=lambda: had_session or options.has_session()))
+    is_same = choice.engine is not None and before.engine in ("", choice.engine)
+    return CodeDecision(before.code_mode, choice.engine, before.code_reason if is_same else choice.reason)
+
+
+def _is_code_wanted(
+    question: Message,
+    files: Sequence[Attachment],
+    mode: str,
+    options: EngineOptions,
+    project_files: Sequence[Attachment],
+) -> tuple[bool, str]:
+    """Return whether the answer is to run code, and why."""
     if mode == Conversation.CodeExecution.ON:
-        return CodeDecision(mode, True, "Code execution is turned on.")
+        return True, "Code execution is turned on."
+    if files and not fits_request(files, options.capabilities):
+        return True, "Only code can read files as large as these."
+    if file := find_file_for_code(options):
+        return True, f"Only code can read files like “{file.name}”."
     has_data, ran_code_before = _earlier_data_and_code(question)
-    has_data = has_data or any(is_data(file.mime_type, file.name) for file in files)
+    has_data = has_data or any(is_data(file.mime_type, file.name) for file in (*files, *project_files))
     decision = decide(question.text, has_data=has_data, ran_code_before=ran_code_before)
-    return CodeDecision(mode, decision.is_wanted, decision.explanation)
+    return decision.is_wanted, decision.explanation
 
 
 def _earlier_data_and_code(question: Message) -> tuple[bool, bool]:
@@ -122,13 +164,17 @@ def is_data(mime_type: str, name: str) -> bool:
     return mime_type.startswith(DATA_TYPES) or name.lower().endswith(DATA_SUFFIXES)
 
 
-def _check_files(setup: Setup, files: Sequence[Attachment]) -> None:
+def check_files(setup: Setup, files: Sequence[Attachment], engine: Engine | None) -> None:
+    """Raise StartRefused for files that can neither be sent to the model nor be read by code."""
+    if not files:
+        return
     capabilities = get_provider(setup.provider, setup.endpoint).capabilities(setup.model)
-    for file in files:
+    sent = sent_files(files, engine)
+    for file in sent:
         if not capabilities.accepted_type(file.mime_type):
             raise StartRefused(
                 f"{setup.label} does not take files like “{file.name}” ({file.mime_type}). Remove it, or convert it to"
                 " PNG, JPEG, PDF, CSV or text."
             )
-    if not capabilities.stores_files and sum(file.size_bytes for file in files) > settings.REQUEST_FILES_LIMIT_BYTES:
+    if not fits_request(sent, capabilities):
         raise StartRefused(ERRORS["files_too_large"])

@@ -18,14 +18,16 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from attachments.store import NewAttachment, create_attachments
-from chat.answers.changes import AnswerAttachment
+from chat.answers.changes import AnswerAttachment, EngineMoved
 from chat.answers.log import Row
-from chat.fragments import ConversationUsage
+from chat.message_views import ConversationUsage
 from chat.models import Conversation, Turn, TurnEvent
+from chat.parts import Engine
 from chat.transcript.usage import conversation_usages
 from chat.turns.database_thread import turn_store
 from chat.turns.finish import EndedTurn, Ending, end_turn_from_log, end_turns
 from chat.turns.log_sql import LogRow, insert_rows, lock_held_turns
+from chat.turns.row_updates import update_rows
 
 
 class TurnLost(Exception):
@@ -34,7 +36,7 @@ class TurnLost(Exception):
 
 @dataclass(slots=True)
 class TurnChanges:
-    """What one live turn adds in one transaction."""
+    """The changes of one live turn that are stored in one transaction."""
 
     turn_id: uuid.UUID
     conversation_id: uuid.UUID
@@ -48,6 +50,8 @@ class TurnChanges:
     ending: Ending | None = None
     waits: bool = False
     """Whether the turn now waits for a person's decision."""
+    move: EngineMoved | None = None
+    """Given if the code of the turn has moved to the Python session."""
 
     @property
     def last_seq(self) -> int:
@@ -64,15 +68,15 @@ class ConversationState:
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
+class StoreResult:
     """The result of storing the changes of one turn."""
 
     is_stop_requested: bool = False
     conversation: ConversationState | None = None
-    """Only for a turn that has ended."""
+    """The state of the conversation, only for a turn that has ended."""
 
 
-async def write(changes: Sequence[TurnChanges], *, lease_owner: str) -> list[Stored | Exception]:
+async def write(changes: Sequence[TurnChanges], *, lease_owner: str) -> list[StoreResult | Exception]:
     """Store the changes of several turns in one transaction. The result of a turn may be TurnLost.
 
     Raises django.db.OperationalError or InterfaceError while the database is unavailable.
@@ -93,7 +97,7 @@ async def write(changes: Sequence[TurnChanges], *, lease_owner: str) -> list[Sto
     return results
 
 
-def _write(changes: Sequence[TurnChanges], *, lease_owner: str) -> list[Stored | Exception]:
+def _write(changes: Sequence[TurnChanges], *, lease_owner: str) -> list[StoreResult | Exception]:
     with transaction.atomic():
         held = lock_held_turns([one.turn_id for one in changes], lease_owner)
         ours = [one for one in changes if one.turn_id in held]
@@ -106,30 +110,37 @@ def _write(changes: Sequence[TurnChanges], *, lease_owner: str) -> list[Stored |
                 for offset, (name, data) in enumerate(one.rows)
             ]
         )
+        now = timezone.now()
+        update_rows(Turn, {one.turn_id: {"first_part_at": now} for one in ours if one.has_first_part})
         for one in ours:
-            if one.has_first_part:
-                Turn.objects.filter(pk=one.turn_id).update(first_part_at=timezone.now())
+            if one.move:
+                Turn.objects.filter(pk=one.turn_id).update(engine=Engine.SESSION, move_reason=one.move.reason)
             # A turn that somebody has asked to stop keeps its lease, and is ended by its own process.
             if one.waits and not held[one.turn_id]:
                 Turn.objects.filter(pk=one.turn_id).update(
                     status=Turn.Status.WAITING, lease_owner="", lease_expires_at=None
                 )
-        ended = [EndedTurn(one.turn_id, one.message_id, one.conversation_id, one.ending) for one in ours if one.ending]
-        end_turns(ended)
+        ended = [
+            EndedTurn(one.turn_id, one.message_id, one.conversation_id, one.owner_id, one.ending)
+            for one in ours
+            if one.ending
+        ]
+        if ended:
+            end_turns(ended)
     conversations = conversation_states([turn.conversation_id for turn in ended])
     return [
-        Stored(held[one.turn_id], conversations.get(one.conversation_id) if one.ending else None)
+        StoreResult(held[one.turn_id], conversations.get(one.conversation_id) if one.ending else None)
         if one.turn_id in held
         else TurnLost()
         for one in changes
     ]
 
 
-def _already_stored(changes: Sequence[TurnChanges]) -> dict[uuid.UUID, Stored]:
+def _already_stored(changes: Sequence[TurnChanges]) -> dict[uuid.UUID, StoreResult]:
     """Return the results of those changes that were committed although no confirmation arrived."""
     conversations = conversation_states([one.conversation_id for one in changes if one.ending])
     return {
-        one.turn_id: Stored(conversation=conversations.get(one.conversation_id) if one.ending else None)
+        one.turn_id: StoreResult(conversation=conversations.get(one.conversation_id) if one.ending else None)
         for one in changes
         if TurnEvent.objects.filter(turn_id=one.turn_id, seq=one.last_seq).exists()
     }
@@ -147,6 +158,7 @@ def _new_attachments(changes: Iterable[TurnChanges]) -> Iterator[NewAttachment]:
                 mime_type=attachment.mime_type,
                 width=attachment.width,
                 height=attachment.height,
+                scale=attachment.scale,
                 is_graph=attachment.is_graph,
             )
 
@@ -155,9 +167,9 @@ def conversation_states(conversation_ids: Sequence[uuid.UUID]) -> dict[uuid.UUID
     """Read conversations after the commit, so that an error in these statistics cannot roll back an answer."""
     if not conversation_ids:
         return {}
-    usages = conversation_usages(conversation_ids)
-    revisions = Conversation.objects.filter(pk__in=conversation_ids).order_by().values_list("pk", "revision")
-    return {pk: ConversationState(revision, usages[pk]) for pk, revision in revisions if pk in usages}
+    rows = list(Conversation.with_deleted.filter(pk__in=conversation_ids).order_by())
+    usages = conversation_usages(rows)
+    return {row.pk: ConversationState(row.revision, usages[row.pk]) for row in rows}
 
 
 def renew_leases(turn_ids: Collection[uuid.UUID], *, lease_owner: str) -> dict[uuid.UUID, bool]:
@@ -171,15 +183,21 @@ def renew_leases(turn_ids: Collection[uuid.UUID], *, lease_owner: str) -> dict[u
     return held
 
 
-def request_stop(conversation_id: uuid.UUID, turn_id: uuid.UUID | None = None) -> Turn | None:
+def request_stop(
+    conversation_id: uuid.UUID, turn_id: uuid.UUID | None = None, message_id: uuid.UUID | None = None
+) -> Turn | None:
     """Ask the process that runs a conversation's live turn to stop it. Return the turn as it was before.
 
-    A turn that waits for a decision runs in no process, so this function ends it. If `turn_id` is given, a newer turn
-    of the conversation is not stopped.
+    A turn that waits for a decision runs in no process, so this function ends it. If `turn_id` or the `message_id`
+    of an answer is given, a newer turn of the conversation is not stopped.
     """
     live = Turn.objects.filter(conversation_id=conversation_id, status__in=Turn.LIVE)
+    if turn_id is not None:
+        live = live.filter(pk=turn_id)
+    if message_id is not None:
+        live = live.filter(message_id=message_id)
     with transaction.atomic():
-        turn = (live if turn_id is None else live.filter(pk=turn_id)).select_for_update().first()
+        turn = live.select_for_update().first()
         if turn is None:
             return None
         if turn.status == Turn.Status.WAITING:

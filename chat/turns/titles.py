@@ -15,10 +15,11 @@ from decimal import Decimal
 
 from django.db.models import DecimalField, F
 from django.db.models.functions import Coalesce
+from django.utils import translation
 from django.utils.safestring import SafeString
 
 from chat.catalogue.costs import calculate_cost
-from chat.catalogue.missing import mark_missing
+from chat.catalogue.missing_models import mark_missing
 from chat.catalogue.setups import Setup, find_title_setup
 from chat.fragments import header_swaps
 from chat.models import Conversation, Message
@@ -73,11 +74,11 @@ async def ask_title(request: GenerateRequest, setup: Setup) -> TitleResult:
         logger.info("no title was made: %s", error)
         result.is_model_missing = isinstance(error, ModelNotFound)
         return result
-    result.title = tidy(text)
+    result.title = clean_title(text)
     return result
 
 
-def tidy(text: str) -> str:
+def clean_title(text: str) -> str:
     """Return the first line of a model's text as a title: without quotes, markup and full stop, and not too long."""
     line = next((line for line in text.splitlines() if line.strip()), "")
     words = " ".join(sanitize_text(line.replace("\x00", "")).split()).strip("#*_`\"'“”„«»「」 ").rstrip(".。")
@@ -121,4 +122,6 @@ def save_title(conversation_id: uuid.UUID, result: TitleResult, setup: Setup) ->
     unnamed = rows.filter(title_source=Conversation.TitleSource.WORDS)
     if not result.title or not unnamed.update(title=result.title, title_source=Conversation.TitleSource.MODEL):
         return None
-    return header_swaps(rows.get(), conversation_usage(conversation_id))
+    conversation = rows.select_related("owner").get()
+    with translation.override(conversation.owner.shown_language):
+        return header_swaps(conversation, conversation_usage(conversation))

@@ -2,17 +2,27 @@
 
 The result of each call is stored before the next call runs. Before a tool runs, its call is stored as started in the
 round: a call that may have run is never run again.
+
+A person may have to approve a call before it runs, and may change its code. Where `RESULTS_NEED_APPROVAL` is on, the
+results of code are held back: a sentence stands in the place of each until a person releases it. If the turn ends
+before that, no later request contains the result.
 """
 
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator, Sequence
 from contextlib import aclosing
+from dataclasses import replace
 
-from chat.answers.changes import ApprovalRequested, Reported
-from chat.parts import FunctionCall, FunctionResponse
+from django.conf import settings
+
+from chat.answers.approval import CODE
+from chat.answers.changes import ApprovalRequested, CallDecided, Reported, ResultHeld
+from chat.parts import ExecutableCode, FunctionCall, FunctionResponse, Part, Refusal
+from chat.sanitize import sanitize_event
 from chat.stream_events import Finish, Finished, PartReceived
-from chat.tools.base import ToolFailed, ToolSet
+from chat.tools.base import HoldsResults, ToolFailed, ToolSet
 from chat.tools.toolbox import Toolbox
 from chat.turns.live_turn import AnswerTooLong, LiveTurn, NotStored
 from chat.turns.store import TurnLost
@@ -22,62 +32,110 @@ logger = logging.getLogger(__name__)
 UNKNOWN = "There is no function of this name. The functions are: {names}."
 NOT_JSON = "The arguments are not a JSON object. Nothing was run."
 DENIED = "The user did not allow this call. Nothing was run."
+NOT_DECIDED = "Nobody allowed this call in time. Nothing was run."
+WITHHELD = "The call was run, but the user has not released its result."
+EDITED = "The user changed the code before it ran. executed_code is the code that ran."
 FAILED = "The function failed on the server."
 NO_RESULT = "The function returned nothing."
 
 
 class DecisionNeeded(Exception):
-    """The turn has to wait until a person decides about a function call."""
+    """The turn has to wait until a person decides about a function call or its result."""
 
 
 async def run_calls(turn: LiveTurn, toolbox: Toolbox) -> None:
-    """Run the calls of the current round that have no response yet.
+    """Run the calls of the current round that have no response yet, then ask for the release of held results.
 
-    Raises DecisionNeeded at a call that a person must approve; `Answer.awaited_call` is then the id of this call.
+    Raises DecisionNeeded if a person must decide first; `Answer.awaited` then says about what.
     """
     for call in turn.answer.unanswered_calls:
         tool_set = toolbox.tool_set_for(call)
+        decision = turn.answer.decisions.get(call.call_id)
         if tool_set is None:
             names = ", ".join(function.name for function in toolbox.functions)
             _respond_with_error(turn, call, UNKNOWN.format(names=names))
         elif call.arguments is None:
             _respond_with_error(turn, call, NOT_JSON)
-        elif turn.answer.decisions.get(call.call_id) is False:
-            _respond_with_error(turn, call, DENIED)
-        elif tool_set.needs_approval(call) and call.call_id not in turn.answer.decisions:
+        elif decision is None and tool_set.needs_approval(call):
             turn.note(ApprovalRequested(call.call_id))
             raise DecisionNeeded
+        elif decision is not None and not decision.is_approved:
+            sentence = NOT_DECIDED if decision.is_timeout else DENIED
+            _respond_with_error(turn, call, sentence, refusal=Refusal.DENIED)
         else:
-            await _run_call(turn, tool_set, call)
+            await _run_call(turn, tool_set, call, decision)
         await turn.commit()
+    held_call_id = next(iter(turn.answer.held_results), None)
+    if held_call_id is not None:
+        turn.note(ApprovalRequested(held_call_id, is_result=True))
+        raise DecisionNeeded
 
 
-async def _run_call(turn: LiveTurn, tool_set: ToolSet, call: FunctionCall) -> None:
-    """Run one call, and show its output while it runs."""
+async def _run_call(turn: LiveTurn, tool_set: ToolSet, call: FunctionCall, decision: CallDecided | None) -> None:
+    """Run one call, with the code that a person wrote in its decision, and show its output while it runs."""
+    code = decision.code if decision else None
+    approved = call if code is None else replace(call, arguments={**(call.arguments or {}), CODE: code})
     turn.start_tool(call.call_id)
     await turn.commit()
     try:
-        async with aclosing(tool_set.run(call)) as outputs:
+        async with aclosing(tool_set.run(approved)) as outputs:
             async for parts in outputs:
-                turn.add((PartReceived(part) for part in parts), made_by=call.call_id)
+                turn.add(_events(turn, tool_set, call, _with_edit(parts, code)), made_by=call.call_id)
                 await turn.commit()
                 await turn.wait_for_next_frame()
     except ToolFailed as error:
-        _respond_with_error(turn, call, str(error))
+        _respond_with_error(turn, call, str(error), code=code)
     except (AnswerTooLong, NotStored, TurnLost):
         raise
     except Exception:
         # A defect of one tool must not end the answer. The model gets an error response and may continue without it.
         logger.exception("function %s of turn %s failed", call.name, turn.turn.pk)
-        _respond_with_error(turn, call, FAILED)
+        _respond_with_error(turn, call, FAILED, code=code)
     else:
         if call in turn.answer.unanswered_calls:
-            _respond_with_error(turn, call, NO_RESULT)
+            _respond_with_error(turn, call, NO_RESULT, code=code)
 
 
-def _respond_with_error(turn: LiveTurn, call: FunctionCall, sentence: str) -> None:
-    response = FunctionResponse(call.name, {"error": sentence}, call.call_id, is_error=True)
-    turn.add([PartReceived(response)], made_by=call.call_id)
+def _with_edit(parts: Sequence[Part], code: str | None) -> list[Part]:
+    """Return the parts of a call whose code a person has changed: the reader and the model are told."""
+    if code is None:
+        return list(parts)
+    return [
+        replace(part, is_edited=True)
+        if isinstance(part, ExecutableCode)
+        else replace(part, result={**part.result, "note_on_code": EDITED, "executed_code": code})
+        if isinstance(part, FunctionResponse)
+        else part
+        for part in parts
+    ]
+
+
+def _events(turn: LiveTurn, tool_set: ToolSet, call: FunctionCall, parts: Sequence[Part]) -> Iterator[PartReceived]:
+    """Yield the parts of a tool, with a sentence in place of a result that must not be sent yet."""
+    for part in parts:
+        if isinstance(part, FunctionResponse) and _is_held(turn, tool_set, call):
+            held = sanitize_event(PartReceived(part))
+            assert isinstance(held, PartReceived)
+            assert isinstance(held.part, FunctionResponse)
+            turn.note(ResultHeld(held.part))
+            yield PartReceived(FunctionResponse(part.name, {"error": WITHHELD}, part.call_id, True, Refusal.WITHHELD))
+        else:
+            yield PartReceived(part)
+
+
+def _is_held(turn: LiveTurn, tool_set: ToolSet, call: FunctionCall) -> bool:
+    """Return whether a person must release the result of a call: it ran code, or its tool set says so."""
+    if not settings.RESULTS_NEED_APPROVAL:
+        return False
+    ran_code = any(isinstance(part, ExecutableCode) and part.made_by == call.call_id for part in turn.answer.parts)
+    return ran_code or (isinstance(tool_set, HoldsResults) and tool_set.holds_result(call))
+
+
+def _respond_with_error(
+    turn: LiveTurn, call: FunctionCall, sentence: str, *, refusal: Refusal | None = None, code: str | None = None
+) -> None:
+    response = FunctionResponse(call.name, {"error": sentence}, call.call_id, is_error=True, refusal=refusal)
+    turn.add(map(PartReceived, _with_edit([response], code)), made_by=call.call_id)
 
 
 def note_round_limit(turn: LiveTurn) -> None:

@@ -9,11 +9,23 @@ from __future__ import annotations
 import uuid
 from collections import defaultdict
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from django.db import transaction
 
 from chat.models import Conversation, Message, Turn
 from chat.turns.finish import increment_revision
+
+ROWS_OF_UPDATE = 1_000
+"""A statement may not have many more parameters."""
+
+
+class _Node(NamedTuple):
+    """The columns of a message that a switch needs."""
+
+    parent_id: uuid.UUID | None
+    last_shown: int
+    is_shown: bool
 
 
 class SwitchRefused(Exception):
@@ -43,30 +55,37 @@ def show(conversation_id: uuid.UUID, message_id: uuid.UUID) -> int:
             raise SwitchRefused("An answer is being written. Stop it or wait; then look at other versions.")
         if Message.objects.filter(conversation=conversation, pk=message_id, is_shown=True).exists():
             return conversation.revision
-        rows = Message.objects.filter(conversation=conversation).values_list("pk", "parent_id", "last_shown")
-        nodes: dict[uuid.UUID, tuple[uuid.UUID | None, int]] = {pk: (parent, seen) for pk, parent, seen in rows}
+        columns = Message.objects.filter(conversation=conversation).values_list(
+            "pk", "parent_id", "last_shown", "is_shown"
+        )
+        nodes = {pk: _Node(parent_id, last_shown, is_shown) for pk, parent_id, last_shown, is_shown in columns}
         if message_id not in nodes:
             raise SwitchRefused("There is no such version.")
         path = _path_through(message_id, nodes)
-        Message.objects.filter(conversation=conversation, is_shown=True).exclude(pk__in=path).update(is_shown=False)
-        Message.objects.filter(pk__in=path).update(is_shown=True, last_shown=conversation.revision + 1)
+        # The path begins with the messages that both versions have in common.
+        shown_before = sum(nodes[pk].is_shown for pk in path)
+        shown = Message.objects.filter(conversation=conversation, is_shown=True)
+        shown.filter(index__gte=shown_before).update(is_shown=False)
+        for start in range(shown_before, len(path), ROWS_OF_UPDATE):
+            Message.objects.filter(pk__in=path[start : start + ROWS_OF_UPDATE]).update(is_shown=True)
+        shown.update(last_shown=conversation.revision + 1)
         increment_revision(conversation.pk)
         return conversation.revision + 1
 
 
-def _path_through(message_id: uuid.UUID, nodes: Mapping[uuid.UUID, tuple[uuid.UUID | None, int]]) -> list[uuid.UUID]:
+def _path_through(message_id: uuid.UUID, nodes: Mapping[uuid.UUID, _Node]) -> list[uuid.UUID]:
     """Return the path from the first message through this one down to the end that was last shown."""
     children: dict[uuid.UUID | None, list[uuid.UUID]] = defaultdict(list)
-    for pk, (parent_id, _) in nodes.items():
-        children[parent_id].append(pk)
+    for pk, node in nodes.items():
+        children[node.parent_id].append(pk)
     path = []
     ancestor: uuid.UUID | None = message_id
     while ancestor is not None:
         path.append(ancestor)
-        ancestor = nodes[ancestor][0]
+        ancestor = nodes[ancestor].parent_id
     path.reverse()
     following = children[message_id]
     while following:
-        path.append(max(following, key=lambda pk: nodes[pk][1]))
+        path.append(max(following, key=lambda pk: nodes[pk].last_shown))
         following = children[path[-1]]
     return path

@@ -1,89 +1,68 @@
-/**
- * The composer. Until the server reports that it stored the message (`accepted`), the message is kept in the tab's
- * session storage and is sent again, with the same client_id, each time the connection opens.
- */
-import { connection, newClientId, send } from "./connection.js";
-import { isLive, pin } from "./transcript.js";
-import { beginEditing, editing, endEditing, resumeEditing } from "./editing.js";
-import { codeChoice, codeOnce, endCodeOnce, resumeCodeOnce } from "./settings.js";
+/** The composer: it sends what is in the text box, or lets it wait for the end of the answer that is being written. */
+import { newClientId } from "./connection.js";
+import { describeHidden, isLive, stop } from "./transcript.js";
+import { Draft } from "./drafts.js";
+import { outbox } from "./outbox.js";
+import { enqueue, queue, queued, setQueued } from "./queue.js";
+import { box, content, draftContent, empty, fill, fillForEditing, putBack } from "./text_box.js";
+import { editing, endEditing, resumeEditing } from "./editing.js";
+import { codeChoice, codeOnce, resumeCodeOnce } from "./settings.js";
 import { files } from "./files.js";
-
-const NO_CONNECTION = "No connection. Your message is kept and is sent when it is back.";
+import { holdsEnd } from "./reader.js";
+import { words } from "./words.js";
 
 const form = document.getElementById("composer");
-const box = form.elements.text;
 const note = document.getElementById("composer-note");
 const error = document.getElementById("composer-error");
 const storageKey = `plotline:${form.dataset.conversation}`;
-
-/** State from before a reload: `{text, files, editing, once}` of the composer, and `pending`. */
-const savedState = JSON.parse(sessionStorage.getItem(storageKey) ?? "{}");
-let pending = savedState.pending ?? null; // the message that was submitted but not accepted, or null
+const draft = new Draft(form.dataset.conversation);
 
 function saveState() {
-  const state = { text: box.value, files: files.list(), editing: editing(), once: codeOnce(), pending };
-  sessionStorage.setItem(storageKey, JSON.stringify(state));
-}
-
-function fitHeight() {
-  // For browsers without the CSS property field-sizing.
-  box.rows = Math.min(10, box.value.split("\n").length);
-}
-
-function fill({ text, files: list }) {
-  box.value = text;
-  files.clear();
-  files.restore(list);
-  fitHeight();
-}
-
-function deliver() {
-  error.replaceChildren();
-  box.readOnly = send(pending);
-  note.textContent = box.readOnly ? "Sending…" : NO_CONNECTION;
-}
-
-/** Discards the pending message; the content of the text box stays. */
-function clearPending() {
-  pending = null;
-  box.readOnly = false;
-  note.textContent = "";
-  saveState();
+  draft.save(draftContent());
+  const edit = editing() ? { ...editing(), ...content() } : null;
+  sessionStorage.setItem(storageKey, JSON.stringify({ edit, once: codeOnce(), pending: outbox.message, queued: queued() }));
 }
 
 /** Saves a change of the input. A message that was waiting for the connection is discarded, since it is outdated. */
 function handleChange() {
-  fitHeight();
-  if (pending && !box.readOnly) clearPending();
+  if (outbox.message?.isFromBox && !outbox.isSent) outbox.clear();
   else saveState();
 }
 
 function buildMessage() {
   const action = editing() ? { action: "edit", message_id: editing().message_id } : { action: "send" };
-  const attachments = files.list().map(({ id }) => id);
+  const { text, files: list } = content();
   const once = codeOnce() ? { code_execution: codeOnce() } : {};
-  return { ...action, text: box.value, attachments, client_id: newClientId(), ...once };
+  return { ...action, text, attachments: list.map(({ id }) => id), client_id: newClientId(), ...once, files: list };
+}
+
+/** Returns whether a message is on its way that cannot be changed in the box any more. */
+function isOnItsWay() {
+  return outbox.message !== null && (outbox.isSent || !outbox.message.isFromBox);
 }
 
 function submit() {
-  if (!box.value.trim() && !files.list().length) return;
-  if (pending && box.readOnly) return;
-  if (files.isBusy()) note.textContent = "A file is still on its way. Send when it has arrived.";
-  else if (isLive()) note.textContent = "An answer is being written. Stop it, or wait for its end; then send.";
-  else {
-    pending ??= buildMessage();
-    saveState();
-    deliver();
-    pin();
-  }
+  if (isOnItsWay() || (!box.value.trim() && !files.list().length)) return;
+  if (files.isBusy()) note.textContent = words("A file is still on its way. Send when it has arrived.");
+  else if (!isLive() && !queued()) outbox.put(outbox.message ?? { ...buildMessage(), isFromBox: true });
+  else if (editing()) note.textContent = words("An answer is being written. Stop it, or wait for its end; then send the change.");
+  else if (queued()) note.textContent = words("One message waits already. Change or remove it first.");
+  else enqueue(buildMessage());
+}
+
+/** Sends a text that is not in the text box, such as an example. The draft stays as it is. */
+function sendText(text) {
+  if (outbox.message || isLive() || queued()) return;
+  outbox.put({ action: "send", text, attachments: [], client_id: newClientId(), files: [], isFromBox: false });
 }
 
 function edit(article) {
-  if (!article || box.readOnly || isLive()) return;
-  if (files.isBusy()) note.textContent = "A file is still on its way. Change messages when it has arrived.";
+  if (!article || isOnItsWay() || isLive()) return;
+  if (files.isBusy()) note.textContent = words("A file is still on its way. Change messages when it has arrived.");
   else {
-    fill({ text: beginEditing(article, { text: box.value, files: files.list() }), files: [] });
-    clearPending();
+    fillForEditing(article);
+    outbox.clear();
+    note.textContent = describeHidden(article.nextElementSibling);
     box.focus();
   }
 }
@@ -91,7 +70,7 @@ function edit(article) {
 function cancelEdit() {
   if (box.readOnly) return;
   fill(endEditing());
-  clearPending();
+  outbox.clear();
   error.replaceChildren();
   box.focus();
 }
@@ -106,44 +85,57 @@ box.addEventListener("keydown", (event) => {
   if (event.isComposing || event.keyCode === 229 || event.shiftKey) return;
   if (event.key === "Enter") submit();
   else if (event.key === "Escape" && editing()) cancelEdit();
-  else if (event.key === "ArrowUp" && !box.value && !editing()) edit([...document.querySelectorAll('article[data-role="user"]')].at(-1));
+  else if (event.key === "ArrowUp" && !box.value && !editing() && holdsEnd()) edit([...document.querySelectorAll('article[data-role="user"]')].at(-1));
   else return;
   event.preventDefault();
+});
+
+// Escape stops the answer, unless it closes or cancels something else.
+document.addEventListener("keydown", (event) => {
+  if (event.key !== "Escape" || event.defaultPrevented || event.isComposing || !isLive()) return;
+  if (document.querySelector("dialog[open], #sidebar[data-open], :popover-open") || event.target.closest("#search, #session, .approval")) return;
+  stop();
 });
 
 box.addEventListener("input", handleChange);
 files.addEventListener("change", handleChange);
 files.addEventListener("refused", ({ detail }) => { note.textContent = detail; });
 codeChoice.addEventListener("change", handleChange);
+queue.addEventListener("change", saveState);
 
-connection.addEventListener("open", () => { if (pending) deliver(); });
-connection.addEventListener("close", () => {
-  if (!pending) return;
-  box.readOnly = false;
-  note.textContent = NO_CONNECTION;
+outbox.addEventListener("change", () => {
+  box.readOnly = outbox.isSent && outbox.message.isFromBox;
+  saveState();
 });
-connection.addEventListener("accepted", ({ detail }) => {
-  if (pending?.client_id !== detail) return;
-  fill(endEditing() ?? { text: "", files: [] });
-  endCodeOnce();
-  clearPending();
+outbox.addEventListener("accepted", ({ detail }) => {
+  if (detail.isFromBox) empty();
+  saveState();
 });
-connection.addEventListener("frame", () => {
-  // The server rejected the message. It stays in the text box, so that it can be changed or sent again.
-  if (pending && error.textContent.trim()) clearPending();
+outbox.addEventListener("rejected", ({ detail }) => {
+  // The message can be changed and sent again.
+  if (!detail.isFromBox) putBack(detail);
+  saveState();
+});
+draft.addEventListener("change", () => {
+  const isInUse = box.value && document.activeElement === box && document.hasFocus();
+  if (!isInUse && !editing() && !outbox.message) fill(draft.load());
 });
 
 document.addEventListener("click", ({ target }) => {
   const button = target.closest("button");
-  if (button?.dataset.prompt) {
-    box.value = button.dataset.prompt;
-    submit();
-  } else if (button?.dataset.action === "edit") edit(button.closest("article"));
+  if (button?.dataset.prompt) sendText(button.dataset.prompt);
+  else if (button?.dataset.action === "edit") edit(button.closest("article"));
+  else if (button?.dataset.action === "edit-question") edit(button.closest("article").previousElementSibling);
   else if (button?.dataset.action === "cancel-edit") cancelEdit();
 });
 
-resumeEditing(savedState.editing ?? null);
-resumeCodeOnce(savedState.once);
-if (savedState.text && !box.value) fill({ text: savedState.text, files: savedState.files ?? [] });
-else files.restore(savedState.files ?? []);
+// What this tab had before a reload: the message that is edited, code for one message, and messages on their way.
+const saved = JSON.parse(sessionStorage.getItem(storageKey) ?? "{}");
+const earlier = saved.edit ?? draft.load();
+resumeEditing(saved.edit ? { message_id: saved.edit.message_id, draft: saved.edit.draft } : null);
+resumeCodeOnce(saved.once);
+outbox.message = saved.pending ?? null;
+// The browser may have restored the text itself.
+fill({ text: box.value || earlier.text, files: earlier.files });
+setQueued(saved.queued ?? null);
 if (matchMedia("(hover: hover)").matches) box.focus();

@@ -1,10 +1,12 @@
 /**
- * The socket's connection: shows its state, acknowledges frames and makes htmx's swaps exact.
+ * The socket's connection: shows its state, applies frames and acknowledges them.
  *
- * `connection` fires `open`, `close`, `frame` (after one or more frames were applied) and `accepted` (the server
- * stored a message; `detail` is its client_id).
+ * `connection` fires `open`, `close`, `before` (frames are about to be applied; `detail` is their HTML), `frame` (they were
+ * applied), `accepted` (the server stored a message; `detail` is its client_id) and `rejected` (it refused a message, and the
+ * frame says why; `detail` is its client_id or call_id).
  */
 import { Pacing } from "./pacing.js";
+import { held } from "./reader.js";
 
 export const connection = new EventTarget();
 
@@ -15,6 +17,8 @@ const FAILURES_BEFORE_CHECK = 3;
 
 const banner = document.getElementById("connection");
 let socket = null;
+/** The record that hx-ws keeps of the socket, or null before it is open. */
+export let socketRecord = null;
 let failures = 0;
 let bannerTimer = null;
 
@@ -58,31 +62,20 @@ function recordApplied({ turn, seq }) {
   if (pendingAck && pendingAck.turn !== turn) acknowledge();
   pendingAck = { turn, seq };
   pendingAckFrames += 1;
-  if (pendingAckFrames >= ACK_EVERY_FRAMES) acknowledge();
+  // Browsers slow down the timers of hidden pages, by up to a minute.
+  if (pendingAckFrames >= ACK_EVERY_FRAMES || document.hidden) acknowledge();
   else ackTimer ??= setTimeout(acknowledge, ACK_AFTER_MS);
 }
 
-// --- exact swaps ---------------------------------------------------------------------------------------------
-
-const attributeNames = (node) => Array.from(node.attributes, ({ name }) => name).filter((name) => name !== "open").join(" ");
-
-htmx.registerExtension("exact-morph", {
-  // A morph appends missing attributes at the end. The page's HTML must equal that of a reload, byte for byte, so all
-  // attributes are removed first if their order differs.
-  htmx_before_morph_node: (element, { oldNode, newNode }) => {
-    if (!oldNode.attributes || oldNode.hasAttribute("data-htmx-powered")) return;
-    if (attributeNames(oldNode) === attributeNames(newNode)) return;
-    for (const { name } of Array.from(oldNode.attributes)) {
-      if (name !== "open") oldNode.removeAttribute(name);
-    }
-  },
-});
+// --- frames --------------------------------------------------------------------------------------------------
 
 const page = document.getElementById("conversation");
 
 const pacing = new Pacing((html, frames) => {
+  dispatch("before", html);
   htmx.swap({ sourceElement: page, target: page, swap: "none", text: html, transition: false });
   for (const { accepted } of frames) if (accepted) dispatch("accepted", accepted);
+  for (const { rejected } of frames) if (rejected) dispatch("rejected", rejected);
   dispatch("frame");
   for (const frame of frames) if (frame.seq !== undefined) recordApplied(frame);
 });
@@ -115,12 +108,15 @@ async function reloadIfRefused() {
 document.addEventListener("htmx:after:ws:connection", ({ detail }) => {
   // A snapshot may follow, so the waiting frames, which are older, must be applied before it.
   pacing.flush();
-  socket = detail.connection.socket;
+  socketRecord = detail.connection;
+  socket = socketRecord.socket;
   failures = 0;
   pendingAck = null;
   clearTimeout(bannerTimer);
   bannerTimer = null;
   banner.hidden = true;
+  // The server sends no messages before it knows which the page holds.
+  send({ action: "window", ...held() });
   dispatch("open");
 });
 

@@ -1,4 +1,6 @@
 /** Ratings of answers. htmx submits them through the form of the dialog that asks for a reason. */
+import { words } from "./words.js";
+
 const dialog = document.getElementById("feedback");
 const form = dialog.querySelector("form");
 const { verdict, reason } = form.elements;
@@ -6,7 +8,7 @@ const error = dialog.querySelector(".error");
 const note = document.getElementById("composer-note");
 const announcer = document.getElementById("announcer");
 
-const ANNOUNCEMENTS = { good: "Rated as a good answer.", bad: "Rated as a bad answer.", none: "The rating was removed." };
+const ANNOUNCEMENTS = { good: words("Rated as a good answer."), bad: words("Rated as a bad answer."), none: words("The rating was removed.") };
 
 /** The answer whose rating the dialog shows. */
 let ratedArticle = null;
@@ -23,8 +25,8 @@ function openDialog(article, newVerdict, newReason) {
   ratedArticle = article;
   verdict.value = newVerdict;
   reason.value = newReason;
-  dialog.dataset.verdict = verdict.value;
-  dialog.querySelector("h2").textContent = verdict.value === "good" ? "What was good?" : "What was wrong?";
+  dialog.dataset.rating = verdict.value;
+  dialog.querySelector("h2").textContent = verdict.value === "good" ? words("What was good?") : words("What was wrong?");
   error.replaceChildren();
   dialog.showModal();
   reason.focus();
@@ -32,14 +34,14 @@ function openDialog(article, newVerdict, newReason) {
 
 document.addEventListener("click", ({ target }) => {
   const button = target.closest("button[data-action]");
-  const { action, verdict: buttonVerdict } = button?.dataset ?? {};
+  const { action, rating } = button?.dataset ?? {};
   if (action === "rate") {
     const article = button.closest("article");
-    post(article, { verdict: buttonVerdict, reason: "" });
-    if (buttonVerdict === "bad") openDialog(article, buttonVerdict, "");
+    post(article, { verdict: rating, reason: "" });
+    if (rating === "bad") openDialog(article, rating, "");
   } else if (action === "say-why") {
-    // A button's verdict is the rating after a click. The first button has "none" if the answer is rated good.
-    const isGood = button.parentElement.querySelector('[data-action="rate"]').dataset.verdict === "none";
+    // `data-rating` of a button is the rating after a click. The first button has "none" if the answer is rated good.
+    const isGood = button.parentElement.querySelector('[data-action="rate"]').dataset.rating === "none";
     const currentReason = button.hasAttribute("aria-label") ? button.textContent : "";
     openDialog(button.closest("article"), isGood ? "good" : "bad", currentReason);
   }
@@ -57,8 +59,8 @@ form.addEventListener("submit", (event) => {
 /** Returns the message for a failed request. A response with status 400 contains a message for the user. */
 function errorMessage({ status, raw }, text) {
   if (status === 400) return text;
-  if (raw.redirected || status === 403) return "You are no longer logged in. Reload the page and log in.";
-  return status === 404 ? "This answer is gone." : "This could not be saved. Try again.";
+  if (raw.redirected || status === 403) return words("You are no longer logged in. Reload the page and log in.");
+  return status === 404 ? words("This answer is gone.") : words("This could not be saved. Try again.");
 }
 
 function showError(message) {
@@ -68,11 +70,12 @@ function showError(message) {
 form.addEventListener("htmx:after:request", (event) => {
   const { response, text, request, sourceEvent } = event.detail.ctx;
   if (response.status === 200 && !response.raw.redirected) {
-    announcer.textContent = ANNOUNCEMENTS[request.body.get("verdict")];
+    // The announcer is silent while the dialog is open.
     if (sourceEvent.type === "submit") dialog.close();
+    announcer.textContent = ANNOUNCEMENTS[request.body.get("verdict")];
     return;
   }
   event.preventDefault();
   showError(errorMessage(response, text));
 });
-form.addEventListener("htmx:error", () => showError("This could not be saved: no connection. Try again."));
+form.addEventListener("htmx:error", () => showError(words("This could not be saved: no connection. Try again.")));

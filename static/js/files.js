@@ -1,8 +1,12 @@
 /**
  * Files for the next message: each is uploaded at once, shown as a chip, and sent by its id.
  *
- * `files` fires `change` and `refused` (`detail` is a message for the user).
+ * `files` fires `change`, `shown` after another draft was put into the box, and `refused` (`detail` is a message for the
+ * user).
  */
+import { acceptDroppedFiles, post } from "./upload.js";
+import { tenths, words } from "./words.js";
+
 class Files extends EventTarget {
   #form = document.getElementById("composer");
   #chips = document.getElementById("files");
@@ -19,10 +23,12 @@ class Files extends EventTarget {
 
   clear() {
     this.#chips.replaceChildren();
+    this.dispatchEvent(new Event("shown"));
   }
 
   restore(list) {
     for (const file of list) this.#setUploaded(this.#addChip(file.name), file);
+    this.dispatchEvent(new Event("shown"));
   }
 
   /** Uploads the files that are allowed, and fires one `refused` event for all others. */
@@ -39,12 +45,12 @@ class Files extends EventTarget {
   /** Returns why the server would refuse the file, or null, so that users do not wait for a useless upload. */
   #findRefusal(source) {
     const { fileLimitBytes, filesLimit } = this.#form.dataset;
-    const name = source.name || "pasted file";
+    const name = source.name || words("pasted file");
     if (source.size > (Number(fileLimitBytes) || Infinity)) {
-      return `“${name}” is too large (${formatSize(source.size)}): a file may have ${formatSize(Number(fileLimitBytes))}.`;
+      return words("“{name}” is too large ({size}): a file may have {limit}.", { name, size: formatSize(source.size), limit: formatSize(Number(fileLimitBytes)) });
     }
     if (this.#chips.children.length >= (Number(filesLimit) || Infinity)) {
-      return `“${name}” was not attached: a message may have ${filesLimit} files.`;
+      return words("“{name}” was not attached: a message may have {limit} files.", { name, limit: filesLimit });
     }
     return null;
   }
@@ -54,19 +60,20 @@ class Files extends EventTarget {
   }
 
   async #upload(source) {
-    const chip = this.#addChip(source.name || "pasted file");
+    const chip = this.#addChip(source.name || words("pasted file"));
     const body = new FormData();
     body.append("file", source, source.name || "pasted");
     const headers = { "X-CSRFToken": this.#form.elements.csrfmiddlewaretoken.value, Accept: "application/json" };
     try {
-      const response = await fetch(this.#form.dataset.uploadUrl, { method: "POST", body, headers });
-      const data = await response.json().catch(() => ({}));
-      if (!response.ok) throw new Error(data.detail ?? `${chip.file?.name ?? source.name} was refused by the server.`);
+      const { isOk, data } = await post(this.#form.dataset.uploadUrl, headers, body, (share) => {
+        chip.querySelector(".muted").textContent = share < 1 ? `${Math.floor(share * 100)} %` : words("storing…");
+      });
+      if (!isOk) throw new Error(data.detail ?? words("{name} was refused by the server.", { name: source.name }));
       this.#setUploaded(chip, { id: data.id, name: data.name, size_bytes: data.size_bytes });
     } catch (failure) {
       chip.remove();
       const isNetworkError = failure instanceof TypeError;
-      this.#refuse(isNetworkError ? `${source.name} could not be uploaded: no connection.` : failure.message);
+      this.#refuse(isNetworkError ? words("{name} could not be uploaded: no connection.", { name: source.name }) : failure.message);
     }
     this.dispatchEvent(new Event("change"));
   }
@@ -79,8 +86,10 @@ class Files extends EventTarget {
   #addChip(name) {
     const chip = this.#template.content.cloneNode(true).firstElementChild;
     chip.querySelector("bdi").textContent = name;
-    chip.querySelector(".muted").textContent = "uploading…";
-    chip.querySelector("button").setAttribute("aria-label", `Remove ${name}`);
+    chip.querySelector(".muted").textContent = words("uploading…");
+    const button = chip.querySelector("button");
+    button.title = words("Remove {name}", { name });
+    button.setAttribute("aria-label", button.title);
     chip.setAttribute("aria-busy", "true");
     this.#chips.append(chip);
     return chip;
@@ -94,16 +103,15 @@ class Files extends EventTarget {
 }
 
 function formatSize(size_bytes) {
-  if (size_bytes < 1024) return `${size_bytes} bytes`;
-  if (size_bytes < 1024 ** 2) return `${(size_bytes / 1024).toFixed(1)} KB`;
-  return `${Number((size_bytes / 1024 ** 2).toFixed(1))} MB`;
+  if (size_bytes < 1024) return words("{number} bytes", { number: size_bytes });
+  if (size_bytes < 1024 ** 2) return `${tenths(size_bytes / 1024)} KB`;
+  return `${tenths(size_bytes / 1024 ** 2, 0)} MB`;
 }
 
 export const files = new Files();
 
 const input = document.getElementById("file");
-const dropArea = document.getElementById("conversation");
-const box = document.querySelector("#composer .box");
+const dropHint = document.getElementById("drop-hint");
 
 input.addEventListener("change", () => {
   files.add(input.files);
@@ -122,15 +130,4 @@ document.getElementById("text").addEventListener("paste", (event) => {
   files.add(event.clipboardData.files);
 });
 
-dropArea.addEventListener("dragover", (event) => {
-  if (!event.dataTransfer.types.includes("Files")) return;
-  event.preventDefault();
-  box.dataset.drop = "";
-});
-dropArea.addEventListener("dragleave", () => delete box.dataset.drop);
-dropArea.addEventListener("drop", (event) => {
-  delete box.dataset.drop;
-  if (!event.dataTransfer.files.length) return;
-  event.preventDefault();
-  files.add(event.dataTransfer.files);
-});
+acceptDroppedFiles(dropHint, (dropped) => files.add(dropped));

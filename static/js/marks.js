@@ -1,35 +1,31 @@
-/** The menu of an entry in the list: pins and archives through htmx, and opens the dialogs of sidebar.js. */
-import { connection } from "./connection.js";
-import { isLive } from "./transcript.js";
+/**
+ * The menu of an entry in the list: pins, archives and deletes through htmx, and opens the dialogs of sidebar.js and move.js.
+ * Deletion does not ask first, because it can be undone.
+ */
+import { listParameters } from "./conversation_list.js";
+import { words } from "./words.js";
 
 const MARGIN_PX = 4;
+const FAILED = words("This could not be saved. Reload the page and try again.");
+const GONE = words("This conversation has been deleted. It cannot be restored any more.");
 const NOTICE_MS = 20_000;
 const menu = document.getElementById("entry-menu");
 const form = menu.querySelector("form");
-const list = document.getElementById("conversations");
 const notice = document.getElementById("sidebar-notice");
 const composerNote = document.getElementById("composer-note");
-const [pin, archive, ...dialogs] = menu.querySelectorAll("button");
-
-/** Returns the parameters with which the server renders the current list. */
-function listParameters() {
-  const { q, open } = document.getElementById("search").elements;
-  const group = list.querySelector("[data-group]")?.dataset.group ?? "";
-  return { q: q.value, group: q.value ? "" : group, open: open.value };
-}
+const [pin, archive, rename, move, remove] = menu.querySelectorAll("button");
 
 function openMenu(button) {
-  const { url, title, name, pinned, archived } = button.dataset;
+  const { url, title, pinned, archived } = button.dataset;
   for (const item of [pin, archive]) item.dataset.url = url;
   pin.textContent = pinned === undefined ? "Pin" : "Unpin";
   pin.dataset.value = String(pinned === undefined);
   pin.hidden = archived !== undefined;
   archive.textContent = archived === undefined ? "Archive" : "Unarchive";
   archive.dataset.value = String(archived === undefined);
-  for (const item of dialogs) {
-    const { action } = item.dataset;
-    Object.assign(item.dataset, { url: `${url}${action}/`, title: action === "rename" ? title : name });
-  }
+  Object.assign(rename.dataset, { url: `${url}rename/`, title });
+  move.dataset.url = `${url}move/`;
+  remove.dataset.url = `${url}delete/`;
   menu.showPopover({ source: button });
   const { bottom, right, top } = button.getBoundingClientRect();
   const { offsetHeight, offsetWidth } = menu;
@@ -39,9 +35,10 @@ function openMenu(button) {
   menu.querySelector("button:not([hidden])").focus();
 }
 
-function mark({ url, mark: name, value }) {
+/** Posts to a URL of a conversation. The answer of the server changes the list and the notice below it. */
+function post(url, values = {}) {
   composerNote.textContent = "";
-  htmx.ajax("POST", `${url}marks/`, { source: form, swap: "none", values: { [name]: value, ...listParameters() } });
+  htmx.ajax("POST", url, { source: form, swap: "none", values: { ...values, ...listParameters() } });
 }
 
 document.addEventListener("click", ({ target }) => {
@@ -49,7 +46,9 @@ document.addEventListener("click", ({ target }) => {
   const { action } = button?.dataset ?? {};
   if (action === "entry-menu") openMenu(button);
   else if (menu.contains(button)) menu.hidePopover();
-  if (action === "mark") mark(button.dataset);
+  const { url, mark, value } = button?.dataset ?? {};
+  if (action === "mark") post(`${url}marks/`, { [mark]: value });
+  if (action === "delete" || action === "undo-delete") post(url);
 });
 
 let clearTimer = null;
@@ -57,24 +56,16 @@ let clearTimer = null;
 function handleChange() {
   notice.querySelector("button")?.focus();
   clearTimeout(clearTimer);
-  // After this time, the list of archived conversations still offers to restore the conversation.
-  clearTimer = setTimeout(() => notice.replaceChildren(), NOTICE_MS);
+  // After this time, the list of archived conversations still offers to restore an archived conversation.
+  const { seconds } = notice.firstElementChild?.dataset ?? {};
+  clearTimer = setTimeout(() => notice.replaceChildren(), seconds ? seconds * 1000 : NOTICE_MS);
 }
 
 form.addEventListener("htmx:after:request", (event) => {
   const { response } = event.detail.ctx;
   if (response.status === 200 && !response.raw.redirected) return;
   event.preventDefault();
-  composerNote.textContent = "This could not be saved. Reload the page and try again.";
+  composerNote.textContent = response.status === 404 ? GONE : FAILED;
 });
 form.addEventListener("htmx:after:swap", handleChange);
-form.addEventListener("htmx:error", () => { composerNote.textContent = "This could not be saved: no connection. Try again."; });
-
-// A new message restores an archived conversation.
-connection.addEventListener("frame", () => {
-  const banner = document.getElementById("archived");
-  if (banner.hidden || !isLive()) return;
-  banner.hidden = true;
-  const parameters = new URLSearchParams(listParameters());
-  htmx.ajax("GET", `/conversations/?${parameters}`, { target: list, swap: "innerMorph" });
-});
+form.addEventListener("htmx:error", () => { composerNote.textContent = words("This could not be saved: no connection. Try again."); });

@@ -62,7 +62,8 @@ export class Pacing {
     const pauseMs = this.#isPainted ? Math.min(this.#costMs / SHARE, PAUSE_LIMIT_MS) : PAUSE_LIMIT_MS;
     const delayMs = this.#shownAt + pauseMs - performance.now();
     clearTimeout(this.#timer);
-    if (delayMs <= 0) this.flush();
+    // A hidden page paints nothing, and its timers may be late by up to a minute.
+    if (delayMs <= 0 || document.hidden) this.flush();
     else this.#timer = setTimeout(() => this.flush(), delayMs);
   }
 

@@ -2,6 +2,8 @@
  * Keyboard control of the search box above the list; htmx sends the queries while the user types. `/` and Ctrl+K focus
  * the box, the arrow keys move through the list, and Escape clears the query.
  */
+import { words } from "./words.js";
+
 const form = document.getElementById("search");
 const box = form.elements.q;
 const list = document.getElementById("conversations");
@@ -14,6 +16,11 @@ function focusBox() {
   if (opener.offsetParent && opener.getAttribute("aria-expanded") === "false") opener.click();
   box.focus();
   box.select();
+}
+
+function found(number) {
+  if (!number) return "";
+  return list.querySelector(".more") ? words("Found: {number} or more.", { number }) : words("Found: {number}.", { number });
 }
 
 function clear() {
@@ -57,6 +64,5 @@ document.addEventListener("htmx:after:swap", ({ target }) => {
   if (target !== form) return;
   list.scrollTop = 0;
   const count = list.querySelectorAll(".found").length;
-  const more = list.querySelector(".more") ? " or more" : "";
-  if (box.value) announcer.textContent = count ? `Found: ${count}${more}.` : list.textContent.trim();
+  if (box.value) announcer.textContent = found(count) || list.textContent.trim();
 });

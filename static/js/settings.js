@@ -1,7 +1,10 @@
 /**
  * The conversation's settings: two selects in the composer that are saved at once, and a dialog with all settings.
+ * `web_search.js` handles the switch beside the selects.
  * Each control remembers its saved value and returns to it if a change is rejected.
  */
+import { tenths, words } from "./words.js";
+
 const form = document.getElementById("settings");
 const modelChoice = document.querySelector('select[name="model"]');
 export const codeChoice = document.querySelector('select[name="code_execution"]');
@@ -13,9 +16,16 @@ const error = dialog.querySelector(".error");
 const note = document.getElementById("composer-note");
 const demoBanner = document.getElementById("demo"); // null if the page was loaded with another model
 const announcer = document.getElementById("announcer");
+const transcript = document.getElementById("transcript");
+
+/** Fires `saved` for each setting that the server has saved; `detail` is its name and value. */
+export const settings = new EventTarget();
+
+/** Returns what the page knows of the chosen model: the data of its option. */
+export const chosenModel = () => modelChoice.selectedOptions[0]?.dataset ?? {};
 
 /** Saves the fields; returns an error message, or an empty string if they were saved. */
-async function save(fields) {
+export async function save(fields) {
   // Unlike multipart form data, this encoding preserves line breaks.
   const body = new URLSearchParams(fields);
   const headers = { "X-CSRFToken": form.elements.csrfmiddlewaretoken.value, Accept: "text/plain" };
@@ -23,15 +33,15 @@ async function save(fields) {
     const response = await fetch(form.action, { method: "POST", body, headers, redirect: "manual" });
     if (response.status === 204) return "";
     if (response.status === 400) return await response.text();
-    if (response.type === "opaqueredirect" || response.status === 403) return "You are no longer logged in. Reload the page and log in.";
-    return "This could not be saved. Try again.";
+    if (response.type === "opaqueredirect" || response.status === 403) return words("You are no longer logged in. Reload the page and log in.");
+    return words("This could not be saved. Try again.");
   } catch {
-    return "This could not be saved: no connection. Try again.";
+    return words("This could not be saved: no connection. Try again.");
   }
 }
 
 /** Shows a saved value in all its controls, as the value to return to. */
-function applySaved(name, value) {
+export function applySaved(name, value) {
   const select = form.elements[name];
   if (select) {
     if (!select.value.startsWith("once-")) select.value = value;
@@ -42,14 +52,23 @@ function applySaved(name, value) {
     if (field.type === "radio") field.checked = field.defaultChecked = field.value === value;
     else field.defaultValue = field.value = value;
   }
+  settings.dispatchEvent(new CustomEvent("saved", { detail: { name, value } }));
+}
+
+/** Shows what an empty conversation says about the model and the settings that are saved now. */
+function refreshEmptyPage() {
+  if (transcript.children.length) return;
+  htmx.ajax("GET", location.pathname, { source: form, target: "#empty", select: "#empty", swap: "outerHTML" });
 }
 
 async function saveChoice({ currentTarget: select }) {
   const { name, value } = select;
   if (value.startsWith("once-")) return;
   const errorMessage = await save({ [name]: value });
-  if (!errorMessage) applySaved(name, value);
-  else if (select.value === value) select.value = select.dataset.saved;
+  if (!errorMessage) {
+    applySaved(name, value);
+    refreshEmptyPage();
+  } else if (select.value === value) select.value = select.dataset.saved;
   note.textContent = errorMessage;
 }
 
@@ -76,7 +95,7 @@ export function endCodeOnce() {
 function showSize() {
   const limit_bytes = Number(instruction.dataset.limitBytes);
   const size_bytes = new TextEncoder().encode(instruction.value).length;
-  size.textContent = `${(size_bytes / 1024).toFixed(1)} of ${limit_bytes / 1024} KB`;
+  size.textContent = words("{size} of {limit} KB", { size: tenths(size_bytes / 1024), limit: limit_bytes / 1024 });
   size.toggleAttribute("data-over", size_bytes > limit_bytes);
 }
 
@@ -97,6 +116,8 @@ dialogForm.addEventListener("submit", async (event) => {
   error.textContent = errorMessage;
   if (errorMessage) return;
   for (const [name, value] of fields) applySaved(name, value);
-  announcer.textContent = "Settings saved.";
+  refreshEmptyPage();
+  // The announcer is silent while a dialog is open.
   dialog.close();
+  announcer.textContent = words("Settings saved.");
 });

@@ -1,32 +1,44 @@
-/** The sidebar, which is a drawer on a phone, and the dialogs that rename and delete a conversation. */
+/** The sidebar, which is a drawer on a phone, and the dialog that renames a conversation. */
+import { showOpenEntry } from "./conversation_list.js";
+
 const sidebar = document.getElementById("sidebar");
 const opener = document.querySelector('[data-action="open-sidebar"]');
 
 function setOpen(isOpen) {
   sidebar.toggleAttribute("data-open", isOpen);
   opener.setAttribute("aria-expanded", String(isOpen));
-  if (isOpen) sidebar.querySelector("a, button").focus();
-  else opener.focus();
+  if (isOpen) {
+    sidebar.querySelector("a, button").focus();
+    showOpenEntry();
+  } else opener.focus();
 }
 
-function openDialog(dialogId, { url, title }) {
-  const dialog = document.getElementById(dialogId);
+function openRename({ url, title }) {
+  const dialog = document.getElementById("rename");
   const form = dialog.querySelector("form");
   form.action = url;
-  if (form.elements.title) form.elements.title.value = title;
-  else dialog.querySelector(".which").textContent = title;
+  form.elements.title.value = title;
+  // The menu gives the focus back to its button, to which the dialog then gives it back, too.
+  document.getElementById("entry-menu").hidePopover();
   dialog.showModal();
-  form.elements.title?.select();
+  form.elements.title.select();
 }
 
 document.addEventListener("click", ({ target }) => {
   const { action, url, title } = target.closest("[data-action]")?.dataset ?? {};
   if (action === "open-sidebar") setOpen(true);
   if (action === "close-sidebar") setOpen(false);
-  if (action === "rename" || action === "delete") openDialog(action, { url, title });
+  if (action === "rename") openRename({ url, title });
   // A click whose target is the dialog itself is outside its content.
   if (action === "close-dialog" || target.tagName === "DIALOG") target.closest("dialog").close();
 });
+
+const deleted = document.getElementById("deleted"); // null unless a conversation has just been deleted
+if (deleted) {
+  // A reload of the page does not offer it again.
+  history.replaceState(history.state, "", location.pathname);
+  setTimeout(() => deleted.remove(), deleted.dataset.seconds * 1000);
+}
 
 sidebar.addEventListener("keydown", (event) => {
   if (event.key === "Escape" && sidebar.hasAttribute("data-open")) setOpen(false);

@@ -1,11 +1,12 @@
-/** The transcript: scrolling with its end, the buttons of messages, and announcements for screen readers. */
+/** The transcript: its state, the buttons of messages, and exact swaps. */
 import { connection, send } from "./connection.js";
+import { holdsEnd } from "./reader.js";
+import { pin, unpin } from "./scrolling.js";
+import { counted, words } from "./words.js";
 
-const NEAR_PX = 48;
 const LIVE = '[data-status="queued"], [data-status="running"], [data-status="waiting"]';
 const transcript = () => document.getElementById("transcript");
 const scroller = document.getElementById("scroller");
-const jump = document.getElementById("jump");
 const announcer = document.getElementById("announcer");
 const note = document.getElementById("composer-note");
 const error = document.getElementById("composer-error");
@@ -15,69 +16,42 @@ export function isLive() {
   return transcript().querySelector(LIVE) !== null;
 }
 
-// --- scrolling: the end stays in view until the reader scrolls up -------------------------------------------------
-
-let isPinned = true;
-let lastScrollTop = 0;
-
-/** Scrolls to the end and keeps it in view. */
-export function pin() {
-  isPinned = true;
-  jump.hidden = true;
-  scroller.scrollTop = scroller.scrollHeight;
+/** Returns whether the last answer came to its end, and was not stopped or interrupted. */
+export function isDone() {
+  return lastAnswer()?.dataset.status === "done";
 }
 
-/** Updates `isPinned` from the scroll position. */
-function updatePinned() {
-  const { scrollTop, scrollHeight, clientHeight } = scroller;
-  // Growth alone never unpins, because only a reader decreases scrollTop.
-  if (scrollHeight - scrollTop - clientHeight < NEAR_PX) isPinned = true;
-  else if (scrollTop < lastScrollTop) isPinned = false;
-  lastScrollTop = scrollTop;
-  // The browser treats every assignment as a change, even of the same value.
-  if (jump.hidden !== isPinned) jump.hidden = isPinned;
+/** Returns whether an answer waits for a decision. */
+export function isWaiting() {
+  return transcript().querySelector('[data-status="waiting"]') !== null;
 }
 
-function scrollToEndIfPinned() {
-  // The reader may have scrolled up before the scroll event was dispatched.
-  if (isPinned) updatePinned();
-  if (!isPinned) return;
-  scroller.scrollTop = scroller.scrollHeight;
-  lastScrollTop = scroller.scrollTop;
+/** Asks the server to stop the answer that is being written. */
+export function stop() {
+  const button = document.querySelector('#composer [data-action="stop"]');
+  button.click();
 }
 
-scroller.addEventListener("scroll", updatePinned);
-
-const resizeObserver = new ResizeObserver(scrollToEndIfPinned);
-resizeObserver.observe(scroller);
-resizeObserver.observe(transcript());
-// Scrolls before the browser starts to draw. Scrolling in the resize observer makes it draw a second time.
-connection.addEventListener("frame", scrollToEndIfPinned);
-// Links from search results name a message in the URL's hash; it is shown instead of the end.
-const linkedMessage = location.hash && document.getElementById(location.hash.slice(1));
-if (linkedMessage) {
-  isPinned = false;
-  linkedMessage.scrollIntoView();
-} else pin();
-
-// --- announcements for screen readers: the status, not each word --------------------------------------------------
-
-const lastStatus = () => transcript().querySelector('[data-role="model"]:last-child')?.dataset.status ?? "";
-let announcedStatus = lastStatus();
-
-function announce() {
-  const status = lastStatus();
-  if (status === announcedStatus) return;
-  announcedStatus = status;
-  const announcements = { queued: "An answer is being written.", running: "An answer is being written.", done: "The answer is complete." };
-  announcer.textContent = announcements[status] ?? transcript().querySelector(".message:last-child .status p")?.textContent ?? "";
-  if (!isLive()) note.textContent = "";
+/** Says how many messages a new version of a message will hide; empty if none. */
+export function describeHidden(article) {
+  let count = 0;
+  for (let next = article?.nextElementSibling; next; next = next.nextElementSibling) count += 1;
+  if (!holdsEnd()) return words("The messages after it will stay with the old version, and its arrows lead back to them.");
+  if (count === 0) return "";
+  return counted(
+    count,
+    "The message after it will stay with the old version, and its arrows lead back to it.",
+    "The {number} messages after it will stay with the old version, and its arrows lead back to them.",
+  );
 }
+
+const lastAnswer = () => transcript().querySelector('[data-role="model"]:last-child');
+let shownStatus = lastAnswer()?.dataset.status;
 
 connection.addEventListener("frame", () => {
-  announce();
-  const title = `${document.getElementById("conversation-title").textContent} · Plotline`;
-  if (document.title !== title) document.title = title;
+  const status = lastAnswer()?.dataset.status;
+  if (status !== shownStatus && !isLive()) note.textContent = "";
+  shownStatus = status;
 });
 
 // --- versions: after a switch, the message keeps its position on the screen, and its button keeps the focus ---------
@@ -89,11 +63,11 @@ function restorePosition() {
   const article = versionSwitch && document.getElementById(`message-${versionSwitch.message_id}`);
   if (error.textContent.trim()) versionSwitch = null;
   if (!versionSwitch || !article) return;
-  isPinned = false;
+  unpin();
   scroller.scrollTop += article.getBoundingClientRect().top - versionSwitch.top;
   const buttons = Array.from(article.querySelectorAll('[data-action="switch"]:enabled'));
   (buttons.find(({ dataset }) => dataset.way === versionSwitch.way) ?? buttons[0])?.focus({ preventScroll: true });
-  announcer.textContent = `Version ${article.querySelector(".versions span").textContent}`;
+  announcer.textContent = `${words("Version")} ${article.querySelector(".versions span").textContent}`;
   versionSwitch = null;
 }
 
@@ -103,15 +77,46 @@ connection.addEventListener("frame", restorePosition);
 
 const SOCKET_ACTIONS = ["stop", "regenerate", "continue", "switch"];
 
+/** The request to stop an answer that waits for the connection, or null. The server ignores it if that answer has ended. */
+let unsentStop = null;
+
+connection.addEventListener("open", () => {
+  if (unsentStop) send(unsentStop);
+  unsentStop = null;
+});
+
 document.addEventListener("click", ({ target }) => {
   const button = target.closest("button[data-action]");
   const { action, messageId, codeExecution, way } = button?.dataset ?? {};
-  if (action === "jump") pin();
   if (!SOCKET_ACTIONS.includes(action)) return;
   error.replaceChildren();
+  const isStop = action === "stop";
   // JSON.stringify omits undefined values.
-  if (!send({ action, message_id: messageId, code_execution: codeExecution })) note.textContent = "No connection. Try again when it is back.";
-  else if (action === "stop") note.textContent = "Stopping…";
+  const message = { action, message_id: isStop ? transcript().querySelector(LIVE)?.dataset.messageId : messageId, code_execution: codeExecution };
+  const isSent = send(message);
+  if (isStop) {
+    if (!isSent) unsentStop = message;
+    note.textContent = words("Stopping…");
+  } else if (!isSent) note.textContent = words("No connection. Try again when it is back.");
   else if (action === "switch") versionSwitch = { message_id: messageId, way, top: button.closest("article").getBoundingClientRect().top };
-  else pin();
+  else {
+    note.textContent = action === "regenerate" ? describeHidden(button.closest("article")) : "";
+    pin({ hasRoom: true });
+  }
+});
+
+// --- exact swaps ---------------------------------------------------------------------------------------------
+
+const attributeNames = (node) => Array.from(node.attributes, ({ name }) => name).filter((name) => name !== "open").join(" ");
+
+htmx.registerExtension("exact-morph", {
+  // A morph appends missing attributes at the end. The page's HTML must equal that of a reload, byte for byte, so all
+  // attributes are removed first if their order differs.
+  htmx_before_morph_node: (element, { oldNode, newNode }) => {
+    if (!oldNode.attributes || oldNode.hasAttribute("data-htmx-powered")) return;
+    if (attributeNames(oldNode) === attributeNames(newNode)) return;
+    for (const { name } of Array.from(oldNode.attributes)) {
+      if (name !== "open") oldNode.removeAttribute(name);
+    }
+  },
 });

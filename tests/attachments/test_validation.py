@@ -16,15 +16,19 @@ from PIL import Image
 from pytest_django import Settings
 
 from attachments.validation import (
+    EXCEL,
+    PARQUET,
     ImageInfo,
     RefusedUpload,
     UnreadableImage,
     UploadTooLarge,
+    inspect_file_of_code,
     inspect_image,
     inspect_upload,
     safe_mime_type,
     safe_name,
 )
+from tests.table_files import excel_file
 
 FORMATS = {"PNG": "image/png", "JPEG": "image/jpeg", "GIF": "image/gif", "WEBP": "image/webp"}
 
@@ -49,6 +53,13 @@ def build_png_header(width: int, height: int) -> bytes:
 @pytest.mark.parametrize(("kind", "mime_type"), FORMATS.items())
 def test_type_and_size_come_from_the_content(kind: str, mime_type: str) -> None:
     assert inspect_image(encode_image(kind)) == ImageInfo(mime_type, 40, 30)
+
+
+@pytest.mark.parametrize(("dpi", "scale"), [(72, 1), (150, 1), (200, 2), (600, 2), (0, 1)])
+def test_dense_image_has_two_pixels_for_one_of_the_page(dpi: int, scale: int) -> None:
+    file = io.BytesIO()
+    Image.linear_gradient("L").save(file, "PNG", dpi=(dpi, dpi))
+    assert inspect_image(file.getvalue()).scale == scale
 
 
 @pytest.mark.parametrize("kind", FORMATS)
@@ -122,6 +133,11 @@ def test_broken_image_raises_only_unreadable_image(random_bytes: bytes, kind: st
         ("a.html", b"<script>alert(1)</script>", "text/plain"),
         ("a.png", b"<html><script>alert(1)</script>", "text/plain"),
         ("page.csv", b"<html><script>alert(1)</script>", "text/csv"),
+        ("excel.csv", "größe;1\n".encode("utf-16"), "text/csv"),
+        ("a.xlsx", excel_file({"A": [["a"], [1]]}), EXCEL),
+        ("renamed.csv", excel_file({"A": [["a"], [1]]}), EXCEL),
+        ("a.parquet", b"PAR1\0\x15\x04PAR1", PARQUET),
+        ("text.xlsx", b"hello", "text/plain"),
     ],
 )
 def test_type_of_an_upload_comes_from_its_content(name: str, data: bytes, mime_type: str) -> None:
@@ -142,11 +158,35 @@ def test_unknown_binary_is_refused_with_a_list_of_allowed_types() -> None:
         zlib.compress(bytes(1000)),
         b"\x7fELF\x02\x01",
         b"text\0text",
-        "a,b".encode("utf-16"),
+        "a,\0".encode("utf-16"),
+        b"\xff\xfe\x00\xd8",
+        b"PAR1\0\x15\x04",
     ]
     for data in binaries:
         with pytest.raises(RefusedUpload, match=r"“data.csv” cannot be attached: allowed are PNG, .*CSV"):
             inspect_upload("data.csv", data)
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "mime_type"),
+    [
+        ("model.pkl", b"\x80\x04\x95\x00", "application/octet-stream"),
+        ("broken.png", b"\x89PNG\r\n\x1a\n", "application/octet-stream"),
+        ("out.csv", b"a,b\n", "text/csv"),
+        ("page.html", b"<script>", "text/plain"),
+    ],
+)
+def test_file_of_code_may_have_every_type(name: str, data: bytes, mime_type: str) -> None:
+    info = inspect_file_of_code(name, data)
+    assert (info.name, info.mime_type, info.width) == (name, mime_type, None)
+
+
+def test_file_of_code_that_is_empty_or_large_is_refused(settings: Settings) -> None:
+    settings.UPLOAD_LIMIT_BYTES = 3
+    with pytest.raises(RefusedUpload, match="is empty"):
+        inspect_file_of_code("a.bin", b"")
+    with pytest.raises(UploadTooLarge):
+        inspect_file_of_code("a.bin", b"\0" * 4)
 
 
 def test_refusal_of_an_empty_or_large_file_names_it_and_the_limit(settings: Settings) -> None:

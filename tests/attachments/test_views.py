@@ -15,15 +15,15 @@ import pytest
 from django.contrib.auth.models import Permission
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection
+from django.db.models import F
 from django.test import Client, RequestFactory
-from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries, Settings
 
 from attachments import storage, views
 from attachments.models import Attachment, PendingUpload
 from attachments.store import create_attachment
 from attachments.uploads import attempt_upload
-from chat.models import User
+from chat.models import QuotaUse, User
 from tests.attachments.conftest import create_graph, png
 from tests.attachments.fault_proxy import Fault, FaultProxy
 
@@ -213,42 +213,59 @@ def test_refused_upload_returns_the_reason(logged_in: Client, settings: Settings
     assert not Attachment.objects.exists()
 
 
-def test_uploads_of_24_hours_are_limited(logged_in: Client, owner: User, settings: Settings) -> None:
-    settings.UPLOAD_QUOTA_BYTES = 1024**2
+def quotas(settings: Settings, **changed: int) -> None:
+    settings.QUOTAS = {**settings.QUOTAS, **changed}
+
+
+def test_uploads_of_a_day_are_limited(logged_in: Client, owner: User, settings: Settings) -> None:
+    quotas(settings, upload_mb_per_day=1)
     half = b"x" * 512 * 1024
     assert [upload(logged_in, "a.txt", half)[0] for _ in range(2)] == [201, 201]
-    assert upload(logged_in, "b.txt", b"xy" * 1024) == (
-        400,
-        {
-            "detail": "“b.txt” (0.00195 MB) is too much for today: you uploaded 1 MB in the last 24 hours,"
-            " of at most 1 MB."
-        },
+    response = logged_in.post("/attachments/", {"file": SimpleUploadedFile("b.txt", b"xy" * 1024)})
+    assert response.status_code == 429
+    assert response.json()["detail"].startswith(
+        "“b.txt” has 2 KB, which is too much. You have uploaded 1 MB today, of at most 1 MB a day."
     )
+    assert 0 < int(response.headers["Retry-After"]) <= 24 * 3600
     assert Attachment.objects.count() == PendingUpload.objects.count() == 2
-    Attachment.objects.update(created_at=timezone.now() - timedelta(hours=25))
+    # A deleted file was uploaded all the same.
+    Attachment.objects.all().delete()
+    assert upload(logged_in, "b.txt", half)[0] == 429
+    QuotaUse.objects.update(day=F("day") - timedelta(days=1))
     assert upload(logged_in, "b.txt", half)[0] == 201
 
 
-def test_graphs_and_files_of_other_users_do_not_count_for_the_quota(
+def test_graphs_and_files_of_other_users_do_not_count_as_uploads(
     logged_in: Client, owner: User, settings: Settings
 ) -> None:
-    settings.UPLOAD_QUOTA_BYTES = 1024
-    create_graph(owner, data=png() + b"x" * 4096)
+    quotas(settings, upload_mb_per_day=1)
+    create_graph(owner, data=png() + b"x" * 1024**2)
     client = Client()
     client.force_login(User.objects.create_user("other"))
-    assert upload(client, "a.txt", b"x" * 1024)[0] == 201
-    assert upload(logged_in, "a.txt", b"x" * 1024)[0] == 201
+    assert upload(client, "a.txt", b"x" * 1024**2)[0] == 201
+    assert upload(logged_in, "a.txt", b"x" * 1024**2)[0] == 201
+
+
+def test_full_storage_refuses_uploads_and_keeps_graphs(logged_in: Client, owner: User, settings: Settings) -> None:
+    quotas(settings, storage_mb=1)
+    create_graph(owner, data=png() + b"x" * 1024**2)
+    create_graph(owner)
+    response = logged_in.post("/attachments/", {"file": SimpleUploadedFile("b.txt", b"x")})
+    assert response.status_code == 403
+    assert "which is too much. Your files take up 1" in response.json()["detail"]
+    assert "Retry-After" not in response.headers
+    assert Attachment.objects.count() == 2
 
 
 @pytest.mark.django_db(transaction=True)
 def test_concurrent_uploads_cannot_exceed_the_quota_together(owner: User, settings: Settings) -> None:
-    settings.UPLOAD_QUOTA_BYTES = 2048
+    quotas(settings, upload_mb_per_day=1)
     outcomes: list[int] = []
 
     def send() -> None:
         client = Client()
         client.force_login(owner)
-        outcomes.append(upload(client, "a.txt", b"x" * 1024)[0])
+        outcomes.append(upload(client, "a.txt", b"x" * 512 * 1024)[0])
         connection.close()
 
     threads = [threading.Thread(target=send) for _ in range(4)]
@@ -256,7 +273,7 @@ def test_concurrent_uploads_cannot_exceed_the_quota_together(owner: User, settin
         thread.start()
     for thread in threads:
         thread.join()
-    assert sorted(outcomes) == [201, 201, 400, 400]
+    assert sorted(outcomes) == [201, 201, 429, 429]
 
 
 def test_upload_requires_a_login_and_the_csrf_token(owner: User) -> None:

@@ -8,15 +8,19 @@ import random
 import signal
 import subprocess
 import sys
+import threading
 import uuid
 from collections.abc import Callable
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 from botocore.client import BaseClient
+from django.contrib.sessions.models import Session
 from django.db import connection, connections, transaction
 from django.db.models.functions import Now
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 from django_tasks_db.models import DBTaskResult
 from pytest_django import DjangoAssertNumQueries
 
@@ -225,7 +229,7 @@ def test_bytes_that_changed_in_storage_are_unavailable(owner: User, s3: FaultPro
 def test_idle_step_only_reads_from_the_database(owner: User) -> None:
     with CaptureQueriesContext(connection) as queries:
         assert worker.run_one_step() is False
-    assert len(queries) == 2
+    assert len(queries) == 3
     assert all(query["sql"].startswith("SELECT") for query in queries)
 
 
@@ -376,3 +380,30 @@ def test_storage_name_is_made_from_owner_and_content(owner: User) -> None:
     digest = hashlib.sha256(png()).hexdigest()
     assert graph.mime_type == PNG
     assert build_storage_name(graph) == f"u{owner.pk}/{digest[:2]}/{digest}.png"
+
+
+# --- other work of the process ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.django_db
+def test_expired_login_sessions_are_deleted() -> None:
+    now = timezone.now()
+    for name, expire_date in (("old", now - timedelta(seconds=1)), ("current", now + timedelta(days=1))):
+        Session.objects.create(session_key=name, session_data="", expire_date=expire_date)
+    worker.clear_expired_sessions()
+    assert Session.objects.get().session_key == "current"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_running_worker_touches_its_heartbeat_file(tmp_path: Path, short_delays: None) -> None:
+    heartbeat = tmp_path / "heartbeat"
+    attachments_worker = worker.AttachmentsWorker(1, heartbeat)
+    thread = threading.Thread(target=attachments_worker.run)
+    thread.start()
+    try:
+        wait_until(heartbeat.exists)
+        heartbeat.unlink()
+        wait_until(heartbeat.exists)
+    finally:
+        attachments_worker.stop()
+        thread.join()

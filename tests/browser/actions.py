@@ -12,11 +12,13 @@ BOX = "form#composer textarea[name=text]"
 
 
 def ask(page: Page, text: str) -> Locator:
-    """Send a message and return the article of its answer."""
-    answers = page.locator(ANSWER).count()
+    """Send a message, wait until its question is shown, and return the article of its answer."""
+    questions, answers = page.locator(QUESTION), page.locator(ANSWER)
+    answers_before, questions_before = answers.count(), questions.count()
     page.fill(BOX, text)
     page.press(BOX, "Enter")
-    return page.locator(ANSWER).nth(answers)
+    expect(questions).to_have_count(questions_before + 1)
+    return answers.nth(answers_before)
 
 
 def ask_and_wait(page: Page, text: str) -> Locator:
@@ -32,8 +34,23 @@ def press(message: Locator, action: str) -> None:
     message.locator(f'button[data-action="{action}"]').first.click()
 
 
+def press_in_header(page: Page, selector: str) -> None:
+    """Click a button of the header, which a menu holds on a phone."""
+    more = page.locator("button[popovertarget=head-menu]")
+    if more.is_visible():
+        more.click()
+    page.click(selector)
+
+
+TIMES_ARE_LOCAL = """() => [...document.querySelectorAll("#transcript time[datetime]")].every(({ title }) => title)"""
+
+
 def articles(page: Page) -> str:
-    """Return the HTML of all messages as serialized by the browser; it includes the state of opened folds."""
+    """Return the HTML of all messages as serialized by the browser; it includes the state of opened folds.
+
+    Before that, wait until the page's script has written all times in the reader's zone.
+    """
+    page.wait_for_function(TIMES_ARE_LOCAL)
     html: str = page.evaluate("[...document.querySelectorAll('#transcript article')].map(a => a.outerHTML).join('')")
     return html
 

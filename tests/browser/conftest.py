@@ -8,35 +8,50 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, StorageState, expect, sync_playwright
 
+from bench.chromium_flags import FLAGS
+from tests.browser.database import run_in_shell
+from tests.browser.page_errors import Watch
 from tests.live_server import LiveServer, running_server
 
 # The answers run code, and the tests share few cores, so the timeout is generous.
 expect.set_options(timeout=30_000)
 
-#: `--no-sandbox` is needed because tests also run as root in containers. The other flags prevent requests to the
-#: network.
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
+
+def chromium_path() -> str:
+    """Return the path of the Chromium that the system's package manager installed."""
+    path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    assert path, "Chromium is not installed: apt-get install chromium"
+    return path
 
 
 # The scope is the package and not the session. While Playwright runs, asyncio regards its event loop as running in this
 # thread, so asynchronous tests in other packages would fail.
 @pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
-    """Start the Chromium that the system's package manager installed."""
-    path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    assert path, "Chromium is not installed: apt-get install chromium"
+    """Start Chromium."""
     with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        chromium = playwright.chromium.launch(executable_path=chromium_path(), args=FLAGS)
         yield chromium
         chromium.close()
+
+
+@pytest.fixture(scope="package")
+def browser_watch(browser: Browser) -> Watch:
+    """Watch all windows of the browser, also those that fixtures of modules open."""
+    watch = Watch()
+    browser.on("context", watch.add)
+    return watch
+
+
+@pytest.fixture(autouse=True)
+def watch(browser_watch: Watch) -> Iterator[Watch]:
+    """Fail the test if a page logs an error, throws, or breaks the content security policy."""
+    browser_watch.take_errors()
+    windows_of_modules = browser_watch.open_windows()
+    yield browser_watch
+    # A test that fails may have left its windows open.
+    browser_watch.close_windows(windows_of_modules)
+    assert browser_watch.take_errors() == []
 
 
 @pytest.fixture(scope="package")
@@ -47,23 +62,35 @@ def server() -> Iterator[LiveServer]:
         yield running
 
 
-def sign_in(page: Page, server: LiveServer) -> None:
-    """Log in as the user `demo` with the login form."""
+def sign_in(page: Page, server: LiveServer, username: str = "demo") -> None:
+    """Log in as a user whose password is the username, with the login form."""
     page.goto(f"{server.url}/")
-    page.fill("input[name=login]", "demo")
-    page.fill("input[name=password]", "demo")
+    page.fill("input[name=login]", username)
+    page.fill("input[name=password]", username)
     page.click("button[type=submit]")
     page.wait_for_selector("form#composer")
 
 
-@pytest.fixture(scope="package")
-def signed_in(browser: Browser, server: LiveServer) -> StorageState:
-    """Return the cookies of a logged-in user."""
+def sign_in_state(browser: Browser, server: LiveServer, username: str = "demo") -> StorageState:
+    """Log in as in `sign_in`, and return the cookies of the user."""
     window = browser.new_context()
-    sign_in(window.new_page(), server)
+    sign_in(window.new_page(), server, username)
     state = window.storage_state()
     window.close()
     return state
+
+
+@pytest.fixture(scope="package")
+def signed_in(browser: Browser, server: LiveServer) -> StorageState:
+    """Return the cookies of the user `demo`."""
+    return sign_in_state(browser, server)
+
+
+@pytest.fixture(scope="package")
+def reader_state(browser: Browser, server: LiveServer) -> StorageState:
+    """Create the conversations of `sample_conversations`, and return the cookies of their owner."""
+    run_in_shell(server, "from tests.browser.sample_conversations import create; create()")
+    return sign_in_state(browser, server, "reader")
 
 
 @pytest.fixture
@@ -76,15 +103,10 @@ def context(browser: Browser, signed_in: StorageState) -> Iterator[BrowserContex
 
 
 @pytest.fixture
-def page(context: BrowserContext, server: LiveServer) -> Iterator[Page]:
-    """Open a new conversation; script errors and CSP reports make the test fail."""
+def page(context: BrowserContext, server: LiveServer) -> Page:
+    """Open a new conversation."""
     tab = context.new_page()
-    errors: list[str] = []
-    tab.on("pageerror", lambda error: errors.append(str(error)))
-    tab.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
     tab.goto(f"{server.url}/")
     with tab.expect_navigation():
         tab.click("text=New conversation")
-    yield tab
-    # Chromium logs a response with status 400 as an error, but the product sends it with a message for the user.
-    assert [error for error in errors if "status of 400" not in error] == []
+    return tab

@@ -11,4 +11,5 @@ from tests.live_server import ROOT, LiveServer, environment
 def run_in_shell(server: LiveServer, code: str) -> None:
     """Run code with `manage.py shell` on the server's database."""
     command = [sys.executable, "manage.py", "shell", "-v0", "-c", code]
-    subprocess.run(command, cwd=ROOT, env=environment(server.var_dir), check=True, capture_output=True)
+    completed = subprocess.run(command, cwd=ROOT, env=environment(server.var_dir), capture_output=True, text=True)
+    assert completed.returncode == 0, completed.stderr

@@ -39,7 +39,7 @@ def test_exported_page_works_offline_and_an_export_can_be_imported(
     expect(exported_page.locator("button:visible")).to_have_count(0)
     assert len(exported_page.pdf()) > 10_000
     reader.close()
-    page.click("text=Import")
+    page.get_by_role("link", name="Import", exact=True).click()
     page.set_input_files("#import-file", tmp_path / "all.json")
     page.click("button:has-text('Import')")
     expect(page.locator(f"{ANSWER} figure[data-graph-index] img")).to_be_visible()

@@ -25,8 +25,7 @@ def test_rating_is_saved_shown_in_every_tab_and_removed_again(page: Page, contex
     assert articles(page) == articles(second)
 
     # Rate by keyboard, with a reason.
-    rating_button(answer, "Bad answer").focus()
-    page.keyboard.press("Enter")
+    rating_button(answer, "Bad answer").press("Enter")
     dialog = page.locator("dialog#feedback")
     expect(dialog).to_be_visible()
     dialog.get_by_role("button", name="Graph wrong").click()
@@ -114,22 +113,23 @@ def test_conversation_is_pinned_archived_and_restored(page: Page) -> None:
     expect(entry).to_have_count(1)
 
 
-def test_menu_works_by_keyboard_and_opens_the_dialogs(page: Page) -> None:
+def test_menu_works_by_keyboard_and_opens_the_dialog(page: Page) -> None:
     change_settings(page, title="To be renamed")
     page.reload()
     entry = page.locator("#conversations li").filter(has_text="To be renamed")
     button = entry.get_by_role("button")
-    button.focus()
-    page.keyboard.press("Enter")
+    button.press("Enter")
     expect(page.locator("#entry-menu").get_by_role("button", name="Pin", exact=True)).to_be_focused()
     page.keyboard.press("Escape")
     expect(page.locator("#entry-menu")).to_be_hidden()
     expect(button).to_be_focused()
-    choose(page, entry, "Delete…")
-    expect(page.locator("dialog#delete")).to_contain_text("To be renamed")
-    page.get_by_role("button", name="Keep it").click()
     choose(page, entry, "Rename…")
+    # A blank name is refused in the dialog.
+    rename = page.locator("dialog#rename").get_by_role("button", name="Rename")
+    page.fill("#rename-input", "   ")
+    rename.click()
+    expect(page.locator("#rename-input:invalid")).to_be_visible()
     page.fill("#rename-input", "Renamed")
     with page.expect_navigation():
-        page.locator("dialog#rename").get_by_role("button", name="Rename").click()
+        rename.click()
     expect(page.locator("#conversations li").filter(has_text="Renamed").first).to_be_visible()

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import re
-from pathlib import Path
 
 from playwright.sync_api import BrowserContext, Locator, Page, expect
 
@@ -18,16 +16,6 @@ def has_drawn_graph(answer: Locator) -> bool:
         "img => img.complete && img.naturalWidth > 100 && img.naturalHeight > 100"
     )
     return is_drawn
-
-
-def take_screenshot(page: Page, code: Locator, folder: Path) -> None:
-    """Save the screenshot of the README: question, code and graph in one window."""
-    page.set_viewport_size({"width": 1240, "height": 1700})
-    code.evaluate("fold => fold.open = true")
-    page.locator("#scroller").evaluate("box => box.scrollTo(0, 0)")
-    page.screenshot(path=folder / "screenshot.png")
-    code.evaluate("fold => fold.open = false")
-    page.set_viewport_size({"width": 1280, "height": 800})
 
 
 def test_demo_model_plots_a_sine_wave(page: Page) -> None:
@@ -47,8 +35,6 @@ def test_demo_model_plots_a_sine_wave(page: Page) -> None:
     order = [element.get_attribute("data-part-kind") or "graph" for element in answer.locator(".parts > *").all()]
     assert order.index("code_execution_result") < order.index("graph") < len(order) - 1
     live = articles(page)
-    if folder := os.environ.get("PLOTLINE_TEST_SCREENSHOTS"):
-        take_screenshot(page, code, Path(folder))
     page.reload()
     expect(page.locator(ANSWER)).to_have_attribute("data-status", "done")
     assert articles(page) == live

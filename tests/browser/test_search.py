@@ -8,11 +8,13 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, StorageState, expect
 
+from tests.browser.actions import articles
 from tests.browser.database import run_in_shell
 from tests.live_server import LiveServer
+from tests.polling import wait_until
 
 BOX = "#search-box"
-ENTRIES = "#conversations li[id]"
+ENTRIES = "#conversations li:not(.heading)[id]"
 RESULTS = "#conversations li.found"
 
 #: Creates more than two pages of the list, with one conversation that the searches match.
@@ -27,6 +29,15 @@ parent = None
 for index in range(40):
     text = "我想要一个<b>图表</b>" if index == 3 else "Something else. " * 40
     parent = Message.objects.create(conversation=conversation, parent=parent, index=index, role="user", text=text)
+"""
+
+CREATE_ANSWER = """
+from chat.models import User
+from chat.parts import PartKind
+from tests.factories import make_conversation, make_model_message
+owner = User.objects.get(username="demo")
+text = "Crème BRÛLÉE in *three* words.\\n\\nCremers: three bruised `words` for `brunch`."
+make_model_message(make_conversation(owner, title="Dessert"), parts=[(PartKind.TEXT, text)])
 """
 
 DELETE_CONVERSATIONS = """
@@ -64,9 +75,28 @@ def test_search_updates_while_typing_and_keys_select_a_result(page: Page) -> Non
     expect(page.locator(BOX)).to_be_focused()
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
-    page.wait_for_url(re.compile("#message-"))
+    page.wait_for_url(re.compile("&q=%E5%9B%BE#message-"))
     expect(page.locator("#conversation-title")).to_have_text("Weather of May")
     expect(page.get_by_text("我想要一个")).to_be_in_viewport()
+
+
+def test_words_of_the_search_are_marked_in_the_message_that_its_result_leads_to(page: Page, server: LiveServer) -> None:
+    run_in_shell(server, CREATE_ANSWER)
+    page.fill(BOX, '"creme" bru "THREE words"')
+    page.locator(f"{RESULTS} a").click()
+    page.wait_for_url(re.compile("#message-"))
+
+    def marked() -> list[str]:
+        found: list[str] = page.evaluate("[...(CSS.highlights.get('found') ?? [])].map(String)")
+        return found
+
+    # Without case and accents; beginnings of words only for terms without quotes; a phrase with markup in between.
+    wait_until(lambda: marked() == ["Crème", "BRÛ", "three words", "bru", "bru"])
+    html = articles(page)
+    page.goto(re.sub(r"&q=[^#]*", "", page.url))
+    expect(page.locator("article")).to_have_count(2)
+    assert marked() == []
+    assert articles(page) == html
 
 
 def test_slash_focuses_the_box_unless_a_text_field_has_the_focus(page: Page) -> None:

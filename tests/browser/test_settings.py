@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.actions import ANSWER, QUESTION, ask, ask_and_wait, change_settings
+from tests.browser.actions import ANSWER, QUESTION, ask, ask_and_wait, change_settings, press_in_header
 
 MODEL = 'form#composer select[name="model"]'
 CODE = 'form#composer select[name="code_execution"]'
@@ -114,5 +114,5 @@ def test_all_controls_fit_on_a_phone(page: Page) -> None:
         assert box
         assert box["x"] >= 0
         assert box["x"] + box["width"] <= 360
-    page.click('button[data-action="settings"]')
+    press_in_header(page, 'button[data-action="settings"]')
     assert page.evaluate("document.documentElement.scrollWidth") == 360

@@ -15,7 +15,7 @@ def focused_switch_button(page: Page) -> str:
     """Return direction and message text of the focused switch button; an empty string without such a focus."""
     description: str = page.evaluate(
         "(({dataset, closest}) => dataset.action === 'switch' ? `${dataset.way} ${document.activeElement"
-        ".closest('article').querySelector('.said').textContent}` : '')(document.activeElement)"
+        ".closest('article').querySelector('.said').textContent.trim()}` : '')(document.activeElement)"
     )
     return description
 

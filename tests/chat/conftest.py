@@ -1,20 +1,39 @@
-"""Servers for turns that run in this process: an emulator of Gemini, and a stand-in for chat completions."""
+"""Fixtures: a user with a client, and servers for turns that run in this process."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Iterator
 
 import pytest
+from django.test import Client
 from pytest_django import Settings
 
-from chat.models import ENDPOINT_PROVIDER
+from chat.kernels.places import LocalService
+from chat.models import ENDPOINT_PROVIDER, PythonSession, User
 from chat.providers import get_provider
+from chat.python_sessions.places import close_client, current_client
+from chat.python_sessions.rows import session_store
 from chat.turns.database_thread import prompt_reader, turn_store
 from tests.emulator_server import running_emulator
+from tests.factories import make_user
 from tests.openai_endpoints import ENDPOINT_NAMES, KEY_VARIABLE
 from tests.openai_recordings import recordings
 from tests.openai_server.server import StandInServer, running_server
 from tests.openai_server.violations import KEY
+
+
+@pytest.fixture
+def owner(db: None) -> User:
+    """A user with the name `owner`."""
+    return make_user("owner")
+
+
+@pytest.fixture
+def browser(owner: User) -> Client:
+    """A client that is logged in as `owner`."""
+    client = Client()
+    client.force_login(owner)
+    return client
 
 
 @pytest.fixture(scope="session")
@@ -51,3 +70,15 @@ async def endpoints(emulated: Settings, stand_in: StandInServer) -> AsyncGenerat
     # A connection belongs to the event loop of its test.
     for name in ENDPOINT_NAMES:
         await get_provider(ENDPOINT_PROVIDER, name).aclose()
+
+
+@pytest.fixture
+async def sessions(emulated: Settings, kernel_service: LocalService) -> AsyncGenerator[Settings, None]:
+    """Settings of turns whose code runs in sessions of the shared service. Its kernels end with the test."""
+    emulated.KERNEL_SERVICE_DIR = kernel_service.directory
+    emulated.KERNEL_WAIT_LIMIT_S = 5
+    yield emulated
+    for session in await session_store.run(list, PythonSession.objects.alive()):
+        await current_client().shut_down(session.kernel_id)
+    await close_client()
+    session_store.close_connection()

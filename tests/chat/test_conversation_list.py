@@ -3,35 +3,25 @@
 from __future__ import annotations
 
 import re
+import zoneinfo
+from datetime import timedelta
 from html import unescape
 
 import pytest
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
+from chat.conversation_list import LIST_PAGE_SIZE, SEARCH_PAGE_SIZE
 from chat.form_fields import ListPositionField
 from chat.forms import ListForm
-from chat.models import Conversation, ListPosition, Message, User
-from chat.views import LIST_PAGE_SIZE, SEARCH_PAGE_SIZE
+from chat.models import Conversation, ListPosition, Message, Project, User
 from tests.factories import make_conversation, make_user, make_user_message
 
 pytestmark = pytest.mark.django_db
 
 HTMX = {"HX-Request": "true"}
-
-
-@pytest.fixture
-def owner() -> User:
-    return make_user("owner")
-
-
-@pytest.fixture
-def browser(owner: User) -> Client:
-    """A client that is logged in as `owner`."""
-    client = Client()
-    client.force_login(owner)
-    return client
 
 
 def make_many(owner: User, count: int, text: str = "needle") -> None:
@@ -137,9 +127,24 @@ def test_result_links_to_its_message_and_is_escaped(browser: Client, owner: User
     conversation = make_conversation(owner, title="<i>needle</i>")
     message = make_user_message(conversation, "a <script>needle</script>")
     html = browser.get("/conversations/", {"q": "needle", "open": str(conversation.pk)}, headers=HTMX).content.decode()
-    assert f'href="/c/{conversation.pk}/#message-{message.pk}" aria-current="page"' in html
+    url = f"/c/{conversation.pk}/?message={message.pk}&amp;q=needle#message-{message.pk}"
+    assert f'href="{url}" aria-current="page"' in html
     assert "&lt;i&gt;<mark>needle</mark>&lt;/i&gt;" in html
     assert "a &lt;script&gt;<mark>needle</mark>&lt;/script&gt;" in html
+
+
+def test_result_names_its_project_without_another_query(browser: Client, owner: User) -> None:
+    project = Project.objects.start(owner.pk, name="<b>Harbour</b>")
+    numbers: set[int] = set()
+    for number, own in enumerate((None, project, project)):
+        row = Conversation.objects.create(owner=owner, title=f"needle {number}", project=own)
+        with CaptureQueriesContext(connection) as captured:
+            html = browser.get("/conversations/?q=needle", headers=HTMX).content.decode()
+        named = [str(row.pk) in html, *re.findall(r"Project: <bdi>(.*?)</bdi>", html)]
+        assert named == [True, *["&lt;b&gt;Harbour&lt;/b&gt;"] * number]
+        assert not any('"chat_project"."instruction"' in query["sql"] for query in captured)
+        numbers.add(len(captured))
+    assert len(numbers) == 1
 
 
 def test_search_finds_no_conversation_of_another_user(browser: Client) -> None:
@@ -180,18 +185,82 @@ def test_pinned_conversations_come_first_and_archived_ones_have_their_own_list(
     assert sum(map(len, all_pages(browser, "/conversations/?q=needle"))) == len(order)
 
 
-@pytest.mark.parametrize("pinned", [1, LIST_PAGE_SIZE, LIST_PAGE_SIZE + 1])
-def test_each_group_has_one_heading(browser: Client, owner: User, pinned: int) -> None:
-    make_many(owner, LIST_PAGE_SIZE + 5)
-    assert "heading" not in browser.get("/conversations/", headers=HTMX).content.decode()
-    for row in owner.conversations.all()[:pinned]:
-        row.change_settings({"pinned": True})
+HEADING = re.compile(r'<li id="heading-([^"]+)" class="heading"')
+
+
+def headings_of_all_pages(browser: Client) -> list[str]:
+    """Return the keys of the headings, as a user gets them who scrolls to the end."""
     whole, path = "", "/conversations/"
     while path:
         html = browser.get(path, headers=HTMX).content.decode()
         more = MORE.search(html)
         whole, path = whole + html, unescape(more[1]) if more else ""
-    assert whole.count("Pinned</li>") == whole.count("Others</li>") == 1
+    return HEADING.findall(whole)
+
+
+@pytest.mark.parametrize("pinned", [0, 1, LIST_PAGE_SIZE, LIST_PAGE_SIZE + 1])
+def test_each_group_has_one_heading(browser: Client, owner: User, pinned: int) -> None:
+    make_many(owner, 2 * LIST_PAGE_SIZE + 5)
+    yesterday = timezone.now() - timedelta(days=1)
+    for row in owner.conversations.all()[:pinned]:
+        row.change_settings({"pinned": True})
+    # The first page ends inside of one of the groups.
+    rest = owner.conversations.filter(pinned_at=None).values_list("pk", flat=True)[:3]
+    Conversation.objects.exclude(pk__in=list(rest)).filter(pinned_at=None).update(updated_at=yesterday)
+    assert headings_of_all_pages(browser) == [*(["pinned"] if pinned else []), "today", "yesterday"]
+
+
+def age(conversation: Conversation, **units: float) -> Conversation:
+    """Let a conversation have changed last so many days or hours ago."""
+    Conversation.objects.filter(pk=conversation.pk).update(updated_at=timezone.now() - timedelta(**units))
+    return conversation
+
+
+def test_next_page_is_grouped_by_the_day_of_the_first(browser: Client, owner: User) -> None:
+    make_many(owner, LIST_PAGE_SIZE + 1)
+    first = browser.get("/conversations/", headers=HTMX).content.decode()
+    more = MORE.search(first)
+    assert more
+    # As if midnight had passed: the entries have become those of yesterday.
+    path = re.sub(r"day=[0-9-]+", f"day={timezone.now().date() + timedelta(days=1)}", unescape(more[1]))
+    assert HEADING.findall(first) == ["today"]
+    assert HEADING.findall(browser.get(unescape(more[1]), headers=HTMX).content.decode()) == []
+    assert HEADING.findall(browser.get(path, headers=HTMX).content.decode()) == []
+
+
+def test_days_are_those_of_the_readers_time_zone(browser: Client, owner: User) -> None:
+    make_conversation(owner)
+    # Between these two zones, it is always another day.
+    for zone, heading in (("Etc/GMT-14", "today"), ("Etc/GMT+12", "today"), ("../../etc/passwd", "today")):
+        browser.cookies["timezone"] = zone
+        assert headings_of_all_pages(browser) == [heading]
+    age(owner.conversations.get(), hours=25)
+    for zone in ("Etc/GMT-14", "Etc/GMT+12"):
+        browser.cookies["timezone"] = zone
+        changed, now = (
+            at.astimezone(zoneinfo.ZoneInfo(zone)).date()
+            for at in (owner.conversations.get().updated_at, timezone.now())
+        )
+        assert headings_of_all_pages(browser) == ["yesterday" if (now - changed).days == 1 else "week"]
+
+
+def test_open_conversation_is_listed_once_whatever_its_age(browser: Client, owner: User) -> None:
+    old = age(make_conversation(owner, title="Old"), days=400)
+    make_many(owner, LIST_PAGE_SIZE + 1)
+    html = browser.get(old.get_absolute_url()).content.decode()
+    assert HEADING.findall(html) == ["open", "today"]
+    assert ids_in(html)[0] == str(old.pk)
+    pages = all_pages(browser, f"/conversations/?open={old.pk}")
+    assert sorted(each for page in pages for each in page) == sorted(newest_first(owner))
+    # A conversation of another list or person is not added.
+    stranger, archived = make_conversation(), age(make_conversation(owner), days=400)
+    archived.change_settings({"archived": True})
+    Conversation.objects.filter(pk=archived.pk).update(updated_at=old.updated_at)
+    for other in (stranger, archived):
+        html = browser.get("/conversations/", {"open": str(other.pk)}, headers=HTMX).content.decode()
+        assert HEADING.findall(html) == ["today"]
+    html = browser.get("/conversations/", {"open": str(old.pk), "group": "archived"}, headers=HTMX).content.decode()
+    assert ids_in(html) == [str(archived.pk)]
 
 
 def test_number_of_queries_of_a_group_does_not_depend_on_its_length(browser: Client, owner: User) -> None:
@@ -200,8 +269,10 @@ def test_number_of_queries_of_a_group_does_not_depend_on_its_length(browser: Cli
             assert browser.get(path, headers=HTMX).status_code == 200
         return len(captured)
 
-    paths = ("/conversations/", "/conversations/?group=archived")
     make_many(owner, 20)
+    # The oldest conversation is soon on none of the first pages.
+    oldest = owner.conversations.earliest("updated_at").get_absolute_url()
+    paths = ("/conversations/", "/conversations/?group=archived", oldest)
     few = list(map(queries, paths))
     make_many(owner, 100)
     mark_some(owner, "1", pinned=True)
@@ -289,6 +360,10 @@ def test_invalid_marks_are_refused_with_a_sentence(
         ({"after": "2026-01-01_5"}, "The list cannot go on from there."),
         ({"after": f"2026-01-01T00:00:00_{'0' * 32}"}, "The list cannot go on from there."),
         ({"after": f"0001-01-01T00:00:00+12:00_{'0' * 32}"}, "The list cannot go on from there."),
+        ({"day": "today"}, "Write the day as 2026-12-31."),
+        ({"imported": "last"}, "There is no such import."),
+        ({"imported": "0"}, "There is no such import."),
+        ({"imported": str(2**63)}, "There is no such import."),
         ({"open": "this"}, "There is nothing with this id."),
     ],
 )

@@ -9,8 +9,10 @@ from channels.db import database_sync_to_async
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.utils import translation
 
-from chat.fragments import MessageView, message_html, rating_html
+from chat.fragments import message_html, rating_html
+from chat.message_views import MessageView
 from chat.models import Conversation, Feedback, Message, Turn
 from chat.models.deletion import delete_conversation
 from chat.parts import PartKind
@@ -87,8 +89,8 @@ def test_rating_is_stored_replaced_and_removed(browser: Client, answer: Message)
 
 def test_pressed_thumb_is_marked_and_removes_the_rating(browser: Client, answer: Message) -> None:
     html = browser.post(path_of(answer), {"verdict": "bad", "reason": "slow"}).content.decode()
-    assert 'data-verdict="good" aria-pressed="false" aria-label="Good answer"' in html
-    assert 'data-verdict="none" aria-pressed="true" aria-label="Bad answer"' in html
+    assert 'data-rating="good" aria-pressed="false" aria-label="Good answer" title="Good answer"' in html
+    assert 'data-rating="none" aria-pressed="true" aria-label="Bad answer" title="Bad answer"' in html
     assert 'aria-label="Change why: slow">slow</button>' in html
 
 
@@ -239,6 +241,27 @@ async def test_open_pages_show_a_new_rating_as_a_reload_does(*, is_live: bool) -
     broadcast.unsubscribe(conversation.pk, tab)
     # The frames of a live answer follow one another by revision, so a rating must not increment it meanwhile.
     assert tab.unordered_frames == (4 if is_live else 0)
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_open_pages_get_a_rating_in_the_language_of_their_owner_whatever_the_caller_speaks() -> None:
+    def make_answer() -> tuple[Message, OpenPage]:
+        owner = make_user("owner")
+        owner.language = "de"
+        owner.save()
+        message = make_model_message(make_conversation(owner), parts=[(PartKind.TEXT, "Hello.\n")])
+        with translation.override("de"):
+            return message, OpenPage(message.conversation)
+
+    def reload() -> OpenPage:
+        with translation.override("de"):
+            return OpenPage(message.conversation)
+
+    message, tab = await database_sync_to_async(make_answer)()
+    broadcast.subscribe(message.conversation_id, tab)
+    await database_sync_to_async(rate)(message, message.conversation.owner, Thumb(is_good=True))
+    broadcast.unsubscribe(message.conversation_id, tab)
+    assert tab.page.transcript == (await database_sync_to_async(reload)()).page.transcript
 
 
 def test_answer_of_a_deleted_conversation_cannot_be_rated(answer: Message) -> None:

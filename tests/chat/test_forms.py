@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from pytest_django import Settings
 
 from chat.form_fields import ATTACHMENTS_LIMIT
-from chat.forms import ConversationSettingsForm, RenameForm, SendForm
+from chat.forms import EMPTY_CODE, ApprovalForm, ConversationSettingsForm, RenameForm, SendForm, SentencesForm
 
 ID = "6f1c1d6e-0000-4000-8000-000000000001"
 UNSET = {"code_execution": "", "model": ""}
@@ -25,13 +25,13 @@ json_values = st.recursive(
 )
 
 
-def cleaned(form: SendForm | RenameForm | ConversationSettingsForm) -> dict[str, object]:
+def cleaned(form: SentencesForm) -> dict[str, object]:
     assert form.is_valid(), form.sentence()
     assert form.sentence() == ""
     return form.cleaned_data
 
 
-def sentence(form: SendForm | RenameForm | ConversationSettingsForm) -> str:
+def sentence(form: SentencesForm) -> str:
     assert not form.is_valid()
     return form.sentence()
 
@@ -201,3 +201,26 @@ def test_long_instruction_is_refused_with_both_sizes(settings: Settings) -> None
     settings.PROMPT_LIMIT_BYTES = 1024
     form = ConversationSettingsForm({"system_instruction": "x" * 1025})
     assert sentence(form) == "This instruction has 2 KB, but at most 1 KB can be sent. Shorten it."
+
+
+@pytest.mark.parametrize("data", [{}, {"code": None}])
+def test_decision_without_code_leaves_the_code_as_it_is(data: dict[str, object]) -> None:
+    assert cleaned(ApprovalForm({"call_id": " c ", **data})) == {"call_id": " c ", "code": None}
+
+
+def test_code_of_a_decision_is_kept_as_typed() -> None:
+    code = "\n  print(1)\n"
+    assert cleaned(ApprovalForm({"call_id": "c", "code": code}))["code"] == code
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        ({"code": "print(1)"}, "Say what is decided: call_id."),
+        ({"call_id": "c", "code": " \n"}, EMPTY_CODE),
+        ({"call_id": "c", "code": ""}, EMPTY_CODE),
+        ({"call_id": "c", "code": 1}, "This must be text."),
+    ],
+)
+def test_invalid_decision_is_refused_with_a_sentence(data: dict[str, object], expected: str) -> None:
+    assert sentence(ApprovalForm(data)) == expected

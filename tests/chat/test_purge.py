@@ -13,9 +13,10 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 from django.utils import timezone
 
-from attachments.models import Attachment, PendingUpload
-from chat.models import Conversation, Message, Turn, User
-from tests.factories import attach, make_conversation, make_graph, make_model_message, make_user
+from attachments.models import Attachment, ObjectDeletion, PendingUpload
+from chat.models import Conversation, Message, Project, Turn, User
+from chat.models.projects import add_files
+from tests.factories import attach, make_attachment, make_conversation, make_graph, make_model_message, make_user
 from tests.live_server import ROOT, environment
 
 pytestmark = pytest.mark.django_db
@@ -75,6 +76,16 @@ def test_old_conversations_are_deleted_with_messages_and_attachments() -> None:
     assert purge("--older-than=180d").startswith("Deleted 0 conversations, 0 messages, 0 attachments")
 
 
+def test_dry_run_does_not_count_files_that_a_project_has() -> None:
+    owner = make_user()
+    conversation = make_old(owner, title="old")
+    add_files(Project.objects.start(owner.pk, name="Harbour"), list(Attachment.objects.all()))
+    assert "2 messages, 0 attachments" in purge("--older-than", "180d", "--dry-run")
+    assert "2 messages, 0 attachments" in purge("--older-than", "180d")
+    assert not Conversation.with_deleted.filter(pk=conversation.pk).exists()
+    assert Attachment.objects.count() == 1
+
+
 def test_attachment_is_kept_while_another_conversation_shows_it() -> None:
     owner = make_user()
     old, new = make_old(owner, title="old"), make_old(owner, title="new", days=1)
@@ -121,13 +132,29 @@ def test_purge_can_be_limited_to_archived_conversations_or_to_one_user() -> None
     assert remaining_titles() == {"somebody else's"}
 
 
-def test_output_says_how_many_bytes_remain_in_storage() -> None:
+def test_output_says_how_many_bytes_are_deleted_from_storage() -> None:
     make_old()
     Attachment.objects.update(status=Attachment.Status.STORED, storage_name="ab/cd", size_bytes=60_000)
     PendingUpload.objects.all().delete()
-    stay = "1 file of them (60 kB) {} in storage, where nothing refers to them any more.\n"
-    assert purge("--older-than=180d", "--dry-run").endswith(stay.format("would stay"))
-    assert purge("--older-than=180d").endswith(stay.format("stay"))
+    stored = "1 file of them (60 kB) {} in storage, from which the attachments worker deletes them.\n"
+    assert purge("--older-than=180d", "--dry-run").endswith(stored.format("would be"))
+    assert purge("--older-than=180d").endswith(stored.format("are"))
+    assert ObjectDeletion.objects.get().storage_name == "ab/cd"
+
+
+def test_old_files_that_were_never_sent_are_deleted_too() -> None:
+    live = make_model_message(make_conversation(), status=Turn.Status.RUNNING).conversation.owner
+    sent = make_old(days=1).owner
+    files = [make_attachment(owner) for owner in (sent, live)]
+    Attachment.objects.update(created_at=timezone.now() - timedelta(days=200))
+    new = make_attachment(sent)
+    assert purge("--older-than=180d", "--archived-only").startswith("Deleted 0 conversations, 0 messages, 0 attach")
+    dry = purge("--older-than=180d", "--dry-run")
+    assert dry == "Would delete 0 conversations, 0 messages, 1 attachment (10 B).\n"
+    assert purge("--older-than=180d", "--user", sent.username) == dry.replace("Would delete", "Deleted")
+    assert not Attachment.objects.filter(pk=files[0].pk).exists()
+    assert Attachment.objects.filter(pk__in=[files[1].pk, new.pk]).count() == 2
+    assert Attachment.objects.filter(message_attachments__isnull=False).exists()
 
 
 @pytest.mark.parametrize("age", ["", "180", "0d", "-1d", "d", "1y", "1.5d", "180 d", "9999999d"])

@@ -6,7 +6,7 @@ import json
 import time
 import uuid
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from typing import Any
 
 import pytest
@@ -15,6 +15,10 @@ from django.conf import settings
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 
+from chat.consumers import CLOSE_TOO_FAST
+from chat.relay.follower import CLOSE_DELETED, CLOSE_TOO_SLOW
+from chat.relay.rate_limiter import REFUSED_LIMIT
+from chat.relay.socket_revalidation import CLOSE_SIGNED_OUT
 from tests.dom import Page
 from tests.emulator_server import running_emulator
 from tests.live_server import LiveServer, Visitor, running_server, send
@@ -177,6 +181,7 @@ def test_nobody_gets_into_a_conversation_that_is_not_theirs(server: LiveServer, 
         '{"action": "send", "text": "x", "attachments": ["00000000-0000-0000-0000-000000000000"]}',
         '{"action": "send", "text": "x", "client_id": 7}',
         '{"action": "regenerate"}',
+        '{"action": "stop", "message_id": "nonsense"}',
         b"\x00\xff",
     ],
     ids=lambda message: repr(message)[:40],
@@ -205,14 +210,53 @@ def test_a_prompt_of_one_megabyte_gets_a_sentence_with_both_numbers(demo: Visito
         assert page.accepted_ids == []
 
 
+def test_refusal_names_the_message_that_is_refused(demo: Visitor) -> None:
+    def refused(socket: ClientConnection, text: str, refusal: str) -> object:
+        socket.send(text)
+        while refusal not in (reply := str(socket.recv(timeout=LIMIT_S))):
+            pass
+        return json.loads(reply).get("rejected")
+
+    with demo.socket(demo.new_conversation()) as socket:
+        too_long = json.dumps({"action": "send", "text": "x" * 300_000, "client_id": "one"})
+        assert refused(socket, too_long, "can be sent. Shorten it.") == "one"
+        unknown = json.dumps({"action": "edit", "text": "x", "message_id": str(uuid.uuid4()), "client_id": "two"})
+        assert refused(socket, unknown, "composer-error") == "two"
+        assert refused(socket, json.dumps({"action": "approve", "call_id": "three"}), "composer-error") == "three"
+        assert refused(socket, json.dumps({"action": "nothing", "client_id": "four"}), "no such action") is None
+        for _ in range(100):
+            socket.send("{}")
+        assert refused(socket, json.dumps({"action": "send", "text": "x", "client_id": "five"}), "rejected") == "five"
+
+
 def test_flood_is_told_to_wait_and_then_sent_away(demo: Visitor) -> None:
     with demo.socket(demo.new_conversation()) as socket:
         page = Page()
         for _ in range(100):
             socket.send("{}")
         read(socket, page, until="too fast")
-        with pytest.raises(ConnectionClosed):
+        with pytest.raises(ConnectionClosed) as closed:
             flood(socket, page)
+        assert closed.value.rcvd
+        assert closed.value.rcvd.code == CLOSE_TOO_FAST
+
+
+def test_flood_of_messages_with_names_is_not_answered_one_by_one(demo: Visitor) -> None:
+    answers = 0
+    with demo.socket(demo.new_conversation()) as socket:
+        with suppress(ConnectionClosed):
+            for number in range(2 * REFUSED_LIMIT):
+                socket.send(json.dumps({"action": "send", "text": "", "client_id": str(number)}))
+        with suppress(ConnectionClosed):
+            while True:
+                answers += '"rejected"' in str(socket.recv(timeout=LIMIT_S))
+        assert socket.close_code == CLOSE_TOO_FAST
+    assert answers < REFUSED_LIMIT / 2
+
+
+@pytest.mark.parametrize("code", [CLOSE_TOO_FAST, CLOSE_TOO_SLOW, CLOSE_DELETED, CLOSE_SIGNED_OUT])
+def test_close_codes_are_those_that_the_server_may_send(code: int) -> None:
+    assert 4000 <= code < 5000, "Autobahn lets a server send no other code but 1000, and leaves the socket open"
 
 
 def test_one_person_has_a_limit_of_open_sockets(server: LiveServer) -> None:
@@ -277,10 +321,8 @@ def test_turn_goes_on_when_its_tab_closes(server: LiveServer, demo: Visitor) -> 
     assert ended(server, conversation_id) == "done"
 
 
-@pytest.mark.parametrize("name", ["code-two-rounds", "images", "markdown", "long-30"])
-def test_early_late_and_returning_tabs_all_end_with_the_page_of_a_reload(
-    server: LiveServer, demo: Visitor, name: str
-) -> None:
+def check_all_tabs_end_with_the_page_of_a_reload(server: LiveServer, demo: Visitor, name: str) -> str:
+    """Return the transcript."""
     conversation_id = conversation(demo, f"scenario-{name}")
     first, late, returned = Page(), Page(), Page()
     with demo.socket(conversation_id) as socket:
@@ -298,6 +340,35 @@ def test_early_late_and_returning_tabs_all_end_with_the_page_of_a_reload(
     assert first.transcript == reloaded
     assert late.transcript == reloaded
     assert returned.transcript == reloaded
+    return reloaded
+
+
+@pytest.mark.parametrize("name", ["code-two-rounds", "images", "markdown", "long-30"])
+def test_early_late_and_returning_tabs_all_end_with_the_page_of_a_reload(
+    server: LiveServer, demo: Visitor, name: str
+) -> None:
+    assert "Copy</button>" in check_all_tabs_end_with_the_page_of_a_reload(server, demo, name)
+
+
+@pytest.mark.parametrize(("language", "word"), [("de", "Kopieren"), ("zh-hans", "复制")])
+@pytest.mark.parametrize("name", ["code-two-rounds", "markdown"])
+def test_tabs_in_another_language_end_with_the_page_of_a_reload(
+    server: LiveServer, language: str, word: str, name: str
+) -> None:
+    visitor = Visitor.signed_up(server, f"reader-{language}-{name}", "a long password 7")
+    visitor.post("/accounts/appearance/", theme="system", language=language)
+    transcript = check_all_tabs_end_with_the_page_of_a_reload(server, visitor, name)
+    assert f"{word}</button>" in transcript
+    assert "Copy</button>" not in transcript
+
+
+def test_a_tab_of_an_answer_in_another_language_says_its_complaints_in_it(server: LiveServer) -> None:
+    visitor = Visitor.signed_up(server, "reader-de-complaints", "a long password 7")
+    visitor.post("/accounts/appearance/", theme="system", language="de")
+    with visitor.socket(visitor.new_conversation()) as socket:
+        page = Page()
+        send(socket, "")
+        assert "Schreiben Sie zuerst eine Nachricht." in read_sentence(socket, page)
 
 
 def test_page_that_is_up_to_date_gets_no_snapshot(demo: Visitor) -> None:

@@ -72,7 +72,7 @@ class Tab:
     def offers(self) -> list[str]:
         """The actions of its notice."""
         notice = re.search(r'<div class="notice".*?</div>', self.article, flags=re.DOTALL)
-        return re.findall(r'data-action="(\w+)"', notice[0]) if notice else []
+        return re.findall(r'data-action="([\w-]+)"', notice[0]) if notice else []
 
     def act(self, **message: str) -> None:
         """Send an action."""
@@ -106,14 +106,19 @@ def asked(visitor: Visitor, scenario: str, code_execution: str = "on") -> Iterat
 
 
 ENDS = [
-    # Blocked: the notice gives the reason and offers no retry.
-    ("prompt-blocked", "done", "The question was refused because the model's service prohibits its content.", []),
-    ("model-armor", "done", "The question was refused by a policy of the model's service.", []),
+    # Blocked: the notice gives the reason and offers no retry, but to edit a question that was refused.
+    (
+        "prompt-blocked",
+        "done",
+        "The question was refused because the model's service prohibits its content.",
+        ["edit-question"],
+    ),
+    ("model-armor", "done", "The question was refused by a policy of the model's service.", ["edit-question"]),
     ("safety", "done", "The answer was ended by the model's safety filter.", []),
     ("recitation", "done", "The answer was ended because it came too close to an existing text.", []),
     ("spii", "done", "The answer was ended because it may hold sensitive personal data.", []),
     ("escalation", "done", "The answer was ended because the model's service handed it to a person.", []),
-    ("image-safety", "done", "The image was withheld by the model's safety filter.", []),
+    ("image-safety", "done", "The image was withheld by the model's safety filter.", ["edit-question"]),
     # Cut: the answer can be continued.
     ("max-tokens", "done", "The answer reached its length limit.", ["continue"]),
     (
@@ -134,6 +139,14 @@ ENDS = [
     ("empty-answer", "done", "The model gave an empty answer. Ask again, perhaps in other words.", ["regenerate"]),
     ("empty-answer-once", "done", "", []),
     ("empty-answer-thoughts-once", "done", "", []),
+    (
+        "empty-response",
+        "failed",
+        "The model's service sent an empty response, also when it was asked once more. Try again in a moment, or choose"
+        " another model.",
+        ["regenerate"],
+    ),
+    ("empty-response-once", "done", "", []),
     # Failures before the first byte: the request is repeated, then the notice names the failure.
     ("unavailable-once", "done", "", []),
     ("unavailable", "failed", "The model's service is overloaded or failing. Try again in a moment.", ["regenerate"]),
@@ -141,7 +154,12 @@ ENDS = [
     ("rate-limited-once", "done", "", []),
     ("rate-limited", "failed", "then try again. It asks to wait 34 seconds.", ["regenerate"]),
     # Failures that a retry cannot help.
-    ("bad-request", "failed", "The model's service refused this request.", ["regenerate"]),
+    (
+        "bad-request",
+        "failed",
+        "refused this request. It says: “Thinking level MINIMAL is not supported for this model.”",
+        ["regenerate"],
+    ),
     ("bad-key", "failed", "The operator of this server must check its key.", ["regenerate"]),
     ("forbidden", "failed", "The operator of this server must check its key.", ["regenerate"]),
     ("not-found", "failed", "The model's service does not know this model. Choose another one.", ["regenerate"]),
@@ -215,6 +233,17 @@ def test_unknown_part_is_shown_as_such_and_the_next_turn_works(demo: Visitor) ->
         tab.read(articles=4)
         assert tab.status == "done"
         assert 'data-part-kind="unsupported"' in tab.page.transcript
+
+
+def test_code_without_a_result_says_so(demo: Visitor) -> None:
+    with asked(demo, "code-without-result") as tab:
+        assert 'data-end="none">no result</span>' in tab.article
+
+
+def test_unknown_outcome_of_code_is_not_called_a_failure(demo: Visitor) -> None:
+    with asked(demo, "code-unknown-outcome") as tab:
+        assert 'data-end="unknown">ended; its service does not say how</span>' in tab.article
+        assert "failed" not in tab.article
 
 
 def test_sources_are_numbered_and_only_web_addresses_are_links(demo: Visitor) -> None:

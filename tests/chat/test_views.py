@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
 from decimal import Decimal
 
 import pytest
@@ -10,12 +9,12 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
 from pytest_django import Settings
 
-from attachments.models import Attachment, PendingUpload
 from chat.catalogue.choices import DEMO_NOTICE
-from chat.fragments import ConversationUsage
-from chat.models import Conversation, LanguageModel, Message, MessageAttachment, Part, Turn, TurnEvent, User
+from chat.message_views import ConversationUsage
+from chat.models import Conversation, LanguageModel, Turn, User
 from chat.parts import PartKind
 from chat.transcript.usage import conversation_usage
 from tests.factories import (
@@ -24,24 +23,10 @@ from tests.factories import (
     make_conversation,
     make_graph,
     make_model_message,
-    make_user,
     make_user_message,
 )
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def owner() -> User:
-    return make_user("owner")
-
-
-@pytest.fixture
-def browser(owner: User) -> Client:
-    """A client that is logged in as `owner`."""
-    client = Client()
-    client.force_login(owner)
-    return client
 
 
 def count_queries_of(client: Client, path: str) -> int:
@@ -80,7 +65,7 @@ def test_new_reuses_an_untouched_conversation_and_makes_it_the_newest(browser: C
 
 @pytest.mark.parametrize("touch", [{"title": "A"}, {"code_execution": "off"}, {"system_instruction": "Be brief."}])
 def test_new_does_not_reuse_a_conversation_with_settings(browser: Client, owner: User, touch: dict[str, str]) -> None:
-    prepared = make_conversation(owner, **touch)
+    prepared = Conversation.objects.create(owner=owner, **touch)
     assert browser.post("/c/new/").headers["Location"] != prepared.get_absolute_url()
     assert owner.conversations.count() == 2
 
@@ -106,11 +91,22 @@ def test_page_shows_all_messages_escaped(browser: Client, owner: User) -> None:
     assert f"/ws/conversations/{conversation.pk}/?revision=0" in html
 
 
+def test_text_of_an_answer_is_the_markdown_of_the_model(browser: Client, owner: User) -> None:
+    conversation = make_conversation(owner)
+    texts = ["# A\n\n**bo", "ld** $x<y$\n"]
+    answer = make_model_message(conversation, parts=[(PartKind.TEXT, text) for text in texts])
+    url = reverse("message-text", args=[answer.pk])
+    assert f'data-action="copy" data-url="{url}"' in browser.get(conversation.get_absolute_url()).content.decode()
+    response = browser.get(url)
+    assert response["Content-Type"] == "text/plain; charset=utf-8"
+    assert response.content.decode() == "# A\n\n**bold** $x<y$"
+
+
 def test_page_names_the_revision_of_its_messages(browser: Client, owner: User) -> None:
     conversation = make_conversation(owner)
     Conversation.objects.filter(pk=conversation.pk).update(revision=7)
     context = browser.get(conversation.get_absolute_url()).context
-    assert context["socket_url"] == f"/ws/conversations/{conversation.pk}/?revision=7"
+    assert context["socket_url"] == f"/ws/conversations/{conversation.pk}/?revision=7&expects=window"
     assert list(context["messages"]) == []
     assert context["code_execution_choices"] == Conversation.CodeExecution.choices
 
@@ -118,7 +114,8 @@ def test_page_names_the_revision_of_its_messages(browser: Client, owner: User) -
 def test_sidebar_lists_only_own_conversations_newest_first(browser: Client, owner: User) -> None:
     older, newer = make_conversation(owner), make_conversation(owner)
     make_conversation()
-    assert list(browser.get(older.get_absolute_url()).context["conversations"]) == [newer, older]
+    [group] = browser.get(older.get_absolute_url()).context["groups"]
+    assert group.entries == [newer, older]
 
 
 @pytest.mark.parametrize("is_emulated", [True, False])
@@ -147,6 +144,23 @@ def test_page_names_the_demo_model_only_where_it_answers(browser: Client, owner:
     assert banner in html
     assert notice in html
     assert banner not in browser.get(make_conversation(owner, model="llama").get_absolute_url()).content.decode()
+
+
+def test_empty_page_says_whether_answers_of_the_chosen_model_can_run_code(
+    browser: Client, owner: User, settings: Settings
+) -> None:
+    LanguageModel.objects.create(provider="gemini", name="coder", label="Coder", code_execution=True)
+    LanguageModel.objects.create(provider="gemini", name="talker", label="Talker", image_output=True)
+    runs, does_not = "Answers can run Python", "its answers do not run code here"
+    for model, code_execution, sentence in (
+        ("coder", "auto", runs),
+        ("coder", "off", does_not),
+        ("talker", "auto", does_not),
+        ("gone/away", "auto", does_not),
+    ):
+        conversation = make_conversation(owner, model=model, code_execution=code_execution)
+        html = browser.get(conversation.get_absolute_url()).content.decode()
+        assert [one for one in (runs, does_not) if one in html] == [sentence], (model, code_execution)
 
 
 def test_pages_are_not_cached(browser: Client, owner: User) -> None:
@@ -187,6 +201,17 @@ def test_rename_changes_the_title_and_nothing_else(browser: Client, owner: User)
     }
 
 
+@pytest.mark.parametrize("data", [{"title": " "}, {}])
+def test_blank_name_is_refused_with_a_page_that_leads_back(browser: Client, owner: User, data: dict[str, str]) -> None:
+    conversation = make_conversation(owner, title="Kept")
+    response = browser.post(f"/c/{conversation.pk}/rename/", data)
+    assert response.status_code == 400
+    assert "Give the conversation a name." in response.content.decode()
+    assert f'href="{conversation.get_absolute_url()}"' in response.content.decode()
+    conversation.refresh_from_db()
+    assert conversation.title == "Kept"
+
+
 def test_only_the_settings_in_the_form_are_changed(browser: Client, owner: User) -> None:
     conversation = make_conversation(owner, title="Kept")
     before = Conversation.objects.values().get(pk=conversation.pk)
@@ -197,8 +222,6 @@ def test_only_the_settings_in_the_form_are_changed(browser: Client, owner: User)
 @pytest.mark.parametrize(
     ("action", "data", "sentence"),
     [
-        ("rename", {"title": " "}, "Give the conversation a name."),
-        ("rename", {}, "Give the conversation a name."),
         ("settings", {"code_execution": "maybe"}, "Answers may run code: auto, on or off."),
     ],
 )
@@ -229,13 +252,15 @@ def test_model_that_is_not_offered_is_refused_and_nothing_is_saved(
     browser: Client, owner: User, settings: Settings
 ) -> None:
     settings.GEMINI_EMULATED = False
+    settings.ALLOW_UNLISTED_MODELS = False
     LanguageModel.objects.create(name="disabled", is_enabled=False)
     conversation = make_conversation(owner)
     for name in ("disabled", "unheard-of"):
         values = {"model": name, "system_instruction": "Be brief."}
         answer = browser.post(f"/c/{conversation.pk}/settings/", values)
         assert (answer.status_code, answer.headers["Content-Type"]) == (400, "text/plain; charset=utf-8")
-        assert answer.content.decode() == f"There is no model “{name}” here. Choose another one."
+        sentence = f"There is no model “{name}” here. Choose one of these: flash, pro, research, image, "
+        assert answer.content.decode().startswith(sentence)
     conversation.refresh_from_db()
     assert (conversation.model, conversation.system_instruction) == ("", "")
 
@@ -243,7 +268,7 @@ def test_model_that_is_not_offered_is_refused_and_nothing_is_saved(
 def test_other_settings_can_change_while_the_model_is_no_longer_offered(
     browser: Client, owner: User, settings: Settings
 ) -> None:
-    settings.GEMINI_EMULATED = False
+    settings.GEMINI_EMULATED = settings.ALLOW_UNLISTED_MODELS = False
     conversation = make_conversation(owner, model="gone-1")
     values = {"model": "gone-1", "system_instruction": "Be brief."}
     assert browser.post(f"/c/{conversation.pk}/settings/", values).status_code == 302
@@ -269,21 +294,21 @@ def test_usage_counts_every_answer_that_has_ended(browser: Client, owner: User) 
     Turn.objects.filter(pk=hidden.turn.pk).update(cost=Decimal("1.5"), usage={"total": 2000})
     hidden.is_shown = False
     hidden.save()
-    assert conversation_usage(conversation.pk) == ConversationUsage(3500, "$1.75", 2)
+    assert conversation_usage(conversation) == ConversationUsage(3500, "$1.75", 2)
     html = browser.get(conversation.get_absolute_url()).content.decode()
     assert "<span>3,500 tokens</span><span>$1.75</span>" in html
     make_model_message(conversation, status=Turn.Status.RUNNING)
-    assert conversation_usage(conversation.pk).turns == 2
+    assert conversation_usage(conversation).turns == 2
 
 
 def test_usage_says_if_a_price_is_not_known(owner: User) -> None:
     conversation = make_conversation(owner)
-    assert conversation_usage(conversation.pk) == ConversationUsage(0, "", 0)
+    assert conversation_usage(conversation) == ConversationUsage(0, "", 0)
     unpriced = make_model_message(conversation)
-    assert conversation_usage(conversation.pk) == ConversationUsage(7, "", 1)
+    assert conversation_usage(conversation) == ConversationUsage(7, "", 1)
     Turn.objects.filter(pk=unpriced.turn.pk).update(cost=Decimal("0.02"))
     make_model_message(conversation)
-    assert conversation_usage(conversation.pk) == ConversationUsage(14, "at least $0.0200", 2)
+    assert conversation_usage(conversation) == ConversationUsage(14, "at least $0.0200", 2)
 
 
 def test_usage_takes_one_query(owner: User) -> None:
@@ -291,65 +316,8 @@ def test_usage_takes_one_query(owner: User) -> None:
     for _ in range(3):
         make_model_message(conversation)
     with CaptureQueriesContext(connection) as queries:
-        conversation_usage(conversation.pk)
+        conversation_usage(conversation)
     assert len(queries) == 1
-
-
-# --- deletion
-
-
-def test_deletion_removes_every_row_of_a_conversation(browser: Client, owner: User) -> None:
-    conversation = make_conversation(owner)
-    attach(make_user_message(conversation), make_attachment(owner))
-    message = make_model_message(conversation)
-    make_graph(message, part_index=0)
-    image = make_attachment(owner, is_graph=True)
-    Part.objects.create(message=message, index=1, kind=PartKind.INLINE_DATA, attachment=image)
-    assert browser.post(f"/c/{conversation.pk}/delete/").headers["Location"] == "/"
-    for model in (Conversation, Message, Part, MessageAttachment, Turn, TurnEvent, Attachment, PendingUpload):
-        assert not model._default_manager.exists(), model
-
-
-def test_deletion_keeps_attachments_that_another_conversation_shows(browser: Client, owner: User) -> None:
-    conversation, kept = make_conversation(owner), make_conversation(owner)
-    linked, held, unused = (make_attachment(owner) for _ in range(3))
-    for attachment in (linked, held, make_attachment(owner)):
-        attach(make_user_message(conversation), attachment)
-    attach(make_user_message(kept), linked)
-    answer = make_model_message(kept)
-    Part.objects.create(message=answer, index=1, kind=PartKind.INLINE_DATA, attachment=held)
-    browser.post(f"/c/{conversation.pk}/delete/")
-    assert set(Attachment.objects.all()) == {linked, held, unused}
-    assert browser.get(kept.get_absolute_url()).status_code == 200
-
-
-def test_deletion_removes_graphs_that_are_only_in_the_log_of_a_live_answer(browser: Client, owner: User) -> None:
-    conversation = make_conversation(owner)
-    answer = make_model_message(conversation, status=Turn.Status.RUNNING)
-    graph = make_attachment(owner, is_graph=True)
-    TurnEvent.objects.create(turn=answer.turn, seq=2, name="attachment", data={"attachment_id": str(graph.pk)})
-    browser.post(f"/c/{conversation.pk}/delete/")
-    assert not Attachment.objects.exists()
-
-
-def test_number_of_queries_of_a_deletion_does_not_depend_on_the_messages(browser: Client, owner: User) -> None:
-    def count_queries(messages: int) -> int:
-        conversation = make_conversation(owner)
-        for _ in range(messages):
-            make_graph(make_model_message(conversation), part_index=0)
-        with CaptureQueriesContext(connection) as queries:
-            browser.post(f"/c/{conversation.pk}/delete/")
-        return len(queries)
-
-    assert count_queries(5) == count_queries(10)
-
-
-def test_deleted_conversation_is_not_found(browser: Client, owner: User) -> None:
-    conversation = make_conversation(owner)
-    browser.post(f"/c/{conversation.pk}/delete/")
-    assert browser.get(conversation.get_absolute_url()).status_code == 404
-    assert browser.post(f"/c/{conversation.pk}/delete/").status_code == 404
-    assert browser.get(f"/c/{uuid.uuid4()}/").status_code == 404
 
 
 # --- the demo user

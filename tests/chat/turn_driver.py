@@ -15,6 +15,8 @@ from channels.db import database_sync_to_async
 
 from chat.fragments import transcript_html
 from chat.models import Conversation, Turn
+from chat.models import Part as PartRow
+from chat.parts import Part
 from chat.relay import broadcast
 from chat.relay.frames import Frame
 from chat.transcript.snapshot import snapshot
@@ -120,3 +122,8 @@ async def fresh_page(conversation: Conversation) -> str:
     """Return the inner HTML of the transcript as a reload shows it."""
     html: str = await database_sync_to_async(lambda: str(transcript_html(snapshot(conversation.pk).messages)))()
     return html
+
+
+async def parts_of(turn: Turn) -> list[Part]:
+    """Return the stored parts of a turn's answer."""
+    return [row.value async for row in PartRow.objects.filter(message_id=turn.message_id).order_by("index")]

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Iterator
+from contextlib import ExitStack
 
 import pytest
 import requests
+from twisted.internet.task import Clock
+from twisted.internet.testing import StringTransport
+from twisted.web.http import Request
 
+from config.daphne_server import ARRIVAL_LIMIT_S, BODY_STEP_BYTES, Channel
 from tests.live_server import LiveServer, running_server
 
 MULTIPART = "multipart/form-data; boundary=b"
@@ -52,3 +57,51 @@ def test_forms_are_not_parsed_on_the_event_loop(server: LiveServer) -> None:
     body = b"--b\r\nContent-Disposition: form-data; name=a\r\n\r\n" + b"1,2\r\n" * 3_000_000 + b"--b--\r\n"
     answer = requests.post(f"{server.url}/healthz", data=body, headers={"Content-Type": MULTIPART}, timeout=10)
     assert answer.status_code in (403, 405)
+
+
+# --- the time in which a request must arrive --------------------------------------------------------------------------
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def channel(clock: Clock) -> Iterator[Channel]:
+    channel = Channel()
+    for name, value in {"callLater": clock.callLater, "timeOut": ARRIVAL_LIMIT_S, "requestFactory": Request}.items():
+        setattr(channel, name, value)
+    channel.makeConnection(StringTransport())
+    yield channel
+    for request in channel.requests:
+        if request.content:
+            request.content.close()
+
+
+def is_closed_while_sending(channel: Channel, clock: Clock, piece: bytes, pieces: int) -> bool:
+    """Send a piece ten times within the limit, again and again; return whether the connection was closed."""
+    for _ in range(pieces):
+        channel.dataReceived(piece)
+        clock.advance(ARRIVAL_LIMIT_S / 10)
+    assert isinstance(channel.transport, StringTransport)
+    return bool(channel.transport.disconnecting)
+
+
+@pytest.mark.parametrize("start", [b"", b"GET / HTTP/1.1\r\n", b"POST / HTTP/1.1\r\nContent-Length: 999\r\n\r\n"])
+def test_a_request_whose_bytes_come_one_by_one_is_given_up(channel: Channel, clock: Clock, start: bytes) -> None:
+    channel.dataReceived(start)
+    assert is_closed_while_sending(channel, clock, b"x", 11)
+
+
+def test_a_long_body_may_take_longer_than_its_head(channel: Channel, clock: Clock) -> None:
+    channel.dataReceived(b"POST / HTTP/1.1\r\nContent-Length: 9999999\r\n\r\n")
+    assert not is_closed_while_sending(channel, clock, b"x" * (BODY_STEP_BYTES // 5), 50)
+
+
+def test_half_sent_requests_delay_nobody(server: LiveServer) -> None:
+    with ExitStack() as stack:
+        for _ in range(250):
+            connection = stack.enter_context(socket.create_connection(("127.0.0.1", server.port), timeout=20))
+            connection.sendall(b"POST /accounts/login/ HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nx")
+        assert requests.get(f"{server.url}/healthz", timeout=5).status_code == 200

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.mark.parametrize(
-    "path", ["/healthz", "/", "/accounts/login/", "/admin/login/", "/static/css/tokens.css", f"/c/{uuid.UUID(int=0)}/"]
+    "path", ["/", "/accounts/login/", "/admin/login/", "/static/css/tokens.css", f"/c/{uuid.UUID(int=0)}/"]
 )
 def test_dns_prefetching_is_off(client: Client, path: str) -> None:
     assert client.get(path).headers["X-DNS-Prefetch-Control"] == "off"

@@ -15,6 +15,7 @@ from django.db import connections
 from django.test import Client
 from pytest_django import Settings
 
+from chat.turns import draining
 from config import health
 from tests.polling import wait_until
 from tests.ports import free_port
@@ -26,6 +27,12 @@ pytestmark = pytest.mark.django_db
 def empty_cache(monkeypatch: pytest.MonkeyPatch) -> None:
     """Discard the cached result of earlier tests."""
     monkeypatch.setattr(health, "READINESS", health.Readiness())
+
+
+@pytest.fixture(autouse=True)
+def no_sessions(settings: Settings) -> None:
+    """Turn Python sessions off, whose service does not run here."""
+    settings.KERNELS_LIMIT = 0
 
 
 def is_listening(port: int) -> bool:
@@ -69,15 +76,17 @@ def test_server_is_ready_if_all_checks_pass(client: Client, settings: Settings, 
     settings.MEDIA_ROOT = tmp_path / "media"
     response = client.get("/readyz")
     assert response.status_code == 200
-    assert response.json() == {"status": "ok", "checked": ["database", "channel_layer", "storage"], "failing": []}
+    checked = ["database", "channel_layer", "storage", "disk", "kernels"]
+    assert response.json() == {"status": "ok", "checked": checked, "failing": [], "degraded": []}
     assert list(tmp_path.iterdir()) == []
 
 
-def test_unwritable_media_folder_fails_the_storage_check(client: Client, settings: Settings, tmp_path: Path) -> None:
+def test_server_is_ready_without_its_storage(client: Client, settings: Settings, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     settings.MEDIA_ROOT = tmp_path / "file"
     response = client.get("/readyz")
-    assert (response.status_code, response.json()["failing"]) == (503, ["storage"])
+    assert (response.status_code, response.json()["status"]) == (200, "degraded")
+    assert (response.json()["failing"], response.json()["degraded"]) == ([], ["storage"])
     assert str(tmp_path) not in response.content.decode()
 
 
@@ -89,15 +98,31 @@ def test_unreachable_database_fails_its_check(client: Client, monkeypatch: pytes
     assert (response.status_code, response.json()["failing"]) == (503, ["database"])
 
 
+def test_missing_service_for_kernels_and_a_full_disk_are_named(
+    client: Client, settings: Settings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    settings.KERNELS_LIMIT = 1
+    settings.KERNEL_SERVICE_DIR = tmp_path
+    monkeypatch.setattr(health, "DISK_RESERVE_BYTES", 1 << 80)
+    response = client.get("/readyz")
+    assert (response.status_code, response.json()["degraded"]) == (200, ["disk", "kernels"])
+
+
+def test_jupyter_server_that_does_not_answer_is_named(client: Client, settings: Settings) -> None:
+    settings.KERNELS_LIMIT = 1
+    settings.JUPYTER_GATEWAY_URL = f"http://127.0.0.1:{free_port()}"
+    assert client.get("/readyz").json()["degraded"] == ["kernels"]
+
+
 def test_redis_passes_if_it_delivers_a_message(client: Client, settings: Settings, redis_port: int) -> None:
     settings.CHANNEL_LAYERS = redis_layer(redis_port)
-    assert client.get("/readyz").status_code == 200
+    assert client.get("/readyz").json()["status"] == "ok"
 
 
 def test_unreachable_redis_fails_its_check_and_its_password_is_not_shown(client: Client, settings: Settings) -> None:
     settings.CHANNEL_LAYERS = redis_layer(free_port())
     response = client.get("/readyz")
-    assert (response.status_code, response.json()["failing"]) == (503, ["channel_layer"])
+    assert (response.status_code, response.json()["degraded"]) == (200, ["channel_layer"])
     assert "secret-word" not in response.content.decode()
 
 
@@ -107,7 +132,47 @@ def test_check_without_a_response_fails_at_the_time_limit(
     monkeypatch.setattr(health, "CHECK_LIMIT_S", 0.3)
     settings.CHANNEL_LAYERS = redis_layer(silent_port)
     response = client.get("/readyz")
-    assert (response.status_code, response.json()["failing"]) == (503, ["channel_layer"])
+    assert (response.status_code, response.json()["degraded"]) == (200, ["channel_layer"])
+
+
+def test_load_balancer_may_name_any_host(client: Client, settings: Settings) -> None:
+    settings.ALLOWED_HOSTS = ["plotline.example.org"]
+    assert client.get("/healthz", headers={"Host": "10.0.0.7:8000"}).status_code == 200
+    assert client.get("/accounts/login/", headers={"Host": "10.0.0.7:8000"}).status_code == 400
+
+
+def test_draining_process_is_up_but_not_ready(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(draining, "_is_draining", True)
+    response = client.get("/readyz")
+    assert (response.status_code, response.json()["status"]) == (503, "draining")
+    assert client.get("/healthz").status_code == 200
+
+
+def test_refusal_of_a_load_balancer_is_not_logged_as_an_error(
+    client: Client, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(draining, "_is_draining", True)
+    assert client.get("/readyz").status_code == 503
+    assert caplog.messages == []
+
+
+def test_check_is_logged_when_it_fails_and_when_it_passes_again(
+    client: Client, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    is_failing = True
+
+    def check() -> None:
+        if is_failing:
+            raise OSError("away")
+
+    monkeypatch.setattr(health, "CHECKS", {"storage": check})
+    monkeypatch.setattr(health, "RESULT_LIFETIME_S", 0.0)
+    for _ in range(3):
+        client.get("/readyz")
+    is_failing = False
+    for _ in range(3):
+        client.get("/readyz")
+    assert caplog.messages == ["Check failed: storage: OSError: away", "Check passes again: storage"]
 
 
 class CountingCheck:

@@ -1,6 +1,8 @@
-"""The operator can close the sign-up."""
+"""The sign-up, which the operator can close, and the limits of logins."""
 
 from __future__ import annotations
+
+import re
 
 import pytest
 from django.test import Client
@@ -9,15 +11,9 @@ from pytest_django import Settings
 
 from chat.models import User
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("fast_password_hasher")]
 
 NEW_USER = {"username": "visitor", "password1": "a long pass phrase", "password2": "a long pass phrase"}
-
-
-@pytest.fixture(autouse=True)
-def fast_password_hasher(settings: Settings) -> None:
-    """Use a fast password hasher, which shortens the tests."""
-    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 
 
 def test_visitor_can_sign_up_if_sign_up_is_open(client: Client) -> None:
@@ -34,6 +30,12 @@ def test_closed_sign_up_shows_a_message_and_creates_no_user(client: Client, sett
     assert not User.objects.exists()
 
 
+def test_login_page_focuses_the_name(client: Client) -> None:
+    page = client.get("/accounts/login/").content.decode()
+    assert re.search(r'<input[^>]+name="login"[^>]* autofocus', page)
+    assert "Remember me" in page
+
+
 def test_login_page_has_no_link_to_a_closed_sign_up(client: Client, settings: Settings) -> None:
     settings.ALLOW_SIGNUP = False
     page = client.get("/accounts/login/").content.decode()
@@ -45,3 +47,53 @@ def test_existing_user_can_log_in_if_sign_up_is_closed(client: Client, settings:
     settings.ALLOW_SIGNUP = False
     User.objects.create_user("member", password="a long pass phrase")
     assert client.post("/accounts/login/", {"login": "member", "password": "a long pass phrase"}).status_code == 302
+
+
+# --- limits -----------------------------------------------------------------------------------------------------------
+
+PASSWORD = "a long pass phrase"
+
+
+@pytest.fixture
+def members(fast_password_hasher: None) -> None:
+    for name in ("member", "neighbour"):
+        User.objects.create_user(name, password=PASSWORD, is_staff=True)
+
+
+def log_in(name: str, password: str = PASSWORD, address: str = "192.0.2.1", forwarded: str = "") -> bool:
+    """Return whether a new visitor can log in."""
+    visitor = Client(REMOTE_ADDR=address, headers={"X-Forwarded-For": forwarded} if forwarded else {})
+    return visitor.post("/accounts/login/", {"login": name, "password": password}).status_code == 302
+
+
+@pytest.mark.usefixtures("members")
+def test_wrong_passwords_lock_a_name_at_an_address_only() -> None:
+    assert not any(log_in("member", "wrong") for _ in range(10))
+    assert not log_in("member")
+    assert log_in("neighbour")
+    assert log_in("member", address="192.0.2.2")
+
+
+@pytest.mark.usefixtures("members")
+def test_the_admin_has_the_same_limit() -> None:
+    fields = {"username": "member", "password": "wrong"}
+    for _ in range(10):
+        Client(REMOTE_ADDR="192.0.2.1").post("/admin/login/", fields)
+    assert not log_in("member")
+    assert log_in("neighbour")
+
+
+@pytest.mark.usefixtures("members")
+def test_without_a_proxy_the_forwarded_address_has_no_effect() -> None:
+    for number in range(10):
+        log_in("member", "wrong", forwarded=f"198.51.100.{number}")
+    assert not log_in("member", forwarded="198.51.100.99")
+
+
+@pytest.mark.usefixtures("members")
+def test_behind_a_proxy_only_the_address_that_it_adds_counts(settings: Settings) -> None:
+    settings.ALLAUTH_TRUSTED_PROXY_COUNT = 1
+    for number in range(10):
+        log_in("member", "wrong", forwarded=f"198.51.100.{number}, 203.0.113.1")
+    assert not log_in("member", forwarded="198.51.100.99, 203.0.113.1")
+    assert log_in("member", forwarded="198.51.100.99, 203.0.113.2")

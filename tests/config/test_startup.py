@@ -6,14 +6,17 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 
+import psutil
 import pytest
 from django.db import OperationalError
 from pytest_django import Settings
 
 from chat.models import ModelEndpoint
 from config import startup
-from tests.live_server import ROOT, Visitor, running_server, send
+from tests.live_server import ROOT, LiveServer, Visitor, running_server, send
+from tests.polling import wait_until
 
 LIMIT_S = 20.0
 
@@ -65,6 +68,8 @@ def test_provider_of_endpoints_is_imported_only_if_there_is_an_endpoint(
     assert imported[2:] == [["gemini", "openai_compatible"]] * 2
 
 
+# Connections of this thread are closed, so the test must be allowed to use the database.
+@pytest.mark.django_db(transaction=True)
 def test_database_that_is_away_does_not_stop_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail() -> bool:
         raise OperationalError("connection refused")
@@ -76,17 +81,42 @@ def test_database_that_is_away_does_not_stop_the_start(monkeypatch: pytest.Monke
     assert imported == [["gemini"]]
 
 
-def test_question_without_key_and_emulator_ends_with_a_sentence_that_says_what_to_do() -> None:
+@pytest.fixture(scope="module")
+def server_without_key() -> Iterator[LiveServer]:
     # A base URL, even an empty one, keeps `running_server` from starting an emulator.
     with running_server(GOOGLE_GEMINI_BASE_URL="") as server:
-        visitor = Visitor(server)
-        conversation_id = visitor.new_conversation()
-        assert "Demo model: not an AI" in visitor.page(conversation_id)
-        with visitor.socket(conversation_id) as socket:
-            send(socket, "Plot a sine wave")
-            frames = ""
-            while "This server has no key for the model" not in frames:
-                frames += str(socket.recv(timeout=LIMIT_S))
-        transcript = visitor.transcript(conversation_id)
-        assert "must set the key (see .env.example), or start it with “make run”" in transcript
-        assert 'data-status="failed"' in transcript
+        yield server
+
+
+def count_database_files(server: LiveServer) -> int:
+    """Return how many files of a SQLite database the server has open: two for each connection."""
+    assert server.process
+    paths = [file.path for file in psutil.Process(server.process.pid).open_files()]
+    return sum(".sqlite3" in path for path in paths)
+
+
+def test_requests_that_have_ended_keep_no_connection(server_without_key: LiveServer) -> None:
+    visitor = Visitor(server_without_key)
+    conversation_id = visitor.new_conversation()
+    before = count_database_files(server_without_key)
+    for _ in range(40):
+        visitor.page(conversation_id)
+    # A connection is closed after the response has been sent. Each of the four threads that clean up may have
+    # opened one since. If requests kept theirs, about 17 files would be open until the garbage collector finds them.
+    wait_until(lambda: count_database_files(server_without_key) <= before + 10, LIMIT_S)
+
+
+def test_question_without_key_and_emulator_ends_with_a_sentence_that_says_what_to_do(
+    server_without_key: LiveServer,
+) -> None:
+    visitor = Visitor(server_without_key)
+    conversation_id = visitor.new_conversation()
+    assert "Demo model: not an AI" in visitor.page(conversation_id)
+    with visitor.socket(conversation_id) as socket:
+        send(socket, "Plot a sine wave")
+        frames = ""
+        while "This server has no key for the model" not in frames:
+            frames += str(socket.recv(timeout=LIMIT_S))
+    transcript = visitor.transcript(conversation_id)
+    assert "must set the key (see .env.example), or start it with “make run”" in transcript
+    assert 'data-status="failed"' in transcript

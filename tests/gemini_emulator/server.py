@@ -16,6 +16,7 @@ from chat.emulator import model_list, wire
 from chat.emulator.app import CODE_LIMIT_S, Emulator
 from chat.emulator.generation_request import GenerationRequest, parse_generation_request
 from chat.emulator.wire import Step, WireError, WireObject
+from chat.kernels.places import Place
 from tests.gemini_emulator import replay, scenarios
 from tests.gemini_emulator.fault_writer import FaultWriter
 from tests.gemini_emulator.journal import CallState, Journal
@@ -37,15 +38,15 @@ class EmulatorForTests(Emulator):
 
     def __init__(
         self,
+        place: Place,
         *,
         pace: float = 1.0,
-        warm_kernels: int = 0,
         code_limit_s: float = CODE_LIMIT_S,
         is_strict: bool = False,
         recordings: Path | None = None,
     ) -> None:
         """`is_strict` rejects what the real API rejects; `recordings` is a folder of bodies to replay."""
-        super().__init__(pace=pace, warm_kernels=warm_kernels, code_limit_s=code_limit_s)
+        super().__init__(place, pace=pace, code_limit_s=code_limit_s)
         self._strict_mode = StrictMode() if is_strict else None
         self._recordings = Recordings(recordings)
         self._journal = Journal()
@@ -72,7 +73,7 @@ class EmulatorForTests(Emulator):
         is_unknown_recording = name.startswith(replay.PREFIX) and self._recordings.find(name) is None
         if is_unknown_scenario or is_unknown_recording:
             raise WireError(404, f"models/{name} is not found for this API version.", "NOT_FOUND")
-        return super().find_model(name)
+        return model_list.describe_model(name, "")
 
     async def generate(
         self, http_request: web.Request, model: str, body: WireObject, *, is_stream: bool

@@ -17,18 +17,6 @@ from tests.gemini_emulator import content_digest
 from tests.gemini_emulator.signature_checks import SentAnswers, Verdict
 from tests.gemini_emulator.steps import JsonReply, RawBytes
 
-BUILT_IN_TOOLS = frozenset(
-    {
-        "codeExecution",
-        "computerUse",
-        "enterpriseWebSearch",
-        "fileSearch",
-        "googleMaps",
-        "googleSearch",
-        "googleSearchRetrieval",
-        "urlContext",
-    }
-)
 THINKING_LEVELS = frozenset({"THINKING_LEVEL_UNSPECIFIED", "MINIMAL", "LOW", "MEDIUM", "HIGH"})
 MODELS_WITHOUT_MINIMAL = re.compile(r"gemini-(3\.1-pro|3\.[78]-flash|4-)")
 REQUEST_KINDS: Mapping[str, str] = {
@@ -40,10 +28,6 @@ REQUEST_KINDS: Mapping[str, str] = {
 REFUSALS_LIMIT = 1_000
 
 CORRUPTED = "Corrupted thought signature."
-SERVER_SIDE_TOOLS = (
-    "Please enable tool_config.include_server_side_tool_invocations to use Built-in tools with Function calling."
-)
-CONFIG_WITHOUT_FUNCTIONS = "Function calling config is set without function_declarations."
 CALL_ORDER = (
     "Please ensure that function call turn comes immediately after a user turn or after a function response turn."
 )
@@ -75,7 +59,6 @@ class StrictMode:
 
     def check(self, request: GenerationRequest) -> None:
         """Raise WireError if the real API would reject the request."""
-        _check_tools(request.body)
         _check_thinking_level(request.model, request.body)
         _check_ids(request.contents)
         _check_function_order(request.contents)
@@ -133,19 +116,6 @@ class StrictMode:
         self._refused_prompts[prompt] = None
         if len(self._refused_prompts) > REFUSALS_LIMIT:
             del self._refused_prompts[next(iter(self._refused_prompts))]
-
-
-def _check_tools(body: WireObject) -> None:
-    tools = body.get("tools") or []
-    config = body.get("toolConfig") or {}
-    if not isinstance(config, dict):
-        raise WireError(400, "Invalid value at 'tool_config', Root element must be a message.")
-    has_functions = any(tool.get("functionDeclarations") for tool in tools)
-    has_built_in = any(tool.keys() & BUILT_IN_TOOLS for tool in tools)
-    if has_functions and has_built_in and not config.get("includeServerSideToolInvocations"):
-        raise WireError(400, SERVER_SIDE_TOOLS)
-    if config.get("functionCallingConfig") and not has_functions:
-        raise WireError(400, CONFIG_WITHOUT_FUNCTIONS)
 
 
 def _check_thinking_level(model: str, body: WireObject) -> None:

@@ -137,6 +137,16 @@ def call(request: ScenarioRequest) -> Iterator[Step]:
 
 
 @scenario
+def script(request: ScenarioRequest) -> Iterator[Step]:
+    """Run the blocks of code in the last question, which lines of `---` separate, in one answer; repeat the results."""
+    question = next(text_of(message) for message in reversed(request.messages) if message["role"] == "user")
+    # Files stand before the question, each in a fence.
+    script = question.rpartition("```")[2].strip()
+    calls = [Call("run_python", json.dumps({"code": block})) for block in script.split("\n---\n")]
+    yield from answer_call(request, *calls) if request.functions else text(request)
+
+
+@scenario
 def two_calls(request: ScenarioRequest) -> Iterator[Step]:
     """Call the first two functions in one answer, after a text."""
     calls = [Call(function["name"], example_arguments(function)) for function in request.functions[:2]]

@@ -1,4 +1,4 @@
-"""`manage.py attachments_worker`: the background process that uploads attachments to storage."""
+"""`manage.py attachments_worker`: the background process that uploads attachments and deletes unused objects."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import logging
 import signal
 import threading
 from argparse import ArgumentParser
+from pathlib import Path
 from types import FrameType
 
 from django.core.management.base import BaseCommand
@@ -14,25 +15,29 @@ from attachments.worker import AttachmentsWorker
 
 
 class Command(BaseCommand):
-    """Runs tasks and due uploads until SIGINT or SIGTERM.
+    """Runs tasks, due uploads and due deletions until SIGINT or SIGTERM.
 
     A second signal ends the process immediately. That loses no file, because the pending rows remain.
     """
 
     # The system checks run when the server starts. This process serves no pages and need not import the views.
     requires_system_checks = ()
-    help = "Upload new attachments to storage in the background. Any number of these processes may run."
+    help = (
+        "Upload new attachments to storage, and delete the objects of deleted ones, in the background."
+        " Any number of these processes may run."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Add `--threads`, the number of concurrent uploads."""
+        """Add `--threads`, the number of concurrent uploads, and `--heartbeat`."""
+        parser.add_argument("--heartbeat", type=Path, metavar="FILE", help="touched every second, for health checks")
         parser.add_argument("--threads", type=int, default=4, choices=range(1, 33), metavar="1..32")
 
-    def handle(self, *, threads: int, **options: object) -> None:
+    def handle(self, *, threads: int, heartbeat: Path | None, **options: object) -> None:
         """Run the worker until SIGINT or SIGTERM."""
         # The task library logs every task at level INFO.
         logging.getLogger("django_tasks_db").setLevel(logging.WARNING)
         logging.getLogger("django_tasks").setLevel(logging.WARNING)
-        worker = AttachmentsWorker(threads)
+        worker = AttachmentsWorker(threads, heartbeat)
 
         def stop_worker(signum: int, frame: FrameType | None) -> None:
             signal.signal(signal.SIGINT, signal.SIG_DFL)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from chat.api.pagination import CURSOR_HELP, CURSOR_PATTERN, NEXT_HELP, PageQuerySerializer, decode_cursor
+from chat.api.pagination import NEXT_HELP, ListQuerySerializer
 from chat.api.queries import UsageTotals, live_turn_id, usage_totals
 from chat.api.serializers.fields import (
     CodeExecutionField,
+    ConversationChoiceField,
     JSONBooleanField,
     ModelNameField,
     PromptField,
@@ -19,7 +20,7 @@ from chat.api.serializers.fields import (
 )
 from chat.form_fields import TITLE_LIMIT
 from chat.forms import SEARCH_LIMIT
-from chat.models import Conversation, ListPosition
+from chat.models import Conversation
 from chat.models.search_results import SearchResult
 from chat.parts import JSONObject
 
@@ -36,8 +37,31 @@ class NewConversationSerializer(StrictSerializer):
     )
     model = ModelNameField(help_text="The id of a model or the name of a preset. Empty: the server's default.")
     code_execution = CodeExecutionField(help_text="Whether answers may run code. `auto`: if the question calls for it.")
+    engine = ConversationChoiceField(
+        Conversation.Engine,
+        help_text="Where code runs: `native`, at the model's service; `session`, in the Python session; `auto`, at the"
+        " model's service, and in the Python session if it has to.",
+    )
+    approval = ConversationChoiceField(
+        Conversation.Approval,
+        help_text="Whether code runs in the Python session without asking (`always`) or only once you have approved it"
+        " (`ask`).",
+    )
+    web_search = ConversationChoiceField(
+        Conversation.WebSearch,
+        help_text="Whether answers may search the web and read web pages, if their model can: `on`, when it helps the"
+        " answer; `off`, never; `auto`, as the chosen preset does. Searches cost extra.",
+    )
     system_instruction = PromptField(
         what="This instruction", help_text="What the model is told before everything else. At most 256 KB of UTF-8."
+    )
+    project = serializers.UUIDField(
+        required=False, allow_null=True, help_text="The id of the project that it is in. Null: none."
+    )
+    is_temporary = JSONBooleanField(
+        required=False,
+        help_text="A temporary conversation is in no list, search, gallery and export of everything. It is deleted some"
+        " minutes after its last page was closed and its last answer has ended.",
     )
 
 
@@ -48,9 +72,10 @@ class ConversationChangesSerializer(NewConversationSerializer):
         required=False, help_text="Archived conversations have a list of their own. A question ends that."
     )
     pinned = JSONBooleanField(required=False, help_text="Pinned conversations come first in the list.")
+    is_temporary = JSONBooleanField(required=False, help_text="False keeps a temporary conversation as a normal one.")
 
 
-class ConversationsQuerySerializer(PageQuerySerializer):
+class ConversationsQuerySerializer(ListQuerySerializer):
     """Which conversations to list."""
 
     q = TextField(
@@ -64,17 +89,8 @@ class ConversationsQuerySerializer(PageQuerySerializer):
         error_messages={"max_length": f"At most {SEARCH_LIMIT} characters can be searched for."},
     )
     archived = QueryBooleanField(required=False, help_text="Only archived ones, or only others. Left out: both.")
+    project = serializers.UUIDField(required=False, help_text="Only those of this project. Left out: all.")
     pinned = QueryBooleanField(required=False, help_text="Only pinned ones, or only others. Left out: both.")
-    cursor = serializers.RegexField(
-        CURSOR_PATTERN,
-        required=False,
-        help_text=CURSOR_HELP,
-        error_messages={"invalid": "The list cannot go on from there."},
-    )
-
-    def validate_cursor(self, cursor: str) -> ListPosition:
-        """Return the position."""
-        return decode_cursor(cursor)
 
 
 class SearchMatchSerializer(serializers.Serializer[SearchResult]):
@@ -95,9 +111,18 @@ class ConversationSerializer(serializers.Serializer[Conversation]):
     title = serializers.CharField(allow_blank=True, help_text="Empty until it is named.")
     model = serializers.CharField(allow_blank=True, help_text="Empty: the server's default.")
     code_execution = serializers.ChoiceField(Conversation.CodeExecution.choices)
+    engine = serializers.ChoiceField(Conversation.Engine.choices, help_text="Where code runs.")
+    approval = serializers.ChoiceField(
+        Conversation.Approval.choices, help_text="Whether code runs in the Python session without asking."
+    )
+    web_search = serializers.ChoiceField(
+        Conversation.WebSearch.choices, help_text="Whether answers may search the web, if their model can."
+    )
     system_instruction = serializers.CharField(allow_blank=True)
+    project = serializers.UUIDField(source="project_id", allow_null=True, help_text="The project that it is in.")
     archived = serializers.SerializerMethodField(help_text="Archived conversations have a list of their own.")
     pinned = serializers.SerializerMethodField(help_text="Pinned conversations come first in the list.")
+    is_temporary = serializers.BooleanField(help_text="Whether it is deleted after its last page was closed.")
     created_at = serializers.DateTimeField()
     updated_at = serializers.DateTimeField(help_text="When it last changed. Lists are ordered by it.")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rest_framework import serializers
 
 from chat.api.serializers.fields import JSONBooleanField, StrictSerializer, TextField
-from chat.fragments import Rating
+from chat.message_views import Rating
 from chat.models import REASON_LIMIT, Feedback
 
 IS_GOOD_HELP = "True for thumbs up, false for thumbs down."

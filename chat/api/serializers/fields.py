@@ -110,6 +110,23 @@ class CodeExecutionField(serializers.ChoiceField):
         )
 
 
+class ConversationChoiceField(serializers.ChoiceField):
+    """A setting of a conversation that is one of a few words."""
+
+    def __init__(
+        self,
+        choices: type[Conversation.Engine | Conversation.Approval | Conversation.WebSearch],
+        *,
+        help_text: str,
+    ) -> None:
+        super().__init__(
+            choices.choices,
+            required=False,
+            error_messages={"invalid_choice": f"This must be one of {', '.join(choices.values)}."},
+            help_text=help_text,
+        )
+
+
 class EnumField(serializers.ChoiceField):
     """One of the values of an enum. The OpenAPI document names the enum, if the settings name it."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from chat.answers.marked_text import markers_json
 from chat.api.pagination import CURSOR_HELP, NEXT_HELP, PageQuerySerializer
 from chat.api.serializers.attachments import AttachmentSerializer, attachment_json
 from chat.api.serializers.feedback import FeedbackSerializer
@@ -12,7 +13,9 @@ from chat.api.serializers.fields import EnumField, QueryIntegerField
 from chat.api.serializers.turns import UsageSerializer, usage_json
 from chat.models import Turn
 from chat.part_json import part_to_json
-from chat.parts import Engine, JSONObject, Part, PartKind, PrintedImage, Role
+from chat.parts import Engine, JSONObject, Part, PartKind, PrintedImage, Refusal, Role, WrittenFile
+from chat.rendering.markers import MarkerSpan
+from chat.transcript.answer_details import answered_by
 from chat.transcript.records import MessageRecord
 
 
@@ -31,6 +34,24 @@ class PrintedImageSerializer(serializers.Serializer[PrintedImage]):
     attachment = serializers.IntegerField(help_text="`index` of the attachment in its message.")
 
 
+class WrittenFileSerializer(serializers.Serializer[WrittenFile]):
+    """A file that code wrote into the working directory of the Python session. It ends with the session."""
+
+    name = serializers.CharField()
+    size_bytes = serializers.IntegerField(min_value=0)
+    modified_at = serializers.CharField(help_text="ISO 8601. The session's file has another time if it was changed.")
+    is_new = serializers.BooleanField(help_text="Whether there was no file of this name before.")
+
+
+class MarkerSerializer(serializers.Serializer[MarkerSpan]):
+    """The range `text[start:end]` of a marker in a message's text. It includes the line breaks around the marker."""
+
+    start = serializers.IntegerField(min_value=0, help_text="In Unicode code points.")
+    end = serializers.IntegerField(min_value=0)
+    kind = serializers.ChoiceField([("graph", "graph"), ("image", "image")])
+    index = serializers.IntegerField(min_value=0, help_text="`index` of the attachment.")
+
+
 class PartSerializer(serializers.Serializer[Part]):
     """A piece of a message. Fields that its kind does not have, and most that have no value, are left out."""
 
@@ -45,6 +66,9 @@ class PartSerializer(serializers.Serializer[Part]):
     text = serializers.CharField(required=False, allow_blank=True, help_text="Of `text` and `thought`.")
     code = serializers.CharField(required=False, allow_blank=True, help_text="Of `executable_code`.")
     language = serializers.CharField(required=False, help_text="Of `executable_code`: `PYTHON`.")
+    is_edited = serializers.BooleanField(
+        required=False, help_text="Of `executable_code`: whether a person changed the code before it ran."
+    )
     outcome = serializers.CharField(
         required=False,
         help_text="Of `code_execution_result`: `OUTCOME_OK`, `OUTCOME_FAILED`, `OUTCOME_DEADLINE_EXCEEDED`, or another"
@@ -54,15 +78,29 @@ class PartSerializer(serializers.Serializer[Part]):
         required=False, allow_blank=True, help_text="Of `code_execution_result`. Left out if there was no output."
     )
     images = PrintedImageSerializer(many=True, required=False, help_text="Of `code_execution_result`.")
-    id = serializers.CharField(
-        required=False, help_text="Pairs code with its results, and a function call with its response."
+    files = WrittenFileSerializer(
+        many=True, required=False, help_text="Of `code_execution_result`: files that the code wrote in the session."
     )
+    duration_ms = serializers.IntegerField(
+        required=False,
+        min_value=0,
+        help_text="Of `code_execution_result`: milliseconds from the code to this result, as measured by this server.",
+    )
+    id = serializers.CharField(required=False, help_text="Pairs code with its results, and a call with its response.")
     name = serializers.CharField(
-        required=False, help_text="The function of `function_call` and `function_response`, the file of `inline_data`."
+        required=False,
+        help_text="The function of `function_call` and `function_response`, the file of `inline_data`, and the"
+        " provider's word for the tool of `tool_call` and `tool_response`.",
     )
-    arguments = serializers.DictField(required=False, help_text="Of `function_call`.")
-    result = serializers.DictField(required=False, help_text="Of `function_response`.")
+    arguments = serializers.DictField(required=False, help_text="Of `function_call` and `tool_call`.")
+    result = serializers.DictField(required=False, help_text="Of `function_response` and `tool_response`.")
     is_error = serializers.BooleanField(required=False, help_text="Of `function_response`.")
+    refusal = EnumField(
+        Refusal,
+        required=False,
+        help_text="Of `function_response`: why the model does not get what the function returned. `denied`: the call"
+        " was not run. `withheld`: its result was not released.",
+    )
     made_by = serializers.CharField(
         required=False, help_text="`id` of the function call whose tool made this part. Left out: the model made it."
     )
@@ -89,13 +127,27 @@ class MessageSerializer(serializers.Serializer[MessageRecord]):
     text = serializers.CharField(
         source="message.text",
         allow_blank=True,
-        help_text="The text parts joined. `[GRAPH:n]` stands on a line of its own where graph n was drawn.",
+        help_text="The text parts joined. `[GRAPH:n]` stands on a line of its own where graph n was drawn. `markers`"
+        " tells these from text that only looks like them.",
+    )
+    markers = serializers.SerializerMethodField(
+        help_text="Where `text` holds markers, in order. Empty for a question: what looks like one there was typed."
     )
     parts = serializers.SerializerMethodField(help_text="In order.")
     attachments = serializers.SerializerMethodField(help_text="In the order of their index.")
     status = serializers.SerializerMethodField(help_text="Of its turn. A question is always `done`.")
     usage = serializers.SerializerMethodField(help_text="Null for a question, and if no counts are known.")
     turn_id = serializers.UUIDField(source="turn.id", allow_null=True, help_text="Null for a question.")
+    provider = serializers.SerializerMethodField(
+        help_text="Which provider answered. Null for a question, and if code of the user ran without a model."
+    )
+    endpoint = serializers.SerializerMethodField(
+        help_text="Which server of the provider. Empty: the one that the settings describe. Null as `provider`."
+    )
+    model = serializers.SerializerMethodField(help_text="The id of the model that answered. Null as `provider`.")
+    engine = serializers.SerializerMethodField(
+        help_text="Where the code of the answer runs: `native` or `session`. Null for a question, and if it runs none."
+    )
     feedback = FeedbackSerializer(allow_null=True, help_text="Null for a question, and for an answer without a rating.")
     created_at = serializers.DateTimeField(source="message.created_at")
 
@@ -103,6 +155,31 @@ class MessageSerializer(serializers.Serializer[MessageRecord]):
     def get_parts(self, record: MessageRecord) -> list[JSONObject]:
         """Return the parts in order."""
         return [part_json(index, part, record.part_attachments.get(index)) for index, part in enumerate(record.parts)]
+
+    @extend_schema_field(MarkerSerializer(many=True))
+    def get_markers(self, record: MessageRecord) -> list[JSONObject]:
+        """Return the spans of the markers."""
+        return markers_json(record.marker_spans())
+
+    @extend_schema_field(serializers.CharField(allow_null=True))
+    def get_provider(self, record: MessageRecord) -> str | None:
+        """Return the provider of an answer."""
+        return answered_by(record.turn).provider
+
+    @extend_schema_field(serializers.CharField(allow_null=True, allow_blank=True))
+    def get_endpoint(self, record: MessageRecord) -> str | None:
+        """Return the endpoint of an answer's model."""
+        return answered_by(record.turn).endpoint
+
+    @extend_schema_field(serializers.CharField(allow_null=True))
+    def get_model(self, record: MessageRecord) -> str | None:
+        """Return the id of an answer's model."""
+        return answered_by(record.turn).model
+
+    @extend_schema_field(serializers.CharField(allow_null=True))
+    def get_engine(self, record: MessageRecord) -> str | None:
+        """Return where the code of an answer runs."""
+        return answered_by(record.turn).engine
 
     @extend_schema_field(AttachmentSerializer(many=True))
     def get_attachments(self, record: MessageRecord) -> list[JSONObject]:

@@ -3,18 +3,29 @@
 from __future__ import annotations
 
 import uuid
+from enum import StrEnum
 from typing import Any
 
 from django.urls import reverse
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from chat.api.serializers.fields import CodeExecutionField, EnumField, ModelNameField, PromptField, StrictSerializer
+from chat.answers.approval import Approval, ApprovalKind, Decision
+from chat.api.serializers.fields import (
+    CodeExecutionField,
+    EnumField,
+    ModelNameField,
+    PromptField,
+    StrictSerializer,
+    TextField,
+)
 from chat.form_fields import ATTACHMENTS_LIMIT
+from chat.forms import EMPTY_CODE
 from chat.models import Turn
 from chat.notices import notice_of
-from chat.parts import JSONObject
+from chat.parts import Engine, JSONObject
 from chat.stream_events import Finish, Usage
+from chat.turns.resume import current_approval
 
 
 @extend_schema_field({"type": "string", "pattern": r"[^\s\x00]"})
@@ -86,9 +97,74 @@ class TurnErrorSerializer(serializers.Serializer[Turn]):
         return turn.error_code or turn.status
 
     def get_detail(self, turn: Turn) -> str:
-        """Return the sentence that the page shows. The provider's own message is for staff alone."""
-        notice = notice_of(status=turn.status, error_code=turn.error_code, retry_after_s=turn.retry_after_s)
+        """Return the sentence that the page shows. The provider's whole message is for staff alone."""
+        notice = notice_of(
+            status=turn.status,
+            finish_message=turn.finish_message,
+            error_code=turn.error_code,
+            retry_after_s=turn.retry_after_s,
+        )
         return notice.sentence if notice else ""
+
+
+class ApprovalSerializer(serializers.Serializer[Approval]):
+    """What a waiting turn asks a person. Several calls are asked about one after the other."""
+
+    id = serializers.CharField(source="approval_id", help_text="Names the question in `POST turns/{id}/approval/`.")
+    kind = EnumField(
+        ApprovalKind,
+        help_text="`call`: whether the function call may run. `result`: whether its result may be sent to the model.",
+    )
+    name = serializers.CharField(help_text="The function.")
+    code = serializers.CharField(
+        allow_null=True, help_text="The code that is to run, or that has run. Null: the function runs no code."
+    )
+    arguments = serializers.DictField(help_text="The arguments of the call, as the model wrote them.")
+    result = serializers.DictField(allow_null=True, help_text="What the function returned. Null: it has not run yet.")
+
+
+class DecisionVerb(StrEnum):
+    """What a person decides."""
+
+    RUN = "run"
+    DENY = "deny"
+
+
+@extend_schema_field({"type": "string", "pattern": r"[^\s\x00]"})
+class CodeField(PromptField):
+    """Code that a person has written. It must not be blank."""
+
+    def __init__(self, *, required: bool = False, help_text: str) -> None:
+        super().__init__(what="This code", required=required, help_text=help_text)
+        self.allow_blank = False
+        self.error_messages["blank"] = EMPTY_CODE
+
+    def to_internal_value(self, data: object) -> str:
+        """Return the code. Raises ValidationError."""
+        code = super().to_internal_value(data)
+        if not code.strip():
+            raise serializers.ValidationError(EMPTY_CODE)
+        return code
+
+
+class DecisionSerializer(StrictSerializer):
+    """A decision about what a waiting turn asks."""
+
+    id = TextField(trim_whitespace=False, help_text="The `id` of the turn's `approval`.")
+    decision = EnumField(
+        DecisionVerb,
+        help_text="`run`: run the call, or send the result to the model. `deny`: do not.",
+        error_messages={"invalid_choice": "This must be run or deny."},
+    )
+    code = CodeField(
+        help_text="Code to run in place of the call's code, if it has any. At most 256 KB of UTF-8. `deny` ignores it.",
+    )
+
+    def to_decision(self) -> Decision:
+        """Return the decision. The serializer must be valid."""
+        data = self.validated_data
+        is_approved = data["decision"] == DecisionVerb.RUN
+        return Decision(data["id"], is_approved, data.get("code") if is_approved else None)
 
 
 class StartedTurnSerializer(serializers.Serializer[Turn]):
@@ -109,9 +185,17 @@ class TurnSerializer(StartedTurnSerializer):
     conversation_id = serializers.UUIDField()
     user_message_id = serializers.UUIDField(help_text="The question.")
     message_id = serializers.UUIDField(help_text="The answer.")
+    provider = serializers.CharField(help_text="Which provider answers.")
+    endpoint = serializers.CharField(
+        allow_blank=True, help_text="Which server of the provider. Empty: the one that the settings describe."
+    )
     model = serializers.CharField()
     code_execution = serializers.BooleanField(help_text="Whether the model could run code.")
     code_reason = serializers.CharField(allow_blank=True, help_text="Why, in a sentence.")
+    engine = EnumField(Engine, allow_blank=True, help_text="Where its code runs. Empty: it has none.")
+    move_reason = serializers.CharField(
+        allow_blank=True, help_text="Why its code moved to the Python session. Empty: it did not move."
+    )
     rounds = serializers.IntegerField(
         source="round_count", min_value=0, help_text="Requests to the model, once the turn has ended. 0 before."
     )
@@ -122,6 +206,7 @@ class TurnSerializer(StartedTurnSerializer):
     finish = EnumField(Finish, allow_blank=True, help_text="Why the answer ended. Empty before, and if it was cut.")
     finish_reason = serializers.CharField(allow_blank=True, help_text="The provider's own word for it.")
     error = serializers.SerializerMethodField(help_text="Null unless the turn failed or was interrupted.")
+    approval = serializers.SerializerMethodField(help_text="Null unless the turn is `waiting`.")
     created_at = serializers.DateTimeField()
     first_part_at = serializers.DateTimeField(allow_null=True)
     ended_at = serializers.DateTimeField(allow_null=True)
@@ -135,6 +220,13 @@ class TurnSerializer(StartedTurnSerializer):
     def get_error(self, turn: Turn) -> JSONObject | None:
         """Return the error."""
         return error_json(turn)
+
+    @extend_schema_field(ApprovalSerializer(allow_null=True))
+    def get_approval(self, turn: Turn) -> JSONObject | None:
+        """Return what a waiting turn asks."""
+        approval = current_approval(turn)
+        json: JSONObject | None = ApprovalSerializer(approval).data if approval else None
+        return json
 
 
 def usage_json(turn: Turn) -> JSONObject | None:

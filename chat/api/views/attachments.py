@@ -16,12 +16,13 @@ from attachments.store import create_upload
 from attachments.validation import BINARY, PLAIN, RASTER_TYPES, RefusedUpload, UploadTooLarge
 from attachments.views import MULTIPART_OVERHEAD_BYTES, build_content_response
 from chat.access import readable_attachment
-from chat.api.conditional import conditional_response
+from chat.api.conditional_requests import conditional_response
 from chat.api.problems import Problem, ProblemType, refused, unavailable
 from chat.api.schema import ETAG, IF_NONE_MATCH, problem_responses
 from chat.api.serializers.attachments import AttachmentSerializer, FileUploadSerializer, attachment_json
-from chat.api.throttles import CallThrottle, WriteThrottle
 from chat.api.views.base import ApiView
+from chat.quotas.resources import QuotaExceeded
+from chat.quotas.throttles import CallThrottle, WriteThrottle
 
 
 class Attachments(ApiView):
@@ -35,10 +36,13 @@ class Attachments(ApiView):
         operation_id="attachments-create",
         summary="Upload a file",
         request={"multipart/form-data": FileUploadSerializer},
-        responses={201: AttachmentSerializer, **problem_responses(ProblemType.REFUSED)},
+        responses={
+            201: AttachmentSerializer,
+            **problem_responses(ProblemType.REFUSED, ProblemType.QUOTA, ProblemType.STORAGE_FULL),
+        },
     )
     def post(self, request: Request) -> Response:
-        """Store a PNG, JPEG, WebP, GIF or PDF file, or text such as CSV and JSON.
+        """Store a PNG, JPEG, WebP, GIF, PDF, Excel (.xlsx) or Parquet file, or text such as CSV and JSON.
 
         Images are encoded again, which removes their metadata.
         """
@@ -47,6 +51,8 @@ class Attachments(ApiView):
         file = serializer.validated_data["file"]
         try:
             attachment = create_upload(owner_id=self.caller.pk, name=file.name or "", data=file.read())
+        except QuotaExceeded:
+            raise
         except UploadTooLarge as error:
             raise Problem(ProblemType.TOO_LARGE, str(error)) from None
         except RefusedUpload as error:

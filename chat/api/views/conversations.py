@@ -6,12 +6,19 @@ import uuid
 
 from django.db import transaction
 from django.http.response import HttpResponseBase
+from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from chat.access import NotFound, conversations_of, readable_conversation, writable_conversation
-from chat.api.conditional import check_if_match, conditional_response, etag_of, with_etag
+from chat.access import (
+    NotFound,
+    conversations_of,
+    readable_conversation,
+    writable_conversation,
+    writable_project,
+)
+from chat.api.conditional_requests import check_if_match, conditional_response, etag_of, with_etag
 from chat.api.pagination import encode_cursor, page_response
 from chat.api.problems import ProblemType, refused
 from chat.api.queries import shown_messages
@@ -29,9 +36,11 @@ from chat.api.serializers.messages import MessagePageSerializer, MessageSerializ
 from chat.api.views.base import ApiView
 from chat.catalogue.choices import check_choice
 from chat.catalogue.setups import UnknownModel
-from chat.models import Conversation
+from chat.models import Conversation, Project, ProjectRefused, User, temporary_conversations
 from chat.models.deletion import delete_conversation
+from chat.models.projects import lock_project, move_conversation
 from chat.models.search_results import load_search_results
+from chat.new_conversations import create_conversation
 from chat.search.query import parse
 from chat.transcript.records import Deleted
 
@@ -50,13 +59,15 @@ class Conversations(ApiView):
         serializer = ConversationsQuerySerializer(data=request.query_params.dict())
         serializer.is_valid(raise_exception=True)
         query = serializer.validated_data
-        conversations = conversations_of(self.caller)
+        conversations = conversations_of(self.caller).kept()
         for name in ("archived", "pinned"):
             if name in query:
                 conversations = conversations.filter(**{f"{name}_at__isnull": not query[name]})
+        if "project" in query:
+            conversations = conversations.filter(project=query["project"])
         terms = parse(query["q"])
         if query["q"]:
-            conversations = conversations.holding(terms)
+            conversations = conversations.holding(terms, self.caller.pk)
         page = conversations.page(query["limit"], query.get("cursor"))
         results = [ListedConversationSerializer(conversation).data for conversation in page.conversations]
         if query["q"]:
@@ -68,7 +79,7 @@ class Conversations(ApiView):
         operation_id="conversations-create",
         summary="Create a conversation",
         request=NewConversationSerializer,
-        responses={201: ConversationDetailSerializer, **problem_responses(ProblemType.REFUSED)},
+        responses={201: ConversationDetailSerializer, **problem_responses(ProblemType.REFUSED, ProblemType.QUOTA)},
     )
     def post(self, request: Request) -> Response:
         """Create an empty conversation."""
@@ -78,7 +89,13 @@ class Conversations(ApiView):
         check_model(fields.get("model", ""))
         if fields.get("title"):
             fields["title_source"] = Conversation.TitleSource.USER
-        conversation = Conversation.objects.create(owner_id=self.caller.pk, **fields)
+        if fields.pop("is_temporary", False):
+            fields["temporary_seen_at"] = timezone.now()
+        with transaction.atomic():
+            project = _lock_project(self.caller, fields.pop("project", None))
+            if project and "temporary_seen_at" in fields:
+                raise refused("project", "A temporary conversation cannot be in a project.")
+            conversation = create_conversation(self.caller.pk, project, **fields)
         body = ConversationDetailSerializer(conversation).data
         return Response(body, status=201, headers={"Location": f"{request.path}{conversation.pk}/"})
 
@@ -116,10 +133,15 @@ class ConversationDetail(ApiView):
         if changes.get("model", conversation.model) != conversation.model:
             check_model(changes["model"])
         with transaction.atomic():
+            # The project is locked first, as by its deletion.
+            is_moved, project = "project" in changes, _lock_project(self.caller, changes.pop("project", None))
             locked = Conversation.objects.select_for_update().filter(pk=conversation.pk).first()
             if locked is None:
                 raise NotFound
             check_if_match(request, ConversationDetailSerializer(locked).data)
+            _change_lifetime(locked, changes.pop("is_temporary", locked.is_temporary))
+            if is_moved:
+                _move(locked, project)
             if changes:
                 locked.change_settings(changes)
         body = ConversationDetailSerializer(locked).data
@@ -160,6 +182,38 @@ class ConversationMessages(ApiView):
             raise NotFound from None
         results = [MessageSerializer(record).data for record in records]
         return page_response(request, results, None if next_index is None else str(next_index))
+
+
+def _change_lifetime(conversation: Conversation, is_temporary: bool) -> None:
+    """Keep a temporary conversation as a normal one, if that is asked for. Raises Problem and NotFound."""
+    if is_temporary == conversation.is_temporary:
+        return
+    if is_temporary:
+        raise refused("is_temporary", "Only a new conversation can be temporary.")
+    if not temporary_conversations.keep(conversation):
+        raise NotFound
+    conversation.temporary_seen_at = None
+
+
+def _lock_project(caller: User, project_id: uuid.UUID | None) -> Project | None:
+    """Return a project of the caller, which is locked until the transaction ends. Raises Problem.
+
+    A project that does not exist and one of another user are not told apart.
+    """
+    if project_id is None:
+        return None
+    try:
+        return lock_project(writable_project(caller, project_id))
+    except (NotFound, Project.DoesNotExist):
+        raise refused("project", "There is no project with this id.") from None
+
+
+def _move(conversation: Conversation, project: Project | None) -> None:
+    """Put a conversation into a project, or take it out. Raises Problem."""
+    try:
+        move_conversation(conversation, project)
+    except ProjectRefused as refusal:
+        raise refused("project", str(refusal)) from None
 
 
 def check_model(name: str) -> None:

@@ -13,7 +13,7 @@ from chat.api.problems import Problem, ProblemType
 from chat.api.schema import problem_responses
 from chat.api.serializers.feedback import FeedbackSerializer, RatingSerializer
 from chat.api.views.base import ApiView
-from chat.fragments import Rating
+from chat.message_views import Rating
 from chat.models import Conversation, FeedbackNotAllowed
 from chat.turns.feedback import Thumb, rate
 

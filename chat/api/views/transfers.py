@@ -17,17 +17,18 @@ from rest_framework.response import Response
 from attachments.views import MULTIPART_OVERHEAD_BYTES
 from chat.access import NotFound, conversations_of, readable_conversation
 from chat.api.parsers import FileParser, JSONFileParser, ZipFileParser
-from chat.api.problems import ProblemType, refused
+from chat.api.problems import Problem, ProblemType, refused
 from chat.api.schema import problem_responses
 from chat.api.serializers.attachments import FileUploadSerializer
 from chat.api.serializers.imports import ImportResultSerializer
-from chat.api.throttles import CallThrottle, WriteThrottle
 from chat.api.views.base import ApiView
 from chat.exports.download import Download
+from chat.exports.export_lease import ExportClaim, ExportUnderWay, check_export, claim_export
 from chat.exports.registry import FORMATS, UnknownFormat, export_all, export_conversation
 from chat.exports.response import download_response
 from chat.imports.importer import import_file
 from chat.imports.refusal import RefusedImport
+from chat.quotas.throttles import CallThrottle, WriteThrottle
 
 ZIP = "application/zip"
 
@@ -76,13 +77,25 @@ class Export(ApiView):
         summary="Export everything",
         responses={
             (200, ZIP): OpenApiTypes.BINARY,
-            **problem_responses(ProblemType.WRONG_SERVER),
+            **problem_responses(ProblemType.EXPORT_RUNNING, ProblemType.WRONG_SERVER),
         },
     )
     def get(self, request: Request) -> HttpResponseBase:
-        """Return a zip with a folder for each conversation. It is made while it is sent."""
+        """Return a zip with a folder for each conversation. It is made while it is sent.
+
+        Only one such download of a user is sent at a time.
+        """
         self.require_asgi()
-        return _response_of(request, export_all(conversations_of(self.caller), exported_at=timezone.now()))
+        try:
+            if request.method == "HEAD":
+                check_export(self.caller.pk)
+                claim = None
+            else:
+                claim = claim_export(self.caller.pk)
+        except ExportUnderWay as error:
+            headers = {"Retry-After": str(error.retry_after_s)}
+            raise Problem(ProblemType.EXPORT_RUNNING, str(error), headers=headers) from None
+        return _response_of(request, export_all(conversations_of(self.caller), exported_at=timezone.now()), claim)
 
 
 class Import(ApiView):
@@ -103,7 +116,7 @@ class Import(ApiView):
         responses={
             200: ImportResultSerializer,
             201: ImportResultSerializer,
-            **problem_responses(ProblemType.REFUSED),
+            **problem_responses(ProblemType.REFUSED, ProblemType.QUOTA, ProblemType.STORAGE_FULL),
         },
     )
     def post(self, request: Request) -> Response:
@@ -124,8 +137,8 @@ class Import(ApiView):
         return Response(ImportResultSerializer(imported).data, status=201 if imported.created else 200)
 
 
-def _response_of(request: Request, download: Download) -> HttpResponseBase:
-    response = download_response(download)
+def _response_of(request: Request, download: Download, claim: ExportClaim | None = None) -> HttpResponseBase:
+    response = download_response(download, claim)
     if request.method == "HEAD":
         return HttpResponse(headers=response.headers)
     return response

@@ -1,4 +1,4 @@
-"""Calls about turns: start, read, follow and stop one."""
+"""Calls about turns: start, read, follow, approve and stop one."""
 
 from __future__ import annotations
 
@@ -8,31 +8,37 @@ from typing import Any
 
 from asgiref.sync import async_to_sync
 from django.conf import settings
-from django.db import close_old_connections
 from django.http import HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from chat.access import NotFound, attachments_of, readable_turn, writable_conversation
+from chat.access import NotFound, attachments_of, readable_turn, writable_conversation, writable_turn
 from chat.api.authentication import credentials_check
 from chat.api.event_readers import BEFORE_FIRST, open_reader
 from chat.api.event_stream import open_stream_count, stream_events, too_many_sentence
 from chat.api.problems import Problem, ProblemType, refused
 from chat.api.queries import live_turn_id
 from chat.api.schema import problem_responses
-from chat.api.serializers.turns import QuestionSerializer, StartedTurnSerializer, TurnSerializer
-from chat.api.throttles import CallThrottle, WriteThrottle
+from chat.api.serializers.turns import (
+    DecisionSerializer,
+    QuestionSerializer,
+    StartedTurnSerializer,
+    TurnSerializer,
+)
 from chat.api.turn_events import EVENT_DOCS, SEQ_LIMIT
 from chat.api.views.base import ApiView
 from chat.api.views.conversations import check_model
+from chat.database_thread import close_connection
 from chat.forms import CLIENT_ID_LIMIT
 from chat.models import Conversation, Message, MessageAttachment
-from chat.turns.runner import start_turn, stop_turn
+from chat.quotas.throttles import CallThrottle, WriteThrottle
+from chat.turns.resume import CodeRefused, DecisionRefused
+from chat.turns.runner import decide, start_turn, stop_turn
 from chat.turns.start import Ask
 from chat.turns.start_plan import StartedTurn
-from chat.turns.start_rules import Chosen, StartRefused
+from chat.turns.start_rules import ModelRefused, StartRefused, TurnChoices
 
 EVENT_STREAM = "text/event-stream"
 STREAM_RETRY_S = 10
@@ -74,6 +80,8 @@ class ConversationTurns(ApiView):
                 ProblemType.TURN_LIVE,
                 ProblemType.REFUSED,
                 ProblemType.KEY_REUSED,
+                ProblemType.QUOTA,
+                ProblemType.UNAVAILABLE,
                 ProblemType.WRONG_SERVER,
             ),
         },
@@ -91,8 +99,10 @@ class ConversationTurns(ApiView):
         try:
             # On the server's own event loop, where the answer's task stays when this request has ended.
             started = async_to_sync(start_turn)(ask)
+        except ModelRefused as refusal:
+            raise refused("model", str(refusal)) from None
         except StartRefused as refusal:
-            raise _conflict(conversation, refusal) from None
+            raise conflict(conversation, refusal) from None
         if not started.is_new:
             _check_same_question(started, ask)
         body = StartedTurnSerializer(started.turn).data
@@ -100,7 +110,7 @@ class ConversationTurns(ApiView):
 
     def _ask(self, conversation: Conversation, question: Mapping[str, Any]) -> Ask:
         """Return what starts the turn. Raises Problem."""
-        client_id = _idempotency_key(self.request)
+        client_id = idempotency_key(self.request)
         model = question.get("model", "")
         check_model(model)
         try:
@@ -144,6 +154,43 @@ class TurnStop(ApiView):
         turn = readable_turn(self.caller, turn_id)
         is_live = turn.is_live and async_to_sync(stop_turn)(turn.conversation_id, turn.pk)
         return Response(TurnSerializer(turn).data, status=202 if is_live else 200)
+
+
+class TurnApproval(ApiView):
+    """A person's decision about a function call, or about the result of one."""
+
+    throttle_classes = (CallThrottle, WriteThrottle)
+
+    @extend_schema(
+        operation_id="turns-decide",
+        summary="Decide about a function call",
+        request=DecisionSerializer,
+        responses={
+            200: TurnSerializer,
+            202: TurnSerializer,
+            **problem_responses(
+                ProblemType.INVALID, ProblemType.NOT_WAITING, ProblemType.UNAVAILABLE, ProblemType.WRONG_SERVER
+            ),
+        },
+    )
+    def post(self, request: Request, turn_id: uuid.UUID) -> Response:
+        """Decide about the `approval` of a waiting turn, which then goes on.
+
+        The status is 202. It is 200 if exactly this decision was made before, so a call may be repeated.
+        """
+        turn = writable_turn(self.caller, turn_id)
+        serializer = DecisionSerializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        self.require_asgi()
+        try:
+            # On the server's own event loop, where the answer's task stays when this request has ended.
+            is_new = async_to_sync(decide)(turn.pk, serializer.to_decision())
+        except DecisionRefused as refusal:
+            raise Problem(ProblemType.NOT_WAITING, str(refusal)) from None
+        except CodeRefused as refusal:
+            raise Problem(ProblemType.INVALID, str(refusal), errors={"code": [str(refusal)]}) from None
+        turn = writable_turn(self.caller, turn_id)
+        return Response(TurnSerializer(turn).data, status=202 if is_new else 200)
 
 
 class TurnEvents(ApiView):
@@ -190,7 +237,7 @@ class TurnEvents(ApiView):
 
         response = _event_stream(stream_events(turn, reader, user.pk, may_read))
         # Otherwise this thread would hold its connection for as long as the stream is open.
-        close_old_connections()
+        close_connection()
         return response
 
 
@@ -201,7 +248,7 @@ def _event_stream(content: AsyncIterator[bytes] | None) -> HttpResponseBase:
     return StreamingHttpResponse(content, content_type=EVENT_STREAM, headers=headers)
 
 
-def _idempotency_key(request: Request) -> str:
+def idempotency_key(request: Request) -> str:
     """Return the header `Idempotency-Key`; empty if there is none. Raises Problem."""
     key = request.headers.get("Idempotency-Key", "").strip()
     if len(key) > CLIENT_ID_LIMIT:
@@ -219,7 +266,7 @@ def _last_event_id(request: Request) -> int:
     return int(value)
 
 
-def _conflict(conversation: Conversation, refusal: StartRefused) -> Problem:
+def conflict(conversation: Conversation, refusal: StartRefused) -> Problem:
     turn_id = live_turn_id(conversation)
     if turn_id is None:
         return Problem(ProblemType.CONFLICT, str(refusal))
@@ -232,6 +279,6 @@ def _check_same_question(started: StartedTurn, ask: Ask) -> None:
     text = Message.objects.filter(pk=turn.user_message_id).values_list("text", flat=True).first()
     links = MessageAttachment.objects.filter(message_id=turn.user_message_id).order_by("index")
     attachment_ids = list(links.values_list("attachment_id", flat=True))
-    chosen = Chosen(ask.code_mode, ask.model).as_json()
+    chosen = TurnChoices(ask.code_mode, ask.model).as_json()
     if (text, attachment_ids, turn.chosen) != (ask.text, ask.attachment_ids, chosen):
         raise Problem(ProblemType.KEY_REUSED, "This Idempotency-Key was sent with another question before.")

@@ -49,7 +49,7 @@ class Command(BaseCommand):
 def _write_files(conversations: ConversationQuerySet, output: Path, format: str, exported_at: datetime) -> int:
     """Write a file for each conversation that has messages, into a folder for each user. Return the number of files."""
     count = 0
-    rows = conversations.filter(messages__isnull=False).distinct().order_by("pk")
+    rows = conversations.kept().filter(messages__isnull=False).distinct().order_by("pk")
     for pk in list(rows.values_list("pk", flat=True)):
         conversation = Conversation.objects.select_related("owner").filter(pk=pk).first()
         if conversation is None:  # It was deleted meanwhile.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from django.conf import settings
 from django.core.management.base import BaseCommand, CommandParser
 
 from chat.emulator.command_line import add_arguments, run
@@ -17,7 +18,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Declare the options of `python -m chat.emulator`."""
-        add_arguments(parser)
+        add_arguments(parser, settings.KERNEL_SERVICE_DIR)
 
     def handle(self, *args: object, **options: object) -> None:
         """Serve until SIGINT or SIGTERM."""

@@ -1,4 +1,4 @@
-"""`manage.py purge`: deletes conversations that have not changed for a given time."""
+"""`manage.py purge`: deletes old conversations, and old files that were never sent."""
 
 from __future__ import annotations
 
@@ -10,17 +10,19 @@ from datetime import timedelta
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import transaction
-from django.db.models import Count, Exists, OuterRef, Q, Sum
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Sum
 from django.utils import timezone
 
 from attachments.models import Attachment
 from chat.management.users import find_user
 from chat.models import Conversation, ConversationQuerySet, Message, MessageAttachment, Part, Turn
-from chat.models.deletion import delete_conversation
+from chat.models.deletion import delete_conversation, delete_unsent_files, find_unsent_files
 from chat.overview.number_format import format_bytes, format_count, format_integer
 
 UNITS = {"h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}
 PROGRESS_INTERVAL_S = 2.0
+FILES_AT_ONCE = 200
+"""Files that one transaction deletes."""
 
 
 @dataclass
@@ -32,7 +34,7 @@ class PurgeTotals:
     attachments: int = 0
     size_bytes: int = 0
     stored_attachments: int = 0
-    """Attachments whose bytes remain in storage."""
+    """Attachments whose bytes the worker must delete from storage."""
     stored_bytes: int = 0
 
     def __str__(self) -> str:
@@ -43,9 +45,13 @@ class PurgeTotals:
 
     def add_conversation(self, messages: int, attachments: Sequence[Attachment]) -> None:
         """Add one deleted conversation with its number of messages and its deleted attachments."""
-        stored = [attachment for attachment in attachments if attachment.storage_name]
         self.conversations += 1
         self.messages += messages
+        self.add_attachments(attachments)
+
+    def add_attachments(self, attachments: Sequence[Attachment]) -> None:
+        """Add deleted attachments."""
+        stored = [attachment for attachment in attachments if attachment.storage_name]
         self.attachments += len(attachments)
         self.size_bytes += sum(attachment.size_bytes for attachment in attachments)
         self.stored_attachments += len(stored)
@@ -58,7 +64,8 @@ class Command(BaseCommand):
     help = (
         "Deletes conversations in which nothing has happened for a given time, as their owners would: with messages,"
         " turns, and files that no other conversation shows. Pinned ones, and those in which an answer is being"
-        " written, are kept unless asked for. Bytes that storage has confirmed stay there: nothing deletes those yet."
+        " written, are kept unless asked for. Files of this age that were uploaded and never sent are deleted too,"
+        " except with --archived-only. The attachments worker then deletes the files from storage."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -82,21 +89,28 @@ class Command(BaseCommand):
         **options: object,
     ) -> None:
         """Delete the conversations and print the totals. Raise CommandError for an invalid age or an unknown user."""
-        rows = Conversation.objects.filter(updated_at__lt=timezone.now() - _parse_age(older_than))
+        changed_before = timezone.now() - _parse_age(older_than)
+        rows, files = Conversation.objects.filter(updated_at__lt=changed_before), find_unsent_files(changed_before)
         if user:
-            rows = rows.owned_by(find_user(user).pk)
+            owner_id = find_user(user).pk
+            rows, files = rows.owned_by(owner_id), files.filter(owner=owner_id)
         if archived_only:
-            rows = rows.archived()
+            rows, files = rows.archived(), files.none()
         if not include_pinned:
             rows = rows.filter(pinned_at__isnull=True)
         if not include_live:
             rows = rows.filter(~Exists(Turn.objects.filter(conversation=OuterRef("pk"), status__in=Turn.LIVE)))
-        totals = _count(rows) if dry_run else self._delete(rows, is_locked=not include_live)
+        if dry_run:
+            totals = _count(rows)
+            totals.add_attachments(list(files))
+        else:
+            totals = self._delete(rows, is_locked=not include_live)
+            _delete_files(files, totals)
         self.stdout.write(f"{'Would delete' if dry_run else 'Deleted'} {totals}.")
         if totals.stored_attachments:
-            files = f"{format_count(totals.stored_attachments, 'file')} of them ({format_bytes(totals.stored_bytes)})"
-            stay = "would stay" if dry_run else "stay"
-            self.stdout.write(f"{files} {stay} in storage, where nothing refers to them any more.")
+            stored = f"{format_count(totals.stored_attachments, 'file')} of them ({format_bytes(totals.stored_bytes)})"
+            verb = "would be" if dry_run else "are"
+            self.stdout.write(f"{stored} {verb} in storage, from which the attachments worker deletes them.")
 
     def _delete(self, rows: ConversationQuerySet, *, is_locked: bool) -> PurgeTotals:
         """Delete the conversations and report the progress on stderr.
@@ -121,6 +135,13 @@ class Command(BaseCommand):
         return totals
 
 
+def _delete_files(files: QuerySet[Attachment], totals: PurgeTotals) -> None:
+    """Delete files that were never sent, in short transactions."""
+    ids = list(files.order_by().values_list("pk", flat=True))
+    for start in range(0, len(ids), FILES_AT_ONCE):
+        totals.add_attachments(delete_unsent_files(ids[start : start + FILES_AT_ONCE]))
+
+
 def _parse_age(text: str) -> timedelta:
     """Parse an age such as `180d`. Raise CommandError."""
     match = re.fullmatch(r"([1-9][0-9]{0,5})([hdw])", text.strip())
@@ -130,12 +151,17 @@ def _parse_age(text: str) -> timedelta:
 
 
 def _count(rows: ConversationQuerySet) -> PurgeTotals:
-    """Return what would be deleted. An attachment is deleted if all conversations that show it are deleted."""
+    """Return what would be deleted. An attachment is deleted if all conversations that show it are deleted, and no
+    project has it.
+    """
     is_kept = ~Q(message__conversation__in=rows.values("pk"))
     links = MessageAttachment.objects.filter(attachment=OuterRef("pk"))
     parts = Part.objects.filter(attachment=OuterRef("pk"))
     attachments = Attachment.objects.filter(
-        Exists(links) | Exists(parts), ~Exists(links.filter(is_kept)), ~Exists(parts.filter(is_kept))
+        Exists(links) | Exists(parts),
+        ~Exists(links.filter(is_kept)),
+        ~Exists(parts.filter(is_kept)),
+        project_files__isnull=True,
     )
     is_stored = ~Q(storage_name="")
     counts = attachments.aggregate(

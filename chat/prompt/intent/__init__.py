@@ -1,18 +1,12 @@
 """Decide from the words of a question whether code execution would improve the answer (the mode "auto").
 
-People ask for a result and rarely name the act, so verbs such as "calculate" are only some of the signals. Most weight
-is on the material of a calculation: quantities with units, a question for a quantity, rates, dates, formulas, lists of
-numbers, tables, chance and attached data. Mathematical objects that are to be drawn or listed count too, and so does
-Python that comes alone or with a request to run it. Signals against code execution are requests for writing,
-translation, role play, opinion or explanation, and for code as text. Words are recognized in English, German and
-Chinese; numbers, formulas, tables and data in every language.
+Two judges work together. `rules` is a table of points for signals: quantities with units, rates, dates, formulas,
+tables, and words in English, German and Chinese. `classifier` is a logistic regression over the sum of these points,
+the signals that do not depend on a language, and the n-grams of the text. It is trained on labelled prompts in six
+languages, and it decides: code execution is wanted from `WANTED_LOG_ODDS` on.
 
-The rule: `RULES` is a table of points, and the points of all rules whose condition is true are summed. Code execution
-is wanted from `WANTED_POINTS` on. Up to `UNSURE_POINTS` below that, the points alone do not decide. Code execution is
-then wanted only if there is something to compute on (two quantities, a formula, attached data, or an earlier turn's
-code) and no rule has negative points: a wrong number costs more than an unused tool. Below that, it is not wanted.
-
-The package is pure and deterministic. To add a signal, add a row to `rules` and, if necessary, a group to `words`.
+The package is pure and deterministic. To improve a language or to add one, add labelled prompts to `prompts` and run
+`python -m chat.prompt.intent.training`. No word list is needed for this.
 """
 
 from __future__ import annotations
@@ -21,15 +15,16 @@ import math
 from dataclasses import dataclass
 from typing import Final
 
+from chat.prompt.intent.classifier import Features, extract_features, find_weightiest_word, score
 from chat.prompt.intent.facts import Facts, extract_facts
 from chat.prompt.intent.rules import RULES
 
-WANTED_POINTS: Final = 4
-UNSURE_POINTS: Final = 1
-UNSURE_PREFIX: Final = "unsure, "
-"""Start of the last reason if the points alone did not decide."""
+WANTED_LOG_ODDS: Final = 0.15
+"""Slightly above even odds, because precision matters a little more than recall."""
 NO_SIGNAL: Final = "nothing to calculate"
-"""The only reason if no rule applied."""
+"""The only reason if no rule applied and no word of the text speaks for the decision."""
+SHOWN_WORD_CHARS: Final = 24
+LOG_ODDS_LIMIT: Final = 30.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,15 +33,15 @@ class Decision:
 
     is_wanted: bool
     score: float
-    """From 0 to 1; at least 0.5 if the points alone suffice. `is_wanted` differs from that only in the unsure range."""
+    """The probability, from 0 to 1, that code execution improves the answer. It is wanted from 0.54 on."""
     reasons: tuple[str, ...]
-    """Phrases, the one with the most points first; reasons against code execution begin with "but "."""
+    """Phrases, the weightiest first; reasons against code execution begin with "but "."""
 
     @property
     def explanation(self) -> str:
         """One sentence for the user."""
         counter_reasons = [reason.removeprefix("but ") for reason in self.reasons if reason.startswith("but ")]
-        reasons = [reason for reason in self.reasons if not reason.startswith(("but ", UNSURE_PREFIX, NO_SIGNAL))]
+        reasons = [reason for reason in self.reasons if not reason.startswith(("but ", NO_SIGNAL))]
         if self.is_wanted:
             return f"The question {' and '.join(reasons[:2])}."
         if counter_reasons:
@@ -57,32 +52,25 @@ class Decision:
 
 
 def decide(text: str, *, has_data: bool = False, ran_code_before: bool = False) -> Decision:
-    """Decide whether the answer to `text` should have code execution; the module's docstring describes the rule.
+    """Decide whether the answer to `text` should have code execution; the module's docstring describes how.
 
     `has_data`: whether a table or image file is attached now or was attached earlier in the conversation.
     `ran_code_before`: whether an earlier turn of the conversation ran code.
     """
     facts = extract_facts(text, has_data=has_data, ran_code_before=ran_code_before)
     rules = [rule for rule in RULES if rule.condition(facts)]
-    points = sum(rule.points for rule in rules)
+    features = extract_features(facts, sum(rule.points for rule in rules))
+    log_odds = max(-LOG_ODDS_LIMIT, min(LOG_ODDS_LIMIT, score(features)))
+    is_wanted = log_odds >= WANTED_LOG_ODDS
     reasons = list(dict.fromkeys(rule.reason for rule in sorted(rules, key=lambda rule: -abs(rule.points))))
-    is_wanted = points >= WANTED_POINTS
-    if WANTED_POINTS - UNSURE_POINTS <= points < WANTED_POINTS:
-        has_only_positive_rules = all(rule.points > 0 for rule in rules)
-        is_wanted = has_only_positive_rules and _is_computable(facts, max(rule.points for rule in rules))
-        reasons.append(f"{UNSURE_PREFIX}{'there is something to compute on' if is_wanted else 'so better without'}")
-    score = 1 / (1 + math.exp(WANTED_POINTS - 0.5 - max(-30, min(30, points))))
-    return Decision(is_wanted=is_wanted, score=round(score, 3), reasons=tuple(reasons) or (NO_SIGNAL,))
+    if not any(reason.startswith("but ") != is_wanted for reason in reasons):
+        reasons = [*_reasons_from_words(facts, features, is_wanted=is_wanted), *reasons]
+    return Decision(is_wanted, round(1 / (1 + math.exp(-log_odds)), 3), tuple(reasons) or (NO_SIGNAL,))
 
 
-def _is_computable(facts: Facts, highest_points: int) -> bool:
-    """Return whether a calculation could answer a text whose points alone do not decide.
-
-    `highest_points`: the most points of a single rule; rules about numbers that merely occur have one point each.
-    """
-    if facts.has_data or facts.ran_code_before or facts.has_formula or facts.has_expression:
-        return True
-    if facts.is_short and facts.has_math and highest_points > 1:
-        return True
-    asks_to_compute = facts.is_question or facts.has_words("quantity question", "calculate", "price comparison")
-    return facts.quantities >= 2 and asks_to_compute
+def _reasons_from_words(facts: Facts, features: Features, *, is_wanted: bool) -> list[str]:
+    """Return a reason from the words of the text, for a decision that no rule explains."""
+    word = find_weightiest_word(facts.prose, features, is_wanted=is_wanted)
+    if word is None:
+        return ["looks like a task for code"] if is_wanted else []
+    return [f"{'' if is_wanted else 'but '}says “{word[:SHOWN_WORD_CHARS]}”"]

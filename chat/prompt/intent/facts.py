@@ -26,6 +26,8 @@ SHORT_CHARS: Final = 80
 class Facts:
     """The facts about a text; rules use nothing else."""
 
+    prose: str
+    """The examined part of the text in lower case, without fenced code."""
     word_counts: Mapping[str, int]
     """Number of different words of each group in `WORDS` that occur outside fenced code."""
     opening_groups: frozenset[str]
@@ -105,6 +107,7 @@ def extract_facts(text: str, *, has_data: bool = False, ran_code_before: bool = 
     numbers = [number for number in patterns.NUMBER.finditer(countable) if not _is_labelled(number, countable)]
     counted_numbers = [number for number in numbers if not _is_year(number, countable)]
     return Facts(
+        prose=prose,
         word_counts=word_counts,
         opening_groups=frozenset(
             group for needle, group in entries if _starts_with(request, needle) or _starts_with(normalized, needle)

@@ -70,6 +70,6 @@ PYTHON: Final = re.compile(
 )
 NUMBER_CELL: Final = re.compile(r"\s*+[-+$€£¥]?\d[\d.,:%€$£ ]*+")
 LETTER: Final = re.compile(r"[a-z]")
-QUESTION: Final = re.compile(r"[?？吗呢]")
+QUESTION: Final = re.compile(r"[?？吗呢]|か(?=[。\s]|\Z)")
 LIST_SEPARATOR: Final = re.compile(r"[\s,;、，|/和与und-]{1,6}")
 LABELLED_LIST_SEPARATOR: Final = re.compile(r"[^\n.?!。？！\d]{0,6}[,;，、\n)][^\n.?!。？！\d]{1,18}")

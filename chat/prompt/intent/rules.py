@@ -260,3 +260,8 @@ COUNTER_RULES: Final = (
 """The text asks for something that code execution cannot improve or would make worse."""
 
 RULES: Final = ACT_RULES + MATERIAL_RULES + CONTEXT_RULES + COUNTER_RULES
+
+
+def sum_points(facts: Facts) -> int:
+    """Return the sum of the points of all rules that apply."""
+    return sum(rule.points for rule in RULES if rule.condition(facts))

@@ -48,6 +48,11 @@ class Access:
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
     @property
+    def uses_credentials(self) -> bool:
+        """Whether requests bear credentials of the machine for a project of Vertex AI, not a key."""
+        return self.vertexai and bool(self.project)
+
+    @property
     def may_be_proxied(self) -> bool:
         """Whether the environment names a proxy that requests to this address may have to use."""
         proxies = getproxies()
@@ -70,6 +75,6 @@ class Access:
             # Without options, a failed connect sleeps 1-10 s at random and is tried once more.
             retry_options=types.HttpRetryOptions(attempts=1),
         )
-        if self.vertexai and self.project:
+        if self.uses_credentials:
             return genai.Client(vertexai=True, project=self.project, location=self.location, http_options=options)
         return genai.Client(vertexai=self.vertexai, api_key=self.api_key, http_options=options)

@@ -57,7 +57,7 @@ class Exchange:
     def error(self, error: Exception) -> ProviderError:
         """Return the ProviderError to raise instead of an error of a request or a response."""
         status = self.responses[-1].status if self.responses else None
-        return provider_error(error, http_status=status, api_key=self.access.api_key)
+        return provider_error(error, http_status=status, access=self.access)
 
     def close(self) -> None:
         """Close the responses. Neither `break` nor `aclose()` makes the SDK close one that it streams."""

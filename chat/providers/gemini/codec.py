@@ -11,7 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from chat.parts import JSON, FunctionCall, JSONObject
-from chat.providers.gemini.wire_parts import WireObject, own_call_id, part_from_wire, part_to_wire
+from chat.providers.gemini.field_names import with_api_names
+from chat.providers.gemini.wire_parts import own_call_id, part_from_wire, part_to_wire
 from chat.providers.requests import (
     CODE_EXECUTION,
     URL_CONTEXT,
@@ -22,6 +23,7 @@ from chat.providers.requests import (
     GenerateRequest,
     ToolChoice,
 )
+from chat.providers.untrusted_json import WireObject, as_object, as_objects
 from chat.stream_events import (
     Finish,
     Finished,
@@ -113,7 +115,10 @@ def _tools_to_wire(request: GenerateRequest) -> JSONObject:
     if not request.functions:
         return {"tools": tools} if tools else {}
     declarations: list[JSON] = [_declaration(function) for function in request.functions]
-    config: JSONObject = {"functionCallingConfig": {"mode": TOOL_CHOICES[request.tool_choice]}}
+    config: JSONObject = {}
+    if not built_in or request.tool_choice is not ToolChoice.AUTO:
+        # Beside built-in tools, the API has a default mode of its own and documents that it does not take AUTO.
+        config["functionCallingConfig"] = {"mode": TOOL_CHOICES[request.tool_choice]}
     if built_in:
         # Without it the API answers 400 to functions beside its own tools.
         config["includeServerSideToolInvocations"] = True
@@ -165,6 +170,7 @@ class ChunkDecoder:
 
     def decode(self, chunk: WireObject) -> Iterator[StreamEvent]:
         """Yield the events of one chunk: identity, blocked prompt, parts in order, metadata, finish, usage."""
+        chunk = with_api_names(chunk)
         identity = ResponseIdentified(
             str(chunk.get("responseId") or self._identity.response_id),
             str(chunk.get("modelVersion") or self._identity.model_version),
@@ -178,9 +184,10 @@ class ChunkDecoder:
             if feedback.get("blockReason") is not None:
                 yield _finished(feedback["blockReason"], feedback.get("blockReasonMessage"))
             yield MetadataReported("promptFeedback", feedback)
-        if chunk.get("candidates"):
-            # A request never asks for more than one candidate.
-            yield from _candidate_events(chunk["candidates"][0])
+        for position, candidate in enumerate(chunk.get("candidates") or ()):
+            # A request asks for one candidate. A server may send more, also in chunks of their own.
+            if _whole_number(candidate.get("index", position)) == 0:
+                yield from _candidate_events(candidate)
         usage = chunk.get("usageMetadata")
         if usage is not None:
             yield UsageReported(_usage(usage), usage)
@@ -210,11 +217,18 @@ def _finished(reason: object, message: object) -> Finished:
 
 
 def _usage(wire: WireObject) -> Usage:
-    counts = [wire.get(name) for name in TOKEN_COUNTS]
-    for count in counts:
-        if count is not None and type(count) is not int:
-            raise TypeError(f"a token count must be a whole number, not {type(count).__name__}")
-    return Usage(*counts)
+    return Usage(*(_whole_number(wire.get(name)) for name in TOKEN_COUNTS))
+
+
+def _whole_number(value: object) -> int | None:
+    """Return a number or `None`. Gateways may write a number as `10.0` or `"10"`."""
+    if isinstance(value, str):
+        value = float(value)
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if value is not None and type(value) is not int:
+        raise TypeError(f"there must be a whole number, not {value!r}")
+    return value
 
 
 def sources_in(name: str, metadata: object) -> SourcesReported:
@@ -222,25 +236,17 @@ def sources_in(name: str, metadata: object) -> SourcesReported:
 
     Source: groundingMetadata and urlContextMetadata of ai.google.dev/api/generate-content.
     """
-    wire = _as_object(metadata)
+    wire = as_object(metadata)
     sources = [
         Source(str(web.get("uri") or ""), str(web.get("title") or ""))
-        for chunk in _as_objects(wire.get("groundingChunks"))
-        for web in [_as_object(chunk.get("web") or chunk.get("retrievedContext") or chunk.get("maps"))]
+        for chunk in as_objects(wire.get("groundingChunks"))
+        for web in [as_object(chunk.get("web") or chunk.get("retrievedContext") or chunk.get("maps"))]
     ]
     sources += [
         Source(str(page.get("retrievedUrl") or ""))
-        for page in _as_objects(wire.get("urlMetadata"))
+        for page in as_objects(wire.get("urlMetadata"))
         if str(page.get("urlRetrievalStatus", "")).endswith("_SUCCESS")
     ]
     queries = wire.get("webSearchQueries")
     searches = [query for query in queries if isinstance(query, str)] if isinstance(queries, list) else []
     return SourcesReported(name, tuple(source for source in sources if source.url), tuple(searches))
-
-
-def _as_object(value: object) -> Mapping[str, Any]:
-    return value if isinstance(value, dict) else {}
-
-
-def _as_objects(value: object) -> list[Mapping[str, Any]]:
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []

@@ -9,7 +9,15 @@ from contextlib import asynccontextmanager
 
 from google.genai import types
 
-from chat.providers.base import InvalidRequest, ListedModel, MalformedResponse, ModelNotFound, Stalled, UploadedFile
+from chat.providers.base import (
+    FileRefused,
+    InvalidRequest,
+    ListedModel,
+    MalformedResponse,
+    ModelNotFound,
+    Stalled,
+    UploadedFile,
+)
 from chat.providers.gemini.access import Access
 from chat.providers.gemini.client import Clients
 
@@ -37,7 +45,7 @@ async def upload_file(clients: Clients, data: bytes, *, mime_type: str, name: st
         # The address is that of a gateway that has models but no Files API.
         raise InvalidRequest(error.detail) from None
     if file.state is types.FileState.FAILED:
-        raise InvalidRequest(f"The file could not be processed: {file.error and file.error.message}")
+        raise FileRefused(f"The file could not be processed: {file.error and file.error.message}")
     if not file.uri or file.expiration_time is None:
         raise MalformedResponse(f"A file in state {file.state} has no address or no expiry.")
     return UploadedFile(file.uri, mime_type, file.expiration_time)

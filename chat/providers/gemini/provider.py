@@ -5,12 +5,11 @@ Types and errors of google-genai stay inside this package. Each call of `stream`
 
 from __future__ import annotations
 
-import asyncio
-import re
-from collections.abc import AsyncGenerator, Awaitable, Iterator
+import logging
+from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing
 from functools import partial
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias
 
 from django.conf import settings
 
@@ -25,15 +24,13 @@ from chat.providers.gemini.errors import FOREIGN_ERRORS
 from chat.providers.gemini.file_types import accepted_type
 from chat.providers.gemini.stream_parser import StreamParser
 from chat.providers.requests import Content, GenerateRequest
-from chat.stream_events import StreamEvent
+from chat.providers.timeouts import read_within
+from chat.stream_events import Finished, StreamEvent
 
-T = TypeVar("T")
+logger = logging.getLogger(__name__)
 
 Decoded: TypeAlias = tuple[list[StreamEvent], Exception | None]
 """Events, and the error that follows them."""
-
-COMBINING_MODELS = re.compile(r"gemini-(?:[3-9]|\d\d)|gemini-(?:flash|pro)(?:-lite)?-latest|scenario-|plotline-")
-"""Models that accept functions beside built-in tools: Gemini 3 and later, on the Developer API."""
 
 
 class GeminiProvider:
@@ -66,7 +63,7 @@ class GeminiProvider:
         vertexai = Access.from_settings().vertexai
         return Capabilities(
             functions=True,
-            functions_beside_built_in=not vertexai and COMBINING_MODELS.match(model) is not None,
+            functions_beside_built_in=not vertexai,
             stores_files=not vertexai,
             accepted_type=partial(accepted_type, vertexai=vertexai),
         )
@@ -74,35 +71,43 @@ class GeminiProvider:
     async def stream(self, request: GenerateRequest) -> AsyncGenerator[list[StreamEvent], None]:
         """See `Provider.stream`."""
         exchange = Exchange(Access.from_settings())
+        is_finished = False
         try:
             exchange.body = request_body(request)
             read = self._read_with_sdk if settings.GEMINI_STREAM_READER == "sdk" else self._read
             async with aclosing(read(exchange, request.model)) as network_reads:
                 async for events, error in network_reads:
+                    is_finished = is_finished or any(isinstance(event, Finished) for event in events)
                     if events:
                         yield events
                     if error:
                         raise error
-        except FOREIGN_ERRORS as error:
+        except (*FOREIGN_ERRORS, Stalled) as error:
             # Without the original error, whose request headers or text may hold the key.
-            raise exchange.error(error) from None
+            reported = error if isinstance(error, Stalled) else exchange.error(error)
+            if not is_finished:
+                raise reported from None
+            # The answer is complete, whatever follows it.
+            logger.info("a response of %s failed after its end: %s", request.model, reported)
         finally:
             exchange.close()
 
     async def _read(self, exchange: Exchange, model: str) -> AsyncGenerator[Decoded, None]:
         """Yield the events of each network read, and the error that follows them."""
+        limit_s: float = settings.PROVIDER_IDLE_LIMIT_S
         parser, decoder = StreamParser(), ChunkDecoder()
-        response = await _within_idle_limit(self._clients.open_response(exchange, model))
-        while data := await _within_idle_limit(response.content.readany()):
+        response = await read_within(limit_s, self._clients.open_response(exchange, model))
+        while data := await read_within(limit_s, response.content.readany()):
             yield _decode(decoder, parser.feed(data))
         yield _decode(decoder, parser.close())
 
     async def _read_with_sdk(self, exchange: Exchange, model: str) -> AsyncGenerator[Decoded, None]:
         """Yield the events of all chunks that the SDK has read since the last ones, and the error that follows them."""
+        limit_s: float = settings.PROVIDER_IDLE_LIMIT_S
         decoder = ChunkDecoder()
         batches = read_in_batches(self._clients.sdk_chunks(exchange, model))
         try:
-            while batch := await _within_idle_limit(anext(batches, None)):
+            while batch := await read_within(limit_s, anext(batches, None)):
                 wire = (
                     chunk.model_dump(mode="json", by_alias=True, exclude_none=True, exclude={"sdk_http_response"})
                     for chunk in batch
@@ -133,18 +138,6 @@ def _decode(decoder: ChunkDecoder, chunks: Iterator[dict[str, Any]]) -> Decoded:
     except FOREIGN_ERRORS as error:
         return events, error
     return events, None
-
-
-async def _within_idle_limit(read: Awaitable[T]) -> T:
-    """Return the result of a read. Raises Stalled if it takes longer than PROVIDER_IDLE_LIMIT_S."""
-    limit_s: float = settings.PROVIDER_IDLE_LIMIT_S
-    try:
-        async with asyncio.timeout(limit_s) as timeout:
-            return await read
-    except TimeoutError:
-        if timeout.expired():
-            raise Stalled(f"Nothing arrived for {limit_s} s.") from None
-        raise
 
 
 def _warm_up(clients: Clients) -> None:

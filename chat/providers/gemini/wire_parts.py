@@ -14,7 +14,7 @@ import base64
 import copy
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, TypeAlias, assert_never
+from typing import Any, assert_never
 
 from google.genai import types
 from pydantic import ValidationError
@@ -32,10 +32,11 @@ from chat.parts import (
     Part,
     Text,
     Thought,
+    ToolCall,
+    ToolResponse,
     Unsupported,
 )
-
-WireObject: TypeAlias = Mapping[str, Any]
+from chat.providers.untrusted_json import WireObject
 
 CONTENT_KEYS = frozenset(
     {
@@ -72,8 +73,11 @@ def part_from_wire(wire: WireObject) -> Part:
         return part_type(wire["text"], provider_data=provider_data)
     present = {key: value for key, value in wire.items() if value is not None and key != "thoughtSignature"}
     contents = [key for key in present if key in CONTENT_KEYS]
+    if present.keys() <= {"thought"}:
+        # Nothing but a signature. Gemini itself puts such a signature on an empty text.
+        return (Thought if present.get("thought") else Text)("", provider_data=provider_data)
     if len(contents) != 1:
-        return Unsupported(provider_data={**provider_data, "fields": present} if present else provider_data)
+        return Unsupported(provider_data={**provider_data, "fields": present})
     [key] = contents
     if key == "text":
         fields = {name: value for name, value in present.items() if name not in TEXT_KEYS}
@@ -83,10 +87,10 @@ def part_from_wire(wire: WireObject) -> Part:
         )
     fields = {name: value for name, value in present.items() if name != key}
     content = {name: value for name, value in present[key].items() if value is not None}
-    return _content_part(key, content, provider_data | ({"fields": fields} if fields else {}), present)
+    return _content_part(key, content, provider_data | ({"fields": fields} if fields else {}))
 
 
-def _content_part(key: str, content: dict[str, Any], provider_data: JSONObject, wire: WireObject) -> Part:
+def _content_part(key: str, content: dict[str, Any], provider_data: JSONObject) -> Part:
     """Return the part. Moves the keys that it knows out of `content`, and keeps the rest in `provider_data`."""
     part: Part
     match key:
@@ -112,8 +116,14 @@ def _content_part(key: str, content: dict[str, Any], provider_data: JSONObject, 
         case "functionResponse":
             result = content.pop("response") if isinstance(content.get("response"), dict) else {}
             part = FunctionResponse(_pop(content, "name"), result, _pop(content, "id"))
+        case "toolCall":
+            args = content.pop("args") if isinstance(content.get("args"), dict) else None
+            part = ToolCall(_pop(content, "toolType"), args, _pop(content, "id"))
+        case "toolResponse":
+            response = content.pop("response") if isinstance(content.get("response"), dict) else None
+            part = ToolResponse(_pop(content, "toolType"), response, _pop(content, "id"))
         case _:
-            return Unsupported(provider_data={**provider_data, "fields": dict(wire)})
+            raise ValueError(f"{key} is no kind of content")
     if content:
         provider_data["content"] = content
     return replace(part, provider_data=provider_data) if provider_data else part
@@ -169,12 +179,22 @@ def _content(part: Part, *, is_own: bool, call_ids: Mapping[str, str]) -> dict[s
         case FunctionResponse():
             call_id = call_ids.get(part.call_id, "")
             return {"functionResponse": {**_present(name=part.name, id=call_id), "response": dict(part.result)}}
+        case ToolCall() | ToolResponse():
+            return _tool_content(part) if is_own else None
         case Unsupported():
             return {} if is_own else None
         case Thought() | Display():
             return None
         case _:
             assert_never(part)
+
+
+def _tool_content(part: ToolCall | ToolResponse) -> dict[str, Any]:
+    """Return a call or a response of the provider's own tools. Another model cannot read them."""
+    fields: dict[str, Any] = dict(_present(toolType=part.name, id=part.call_id))
+    if isinstance(part, ToolCall):
+        return {"toolCall": fields if part.arguments is None else {**fields, "args": dict(part.arguments)}}
+    return {"toolResponse": fields if part.result is None else {**fields, "response": dict(part.result)}}
 
 
 def own_call_id(part: Part) -> str:

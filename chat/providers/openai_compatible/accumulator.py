@@ -28,7 +28,7 @@ from chat.providers.openai_compatible.chunks import (
     TextDelta,
 )
 from chat.providers.openai_compatible.think_tags import ThinkTags
-from chat.providers.shallow_json import read_json
+from chat.providers.untrusted_json import read_json
 from chat.stream_events import (
     Finish,
     Finished,

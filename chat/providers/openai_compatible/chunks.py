@@ -9,9 +9,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from chat.parts import JSON
+from chat.providers.untrusted_json import WireObject, as_object, as_objects, as_text
 from chat.stream_events import (
     MetadataReported,
     Report,
@@ -21,8 +22,6 @@ from chat.stream_events import (
     Usage,
     UsageReported,
 )
-
-WireObject: TypeAlias = Mapping[str, Any]
 
 CALL_KEYS = frozenset({"index", "id", "type", "function"})
 COUNTS_LIMIT = 2**53
@@ -49,7 +48,7 @@ class CallDelta:
 
 @dataclass(frozen=True, slots=True)
 class TextDelta:
-    """More text of the answer."""
+    """Text that is appended to the answer or to its reasoning."""
 
     text: str
     is_reasoning: bool = False
@@ -82,11 +81,11 @@ Delta: TypeAlias = TextDelta | ReasoningDetail | CallDelta | FinishReason | Erro
 
 def deltas_of(chunk: WireObject) -> Iterator[Delta]:
     """Yield the content of one chunk: identity, text, calls, metadata, finish reason, usage, and an error last."""
-    identity = ResponseIdentified(_text(chunk.get("id")), _text(chunk.get("model")))
+    identity = ResponseIdentified(as_text(chunk.get("id")), as_text(chunk.get("model")))
     if identity.response_id or identity.model_version:
         yield identity
     # A request never asks for more than one choice.
-    for choice in _objects(chunk.get("choices")):
+    for choice in as_objects(chunk.get("choices")):
         if choice.get("index") in (0, None):
             yield from _choice_deltas(choice)
     yield from _reports(chunk)
@@ -95,34 +94,34 @@ def deltas_of(chunk: WireObject) -> Iterator[Delta]:
     elif chunk.get("object") == "error" or ("choices" not in chunk and ("message" in chunk or "detail" in chunk)):
         # Older servers have the fields of the error at the top.
         yield ErrorInStream(dict(chunk))
-    elif any(choice.get("finish_reason") == "error" for choice in _objects(chunk.get("choices"))):
+    elif any(choice.get("finish_reason") == "error" for choice in as_objects(chunk.get("choices"))):
         yield ErrorInStream("The server ended the answer with the finish reason “error”.")
 
 
 def _choice_deltas(choice: WireObject) -> Iterator[Delta]:
-    delta = _object(choice.get("delta")) or _object(choice.get("message"))
+    delta = as_object(choice.get("delta")) or as_object(choice.get("message"))
     yield from _reasoning(delta)
     yield from _content(delta.get("content"))
-    if refusal := _text(delta.get("refusal")):
+    if refusal := as_text(delta.get("refusal")):
         yield TextDelta(refusal, is_refusal=True)
-    for call in _objects(delta.get("tool_calls")):
+    for call in as_objects(delta.get("tool_calls")):
         yield _call(call)
-    if function := _object(delta.get("function_call")):
+    if function := as_object(delta.get("function_call")):
         # The older form, for one call.
         yield _call({"index": 0, "function": function})
-    pages = [_object(annotation.get("url_citation")) for annotation in _objects(delta.get("annotations"))]
+    pages = [as_object(annotation.get("url_citation")) for annotation in as_objects(delta.get("annotations"))]
     if sources := _sources(pages):
         yield SourcesReported("annotations", sources)
-    if reason := _text(choice.get("finish_reason")):
+    if reason := as_text(choice.get("finish_reason")):
         yield FinishReason(reason[:WORD_LIMIT_CHARS])
 
 
 def _reasoning(delta: WireObject) -> Iterator[Delta]:
     """Yield the reasoning. Some servers send the same text under two names, and also in `reasoning_details`."""
-    details = _objects(delta.get("reasoning_details"))
-    text = _text(delta.get("reasoning_content")) or _text(delta.get("reasoning"))
+    details = as_objects(delta.get("reasoning_details"))
+    text = as_text(delta.get("reasoning_content")) or as_text(delta.get("reasoning"))
     if not text:
-        text = "".join(_text(detail.get("text")) or _text(detail.get("summary")) for detail in details)
+        text = "".join(as_text(detail.get("text")) or as_text(detail.get("summary")) for detail in details)
     if text:
         yield TextDelta(text, is_reasoning=True)
     yield from (ReasoningDetail(detail) for detail in details)
@@ -134,23 +133,23 @@ def _content(content: object) -> Iterator[Delta]:
         if content:
             yield TextDelta(content)
         return
-    for item in _objects(content):
+    for item in as_objects(content):
         if item.get("type") == "thinking":
             thoughts = item.get("thinking")
-            texts = [_text(one.get("text")) for one in _objects(thoughts)] or [_text(thoughts)]
+            texts = [as_text(one.get("text")) for one in as_objects(thoughts)] or [as_text(thoughts)]
             yield TextDelta("".join(texts), is_reasoning=True)
-        elif text := _text(item.get("text")):
+        elif text := as_text(item.get("text")):
             yield TextDelta(text)
 
 
 def _call(wire: WireObject) -> CallDelta:
-    function = _object(wire.get("function"))
+    function = as_object(wire.get("function"))
     arguments = function.get("arguments")
     return CallDelta(
         index=_index(wire.get("index")),
-        id=_text(wire.get("id")),
-        name=_text(function.get("name"))[:WORD_LIMIT_CHARS],
-        arguments=json.dumps(arguments) if isinstance(arguments, dict) else _text(arguments),
+        id=as_text(wire.get("id")),
+        name=as_text(function.get("name"))[:WORD_LIMIT_CHARS],
+        arguments=json.dumps(arguments) if isinstance(arguments, dict) else as_text(arguments),
         fields={key: value for key, value in wire.items() if key not in CALL_KEYS and value is not None} or None,
     )
 
@@ -161,12 +160,12 @@ def _reports(chunk: WireObject) -> Iterator[Report]:
             yield MetadataReported(name, chunk[name])
     # Perplexity's: addresses alone, or pages with titles.
     addresses = chunk.get("citations")
-    pages = _objects(chunk.get("search_results")) or [
+    pages = as_objects(chunk.get("search_results")) or [
         {"url": address} for address in (addresses if isinstance(addresses, list) else ())
     ]
     if sources := _sources(pages):
         yield SourcesReported("citations", sources)
-    usage = _object(chunk.get("usage")) or _object(_object(chunk.get("x_groq")).get("usage"))
+    usage = as_object(chunk.get("usage")) or as_object(as_object(chunk.get("x_groq")).get("usage"))
     if usage:
         yield UsageReported(usage_of(usage), usage)
 
@@ -174,18 +173,20 @@ def _reports(chunk: WireObject) -> Iterator[Report]:
 def usage_of(wire: WireObject) -> Usage:
     """Return the token counts. `completion_tokens` of most servers, but not of all, include those of the reasoning."""
     prompt, completion, total = (_count(wire.get(f"{name}_tokens")) for name in ("prompt", "completion", "total"))
-    details = _object(wire.get("completion_tokens_details"))
+    details = as_object(wire.get("completion_tokens_details"))
     thoughts = _first_count(details.get("reasoning_tokens"), wire.get("reasoning_tokens"))
     is_included = total is None or total != (prompt or 0) + (completion or 0) + (thoughts or 0)
     if completion is not None and thoughts and is_included:
         completion = max(0, completion - thoughts)
-    prompt_details = _object(wire.get("prompt_tokens_details"))
+    prompt_details = as_object(wire.get("prompt_tokens_details"))
     cached = _first_count(prompt_details.get("cached_tokens"), wire.get("prompt_cache_hit_tokens"))
     return Usage(prompt=prompt, thoughts=thoughts, candidates=completion, cached=cached, total=total)
 
 
 def _sources(pages: list[WireObject]) -> tuple[Source, ...]:
-    return tuple(Source(_text(page.get("url")), _text(page.get("title"))) for page in pages if _text(page.get("url")))
+    return tuple(
+        Source(as_text(page.get("url")), as_text(page.get("title"))) for page in pages if as_text(page.get("url"))
+    )
 
 
 def _index(value: object) -> int | None:
@@ -199,15 +200,3 @@ def _count(value: object) -> int | None:
 
 def _first_count(*values: object) -> int | None:
     return next((count for value in values if (count := _count(value)) is not None), None)
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""
-
-
-def _object(value: object) -> WireObject:
-    return value if isinstance(value, dict) else {}
-
-
-def _objects(value: object) -> list[WireObject]:
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []

@@ -15,7 +15,7 @@ class Endpoint:
     name: str
     """Empty: the endpoint that the settings describe."""
     base_url: str
-    """For example `http://127.0.0.1:11434/v1`."""
+    """The base URL of the API, for example `http://127.0.0.1:11434/v1`."""
     api_key: str = field(default="", repr=False)
     """Empty for servers that need none."""
     dialect: str = ""

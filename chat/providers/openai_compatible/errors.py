@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from chat.parts import JSON
 from chat.providers.base import (
     ContextTooLong,
+    FileRefused,
     InvalidRequest,
     MalformedResponse,
     ModelNotFound,
@@ -23,7 +24,8 @@ from chat.providers.base import (
     RateLimited,
     Unauthorised,
 )
-from chat.providers.shallow_json import read_json
+from chat.providers.reasons import clean_reason
+from chat.providers.untrusted_json import read_json
 
 DETAIL_LIMIT_CHARS = 2000
 MESSAGE_LIMIT_CHARS = 10_000
@@ -41,6 +43,14 @@ MODEL_CODES = frozenset({"model_not_found", "model_not_available", "invalid_mode
 MODEL_MESSAGE = re.compile(r"\bmodels?\b", re.IGNORECASE)
 NO_MODEL_MESSAGE = re.compile(r"\bmodel (?:does )?not exist\b", re.IGNORECASE)
 """DeepSeek says this with status 400."""
+FILE_CODES = frozenset(
+    {"invalid_image_format", "image_parse_error", "invalid_base64", "image_too_large", "unsupported_file_mimetype"}
+)
+FILE_MESSAGE = re.compile(
+    r"unsupported image|\b(?:load|process|decode|parse)\b.{0,20}\b(?:image|audio|pdf)\b"
+    r"|\b(?:image|document)\b.{0,20}\b(?:is not valid|is invalid|has no pages)",
+    re.IGNORECASE,
+)
 CONFIGURATION_MESSAGE = re.compile(
     r"requires --jinja|not supported|Failed to parse tool call arguments|failed to parse|unable to parse", re.IGNORECASE
 )
@@ -112,7 +122,8 @@ def provider_error(
     ]
     error_type = _type_by_content(report, status) or _type_by_status(status)
     retry_after_s = _retry_after_s(headers) if error_type in (RateLimited, Overloaded) else None
-    return error_type(without_key(detail, api_key), retry_after_s=retry_after_s)
+    reason = clean_reason(report.message, api_key) if error_type is InvalidRequest else ""
+    return error_type(without_key(detail, api_key), retry_after_s=retry_after_s, reason=reason)
 
 
 def without_key(text: str, api_key: str) -> str:
@@ -129,6 +140,8 @@ def _type_by_content(report: ReportedError, status: int | None) -> type[Provider
         return OutOfCredit
     if words & CONTEXT_CODES or (status in (None, 400, 413, 422, 500) and CONTEXT_MESSAGE.search(report.message)):
         return ContextTooLong
+    if status in (None, 400, 422) and (words & FILE_CODES or FILE_MESSAGE.search(report.message)):
+        return FileRefused
     if words & MODEL_CODES or (status == 400 and NO_MODEL_MESSAGE.search(report.message)):
         return ModelNotFound
     if status == 404:

@@ -6,29 +6,28 @@ questions at addresses of their own.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, TypeAlias, TypeVar
+from typing import TypeVar
 
 from chat.parts import JSON
 from chat.providers.base import ListedModel
 from chat.providers.openai_compatible.endpoint import ModelFacts
+from chat.providers.untrusted_json import WireObject, as_object, as_objects, as_text
 
 T = TypeVar("T")
-
-WireObject: TypeAlias = Mapping[str, Any]
 
 MODELS_LIMIT = 2_000
 """Most models of a list that are read."""
 TOKENS_LIMIT = 10**9
 CONTEXT_FIELDS = ("context_length", "context_window", "max_model_len", "max_context_length")
-"""Of OpenRouter, Groq, vLLM and Mistral."""
+"""Names of the field for the context size in the lists of OpenRouter, Groq, vLLM and Mistral."""
 
 
 def listed_models(value: JSON) -> list[ListedModel]:
     """Return the models of a list, without those that are known not to write text."""
     entries = value.get("data") if isinstance(value, dict) else value
-    return list(_listed(_objects(entries)[:MODELS_LIMIT]))
+    return list(_listed(as_objects(entries)[:MODELS_LIMIT]))
 
 
 def _listed(entries: list[WireObject]) -> Iterator[ListedModel]:
@@ -36,15 +35,15 @@ def _listed(entries: list[WireObject]) -> Iterator[ListedModel]:
         name = entry.get("id") or entry.get("model") or entry.get("name")
         if not isinstance(name, str):
             continue
-        capabilities = _object(entry.get("capabilities"))
+        capabilities = as_object(entry.get("capabilities"))
         if capabilities.get("completion_chat") is False:
             continue
-        architecture = _object(entry.get("architecture"))
-        label, description = entry.get("name"), entry.get("description")
+        architecture = as_object(entry.get("architecture"))
+        label = as_text(entry.get("name"))
         yield ListedModel(
             name=name,
-            label=label if isinstance(label, str) and label != name else "",
-            description=description if isinstance(description, str) else "",
+            label=label if label != name else "",
+            description=as_text(entry.get("description")),
             context_tokens=_context_tokens(entry),
             max_output_tokens=_count(entry.get("max_completion_tokens")),
             functions=_first(
@@ -60,7 +59,7 @@ def _listed(entries: list[WireObject]) -> Iterator[ListedModel]:
 def _context_tokens(entry: WireObject) -> int | None:
     counts = [_count(entry.get(name)) for name in CONTEXT_FIELDS]
     # llama.cpp: the size with which the model was loaded.
-    counts.append(_count(_object(entry.get("meta")).get("n_ctx")))
+    counts.append(_count(as_object(entry.get("meta")).get("n_ctx")))
     return next((count for count in counts if count), None)
 
 
@@ -79,7 +78,7 @@ def facts_of_ollama(value: JSON, facts: ModelFacts) -> ModelFacts:
 
     It names the model's own context size, not the size with which it is loaded, so that size is not used.
     """
-    capabilities = _object(value).get("capabilities")
+    capabilities = as_object(value).get("capabilities")
     return replace(
         facts,
         functions=_known(_contains(capabilities, "tools"), facts.functions),
@@ -89,24 +88,24 @@ def facts_of_ollama(value: JSON, facts: ModelFacts) -> ModelFacts:
 
 def facts_of_llamacpp(value: JSON, facts: ModelFacts) -> ModelFacts:
     """Return the facts with the answer of llama.cpp's `/props`."""
-    properties = _object(value)
+    properties = as_object(value)
     return replace(
         facts,
-        functions=_known(_flag(_object(properties.get("chat_template_caps")).get("supports_tools")), facts.functions),
-        images=_known(_flag(_object(properties.get("modalities")).get("vision")), facts.images),
+        functions=_known(_flag(as_object(properties.get("chat_template_caps")).get("supports_tools")), facts.functions),
+        images=_known(_flag(as_object(properties.get("modalities")).get("vision")), facts.images),
         context_tokens=_known(
-            _count(_object(properties.get("default_generation_settings")).get("n_ctx")), facts.context_tokens
+            _count(as_object(properties.get("default_generation_settings")).get("n_ctx")), facts.context_tokens
         ),
     )
 
 
 def facts_of_lmstudio(value: JSON, model: str, facts: ModelFacts) -> ModelFacts:
     """Return the facts with the answer of LM Studio's `/api/v1/models`."""
-    entries = _objects(_object(value).get("models"))
+    entries = as_objects(as_object(value).get("models"))
     entry = next((one for one in entries if model in (one.get("key"), one.get("id"))), {})
-    capabilities = _object(entry.get("capabilities"))
-    loaded = _objects(entry.get("loaded_instances"))
-    configured = [_count(_object(one.get("config")).get("context_length")) for one in loaded]
+    capabilities = as_object(entry.get("capabilities"))
+    loaded = as_objects(entry.get("loaded_instances"))
+    configured = [_count(as_object(one.get("config")).get("context_length")) for one in loaded]
     return replace(
         facts,
         functions=_known(_flag(capabilities.get("trained_for_tool_use")), facts.functions),
@@ -132,13 +131,7 @@ def _flag(value: object) -> bool | None:
 
 
 def _count(value: object) -> int | None:
-    is_count = isinstance(value, int) and not isinstance(value, bool) and 0 < value <= TOKENS_LIMIT
-    return value if is_count and isinstance(value, int) else None
-
-
-def _object(value: object) -> WireObject:
-    return value if isinstance(value, dict) else {}
-
-
-def _objects(value: object) -> list[WireObject]:
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+    """Return a positive number of tokens; `None` for any other value."""
+    if not isinstance(value, int) or isinstance(value, bool):
+        return None
+    return value if 0 < value <= TOKENS_LIMIT else None

@@ -18,6 +18,7 @@ from typing import assert_never
 from chat.parts import (
     JSON,
     OUTCOME_DEADLINE_EXCEEDED,
+    OUTCOME_FAILED,
     OUTCOME_OK,
     CodeExecutionResult,
     Display,
@@ -31,6 +32,8 @@ from chat.parts import (
     Role,
     Text,
     Thought,
+    ToolCall,
+    ToolResponse,
     Unsupported,
 )
 from chat.providers.openai_compatible.dialects import Dialect
@@ -38,7 +41,7 @@ from chat.providers.requests import Content, GenerateRequest
 
 BRIDGE = "I have the results."
 """The assistant's message between a result and a message of the user, where a server demands one."""
-OUTCOMES = {OUTCOME_OK: "ran", OUTCOME_DEADLINE_EXCEEDED: "took too long and was ended"}
+OUTCOMES = {OUTCOME_OK: "ran", OUTCOME_FAILED: "failed", OUTCOME_DEADLINE_EXCEEDED: "took too long and was ended"}
 
 
 INVALID_IN_NAME = re.compile(r"[^a-zA-Z0-9_-]")
@@ -48,7 +51,7 @@ BACKTICKS = re.compile("`+")
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """What the messages of a request may hold."""
+    """The features that the messages of a request may use."""
 
     dialect: Dialect
     images: bool = True
@@ -123,7 +126,7 @@ class MessageWriter:
                     self._assistant.text.append(_fenced(part.code, part.language.lower()))
                 case CodeExecutionResult() | InlineData() | FileData():
                     self._add_result(part)
-                case FunctionResponse() | Display() | Unsupported():
+                case FunctionResponse() | ToolCall() | ToolResponse() | Display() | Unsupported():
                     # Responses stand in the user's content. The others have no form in this protocol.
                     pass
                 case _:
@@ -199,7 +202,7 @@ class MessageWriter:
             case Text():
                 return [_text_content(part.text)] if part.text else []
             case CodeExecutionResult():
-                verb = OUTCOMES.get(part.outcome, "failed")
+                verb = OUTCOMES.get(part.outcome, "ended")
                 return [_text_content(f"[The code {verb}. Its output:]\n{_fenced(part.output or '', '')}")]
             case InlineData():
                 return [self._file(part)] if part.data else []
@@ -207,7 +210,9 @@ class MessageWriter:
                 return [_text_content("[A file was here; it is not sent again.]")]
             case ExecutableCode():
                 return [_text_content(_fenced(part.code, part.language.lower()))]
-            case FunctionResponse() | FunctionCall() | Thought() | Display() | Unsupported():
+            case FunctionResponse() | FunctionCall() | Thought():
+                return []
+            case ToolCall() | ToolResponse() | Display() | Unsupported():
                 return []
             case _:
                 assert_never(part)

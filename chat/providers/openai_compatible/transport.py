@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import asyncio
 from asyncio import AbstractEventLoop
-from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iterator
+from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator
 from contextlib import aclosing, asynccontextmanager, contextmanager
 from dataclasses import dataclass
-from typing import TypeVar
 
 import httpx2
 import openai
@@ -22,9 +21,8 @@ from chat.parts import JSON
 from chat.providers.base import MalformedResponse, NotConfigured, ProviderError, Stalled, Unreachable
 from chat.providers.openai_compatible.endpoint import Endpoint
 from chat.providers.openai_compatible.errors import ReportedError, provider_error, report_of_body
-from chat.providers.shallow_json import read_json
-
-T = TypeVar("T")
+from chat.providers.timeouts import read_within
+from chat.providers.untrusted_json import read_json
 
 CONNECT_LIMIT_S = 10.0
 UNARY_LIMIT_S = 20.0
@@ -118,7 +116,7 @@ class Clients:
                     stream=True,
                     stream_cls=openai.AsyncStream[object],
                 )
-            stream = await _within(limit_s, request)
+            stream = await read_within(limit_s, request)
         try:
             yield stream.response
         finally:
@@ -198,7 +196,7 @@ async def _chunks(response: httpx2.Response) -> AsyncGenerator[bytes, None]:
     # Closed here, because an iterator that is left to the garbage collector may be closed in another thread.
     async with aclosing(response.aiter_bytes()) as chunks:
         with _as_provider_errors():
-            while (chunk := await _within(limit_s, anext(chunks, None))) is not None:
+            while (chunk := await read_within(limit_s, anext(chunks, None))) is not None:
                 yield chunk
                 limit_s = settings.PROVIDER_IDLE_LIMIT_S
 
@@ -211,14 +209,3 @@ async def read_all(body: AsyncGenerator[bytes, None]) -> bytes:
         if len(read) > UNARY_LIMIT_BYTES:
             raise MalformedResponse(f"The response is longer than {UNARY_LIMIT_BYTES} bytes.")
     return bytes(read)
-
-
-async def _within(limit_s: float, read: Awaitable[T]) -> T:
-    """Return the result of a read. Raises Stalled if it takes longer."""
-    try:
-        async with asyncio.timeout(limit_s) as timeout:
-            return await read
-    except TimeoutError:
-        if timeout.expired():
-            raise Stalled(f"Nothing arrived for {limit_s} s.") from None
-        raise

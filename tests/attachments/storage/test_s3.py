@@ -24,6 +24,7 @@ ReadBucket = Callable[[], dict[str, bytes]]
 def short_limits(s3: FaultProxy, monkeypatch: pytest.MonkeyPatch) -> None:
     """Shorten the time limits to a second. The client is created before, because that takes time."""
     monkeypatch.setattr(s3_module, "READ_LIMIT_S", 0.8)
+    monkeypatch.setattr(storage, "PROBE_LIMIT_S", 30.0)
     storage.probe()
     monkeypatch.setattr(storage, "ATTEMPT_LIMIT_S", 1.0)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from allauth.account.models import EmailAddress
+from allauth.mfa.models import Authenticator
 from django.contrib import admin
 from django.contrib.admin.models import DELETION, LogEntry
 from django.contrib.auth.models import Group
@@ -13,8 +14,23 @@ from django.db.models import Model
 from django.test import Client
 from django_tasks_db.models import DBTaskResult
 
+from attachments.models import Attachment
 from attachments.tasks import upload_attachment
-from chat.models import AccessEntry, Conversation, EndpointModel, Instruction, ModelEndpoint, Round, Turn, User
+from chat.models import (
+    AccessEntry,
+    Conversation,
+    EndpointModel,
+    Instruction,
+    ModelEndpoint,
+    Preset,
+    Project,
+    PythonSession,
+    Quota,
+    QuotaUse,
+    Round,
+    Turn,
+    User,
+)
 from chat.parts import PartKind
 from tests.factories import make_conversation, make_graph, make_model_message, make_user, make_user_message
 
@@ -62,7 +78,17 @@ def make_row_of_each_model() -> dict[type[Model], Model]:
     Instruction.objects.create(pk=1)
     ModelEndpoint.objects.create(name="local", base_url="http://localhost:8000/v1", is_enabled=False)
     EndpointModel.objects.create(endpoint="local", account="a", model="m")
+    PythonSession.objects.create(
+        conversation=conversation,
+        owner=conversation.owner,
+        variables=[{"name": SECRET, "type": "str", "preview": SECRET}],
+        files=[{"name": SECRET, "size_bytes": 1}],
+    )
+    Project.objects.create(owner=conversation.owner, name=SECRET, instruction=SECRET)
+    Quota.objects.create(user=boss)
+    QuotaUse.objects.create(user=boss, day="2026-01-31")
     EmailAddress.objects.create(user=boss, email="boss@localhost")
+    Authenticator.objects.create(user=boss, type=Authenticator.Type.RECOVERY_CODES, data={"seed": SECRET})
     LogEntry.objects.create(
         user=boss,
         content_type=ContentType.objects.get_for_model(Conversation),
@@ -70,9 +96,12 @@ def make_row_of_each_model() -> dict[type[Model], Model]:
         object_repr=f"{SECRET} title",
         action_flag=DELETION,
     )
+    Attachment.objects.create(owner=boss, size_bytes=1).delete()  # A trigger queues the deletion of its object.
     upload_attachment.enqueue("00000000-0000-0000-0000-000000000000")
     assert DBTaskResult.objects.exists()
     rows: dict[type[Model], Any] = {model: model._default_manager.first() for model in admin.site._registry}
+    # Nobody may delete the default.
+    rows[Preset] = Preset.objects.filter(is_default=False).first()
     assert None not in rows.values(), [model for model, row in rows.items() if row is None]
     return rows
 

@@ -2,27 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
-from django.core.cache import cache
 from django.test import Client
-from pytest_django import Settings
 
 from tests.factories import make_user
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("fast_logins")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("fast_password_hasher")]
 
 PASSWORD = "a password"
-
-
-@pytest.fixture
-def fast_logins(settings: Settings) -> Iterator[None]:
-    """Use a fast password hasher, and clear the count of failed attempts before and after the test."""
-    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
-    cache.clear()
-    yield
-    cache.clear()
 
 
 def test_staff_log_in_with_their_password() -> None:

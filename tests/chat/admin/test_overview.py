@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import timedelta
+from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
@@ -13,8 +14,8 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from chat.models import Turn, User
-from tests.emulator_server import running_emulator
 from tests.factories import make_attachment, make_conversation, make_model_message, make_user
+from tests.kernel_service import running_service
 
 pytestmark = pytest.mark.django_db
 OVERVIEW_URL = "/admin/overview/"
@@ -134,11 +135,8 @@ def test_other_periods_than_the_three_offered_mean_30_days() -> None:
         assert f'<a href="?days={days}" aria-current="page">' in get_page(user, query)
 
 
-def test_kernels_are_counted_by_the_emulator(settings: Settings) -> None:
-    settings.GEMINI_EMULATOR_URL = ""
-    assert "No emulator is running here." in get_page(make_operator())
-    with running_emulator() as url:
-        settings.GEMINI_EMULATOR_URL = url
-        assert "0 alive in the emulator, 0 of them waiting" in get_page(make_operator())
-    # The emulator has ended, so nothing is known about its kernels.
-    assert "No emulator is running here." in get_page(make_operator())
+def test_kernels_of_the_service_are_counted(settings: Settings, tmp_path: Path) -> None:
+    with running_service(directory=tmp_path) as service:
+        settings.KERNEL_SERVICE_DIR = service.directory
+        assert "0 in use, 0 kept ready. The service is stopped." in get_page(make_operator())
+    assert "The service for Python sessions does not run on this machine." in get_page(make_operator())

@@ -96,7 +96,7 @@ def test_filters_select_the_matching_conversations(reviewer: Client) -> None:
     Review.objects.filter(pk=rows["c"].pk).update(assignee=reviewer_id)
     for title, is_good in (("a", True), ("b", False)):
         Feedback.objects.create(message=answers[title], user=anna, is_good=is_good)
-    for title, outcome in (("d", OUTCOME_FAILED), ("e", OUTCOME_OK), ("f", "")):
+    for title, outcome in (("d", OUTCOME_FAILED), ("e", OUTCOME_OK), ("f", ""), ("g", "OUTCOME_OF_TOMORROW")):
         Part.from_value(CodeExecutionResult(outcome=outcome), index=9, message=answers[title]).save()
     make_graph(answers["g"])
     make_model_message(rows["h"], status=Turn.Status.FAILED)

@@ -9,30 +9,13 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from chat.models import Conversation, Message, MessageAttachment, Part, Turn, TurnEvent
-from chat.parts import PartKind
 from tests.chat.admin.factories import admin_url
-from tests.factories import make_conversation, make_graph, make_model_message, make_user_message
+from tests.factories import make_conversation, make_graph, make_model_message
 
 pytestmark = pytest.mark.django_db
 
 RECORDS: tuple[type[Model], ...] = (Message, Part, MessageAttachment, Turn, TurnEvent)
 READ_ONLY_MODELS = (Conversation, *RECORDS)
-
-
-@pytest.fixture
-def conversation() -> Conversation:
-    conversation = make_conversation(title="Primes")
-    make_user_message(conversation, "Draw them, please.")
-    message = make_model_message(
-        conversation,
-        parts=[
-            (PartKind.TEXT, "Here **they** are."),
-            (PartKind.EXECUTABLE_CODE, "print(2)"),
-            (PartKind.CODE_EXECUTION_RESULT, "2\n"),
-        ],
-    )
-    make_graph(message, part_index=2)
-    return conversation
 
 
 def first_row(model: type[Model]) -> Model:

@@ -5,7 +5,7 @@ The tests compare the matrix with the admin site's registry and URLs, so that a 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
@@ -64,8 +64,12 @@ MATRIX = {
     "chat.turnevent": Rights(),
     "chat.turn": Rights(view="OS"),
     "chat.accessentry": Rights(),
+    "chat.project": Rights(),
+    "chat.pythonsession": Rights(view="OS", actions={"end": "OS"}),
+    "chat.quota": Rights(add="S", change="S", delete="S", actions=SUPERUSERS_DELETE),
+    "chat.quotause": Rights(),
     "chat.languagemodel": CATALOGUE_RIGHTS,
-    "chat.preset": CATALOGUE_RIGHTS,
+    "chat.preset": replace(CATALOGUE_RIGHTS, actions={**CATALOGUE_RIGHTS.actions, "make_default": "OS"}),
     # Its permissions decide where this server sends keys and conversations.
     "chat.modelendpoint": Rights(add="S", change="S", delete="S", actions=SUPERUSERS_DELETE),
     "chat.endpointmodel": Rights(delete="S", actions=SUPERUSERS_DELETE),
@@ -73,12 +77,14 @@ MATRIX = {
     "chat.instruction": Rights(view="OS", change="OS", delete="OS", actions={"delete_selected": "OS"}),
     "attachments.attachment": Rights(view="OS", actions={"try_storage_again": "OS"}),
     "attachments.pendingupload": Rights(view="OS", actions={"try_storage_again": "OS"}),
+    "attachments.objectdeletion": Rights(view="OS", actions={"try_storage_again": "OS"}),
     "admin.logentry": Rights(),
     "chat.user": Rights(add="S", change="S", delete="S", actions=SUPERUSERS_DELETE),
     "auth.group": Rights(add="S", change="S", delete="S", actions=SUPERUSERS_DELETE),
     "account.emailaddress": Rights(
         add="S", change="S", delete="S", actions={**SUPERUSERS_DELETE, "make_verified": "S"}
     ),
+    "mfa.authenticator": Rights(view="S", delete="S", actions=SUPERUSERS_DELETE),
     "django_tasks_database.dbtaskresult": Rights(),
 }
 
@@ -89,6 +95,7 @@ CUSTOM_VIEWS = {
     "admin/chat/modelendpoint/<int:pk>/list-models/": "S",
     "admin/chat/modelendpoint/<int:pk>/test/": "S",
     "admin/overview/": "OS",
+    "admin/python-service/": "OS",
 }
 """Routes that Django's ModelAdmin does not have."""
 

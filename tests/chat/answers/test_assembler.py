@@ -195,6 +195,24 @@ def test_output_of_running_code_grows_and_is_then_replaced_by_the_whole_result()
     check_log(changes, assembler.answer)
 
 
+def test_text_after_a_graph_begins_a_new_result() -> None:
+    ended = CodeExecutionResult(output="3\n", outcome=OUTCOME_OK, call_id="c", engine=Engine.SESSION)
+    answer = assemble(running("1\n"), running("2\n"), image(png(1)), running("3\n"), ended, is_code_offered=True)
+    graph = InlineData("image/png")
+    assert answer.parts == [running("1\n2\n"), graph, ended]
+
+
+def test_outcome_after_a_graph_is_a_result_of_its_own() -> None:
+    ended = CodeExecutionResult(outcome=OUTCOME_OK, call_id="c", engine=Engine.SESSION)
+    answer = assemble(running("1\n"), image(png(1)), ended, is_code_offered=True)
+    assert answer.parts == [running("1\n"), InlineData("image/png"), ended]
+
+
+def test_results_of_different_calls_are_never_joined() -> None:
+    other = CodeExecutionResult(output="2", outcome=OUTCOME_OK, call_id="d", engine=Engine.SESSION)
+    assert assemble(running("1"), other).parts == [running("1"), other]
+
+
 def test_native_results_are_never_joined() -> None:
     results = [CodeExecutionResult(output="1"), CodeExecutionResult(output="2", outcome=OUTCOME_OK)]
     assert assemble(CODE, *results).parts == [CODE, *results]

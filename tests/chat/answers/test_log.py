@@ -14,17 +14,19 @@ from chat.answers.changes import (
     AttemptRestarted,
     CallDecided,
     Change,
+    EngineMoved,
     MessagesLeftOut,
     PartReplaced,
     PartStarted,
     Reported,
+    ResultHeld,
     RoundStarted,
     TextAppended,
     ToolStarted,
     Waited,
 )
 from chat.answers.log import coalesce_changes, from_row, to_row
-from chat.parts import CodeExecutionResult, Engine, Text
+from chat.parts import CodeExecutionResult, Engine, FunctionResponse, Text
 from chat.stream_events import (
     Finish,
     Finished,
@@ -53,9 +55,11 @@ CHANGES: list[Change] = [
     *(Reported(report) for report in REPORTS),
     RoundStarted(1),
     ToolStarted("c"),
-    ApprovalRequested("c"),
-    CallDecided("c", is_approved=False),
+    ResultHeld(FunctionResponse("run", {"output": [1, None]}, "c", is_error=True)),
+    ApprovalRequested("c", is_result=True),
+    CallDecided("c", is_approved=True, code="print(2)", is_timeout=True),
     Waited("Asking again in 2 s…"),
+    EngineMoved("The code ran out of time."),
     MessagesLeftOut(4),
     AttemptRestarted(1),
 ]
@@ -70,6 +74,11 @@ def test_change_is_read_back_from_its_row(change: Change) -> None:
 def test_every_change_and_every_report_is_tested() -> None:
     assert {type(change) for change in CHANGES} == set(get_args(Change))
     assert {type(report) for report in REPORTS} == set(get_args(Report))
+
+
+def test_rows_of_decisions_without_later_fields_are_read() -> None:
+    assert from_row("approval", {"call_id": "c"}) == ApprovalRequested("c")
+    assert from_row("decision", {"call_id": "c", "is_approved": True}) == CallDecided("c", is_approved=True)
 
 
 @pytest.mark.parametrize("name", ["status", "waiting"])

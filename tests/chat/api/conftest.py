@@ -12,14 +12,8 @@ from django.test import Client
 from chat.models import User
 from tests.chat.api.api_client import ApiClient
 from tests.emulator_server import running_emulator
-from tests.factories import make_user
+from tests.kernel_service import shared_service
 from tests.live_server import ROOT, LiveServer, environment, running_server
-
-
-@pytest.fixture
-def owner(db: None) -> User:
-    """The user whose conversations a test reads."""
-    return make_user("owner")
 
 
 @pytest.fixture
@@ -32,9 +26,10 @@ def client(owner: User) -> Client:
 
 @pytest.fixture(scope="session")
 def server() -> Iterator[LiveServer]:
-    """A server with a strict emulator and practically no throttles."""
+    """A server with a strict emulator, Python sessions, and practically no throttles."""
     with running_emulator(strict=True) as url:
         variables = {"API_CALLS_PER_MINUTE": "1000000", "API_WRITES_PER_MINUTE": "1000000"}
+        variables["KERNEL_SERVICE_DIR"] = str(shared_service().directory)
         with running_server(GOOGLE_GEMINI_BASE_URL=url, **variables) as running:
             yield running
 

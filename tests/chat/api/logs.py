@@ -66,7 +66,7 @@ class LiveTurn:
         self.receive(UsageReported(Usage(prompt=3, candidates=4, total=7)), Finished(Finish.STOP, "STOP"))
         self.write_row(("status", {"status": status.value}))
         ending = Ending(status, self.assembler.answer)
-        end_turn(self.turn.pk, self.turn.message_id, self.turn.conversation_id, ending)
+        end_turn(self.turn, ending)
         return Turn.objects.select_related("conversation").get(pk=self.turn.pk)
 
     def _store(self, change: AttachmentAdded) -> None:

@@ -20,8 +20,9 @@ from django.utils import timezone
 
 from attachments.models import Attachment
 from chat.api.urls import calls
-from chat.models import ApiToken, Conversation, Turn, TurnEvent, User
-from tests.factories import make_conversation, make_graph, make_model_message, make_user
+from chat.models import ApiToken, Conversation, Project, Share, Turn, TurnEvent, User
+from chat.models.projects import add_files
+from tests.factories import make_attachment, make_conversation, make_graph, make_model_message, make_user
 
 pytestmark = pytest.mark.django_db
 
@@ -29,23 +30,45 @@ STATUSES = {
     "conversations/": {"get": 200, "post": 201},
     "conversations/<uuid:conversation_id>/": {"get": 200, "patch": 200, "delete": 204},
     "conversations/<uuid:conversation_id>/messages/": {"get": 200},
+    "conversations/<uuid:conversation_id>/shares/": {"get": 200, "post": 201},
+    "projects/": {"get": 200, "post": 201},
+    "projects/<uuid:project_id>/": {"get": 200, "patch": 200, "delete": 204},
+    "projects/<uuid:project_id>/files/": {"post": 200},
+    "projects/<uuid:project_id>/files/<uuid:attachment_id>/": {"delete": 204},
+    "shares/<uuid:share_id>/": {"delete": 204},
     "conversations/<uuid:conversation_id>/turns/": {"post": 503},
     "conversations/<uuid:conversation_id>/export/<slug:format>/": {"get": 503},
+    "conversations/<uuid:conversation_id>/session/": {"get": 200},
+    "conversations/<uuid:conversation_id>/session/files/<str:name>": {"get": 503},
+    "conversations/<uuid:conversation_id>/session/files/<str:name>/": {"get": 503},
+    "conversations/<uuid:conversation_id>/session/interrupt/": {"post": 503},
+    "conversations/<uuid:conversation_id>/session/restart/": {"post": 503},
+    "conversations/<uuid:conversation_id>/session/run/": {"post": 503},
+    "messages/<uuid:message_id>/parts/<int:index>/rerun/": {"post": 503},
+    "messages/<uuid:message_id>/files/<str:name>/keep/": {"post": 503},
     "messages/<uuid:message_id>/feedback/": {"put": 200, "delete": 204},
     "turns/<uuid:turn_id>/": {"get": 200},
     "turns/<uuid:turn_id>/stop/": {"post": 200},
+    "turns/<uuid:turn_id>/approval/": {"post": 503},
     "turns/<uuid:turn_id>/events/": {"get": 503},
     "attachments/": {"post": 415},
     "attachments/<uuid:attachment_id>/": {"get": 200},
     "attachments/<uuid:attachment_id>/content/": {"get": 200},
     "export/": {"get": 503},
     "import/": {"post": 422},
+    "limits/": {"get": 200},
 }
 """Route -> method -> status of the owner's call under WSGI. Calls with status 503 need ASGI."""
 METHODS = ("get", "post", "put", "patch", "delete")
-BODIES = {
+FILE_ID = uuid.UUID("00000000-0000-4000-8000-00000000f11e")
+"""A file of the owner that is in no project."""
+BODIES: dict[str, dict[str, object]] = {
+    "projects/": {"name": "A project"},
+    "projects/<uuid:project_id>/files/": {"attachment": str(FILE_ID)},
     "conversations/<uuid:conversation_id>/turns/": {"text": "Hello"},
+    "conversations/<uuid:conversation_id>/session/run/": {"code": "1 + 1"},
     "messages/<uuid:message_id>/feedback/": {"is_good": False},
+    "turns/<uuid:turn_id>/approval/": {"id": "call-1", "decision": "deny"},
 }
 CASES = [(route, method) for route in STATUSES for method in METHODS]
 
@@ -58,6 +81,8 @@ class OwnedRows:
     conversation: Conversation
     turn: Turn
     graph: Attachment
+    share: Share
+    project: Project
 
     def path(self, route: str, *, absent: bool = False) -> str:
         """Return the path of a route with the ids of these rows, or with unknown ids if `absent`."""
@@ -66,10 +91,14 @@ class OwnedRows:
             "message": self.turn.message,
             "turn": self.turn,
             "attachment": self.graph,
+            "share": self.share,
+            "project": self.project,
         }
         for name, row in ids.items():
             route = route.replace(f"<uuid:{name}_id>", str(uuid.uuid4() if absent else row.pk))
-        return "/api/v1/" + route.replace("<slug:format>", "json")
+        for placeholder, value in {"<slug:format>": "json", "<str:name>": "out.csv", "<int:index>": "0"}.items():
+            route = route.replace(placeholder, value)
+        return f"/api/v1/{route}"
 
 
 @pytest.fixture
@@ -78,7 +107,12 @@ def rows(owner: User) -> OwnedRows:
     message = make_model_message(make_conversation(owner, title="Secret plans"))
     # The factory does not write a complete log. Without one, the event stream is made from the parts.
     TurnEvent.objects.all().delete()
-    return OwnedRows(owner, message.conversation, message.turn, make_graph(message, part_index=0))
+    graph = make_graph(message, part_index=0)
+    project = Project.objects.start(owner.pk, name="Secret project")
+    add_files(project, [graph])
+    make_attachment(owner, id=str(FILE_ID))
+    share = Share.objects.issue(message.conversation)
+    return OwnedRows(owner, message.conversation, message.turn, graph, share, project)
 
 
 def call(
@@ -185,7 +219,9 @@ def test_write_with_a_session_needs_a_csrf_token(rows: OwnedRows) -> None:
 
 @pytest.mark.django_db(transaction=True)
 async def test_streams_and_exports_are_for_the_owner_alone(rows: OwnedRows) -> None:
-    paths = [rows.path(route) for route, methods in STATUSES.items() if methods.get("get") == 503]
+    # Files of sessions need a kernel; test_sessions.py checks who may read them.
+    routes = [route for route, methods in STATUSES.items() if methods.get("get") == 503 and "/session/" not in route]
+    paths = [rows.path(route) for route in routes]
     assert len(paths) == 3
     owner, other = AsyncClient(), AsyncClient()
     await owner.aforce_login(rows.owner)

@@ -10,6 +10,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
+from pytest_django import Settings
 
 from chat.models import Conversation, Turn, User
 from chat.parts import PartKind
@@ -57,6 +58,20 @@ def test_conversation_is_created_changed_and_deleted(client: Client) -> None:
     assert client.patch(path, {}, content_type="application/json").status_code == 200
     assert client.delete(path).status_code == 204
     assert not Conversation.objects.exists()
+
+
+def test_unlisted_model_is_refused_with_those_that_can_be_chosen(client: Client, settings: Settings) -> None:
+    settings.ALLOW_UNLISTED_MODELS = False
+    settings.GEMINI_EMULATED = False
+    settings.DEFAULT_MODEL = ""
+    response = client.post(LIST, {"model": "gemini-0-imaginary"}, content_type="application/json")
+    assert response.status_code == 422
+    detail = str(response.json())
+    assert "There is no model “gemini-0-imaginary” here. Choose one of these: flash, pro, research, image, " in detail
+    assert not Conversation.objects.exists()
+    assert client.post(LIST, {"model": "flash"}, content_type="application/json").status_code == 201
+    settings.ALLOW_UNLISTED_MODELS = True
+    assert client.post(LIST, {"model": "gemini-0-imaginary"}, content_type="application/json").status_code == 201
 
 
 def test_pages_hold_each_conversation_once(client: Client, owner: User) -> None:

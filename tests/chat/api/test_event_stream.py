@@ -14,11 +14,14 @@ from pytest_django import Settings
 
 from attachments.models import Attachment
 from chat.answers.changes import CallDecided
+from chat.api import event_stream
 from chat.api.event_readers import BEFORE_FIRST, open_reader
 from chat.api.event_stream import open_stream_count, stream_events
 from chat.api.turn_events import FIRST_SEQ_FROM_PARTS
 from chat.models import Turn, TurnEvent, User
 from chat.parts import OUTCOME_OK, CodeExecutionResult, ExecutableCode, FunctionCall, InlineData, Text, Thought
+from chat.relay import broadcast
+from chat.relay.frames import Frame
 from tests.attachments.conftest import png
 from tests.chat.api.api_client import Event, parse_events
 from tests.chat.api.logs import LiveTurn
@@ -70,7 +73,11 @@ def decide_and_end(live: LiveTurn) -> Turn:
 
 
 @pytest.mark.django_db(transaction=True)
-async def test_stream_of_a_waiting_turn_stays_open_to_its_end() -> None:
+async def test_stream_of_a_waiting_turn_stays_open_and_goes_on_at_the_frame_of_the_decision(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # The stream does not ask the database again and again meanwhile.
+    monkeypatch.setattr(event_stream, "WAITING_POLL_INTERVAL_S", 1000.0)
     live = await sync_to_async(waiting_turn)()
     reader = await sync_to_async(open_reader)(live.turn, BEFORE_FIRST)
     assert reader is not None
@@ -84,6 +91,7 @@ async def test_stream_of_a_waiting_turn_stays_open_to_its_end() -> None:
     # The next block is requested before there is one.
     next_block = asyncio.ensure_future(anext(stream))
     turn = await sync_to_async(decide_and_end)(live)
+    broadcast.publish(Frame.outdated(turn.conversation_id))
     rest = await next_block + b"".join([block async for block in stream])
     events = [(event.name, event.data) for event in parse_events(iter(rest.split(b"\n")))]
     assert events[0] == ("status", {"status": "running"})
@@ -92,7 +100,7 @@ async def test_stream_of_a_waiting_turn_stays_open_to_its_end() -> None:
 
 
 def turn_without_log() -> Turn:
-    """Return a turn that ended two days ago. Some rows of its log are left."""
+    """Return a turn whose log is being deleted. Some of its rows are left."""
     live = LiveTurn.create()
     live.receive(
         Thought(text="Hm."),
@@ -102,7 +110,7 @@ def turn_without_log() -> Turn:
         Text(text="One."),
     )
     turn = live.end()
-    Turn.objects.filter(pk=turn.pk).update(ended_at=timezone.now() - timedelta(days=2))
+    Turn.objects.filter(pk=turn.pk).update(log_kept_until=timezone.now() - timedelta(seconds=1))
     TurnEvent.objects.filter(turn=turn, seq__gt=2).delete()
     return turn
 

@@ -8,11 +8,18 @@ import pytest
 from django.test import Client
 
 from chat.api.serializers.messages import PartSerializer, part_json
-from chat.models import Message, Part, User
+from chat.models import Message, Part, Turn, User
 from chat.part_json import json_names
 from chat.parts import CodeExecutionResult, ExecutableCode, InlineData, PartKind, Text, Thought
 from chat.parts import Part as PartValue
-from tests.factories import attach, make_attachment, make_conversation, make_graph, make_model_message
+from tests.factories import (
+    attach,
+    make_attachment,
+    make_conversation,
+    make_graph,
+    make_model_message,
+    make_user_message,
+)
 from tests.part_examples import EXAMPLES
 
 SIGNATURE = base64.b64encode(b"\x00\xffsigned").decode()
@@ -122,3 +129,50 @@ def test_part_fits_its_serializer(part: PartValue) -> None:
     assert set(json) == {"index", "kind", "attachment_index", *json_names(part.kind)}
     serializer = PartSerializer(data=json)
     assert serializer.is_valid(), serializer.errors
+
+
+def test_page_of_long_messages_is_short_and_leads_to_the_others(
+    client: Client, owner: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("chat.api.queries.PAGE_LIMIT_CHARS", 1_000)
+    conversation = make_conversation(owner)
+    for chars in (300, 300, 700, 2_000, 10):
+        message = make_model_message(conversation)
+        set_parts(message, Text(text="x" * chars))
+    pages, url = [], path_of(message)
+    while url:
+        page = client.get(url).json()
+        pages.append([one["index"] for one in page["results"]])
+        url = page["next"]
+    assert pages == [[0, 1, 2, 3, 4], [5, 6], [7], [8, 9]]
+
+
+def test_real_markers_are_told_from_typed_ones(client: Client, owner: User) -> None:
+    typed = "What is [GRAPH:0]?\n[GRAPH:0]\n"
+    conversation = make_conversation(owner)
+    question = make_user_message(conversation, typed)
+    attach(question, make_attachment(owner))
+    message = make_model_message(conversation)
+    set_parts(message, Text(text=f"😀 {typed}"), InlineData(mime_type="image/png"), Text(text=typed))
+    make_graph(message, part_index=1)
+    Message.objects.filter(pk=message.pk).update(text=f"😀 {typed}\n[GRAPH:0]\n{typed}")
+    asked, answer = client.get(path_of(message)).json()["results"]
+    assert asked["markers"] == []
+    [marker] = answer["markers"]
+    start = len(f"😀 {typed}")
+    assert marker == {"start": start, "end": start + 11, "kind": "graph", "index": 0}
+    assert answer["text"][marker["start"] : marker["end"]] == "\n[GRAPH:0]\n"
+
+
+def test_messages_say_who_answered(client: Client, owner: User) -> None:
+    message = make_model_message(make_conversation(owner), endpoint="local", engine="session")
+    question, answer = client.get(path_of(message)).json()["results"]
+    names = ("provider", "endpoint", "model", "engine")
+    assert [answer[name] for name in names] == ["gemini", "local", "plotline-demo", "session"]
+    assert [question[name] for name in names] == [None] * 4
+    Turn.objects.update(endpoint="", engine="")
+    _, answer = client.get(path_of(message)).json()["results"]
+    assert [answer[name] for name in names] == ["gemini", "", "plotline-demo", None]
+    Turn.objects.update(chosen={"own_code": True}, engine="session")
+    _, answer = client.get(path_of(message)).json()["results"]
+    assert [answer[name] for name in names] == [None, None, None, "session"]

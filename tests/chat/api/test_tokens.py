@@ -8,17 +8,21 @@ import re
 from datetime import timedelta
 
 import pytest
+from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
+from allauth.mfa.totp.internal.auth import TOTP
 from django.core.management import CommandError, call_command
 from django.test import Client
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
-from chat.models import ApiToken
+from chat.login_sessions import LOGIN_KEY
+from chat.models import ApiToken, User
 from chat.models.tokens import TOKENS_LIMIT, TooManyTokens
 from tests.factories import make_user
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("fast_password_hasher")]
 PAGE = "/accounts/tokens/"
+PASSWORD = "a long pass phrase"
 
 
 def test_only_a_digest_is_stored() -> None:
@@ -75,6 +79,61 @@ def test_page_shows_a_new_token_once_and_revokes_it() -> None:
     assert client.post(f"{PAGE}{token.pk}/revoke/").headers["Location"] == PAGE
     assert Client().get("/api/v1/conversations/", headers=header).status_code == 401
     assert "revoked" in client.get(PAGE).content.decode()
+
+
+def log_in_long_ago(user: User) -> Client:
+    """Return a client whose login is older than the time for which no confirmation is needed."""
+    client = Client()
+    client.force_login(user)
+    session = client.session
+    session[LOGIN_KEY] |= {"at": (timezone.now() - timedelta(minutes=6)).isoformat()}
+    session.save()
+    return client
+
+
+def test_a_recent_login_needs_no_confirmation() -> None:
+    client = Client()
+    client.force_login(make_user(password=PASSWORD))
+    assert "confirm that it is you" not in client.get(PAGE).content.decode()
+    assert 'id="new-token"' in client.post(PAGE, {"name": "report"}).content.decode()
+
+
+def test_an_old_login_is_asked_for_the_password_before_a_token_is_created() -> None:
+    client = log_in_long_ago(make_user(password=PASSWORD))
+    assert "asked to confirm that it is you" in client.get(PAGE).content.decode()
+    assert client.post(PAGE, {"name": ""}).status_code == 400, "a form with errors needs no confirmation"
+    way = client.post(PAGE, {"name": "report", "days": "30"}).headers["Location"]
+    assert way.startswith("/accounts/reauthenticate/")
+    client.post(way, {"password": "wrong"})
+    assert not ApiToken.objects.exists()
+    created = client.post(way, {"password": PASSWORD})
+    assert 'id="new-token"' in created.content.decode()
+    assert "no-store" in created.headers["Cache-Control"]
+    assert ApiToken.objects.get().name == "report"
+    assert 'id="new-token"' in client.post(PAGE, {"name": "another"}).content.decode(), "confirmed a moment ago"
+
+
+def test_an_old_login_with_a_second_step_is_asked_for_a_code() -> None:
+    user = make_user(password=PASSWORD)
+    TOTP.activate(user, "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP")
+    [code, *_] = RecoveryCodes.activate(user).get_unused_codes()
+    client = log_in_long_ago(user)
+    way = client.post(PAGE, {"name": "report"}).headers["Location"]
+    assert way.startswith("/accounts/two-step/confirm/")
+    client.post("/accounts/reauthenticate/", {"password": PASSWORD})
+    assert not ApiToken.objects.exists()
+    assert 'id="new-token"' in client.post(way, {"code": code}).content.decode()
+
+
+def test_all_tokens_are_revoked_at_once() -> None:
+    owner, other = make_user(), make_user()
+    secrets = [ApiToken.objects.issue(one.pk, name="report", life=None)[1] for one in (owner, owner, other)]
+    client = Client()
+    client.force_login(owner)
+    assert "Revoke all" in client.get(PAGE).content.decode()
+    assert client.post(f"{PAGE}revoke/").headers["Location"] == PAGE
+    assert [ApiToken.objects.authenticate(secret) is None for secret in secrets] == [True, True, False]
+    assert "Revoke all" not in client.get(PAGE).content.decode()
 
 
 def test_page_explains_invalid_input() -> None:

@@ -5,8 +5,11 @@ from __future__ import annotations
 import pytest
 from django.test import Client
 
+from chat.answers.changes import ApprovalRequested, CallDecided, Change, PartStarted, ResultHeld
 from chat.models import Turn, User
+from chat.parts import FunctionCall, FunctionResponse
 from chat.stream_events import Finish
+from tests.chat.api.logs import LiveTurn
 from tests.factories import make_conversation, make_model_message
 
 pytestmark = pytest.mark.django_db
@@ -19,6 +22,21 @@ def test_failed_turn_has_an_error_without_what_is_for_staff(client: Client, owne
     response = client.get(f"/api/v1/turns/{message.turn.pk}/")
     assert response.json()["error"]["code"] == "storage"
     assert b"secret" not in response.content
+
+
+def test_refused_request_gives_the_reason_that_the_page_shows(client: Client, owner: User) -> None:
+    message = make_model_message(
+        make_conversation(owner),
+        status=Turn.Status.FAILED,
+        error_code="invalid_request",
+        error_detail="secret",
+        finish_message="Field x is not valid.",
+    )
+    response = client.get(f"/api/v1/turns/{message.turn.pk}/")
+    assert response.json()["error"]["detail"].endswith("refused this request. It says: “Field x is not valid.”")
+    assert b"secret" not in response.content
+    turn = response.json()
+    assert (turn["provider"], turn["endpoint"], turn["model"]) == ("gemini", "", "plotline-demo")
 
 
 def test_interrupted_turn_has_an_error(client: Client, owner: User) -> None:
@@ -34,3 +52,53 @@ def test_turn_has_both_words_for_its_finish_and_its_number_of_rounds(client: Cli
     turn = client.get(f"/api/v1/turns/{message.turn.pk}/").json()
     assert (turn["finish"], turn["finish_reason"], turn["rounds"]) == ("length", "MAX_TOKENS", 3)
     assert (turn["status"], turn["error"], turn["cost"]) == ("done", None, "0.10000000")
+
+
+def waiting_turn(*changes: Change) -> LiveTurn:
+    """Return a turn that waits, with these changes in its log."""
+    live = LiveTurn.create()
+    live.write(changes)
+    live.write_row(("waiting", {}))
+    Turn.objects.filter(pk=live.turn.pk).update(status=Turn.Status.WAITING)
+    return live
+
+
+def approval_of(live: LiveTurn) -> object:
+    """Return the `approval` in the JSON of a turn."""
+    client = Client()
+    client.force_login(live.turn.conversation.owner)
+    return client.get(f"/api/v1/turns/{live.turn.pk}/").json()["approval"]
+
+
+CALL = PartStarted(0, FunctionCall("run_python", {"code": "print(1)", "timeout_s": 5}, "c1"))
+ASKED = {
+    "id": "c1",
+    "kind": "call",
+    "name": "run_python",
+    "code": "print(1)",
+    "arguments": {"code": "print(1)", "timeout_s": 5},
+    "result": None,
+}
+
+
+def test_waiting_turn_has_the_call_that_needs_approval() -> None:
+    assert approval_of(waiting_turn(CALL, ApprovalRequested("c1"))) == ASKED
+
+
+def test_call_without_code_has_its_arguments() -> None:
+    call = PartStarted(0, FunctionCall("look_up", {"value": 1}, "c1"))
+    expected = {**ASKED, "name": "look_up", "code": None, "arguments": {"value": 1}}
+    assert approval_of(waiting_turn(call, ApprovalRequested("c1"))) == expected
+
+
+def test_result_that_needs_a_release_has_the_code_that_ran() -> None:
+    held = ResultHeld(FunctionResponse("run_python", {"output": "2"}, "c1"))
+    decided = CallDecided("c1", is_approved=True, code="print(2)")
+    live = waiting_turn(CALL, ApprovalRequested("c1"), decided, held, ApprovalRequested("c1", is_result=True))
+    expected = {**ASKED, "id": "c1/result", "kind": "result", "code": "print(2)", "result": {"output": "2"}}
+    assert approval_of(live) == expected
+
+
+def test_turn_that_does_not_wait_has_no_approval(client: Client, owner: User) -> None:
+    message = make_model_message(make_conversation(owner))
+    assert client.get(f"/api/v1/turns/{message.turn.pk}/").json()["approval"] is None

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from datetime import timedelta
 
 import pytest
+from django.utils import timezone
 
 from chat.answers.changes import AttemptRestarted, CallDecided, ToolStarted
-from chat.api.event_readers import BEFORE_FIRST, EventReader, LogReader, PartsReader, open_reader
+from chat.api.event_readers import BEFORE_FIRST, EventReader, LogForgotten, LogReader, PartsReader, open_reader
 from chat.api.turn_events import EVENT_DOCS, FIRST_SEQ_FROM_PARTS, Content, Event
 from chat.models import Turn, TurnEvent
 from chat.parts import (
@@ -78,9 +80,10 @@ def write_two_rounds(live: LiveTurn) -> None:
         ExecutableCode(code="plot()", language="PYTHON", call_id="c1", engine=Engine.SESSION),
         CodeExecutionResult(output="1\n", call_id="c1", engine=Engine.SESSION),
         CodeExecutionResult(output="2\n", call_id="c1", engine=Engine.SESSION),
-        CodeExecutionResult(output="1\n2\n", outcome=OUTCOME_OK, call_id="c1", engine=Engine.SESSION),
         Display(bundle={"text/html": "<table></table>"}),
         InlineData(mime_type="image/png", data=png()),
+        CodeExecutionResult(output="3\n", call_id="c1", engine=Engine.SESSION),
+        CodeExecutionResult(output="3\n4\n", outcome=OUTCOME_OK, call_id="c1", engine=Engine.SESSION),
         FunctionResponse(name="run_python", result={"output": "1\n2\n"}, call_id="c1"),
         made_by="c1",
     )
@@ -105,9 +108,11 @@ def test_log_and_stored_parts_give_the_same_events() -> None:
     assert list(with_joined_text(from_log)) == list(with_joined_text(from_parts))
     names = [name for name, _ in with_joined_text(from_parts)]
     assert names == [
-        *("status", "thought", "text", "code_executable", "code_execution_result", "graph"),
+        *("status", "thought", "text", "code_executable", "graph", "code_execution_result"),
         *("text", "code_executable", "code_execution_result", "text", "status", "usage", "done"),
     ]
+    [whole, _] = [data for name, data in from_log if name == "code_execution_result"]
+    assert whole["code_execution_output"] == "1\n2\n3\n4\n"
     assert turn.round_count == 2
 
 
@@ -221,9 +226,30 @@ def test_number_of_a_deleted_log_cannot_be_resumed() -> None:
     assert open_reader(turn, FIRST_SEQ_FROM_PARTS) is not None
 
 
+def test_log_that_is_about_to_be_deleted_is_not_read_on() -> None:
+    live = LiveTurn.create()
+    live.receive(Text(text="An answer."))
+    turn = live.end()
+    reader = open_reader(turn, BEFORE_FIRST)
+    assert reader is not None
+    Turn.objects.filter(pk=turn.pk).update(log_kept_until=timezone.now() + timedelta(seconds=30))
+    with pytest.raises(LogForgotten):
+        reader.next_page()
+    turn.refresh_from_db()
+    assert isinstance(open_reader(turn, BEFORE_FIRST), PartsReader)
+
+
 def test_documentation_names_every_event_and_its_fields() -> None:
     live = LiveTurn.create()
     write_two_rounds(live)
     documented = {name: set(re.findall(r"(\w+)[?:,}]", fields)) for name, fields, _ in EVENT_DOCS}
     for name, data in contents_of(live.end(Turn.Status.INTERRUPTED)):
         assert set(data) <= documented[name], name
+
+
+@pytest.mark.parametrize("outcome", ["OUTCOME_OF_TOMORROW", "OUTCOME_UNSPECIFIED", ""])
+def test_outcome_that_plotline_does_not_know_is_an_error(outcome: str) -> None:
+    live = LiveTurn.create()
+    live.receive(ExecutableCode(code="1", language="PYTHON"), CodeExecutionResult(output="1\n", outcome=outcome))
+    [result] = [data for name, data in contents_of(live.turn) if name == "code_execution_result"]
+    assert result["code_execution_outcome"] == "error"

@@ -7,6 +7,7 @@ import itertools
 import json
 import socket
 import uuid
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from typing import Any
 
@@ -145,6 +146,16 @@ def test_repeated_idempotency_key_is_accepted_with_the_same_choices(api: ApiClie
     assert responses[0].json()["id"] == responses[1].json()["id"]
 
 
+def test_question_for_an_unknown_model_is_refused_with_those_that_are_offered(api: ApiClient) -> None:
+    conversation_id = api.create_conversation()
+    response = api.ask(conversation_id, "Hello", model="no/such-model")
+    problem = response.json()
+    assert response.status_code == 422
+    assert problem["errors"] == {"model": [problem["detail"]]}
+    assert problem["detail"].endswith("There is no model “no/such-model” here. Choose one of these: plotline-demo.")
+    assert api.get(f"conversations/{conversation_id}/messages/").json()["results"] == []
+
+
 def test_second_question_is_refused_while_a_turn_is_live(api: ApiClient) -> None:
     conversation_id = api.create_conversation(model="scenario-endless-20")
     started = api.ask(conversation_id, "First").json()
@@ -234,15 +245,17 @@ def write_long_log(server: LiveServer, turn_id: str) -> None:
     name, data = to_row(PartStarted(0, Text("")))
     server.write(f"{insert} values (?, 1, ?, ?)", key, name, json.dumps(data))
     numbers = "with recursive number(n) as (select 2 union all select n + 1 from number where n < 401)"
-    row = "select ?, n, 'append', json_object('index', 0, 'text', printf('%.8000c', 'x')) from number"
-    server.write(f"{insert} {numbers} {row}", key)
+    appended = json.dumps({"index": 0, "text": 8_000 * "x"})
+    server.write(f"{insert} {numbers} select ?, n, 'append', ? from number", key, appended)
 
 
 def test_stalled_clients_take_no_memory_and_delay_no_other_client(api: ApiClient, server: LiveServer) -> None:
     started = api.start_turn("scenario-text")
     api.wait_for_end(started["id"])
     write_long_log(server, started["id"])
-    size_bytes = len(api.get(started["events_url"]).content)
+    # Several at once, so that all threads that read have started, each with its connection.
+    with ThreadPoolExecutor(8) as clients:
+        [size_bytes] = set(clients.map(lambda _: len(api.get(started["events_url"]).content), range(8)))
     assert size_bytes > 3_200_000
     assert server.process
     process = psutil.Process(server.process.pid)

@@ -29,6 +29,7 @@ def with_key(settings: Settings) -> None:
     """Configure a server with a key whose default model has no row."""
     settings.GEMINI_EMULATED = False
     settings.DEFAULT_MODEL = "default-model"
+    settings.ALLOW_UNLISTED_MODELS = False
 
 
 @pytest.fixture
@@ -45,4 +46,5 @@ def settings_endpoint(settings: Settings, server: Server) -> Settings:
     settings.OPENAI_BASE_URL = "http://localhost:11434/v1"
     settings.OPENAI_MODELS = ["small", "big"]
     settings.DEFAULT_MODEL = "small"
+    settings.ALLOW_UNLISTED_MODELS = False
     return settings

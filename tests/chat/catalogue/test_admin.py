@@ -12,6 +12,7 @@ from django.db.models import Model
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
+from pytest_django import Settings
 
 from chat.models import Instruction, LanguageModel, Preset
 from chat.prompt.instructions import default_texts
@@ -198,3 +199,52 @@ def test_permissions_of_django_apply(model: type[Model]) -> None:
     assert viewer.get(path_of(model)).status_code == 200
     assert viewer.get(path_of(model, "add/")).status_code == 403
     assert adder.get(path_of(model, "add/")).status_code == 200
+
+
+# --- the default preset
+
+
+def choose_action(client: Client, *rows: Preset) -> str:
+    data = {"action": "make_default", "_selected_action": [str(row.pk) for row in rows]}
+    return client.post(path_of(Preset), data, follow=True).content.decode()
+
+
+def test_action_makes_one_preset_the_default(operator: Client, settings: Settings) -> None:
+    settings.DEFAULT_MODEL = ""
+    first, second = make_preset("a", is_default=True), make_preset("b")
+    assert "Select one preset" in choose_action(operator, first, second)
+    page = choose_action(operator, second)
+    assert "B is the default now." in page
+    assert "has no effect" not in page
+    assert [preset.slug for preset in Preset.objects.filter(is_default=True)] == ["b"]
+    settings.DEFAULT_MODEL = "m"
+    assert "It has no effect while the settings name “m”." in choose_action(operator, first)
+
+
+def test_default_is_changed_by_staff_who_may_change_presets_only() -> None:
+    make_preset("a", is_default=True)
+    second = make_preset("b")
+    choose_action(staff_with("view_preset"), second)
+    assert Preset.objects.get(is_default=True).slug == "a"
+    choose_action(staff_with("view_preset", "change_preset"), second)
+    assert Preset.objects.get(is_default=True).slug == "b"
+
+
+def test_default_cannot_be_deleted_alone_or_with_its_model(operator: Client) -> None:
+    preset = make_preset("a", is_default=True)
+    assert operator.post(path_of(Preset, f"{preset.pk}/delete/"), {"post": "yes"}).status_code == 403
+    operator.post(path_of(LanguageModel, f"{preset.language_model_id}/delete/"), {"post": "yes"})
+    selected = {"action": "delete_selected", "_selected_action": [str(preset.pk)], "post": "yes"}
+    operator.post(path_of(Preset), selected)
+    assert Preset.objects.filter(pk=preset.pk).exists()
+    other = make_preset("b")
+    assert operator.post(path_of(Preset, f"{other.pk}/delete/"), {"post": "yes"}).status_code == 302
+
+
+def test_form_of_a_preset_shows_the_default_and_does_not_change_it(operator: Client) -> None:
+    preset = make_preset("a")
+    form = {"slug": "a", "label": "A", "language_model": str(preset.language_model_id), "position": "0"}
+    path = path_of(Preset, f"{preset.pk}/change/")
+    assert "Make this preset the default" in page_of(operator, path)
+    assert operator.post(path, {**form, "is_default": "on"}).status_code == 302
+    assert not Preset.objects.filter(is_default=True).exists()

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chat.catalogue.costs import COST_STEP, calculate_cost
+from chat.catalogue.costs import COST_STEP, calculate_cost, count_searches
 from chat.catalogue.setups import Prices
 from chat.stream_events import Usage
 
@@ -54,6 +54,22 @@ def test_each_kind_of_token_has_its_price(usage: Usage, cost: str) -> None:
 )
 def test_cost_is_unknown_without_counts_or_a_needed_price(usage: Usage, prices: Prices, cost: Decimal | None) -> None:
     assert calculate_cost(usage, prices) == cost
+
+
+@pytest.mark.parametrize(
+    ("queries", "price", "cost"),
+    [
+        ([], None, "0.00000075"),
+        (["a"], "14", "0.01400075"),
+        # Gemini reports empty queries too, and bills each other one.
+        (["", "a", " ", "b", "a"], "14", "0.04200075"),
+        (["a"], None, None),
+    ],
+)
+def test_each_search_costs_its_list_price(queries: list[str], price: str | None, cost: str | None) -> None:
+    prices = replace(ALL_PRICES, search=None if price is None else Decimal(price))
+    result = calculate_cost(Usage(prompt=1), prices, count_searches(queries))
+    assert result == (None if cost is None else Decimal(cost))
 
 
 tokens = st.integers(0, 10**7)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 from pytest_django import DjangoAssertNumQueries, Settings
 
-from chat.catalogue.choices import DEMO_LABEL, DEMO_MODEL, DEMO_NOTICE, MODELS, Choice, list_choices
+from chat.catalogue.choices import DEMO_NOTICE, MODELS, NOT_OFFERED_NOTICE, Choice, list_choices
 from chat.catalogue.endpoints import StoredEndpoints
-from chat.catalogue.setups import Setup, UnknownModel, find_setup, find_title_setup, uses_demo
+from chat.catalogue.setups import DEMO_LABEL, Setup, UnknownModel, find_setup, find_title_setup, uses_demo
+from chat.emulator import DEMO_MODEL
 from chat.models import ENDPOINT_PROVIDER
 from chat.providers import is_demo
 from chat.providers.openai_compatible.endpoint import ModelFacts
@@ -101,12 +102,13 @@ def test_demo_model_does_not_answer_for_a_model_of_an_endpoint(settings: Setting
     make_endpoint_model("deleted", "lost")
     with pytest.raises(UnknownModel):
         find_setup("lost")
+    settings.ALLOW_UNLISTED_MODELS = True
     assert find_setup("scenario-text").provider == "gemini"
     assert not uses_demo("lost")
     # The page of a conversation with such a model names it.
-    assert list_choices("lost")[-1] == Choice(
-        "lost", "lost", "No longer offered here. Choose another one.", "", is_missing=True
-    )
+    lost = list_choices("lost")[-1]
+    assert (lost.label, lost.description, lost.is_missing) == ("lost", NOT_OFFERED_NOTICE, True)
+    assert lost.search == "none"
 
 
 def test_name_of_two_providers_stands_for_the_one_that_is_no_demo(settings_endpoint: Settings) -> None:

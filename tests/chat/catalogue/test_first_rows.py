@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
+from django.apps import apps
 from django.conf import settings
+from django.db import connection
 
 from chat.catalogue.choices import list_choices
 from chat.catalogue.setups import find_setup
 from chat.models import LanguageModel, Preset
-from tests.chat.catalogue.rows import make_model
-from tests.first_rows import load_first_rows
+from tests.chat.catalogue.rows import make_model, make_preset
+from tests.first_rows import DEFAULT_PRESET, load_first_rows
 
 
 @pytest.mark.usefixtures("first_rows")
@@ -30,8 +34,11 @@ def test_first_presets_are_offered_with_their_settings() -> None:
         "image",
     ]
     flash, pro, research, image = (find_setup(name) for name in ("flash", "pro", "research", "image"))
-    assert (flash.thinking_level, flash.code_execution, flash.web_search) == ("high", True, False)
+    assert (flash.thinking_level, flash.code_execution) == ("high", True)
     assert (pro.thinking_level, pro.code_execution) == ("low", True)
+    assert (flash.web_search, flash.url_context, pro.web_search) == (True, True, True)
+    # The catalogue does not say that the model of “Pro” reads pages.
+    assert not pro.url_context
     assert research.web_search
     assert research.url_context
     assert research.code_execution
@@ -47,6 +54,35 @@ def test_every_first_model_names_the_source_of_its_prices() -> None:
         assert row.prices_note, row.name
         if row.prices_until:
             assert row.input_price is not None
+
+
+@pytest.mark.usefixtures("first_rows")
+def test_default_is_the_preset_that_has_come_first() -> None:
+    assert [preset.slug for preset in Preset.objects.filter(is_default=True)] == ["flash"]
+
+
+@pytest.mark.usefixtures("no_rows")
+def test_migration_keeps_the_default_that_positions_gave() -> None:
+    make_preset("off", position=1, is_enabled=False)
+    make_preset("over-off", position=2, language_model=make_model("m", is_enabled=False))
+    make_preset("later", position=9)
+    make_preset("first", position=5)
+    for _ in range(2):
+        DEFAULT_PRESET.mark_default(apps, SimpleNamespace(connection=connection))
+        assert [preset.slug for preset in Preset.objects.filter(is_default=True)] == ["first"]
+        Preset.objects.filter(slug="later").update(position=3)
+
+
+@pytest.mark.usefixtures("first_rows", "with_key")
+def test_first_models_that_run_code_take_functions_too_and_name_what_a_search_costs() -> None:
+    for row in LanguageModel.objects.all():
+        assert row.functions_beside_tools == row.code_execution, row.name
+        assert row.search_price is None or row.web_search, row.name
+    for preset in Preset.objects.filter(web_search=True):
+        assert preset.language_model.search_price == 14
+    flash = next(choice for choice in list_choices() if choice.value == "flash")
+    assert flash.search == "on"
+    assert "$14 per 1,000 searches" in flash.search_help
 
 
 @pytest.mark.usefixtures("no_rows")

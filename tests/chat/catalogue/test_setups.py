@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date, timedelta
 from decimal import Decimal
 
 import pytest
+from django.core.exceptions import ValidationError
+from django.db import IntegrityError, transaction
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries, Settings
 
 from chat.catalogue.choices import list_choices
-from chat.catalogue.setups import Prices, Setup, UnknownModel, find_setup, restore_setup
+from chat.catalogue.setups import DEMO_LABEL, Prices, Setup, UnknownModel, find_setup, restore_setup
+from chat.emulator import DEMO_MODEL
+from chat.models import LanguageModel, Preset
 from tests.chat.catalogue.rows import make_model, make_preset
 
 pytestmark = pytest.mark.usefixtures("no_rows", "with_key")
@@ -39,6 +44,8 @@ def test_setup_of_a_model_has_the_values_of_its_row_without_web_tools() -> None:
         code_execution=True,
         web_search=False,
         url_context=False,
+        can_search=True,
+        can_read_pages=True,
         image_output=True,
         prices=Prices(Decimal("1.5"), Decimal(2), None),
     )
@@ -57,6 +64,8 @@ def test_preset_overrides_its_model() -> None:
         code_execution=True,
         web_search=True,
         url_context=True,
+        can_search=True,
+        can_read_pages=True,
         instruction="Do.",
         prices=Prices(input=Decimal(3)),
     )
@@ -103,9 +112,42 @@ def test_server_default_works_without_a_row_and_with_a_disabled_one(settings: Se
     assert (find_setup("").model, find_setup("").thinking_level) == ("model-of-p", "high")
 
 
-def test_emulator_accepts_any_name(settings: Settings) -> None:
+@pytest.mark.parametrize("name", ["", "pro", "gemini-pro-latest", DEMO_MODEL, "default-model"])
+def test_demo_model_is_named_where_it_stands_in_for_another(settings: Settings, name: str) -> None:
     settings.GEMINI_EMULATED = True
-    assert find_setup("scenario-text") == Setup("gemini", "scenario-text", label="scenario-text")
+    make_preset("pro", language_model=make_model("gemini-pro-latest", label="Gemini Pro, latest", input_price=2))
+    setup = find_setup(name)
+    assert (setup.model, setup.label, setup.prices) == (DEMO_MODEL, DEMO_LABEL, Prices())
+
+
+def test_demo_model_does_not_stand_in_for_models_of_the_emulator_for_tests(settings: Settings) -> None:
+    settings.GEMINI_EMULATED = True
+    make_model("scenario-text", context_tokens=9)
+    assert (find_setup("scenario-text").model, find_setup("scenario-text").context_tokens) == ("scenario-text", 9)
+
+
+@pytest.mark.parametrize("is_emulated", [True, False])
+def test_unlisted_id_is_refused_unless_the_operator_allows_it(settings: Settings, is_emulated: bool) -> None:
+    settings.GEMINI_EMULATED = is_emulated
+    make_model("off", is_enabled=False)
+    make_preset("p")
+    names = DEMO_MODEL if is_emulated else "p, model-of-p"
+    with pytest.raises(UnknownModel, match=rf"There is no model “gemini-x” here\. Choose one of these: {names}\.$"):
+        find_setup("gemini-x")
+    settings.ALLOW_UNLISTED_MODELS = True
+    # Under its own name: whoever answers to that is asked, or nobody.
+    assert find_setup("gemini-x") == Setup("gemini", "gemini-x", label="gemini-x")
+    for name in ("off", "../gemini-x", "a b", "a/b:c"):
+        with pytest.raises(UnknownModel):
+            find_setup(name)
+
+
+def test_long_list_of_models_is_cut() -> None:
+    for number in range(45):
+        make_model(f"m-{number:02}")
+    with pytest.raises(UnknownModel, match="m-39 and 5 more") as caught:
+        find_setup("other")
+    assert "m-40" not in str(caught.value)
 
 
 def test_preset_precedes_model_and_default_provider_precedes_others() -> None:
@@ -132,11 +174,41 @@ def test_setup_can_be_restored_from_its_parameters() -> None:
     assert parameters["prices"] == {"input": "1.000000"}
     restored = restore_setup({**parameters, "of an older version": 1}, provider="gemini", model="m")
     assert restored.parameters() == parameters
-    assert restored == setup
+    # What only decides how a turn starts is not stored.
+    assert restored == replace(setup, can_search=False, can_read_pages=False)
     assert restore_setup({}, provider="gemini", model="m") == Setup("gemini", "m", label="m")
 
 
-def test_first_preset_is_the_default_without_a_configured_one(settings: Settings) -> None:
+@pytest.mark.parametrize(
+    ("in_preset", "in_model", "mode", "searches"),
+    [
+        (True, True, "auto", True),
+        (True, True, "off", False),
+        (False, True, "auto", False),
+        (False, True, "on", True),
+        (False, True, "off", False),
+        (True, False, "auto", False),
+        (True, False, "on", False),
+    ],
+)
+def test_conversation_overrules_the_preset_but_not_the_model(
+    in_preset: bool, in_model: bool, mode: str, searches: bool
+) -> None:
+    model = make_model("m", web_search=in_model, url_context=in_model)
+    make_preset("p", language_model=model, web_search=in_preset, url_context=in_preset)
+    setup = find_setup("p").with_web_search(mode)
+    assert (setup.web_search, setup.url_context) == (searches, searches)
+
+
+def test_models_take_functions_beside_tools_only_if_the_catalogue_says_so(settings: Settings) -> None:
+    make_model("both", functions_beside_tools=True)
+    make_model("either")
+    takes_both = [find_setup(name).functions_beside_tools for name in ("both", "either", settings.DEFAULT_MODEL)]
+    assert takes_both == [True, False, False]
+    assert restore_setup(find_setup("both").parameters(), provider="gemini", model="both").functions_beside_tools
+
+
+def test_oldest_preset_is_the_default_if_none_is_marked(settings: Settings) -> None:
     settings.DEFAULT_MODEL = ""
     with pytest.raises(UnknownModel, match="No model is offered here yet"):
         find_setup("")
@@ -144,5 +216,42 @@ def test_first_preset_is_the_default_without_a_configured_one(settings: Settings
     assert find_setup("").model == "m"
     make_preset("p", language_model=row, label="P", position=3)
     make_preset("off", language_model=row, label="Off", position=1, is_enabled=False)
+    make_preset("younger", language_model=row, position=0)
     assert find_setup("").label == "P"
     assert list_choices()[0].label == "Default (P)"
+
+
+def test_position_of_a_preset_never_changes_the_default(settings: Settings) -> None:
+    settings.DEFAULT_MODEL = ""
+    make_preset("a", position=1)
+    marked = make_preset("b", position=5, is_default=True)
+    for positions in ((1, 5), (5, 1), (0, 0)):
+        for slug, position in zip("ab", positions, strict=True):
+            Preset.objects.filter(slug=slug).update(position=position)
+        assert find_setup("").label == "B"
+        assert list_choices()[0].label == "Default (B)"
+    Preset.objects.filter(pk=marked.pk).update(is_enabled=False)
+    assert find_setup("").label == "B"
+    assert [choice.value for choice in list_choices()][:2] == ["", "a"]
+
+
+def test_configured_default_precedes_the_marked_one(settings: Settings) -> None:
+    make_preset("marked", is_default=True)
+    make_preset("configured")
+    settings.DEFAULT_MODEL = "configured"
+    assert find_setup("").label == "Configured"
+
+
+def test_at_most_one_preset_is_the_default() -> None:
+    first, second = make_preset("a", is_default=True), make_preset("b")
+    with transaction.atomic(), pytest.raises(IntegrityError):
+        Preset.objects.filter(pk=second.pk).update(is_default=True)
+    second.make_default()
+    first.refresh_from_db()
+    assert (first.is_default, second.is_default) == (False, True)
+
+
+def test_provider_that_does_not_exist_is_refused_by_validation() -> None:
+    with pytest.raises(ValidationError, match="There is no provider “nobody” here"):
+        LanguageModel(provider="nobody", name="m").full_clean()
+    LanguageModel(provider="gemini", name="m").full_clean()

@@ -29,7 +29,7 @@ def recordings(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def emulator_url(recordings: Path) -> Iterator[str]:
     """The base URL of an emulator without pauses."""
-    with running_emulator(recordings, warm_kernels=1, code_limit_s=10.0) as url:
+    with running_emulator(recordings, code_limit_s=10.0) as url:
         yield url
 
 

@@ -12,7 +12,7 @@ from tests.emulator_server import ROOT
 
 def test_management_command_serves_on_the_port_that_it_prints() -> None:
     with subprocess.Popen(
-        [sys.executable, "manage.py", "gemini_emulator", "--port", "0", "--warm-kernels", "0"],
+        [sys.executable, "manage.py", "gemini_emulator", "--port", "0"],
         cwd=ROOT,
         stdout=subprocess.PIPE,
         text=True,

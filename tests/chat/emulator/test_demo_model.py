@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import io
+from pathlib import Path
 
 import aiohttp
 import pytest
@@ -11,28 +12,23 @@ from google import genai
 from google.genai import types
 from PIL import Image
 
-from chat.emulator.demo_model import DEMO_MODEL
-from chat.kernels.sandbox import SandboxUnavailable
-from chat.kernels.session import Session
+from chat.emulator import DEMO_MODEL
+from chat.emulator.wire import WireObject
 from tests.chat.emulator.sdk import answer, finishes_of, model_content, parts_of, text_of, user
 from tests.emulator_server import running_emulator
+from tests.kernel_service import running_service
+from tests.polling import wait_until_async
 
 RIVERS = b"river,km\nVolga,3530\nDanube,2850\nRhine,1230\n"
 TABLE = types.Part(inline_data=types.Blob(mime_type="text/csv", data=RIVERS))
 
 
-@pytest.fixture(scope="module")
-def sandbox() -> None:
-    """Skip the test if this machine cannot run code in a sandbox."""
-
-    async def start_session() -> None:
-        async with await Session.start():
-            pass
-
-    try:
-        asyncio.run(start_session())
-    except SandboxUnavailable as error:
-        pytest.skip(f"This machine cannot run code in a sandbox: {error}")
+async def _post(session: aiohttp.ClientSession, prompt: str) -> WireObject:
+    """Return the whole answer to a prompt, with code execution."""
+    body = {"contents": [{"parts": [{"text": prompt}]}], "tools": [{"codeExecution": {}}]}
+    async with session.post(f"/v1beta/models/{DEMO_MODEL}:generateContent", json=body) as response:
+        answered: WireObject = await response.json()
+    return answered
 
 
 def _outputs(parts: list[types.Part]) -> list[tuple[types.Outcome | None, str]]:
@@ -40,7 +36,6 @@ def _outputs(parts: list[types.Part]) -> list[tuple[types.Outcome | None, str]]:
     return [(result.outcome, result.output or "") for result in results]
 
 
-@pytest.mark.usefixtures("sandbox")
 async def test_sine_wave_gives_thought_code_result_graph_and_computed_values(client: genai.Client) -> None:
     chunks = await answer(client, DEMO_MODEL, "Plot a sine wave")
     parts = parts_of(chunks)
@@ -77,7 +72,6 @@ async def test_sine_wave_gives_thought_code_result_graph_and_computed_values(cli
     )
 
 
-@pytest.mark.usefixtures("sandbox")
 async def test_failing_division_is_explained_and_repaired(client: genai.Client) -> None:
     chunks = await answer(client, DEMO_MODEL, "Show me a division that fails")
     (failed, traceback), (ok, _) = _outputs(parts_of(chunks))
@@ -88,7 +82,6 @@ async def test_failing_division_is_explained_and_repaired(client: genai.Client) 
     assert "**3** divisions" in text_of(chunks)
 
 
-@pytest.mark.usefixtures("sandbox")
 async def test_code_in_the_prompt_is_run_unchanged_and_again(client: genai.Client) -> None:
     prompt = user("Run this:\n```python\nprint(6 * 7)\n```")
     chunks = await answer(client, DEMO_MODEL, prompt)
@@ -98,7 +91,6 @@ async def test_code_in_the_prompt_is_run_unchanged_and_again(client: genai.Clien
     assert _outputs(parts_of(again)) == [(types.Outcome.OUTCOME_OK, "42\n")]
 
 
-@pytest.mark.usefixtures("sandbox")
 async def test_attached_table_is_described_and_available_in_a_later_turn(client: genai.Client) -> None:
     first = user("What is in here?", TABLE)
     chunks = await answer(client, DEMO_MODEL, first)
@@ -109,7 +101,6 @@ async def test_attached_table_is_described_and_available_in_a_later_turn(client:
     assert "river,km" in _outputs(parts_of(await answer(client, DEMO_MODEL, later)))[0][1]
 
 
-@pytest.mark.usefixtures("sandbox")
 async def test_uploaded_table_is_read_by_its_name(client: genai.Client) -> None:
     config = types.UploadFileConfig(mime_type="text/csv", display_name="rivers.csv")
     file = await client.aio.files.upload(file=io.BytesIO(RIVERS), config=config)
@@ -120,35 +111,34 @@ async def test_uploaded_table_is_read_by_its_name(client: genai.Client) -> None:
     assert _outputs(parts_of(chunks)) == [(types.Outcome.OUTCOME_OK, "4\n")]
 
 
-@pytest.mark.usefixtures("sandbox")
 async def test_code_that_runs_too_long_exceeds_the_deadline() -> None:
     with running_emulator(code_limit_s=1.0) as url:
         async with aiohttp.ClientSession(url) as session:
-            body = {
-                "contents": [{"parts": [{"text": "```python\nprint('begun', flush=True)\nwhile True: pass\n```"}]}],
-                "tools": [{"code_execution": {}}],
-            }
-            async with session.post(f"/v1beta/models/{DEMO_MODEL}:generateContent", json=body) as response:
-                answered = await response.json()
+            answered = await _post(session, "```python\nprint('begun', flush=True)\nwhile True: pass\n```")
     results = [part.get("codeExecutionResult") for part in answered["candidates"][0]["content"]["parts"]]
     [result] = [result for result in results if result]
     assert result["outcome"] == "OUTCOME_DEADLINE_EXCEEDED"
     assert result["output"].startswith("begun")
 
 
-async def test_answer_says_that_the_machine_has_no_sandbox(
-    monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    monkeypatch.setenv("PATH", str(tmp_path_factory.mktemp("empty")))
-    body = {"contents": [{"parts": [{"text": "Plot a sine wave"}]}], "tools": [{"codeExecution": {}}]}
-    with running_emulator() as url:
-        async with (
-            aiohttp.ClientSession(url) as session,
-            session.post(f"/v1beta/models/{DEMO_MODEL}:generateContent", json=body) as response,
-        ):
-            answered = await response.json()
+async def test_answer_says_that_code_cannot_be_run(tmp_path: Path) -> None:
+    with running_emulator(kernel_service_directory=tmp_path) as url:
+        async with aiohttp.ClientSession(url) as session:
+            answered = await _post(session, "Plot a sine wave")
     text = "".join(part.get("text", "") for part in answered["candidates"][0]["content"]["parts"])
-    assert "I could not run this code: Code cannot be isolated on this machine" in text
+    assert "I could not run this code: The service for Python sessions does not run on this machine." in text
+
+
+async def test_kernel_of_an_abandoned_answer_ends() -> None:
+    with (
+        running_service("--warm-kernels", "0") as service,
+        running_emulator(kernel_service_directory=service.directory) as url,
+    ):
+        async with aiohttp.ClientSession(url) as session:
+            answer = asyncio.create_task(_post(session, "```python\nwhile True: pass\n```"))
+            await wait_until_async(lambda: service.place.status().kernels == 1)
+            answer.cancel()
+            await wait_until_async(lambda: service.place.status().kernels == 0)
 
 
 async def test_code_is_shown_but_not_run_if_execution_is_off(client: genai.Client) -> None:
@@ -173,6 +163,11 @@ async def test_unknown_prompt_gets_an_honest_answer(client: genai.Client, prompt
     assert finishes_of(chunks) == ["STOP"]
 
 
+async def test_answer_names_the_demo_model_whichever_model_was_asked_for(client: genai.Client) -> None:
+    for model in (DEMO_MODEL, "gemini-pro-latest"):
+        assert {chunk.model_version for chunk in await answer(client, model, "Hello")} == {DEMO_MODEL}
+
+
 async def test_image_answer_is_text_a_signed_image_and_text(client: genai.Client) -> None:
     images = []
     for prompt in ("A calm sea", "A calm sea", "A storm"):
@@ -189,3 +184,25 @@ async def test_image_answer_is_text_a_signed_image_and_text(client: genai.Client
         assert Image.open(io.BytesIO(blob.data)).format == "PNG"
         images.append(blob.data)
     assert images[0] == images[1] != images[2]
+
+
+@pytest.mark.parametrize(
+    ("tools", "prompt", "says_so"),
+    [
+        ([{"googleSearch": {}}], "Show me a Bitcoin price chart", True),
+        ([], "Show me a Bitcoin price chart", True),
+        ([], "What is on https://example.org?", True),
+        ([{"urlContext": {}}], "Who wrote Faust?", True),
+        ([], "Who wrote Faust?", False),
+    ],
+)
+async def test_demo_model_says_that_it_has_no_access_to_the_web(
+    emulator_url: str, tools: list[WireObject], prompt: str, says_so: bool
+) -> None:
+    body = {"contents": [{"parts": [{"text": prompt}]}], "tools": [{"codeExecution": {}}, *tools]}
+    url = f"{emulator_url}/v1beta/models/{DEMO_MODEL}:generateContent"
+    async with aiohttp.ClientSession() as session, session.post(url, json=body) as response:
+        answered = await response.json()
+    parts = answered["candidates"][0]["content"]["parts"]
+    assert not any("executableCode" in part for part in parts)
+    assert ("I have no access to the web" in "".join(part.get("text", "") for part in parts)) is says_so

@@ -32,7 +32,7 @@ FAULTS = {
     "error-in-stream-bare": 499,
 }
 BROKEN = {"cut", "stall", "stall-at-start", "endless", "malformed-json", "rate-limited-once"}
-WITHOUT_CANDIDATES = {"prompt-blocked", "model-armor"}
+WITHOUT_CANDIDATES = {"prompt-blocked", "model-armor", "empty-response", "empty-response-once"}
 
 
 def _first_steps(name: str, repetition: int = 0) -> list[Step]:

@@ -216,14 +216,6 @@ def test_order_and_ids_of_calls_and_results_are_checked(contents: list[WireObjec
     [
         ({"tools": [FUNCTIONS]}, ""),
         ({"tools": [CODE_TOOL, {"googleSearch": {}}, {"urlContext": {}}]}, ""),
-        ({"tools": [CODE_TOOL, FUNCTIONS]}, strict_mode.SERVER_SIDE_TOOLS),
-        ({"tools": [{**CODE_TOOL, **FUNCTIONS}]}, strict_mode.SERVER_SIDE_TOOLS),
-        ({"tools": [CODE_TOOL, FUNCTIONS], "toolConfig": {"includeServerSideToolInvocations": True}}, ""),
-        ({"tools": [CODE_TOOL], "toolConfig": {"functionCallingConfig": {"mode": "AUTO"}}},
-         strict_mode.CONFIG_WITHOUT_FUNCTIONS),
-        ({"tools": [FUNCTIONS], "toolConfig": {"functionCallingConfig": {"mode": "AUTO"}}}, ""),
-        ({"toolConfig": []}, ""),
-        ({"toolConfig": 1}, "Invalid value at 'tool_config'"),
         ({"generationConfig": {"thinkingConfig": {"thinkingLevel": "LOW"}}}, ""),
         ({"generationConfig": {"thinkingConfig": {"thinkingLevel": "minimal"}}}, ""),
         ({"generationConfig": {"thinkingConfig": {"thinkingLevel": "EXTREME"}}}, '"EXTREME"'),
@@ -244,7 +236,7 @@ def test_minimal_thinking_is_rejected_for_some_models(model: str, is_rejected: b
 
 async def test_emulator_without_strict_mode_accepts_all_of_this(emulator_url: str) -> None:
     foreign = {"role": "model", "parts": [{"text": "a", "thoughtSignature": FOREIGN_SIGNATURE}]}
-    body = {"contents": [HELLO, foreign, MORE], "tools": [CODE_TOOL, FUNCTIONS]}
+    body = {"contents": [HELLO, foreign, MORE], "tools": [CODE_TOOL]}
     url = f"{emulator_url}/v1beta/models/scenario-text:generateContent"
     async with aiohttp.ClientSession() as http, http.post(url, json=body) as response:
         assert response.status == 200

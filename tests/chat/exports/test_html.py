@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
@@ -12,7 +13,7 @@ import pytest
 from attachments.models import Attachment
 from chat.exports.as_html import styles
 from chat.fragments import message_html
-from chat.models import Message
+from chat.models import Message, Turn
 from chat.parts import Display, PartKind
 from chat.transcript.snapshot import snapshot
 from tests.chat.exports.samples import add_parts, exported_bytes, png, rich_conversation, session_conversation
@@ -53,7 +54,7 @@ def test_messages_equal_those_of_the_page_except_for_urls_of_attachments() -> No
     html = exported_bytes(conversation, "html").decode()
     for view in snapshot(conversation.pk).messages:
         if not view.attachments and not any(part.attachments for part in view.parts) and not view.notice:
-            assert message_html(view) in html
+            assert message_html(replace(view, text_url="")) in html
     assert html.count("<article") == 4
     assert f'<img src="data:image/png;base64,{base64.b64encode(png()).decode()}"' in html
     assert html.count("data:image/png") == 1
@@ -106,9 +107,34 @@ def test_typed_placeholder_of_an_attachment_stays_text() -> None:
     assert f"{'0' * 32}:{graph.pk}" in exported_bytes(conversation, "html").decode()
 
 
-def test_display_is_shown_by_its_plain_text() -> None:
+def test_display_is_shown_as_on_the_page_but_without_buttons() -> None:
     html = exported_bytes(session_conversation(), "html").decode()
-    assert '<pre tabindex="0" aria-label="Output">   a\n0  1</pre>' in html
-    assert "<td>1</td>" not in html
+    display = html[html.index('data-part-kind="display"') :].partition('data-part-kind="code_execution_result"')[0]
+    assert '<td class="number">1</td>' in display
+    assert "data-all" in display
+    assert "<button" not in display
     for kind in ("function_call", "executable_code", "display", "code_execution_result", "function_response"):
         assert f'data-part-kind="{kind}"' in html
+
+
+def test_export_says_who_answered() -> None:
+    conversation = make_conversation()
+    make_model_message(conversation, endpoint="local", engine="session")
+    html = exported_bytes(conversation, "html").decode()
+    for name, value in (
+        ("Model", "plotline-demo"),
+        ("Service", "gemini, endpoint local"),
+        ("Runs", "in the Python session"),
+    ):
+        assert f"<dt>{name}</dt><dd>{value}</dd>" in html
+
+
+def test_reason_of_a_refused_request_is_text() -> None:
+    conversation = make_conversation()
+    reason = "Bad <img src=x onerror=alert(1)>"
+    make_model_message(
+        conversation, parts=[], status=Turn.Status.FAILED, error_code="invalid_request", finish_message=reason
+    )
+    html = exported_bytes(conversation, "html").decode()
+    assert "It says: “Bad &lt;img src=x onerror=alert(1)&gt;”" in html
+    assert "<img" not in html

@@ -193,3 +193,22 @@ def test_parts_of_a_tool_and_rounds_are_exported() -> None:
     assert [(one["finish"], one["started_calls"]) for one in rounds] == [("stop", ["call-1"]), ("length", [])]
     assert rounds[0]["provider_usage"] == {"promptTokenCount": 3}
     assert rounds[1]["metadata"] == {"safetyRatings": []}
+
+
+def test_export_tells_real_markers_from_typed_ones() -> None:
+    messages = exported_json(rich_conversation())["messages"]
+    assert "markers" in messages[0]
+    assert messages[0]["markers"] == []
+    [marker] = messages[1]["markers"]
+    assert messages[1]["text"][marker["start"] : marker["end"]] == "\n[GRAPH:0]\n"
+    assert (marker["kind"], marker["index"]) == ("graph", 0)
+
+
+def test_export_says_who_answered() -> None:
+    answer = exported_json(rich_conversation())["messages"][1]
+    assert [answer["turn"][name] for name in ("provider", "endpoint", "model", "engine")] == [
+        "gemini",
+        "",
+        "plotline-demo",
+        "",
+    ]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from chat.exports.commonmark import escape_text, fence_code, sanitize_markdown, unescape_text
-from chat.parts import Display, PartKind
+from chat.parts import CodeExecutionResult, Display, ExecutableCode, PartKind
 from tests.chat.exports.samples import add_parts, exported_bytes, rich_conversation, session_conversation
 from tests.factories import make_conversation, make_model_message
 from tests.time_growth import GROWTH_LIMIT, time_growth
@@ -162,16 +162,42 @@ def test_fenced_code_stays_unchanged_beside_raw_html() -> None:
 @pytest.mark.django_db
 def test_function_calls_and_displays_are_exported_as_text() -> None:
     conversation = session_conversation()
-    add_parts(conversation.messages.get(role="model"), Display({"text/html": "<b>bold</b>", "a*b": 1}))
+    add_parts(conversation.messages.get(role="model"), Display({"a*b": 1, "text/x-html": "<b>bold</b>"}))
     html = html_of(exported_bytes(conversation, "md").decode())
     assert "<em>Function called: run_python</em>" in html
     assert '<pre><code class="language-python">plot()\n</code></pre>' in html
     assert '<img src="data:image/png;base64,' in html
-    assert '<pre><code class="language-text">   a\n0  1\n</code></pre>' in html
+    assert "\n| 1 |" in html
     assert "<em>Function returned: run_python</em>" in html
     assert "<em>Function failed: list_files</em>" in html
     values = re.findall(r'<code class="language-json">(.*?)</code>', html, flags=re.DOTALL)
     # The arguments and the result of `run_python` are left out, because its code and its output show them.
     assert [json.loads(unescape_html(value)) for value in values] == [{"below": "a*b"}, {"error": "away"}]
-    assert "<em>Output of type text/html, a*b that cannot be shown here</em>" in html
+    assert "<em>Output of type a*b, text/x-html that cannot be shown here.</em>" in html
     assert "bold" not in html
+
+
+@pytest.mark.django_db
+def test_export_says_who_answered() -> None:
+    text = exported_bytes(rich_conversation(), "md").decode()
+    assert text.count("*Model: plotline-demo (gemini); no code*") == 2
+    conversation = make_conversation()
+    make_model_message(conversation, endpoint="local", engine="session")
+    html = html_of(exported_bytes(conversation, "md").decode())
+    assert "<em>Model: plotline-demo (gemini, endpoint local); code: in the Python session</em>" in html
+
+
+@pytest.mark.django_db
+def test_code_without_a_result_says_so_and_an_unknown_outcome_is_no_failure() -> None:
+    answer = make_model_message(make_conversation(), parts=[])
+    add_parts(
+        answer,
+        ExecutableCode("a", language="PYTHON", call_id="1"),
+        ExecutableCode("b", language="PYTHON", call_id="2"),
+        CodeExecutionResult("1", outcome="OUTCOME_OF_TOMORROW", call_id="2"),
+    )
+    html = html_of(exported_bytes(answer.conversation, "md").decode())
+    assert html.count("<em>The code has no result</em>") == 1
+    assert html.index("has no result") < html.index('<code class="language-python">b')
+    assert "<em>The code ended; its service does not say how</em>" in html
+    assert "failed" not in html

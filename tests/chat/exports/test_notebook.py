@@ -41,7 +41,7 @@ def notebook_of(conversation: Conversation) -> Any:  # noqa: ANN401 - nbformat h
     source = ExportSource(conversation, conversation.updated_at)
     notebook = json.loads(b"".join(chunks(source, SandboxFiles(source.question_files()))))
     nbformat.validate(notebook)
-    return nbformat.from_dict(notebook)  # type: ignore[no-untyped-call]
+    return nbformat.from_dict(notebook)
 
 
 def test_notebook_is_valid_and_in_order() -> None:
@@ -151,7 +151,10 @@ def test_outputs_cannot_run_code() -> None:
 def test_session_code_is_a_code_cell_with_its_outputs_in_order() -> None:
     notebook = notebook_of(session_conversation())
     assert [(cell.cell_type, cell.source) for cell in notebook.cells[2:]] == [
-        ("markdown", "### Answer (plotline-demo)\n\n*Function called: run\\_python*"),
+        (
+            "markdown",
+            "### Answer (plotline-demo)\n\n*Model: plotline-demo (gemini); no code*\n\n*Function called: run\\_python*",
+        ),
         ("code", "plot()"),
         ("markdown", "*Function returned: run\\_python*"),
         ("markdown", '*Function called: list\\_files*\n\n```json\n{\n  "below": "a*b"\n}\n```'),
@@ -161,9 +164,18 @@ def test_session_code_is_a_code_cell_with_its_outputs_in_order() -> None:
     ]
     graph, display, printed = notebook.cells[3].outputs
     assert set(graph.data) == {"text/plain", "image/png"}
-    assert (display.output_type, dict(display.data)) == ("display_data", {"text/plain": "   a\n0  1"})
+    assert display.output_type == "display_data"
+    assert set(display.data) == {"text/plain", "text/html"}
+    assert display.data["text/plain"] == "   a\n0  1"
+    assert "<td>1</td>" in display.data["text/html"]
     assert (printed.output_type, printed.text) == ("stream", "done\n")
     assert "tags" not in notebook.cells[3].metadata
+
+
+SAFE_TABLE = (
+    '<table border="1" class="dataframe"><thead></thead><tbody><tr><td>1</td></tr></tbody></table>'
+    "<p>1 row × 1 column</p>"
+)
 
 
 def test_only_safe_types_of_a_display_are_exported() -> None:
@@ -171,7 +183,10 @@ def test_only_safe_types_of_a_display_are_exported() -> None:
     script = "<script>alert(1)</script>"
     add_parts(
         answer,
-        Display({"text/html": script, "image/svg+xml": "<svg/>", "application/javascript": "alert(1)"}),
+        Display({"text/html": script, "image/svg+xml": "<svg", "application/javascript": "alert(1)"}),
+        Display({"text/html": f"<table onclick='x'><tr><td>1{script}</table>", "text/latex": "$x$", "text/x": "x"}),
+        Display({"image/svg+xml": f"<svg onload='alert(1)'>{script}<path d='M0 0'/></svg>"}),
+        Display({"application/vnd.plotly.v1+json": {"data": []}, "application/vnd.bokehjs_exec.v0+json": ""}),
         Display({"text/markdown": f"**bold** {script}", "image/png": ["no text"], "application/json": {"a": [1]}}),
         CodeExecutionResult(outcome=OUTCOME_OK),
         Text("Text"),
@@ -181,6 +196,32 @@ def test_only_safe_types_of_a_display_are_exported() -> None:
     code = next(cell for cell in notebook.cells if cell.cell_type == "code")
     assert [dict(output.data) for output in code.outputs] == [
         {"text/plain": "<Output of type text/html, image/svg+xml, application/javascript that cannot be shown here>"},
+        {"text/html": SAFE_TABLE, "text/latex": "$x$"},
+        {"image/svg+xml": '<svg xmlns="http://www.w3.org/2000/svg"><path d="M0 0"></path></svg>'},
+        {"application/vnd.plotly.v1+json": {"data": []}},
         {"text/markdown": "**bold** &lt;script>alert(1)&lt;/script>", "application/json": {"a": [1]}},
     ]
     assert notebook.cells[-1].source == "```text\noutside of code\n```"
+
+
+def test_cells_of_an_answer_say_who_answered() -> None:
+    conversation = make_conversation()
+    make_model_message(conversation, endpoint="local", engine="session")
+    cell = notebook_of(conversation).cells[2]
+    about = cell.metadata.plotline
+    assert (about.provider, about.endpoint, about.model, about.engine) == (
+        "gemini",
+        "local",
+        "plotline-demo",
+        "session",
+    )
+    assert "*Model: plotline-demo (gemini, endpoint local); code: in the Python session*" in cell.source
+
+
+def test_output_of_an_unknown_outcome_is_no_error() -> None:
+    answer = make_model_message(make_conversation(), parts=[(PartKind.EXECUTABLE_CODE, "print(1)")])
+    add_parts(answer, CodeExecutionResult("1\n", outcome="OUTCOME_OF_TOMORROW"))
+    code = next(cell for cell in notebook_of(answer.conversation).cells if cell.cell_type == "code")
+    assert [(output.output_type, output.text) for output in code.outputs] == [("stream", "1\n")]
+    # It may fail, and the cells after it have to run.
+    assert code.metadata.tags == ["raises-exception"]

@@ -73,7 +73,7 @@ def write_kernel_spec(folder: Path) -> Path:
     return folder
 
 
-def run_notebook(folder: Path) -> Any:  # noqa: ANN401
+def run_notebook(folder: Path) -> Any:  # noqa: ANN401 - nbformat has no types
     """Execute the only notebook of a folder with Jupyter's command, in the Python environment of kernels."""
     (path,) = folder.glob("*.ipynb")
     command = [sys.executable, *NBCONVERT, str(path)]
@@ -85,7 +85,7 @@ def run_notebook(folder: Path) -> Any:  # noqa: ANN401
     }
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr[-2000:]
-    return nbformat.read(folder / "ran.ipynb", as_version=4)  # type: ignore[no-untyped-call]
+    return nbformat.read(folder / "ran.ipynb", as_version=4)
 
 
 @pytest.mark.django_db(transaction=True)
@@ -108,7 +108,7 @@ def check_notebook(conversation: Conversation, folder: Path) -> None:
     with zipfile.ZipFile(io.BytesIO(exported_bytes(conversation, "ipynb"))) as archive:
         archive.extractall(folder)
     assert sorted(path.name for path in folder.iterdir()) == ["Run-me.ipynb", "sales.csv"]
-    recorded = nbformat.read(folder / "Run-me.ipynb", as_version=4)  # type: ignore[no-untyped-call]
+    recorded = nbformat.read(folder / "Run-me.ipynb", as_version=4)
     nbformat.validate(recorded)
     ran = run_notebook(folder)
     before, after = graphs_of(recorded), graphs_of(ran)

@@ -8,17 +8,12 @@ from dataclasses import replace
 from django.utils.safestring import SafeString
 
 from chat import fragments
-from chat.fragments import (
-    AnswerDetails,
-    AttachmentView,
-    Grounding,
-    MessageView,
-    PartView,
-    RenderedText,
-    SourceView,
-)
+from chat.answers.approval import Approval, ApprovalKind
+from chat.attachment_views import AttachmentView
+from chat.message_views import AnswerDetails, Grounding, MessageView, PartView, RenderedText, SourceView
 from chat.notices import Notice
 from chat.parts import Part
+from chat.rendering.markdown import render_question
 from tests.part_examples import EXAMPLES
 
 MESSAGE_ID = uuid.UUID(int=7, version=4)
@@ -58,6 +53,13 @@ DETAILS = AnswerDetails(
 )
 
 
+CALL_APPROVAL = Approval("call-1", ApprovalKind.CALL, "run_python", {"code": "print(1)"}, "print(1)")
+OTHER_APPROVAL = Approval("call-2", ApprovalKind.CALL, "look_up", {"value": "a"}, None)
+RESULT_APPROVAL = Approval(
+    "call-1/result", ApprovalKind.RESULT, "run_python", {"code": "print(1)"}, "print(1)", {"output": "1"}
+)
+
+
 def view_of(part: Part, *attachments: AttachmentView) -> PartView:
     """Return the view of a part at index 0, with its attachments."""
     return fragments.part_view(MESSAGE_ID, 0, part, attachments)
@@ -84,6 +86,7 @@ def message_view(
         role=role,
         status=status,
         text=text,
+        text_html=render_question(text, f"message-{MESSAGE_ID}"),
         parts=parts,
         attachments=attachments,
         notice=notice,

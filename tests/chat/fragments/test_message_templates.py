@@ -8,23 +8,15 @@ from dataclasses import replace
 import pytest
 from django.template.loader import render_to_string
 
-from chat.fragments import (
-    AnswerDetails,
-    ConversationUsage,
-    Grounding,
-    MessageView,
-    Rating,
-    Versions,
-    message_html,
-    part_html,
-    status_html,
-    usage_html,
-)
+from chat.answers.approval import Approval
+from chat.fragments import message_html, part_html, status_html, usage_html
+from chat.message_views import AnswerDetails, ConversationUsage, Grounding, MessageView, Rating, Versions
 from chat.models import Turn
 from chat.notices import Notice
 from chat.parts import ExecutableCode, Text
 from tests.chat.fragments.html_reader import ParsedHtml
 from tests.chat.fragments.samples import (
+    CALL_APPROVAL,
     COMPLETE_ANSWER,
     DETAILS,
     FILE,
@@ -32,8 +24,10 @@ from tests.chat.fragments.samples import (
     GROUNDING,
     IMAGE,
     MESSAGE_ID,
+    OTHER_APPROVAL,
     OTHER_MESSAGE_ID,
     PARTS_OF_EVERY_KIND,
+    RESULT_APPROVAL,
     message_view,
     view_of,
 )
@@ -87,9 +81,10 @@ def test_transcript_consists_of_its_articles_without_whitespace() -> None:
     assert html == f'<div id="transcript" hx-ignore>{"".join(map(message_html, views))}</div>'
 
 
-def test_text_of_a_user_is_shown_as_typed() -> None:
-    html = message_html(message_view(role="user", text="  a\n\n [GRAPH:0] <b>"))
-    assert '<div class="said">  a\n\n [GRAPH:0] &lt;b&gt;</div>' in html
+def test_text_of_a_user_is_markdown_and_kept_as_typed_for_editing() -> None:
+    html = message_html(message_view(role="user", text="  *a*\nb\n\n [GRAPH:0] <b>"))
+    rendered = "<p><em>a</em><br>\nb</p>\n<p>[GRAPH:0] &lt;b&gt;</p>\n"
+    assert f'<div dir="auto" class="said" data-source="  *a*\nb\n\n [GRAPH:0] &lt;b&gt;">{rendered}</div>' in html
 
 
 def test_images_of_a_message_are_in_a_gallery_after_its_other_files() -> None:
@@ -153,6 +148,67 @@ def test_number_of_messages_that_were_not_sent_is_shown() -> None:
     one, two = replace(message_view(), left_out=1), replace(message_view(), left_out=2)
     assert "The 1 oldest message of this conversation was not sent" in message_html(one)
     assert "The 2 oldest messages of this conversation were not sent" in message_html(two)
+
+
+# Decisions
+
+
+def waiting_message(approval: Approval) -> str:
+    """Return the HTML of an answer that asks for a decision."""
+    return message_html(replace(message_view(status="waiting"), approval=approval))
+
+
+def decision_buttons(html: str) -> list[tuple[str | None, str | None]]:
+    """Return the action and the call id of each button that decides."""
+    buttons = ParsedHtml(html).find_all("button")
+    wanted = ("approve", "deny", "edit-code")
+    return [(one["data-action"], one.get("data-call-id")) for one in buttons if one["data-action"] in wanted]
+
+
+def test_code_that_needs_approval_is_shown_with_its_buttons() -> None:
+    html = waiting_message(CALL_APPROVAL)
+    assert decision_buttons(html) == [("approve", "call-1"), ("edit-code", None), ("deny", "call-1")]
+    assert "Run this code?" in html
+    assert '<span class="nb">print</span>' in html
+    assert "Waiting for you." in html
+    assert "You can stop it below." in html
+    # The only argument is the code.
+    assert 'aria-label="Arguments"' not in html
+
+
+def test_other_arguments_are_shown_beside_the_code() -> None:
+    html = waiting_message(replace(CALL_APPROVAL, arguments={"code": "print(1)", "timeout_s": 600}))
+    assert "timeout_s&#39;: 600" in html
+
+
+def test_function_without_code_is_shown_by_name_and_arguments() -> None:
+    html = waiting_message(OTHER_APPROVAL)
+    assert decision_buttons(html) == [("approve", "call-2"), ("deny", "call-2")]
+    for words in ("Run this function?", "<p>look_up</p>", "&#39;value&#39;: &#39;a&#39;"):
+        assert words in html
+
+
+def test_result_that_needs_a_release_is_shown() -> None:
+    html = waiting_message(RESULT_APPROVAL)
+    assert decision_buttons(html) == [("approve", "call-1/result"), ("deny", "call-1/result")]
+    for words in (
+        "Send this result to the model?",
+        "Send to the model",
+        "Do not send",
+        "&#39;output&#39;: &#39;1&#39;",
+    ):
+        assert words in html
+
+
+@pytest.mark.parametrize("character", ["\u202e", "\u2066", "\u200b", "\ufeff"])
+def test_invisible_characters_in_code_are_pointed_out(character: str) -> None:
+    warning = "This code contains invisible characters."
+    assert warning in waiting_message(replace(CALL_APPROVAL, code=f"print(1{character})"))
+    assert warning not in waiting_message(replace(CALL_APPROVAL, code="print('👩\u200d🔬')"))
+
+
+def test_answer_that_runs_again_asks_nothing() -> None:
+    assert decision_buttons(message_html(message_view(status="running"))) == []
 
 
 # Versions
@@ -245,7 +301,13 @@ def test_usage_of_a_conversation_is_one_element(usage: ConversationUsage, inner_
 
 
 @pytest.mark.parametrize(
-    "view", [COMPLETE_ANSWER, replace(COMPLETE_ANSWER, status="running"), message_view(role="user")]
+    "view",
+    [
+        COMPLETE_ANSWER,
+        replace(COMPLETE_ANSWER, status="running"),
+        replace(COMPLETE_ANSWER, status="waiting", approval=CALL_APPROVAL),
+        message_view(role="user"),
+    ],
 )
 def test_messages_have_no_attributes_that_htmx_processes(view: MessageView) -> None:
     names = ParsedHtml(message_html(view)).attribute_names

@@ -7,7 +7,7 @@ from django.template.loader import render_to_string
 from django.test import RequestFactory
 
 from chat.catalogue.choices import Choice
-from chat.fragments import ConversationUsage
+from chat.message_views import ConversationUsage
 from chat.models import Conversation
 from tests.chat.fragments.html_reader import ParsedHtml
 from tests.chat.fragments.samples import message_view

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 from django.conf import settings
+from django.utils.html import escape
 
-from chat.fragments import AttachmentView, part_html
+from chat.attachment_views import AttachmentView
+from chat.fragments import part_html, part_view
 from chat.parts import (
     OUTCOME_DEADLINE_EXCEEDED,
     OUTCOME_FAILED,
@@ -24,15 +27,19 @@ from chat.parts import (
     PartKind,
     Text,
     Thought,
+    ToolCall,
+    ToolResponse,
     Unsupported,
 )
 from chat.rendering.jinja import render
+from chat.rendering.plot_code import NO_CAPTION, Caption
 from tests.chat.fragments.html_reader import ParsedHtml
-from tests.chat.fragments.samples import ELEMENT_ID, FILE, GRAPH, IMAGE, text_view, view_of
+from tests.chat.fragments.samples import ELEMENT_ID, FILE, GRAPH, IMAGE, MESSAGE_ID, text_view, view_of
 from tests.part_examples import EXAMPLES
 
 PART_TEMPLATES = settings.BASE_DIR / "templates" / "chat" / "parts"
 
+TIMED_OUT = "ran out of time after"
 MINIMAL_PARTS = (
     Text(""),
     Thought(""),
@@ -44,6 +51,8 @@ MINIMAL_PARTS = (
     FileData(),
     FunctionCall(""),
     FunctionResponse(""),
+    ToolCall(),
+    ToolResponse(),
     Display(),
     Unsupported(),
 )
@@ -81,7 +90,7 @@ def test_part_has_one_root_with_id_and_kind_and_no_whitespace_around_it(part: Pa
 def test_text_has_the_exact_bytes_that_live_updates_rely_on() -> None:
     html = part_html(text_view(Text("a"), closed="<p>a</p>\n", tail="<p>b"))
     tail = f'<div id="{ELEMENT_ID}-tail" class="tail"><p>b</div>'
-    assert html == f'<div id="{ELEMENT_ID}" data-part-kind="text"><p>a</p>\n{tail}</div>'
+    assert html == f'<div id="{ELEMENT_ID}" data-part-kind="text" dir="auto"><p>a</p>\n{tail}</div>'
 
 
 def test_thought_is_folded_and_contains_only_closed_blocks_and_tail() -> None:
@@ -100,7 +109,7 @@ def test_thought_is_folded_and_contains_only_closed_blocks_and_tail() -> None:
 )
 def test_code_is_folded_below_its_language_and_number_of_lines(language: str, label: str) -> None:
     html = html_of(ExecutableCode("a = 1\nb = 2\n", language))
-    assert f'<summary>{label}<span class="muted">2 lines</span></summary>' in html
+    assert f'<summary>{label}<span class="muted">2 lines</span><span id="{ELEMENT_ID}-end"' in html
     assert " open" not in html
 
 
@@ -108,9 +117,9 @@ def test_code_is_folded_below_its_language_and_number_of_lines(language: str, la
     ("part", "outcome", "words"),
     [
         (CodeExecutionResult(output="1", outcome=OUTCOME_OK), "success", "The code ran"),
-        (CodeExecutionResult(outcome=OUTCOME_OK), "success", "no output"),
         (CodeExecutionResult(output="oh", outcome=OUTCOME_FAILED), "error", "The code failed"),
-        (CodeExecutionResult(output="oh", outcome="OUTCOME_OF_TOMORROW"), "error", "The code failed"),
+        (CodeExecutionResult(output="oh", outcome="OUTCOME_OF_TOMORROW"), "unknown", "The code ended"),
+        (CodeExecutionResult(output="oh", outcome="OUTCOME_UNSPECIFIED"), "unknown", "The code ended"),
         (CodeExecutionResult(outcome=OUTCOME_DEADLINE_EXCEEDED), "timeout", "The code ran out of time"),
     ],
 )
@@ -120,11 +129,36 @@ def test_outcome_is_shown_in_words(part: Part, outcome: str, words: str) -> None
     assert ParsedHtml(html).elements[0].attributes["data-outcome"] == outcome
 
 
-def test_long_output_is_folded_unless_the_code_failed() -> None:
-    long_output = "line\n" * 40
-    assert " open" not in html_of(CodeExecutionResult(output=long_output, outcome=OUTCOME_OK))
-    assert " open>" in html_of(CodeExecutionResult(output=long_output, outcome=OUTCOME_FAILED))
-    assert " open>" in html_of(CodeExecutionResult(output="1", outcome=OUTCOME_OK))
+def test_output_is_shown_however_long_it_is() -> None:
+    for output in ("1", "line\n" * 40):
+        html = html_of(CodeExecutionResult(output=output, outcome=OUTCOME_OK))
+        assert f">{output}</pre>" in html
+        assert "<details" not in html
+
+
+@pytest.mark.parametrize(
+    ("result", "words"),
+    [
+        (None, ""),
+        (CodeExecutionResult(outcome=OUTCOME_OK), "ran"),
+        (CodeExecutionResult(outcome=OUTCOME_OK, duration_ms=20), "ran in 0.1 s"),
+        (CodeExecutionResult(outcome=OUTCOME_OK, duration_ms=9_949), "ran in 9.9 s"),
+        (CodeExecutionResult(outcome=OUTCOME_FAILED, duration_ms=9_950), "failed after 10 s"),
+        (
+            CodeExecutionResult(outcome=OUTCOME_DEADLINE_EXCEEDED, duration_ms=119_600),
+            "ran out of time after 2 min 0 s",
+        ),
+        (CodeExecutionResult(outcome="OUTCOME_OF_TOMORROW", duration_ms=20), "ended; its service does not say how"),
+    ],
+)
+def test_line_of_code_says_how_it_ended_and_after_which_time(result: CodeExecutionResult | None, words: str) -> None:
+    html = part_html(part_view(MESSAGE_ID, 0, ExecutableCode("a", "PYTHON"), result=result))
+    assert f">{words}</span></summary>" in html
+
+
+def test_result_whose_code_is_shown_does_not_repeat_how_it_ended() -> None:
+    result = CodeExecutionResult(output="1", outcome=OUTCOME_OK)
+    assert "The code ran" not in part_html(part_view(MESSAGE_ID, 0, result, has_code=True))
 
 
 def test_output_is_shown_character_for_character() -> None:
@@ -132,8 +166,19 @@ def test_output_is_shown_character_for_character() -> None:
     assert "  a\n\n\tb &lt;i&gt; &amp;amp; \n</pre>" in html
 
 
+def test_output_is_shown_without_escape_codes() -> None:
+    assert ">red\n</pre>" in html_of(CodeExecutionResult(output="\x1b[31mred\x1b[0m\n", outcome=OUTCOME_OK))
+    assert ">red</pre>" in html_of(Display({"text/plain": "\x1b[31mred\x1b[0m"}))
+
+
+def test_code_has_a_header_with_its_language_and_a_button_that_copies_it() -> None:
+    html = html_of(ExecutableCode("a = 1", "PYTHON"))
+    button = '<button type="button" class="quiet" data-action="copy">Copy</button>'
+    assert f'<div class="code-block"><div class="code-head"><span>Python</span>{button}</div><pre' in html
+
+
 @pytest.mark.parametrize("bundle", [{"text/plain": "  <a>\n1"}, {"text/html": "<b>1</b>", "text/plain": "  <a>\n1"}])
-def test_rich_output_is_shown_by_its_plain_text(bundle: dict[str, str]) -> None:
+def test_rich_output_without_a_richer_form_is_shown_by_its_plain_text(bundle: dict[str, str]) -> None:
     html = html_of(Display(bundle))
     assert ">  &lt;a&gt;\n1</pre>" in html
     assert "<b>" not in html
@@ -142,7 +187,7 @@ def test_rich_output_is_shown_by_its_plain_text(bundle: dict[str, str]) -> None:
 @pytest.mark.parametrize(
     ("part", "types"),
     [
-        (Display({"text/html": "<b>1</b>", "application/json": {"a": 1}}), "text/html, application/json"),
+        (Display({"text/html": "<b></b>", "application/pdf": "JVBERi0="}), "text/html, application/pdf"),
         (Display({"text/plain": ["not", "text"]}), "text/plain"),
         (Display(), "unknown"),
     ],
@@ -196,7 +241,7 @@ def test_inline_data_is_described_unless_it_is_an_image() -> None:
 def test_inline_data_that_is_stored_as_an_attachment_is_not_described() -> None:
     html = html_of(InlineData("text/csv"), FILE)
     assert "cannot be shown" not in html
-    assert ParsedHtml(html).root_tags == ["div", "a"]
+    assert ParsedHtml(html).root_tags == ["div", "span"]
 
 
 def test_file_of_the_provider_is_shown_by_its_type_and_uri() -> None:
@@ -206,7 +251,7 @@ def test_file_of_the_provider_is_shown_by_its_type_and_uri() -> None:
 
 def test_attachments_follow_their_part_without_a_wrapper() -> None:
     parsed = ParsedHtml(html_of(CodeExecutionResult(output="1\n", outcome=OUTCOME_OK), GRAPH, IMAGE))
-    assert parsed.root_tags == ["details", "figure", "figure"]
+    assert parsed.root_tags == ["div", "figure", "figure"]
     assert parsed.root_texts == []
     graph, image = parsed.find_all("figure")
     assert (graph["data-graph-index"], image["data-image-index"]) == ("0", "1")
@@ -219,5 +264,61 @@ def test_figure_reserves_its_space_while_the_image_loads() -> None:
     assert image["alt"]
 
 
-def test_file_that_is_not_an_image_is_a_link() -> None:
-    assert ParsedHtml(render("chat/_attachment", {"attachment": FILE})).root_tags == ["a"]
+@pytest.mark.parametrize(
+    ("caption", "label", "alt", "file_name"),
+    [
+        (NO_CAPTION, "Graph 1", "Graph drawn by the code: graph-0.png", "graph-0.png"),
+        (
+            Caption("Sine <wave>", "Line chart", "x in radians", "y"),
+            "Sine <wave>",
+            "Line chart: Sine <wave>. x axis: x in radians, y axis: y",
+            "sine-wave.png",
+        ),
+        (Caption("", "Histogram", "", "count"), "Graph 1", "Histogram. y axis: count", "graph-0.png"),
+        (Caption("../../con: a/b " + "c" * 99), None, None, "con-a-b-" + "c" * 52 + ".png"),
+    ],
+)
+def test_graph_has_the_caption_of_its_code(
+    caption: Caption, label: str | None, alt: str | None, file_name: str
+) -> None:
+    html = render("chat/_attachment", {"attachment": replace(GRAPH, caption=caption)})
+    parsed = ParsedHtml(html)
+    download = next(link for link in parsed.find_all("a") if "download" in link)
+    assert download["download"] == file_name
+    if label and alt:
+        assert f"<figcaption><span>{escape(label)}</span>" in html
+        assert parsed.find_all("img")[0]["alt"] == alt
+
+
+def test_file_that_is_not_an_image_is_a_link_and_a_table_has_a_preview() -> None:
+    table = ParsedHtml(render("chat/_attachment", {"attachment": FILE}))
+    assert table.root_tags == ["span"]
+    assert [button["data-action"] for button in table.find_all("button")] == ["preview"]
+    for file in (replace(FILE, name="notes.txt"), replace(FILE, has_actions=False)):
+        assert ParsedHtml(render("chat/_attachment", {"attachment": file})).root_tags == ["a"]
+
+
+def test_line_of_code_without_a_result_says_so() -> None:
+    code = ExecutableCode("a", "PYTHON")
+    html = part_html(part_view(MESSAGE_ID, 0, code, is_without_result=True))
+    assert ' data-end="none">no result</span></summary>' in html
+    assert "no result" not in part_html(part_view(MESSAGE_ID, 0, code))
+
+
+# Tools of the provider, and parts of unknown kinds
+
+
+def test_tool_of_the_provider_is_folded_and_shown_in_words() -> None:
+    signed = {"thought_signature": "c2lnbmVk"}
+    call = html_of(ToolCall("GOOGLE_SEARCH_WEB", {"queries": ["rivers"]}, "s1", provider_data=signed))
+    assert '<summary>Searched the web<span class="muted">rivers</span></summary>' in call
+    response = html_of(ToolResponse("GOOGLE_SEARCH_WEB", {"found": "<b>a</b>"}, "s1", provider_data=signed))
+    assert '<p><span class="muted">found:</span> 8 characters of HTML, not shown</p>' in response
+    for html in (call, response):
+        assert " open" not in html
+        assert "c2lnbmVk" not in html
+
+
+def test_part_of_an_unknown_kind_without_content_is_hidden() -> None:
+    assert " hidden>" in html_of(Unsupported(provider_data={"thought_signature": "c2lnbmVk"}))
+    assert " hidden>" not in html_of(Unsupported(provider_data={"fields": {"hologram": {}}}))

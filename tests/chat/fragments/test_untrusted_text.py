@@ -7,20 +7,10 @@ from dataclasses import replace
 
 from django.template.loader import render_to_string
 
+from chat.answers.approval import Approval, ApprovalKind
 from chat.catalogue.choices import Choice
-from chat.fragments import (
-    AnswerDetails,
-    ConversationUsage,
-    Grounding,
-    Rating,
-    SourceView,
-    error_html,
-    message_html,
-    part_html,
-    rating_html,
-    title_html,
-    usage_html,
-)
+from chat.fragments import error_html, message_html, part_html, rating_html, title_html, usage_html
+from chat.message_views import AnswerDetails, ConversationUsage, Grounding, Rating, SourceView
 from chat.models import Conversation
 from chat.models.search_results import SearchResult
 from chat.notices import Notice
@@ -37,6 +27,8 @@ from chat.parts import (
     Part,
     Text,
     Thought,
+    ToolCall,
+    ToolResponse,
     Unsupported,
 )
 from chat.search.excerpt import Piece
@@ -56,6 +48,9 @@ HOSTILE_PARTS: tuple[Part, ...] = (
     FunctionCall(HOSTILE, HOSTILE_OBJECT, HOSTILE),
     FunctionResponse(HOSTILE, HOSTILE_OBJECT, HOSTILE),
     FunctionResponse(HOSTILE, HOSTILE_OBJECT, HOSTILE, is_error=True),
+    ToolCall(HOSTILE, HOSTILE_OBJECT, HOSTILE),
+    ToolCall("GOOGLE_SEARCH_WEB", HOSTILE_OBJECT, HOSTILE),
+    ToolResponse(HOSTILE, {HOSTILE: HOSTILE, "text": "a \u202ex", **HOSTILE_OBJECT}, HOSTILE),
     Display({"text/plain": HOSTILE, "text/html": HOSTILE}),
     Display(HOSTILE_OBJECT),
     Unsupported(provider_data=HOSTILE_OBJECT),
@@ -82,6 +77,12 @@ def hostile_messages() -> Iterator[str]:
     )
     for status in ("done", "running", "waiting"):
         yield message_html(replace(answer, status=status))
+    for approval in (
+        Approval(HOSTILE, ApprovalKind.CALL, HOSTILE, {"code": HOSTILE, HOSTILE: HOSTILE_OBJECT}, HOSTILE),
+        Approval(HOSTILE, ApprovalKind.CALL, HOSTILE, HOSTILE_OBJECT, None),
+        Approval(HOSTILE, ApprovalKind.RESULT, HOSTILE, {"code": HOSTILE}, HOSTILE, HOSTILE_OBJECT),
+    ):
+        yield message_html(replace(answer, status="waiting", approval=approval))
     yield rating_html(Rating(MESSAGE_ID, is_good=False, reason=HOSTILE))
 
 

@@ -28,9 +28,12 @@ from chat.parts import (
     JSONObject,
     Part,
     PrintedImage,
+    Refusal,
     Role,
     Text,
     Thought,
+    ToolCall,
+    ToolResponse,
     Unsupported,
 )
 from chat.stream_events import Finish
@@ -96,12 +99,26 @@ def amounts() -> st.SearchStrategy[Decimal]:
 FIELDS: Mapping[type[Part], dict[str, st.SearchStrategy[Any]]] = {
     Text: {"text": TEXTS},
     Thought: {"text": TEXTS},
-    ExecutableCode: {"code": TEXTS, "language": WORDS, "call_id": WORDS, "engine": ENGINES},
+    ExecutableCode: {
+        "code": TEXTS,
+        "language": WORDS,
+        "call_id": WORDS,
+        "engine": ENGINES,
+        "is_edited": st.booleans(),
+    },
     CodeExecutionResult: {"output": st.none() | TEXTS, "outcome": WORDS, "call_id": WORDS, "engine": ENGINES},
     InlineData: {"mime_type": st.sampled_from(["", "image/png"]), "name": TEXTS},
     FileData: {"uri": TEXTS, "mime_type": WORDS},
     FunctionCall: {"name": TEXTS, "arguments": st.none() | OBJECTS, "call_id": WORDS},
-    FunctionResponse: {"name": TEXTS, "result": OBJECTS, "call_id": WORDS, "is_error": st.booleans()},
+    FunctionResponse: {
+        "name": TEXTS,
+        "result": OBJECTS,
+        "call_id": WORDS,
+        "is_error": st.booleans(),
+        "refusal": st.none() | st.sampled_from(Refusal),
+    },
+    ToolCall: {"name": TEXTS, "arguments": st.none() | OBJECTS, "call_id": WORDS},
+    ToolResponse: {"name": TEXTS, "result": st.none() | OBJECTS, "call_id": WORDS},
     Display: {"bundle": OBJECTS | st.dictionaries(st.sampled_from(["text/plain", "image/png"]), JSON_VALUES)},
     Unsupported: {},
 }
@@ -125,6 +142,9 @@ def conversations(draw: st.DrawFn, owner: User) -> Conversation:
         title=draw(TEXTS),
         system_instruction=draw(TEXTS),
         code_execution=draw(st.sampled_from(["auto", "on", "off"])),
+        engine=draw(st.sampled_from(["auto", "native", "session"])),
+        approval=draw(st.sampled_from(["always", "ask"])),
+        web_search=draw(st.sampled_from(["auto", "on", "off"])),
         title_source=draw(st.sampled_from(["words", "model", "user"])),
     )
     columns = {"side_tokens": draw(st.integers(0, 10**9)), "side_cost": draw(st.none() | amounts())}
@@ -230,6 +250,9 @@ def add_turn(draw: st.DrawFn, message: Message, question: Message) -> None:
         code_mode=draw(st.sampled_from(["auto", "on", "off"])),
         code_execution=draw(st.booleans()),
         code_reason=draw(TEXTS),
+        engine=draw(st.sampled_from(["", "native", "session"])),
+        move_reason=draw(TEXTS),
+        moved_before_round=draw(st.none() | st.integers(0, 3)),
         chosen=draw(st.sampled_from([{}, {"code_mode": "on"}, {"model": "x", "continues": True}])),
         parameters=draw(st.sampled_from([{}, {"label": "Quick", "temperature": 0.5, "prices": {"input": "1.250000"}}])),
         left_out=draw(st.integers(0, 5)),

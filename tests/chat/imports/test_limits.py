@@ -12,10 +12,12 @@ import pytest
 from pytest_django import Settings
 
 from attachments.models import Attachment
-from chat.imports import importer, json_document, store
+from chat.imports import importer, json_document, rows, store
 from chat.imports.importer import EMPTY, ONE_AT_A_TIME, import_file
 from chat.imports.refusal import RefusedImport
-from chat.models import Conversation, ImportedConversation, Message
+from chat.models import Conversation, ImportedConversation, Message, Quota, QuotaUse
+from chat.quotas.enforcement import count_usage
+from chat.quotas.resources import QuotaExceeded, Resource
 from tests.chat.exports.samples import png
 from tests.chat.imports.documents import MINIMAL, with_file, zipped
 from tests.factories import make_user
@@ -77,11 +79,43 @@ def test_strings_are_counted_in_bounded_memory(monkeypatch: pytest.MonkeyPatch) 
 @pytest.mark.django_db
 def test_imported_graphs_count_towards_the_upload_limit(settings: Settings) -> None:
     owner = make_user()
-    settings.UPLOAD_QUOTA_BYTES = int(1.5 * len(png()))
+    settings.QUOTAS = {**settings.QUOTAS, "upload_mb_per_day": 1}
+    count_usage(owner.pk, Resource.UPLOADS, 1024**2 - int(1.5 * len(png())))
     import_file(with_file(png("red")), owner_id=owner.pk)
-    with pytest.raises(RefusedImport, match=r"is too much for today.*graphs included"):
+    with pytest.raises(QuotaExceeded, match="You have uploaded 1 MB today, of at most 1 MB a day"):
         import_file(with_file(png("blue")), owner_id=owner.pk)
     assert Attachment.objects.count() == 1
+
+
+@pytest.mark.django_db
+def test_text_of_imports_is_limited() -> None:
+    owner = make_user()
+    Quota.objects.create(user=owner, import_mb_per_day=1)
+    document = {**MINIMAL, "messages": [{**MINIMAL["messages"][0], "text": "é" * 300_000}]}
+    import_file(json.dumps(document).encode(), owner_id=owner.pk, name="a.json")
+    assert QuotaUse.objects.values_list("import_bytes", "conversations").get() == (600_000, 1)
+    document["messages"][0]["text"] = "ö" * 300_000
+    with pytest.raises(QuotaExceeded, match=r"“b\.json” has 586 KB of text, which is too much"):
+        import_file(json.dumps(document).encode(), owner_id=owner.pk, name="b.json")
+    import_file(json.dumps(document).encode(), owner_id=owner.pk, name="b.json", has_quota=False)
+    assert QuotaUse.objects.get().import_bytes == 600_000
+
+
+@pytest.mark.django_db
+def test_import_that_brings_nothing_new_or_fails_is_not_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    owner = make_user()
+    import_file(json.dumps(MINIMAL).encode(), owner_id=owner.pk)
+    counted = QuotaUse.objects.values().get()
+    assert counted["conversations"] == 1
+    import_file(json.dumps(MINIMAL).encode(), owner_id=owner.pk)
+
+    def fail(*_: object, **__: object) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(importer, "store_conversations", fail)
+    with pytest.raises(ZeroDivisionError):
+        import_file(json.dumps(MINIMAL).encode(), owner_id=owner.pk)
+    assert QuotaUse.objects.values().get() == counted
 
 
 @pytest.mark.django_db
@@ -118,7 +152,7 @@ def test_failure_after_the_first_transaction_deletes_what_was_stored(monkeypatch
             raise FullError
         return {}
 
-    monkeypatch.setattr(store, "_store_attachments", fail_for_files)
+    monkeypatch.setattr(rows, "_store_attachments", fail_for_files)
     file = zipped({"a/conversation.json": json.dumps(MINIMAL).encode(), "b/conversation.json": with_file(png())})
     with pytest.raises(FullError):
         import_file(file, owner_id=make_user().pk)

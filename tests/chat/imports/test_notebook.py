@@ -72,6 +72,14 @@ def test_notebook_of_another_tool_becomes_one_answer() -> None:
     assert answer.text == "# Title\nWords\n[GRAPH:0]\n```python\nnever()\n```"
 
 
+def test_adjoining_text_cells_stay_paragraphs_of_their_own() -> None:
+    cells: list[dict[str, Any]] = [
+        {"cell_type": "markdown", "metadata": {}, "source": source} for source in ("one", "# Two", "three")
+    ]
+    answer = import_notebook(notebook(*cells)).messages.get(role="model")
+    assert answer.text == "one\n\n# Two\n\nthree"
+
+
 def test_exported_notebook_is_imported_as_its_messages() -> None:
     original = rich_conversation()
     copy = import_notebook(exported_bytes(original, "ipynb"), "Sales-by-month-notebook.zip")

@@ -11,13 +11,14 @@ from hypothesis import HealthCheck, given, settings
 from jsonschema import Draft202012Validator
 
 from chat.imports.importer import import_file
-from chat.models import Conversation, ImportedConversation, Turn
+from chat.models import Conversation, ImportedConversation, Project, Turn
 from chat.models.deletion import delete_conversation
+from chat.models.projects import move_conversation
 from tests.chat.exports.samples import exported_bytes, exported_json, rich_conversation, session_conversation
 from tests.chat.exports.test_json import SCHEMA
 from tests.chat.imports.comparison import comparable
 from tests.chat.imports.generated import conversations
-from tests.factories import make_user
+from tests.factories import make_conversation, make_model_message, make_user
 
 pytestmark = pytest.mark.django_db
 VALIDATOR = Draft202012Validator(SCHEMA)
@@ -115,3 +116,17 @@ def test_deleted_import_can_be_imported_again() -> None:
     first = import_file(file, owner_id=owner.pk)
     delete_conversation(Conversation.objects.get(pk=first.created[0]))
     assert len(import_file(file, owner_id=owner.pk).created) == 1
+
+
+@pytest.mark.django_db
+def test_conversation_comes_into_the_project_of_the_same_name_if_there_is_one() -> None:
+    conversation = make_conversation()
+    make_model_message(conversation)
+    move_conversation(conversation, Project.objects.start(conversation.owner_id, name="Harbour"))
+    file = exported_bytes(conversation, "json")
+    without, with_project = make_user(), make_user()
+    project = Project.objects.start(with_project.pk, name="Harbour")
+    for owner, expected in ((without, None), (with_project, project)):
+        import_file(file, owner_id=owner.pk)
+        assert Conversation.objects.get(owner=owner).project == expected
+    assert Project.objects.count() == 2

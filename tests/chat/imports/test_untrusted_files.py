@@ -14,6 +14,8 @@ from attachments.models import Attachment
 from chat.imports.importer import UNKNOWN_KIND, import_file
 from chat.imports.refusal import RefusedImport
 from chat.models import Conversation, Message, Turn
+from chat.quotas.enforcement import count_usage
+from chat.quotas.resources import QuotaExceeded, Resource
 from tests.chat.exports.samples import exported_bytes, exported_json, png, rich_conversation, session_conversation
 from tests.chat.imports.documents import MINIMAL, changed, with_file, zipped
 from tests.factories import make_user
@@ -37,6 +39,13 @@ def refusal_of(data: bytes) -> str:
         ("conversation.title", "x" * 201, "$.conversation.title: the text has 201 characters"),
         ("conversation.title", 5, "$.conversation.title: there must be a text"),
         ("conversation.code_execution", "perhaps", "$.conversation.code_execution: “perhaps” is none of"),
+        ("conversation.engine", "cloud", "$.conversation.engine: “cloud” is none of auto, native, session"),
+        ("conversation.approval", "never", "$.conversation.approval: “never” is none of always, ask"),
+        (
+            "conversation.system_instruction",
+            "ü" * 129 * 1024,
+            "$.conversation.system_instruction: the instruction has 258 KB, but at most",
+        ),
         ("conversation.side_tokens", -1, "$.conversation.side_tokens: there must be a whole number"),
         ("conversation.side_cost", "NaN", "$.conversation.side_cost: there must be an amount"),
         ("conversation.side_cost", "1e99", "$.conversation.side_cost: there must be an amount"),
@@ -130,8 +139,12 @@ def test_type_and_size_of_a_file_are_determined_from_its_content() -> None:
 
 
 def test_imported_files_count_towards_the_upload_limit(settings: Settings) -> None:
-    settings.UPLOAD_QUOTA_BYTES = 100
-    assert "is too much for today" in refusal_of(with_file(png()))
+    settings.QUOTAS = {**settings.QUOTAS, "upload_mb_per_day": 1}
+    owner = make_user()
+    count_usage(owner.pk, Resource.UPLOADS, 1024**2 - 1)
+    with pytest.raises(QuotaExceeded, match=r"This file has .*, which is too much\. You have uploaded 1 MB today"):
+        import_file(with_file(png()), owner_id=owner.pk)
+    assert not Attachment.objects.exists()
 
 
 @pytest.mark.parametrize(
@@ -250,6 +263,8 @@ def test_refusal_names_the_path_of_an_invalid_printed_image(image: dict[str, obj
     [
         ("endpoint", None, "endpoint: there must be a text"),
         ("endpoint", "x" * 51, "endpoint: the text has 51 characters"),
+        ("engine", "cloud", "engine: “cloud” is none of"),
+        ("moved_before_round", -1, "moved_before_round: there must be a whole number"),
         ("finish", "STOP", "finish: “STOP” is none of stop, length"),
         ("finish_reason", 1, "finish_reason: there must be a text"),
         ("status", "away", "status: “away” is none of"),

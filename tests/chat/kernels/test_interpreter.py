@@ -10,8 +10,9 @@ import pytest
 
 from chat.kernels import interpreter
 from chat.kernels.interpreter import DEFAULT_PATH, InterpreterUnavailable, find_interpreter
-from chat.kernels.session import Session
+from tests.chat.kernels.service.raw_kernel import running_kernel
 from tests.environment import ROOT
+from tests.kernel_service import running_service
 
 
 @pytest.fixture
@@ -37,8 +38,9 @@ async def test_kernels_import_packages_of_their_own_environment_only(monkeypatch
         "names = ['django', 'daphne', 'google', 'psycopg']\n"
         "print(sys.executable, [name for name in names if importlib.util.find_spec(name)])"
     )
-    async with await Session.start() as session:
-        assert (await session.execute(code, limit_s=120)).text == f"{DEFAULT_PATH} []\n"
+    with running_service("--warm-kernels", "0") as service:
+        async with running_kernel(service.place) as kernel:
+            assert await kernel.run(code) == f"{DEFAULT_PATH} []\n"
 
 
 async def test_kernels_run_on_the_interpreter_that_the_variable_names(
@@ -47,8 +49,9 @@ async def test_kernels_run_on_the_interpreter_that_the_variable_names(
     (tmp_path / "environment").symlink_to(DEFAULT_PATH.parents[1])
     path = tmp_path / "environment/bin/python"
     monkeypatch.setenv("KERNEL_PYTHON", str(path))
-    async with await Session.start() as session:
-        assert (await session.execute("import sys\nprint(sys.executable)")).text == f"{path}\n"
+    with running_service("--warm-kernels", "0") as service:
+        async with running_kernel(service.place) as kernel:
+            assert await kernel.run("import sys\nprint(sys.executable)") == f"{path}\n"
 
 
 def test_relative_path_starts_at_the_project(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -7,15 +7,14 @@ import base64
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from chat.kernels.output_reader import IMAGE_LIMIT_BYTES, TEXT_LIMIT_BYTES, OutputReader
 from chat.kernels.outputs import (
-    IMAGE_LIMIT_BYTES,
-    TEXT_LIMIT_BYTES,
+    DisplayOutput,
     ErrorOutput,
     Execution,
     ExecutionStatus,
     ImageOutput,
     Output,
-    OutputReader,
     TextOutput,
     merge_adjacent_text,
 )
@@ -39,8 +38,13 @@ def test_streams_keep_their_names() -> None:
 
 def test_image_is_preferred_to_its_text() -> None:
     for kind in ("display_data", "execute_result"):
-        data = {"image/png": base64_text(PNG), "text/plain": "<Figure>", "text/html": "<b>"}
+        data = {"image/png": base64_text(PNG), "text/plain": "<Figure>"}
         assert read_message(kind, data=data) == [ImageOutput("image/png", PNG)]
+        rich = {"text/plain": "<Chart>", "text/html": "<b>"}
+        assert read_message(kind, data={"image/png": base64_text(PNG), **rich}) == [
+            DisplayOutput(rich),
+            ImageOutput("image/png", PNG),
+        ]
     assert read_message("display_data", data={"image/jpeg": base64_text(JPEG)}) == [ImageOutput("image/jpeg", JPEG)]
 
 
@@ -48,9 +52,10 @@ def test_value_of_the_last_expression_is_text() -> None:
     assert read_message("execute_result", data={"text/plain": "42"}) == [TextOutput("stdout", "42\n")]
 
 
-def test_active_content_is_dropped() -> None:
+def test_active_content_is_kept_as_data() -> None:
     for mime_type in ("text/html", "image/svg+xml", "application/javascript", "text/markdown"):
-        assert read_message("display_data", data={mime_type: "<svg onload=alert(1)>"}) == []
+        bundle = {mime_type: "<svg onload=alert(1)>"}
+        assert read_message("display_data", data=bundle) == [DisplayOutput(bundle)]
 
 
 def test_data_without_an_image_signature_is_dropped() -> None:

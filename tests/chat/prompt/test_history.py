@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import uuid
 from dataclasses import replace
 
 import pytest
@@ -22,27 +23,33 @@ from chat.parts import (
     FunctionCall,
     FunctionResponse,
     InlineData,
+    Part,
+    Refusal,
     Role,
     Text,
     Thought,
     Unsupported,
 )
 from chat.prompt.answers import (
+    ReplayedImages,
+    answer_contents,
     by_speaker,
     is_sent_back,
     without_open_code,
     without_provider_data,
     without_unanswered_calls,
 )
-from chat.prompt.context_window import fitting, tokens_of
+from chat.prompt.context_window import select_newest, tokens_of
+from chat.prompt.file_choice import encoded_for_model
 from chat.prompt.history import merged
-from chat.prompt.provider_files import encoded_for_model
 from chat.providers.base import Capabilities
 from chat.providers.requests import Content
+from chat.transcript.records import MessageRecord, PlacedAttachment
 from chat.turns.runner import Runner, start_turn
 from chat.turns.start import Edit, Regenerate
 from tests.attachments.conftest import png
 from tests.chat.turn_driver import ask_and_wait, calls_since, count_calls, make_question, new_conversation
+from tests.factories import make_conversation, make_model_message
 
 TEXT = Text("t")
 CODE = ExecutableCode("1")
@@ -147,7 +154,7 @@ def test_newest_messages_that_fit_are_sent_and_begin_with_a_question(
 ) -> None:
     roles = [Role.USER if index % 2 == 0 else Role.MODEL for index in range(len(sizes) * 2 - 1)]
     messages = [message("x" * sizes[index // 2], role) for index, role in enumerate(roles)]
-    kept = fitting(messages, context_tokens, share)
+    kept = select_newest(messages, context_tokens, share)
     assert kept
     assert kept == messages[len(messages) - len(kept) :]
     assert kept[0][0].role is Role.USER
@@ -207,6 +214,29 @@ def test_images_of_a_tool_go_back_with_its_response_to_a_model_that_reads_them()
     assert is_sent_back(image, replace(BARE, reads_tool_images=True), is_own=True)
     contents = by_speaker([CALL, image, RESPONSE, TEXT], is_own=True)
     assert [content.role for content in contents] == [Role.MODEL, Role.USER, Role.MODEL]
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(("refusal", "is_sent"), [(None, True), (Refusal.WITHHELD, False)])
+def test_images_of_a_result_that_was_not_released_are_not_sent(*, refusal: Refusal | None, is_sent: bool) -> None:
+    message = make_model_message(make_conversation(), parts=())
+    graph = create_attachment(
+        attachment_id=uuid.uuid4(),
+        owner_id=message.conversation.owner_id,
+        data=png(),
+        name="graph.png",
+        mime_type="image/png",
+        width=1,
+        height=1,
+        is_graph=True,
+    )
+    parts: list[Part] = [CALL, InlineData("image/png", made_by="1"), replace(RESPONSE, made_by="1", refusal=refusal)]
+    record = MessageRecord(message, message.turn, parts, {1: 0}, [PlacedAttachment(graph, 0, 1)])
+    capabilities = replace(BARE, reads_tool_images=True)
+    images = ReplayedImages([graph.pk])
+    contents = answer_contents(record, images, capabilities, is_own=True)
+    sent = [type(part) for content in contents for part in content.parts]
+    assert sent == ([FunctionCall, InlineData, FunctionResponse] if is_sent else [FunctionCall, FunctionResponse])
 
 
 def test_response_of_a_function_is_sent_back_without_the_parts_of_its_tool() -> None:

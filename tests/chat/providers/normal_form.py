@@ -12,7 +12,7 @@ from typing import Any
 
 from google.genai import types
 
-from chat.parts import Part, Unsupported
+from chat.parts import Part, Text, Unsupported
 from tests.recordings import bytes_from
 
 SDK_PART_KEYS = frozenset(str(field.alias) for field in types.Part.model_fields.values())
@@ -45,7 +45,7 @@ def _as_the_sdk_reads(part: Part) -> Part:
         return part
     known = {key: value for key, value in fields.items() if key in SDK_PART_KEYS}
     others = {key: value for key, value in part.provider_data.items() if key != "fields"}
-    return replace(part, provider_data={**others, "fields": known} if known else others)
+    return Unsupported(provider_data={**others, "fields": known}) if known else Text("", provider_data=others)
 
 
 def wire_in_normal_form(wire: Mapping[str, Any]) -> dict[str, Any]:

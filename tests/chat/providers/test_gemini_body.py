@@ -118,14 +118,14 @@ def sdk_contents(contents: list[WireContent]) -> list[types.ContentUnion]:
 def sdk_part(wire: Mapping[str, Any], *, is_own: bool) -> types.Part | None:
     """Return a received part for the SDK; `None` if it is not sent.
 
-    Thoughts are never sent. A signature without content needs an empty text beside it. Of another model's part only
+    Thoughts are never sent. A part without content is sent as an empty text. Of another model's part only
     the content is sent, without its id.
     """
     if wire.get("thought"):
         return None
     wire = {key: value for key, value in wire.items() if key == "text" or value not in ("", False)}
     if wire.keys() <= {"thoughtSignature"}:
-        wire = {"text": "", **wire} if wire and is_own else {}
+        wire = {"text": "", **wire}
     if not is_own:
         wire = wire_for_another_model(wire)
     return types.Part.model_validate(wire) if wire else None
@@ -157,8 +157,11 @@ def sdk_config(request: GenerateRequest) -> types.GenerateContentConfig:
             for one in request.functions
         ]
         tools.append(types.Tool(function_declarations=declarations))
+        # Beside built-in tools the default mode applies, because the API documents that it does not take AUTO there.
+        is_default = bool(built_in) and request.tool_choice is ToolChoice.AUTO
+        mode = SDK_MODES[request.tool_choice]
         tool_config = types.ToolConfig(
-            function_calling_config=types.FunctionCallingConfig(mode=SDK_MODES[request.tool_choice]),
+            function_calling_config=None if is_default else types.FunctionCallingConfig(mode=mode),
             include_server_side_tool_invocations=True if built_in else None,
         )
     return types.GenerateContentConfig(

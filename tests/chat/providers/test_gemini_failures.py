@@ -15,7 +15,9 @@ from pytest_django import Settings
 
 from chat.providers.base import (
     ContextTooLong,
+    CredentialsRefused,
     FileGone,
+    FileRefused,
     InvalidRequest,
     MalformedResponse,
     ModelNotFound,
@@ -24,6 +26,7 @@ from chat.providers.base import (
     ProviderError,
     RateLimited,
     SignatureRefused,
+    ToolsRefused,
     Unauthorised,
     Unreachable,
 )
@@ -73,6 +76,17 @@ async def test_type_of_an_http_error_depends_on_its_status(
 
 TYPE_BY_MESSAGE = [
     (400, "Corrupted thought signature.", SignatureRefused),
+    (400, "Tool call context circulation is not enabled for models/gemini-2.5-flash", ToolsRefused),
+    (
+        400,
+        "Please enable tool_config.include_server_side_tool_invocations to use Built-in tools with Function calling.",
+        ToolsRefused,
+    ),
+    (
+        400,
+        "Built-in tools ({google_search}) and Custom tools (Function Calling) cannot be combined in the same request.",
+        ToolsRefused,
+    ),
     (
         400,
         "The input token count (1196265) exceeds the maximum number of tokens allowed (1048575).",
@@ -101,6 +115,11 @@ TYPE_BY_MESSAGE = [
     (403, "You do not have permission to access the model profile.", Unauthorised),
     (404, "models/gemini-0 is not found for API version v1beta, or is not supported.", ModelNotFound),
     (400, "Unsupported file uri", InvalidRequest),
+    (400, "Unable to process input image. Please retry or report in https://example.org", FileRefused),
+    (400, "Provided image is not valid.", FileRefused),
+    (400, "The document has no pages.", FileRefused),
+    (400, "Unsupported MIME type: text/x-unknown", FileRefused),
+    (400, "Request contains an invalid argument.", InvalidRequest),
 ]
 
 
@@ -202,7 +221,6 @@ async def test_connection_that_breaks_is_unreachable(sent: bytes, provider: Gemi
         b"data: 5\n\n",
         b"data: {\n\n",
         b"data: \xff\xfe\n\n",
-        b": comment\n\n",
         b'data: {"error": "text"}\n\n',
         b'data: {"error": {"code": "x"}}\n\n',
         b'data: {"error": {}}\n\n',
@@ -264,7 +282,7 @@ async def test_nothing_is_sent_without_a_key_and_without_an_emulator(
     assert "make run" in error.sentence
 
 
-async def test_vertex_without_credentials_is_unauthorised(
+async def test_vertex_without_credentials_says_so(
     provider: GeminiProvider, serve: Serve, settings: Settings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", str(tmp_path / "absent.json"))
@@ -274,7 +292,7 @@ async def test_vertex_without_credentials_is_unauthorised(
     async with serve(answer_with_body(b"")) as server:
         _, error = await read_all(provider)
         assert server.exchanges == []
-    assert type(error) is Unauthorised
+    assert type(error) is CredentialsRefused
 
 
 async def test_error_of_one_stream_does_not_disturb_others(provider: GeminiProvider, serve: Serve) -> None:

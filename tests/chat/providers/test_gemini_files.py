@@ -14,6 +14,7 @@ from pytest_django import Settings
 from chat.parts import FileData, Role, Text
 from chat.providers.base import (
     FileGone,
+    FileRefused,
     InvalidRequest,
     MalformedResponse,
     ProviderError,
@@ -134,8 +135,8 @@ async def test_file_that_is_never_ready_is_given_up(
 @pytest.mark.parametrize(
     ("state", "expected"),
     [
-        ({"state": "FAILED", "error": {"code": 3, "message": "not a film"}}, InvalidRequest),
-        ({"state": "FAILED"}, InvalidRequest),
+        ({"state": "FAILED", "error": {"code": 3, "message": "not a film"}}, FileRefused),
+        ({"state": "FAILED"}, FileRefused),
         ({"state": "ACTIVE", "expirationTime": None}, MalformedResponse),
         ({"state": "ACTIVE", "expirationTime": "soon"}, MalformedResponse),
         ({"state": "ACTIVE", "uri": ""}, MalformedResponse),

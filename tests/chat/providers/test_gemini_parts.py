@@ -23,6 +23,8 @@ from chat.parts import (
     Role,
     Text,
     Thought,
+    ToolCall,
+    ToolResponse,
     Unsupported,
 )
 from chat.providers.gemini.wire_parts import part_from_wire
@@ -160,10 +162,20 @@ ROWS = [
     ),
     Row(PartKind.DISPLAY, Display({"text/html": "<b>2</b>"}), None, None, None),
     as_received(
-        PartKind.UNSUPPORTED,
+        PartKind.TOOL_CALL,
         {"toolCall": SEARCH, "thoughtSignature": "c2lnbmVk"},
-        Unsupported(provider_data={**SIGNED, "fields": {"toolCall": SEARCH}}),
+        ToolCall("GOOGLE_SEARCH_WEB", {"queries": ["a"]}, "s1", provider_data=SIGNED),
     ),
+    as_received(PartKind.TOOL_CALL, {"toolCall": {}}, ToolCall()),
+    as_received(
+        PartKind.TOOL_RESPONSE,
+        {
+            "toolResponse": {"toolType": "URL_CONTEXT", "response": {"a": None}, "id": "s1"},
+            "thoughtSignature": "c2lnbmVk",
+        },
+        ToolResponse("URL_CONTEXT", {"a": None}, "s1", provider_data=SIGNED),
+    ),
+    as_received(PartKind.TOOL_RESPONSE, {"toolResponse": {"response": {}}}, ToolResponse(result={})),
     as_received(
         PartKind.UNSUPPORTED,
         {"text": "a", "fileData": {"fileUri": "b"}},
@@ -171,10 +183,17 @@ ROWS = [
     ),
     # A part without content is refused. Gemini itself puts such a signature on an empty text.
     Row(
-        PartKind.UNSUPPORTED,
-        Unsupported(provider_data=SIGNED),
+        PartKind.TEXT,
+        Text("", provider_data=SIGNED),
         {"thoughtSignature": "c2lnbmVk"},
         {"text": "", "thoughtSignature": "c2lnbmVk"},
+        {"text": ""},
+    ),
+    Row(
+        PartKind.THOUGHT,
+        Thought("", provider_data=SIGNED),
+        {"thought": True, "thoughtSignature": "c2lnbmVk"},
+        None,
         None,
     ),
     # What the SDK's models do not know, the API may refuse in a request.
@@ -199,7 +218,7 @@ ROWS = [
         {"executableCode": CODE},
         {"executableCode": CODE},
     ),
-    Row(PartKind.UNSUPPORTED, Unsupported(), {}, None, None),
+    Row(PartKind.TEXT, Text(""), {}, {"text": ""}, {"text": ""}),
 ]
 
 each_row = pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.kind}-{json.dumps(row.received)[:60]}")
@@ -258,7 +277,7 @@ def test_part_with_values_of_another_type_is_refused(wire: Mapping[str, Any]) ->
 
 
 def test_content_without_parts_to_send_is_left_out() -> None:
-    thought, signature = Thought("hm", provider_data=SIGNED), Unsupported(provider_data=SIGNED)
+    thought, signature = Thought("hm", provider_data=SIGNED), Text("", provider_data=SIGNED)
     first, second = Content(Role.MODEL, (thought,)), Content(Role.MODEL, (thought, Text(""), signature))
     assert sent_contents(first, second) == [
         {"role": "model", "parts": [{"text": ""}, {"text": "", "thoughtSignature": "c2lnbmVk"}]}

@@ -58,7 +58,8 @@ async def test_answer_is_read_as_its_raw_json_says(
     reports = [event.usage for event in received if isinstance(event, UsageReported)]
     assert (reports[-1] if reports else None) == recorded.usage
     assert [event.reason for event in received if isinstance(event, Finished)] == recorded.finish_reasons
-    assert (error is not None) == (recorded.error is not None)
+    # What follows the end of an answer does not make it fail.
+    assert (error is not None) == (recorded.error is not None and not recorded.finish_reasons)
 
 
 @each_answer
@@ -98,7 +99,7 @@ async def test_http_error_has_the_type_message_and_delay_of_its_body(
         assert error.retry_after_s == delay_s_in(recorded)
 
 
-@pytest.mark.parametrize("name", ["error-in-stream", "error-in-stream-bare", "error-after-finish"])
+@pytest.mark.parametrize("name", ["error-in-stream", "error-in-stream-bare"])
 async def test_error_inside_a_stream_is_raised_after_the_parts_before_it(
     name: str, reader: str, provider: GeminiProvider, serve: Serve
 ) -> None:

@@ -8,7 +8,7 @@ import json
 import pytest
 from pytest_django import Settings
 
-from chat.parts import JSON, CodeExecutionResult, ExecutableCode, FunctionCall, Text, Unsupported
+from chat.parts import JSON, CodeExecutionResult, ExecutableCode, FunctionCall, Part, Text, Unsupported
 from chat.providers.gemini.provider import GeminiProvider
 from chat.stream_events import Finish, Finished, MetadataReported, PartReceived, ResponseIdentified
 from tests.chat.providers.conftest import REQUEST, Serve, parts_of, read_all, text_chunk, texts_of
@@ -18,14 +18,16 @@ HOLOGRAM: dict[str, JSON] = {"hologram": {"x": 1}}
 """A part of a kind that neither Plotline nor the SDK knows."""
 
 
-@pytest.mark.parametrize(("name", "fields"), [("lean", {"fields": HOLOGRAM}), ("sdk", {})])
+@pytest.mark.parametrize(
+    ("name", "part"), [("lean", Unsupported(provider_data={"fields": HOLOGRAM})), ("sdk", Text(""))]
+)
 async def test_part_of_a_kind_newer_than_the_sdk_is_kept_by_our_reader(
-    name: str, fields: dict[str, JSON], provider: GeminiProvider, serve: Serve, settings: Settings
+    name: str, part: Part, provider: GeminiProvider, serve: Serve, settings: Settings
 ) -> None:
     settings.GEMINI_STREAM_READER = name
     async with serve(answer_with_events({"candidates": [{"content": {"parts": [HOLOGRAM]}}]})):
         received, error = await read_all(provider)
-    assert (received, error) == ([PartReceived(Unsupported(provider_data=fields))], None)
+    assert (received, error) == ([PartReceived(part)], None)
 
 
 # The SDK warns of values that its enumerations do not have, and keeps them.

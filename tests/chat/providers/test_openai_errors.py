@@ -10,6 +10,7 @@ import pytest
 from chat.parts import JSON
 from chat.providers.base import (
     ContextTooLong,
+    FileRefused,
     InvalidRequest,
     ModelNotFound,
     OutOfCredit,
@@ -52,6 +53,12 @@ def test_message_is_found_in_every_form(body: str, message: str) -> None:
     assert report_of_body(body).message == message
 
 
+def test_refused_request_gives_its_reason_without_the_key() -> None:
+    error = error_of(400, json.dumps({"error": {"message": f"Bad <b>field</b>, key {KEY}."}}))
+    assert (type(error), error.reason) == (InvalidRequest, "Bad field , key [removed].")
+    assert not error_of(401, json.dumps({"error": {"message": "Incorrect API key"}})).reason
+
+
 @pytest.mark.parametrize(
     ("status", "error", "expected"),
     [
@@ -69,6 +76,10 @@ def test_message_is_found_in_every_form(body: str, message: str) -> None:
         (None, {"message": "Try a larger context length"}, ContextTooLong),
         (400, {"message": "bad request"}, InvalidRequest),
         (422, {"message": "extra_forbidden"}, InvalidRequest),
+        (400, {"message": "You uploaded an unsupported image. Please make sure your image is valid."}, FileRefused),
+        (400, {"message": "No.", "code": "invalid_image_format"}, FileRefused),
+        (400, {"message": "Failed to load image or audio file"}, FileRefused),
+        (400, {"message": "Provided image is not valid."}, FileRefused),
         (500, {"message": "image input is not supported - hint: mmproj"}, InvalidRequest),
         (500, {"message": "internal"}, Overloaded),
         (503, {"message": "loading model"}, Overloaded),

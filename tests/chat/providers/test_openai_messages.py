@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from chat.parts import (
     JSON,
+    OUTCOME_FAILED,
     OUTCOME_OK,
     CodeExecutionResult,
     ExecutableCode,
@@ -134,9 +135,17 @@ def test_code_of_another_provider_becomes_text_and_its_graph_an_image() -> None:
     written = messages_of(user(Text("Draw.")), answer, user(Text("Thanks.")))
     assert [message["role"] for message in written] == ["system", "user", "assistant", "user", "assistant", "user"]
     assert written[2]["content"] == "I draw.\n```python\nplot()\n```\n"
+    assert written[3]["content"][0]["text"].startswith("[The code ran. Its output:]")
     assert "done" in written[3]["content"][0]["text"]
     assert written[3]["content"][1]["image_url"]["url"].startswith("data:image/png;base64,")
     assert written[4]["content"] == "There it is."
+
+
+@pytest.mark.parametrize(("outcome", "verb"), [(OUTCOME_FAILED, "failed"), ("OUTCOME_OF_TOMORROW", "ended")])
+def test_only_a_known_failure_of_code_is_called_one(outcome: str, verb: str) -> None:
+    answer = model(ExecutableCode("plot()", "PYTHON"), CodeExecutionResult("x", outcome), is_own=False)
+    written = messages_of(user(Text("Draw.")), answer, user(Text("Thanks.")))
+    assert f"[The code {verb}. Its output:]" in str(written)
 
 
 def test_fence_is_longer_than_those_in_the_code() -> None:

@@ -25,13 +25,21 @@ class Process:
     def __init__(self, *followed: str) -> None:
         self.followed = set(followed)
         self.received: list[str] = []
-        self.bridge = ChannelBridge(self._receive, lambda: self.followed)
-        self.bridge.announce_soon()
+        self.bridge = ChannelBridge(self._receive, self.followed)
+        self.bridge.announce_soon("")
         self._has_frame = asyncio.Event()
 
     def _receive(self, frame: FrameData) -> None:
         self.received.append(frame["text"])
         self._has_frame.set()
+
+    def follow(self, conversation_id: str) -> None:
+        self.followed.add(conversation_id)
+        self.bridge.announce_soon(conversation_id)
+
+    def unfollow(self, conversation_id: str) -> None:
+        self.followed.remove(conversation_id)
+        self.bridge.announce_soon(conversation_id)
 
     def post(self, conversation_id: str, text: str) -> bool:
         """Post a frame; return whether it was queued for another process."""
@@ -104,12 +112,10 @@ async def test_frames_go_in_order_to_the_processes_that_follow_their_conversatio
 
 async def test_changes_of_what_a_process_follows_are_announced() -> None:
     sender, receiver = Process(), Process()
-    receiver.followed.add("late")
-    receiver.bridge.announce_soon()
+    receiver.follow("late")
     await sender.post_once_followed("late", "hello")
     assert await receiver.receive_until("hello") == ["hello"]
-    receiver.followed.clear()
-    receiver.bridge.announce_soon()
+    receiver.unfollow("late")
     await sender.wait_until_not_followed("late")
     await sender.end()
     await receiver.end()

@@ -13,11 +13,15 @@ from hypothesis import strategies as st
 
 from chat.answers.answer import Answer
 from chat.answers.assembler import Assembler
-from chat.answers.changes import Change, MessagesLeftOut, Waited
+from chat.answers.changes import Change, EngineMoved, MessagesLeftOut, PartStarted, Waited
 from chat.answers.log import Row, coalesce_changes, fold, to_row
-from chat.fragments import RenderedText, part_html, part_view, status_html
+from chat.answers.text_runs import PartRun, part_runs
+from chat.fragments import part_html, status_html, text_options
+from chat.message_views import RenderedText
 from chat.models import Message, Turn
 from chat.parts import (
+    OUTCOME_DEADLINE_EXCEEDED,
+    OUTCOME_FAILED,
     OUTCOME_OK,
     CodeExecutionResult,
     Display,
@@ -33,10 +37,12 @@ from chat.parts import (
 from chat.relay.live_message import LiveMessage
 from chat.rendering.stream import split_markdown
 from chat.stream_events import PartReceived
-from chat.transcript.views import answer_view, new_attachment_view
+from chat.transcript.views import answer_view
 from tests.attachments.conftest import png
+from tests.display_bundles import BUNDLES
 from tests.dom import Page
 from tests.part_examples import EXAMPLES
+from tests.time_growth import GROWTH_LIMIT, time_growth
 
 MESSAGE_ID = uuid.UUID(int=7)
 TURN = Turn(message=Message(pk=MESSAGE_ID, created_at=datetime(2026, 1, 1, tzinfo=UTC)), status=Turn.Status.RUNNING)
@@ -74,19 +80,21 @@ class LivePage:
         assert answer.parts == self.assembler.answer.parts
         assert answer.text == self.assembler.answer.text
         assert self.parts_html == render_whole(answer)
+        texts = {run.start: run.part.long_text for run in shown_runs(answer) if isinstance(run.part, Text | Thought)}
         for index, rendered in self.live.rendered_texts().items():
-            assert rendered == RenderedText(*split_markdown(answer.parts[index].long_text))
+            assert rendered == RenderedText(*split_markdown(texts[index], text_options(MESSAGE_ID, index)))
         status = self.page.ids[f"message-{MESSAGE_ID}-status"].html()
         assert status == status_html(answer_view(TURN.message, TURN, answer))
 
 
+def shown_runs(answer: Answer) -> list[PartRun]:
+    """Return the parts as they are shown: adjoining texts are one."""
+    return [*part_runs(answer.parts, {one.part_index for one in answer.attachments})]
+
+
 def render_whole(answer: Answer) -> str:
     """Render all parts as a reload does."""
-    html = ""
-    for index, part in enumerate(answer.parts):
-        views = [new_attachment_view(one) for one in answer.attachments if one.part_index == index]
-        html += part_html(part_view(MESSAGE_ID, index, part, views))
-    return html
+    return "".join(map(part_html, answer_view(TURN.message, TURN, answer).parts))
 
 
 def cut(parts: Iterable[Part]) -> Iterator[Part]:
@@ -103,21 +111,51 @@ WORDS = st.lists(
     st.sampled_from(
         ["# A\n", "text ", "\n", "\n\n", "- a\n", "  - b\n", "| a | b |\n", "|---|---|\n", "| 1 | 2 |\n", "```python\n",
          "x = 1\n", "```\n", "[GRAPH:0]", "[GRA", "PH:0]", "**b", "**", "> q\n", "1. n\n", "[x]: http://x\n", "[x]",
-         "<b>", "$a$", "===\n", "---\n", "    code\n", "\r\n", "é", "𝒳"]
+         "<b>", "$a$", "\\[\n", "\\]", "[^1]", "[^1]: n\n", "~", "===\n", "---\n", "    code\n", "\r\n", "é", "𝒳"]
     ),
     max_size=30,
 )  # fmt: skip
 SIGNED = {"thought_signature": "cw=="}
 RUNNING = CodeExecutionResult(output="1\n", engine=Engine.SESSION)
+GRAPH = InlineData("image/png", data=png(3))
+TABLE = Display({"text/plain": "a table"})
+PLOT_CODE = "plt.title('First')\nplt.show()\nplt.title('Second')\nplt.show()"
+OUTPUTS: list[Part] = [RUNNING, GRAPH, TABLE]
+
+
+def session_run(outputs: Sequence[Part], last_text: str | None, outcome: str | None) -> list[Part]:
+    """Return the parts of a run in the session. Without an outcome, the run was stopped."""
+    code = ExecutableCode(PLOT_CODE, "PYTHON", engine=Engine.SESSION)
+    ended = CodeExecutionResult(output=last_text, outcome=outcome or "", engine=Engine.SESSION)
+    return [code, *outputs, *([ended] if outcome else [])]
+
+
 GROUPS = st.one_of(
     WORDS.map(lambda words: [Text(word) for word in words]),
     WORDS.map(lambda words: [Thought(word) for word in words]),
     st.just([Text("", provider_data=SIGNED)]),
     st.just([Text("signed", provider_data=SIGNED)]),
+    # Signatures within a text: on a piece of it, on an empty piece, and on an empty thought.
+    st.tuples(WORDS, WORDS, WORDS).map(
+        lambda texts: [
+            *map(Text, texts[0]),
+            Text("".join(texts[1]), provider_data=SIGNED),
+            Thought("", provider_data=SIGNED),
+            *map(Text, texts[2]),
+            Text("", provider_data=SIGNED),
+        ]
+    ),
     st.just([ExecutableCode("print(1)", "PYTHON"), CodeExecutionResult(output="1\n", outcome=OUTCOME_OK)]),
     st.just([RUNNING, RUNNING, CodeExecutionResult(output="1\n1\n", outcome=OUTCOME_OK, engine=Engine.SESSION)]),
+    # What a run in the session leaves: texts, graphs and rich outputs in any order, then a result with the outcome, or
+    # none if it was stopped.
+    st.tuples(
+        st.lists(st.sampled_from(OUTPUTS), max_size=6),
+        st.sampled_from([None, "", "1\n"]),
+        st.sampled_from([OUTCOME_OK, OUTCOME_FAILED, OUTCOME_DEADLINE_EXCEEDED, None]),
+    ).map(lambda run: session_run(*run)),
     st.just([FunctionCall("f", {"a": 1}, "c"), FunctionResponse("f", {"b": 2}, "c")]),
-    st.just([Display({"text/plain": "1"})]),
+    st.sampled_from(list(BUNDLES.values())).map(lambda bundle: [Display(bundle)]),
     st.integers(1, 2).map(lambda number: [InlineData("image/png", data=png(number))]),
 )
 PARTS = st.lists(GROUPS, max_size=6).map(lambda groups: [part for group in groups for part in group])
@@ -134,7 +172,7 @@ def test_any_parts_in_any_frames_look_like_the_whole_message(parts: Sequence[Par
             frame = []
     page.receive(frame)
     page.check()
-    texts = [index for index, part in enumerate(page.assembler.answer.parts) if isinstance(part, Text | Thought)]
+    texts = [run.start for run in shown_runs(page.assembler.answer) if isinstance(run.part, Text | Thought)]
     assert sorted(page.live.rendered_texts()) == texts
 
 
@@ -146,6 +184,34 @@ def test_text_that_is_cut_at_every_character_looks_like_the_whole_message(parts:
         many_frames.receive([part])
     many_frames.check()
     assert many_frames.parts_html == one_frame.parts_html
+
+
+def test_text_around_a_signature_is_one_document_that_grows_by_its_new_text_alone() -> None:
+    page = LivePage()
+    page.receive([Text("# A\n\nfirst\n\none **bo"), Text("ld** and `co", provider_data=SIGNED)])
+    swaps = page.live.update(page.assembler.add(PartReceived(Text("de`\n\nend"))))
+    assert "one" in swaps
+    assert "<h1" not in swaps
+    page.page.swap(swaps)
+    assert "<p>one <strong>bold</strong> and <code>code</code></p>" in page.parts_html
+    assert page.parts_html.count("data-part-kind") == 1
+    assert page.parts_html == render_whole(page.assembler.answer)
+
+
+def test_attachment_ends_a_run_of_texts() -> None:
+    page = LivePage()
+    page.receive([Text("a", provider_data=SIGNED), GRAPH, Text("b", provider_data=SIGNED), Text("c")])
+    page.check()
+    assert page.parts_html.count('data-part-kind="text"') == 2
+
+
+def test_graphs_have_the_titles_of_the_code_before_them() -> None:
+    page = LivePage()
+    page.receive([*session_run([InlineData("image/png", data=png(1)), GRAPH], None, OUTCOME_OK)])
+    page.check()
+    assert 'alt="Graph: First"' in page.parts_html
+    assert 'alt="Graph: Second"' in page.parts_html
+    assert 'download="second.png"' in page.parts_html
 
 
 @pytest.mark.parametrize("part", EXAMPLES.values(), ids=EXAMPLES)
@@ -178,6 +244,8 @@ def test_attempts_without_an_answer_look_like_the_whole_message(
                 pending += page.assembler.note(Waited(f"wait {number}"))
         if data.draw(st.booleans()):
             pending += page.assembler.note(MessagesLeftOut(number))
+        if data.draw(st.booleans()):
+            pending += page.assembler.note(EngineMoved(f"reason {number}"))
         for part in parts:
             pending += page.assembler.add(PartReceived(part))
             if data.draw(st.booleans()):
@@ -202,3 +270,22 @@ def test_page_that_joins_a_resumed_turn_looks_like_the_whole_message(
         after.receive([part])
     answer = fold(after.log)
     assert after.parts_html == render_whole(answer)
+
+
+def test_page_that_joins_within_a_text_goes_on_with_its_document() -> None:
+    before = LivePage()
+    before.receive([Text("one **bo", provider_data=SIGNED), Thought("", provider_data=SIGNED)])
+    after = LivePage()
+    after.assembler, after.page, after.live = before.assembler, before.page, LiveMessage(TURN, before.assembler.answer)
+    after.receive([Text("ld**")])
+    assert "<p>one <strong>bold</strong></p>" in after.parts_html
+    assert after.parts_html == render_whole(before.assembler.answer)
+
+
+def test_time_of_a_text_with_many_signatures_grows_with_its_length() -> None:
+    def stream(parts: int) -> None:
+        live = LiveMessage(TURN, Answer())
+        for index in range(parts):
+            live.update([PartStarted(index, Text("a **word**\n\n", provider_data=SIGNED))])
+
+    assert time_growth(stream, 1600) < GROWTH_LIMIT

@@ -8,7 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chat.rendering.data_uris import IMAGES_LIMIT, Extraction, extract_images, restore_images
+from chat.rendering.data_uris import (
+    IMAGES_LIMIT,
+    SHORT_URI_CHARS,
+    Extraction,
+    extract_images,
+    restore_images,
+    without_data_uris,
+)
 
 SIGNATURES = {
     "image/png": b"\x89PNG\r\n\x1a\n",
@@ -116,3 +123,29 @@ def test_images_above_the_limit_stay_in_the_text() -> None:
 def test_hostile_output_is_restored_exactly(output: str) -> None:
     extraction = extract_images(output)
     assert restore_images(extraction.text, extraction.images) == output
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", ""),
+        ("a;base64,b", "a;base64,b"),
+        (f"a {uri()} b", f"a [image/png, {len(payload(PNG))} characters of base64] b"),
+        (f"({uri(PNG, 'application/pdf')})", f"([application/pdf, {len(payload(PNG))} characters of base64])"),
+        (uri(PNG[:60]), uri(PNG[:60])),
+        (
+            f"{uri(PNG, 'image/svg+xml;charset=utf-8')}\nend",
+            f"[image/svg+xml, {len(payload(PNG))} characters of base64]\nend",
+        ),
+        (f"data:;base64,{'A' * SHORT_URI_CHARS}", f"[data, {SHORT_URI_CHARS} characters of base64]"),
+    ],
+)
+def test_long_data_uris_of_any_type_become_words(text: str, expected: str) -> None:
+    assert without_data_uris(text) == expected
+
+
+@pytest.mark.parametrize("line_chars", [60, 64, 76])
+def test_wrapped_data_uri_becomes_words(line_chars: int) -> None:
+    words = without_data_uris(f"a {uri(PNG, 'image/tiff', line_chars)}")
+    assert words.startswith("a [image/tiff, ")
+    assert len(words) < 2 * line_chars

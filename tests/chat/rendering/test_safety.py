@@ -9,26 +9,39 @@ from urllib.parse import urlsplit
 import pytest
 
 from chat.rendering.blocks import make_safe_html
+from chat.rendering.documents import MarkdownOptions
 from chat.rendering.markdown import render_markdown
-from chat.rendering.stream import MarkdownStream
+from chat.rendering.stream import MarkdownStream, split_markdown
+from tests.chat.rendering.mathml import MATHML_TAGS, assert_mathml_attributes
 from tests.chat.rendering.pages import Elements, apply_update
 
 #: Allowed tags and attributes, listed independently of the code under test.
 TAGS_WITHOUT_ATTRIBUTES = [
-    *("p", "h1", "h2", "h3", "h4", "h5", "h6", "blockquote", "ul", "li", "hr", "br"),
-    *("table", "thead", "tbody", "tr", "em", "strong", "del", "code"),
+    *("p", "h2", "h3", "h4", "h5", "h6", "blockquote", "ul", "hr", "br", "sup"),
+    *("table", "thead", "tbody", "em", "strong", "del"),
 ]
 ALLOWED: dict[str, set[str]] = {
     **{tag: set() for tag in TAGS_WITHOUT_ATTRIBUTES},
-    "a": {"href", "title", "target", "rel"},
-    "input": {"type", "checked", "disabled"},
+    "a": {"href", "title", "target", "rel", "id", "aria-label"},
+    "button": {"type", "class", "data-action"},
+    "code": {"class"},
+    "div": {"class", "tabindex", "role", "aria-label", "data-all"},
+    "input": {"type", "checked", "disabled", "aria-label"},
+    "li": {"id"},
     "ol": {"start"},
-    "pre": {"class", "data-language"},
-    "span": {"class"},
+    "pre": {"data-language", "tabindex", "aria-label"},
+    "section": {"class", "aria-label"},
+    "span": {"class", "tabindex", "role", "aria-label"},
     "td": {"align"},
-    "th": {"align"},
+    "th": {"align", "scope", "data-column", "aria-sort"},
+    "tr": {"data-row"},
 }
-CLASS = re.compile(r"math|math-inline|math-block|[a-z]{1,2}[a-z0-9]{0,2}")
+CLASS = re.compile(
+    r"code-block|code-head|quiet|table-(?:box|scroll|foot|actions)|markdown-table|muted|visually-hidden|footnotes|formula-(?:block|wide|source)|[a-z]{1,2}[a-z0-9]{0,2}"
+)
+LABELS = {"Code", "Footnotes", "Formula", "Task"}
+TABLE_LABEL = re.compile(r"Table, [\d,]+ rows? × [\d,]+ columns?")
+ACTIONS = {"copy", "sort", "copy-csv", "save-csv"}
 
 SCRIPTS = [
     "<script>alert(1)</script>",
@@ -138,6 +151,19 @@ SCRIPTS = [
     "| a |\n|---|\n| <script>alert(1)</script> |",
     "| [x](javascript:alert(1)) |\n|:-:|\n",
     "- [x] <script>alert(1)</script>",
+    "[^1]\n\n[^1]: <script>alert(1)</script>",
+    '[^"onclick=alert(1)]\n\n[^"onclick=alert(1)]: x',
+    "[^<b>]\n\n[^<b>]: [x](javascript:alert(1))",
+    "[x](#part-0-fn-1)",
+    "[x](#transcript)",
+    "[x](#a-fn-1/../../admin)",
+    "```<button data-action=stop>\nx\n```",
+    "~<script>~",
+    "\\(</math><script>alert(1)</script>\\)",
+    "\\[\\href{javascript:alert(1)}{x}\\]",
+    "$\\text{</mtext></math><img src=x onerror=alert(1)>}$",
+    '$\\mathrm{"onclick=alert(1) x="}$',
+    "$$\\begin{array}{<script>}x\\end{array}$$",
     "1. <svg onload=alert(1)>",
     "# <script>alert(1)</script> {#transcript onclick=alert(1)}",
     "<script>alert(1)</script>\n===",
@@ -207,17 +233,38 @@ def assert_only_allowed(html: str) -> None:
     elements = Elements(html)
     assert not elements.non_elements
     for tag, attributes in elements.tags:
+        if tag in MATHML_TAGS:
+            assert_mathml_attributes(attributes)
+            continue
         assert tag in ALLOWED
         assert set(attributes) <= ALLOWED[tag]
         assert all(CLASS.fullmatch(name) for name in attributes.get("class", "").split())
         if tag == "a":
-            assert attributes["rel"] == "noopener noreferrer nofollow"
-            assert attributes["target"] == "_blank"
-            assert "href" not in attributes or urlsplit(attributes["href"]).scheme in ("http", "https", "mailto")
-            assert attributes.get("title") == attributes.get("href")
+            assert_safe_link(attributes)
+        elif "aria-label" in attributes:
+            assert TABLE_LABEL.fullmatch(attributes["aria-label"]) or attributes["aria-label"] in LABELS
+        if tag == "button":
+            assert attributes["type"] == "button"
+            assert attributes["data-action"] in ACTIONS
         if tag == "input":
             assert attributes["type"] == "checkbox"
             assert "disabled" in attributes
+
+
+def assert_safe_link(attributes: dict[str, str]) -> None:
+    """Check that a link leads to a web page in a new tab, or to a footnote, or nowhere."""
+    if "href" not in attributes:
+        assert not attributes
+        return
+    assert attributes["rel"] == "noopener noreferrer nofollow"
+    if attributes["href"].startswith("#"):
+        assert re.fullmatch(r"#[\w-]+-fn(ref)?-[\d-]+", attributes["href"])
+        assert re.fullmatch(r"(Back to reference [\d-]+)?", attributes.get("aria-label", ""))
+        return
+    assert set(attributes) == {"href", "title", "target", "rel"}
+    assert attributes["target"] == "_blank"
+    assert urlsplit(attributes["href"]).scheme in ("http", "https", "mailto")
+    assert attributes["title"] == attributes["href"]
 
 
 def embed(payload: str) -> list[str]:
@@ -237,6 +284,7 @@ def embed(payload: str) -> list[str]:
 def test_payload_gives_only_allowed_html_at_once_and_while_streaming(payload: str) -> None:
     for text in embed(payload):
         assert_only_allowed(render_markdown(text))
+        assert_only_allowed("".join(split_markdown(text, MarkdownOptions("part-7-0", has_line_breaks=True))))
         stream = MarkdownStream()
         closed_html = ""
         for start in range(0, len(text), 8):
@@ -260,7 +308,7 @@ def test_payload_gives_only_allowed_html_at_once_and_while_streaming(payload: st
 )
 def test_link_without_an_address_has_no_title(source: str) -> None:
     html = render_markdown(source)
-    assert html == '<p><a target="_blank" rel="noopener noreferrer nofollow">x</a></p>\n'
+    assert html == "<p><a>x</a></p>\n"
 
 
 def test_title_of_a_link_contains_no_unescaped_brackets() -> None:
@@ -279,10 +327,10 @@ def test_payload_lists_contain_no_duplicates_and_are_large() -> None:
 
 
 @pytest.mark.parametrize("payload", [payload for payload in EXFILTRATION if payload.startswith("![x](http")])
-def test_address_of_an_image_is_shown_as_text_without_a_link(payload: str) -> None:
+def test_image_is_a_link_that_loads_nothing_until_it_is_clicked(payload: str) -> None:
     elements = Elements(render_markdown(payload))
-    assert [tag for tag, _ in elements.tags] == ["p"]
-    assert ADDRESS in elements.text
+    assert [tag for tag, _ in elements.tags] == ["p", "a"]
+    assert elements.text.startswith("x")
 
 
 @pytest.mark.parametrize(
@@ -294,11 +342,13 @@ def test_address_of_an_image_is_shown_as_text_without_a_link(payload: str) -> No
         ("![p](attachment:plot.png 'a title')", "![p](attachment:plot.png)"),
         ("![p][r]\n\n[r]: plot.png", "![p](plot.png)"),
         ("![p](data:image/png;base64,iVBORw0KGgo=)", "![p](data:image/png;base64,iVBORw0KGgo=)"),
-        ("![](https://e.example/y.png)", "![](https://e.example/y.png)"),
+        ("![](https://e.example/y.png)", "Image"),
+        ("![a *plot*](https://e.example/y.png 't')", "a plot"),
+        ("[![built](https://e.example/y.svg)](https://e.example)", "built"),
         ('<img src="plot.png" alt="p">', '<img src="plot.png" alt="p">'),
     ],
 )
-def test_image_reference_of_a_model_is_shown_as_text(source: str, shown: str) -> None:
+def test_image_of_a_model_is_shown_by_its_description_or_as_text(source: str, shown: str) -> None:
     elements = Elements(render_markdown(source))
     assert "img" not in [tag for tag, _ in elements.tags]
     assert elements.text.strip() == shown

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
+import json
 import uuid
 from importlib import import_module
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from django.apps import apps
@@ -14,6 +17,7 @@ from hypothesis import strategies as st
 
 from chat.access import conversations_of
 from chat.models import Conversation, Message, User
+from chat.models import search as search_module
 from chat.models.deletion import delete_conversation
 from chat.models.search_results import SearchResult, load_search_results
 from chat.parts import PartKind
@@ -22,21 +26,16 @@ from tests.factories import make_conversation, make_model_message, make_user, ma
 
 pytestmark = pytest.mark.django_db
 
-MIGRATION = import_module("chat.migrations.0003_search_index")
+MIGRATION = import_module("chat.migrations.0014_search_by_owner")
 
 #: Text that both databases can store. Unassigned characters are left out: each database classifies them differently.
 TEXT = st.text(alphabet=st.characters(codec="utf-8", exclude_characters="\x00", exclude_categories=("Cn", "Co")))
 SYNTAX = st.text(alphabet="ab图 \"'*^:(){}-+&|!<>~\\%_;,.ANDORNEAR", max_size=30)
 
 
-@pytest.fixture
-def owner() -> User:
-    return make_user("owner")
-
-
 def search(user: User, query: str) -> list[Conversation]:
     """Return the user's conversations that match, newest first."""
-    return list(conversations_of(user).holding(parse(query)).newest_first())
+    return list(conversations_of(user).holding(parse(query), user.pk).newest_first())
 
 
 def search_one(user: User, query: str) -> SearchResult:
@@ -177,28 +176,113 @@ def test_new_index_is_filled_with_existing_texts(owner: User) -> None:
     make_user_message(conversation, "said")
     hidden = make_user_message(conversation, "hidden")
     Message.objects.filter(pk=hidden.pk).update(is_shown=False)
-    # PostgreSQL cannot alter a table while deferred constraints of its rows are unchecked.
-    connection.check_constraints()
     schema_editor = SimpleNamespace(connection=connection)
-    MIGRATION.drop(apps, schema_editor)
-    MIGRATION.create(apps, schema_editor)
+    # An interrupted migration begins again.
+    for _ in range(2):
+        # PostgreSQL cannot alter a table while deferred constraints of its rows are unchecked.
+        connection.check_constraints()
+        MIGRATION.create(apps, schema_editor)
+        make_conversation(owner, title="Titled since")
+        MIGRATION.fill(apps, schema_editor)
+    MIGRATION.create_indexes(apps, schema_editor, concurrently="")
     assert search(owner, "titled said") == [conversation]
+    assert len(search(owner, "since")) == 2
     assert search(owner, "hidden") == []
 
 
-@pytest.mark.skipif(connection.vendor != "sqlite", reason="only SQLite has triggers")
-def test_triggers_exist_after_the_last_migration() -> None:
-    def read_triggers() -> set[str]:
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT name FROM sqlite_master WHERE type = 'trigger' AND name LIKE '%_search_%'")
-            return {name for (name,) in cursor.fetchall()}
+def read_triggers() -> set[str]:
+    """Return the names of the triggers that write the index."""
+    tables = {"sqlite": "sqlite_master WHERE type = 'trigger' AND name", "postgresql": "pg_trigger WHERE tgname"}
+    name = {"sqlite": "name", "postgresql": "tgname"}[connection.vendor]
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT {name} FROM {tables[connection.vendor]} LIKE 'chat~_%~_search~_%' ESCAPE '~'")
+        return {name for (name,) in cursor.fetchall()}
 
-    expected = {
-        f"chat_{table}_search_{event}"
-        for table in ("message", "conversation")
-        for event in ("insert", "update", "delete")
-    }
-    assert read_triggers() == expected, "the migration that rebuilt a table must execute SQLITE_TRIGGERS again"
+
+def test_triggers_exist_after_the_last_migration() -> None:
+    expected = {f"chat_message_search_{event}" for event in ("insert", "update", "delete")}
+    expected |= {f"chat_conversation_search_{event}" for event in ("insert", "update", "owner", "delete")}
+    if connection.vendor == "postgresql":
+        expected.add("chat_conversation_search_truncate")
+    assert read_triggers() == expected, "the migration that rebuilt a table must call restore_triggers"
+
+
+def test_moved_conversations_and_messages_are_found_at_their_new_place(owner: User) -> None:
+    conversation = make_conversation(owner, title="Title")
+    make_user_message(conversation, "words")
+    stranger = make_user()
+    conversation.owner = stranger
+    conversation.save()
+    assert search(owner, "words") == search(owner, "title") == []
+    assert search(stranger, "words title") == [conversation]
+    other = make_conversation(owner)
+    Message.objects.filter(conversation=conversation).update(conversation=other)
+    assert search(stranger, "words") == []
+    assert search(owner, "words") == [other]
+
+
+@pytest.mark.parametrize("query", ["word", "w", '"word of"', "word missing", "missing"])
+def test_search_does_not_read_the_messages_of_others(owner: User, query: str) -> None:
+    for text in ("a word of mine", "others"):
+        make_user_message(make_conversation(owner), text)
+    found, read_alone = count_reads(owner, query)
+    stranger = make_conversation(make_user(), title="Word of another")
+    parent = make_user_message(stranger, "word")
+    Message.objects.bulk_create(
+        Message(conversation=stranger, parent=parent, index=index, role="user", text=f"word of {index}")
+        for index in range(1, 300)
+    )
+    found_beside_others, read_beside_others = count_reads(owner, query)
+    assert found_beside_others == found
+    # SQLite also counts the steps that lead to the first word of the owner.
+    assert read_beside_others <= 1.5 * read_alone + 20
+
+
+def count_reads(user: User, query: str) -> tuple[list[Conversation], int]:
+    """Return what a search finds, and what it reads: rows of the index in PostgreSQL, steps of SQLite's machine."""
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            # The planner would read all rows of a small table.
+            cursor.execute("SET LOCAL enable_seqscan = off")
+        rows = conversations_of(user).holding(parse(query), user.pk)
+        [plan] = json.loads(rows.explain(analyze=True, format="json"))
+        return search(user, query), sum_entries(plan["Plan"])
+    with connection.cursor() as cursor:
+        # Otherwise the steps would depend on the number of segments, and so on the number of writes.
+        cursor.execute("INSERT INTO chat_searchwords (chat_searchwords) VALUES ('optimize')")
+    steps = itertools.count()
+    # The handler returns 0, because every other value would cancel the query.
+    connection.connection.set_progress_handler(lambda: next(steps) * 0, 1)
+    try:
+        return search(user, query), next(steps)
+    finally:
+        connection.connection.set_progress_handler(None, 0)
+
+
+def sum_entries(node: dict[str, Any]) -> int:
+    """Return how many rows the scans of a plan read in the index of words."""
+    is_scan = "chat_searchentry" in f"{node.get('Relation Name')} {node.get('Index Name')}"
+    own = node["Actual Loops"] * (node["Actual Rows"] + node.get("Rows Removed by Filter", 0)) if is_scan else 0
+    return own + sum(map(sum_entries, node.get("Plans", [])))
+
+
+WORDS = st.lists(st.sampled_from(["a", "ab", "abc", "图", "表", "图表", "1", "1:a", "É"]), max_size=5)
+
+
+@settings(max_examples=60)
+@given(st.lists(st.tuples(st.booleans(), WORDS), max_size=4), WORDS, st.booleans(), st.sampled_from([0, 500]))
+def test_own_search_finds_what_the_search_of_everyone_finds(
+    messages: list[tuple[bool, list[str]]], words: list[str], is_phrase: bool, rare_entries: int
+) -> None:
+    owners = [make_user(), make_user()]
+    for is_first, text in messages:
+        make_user_message(make_conversation(owners[is_first], title=" ".join(text[:1])), " ".join(text[1:]))
+    terms = parse('"{}"'.format(" ".join(words)) if is_phrase else " ".join(words))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(search_module, "RARE_ENTRIES", rare_entries)
+        for owner in owners:
+            expected = conversations_of(owner).holding(terms).newest_first()
+            assert list(conversations_of(owner).holding(terms, owner.pk).newest_first()) == list(expected)
 
 
 def test_long_message_is_found_by_its_beginning(owner: User) -> None:
@@ -220,10 +304,10 @@ def test_long_message_is_found_by_its_beginning(owner: User) -> None:
 @example("%s %(a)s %%")
 def test_any_query_is_safe(query: str) -> None:
     terms = parse(query)
-    rows = Conversation.objects.owned_by(0).holding(terms)
+    rows = Conversation.objects.owned_by(0).holding(terms, 0)
     assert load_search_results(list(rows), terms) == []
     # Matching messages of given conversations are loaded by a different query.
-    assert load_search_results([Conversation(pk=uuid.uuid4(), title=query)], terms)[0].message_id is None
+    assert load_search_results([Conversation(pk=uuid.uuid4(), owner_id=0, title=query)], terms)[0].message_id is None
 
 
 @settings(max_examples=80)

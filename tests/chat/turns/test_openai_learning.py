@@ -199,7 +199,8 @@ async def test_conversation_with_a_server_that_demands_reasoning_goes_on(
 
 async def test_long_conversation_is_shortened_until_the_server_accepts_it(endpoints: StandInServer) -> None:
     for profile in ("openai", "llamacpp", "vllm", "deepseek", "generic"):
-        case = Case(profile, f"context-500/{'text' if profile != 'deepseek' else 'reasoning'}", [], bool, {})
+        # The answers of `reasoning` are short; those of `text` repeat the question word by word.
+        case = Case(profile, "context-500/reasoning", [], bool, {})
         conversation = await database_sync_to_async(make_case_conversation)(endpoints, case)
         for number in range(3):
             entries = await requests_of(endpoints, conversation, f"question {number} " + "word " * 100)

@@ -14,13 +14,12 @@ from channels.db import database_sync_to_async
 from pytest_django import Settings
 
 from chat.models import Conversation, Round, Turn
-from chat.models import Part as PartRow
 from chat.parts import FunctionCall, FunctionResponse, Part, Text, Thought
 from chat.turns import live_turn
 from chat.turns.retry import RETRIED_FINISHES
 from tests.chat.tools import recording_tools
 from tests.chat.tools.recording_tools import RecordingTools
-from tests.chat.turn_driver import Tab, ask_and_wait, fresh_page
+from tests.chat.turn_driver import Tab, ask_and_wait, fresh_page, parts_of
 from tests.openai_endpoints import make_endpoint_conversation
 from tests.openai_recordings import Recording, recordings
 from tests.openai_server.call_shapes import CALL_SHAPES
@@ -57,11 +56,6 @@ async def ask_twice(
     turns = [await ask_and_wait(conversation, text, tab) for text in ("first", "second")]
     assert tab.page.transcript == await fresh_page(conversation)
     return turns, server.journal.since(before), conversation
-
-
-async def parts_of(turn: Turn) -> list[Part]:
-    """Return the stored parts of a turn's answer."""
-    return [row.value async for row in PartRow.objects.filter(message_id=turn.message_id).order_by("index")]
 
 
 def content_of(parts: Sequence[Part]) -> tuple[str, str, list[ExpectedCall]]:

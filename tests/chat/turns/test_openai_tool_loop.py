@@ -10,13 +10,12 @@ from channels.db import database_sync_to_async
 from pytest_django import Settings
 
 from chat.models import Conversation, Turn
-from chat.models import Part as PartRow
-from chat.parts import FunctionCall, FunctionResponse, Part, Text
+from chat.parts import FunctionCall, FunctionResponse, Text
 from chat.turns import live_turn, tool_loop
 from chat.turns.runner import Runner, start_turn, stop_turn
 from tests.chat.tools import recording_tools
 from tests.chat.tools.recording_tools import RecordingTools
-from tests.chat.turn_driver import Tab, ask_and_wait, fresh_page, make_question, new_conversation
+from tests.chat.turn_driver import Tab, ask_and_wait, fresh_page, make_question, new_conversation, parts_of
 from tests.openai_endpoints import make_endpoint_conversation
 from tests.openai_server.journal import JournalEntry
 from tests.openai_server.profiles import PROFILES
@@ -43,11 +42,6 @@ async def conversation_at(server: StandInServer, profile: str, model: str) -> Co
     """Create a conversation with a model of the stand-in."""
     conversation: Conversation = await database_sync_to_async(make_endpoint_conversation)(server, profile, model)
     return conversation
-
-
-async def parts_of(turn: Turn) -> list[Part]:
-    """Return the stored parts of a turn's answer."""
-    return [row.value async for row in PartRow.objects.filter(message_id=turn.message_id).order_by("index")]
 
 
 async def text_of(turn: Turn) -> str:

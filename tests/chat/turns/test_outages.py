@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import uuid
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Collection, Iterable, Sequence
 
 import pytest
 from channels.auth import AuthMiddlewareStack
@@ -21,17 +21,19 @@ from pytest_django import Settings
 from chat import consumers
 from chat.answers.changes import AnswerAttachment, Change, PartStarted, TextAppended
 from chat.models import Conversation, Turn, TurnEvent
+from chat.prompt.rows import PromptRows, read_rows
 from chat.relay import broadcast, follower
 from chat.relay.group_commit import GroupCommit
 from chat.relay.live_message import LiveMessage
+from chat.relay.page_updates import Update, read_update
 from chat.routing import websocket_urlpatterns
-from chat.transcript.snapshot import Snapshot
+from chat.transcript.window import Window
 from chat.turns import recovery, runner, store
 from chat.turns.database_thread import turn_store
 from chat.turns.runner import Runner, start_turn, stop_turn
 from chat.turns.start import Start, create_turn, create_turns
 from chat.turns.start_plan import StartedTurn
-from chat.turns.store import Stored, TurnChanges
+from chat.turns.store import StoreResult, TurnChanges
 from tests.attachments.conftest import png
 from tests.chat.turn_driver import WAIT_LIMIT_S, Tab, ask_and_wait, fresh_page, make_question, new_conversation
 from tests.factories import make_attachment
@@ -84,12 +86,14 @@ async def test_answer_that_cannot_be_rendered_does_not_stop_others(
 async def test_page_recovers_after_the_database_was_unavailable(
     emulated: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    read, failures = follower.read_update, iter([OperationalError("the server closed the connection")] * 2)
+    failures = iter([OperationalError("the server closed the connection")] * 2)
 
-    def fail_twice(conversation_id: uuid.UUID, known_revision: int | None) -> tuple[Snapshot, str]:
+    def fail_twice(
+        conversation_id: uuid.UUID, known_revision: int | None, held: Window | None, reader_at: uuid.UUID | None
+    ) -> Update:
         for failure in failures:
             raise failure
-        return read(conversation_id, known_revision)
+        return read_update(conversation_id, known_revision, held, reader_at)
 
     monkeypatch.setattr(follower, "read_update", fail_twice)
     monkeypatch.setattr(follower, "RETRY_PAUSE_S", 0.05)
@@ -149,7 +153,7 @@ async def outage(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[asyncio.Event
 
     async def fail_until_over(
         changes: Sequence[store.TurnChanges], *, lease_owner: str
-    ) -> list[store.Stored | Exception]:
+    ) -> list[store.StoreResult | Exception]:
         if not is_over.is_set():
             raise OperationalError("down")
         return await write(changes, lease_owner=lease_owner)
@@ -177,12 +181,29 @@ async def test_turn_survives_an_outage_that_is_longer_than_its_lease(emulated: S
     assert tab.page.transcript == await fresh_page(conversation)
 
 
+async def test_turn_waits_for_a_database_that_is_away_when_its_prompt_is_read(
+    emulated: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    failures = iter([OperationalError("the server closed the connection")] * 2)
+
+    def fail_twice(turns: Sequence[Turn], *, without_files: Collection[uuid.UUID]) -> list[PromptRows]:
+        for failure in failures:
+            raise failure
+        return read_rows(turns, without_files=without_files)
+
+    monkeypatch.setattr(runner, "read_rows", fail_twice)
+    turn = await ask_and_wait(await new_conversation(model="scenario-text"), "go")
+    assert (turn.status, next(failures, None)) == ("done", None)
+
+
 async def test_changes_whose_confirmation_was_lost_are_not_stored_twice(
     emulated: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write, unconfirmed = store._write, {"a change", "the end"}
 
-    def write_and_fail(changes: Sequence[store.TurnChanges], *, lease_owner: str) -> list[store.Stored | Exception]:
+    def write_and_fail(
+        changes: Sequence[store.TurnChanges], *, lease_owner: str
+    ) -> list[store.StoreResult | Exception]:
         results = write(changes, lease_owner=lease_owner)
         kind = "the end" if changes[0].ending else "a change"
         if kind in unconfirmed:
@@ -216,10 +237,12 @@ async def test_graph_that_cannot_be_stored_fails_for_its_own_turn_alone(emulated
     stored = await database_sync_to_async(make_attachment)(conversations[0].owner)
     data = png(1)
     broken.attachments = [AnswerAttachment(0, 0, str(stored.pk), "a.png", "image/png", len(data), "", 8, 6, True, data)]
-    commits: GroupCommit[TurnChanges, Stored] = GroupCommit(lambda changes: store.write(changes, lease_owner="test"))
+    commits: GroupCommit[TurnChanges, StoreResult] = GroupCommit(
+        lambda changes: store.write(changes, lease_owner="test")
+    )
     results = await asyncio.gather(commits.submit(broken), commits.submit(valid), return_exceptions=True)
     assert isinstance(results[0], IntegrityError)
-    assert results[1] == Stored()
+    assert results[1] == StoreResult()
     assert [row.turn_id async for row in TurnEvent.objects.all()] == [valid.turn_id]
 
 

@@ -10,8 +10,10 @@ from channels.db import database_sync_to_async
 from django.utils import timezone
 from pytest_django import Settings
 
-from chat.models import Turn, TurnEvent
+from chat.models import PythonSession, Turn, TurnEvent
+from chat.python_sessions import rows
 from chat.turns import recovery
+from chat.turns.old_logs import delete_old_logs
 from chat.turns.runner import Runner, start_turn, stop_turn
 from tests.chat.turn_driver import Tab, ask_and_wait, fresh_page, make_question, new_conversation
 from tests.factories import make_conversation, make_model_message
@@ -60,16 +62,47 @@ def test_log_that_cannot_be_read_does_not_stop_the_recovery_of_others() -> None:
     readable = leave_turn_behind({"index": 0, "part": {"kind": "text", "text": "kept"}, "attachment": None})
     assert recovery.sweep() == 2
     first, second = Turn.objects.get(pk=unreadable), Turn.objects.get(pk=readable)
-    assert (first.status, first.error_code) == ("failed", "storage")
+    assert (first.status, first.error_code, first.log_kept_until) == ("failed", "storage", None)
     assert (second.status, second.message.text) == ("interrupted", "kept")
+    assert second.log_kept_until is not None
+
+
+def test_code_can_run_at_once_after_an_interrupted_turn() -> None:
+    """The lease of its cell may last longer than that of the turn."""
+    turn = Turn.objects.get(pk=leave_turn_behind({"index": 0, "part": {"kind": "text", "text": "kept"}}))
+    session = rows.open_session(turn.conversation_id, None)
+    PythonSession.objects.update(state="running", kernel_id="k")
+    assert rows.begin_cell(session.pk, 0, turn.message_id)
+    assert not rows.begin_cell(session.pk, 0, None)
+    assert recovery.sweep() == 1
+    assert rows.begin_cell(session.pk, 0, None)
 
 
 async def test_old_logs_are_deleted_and_pages_stay_the_same(emulated: Settings) -> None:
     conversation = await new_conversation(model="scenario-code")
     turn = await ask_and_wait(conversation, "go")
     page = await fresh_page(conversation)
-    delete_old_logs = database_sync_to_async(recovery.delete_old_logs)
-    assert await delete_old_logs(older_than=timedelta(days=1)) == 0
-    assert await delete_old_logs(older_than=timedelta(0)) > 0
+    assert await database_sync_to_async(delete_old_logs)() == 0
+    await Turn.objects.aupdate(log_kept_until=timezone.now())
+    assert await database_sync_to_async(delete_old_logs)() > 0
     assert not await TurnEvent.objects.filter(turn=turn).aexists()
     assert await fresh_page(conversation) == page
+
+
+def test_turns_are_ended_only_after_the_database_was_there_for_a_lease(settings: Settings) -> None:
+    settings.TURN_LEASE_S = 6
+    uptime = recovery.Uptime()
+
+    def is_safe(answered_s: float, *, work_s: float = 0.0) -> bool:
+        uptime.note_answer(answered_s)
+        uptime.note_pause(answered_s + work_s)
+        return uptime.is_long_enough(answered_s)
+
+    assert [is_safe(second) for second in (100, 102, 104, 106, 108)] == [False, False, False, True, True]
+    # The work of the process itself is no gap.
+    assert is_safe(110, work_s=20)
+    assert is_safe(132)
+    uptime.note_failure()
+    assert [is_safe(second) for second in (134, 138, 140)] == [False, False, True]
+    # A query that waited and a process that was halted are gaps.
+    assert [is_safe(second) for second in (146, 148, 150, 152)] == [False, False, False, True]

@@ -21,10 +21,13 @@ from channels.db import database_sync_to_async
 from django.utils import timezone
 from pytest_django import Settings
 
-from attachments.store import create_attachment
-from chat.models import Conversation, Instruction, LanguageModel, Part, ProviderFile, Turn
+from attachments.models import Attachment
+from attachments.store import BytesUnavailable, create_attachment
+from chat.models import Conversation, Instruction, LanguageModel, Part, Project, ProviderFile, RefusedFile, Turn
+from chat.models.projects import add_files, move_conversation
 from chat.parts import ExecutableCode, FunctionCall, FunctionResponse, Text
 from chat.parts import Part as PartValue
+from chat.turns import engine
 from chat.turns.runner import Runner, start_turn, stop_turn
 from tests.attachments.conftest import png
 from tests.chat.turn_driver import (
@@ -105,6 +108,17 @@ async def thoughts_are_not_sent_back(settings: Settings) -> Conversation:
 
 
 @case
+async def refused_questions_are_left_out(settings: Settings) -> Conversation:
+    """The API would refuse every later prompt that holds the question."""
+    conversation = await two_turns("text", then="prompt-blocked")
+    await Conversation.objects.filter(pk=conversation.pk).aupdate(model="scenario-image-safety")
+    await ask_and_wait(conversation, "third")
+    await Conversation.objects.filter(pk=conversation.pk).aupdate(model="scenario-text")
+    await ask_and_wait(conversation, "fourth")
+    return conversation
+
+
+@case
 async def signatures_are_sent_only_to_their_model(settings: Settings) -> Conversation:
     """A part that holds only a signature is left out."""
     return await two_turns("code", then="text")
@@ -124,15 +138,15 @@ async def graph_is_sent_back_where_it_was_drawn(settings: Settings) -> Conversat
 
 @case
 async def only_the_newest_graphs_are_sent_back(settings: Settings) -> Conversation:
-    """Two of seven."""
-    settings.REPLAYED_GRAPHS = 2
+    """Two of seven. The others are named after the answer."""
+    settings.REQUEST_LIMIT_BYTES = 170_000
     return await two_turns("images-7")
 
 
 @case
-async def no_graph_is_sent_back_if_that_is_turned_off(settings: Settings) -> Conversation:
+async def graph_larger_than_the_limit_is_named(settings: Settings) -> Conversation:
     """Code and output say what the graph showed."""
-    settings.REPLAYED_GRAPHS = 0
+    settings.REQUEST_LIMIT_BYTES = 30_000
     return await two_turns("image")
 
 
@@ -143,9 +157,19 @@ async def graphs_that_were_refused_are_left_out(settings: Settings) -> Conversat
 
 
 @case
-async def image_printed_by_code_is_restored_in_its_output(settings: Settings) -> Conversation:
-    """The output holds a data URI, as the code had printed it."""
+async def image_printed_by_code_is_sent_back_as_an_image(settings: Settings) -> Conversation:
+    """Its name stands where the data URI was in the output."""
     return await two_turns("image-in-output")
+
+
+@case
+async def graphs_that_were_refused_before_are_not_tried_again(settings: Settings) -> Conversation:
+    """The third turn needs one request."""
+    conversation = await two_turns("images-refused")
+    before = count_calls(settings.GOOGLE_GEMINI_BASE_URL)
+    await ask_and_wait(conversation, "third")
+    assert len(calls_since(settings.GOOGLE_GEMINI_BASE_URL, before)) == 1
+    return conversation
 
 
 @case
@@ -251,6 +275,26 @@ async def files_are_sent_inline_before_the_text(settings: Settings) -> Conversat
 
 
 @case
+async def files_of_a_project_come_before_the_first_message(settings: Settings) -> Conversation:
+    """Its instruction is before that of the conversation."""
+    conversation = await conversation_with("text", system_instruction="The conversation's.")
+    await ask_and_wait(conversation, "first")
+
+    def add_project() -> None:
+        project = Project.objects.start(conversation.owner_id, name="Harbour", instruction="The project's.")
+        name, mime_type, data = CSV
+        size: dict[str, None] = {"width": None, "height": None}
+        owner_id = conversation.owner_id
+        file = create_attachment(owner_id=owner_id, data=data, name=name, mime_type=mime_type, is_graph=False, **size)
+        add_files(project, [file])
+        move_conversation(conversation, project)
+
+    await database_sync_to_async(add_project)()
+    await ask_and_wait(conversation, "second")
+    return conversation
+
+
+@case
 async def file_is_sent_again_with_every_later_question(settings: Settings) -> Conversation:
     """It stays with its question."""
     conversation = await conversation_with("text")
@@ -274,7 +318,7 @@ async def files_too_large_for_a_request_are_stored_by_the_provider(settings: Set
 async def oldest_messages_of_a_long_conversation_are_left_out(settings: Settings) -> Conversation:
     """The rest fits into the context window."""
     await LanguageModel.objects.acreate(name="scenario-text", context_tokens=600)
-    conversation = await conversation_with("text")
+    conversation = await new_conversation(model="scenario-text", code_execution="off")
     for number in range(4):
         turn = await ask_and_wait(conversation, f"question {number} " + "word " * 100)
     assert turn.left_out == 4
@@ -352,6 +396,23 @@ async def test_stored_file_is_uploaded_again_before_it_expires(emulated: Setting
     renewed = await ProviderFile.objects.aget()
     assert renewed.uri != stored.uri
     assert renewed.expires_at > soon
+
+
+async def test_earlier_file_that_storage_has_lost_does_not_end_later_answers(
+    emulated: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    emulated.REQUEST_FILES_LIMIT_BYTES = 10
+    conversation = await conversation_with("text")
+    await ask_with_files(conversation, "look", ("long.csv", "text/csv", b"a,b\n1,2\n3,4\n"))
+    await ProviderFile.objects.all().adelete()
+
+    def lose(attachment: Attachment) -> bytes:
+        raise BytesUnavailable(f"“{attachment.name}” cannot be read now.")
+
+    monkeypatch.setattr(engine, "read_bytes", lose)
+    turn = await ask_and_wait(conversation, "again")
+    assert turn.status == Turn.Status.DONE
+    assert not await RefusedFile.objects.aexists()
 
 
 async def test_file_that_the_provider_lost_is_uploaded_again_once(emulated: Settings) -> None:

@@ -13,7 +13,7 @@ from chat.transcript.answer_details import dollars
 from chat.transcript.usage import conversation_usage
 from chat.turns import titles
 from chat.turns.start import title_of
-from chat.turns.titles import TitleResult, tidy
+from chat.turns.titles import TitleResult, clean_title
 from tests.chat.turn_driver import Tab, ask_and_wait, calls_since, count_calls, new_conversation
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -71,7 +71,7 @@ async def test_cost_of_a_title_is_counted(namer: None, emulated: Settings) -> No
     assert turn.cost
     assert conversation.side_tokens
     assert conversation.side_cost
-    usage = await database_sync_to_async(conversation_usage)(conversation.pk)
+    usage = await database_sync_to_async(conversation_usage)(conversation)
     assert usage.tokens == turn.usage["total"] + conversation.side_tokens
     assert usage.cost == dollars(turn.cost + conversation.side_cost)
 
@@ -139,4 +139,4 @@ async def test_demo_model_makes_no_titles(namer: None, emulated: Settings) -> No
     ],
 )
 def test_title_is_one_plain_line(text: str, title: str) -> None:
-    assert tidy(text) == title
+    assert clean_title(text) == title

@@ -13,13 +13,14 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from chat import notices
+from chat.answers.approval import Decision
 from chat.models import Conversation, Round, Turn
-from chat.models import Part as PartRow
-from chat.parts import CodeExecutionResult, ExecutableCode, FunctionCall, FunctionResponse, Part, Text
+from chat.parts import CodeExecutionResult, ExecutableCode, FunctionCall, FunctionResponse, Text
 from chat.relay import broadcast
 from chat.relay.frames import Frame
 from chat.stream_events import Finish
 from chat.turns import recovery, runner, store, tool_loop
+from chat.turns.resume import DecisionRefused
 from chat.turns.runner import Runner, start_turn, stop_turn
 from chat.turns.start import Continue
 from chat.turns.start_rules import StartRefused
@@ -33,6 +34,7 @@ from tests.chat.turn_driver import (
     fresh_page,
     make_question,
     new_conversation,
+    parts_of,
     start_and_wait,
 )
 from tests.polling import wait_until_async, wait_until_awaited
@@ -47,11 +49,6 @@ def use_tools(emulated: Settings) -> UseTools:
     """Give turns a tool set with these functions."""
     emulated.TOOL_SETS = ["tests.chat.tools.recording_tools.make"]
     return lambda *names, **fields: recording_tools.choose(RecordingTools(names, **fields))
-
-
-async def parts_of(turn: Turn) -> list[Part]:
-    """Return the stored parts of a turn's answer."""
-    return [row.value async for row in PartRow.objects.filter(message_id=turn.message_id).order_by("index")]
 
 
 def responses_in(call: dict[str, Any]) -> list[dict[str, Any]]:
@@ -283,9 +280,13 @@ async def test_decision_lets_the_turn_go_on(
 ) -> None:
     conversation, turn, tools = waiting
     before = count_calls(emulated.GOOGLE_GEMINI_BASE_URL)
-    assert not await runner.decide(turn.pk, "another call", is_approved=True)
-    assert await runner.decide(turn.pk, await awaited_call(turn), is_approved=is_approved)
-    assert not await runner.decide(turn.pk, await awaited_call(turn), is_approved=is_approved)
+    decision = Decision(await awaited_call(turn), is_approved)
+    with pytest.raises(DecisionRefused, match="waits for another decision"):
+        await runner.decide(turn.pk, Decision("another call", is_approved=True))
+    assert await runner.decide(turn.pk, decision)
+    assert not await runner.decide(turn.pk, decision)
+    with pytest.raises(DecisionRefused, match="already"):
+        await runner.decide(turn.pk, Decision(decision.approval_id, is_approved=not is_approved))
     await Runner.current().drain()
     await turn.arefresh_from_db()
     assert turn.status == "done"
@@ -307,7 +308,7 @@ async def test_several_calls_are_decided_one_after_the_other(emulated: Settings,
         await turn.arefresh_from_db()
         assert turn.status == "waiting"
         call_id = [data["call_id"] async for data in _approvals(turn)][-1]
-        assert await runner.decide(turn.pk, call_id, is_approved=number == 0)
+        assert await runner.decide(turn.pk, Decision(call_id, is_approved=number == 0))
         await Runner.current().drain()
     await turn.arefresh_from_db()
     assert turn.status == "done"
@@ -331,7 +332,8 @@ async def test_turn_can_be_stopped_while_it_waits(waiting: tuple[Conversation, T
     await turn.arefresh_from_db()
     assert turn.status == "stopped"
     assert not tools.calls
-    assert not await runner.decide(turn.pk, await awaited_call(turn), is_approved=True)
+    with pytest.raises(DecisionRefused, match="any more"):
+        await runner.decide(turn.pk, Decision(await awaited_call(turn), is_approved=True))
 
 
 async def test_turn_that_is_stopped_just_before_it_waits_ends(

@@ -100,7 +100,8 @@ async def test_stopped_turn_keeps_the_text_received_so_far(emulated: Settings) -
         started = await start_turn(make_question(conversation, "go"))
         await tab.receive(5)
         assert not await stop_turn(conversation.pk, uuid.uuid4())
-        assert await stop_turn(conversation.pk)
+        assert not await stop_turn(conversation.pk, message_id=started.turn.user_message_id)
+        assert await stop_turn(conversation.pk, message_id=started.turn.message_id)
         await Runner.current().drain()
     turn = await Turn.objects.select_related("message").aget(pk=started.turn.pk)
     assert turn.status == "stopped"
@@ -165,7 +166,7 @@ async def test_many_turns_share_their_commits(emulated: Settings, monkeypatch: p
 
     async def count_and_write(
         changes: Sequence[store.TurnChanges], *, lease_owner: str
-    ) -> list[store.Stored | Exception]:
+    ) -> list[store.StoreResult | Exception]:
         nonlocal transactions
         transactions += 1
         return await write(changes, lease_owner=lease_owner)

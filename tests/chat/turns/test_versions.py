@@ -90,14 +90,14 @@ def end(started: StartedTurn, text: str) -> None:
         assembler.add(PartReceived(part))
     assembler.add(Finished(Finish.STOP, "STOP"))
     turn = started.turn
-    end_turn(turn.pk, turn.message_id, turn.conversation_id, Ending(Turn.Status.DONE, assembler.answer))
+    end_turn(turn, Ending(Turn.Status.DONE, assembler.answer))
 
 
 def read_history(conversation: Conversation) -> list[tuple[str, list[str]]]:
     """Return the history that the model would be sent with one more question. The question is not stored."""
     with transaction.atomic():
         started = create_turn(make_question(conversation, "next"), lease_owner="test")
-        request = prepare(started.turn, read_rows([started.turn])[0], Replay(graphs=4, images=4)).request
+        request = prepare(started.turn, read_rows([started.turn])[0], Replay()).request
         transaction.set_rollback(True)
     assert request.contents[-1].parts == (Text("next"),)
     return [(content.role, [part.long_text for part in content.parts]) for content in request.contents[:-1]]
@@ -298,7 +298,8 @@ def test_answer_without_tools_is_regenerated_without_tools() -> None:
 
 
 @pytest.mark.django_db
-def test_continuation_keeps_the_decision_about_code_if_the_model_can_run_code() -> None:
+def test_continuation_keeps_the_decision_about_code_if_the_model_can_run_code(settings: Settings) -> None:
+    settings.KERNELS_LIMIT = 0
     LanguageModel.objects.create(name="codeless", code_execution=False)
     conversation = make_conversation(model="some-model", code_execution="on")
     first = create_turn(make_question(conversation, "go"), lease_owner="test")

@@ -131,6 +131,42 @@ def _empty_answer(builder: ChunkBuilder, call: ScenarioCall) -> Iterator[Step]:
     yield builder.chunk(wire.text_part(""), finish="STOP")
 
 
+@scenario("empty-response")
+def _empty_response(builder: ChunkBuilder, call: ScenarioCall) -> Iterator[Step]:
+    """Status 200 and a chunk with token counts only: no candidate, no finish reason."""
+    yield builder.response_chunk({})
+
+
+@scenario("thoughts-only")
+def _thoughts_only(builder: ChunkBuilder, call: ScenarioCall) -> Iterator[Step]:
+    """A thought, a part that holds only a signature, a part that holds nothing, and STOP."""
+    yield builder.chunk(wire.thought_part("**Thinking it over**\n\nThis needs some care.\n\n\n"))
+    yield builder.chunk({"thoughtSignature": builder.new_signature()}, {}, finish="STOP")
+
+
+@scenario("signature-only")
+def _signature_only(builder: ChunkBuilder, call: ScenarioCall) -> Iterator[Step]:
+    """Only a part that holds nothing but a signature, and STOP."""
+    yield builder.chunk({"thoughtSignature": builder.new_signature()}, finish="STOP")
+
+
+@scenario("signature-in-text")
+def _signature_in_text(builder: ChunkBuilder, call: ScenarioCall) -> Iterator[Step]:
+    """Text that parts with only a signature, or nothing, cut in the middle of a word."""
+    yield builder.chunk(wire.text_part("This is **impor"))
+    yield builder.chunk({"thoughtSignature": builder.new_signature()}, {})
+    yield builder.chunk(wire.text_part("tant**."), finish="STOP")
+
+
+@scenario("search-only")
+def _search_only(builder: ChunkBuilder, call: ScenarioCall) -> Iterator[Step]:
+    """A server-side search and its result, and no answer."""
+    search = {"toolType": "GOOGLE_SEARCH_WEB", "args": {"queries": ["longest river"]}, "id": builder.new_id()}
+    found = {"toolType": "GOOGLE_SEARCH_WEB", "response": {"search_suggestions": "<b>rivers</b>"}, "id": search["id"]}
+    yield builder.chunk({"toolCall": search, "thoughtSignature": builder.new_signature()})
+    yield builder.chunk({"toolResponse": found, "thoughtSignature": builder.new_signature()}, finish="STOP")
+
+
 @scenario("last-chunk-without-parts", builder_class=Gemini25ChunkBuilder)
 def _last_chunk_without_parts(builder: ChunkBuilder, call: ScenarioCall) -> Iterator[Step]:
     """Text, then a last content without parts."""

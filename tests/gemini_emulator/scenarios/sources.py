@@ -6,7 +6,10 @@ from collections.abc import Iterator
 
 from chat.emulator import wire
 from chat.emulator.chunk_builder import ChunkBuilder
+from chat.emulator.tool_checks import requested_tools
 from chat.emulator.wire import Step, WireObject
+from tests.gemini_emulator.scenarios.chart_image import draw_chart
+from tests.gemini_emulator.scenarios.code import code_round
 from tests.gemini_emulator.scenarios.registry import ScenarioCall, scenario
 
 SENTENCES = (
@@ -24,6 +27,10 @@ SEARCH_SUGGESTIONS = (
     "<style>.chip{border:1px solid}</style>"
     '<div class="container"><a class="chip" href="https://example.org/search?q=volga">longest river in Europe</a></div>'
 )
+
+
+PRICE_QUERIES = ("bitcoin price this week", "BTC USD daily close")
+PRICE_PLOT = "import matplotlib.pyplot as plt\n\nplt.plot([58_000, 61_500, 63_000])\nplt.show()"
 
 
 def _supports() -> list[WireObject]:
@@ -71,6 +78,36 @@ def _grounded(builder: ChunkBuilder, call: ScenarioCall) -> Iterator[Step]:
         "searchEntryPoint": {"renderedContent": SEARCH_SUGGESTIONS},
     }
     yield builder.chunk(wire.text_part("", builder.new_signature()), finish="STOP", groundingMetadata=whole)
+
+
+@scenario("search-and-plot")
+def _search_and_plot(builder: ChunkBuilder, call: ScenarioCall) -> Iterator[Step]:
+    """A search, a graph of what it found, and its sources; without the tools for them a text that says so."""
+    tools = {name for tool in requested_tools(builder.request.body) for name in tool}
+    if "googleSearch" not in tools:
+        yield from builder.text_chunks("I cannot search the web here, so I have no prices to plot.")
+        yield builder.last_chunk()
+        return
+    config = builder.request.body.get("toolConfig") or {}
+    if config.get("includeServerSideToolInvocations"):
+        yield from _shown_search(builder)
+    if "codeExecution" in tools:
+        yield from code_round(builder, PRICE_PLOT, images=(draw_chart(400, 250),))
+    yield from builder.text_chunks("The price rose from 58,000 to 63,000 dollars in three days.")
+    grounding: WireObject = {
+        "webSearchQueries": ["", *PRICE_QUERIES],
+        "groundingChunks": [{"web": {"uri": "https://example.org/prices", "title": "example.org"}}],
+    }
+    yield builder.chunk(wire.text_part("", builder.new_signature()), finish="STOP", groundingMetadata=grounding)
+
+
+def _shown_search(builder: ChunkBuilder) -> Iterator[Step]:
+    """Yield the search as parts, which the API sends if functions are declared too."""
+    tool = {"toolType": "GOOGLE_SEARCH_WEB", "id": builder.new_id()}
+    searched: WireObject = {"toolCall": {**tool, "args": {"queries": list(PRICE_QUERIES)}}}
+    found: WireObject = {"toolResponse": {**tool, "response": {"search_suggestions": SEARCH_SUGGESTIONS}}}
+    yield builder.chunk({**searched, "thoughtSignature": builder.new_signature()}, wire.text_part(""))
+    yield builder.chunk({**found, "thoughtSignature": builder.new_signature()})
 
 
 @scenario("url-context")

@@ -53,6 +53,13 @@ def _empty_answer_once(builder: ChunkBuilder, call: ScenarioCall) -> Iterator[St
     yield from _text_answer(builder)
 
 
+@scenario("empty-response-once")
+def _empty_response_once(builder: ChunkBuilder, call: ScenarioCall) -> Iterator[Step]:
+    """Status 200 without any chunk for the first request, text if it is repeated."""
+    if not call.is_first:
+        yield from _text_answer(builder)
+
+
 @scenario("empty-answer-thoughts-once")
 def _empty_answer_thoughts_once(builder: ChunkBuilder, call: ScenarioCall) -> Iterator[Step]:
     """Only a thought for the first request, text if it is repeated."""
@@ -139,5 +146,14 @@ def _file_refused_once(builder: ChunkBuilder, call: ScenarioCall) -> Iterator[St
         name = uris[0].rpartition("/")[2]
         message = f"You do not have permission to access the File {name} or it may not exist."
         yield http_error(403, message, "PERMISSION_DENIED")
+        return
+    yield from _text_answer(builder)
+
+
+@scenario("document-refused")
+def _document_refused(builder: ChunkBuilder, call: ScenarioCall) -> Iterator[Step]:
+    """400 for contents with a file, else text."""
+    if any("inlineData" in part for part in builder.request.parts()):
+        yield http_error(400, "The document has no pages.", "INVALID_ARGUMENT")
         return
     yield from _text_answer(builder)

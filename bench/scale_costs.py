@@ -1,0 +1,89 @@
+"""Measures requests in a large database: `python -m bench.with_django bench.scale_costs NAMES`.
+
+NAMES is what `bench.scale_seed` printed. Each request runs in this process, once to warm up and then REQUESTS times.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from functools import partial
+from statistics import median
+
+from django.conf import settings
+from django.test import Client
+
+from bench.generated_text import ENGLISH
+from bench.page_costs import Request, fetch
+from bench.page_dataset import RARE_WORD
+from bench.scale import RequestTimes
+from chat.models import Conversation, User
+
+ABSENT_WORD = "qqqq"
+REQUESTS = 15
+
+
+def main(names: str) -> None:
+    """Measure each request and print the costs."""
+    values: dict[str, str] = json.loads(names)
+    requests = [
+        *make_requests(User.objects.get(username=values["small"]), values["common"]),
+        *make_requests(User.objects.get(username=values["large"]), values["common"]),
+        *make_staff_requests(values["common"]),
+    ]
+    print(json.dumps([measure_times(label, request) for label, request in requests]))
+
+
+def measure_times(label: str, request: Request) -> RequestTimes:
+    """Return the fastest and the median time of a request. Other work of the machine changes the fastest less."""
+    request()
+    times_ms = []
+    for _ in range(REQUESTS):
+        started_at = time.perf_counter()
+        request()
+        times_ms.append(1000 * (time.perf_counter() - started_at))
+    return RequestTimes(label=label, fastest_ms=min(times_ms), median_ms=median(times_ms))
+
+
+def sign_in(user: User) -> Client:
+    """Return a client with a session of the user."""
+    browser = Client()
+    browser.force_login(user, settings.AUTHENTICATION_BACKENDS[0])
+    return browser
+
+
+def make_requests(owner: User, common_word: str) -> Iterator[tuple[str, Request]]:
+    """Yield the label and the request of each row of one owner."""
+    browser, owned = sign_in(owner), Conversation.objects.owned_by(owner.pk)
+    count = f"{owned.count():,} conversations"
+    terms = {
+        "a common word": common_word,
+        "a rare word": RARE_WORD,
+        "an absent word": ABSENT_WORD,
+        "one letter": "s",
+        "two common words": f"{common_word} {common_word[0]}",
+        "a phrase": f'"{ENGLISH}"',
+    }
+    for name, query in terms.items():
+        yield f"{count}: search, {name}", partial(fetch, browser, "/conversations/", {"q": query})
+    newest = owned.newest_first()[0]
+    pages = {"list": "/conversations/", "open": f"/c/{newest.pk}/", "gallery": "/gallery/"}
+    for name, path in pages.items():
+        yield f"{count}: {name}", partial(fetch, browser, path, {})
+
+
+def make_staff_requests(common_word: str) -> Iterator[tuple[str, Request]]:
+    """Yield the label and the request of each row of a superuser."""
+    browser = sign_in(User.objects.create_superuser("staff"))
+    queries = {
+        "first page": {},
+        "unreviewed": {"state": "unreviewed"},
+        "last turn failed": {"last_turn": "failed"},
+        "with graphs": {"graphs": "yes"},
+        "search, a common word": {"q": common_word},
+        "search, a rare word": {"q": RARE_WORD},
+        "search, an absent word": {"q": ABSENT_WORD},
+    }
+    for name, query in queries.items():
+        yield f"review queue: {name}", partial(fetch, browser, "/admin/chat/conversation/", query)

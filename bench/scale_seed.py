@@ -1,0 +1,171 @@
+"""Fills a database with messages: `python -m bench.with_django bench.scale_seed CONVERSATIONS`.
+
+The rows are those of the migration at which the database stands. Few owners have 3,000 conversations, the others 10.
+The conversations of all owners are mixed, and each has 10 messages. The texts are the same in every run. Foreign keys
+are not checked, and rows are copied into PostgreSQL, for speed.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import uuid
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, TypeAlias
+
+from django.db import connection, transaction
+from django.db.migrations.loader import MigrationLoader
+from django.utils import timezone
+
+from bench.generated_text import TextGenerator
+from bench.page_dataset import RARE_WORD
+
+MESSAGES = 10
+"""Messages of a conversation."""
+LARGE_OWNERS, LARGE, SMALL = 5, 3_000, 10
+"""Number of owners with many conversations, and numbers of conversations of an owner."""
+GRAPH_EVERY = 50
+"""One answer of as many has a graph."""
+
+_BATCH_CONVERSATIONS = 500
+
+
+Value: TypeAlias = str | int | datetime | None
+
+
+class Table:
+    """Collects rows of a model. Columns without a value get the default of their field."""
+
+    def __init__(self, model: Any, /, **values: object) -> None:  # noqa: ANN401 - models of migrations have no types
+        self._name = model._meta.db_table
+        fields = [field for field in model._meta.concrete_fields if field.get_internal_type() != "BigAutoField"]
+        self._positions = {field.column: position for position, field in enumerate(fields)}
+        example = model(**values)
+        self._defaults: list[Value] = [
+            field.get_db_prep_save(field.pre_save(example, True), connection) for field in fields
+        ]
+        self._rows: list[list[Value]] = []
+
+    def add(self, **values: Value) -> None:
+        """Add a row. The values are as the database takes them."""
+        row = self._defaults.copy()
+        for column, value in values.items():
+            row[self._positions[column]] = value
+        self._rows.append(row)
+
+    def write(self) -> None:
+        """Insert the rows and forget them."""
+        names = ", ".join(f'"{column}"' for column in self._positions)
+        with connection.cursor() as cursor:
+            if connection.vendor == "postgresql":
+                with cursor.copy(f'COPY "{self._name}" ({names}) FROM STDIN') as copy:
+                    for row in self._rows:
+                        copy.write_row(row)
+            elif self._rows:
+                marks = ", ".join(["%s"] * len(self._positions))
+                cursor.executemany(f'INSERT INTO "{self._name}" ({names}) VALUES ({marks})', self._rows)
+        self._rows.clear()
+
+
+class Seed:
+    """Makes owners and their conversations."""
+
+    def __init__(self) -> None:
+        loader = MigrationLoader(connection)
+        apps: Any = loader.project_state(list(loader.applied_migrations)).apps
+        self._users = apps.get_model("chat", "User")
+        self._texts = TextGenerator()
+        now = timezone.now()
+        self._conversations = Table(apps.get_model("chat", "Conversation"))
+        self._messages = Table(apps.get_model("chat", "Message"))
+        self._parts = Table(apps.get_model("chat", "Part"), kind="text")
+        self._turns = Table(
+            apps.get_model("chat", "Turn"),
+            status="done",
+            provider="gemini",
+            model="plotline-demo",
+            code_execution=True,
+            usage={"prompt": 300, "candidates": 400, "total": 700},
+            started_at=now,
+            first_part_at=now,
+            ended_at=now,
+        )
+        self._attachments = Table(
+            apps.get_model("attachments", "Attachment"),
+            name="graph.png",
+            mime_type="image/png",
+            size_bytes=40_000,
+            sha256="0" * 64,
+            width=640,
+            height=480,
+            is_graph=True,
+            status="stored",
+            storage_name="graph.png",
+        )
+        self._placed = Table(apps.get_model("chat", "MessageAttachment"), index=0, part_index=0)
+        self._answers = 0
+
+    def fill(self, conversations: int) -> dict[str, str]:
+        """Create owners and conversations, and return the names that the measurement needs."""
+        large = min(LARGE, conversations // (2 * LARGE_OWNERS))
+        small_owners = (conversations - large * LARGE_OWNERS) // SMALL
+        names = [f"large-{number}" for number in range(LARGE_OWNERS)]
+        names += [f"small-{number}" for number in range(small_owners)]
+        owners = [user.pk for user in self._users.objects.bulk_create(self._users(username=name) for name in names)]
+        order = owners[:LARGE_OWNERS] * large + owners[LARGE_OWNERS:] * SMALL
+        random.Random(20).shuffle(order)
+        # The middle conversation of one owner of each kind has the rare word.
+        rare = {_positions_of(owner, order)[count // 2] for owner, count in ((owners[0], large), (owners[-1], SMALL))}
+        for number, owner in enumerate(order):
+            self._add_conversation(owner, f" {RARE_WORD}" if number in rare else "")
+            if number % _BATCH_CONVERSATIONS == 0 or number == len(order) - 1:
+                self._write()
+        return {"large": names[0], "small": names[-1], "common": self._texts.most_common_word}
+
+    def _add_conversation(self, owner: int, ending: str) -> None:
+        conversation, previous = uuid.uuid4().hex, None
+        now = connection.ops.adapt_datetimefield_value(timezone.now())
+        self._conversations.add(id=conversation, owner_id=owner, title=self._texts.generate(6)[:200], updated_at=now)
+        for index in range(MESSAGES):
+            text = self._texts.generate(self._texts.choose_message_length()) + ("" if index else ending)
+            message, role = uuid.uuid4().hex, ("model" if index % 2 else "user")
+            own: dict[str, Value] = {"id": message, "index": index, "role": role, "text": text, "created_at": now}
+            self._messages.add(conversation_id=conversation, parent_id=previous, **own)
+            self._parts.add(message_id=message, index=0, text=text)
+            if index % 2:
+                self._turns.add(
+                    id=uuid.uuid4().hex,
+                    conversation_id=conversation,
+                    user_message_id=previous,
+                    message_id=message,
+                    created_at=now,
+                )
+                self._answers += 1
+                if self._answers % GRAPH_EVERY == 0:
+                    graph = uuid.uuid4().hex
+                    self._attachments.add(id=graph, owner_id=owner)
+                    self._placed.add(message_id=message, attachment_id=graph)
+            previous = message
+
+    def _write(self) -> None:
+        tables = (self._conversations, self._messages, self._parts, self._turns, self._attachments, self._placed)
+        for table in tables:
+            table.write()
+
+
+def _positions_of(owner: int, order: Sequence[int]) -> list[int]:
+    return [number for number, one in enumerate(order) if one == owner]
+
+
+def main(conversations: str) -> None:
+    """Fill the database and print the names that the measurement needs, as JSON."""
+    with connection.cursor() as cursor:
+        is_sqlite = connection.vendor == "sqlite"
+        cursor.execute("PRAGMA foreign_keys = OFF" if is_sqlite else "SET session_replication_role = replica")
+        with transaction.atomic():
+            names = Seed().fill(int(conversations))
+        if not is_sqlite:
+            # PostgreSQL does this by itself after some time. Nobody does it for SQLite.
+            cursor.execute("VACUUM ANALYZE")
+    print(json.dumps(names))

@@ -1,0 +1,60 @@
+"""Deletes accounts whose time is over, in slices. Every web process looks for them once a minute.
+
+An account is deactivated first, so that nothing new is written. Then one conversation after the other is deleted; a
+long one takes several transactions. The rest, without long tables, is one more transaction. If the process dies in
+between, or another one does the same, the next one goes on: everything that is left still belongs to the account.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+
+from django.db import close_old_connections, connection
+from django.db.models.functions import Now
+
+from chat.models import Conversation, LoginSession, User
+from chat.models.deletion import delete_account, delete_conversation
+
+logger = logging.getLogger(__name__)
+
+INTERVAL_S = 60.0
+
+
+def start() -> threading.Thread:
+    """Start a thread that deletes due accounts until the process ends."""
+    thread = threading.Thread(target=_delete_forever, name="account-deletion", daemon=True)
+    thread.start()
+    return thread
+
+
+def delete_due_accounts() -> int:
+    """Delete every account whose time is over; return their number. If there is none, it is one query."""
+    due = User.objects.filter(deletion_at__lte=Now()).order_by("deletion_at")
+    deleted = 0
+    for user_id in list(due.values_list("pk", flat=True)):
+        # The owner could still keep the account until now.
+        if not due.filter(pk=user_id).order_by().update(is_active=False):
+            continue
+        LoginSession.objects.filter(user=user_id).delete()
+        # The rows of conversations are read one by one, because the list can be long.
+        while (conversation := Conversation.with_deleted.owned_by(user_id).order_by("pk").first()) is not None:
+            delete_conversation(conversation)
+        user = User.objects.filter(pk=user_id).first()
+        if user is not None:
+            delete_account(user)
+            logger.info("account %d was deleted, as its owner wished", user_id)
+            deleted += 1
+    return deleted
+
+
+def _delete_forever() -> None:
+    pause = threading.Event()
+    while True:
+        try:
+            close_old_connections()
+            delete_due_accounts()
+        except Exception:
+            logger.warning("accounts could not be deleted; this is tried again in a minute", exc_info=True)
+            connection.close()
+        pause.wait(INTERVAL_S)

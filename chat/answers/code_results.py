@@ -1,0 +1,63 @@
+"""Pairs the results of an answer with the code that they belong to. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from chat.parts import CodeExecutionResult, ExecutableCode, Part
+
+
+class CodeResults:
+    """Reads the parts of an answer in order."""
+
+    def __init__(self, parts: Iterable[Part] = ()) -> None:
+        """`parts`: the first parts of the answer."""
+        self._parts: list[tuple[int, Part]] = []
+        """Code and results, with their indexes."""
+        self.code_of: dict[int, int] = {}
+        """Index of a result -> index of its code."""
+        self.result_of: dict[int, CodeExecutionResult] = {}
+        """Index of code -> its last result with an outcome."""
+        for index, part in enumerate(parts):
+            self.add(index, part)
+
+    def add(self, index: int, part: Part) -> int | None:
+        """Add the next part, or the final form of the last one.
+
+        Return the index of the code that has ended with this part; `None` if none has.
+        """
+        if not isinstance(part, ExecutableCode | CodeExecutionResult):
+            return None
+        self._parts.append((index, part))
+        if isinstance(part, ExecutableCode):
+            return None
+        code = self._code_with_id(part.call_id)
+        if code is None:
+            return None
+        self.code_of[index] = code
+        if not part.outcome:
+            return None
+        self.result_of[code] = part
+        return code
+
+    def remove(self, kept: int) -> list[int]:
+        """Remove all parts but the first `kept` ones. Return the indexes of kept code whose result has changed."""
+        before, parts = self.result_of, self._parts
+        self._parts, self.code_of, self.result_of = [], {}, {}
+        for index, part in parts:
+            if index < kept:
+                self.add(index, part)
+        return [code for code, result in before.items() if code < kept and self.result_of.get(code) is not result]
+
+    def _code_with_id(self, call_id: str) -> int | None:
+        for index, part in reversed(self._parts):
+            if isinstance(part, ExecutableCode) and part.call_id == call_id:
+                return index
+        return None
+
+
+def codes_without_result(parts: Iterable[Part]) -> set[int]:
+    """Return the indexes of the code in an answer that no result belongs to."""
+    parts = list(parts)
+    with_result = set(CodeResults(parts).code_of.values())
+    return {index for index, part in enumerate(parts) if isinstance(part, ExecutableCode) and index not in with_result}

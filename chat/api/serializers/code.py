@@ -1,0 +1,33 @@
+"""Code that a person runs in the Python session."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+
+from chat.api.serializers.fields import StrictSerializer
+from chat.api.serializers.turns import CodeField
+from chat.python_sessions.verdicts import Verdict
+
+
+class OwnCodeSerializer(StrictSerializer):
+    """Code of the caller's own."""
+
+    code = CodeField(required=True, help_text="Python. At most 256 KB of UTF-8.")
+
+
+class RerunSerializer(StrictSerializer):
+    """How a block of code is to be run again."""
+
+    from_start = serializers.BooleanField(
+        default=False,
+        help_text="Restart the session and run all earlier blocks first. If false, the session is used as it is.",
+    )
+
+
+class VerdictSerializer(serializers.Serializer[Any]):
+    """The result of running a block of code again."""
+
+    verdict = serializers.ChoiceField([(one.value, one.value) for one in Verdict])
+    detail = serializers.CharField(help_text="A sentence that explains the verdict.")

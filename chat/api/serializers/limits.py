@@ -1,0 +1,43 @@
+"""What the caller may still use, in responses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from rest_framework import serializers
+
+from chat.parts import JSONObject
+from chat.quotas.resources import Resource
+
+
+@dataclass(frozen=True, slots=True)
+class LimitReading:
+    """One limit, and how much of it is used."""
+
+    name: str
+    used: int
+    limit: int | None
+    left: int | None
+    resets_at: datetime | None
+
+
+class LimitSerializer(serializers.Serializer[LimitReading]):
+    """One limit of the caller, and how much of it is used."""
+
+    name = serializers.ChoiceField(
+        [(resource.counter, resource.counter) for resource in Resource],
+        help_text="Counts of `turns`, `tokens` and `conversations`; milliseconds in `kernel_ms`; bytes in the others.",
+    )
+    used = serializers.IntegerField(min_value=0)
+    limit = serializers.IntegerField(min_value=0, allow_null=True, help_text="Null: there is no limit.")
+    left = serializers.IntegerField(min_value=0, allow_null=True, help_text="Null: there is no limit.")
+    resets_at = serializers.DateTimeField(
+        allow_null=True, help_text="When it is counted from 0 again. Null: it is a total, which deleting lowers."
+    )
+
+
+class LimitsSerializer(serializers.Serializer[JSONObject]):
+    """All limits of the caller."""
+
+    limits = LimitSerializer(many=True)

@@ -1,0 +1,108 @@
+"""Calls that run code in the Python session: the caller's own code, and a block of an answer again."""
+
+from __future__ import annotations
+
+import uuid
+
+from asgiref.sync import async_to_sync
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from chat.access import writable_conversation, writable_message
+from chat.api.problems import Problem, ProblemType
+from chat.api.schema import problem_responses
+from chat.api.serializers.code import OwnCodeSerializer, RerunSerializer, VerdictSerializer
+from chat.api.serializers.turns import StartedTurnSerializer
+from chat.api.views.base import ApiView
+from chat.api.views.turns import IDEMPOTENCY_KEY, conflict, idempotency_key
+from chat.models import Message
+from chat.python_sessions.fences import fence_code
+from chat.quotas.throttles import CallThrottle, WriteThrottle
+from chat.turns.reruns import RerunRefused, rerun
+from chat.turns.runner import start_turn
+from chat.turns.start import RunCode
+from chat.turns.start_plan import StartedTurn
+from chat.turns.start_rules import StartRefused
+
+
+class SessionRun(ApiView):
+    """The caller's own code in the Python session of a conversation."""
+
+    throttle_classes = (CallThrottle, WriteThrottle)
+
+    @extend_schema(
+        operation_id="session-run",
+        summary="Run code",
+        tags=["session"],
+        request=OwnCodeSerializer,
+        parameters=[IDEMPOTENCY_KEY],
+        responses={
+            202: StartedTurnSerializer,
+            **problem_responses(
+                ProblemType.CONFLICT,
+                ProblemType.TURN_LIVE,
+                ProblemType.KEY_REUSED,
+                ProblemType.QUOTA,
+                ProblemType.UNAVAILABLE,
+                ProblemType.WRONG_SERVER,
+            ),
+        },
+    )
+    def post(self, request: Request, conversation_id: uuid.UUID) -> Response:
+        """Store the code as a message of the user, and run it. Its output is stored as the answer.
+
+        No model is asked. The next answer's model sees the code and its output.
+        """
+        conversation = writable_conversation(self.caller, conversation_id)
+        serializer = OwnCodeSerializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        self.require_asgi()
+        code: str = serializer.validated_data["code"]
+        start = RunCode(self.caller, conversation.pk, code, client_id=idempotency_key(request))
+        try:
+            started = async_to_sync(start_turn)(start)
+        except StartRefused as refusal:
+            raise conflict(conversation, refusal) from None
+        if not started.is_new:
+            _check_same_code(started, code)
+        body = StartedTurnSerializer(started.turn).data
+        return Response(body, status=202, headers={"Location": body["events_url"].removesuffix("events/")})
+
+
+class PartRerun(ApiView):
+    """A block of code of an answer, to be run again."""
+
+    throttle_classes = (CallThrottle, WriteThrottle)
+
+    @extend_schema(
+        operation_id="parts-rerun",
+        summary="Run a block of code again",
+        tags=["session"],
+        request=RerunSerializer,
+        responses={
+            200: VerdictSerializer,
+            **problem_responses(ProblemType.CONFLICT, ProblemType.QUOTA, ProblemType.WRONG_SERVER),
+        },
+    )
+    def post(self, request: Request, message_id: uuid.UUID, index: int) -> Response:
+        """Run the code of a part in the Python session, and compare what it gives with what it gave before.
+
+        The verdict is stored, and open pages show it.
+        """
+        message = writable_message(self.caller, message_id)
+        serializer = RerunSerializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        self.require_asgi()
+        try:
+            comparison = async_to_sync(rerun)(message, index, from_start=serializer.validated_data["from_start"])
+        except RerunRefused as refusal:
+            raise Problem(ProblemType.CONFLICT, str(refusal)) from None
+        return Response(VerdictSerializer(comparison).data)
+
+
+def _check_same_code(started: StartedTurn, code: str) -> None:
+    """Raise Problem if the key of a turn was sent again with other code."""
+    text = Message.objects.filter(pk=started.turn.user_message_id).values_list("text", flat=True).first()
+    if text != fence_code(code):
+        raise Problem(ProblemType.KEY_REUSED, "This Idempotency-Key was sent with something else before.")

@@ -1,0 +1,33 @@
+"""The call that says how much the caller may still use."""
+
+from __future__ import annotations
+
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from chat.api.serializers.limits import LimitReading, LimitSerializer, LimitsSerializer
+from chat.api.views.base import ApiView
+from chat.quotas.resources import Resource, day_end, day_of
+from chat.quotas.usage import read_usage
+
+
+class Limits(ApiView):
+    """The limits of the caller."""
+
+    @extend_schema(operation_id="limits", summary="Read your limits", responses=LimitsSerializer)
+    def get(self, request: Request) -> Response:
+        """Return what the caller has used today, or stores, and how much of it they may use."""
+        now = timezone.now()
+        readings = [
+            LimitReading(
+                resource.counter,
+                max(0, usage.used),
+                usage.limit,
+                usage.left,
+                day_end(now) if resource.is_daily else None,
+            )
+            for resource, usage in read_usage(self.caller.pk, Resource, day=day_of(now)).items()
+        ]
+        return Response({"limits": [LimitSerializer(reading).data for reading in readings]})

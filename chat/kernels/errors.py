@@ -1,0 +1,11 @@
+"""What can go wrong between Plotline and the place that runs its kernels. Each message is a sentence for users."""
+
+from __future__ import annotations
+
+
+class KernelsUnavailable(Exception):
+    """The place that runs kernels cannot be reached, or it does not start a kernel."""
+
+
+class KernelGone(Exception):
+    """The kernel has ended, and its variables are lost."""

@@ -1,0 +1,78 @@
+# ruff: noqa: ANN401 - arguments come as JSON
+"""Runs inside a kernel: read and write regular files of the working directory in pieces.
+
+Names are labels without folders. A pipe, a device or a link of such a name is never opened.
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import os
+import stat
+import tempfile
+from collections.abc import Mapping
+from typing import Any
+
+_PREFIX = ".plotline-"
+
+
+def enter_new_directory() -> dict[str, object]:
+    """Make a directory for this kernel the working directory; kernels of one server usually start in the same one."""
+    import atexit  # noqa: PLC0415 - most calls do not need them
+    import shutil  # noqa: PLC0415 - as above
+
+    directory = tempfile.mkdtemp(prefix="plotline-")
+    atexit.register(shutil.rmtree, directory, ignore_errors=True)
+    os.chdir(directory)
+    return {}
+
+
+def write_piece(token: str, offset: int, data: str) -> dict[str, object]:
+    """Append base64 to a temporary file; offset 0 creates it."""
+    flags = os.O_WRONLY | os.O_NOFOLLOW | os.O_APPEND
+    descriptor = os.open(_PREFIX + token, flags | (0 if offset else os.O_CREAT | os.O_EXCL), 0o644)
+    with os.fdopen(descriptor, "ab", buffering=0) as file:
+        if os.fstat(descriptor).st_size != offset:
+            raise OSError("The file changed while it was written.")
+        remaining = memoryview(base64.b64decode(data))
+        while remaining:
+            remaining = remaining[file.write(remaining) :]
+    return {}
+
+
+def finish_file(token: str, name: str) -> dict[str, object]:
+    """Give a temporary file its name; a file, a link or a pipe of that name is replaced."""
+    os.replace(_PREFIX + token, name)
+    return {}
+
+
+def drop_file(token: str) -> dict[str, object]:
+    """Remove a temporary file."""
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(_PREFIX + token)
+    return {}
+
+
+def read_piece(name: str, offset: int, size: int) -> dict[str, object]:
+    """Return a piece of a file as base64, and the file's identity and size."""
+    # Opening a pipe without this flag waits for a writer.
+    descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    try:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            raise FileNotFoundError("It is not a regular file.")
+        data = os.pread(descriptor, size, offset)
+    finally:
+        os.close(descriptor)
+    identity = f"{status.st_dev}:{status.st_ino}"
+    return {"data": base64.b64encode(data).decode(), "size": status.st_size, "identity": identity}
+
+
+def main(namespace: Mapping[str, Any], operation: str, *arguments: Any) -> dict[str, object]:
+    """Run one operation; an error of the file system is an answer too."""
+    operations = (enter_new_directory, write_piece, finish_file, drop_file, read_piece)
+    try:
+        return next(each for each in operations if each.__name__ == operation)(*arguments)
+    except OSError as error:
+        return {"error": error.strerror or str(error)}

@@ -1,0 +1,49 @@
+"""Options of the gateway. The supervisor passes them as JSON on standard input, where no other user can read them."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+
+HEALTH_PATH = "/plotline/status"
+"""A resource of the gateway that the supervisor reads: the numbers of kernels as JSON."""
+
+
+@dataclass(frozen=True, slots=True)
+class GatewayOptions:
+    """How the gateway runs kernels."""
+
+    token: str = ""
+    directory: str = ""
+    """The gateway's own folder for connection files and sockets. Its path is short, and it exists."""
+    parent_pid: int = 0
+    host: str = "127.0.0.1"
+    port: int = 0
+    """0 takes a free port."""
+    warm_kernels: int = 1
+    """Kernels that are kept ready."""
+    kernels_limit: int = 32
+    """Kernels that may belong to somebody at once; the web server has lower limits of its own."""
+    memory_limit_mib: int = 1536
+    """Memory of one kernel with all that its processes hold."""
+    idle_limit_s: int = 45 * 60
+    """Kernels that have no client and show nothing for this time are ended: the web server ends its own much sooner."""
+    ping_interval_s: float = 30.0
+    """A client that answers none of three pings is disconnected."""
+    is_sandboxed: bool = True
+    uses_cgroups_as_root: bool = False
+    """Whether a service that runs as root creates control groups although none is delegated to it."""
+
+    @property
+    def memory_limit_bytes(self) -> int:
+        """The memory limit in bytes."""
+        return self.memory_limit_mib * 1024 * 1024
+
+    def to_json(self) -> str:
+        """Return the options as one line of JSON."""
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def from_json(cls, line: str) -> GatewayOptions:
+        """Return the options from JSON."""
+        return cls(**json.loads(line))

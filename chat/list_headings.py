@@ -1,0 +1,86 @@
+"""Groups the entries of the conversation list under headings: pinned ones, then days, weeks and months.
+
+Days are those of the reader's time zone, which a script stores in a cookie. Without the cookie, they are days in UTC.
+"""
+
+from __future__ import annotations
+
+import zoneinfo
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, tzinfo
+from itertools import groupby
+
+from chat.models import Conversation
+
+ZONE_COOKIE = "timezone"
+"""Name of the cookie, which `conversation_list.js` sets. Its value is a name of the IANA database."""
+
+WEEK_DAYS, MONTH_DAYS = 7, 30
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A heading of the list."""
+
+    name: str
+    """`open`, `pinned`, `today`, `yesterday`, `week`, `days` (the previous 30 days) or `month`."""
+    month: date | None = None
+    """The first day of the month, for headings of months."""
+
+    @property
+    def key(self) -> str:
+        """The part of the element's id that differs from that of all other headings."""
+        return f"{self.month:%Y-%m}" if self.month else self.name
+
+
+@dataclass(frozen=True, slots=True)
+class ListGroup:
+    """Entries under one heading."""
+
+    heading: Heading
+    entries: list[Conversation]
+    is_begun: bool = False
+    """Whether the group began on the page before, which has its heading."""
+
+
+OPEN, PINNED = Heading("open"), Heading("pinned")
+
+
+def parse_zone(name: str) -> tzinfo:
+    """Return the time zone of this name; UTC if it is not known."""
+    try:
+        return zoneinfo.ZoneInfo(name) if name else UTC
+    # An invalid name may be a path or no text of the file system.
+    except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
+        return UTC
+
+
+def heading_of(day: date, today: date) -> Heading:
+    """Return the heading for conversations that changed last on this day."""
+    age_days = (today - day).days
+    if age_days <= 0:
+        return Heading("today")
+    if age_days == 1:
+        return Heading("yesterday")
+    if age_days <= WEEK_DAYS:
+        return Heading("week")
+    if age_days <= MONTH_DAYS:
+        return Heading("days")
+    return Heading("month", day.replace(day=1))
+
+
+def group_by_day(
+    conversations: Iterable[Conversation], today: date, zone: tzinfo, *, after: datetime | None = None
+) -> Iterator[ListGroup]:
+    """Yield the groups of conversations that are ordered by their last change, newest first.
+
+    `after`: the last change of the entry before them, whose heading is on the page before.
+    """
+
+    def heading_at(changed_at: datetime) -> Heading:
+        return heading_of(changed_at.astimezone(zone).date(), today)
+
+    begun = None if after is None else heading_at(after)
+    for heading, entries in groupby(conversations, lambda conversation: heading_at(conversation.updated_at)):
+        yield ListGroup(heading, list(entries), is_begun=heading == begun)

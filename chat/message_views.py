@@ -1,0 +1,222 @@
+"""What the templates of messages show: values without behaviour. `transcript.views` makes them."""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from django.utils.safestring import SafeString
+
+from chat.answers.approval import Approval
+from chat.attachment_views import AttachmentView, WrittenFileView
+from chat.code_outcomes import ERROR, PREDICATES, SUCCESS, TIMEOUT
+from chat.notices import Notice
+from chat.parts import Part
+from chat.rendering.displays import Block
+from chat.rendering.durations import duration_text
+from chat.rendering.provider_tools import ToolWork
+
+NO_HTML = SafeString("")
+
+
+class RenderedText(NamedTuple):
+    """The HTML of a text that may still grow."""
+
+    closed: SafeString
+    """The blocks that no later text can change."""
+    tail: SafeString
+    """The open block at the end."""
+
+
+@dataclass(frozen=True, slots=True)
+class RerunView:
+    """The buttons that run a block of code again, and the verdict of the last time."""
+
+    index: int
+    """The index of the part with the code."""
+    verdict: str = ""
+    """`reproduced`, `differs` or `failed`. Empty: the code was not run again."""
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CodeEnd:
+    """How code ended. It is shown beside the number of its lines."""
+
+    element_id: str
+    outcome: str = ""
+    """A key of `code_outcomes.PREDICATES`. Empty: the code has not ended, or was stopped."""
+    duration_ms: int | None = None
+    """`None`: not known."""
+
+    @property
+    def sentence(self) -> str:
+        """How the code ended, and after which time."""
+        words = PREDICATES[self.outcome]
+        if self.outcome not in (SUCCESS, ERROR, TIMEOUT) or self.duration_ms is None:
+            return words
+        return f"{words} {'in' if self.outcome == SUCCESS else 'after'} {duration_text(self.duration_ms)}"
+
+
+@dataclass(frozen=True, slots=True)
+class PartView:
+    """One part, and the attachments that are shown right after it."""
+
+    element_id: str
+    """`part-<message id>-<index>`. The open tail of a text or thought has the id `<element_id>-tail`."""
+    part: Part
+    text: RenderedText | None
+    """The rendered text of a text or thought."""
+    code: SafeString
+    """The highlighted code of executable code."""
+    outcome: str
+    """The outcome of a code execution result: `success`, `error`, `timeout` or `unknown`."""
+    attachments: tuple[AttachmentView, ...]
+    code_end: CodeEnd | None = None
+    """How the code ended, if the part is executable code."""
+    has_code: bool = False
+    """Whether the code of a code execution result is in the message. That code then says how it ended."""
+    rerun: RerunView | None = None
+    """`None`: the part cannot be run again here."""
+    display: tuple[Block, ...] = ()
+    """What shows a rich output."""
+    tool_work: ToolWork | None = None
+    """What shows the work of a tool of the provider."""
+    is_static: bool = False
+    """Whether the part is shown without scripts, as in an export."""
+
+
+@dataclass(frozen=True, slots=True)
+class Versions:
+    """The position of a message among its versions."""
+
+    number: int
+    """The number of the version, which counts from 1 for the oldest."""
+    total: int
+    previous_id: uuid.UUID | None
+    next_id: uuid.UUID | None
+
+
+@dataclass(frozen=True, slots=True)
+class SourceView:
+    """A web page that the provider names as a source of an answer."""
+
+    url: str
+    """http or https."""
+    title: str
+    host: str
+
+
+@dataclass(frozen=True, slots=True)
+class Grounding:
+    """The sources of an answer, and the searches that found them."""
+
+    sources: tuple[SourceView, ...]
+    queries: tuple[str, ...]
+    """The search queries."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerDetails:
+    """How an answer was made."""
+
+    model: str
+    """The model's label."""
+    code_execution: bool
+    code_reason: str
+    usage: tuple[tuple[str, int], ...]
+    """(label, tokens) of each count that the provider reported."""
+    total: int | None
+    cost: str
+    """US dollars as text. Empty: not known."""
+    duration_s: float | None
+    rounds: int
+    """Number of requests to the provider; 0 while the turn is live."""
+    service: str = ""
+    """The provider that answered, and its endpoint. Empty: no model answered."""
+    engine: str = ""
+    """Where code could run. Empty: nowhere, or the turn is live."""
+    parameters: tuple[str, ...] = ()
+    """The settings of the model, in words."""
+    searches: str = ""
+    """How often the web was searched, and what that cost, in words. Empty: it was not searched."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rating:
+    """The owner's feedback on an answer."""
+
+    message_id: uuid.UUID
+    is_good: bool | None = None
+    """`None`: the answer is not rated."""
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationUsage:
+    """The usage of all answers of a conversation, hidden versions included."""
+
+    tokens: int
+    cost: str
+    """US dollars as text. Empty: not known."""
+    turns: int
+    """Number of turns that have ended."""
+
+
+@dataclass(frozen=True, slots=True)
+class MessageView:
+    """One message of the transcript."""
+
+    message_id: uuid.UUID
+    role: str
+    status: str
+    """The status of an answer's turn; `done` for a user's message."""
+    text: str
+    """A user's text as it was typed."""
+    parts: tuple[PartView, ...]
+    """The parts of an answer."""
+    attachments: tuple[AttachmentView, ...]
+    """All attachments of a user's message; of an answer, those that are shown at its end."""
+    notice: Notice | None
+    created_at: str
+    """ISO 8601."""
+    text_html: SafeString = NO_HTML
+    """A user's text as Markdown."""
+    text_url: str = ""
+    """Where the page gets the text of an answer as Markdown, to copy it. Empty: the reader may not."""
+    versions: Versions | None = None
+    is_own_code: bool = False
+    """Whether a user's message is nothing but code."""
+    files: tuple[WrittenFileView, ...] = ()
+    """Files that the code of an answer wrote. Those that were kept are not among the attachments."""
+    waiting: str = ""
+    """The sentence that is shown while the provider does not answer."""
+    left_out: int = 0
+    """How many of the oldest messages the model was not sent."""
+    approval: Approval | None = None
+    """What a waiting answer asks its owner."""
+    move_reason: str = ""
+    """Why code moved to the Python session; empty if it did not."""
+    grounding: Grounding | None = None
+    details: AnswerDetails | None = None
+    """How an answer was made."""
+    rating: Rating | None = None
+    """`None`: the message cannot be rated here."""
+    is_shared: bool = False
+    """Whether the message is shown to readers who cannot act on it."""
+
+    @property
+    def loses_files(self) -> bool:
+        """Whether the reader may download a file that ends with the session."""
+        return any(file.url and not file.kept for file in self.files)
+
+    @property
+    def images(self) -> list[AttachmentView]:
+        """The attachments that are shown in the gallery: images that are not graphs."""
+        return [view for view in self.attachments if view.width is not None and not view.is_graph]
+
+    @property
+    def other_attachments(self) -> list[AttachmentView]:
+        """The attachments that are not shown in the gallery: graphs and files."""
+        return [view for view in self.attachments if view.width is None or view.is_graph]

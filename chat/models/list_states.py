@@ -1,0 +1,71 @@
+"""The states that entries of the conversation list show: an answer is being written, waits, or is unread."""
+
+from __future__ import annotations
+
+import uuid
+from enum import StrEnum
+
+from django.db.models import F, Q
+from django.db.models.expressions import RawSQL
+from django.db.models.fields import CharField
+
+from chat.models.conversation import Conversation, ConversationQuerySet
+from chat.models.message import Message
+from chat.models.turn import Turn
+
+# The states are literals, so that SQLite uses the partial index of live turns; see `TurnQuerySet.live_of_everyone`.
+_LIVE_STATUS = """
+    (SELECT live.status FROM chat_turn live
+     WHERE live.conversation_id = chat_conversation.id AND live.status IN ({}))
+""".format(", ".join(f"'{status.value}'" for status in Turn.LIVE))
+
+
+class ListState(StrEnum):
+    """What the list shows about the answers of a conversation."""
+
+    RUNNING = "running"
+    WAITING = "waiting"
+    UNREAD = "unread"
+    NONE = ""
+
+
+def with_live_status(conversations: ConversationQuerySet) -> ConversationQuerySet:
+    """Add `live_status`, the status of the live turn, in the same query. Each row costs one look into a small index.
+
+    Instructions can be long, and pages ask for states again and again, so they are not read.
+    """
+    return conversations.defer("system_instruction").annotate(
+        live_status=RawSQL(_LIVE_STATUS, (), CharField(null=True))
+    )
+
+
+def list_state(conversation: Conversation) -> ListState:
+    """Return the state of a row of `with_live_status`."""
+    live_status: str | None = getattr(conversation, "live_status", None)
+    if live_status == Turn.Status.WAITING:
+        return ListState.WAITING
+    if live_status:
+        return ListState.RUNNING
+    return ListState.UNREAD if conversation.is_unread else ListState.NONE
+
+
+def mark_read(conversation: Conversation) -> None:
+    """Record that the owner gets a page with the newest answer. Only the row of an unread conversation is written."""
+    if not conversation.is_unread:
+        return
+    # This is the end of the answer and not the present time, because the clocks of servers differ.
+    Conversation.objects.filter(_is_unread(), pk=conversation.pk).update(read_at=F("answered_at"))
+
+
+def mark_answer_read(conversation: Conversation, message_id: uuid.UUID) -> None:
+    """Record that the owner has seen the end of an answer. If another answer came after it, nothing is written."""
+    if not conversation.is_unread:
+        return
+    newest = Message.objects.filter(conversation=conversation, is_shown=True).order_by("-index").values_list("pk")[:1]
+    # `conversation` was read before this query, so its `answered_at` is not the end of an answer that came after.
+    if list(newest) == [(message_id,)]:
+        Conversation.objects.filter(_is_unread(), pk=conversation.pk).update(read_at=conversation.answered_at)
+
+
+def _is_unread() -> Q:
+    return Q(read_at__isnull=True) | Q(read_at__lt=F("answered_at"))

@@ -1,0 +1,22 @@
+"""The rule that one superuser always stays: without one, nobody can manage this server."""
+
+from __future__ import annotations
+
+from chat.models.user import User
+
+
+def lock_superusers() -> None:
+    """Lock the accounts of all superusers until the end of the transaction.
+
+    Every transaction that removes a superuser calls this before `is_last_superuser`. So of two superusers who remove
+    each other, the second one finds only themselves. In SQLite, which has one writer, the transaction itself is the
+    lock. Rows that refer to these accounts can still be written: `no_key` leaves their foreign keys free.
+    """
+    superusers = User.objects.select_for_update(no_key=True).filter(is_superuser=True)
+    list(superusers.order_by("pk").values_list("pk"))
+
+
+def is_last_superuser(user: User) -> bool:
+    """Return whether this is the only active superuser whose account is not going to be deleted."""
+    staying = User.objects.filter(is_superuser=True, is_active=True, deletion_at=None)
+    return list(staying.order_by("pk").values_list("pk", flat=True)[:2]) == [user.pk]

@@ -1,0 +1,47 @@
+"""A provider's message about a refused request, cleaned for the person who waits for the answer. Pure.
+
+The log and the admin get the message as it is. The reader gets its words alone: one line without secrets, without
+markup and of limited length. Templates escape it like every other text.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+REASON_LIMIT_CHARS = 300
+READ_LIMIT_CHARS = 4_000
+"""How much of a message is read."""
+
+SECRET = re.compile(
+    r"\bAIza[\w-]{20,}|\bya29\.[\w.-]{5,}|\b(?:sk|gsk|xai|pk)[-_][\w-]{12,}|\beyJ[\w-]{8,}[\w.-]*"
+    r"|(?<=Bearer )\S+|(?<=[?&]key=)[^&\s\"']+|(?<=[?&]access_token=)[^&\s\"']+"
+)
+"""API keys, tokens of OAuth, and JSON web tokens."""
+LONG_WORD = re.compile(r"[A-Za-z0-9+_=-]{40,}")
+"""Base64 and other data that no person reads. A key of an unknown form is such a word too."""
+ACCOUNT = re.compile(r"(?<![\w.+-])[\w.+-]{1,100}@[\w-]{1,100}\.[\w.-]{1,100}")
+PROJECT = re.compile(r"\bprojects/[^/\s'\"`]+")
+TAG = re.compile(r"</?[A-Za-z!][^<>]{0,300}>")
+DOCUMENT = re.compile(r"\s{0,100}<(?:!doctype|html|\?xml)", re.IGNORECASE)
+
+
+def clean_reason(message: str, *secrets: str) -> str:
+    """Return a message as one short line, or an empty text if it holds no words for a person.
+
+    `secrets`: texts that are removed wherever they stand; empty ones are ignored. A whole HTML page, as a gateway sends
+    it, gives no reason.
+    """
+    text = message[:READ_LIMIT_CHARS]
+    if DOCUMENT.match(text):
+        return ""
+    for secret in filter(None, secrets):
+        text = text.replace(secret, "[removed]")
+    text = SECRET.sub("[removed]", TAG.sub(" ", SECRET.sub("[removed]", text)))
+    text = PROJECT.sub("projects/…", ACCOUNT.sub("[account]", LONG_WORD.sub("…", text)))
+    # Control characters and those that change the direction of text.
+    text = "".join(" " if unicodedata.category(char) in ("Cc", "Cf", "Zl", "Zp") else char for char in text)
+    text = " ".join(text.split())
+    if not any(char.isalpha() for char in text):
+        return ""
+    return text if len(text) <= REASON_LIMIT_CHARS else f"{text[: REASON_LIMIT_CHARS - 1].rstrip()}…"

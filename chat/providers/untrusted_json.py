@@ -1,0 +1,59 @@
+"""Reads JSON that a server wrote. Pure.
+
+Deeply nested JSON is refused, because it would exceed the recursion limit of code that walks through it later. Values
+of an unexpected type are replaced by empty ones, because servers change the types of fields without notice.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+WireObject: TypeAlias = Mapping[str, Any]
+"""A JSON object of a response, whose values have not been checked."""
+
+DEPTH_LIMIT = 100
+
+_decode = json.JSONDecoder(strict=False).decode
+
+
+def read_json(text: str) -> Any:  # noqa: ANN401 - JSON of any form
+    """Return the value of a JSON text. Raise ValueError if it is not JSON, or nested deeper than DEPTH_LIMIT."""
+    try:
+        value = _decode(text)
+    except RecursionError:
+        raise ValueError("the JSON is nested too deeply") from None
+    # Most texts have too few brackets to be deep.
+    if text.count("{") + text.count("[") > DEPTH_LIMIT and _is_deeper(value, DEPTH_LIMIT):
+        raise ValueError("the JSON is nested too deeply")
+    return value
+
+
+def as_object(value: object) -> WireObject:
+    """Return the value if it is an object, else an empty object."""
+    return value if isinstance(value, dict) else {}
+
+
+def as_objects(value: object) -> list[WireObject]:
+    """Return the objects in a list. Return an empty list if the value is not a list."""
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def as_text(value: object) -> str:
+    """Return the value if it is a string, else an empty string."""
+    return value if isinstance(value, str) else ""
+
+
+def _is_deeper(value: object, limit: int) -> bool:
+    level: list[object] = [value]
+    for _ in range(limit):
+        level = [
+            item
+            for container in level
+            if isinstance(container, dict | list)
+            for item in (container.values() if isinstance(container, dict) else container)
+        ]
+        if not level:
+            return False
+    return True

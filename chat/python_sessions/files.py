@@ -1,0 +1,115 @@
+"""Files of a conversation in the working directory of its session, where code finds them.
+
+These are the files of questions and of the project, and files that code wrote and a person has kept.
+"""
+
+from __future__ import annotations
+
+import logging
+import uuid
+from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from attachments.models import Attachment
+from attachments.store import BytesUnavailable, read_bytes
+from chat.kernels.client import Kernel
+from chat.kernels.files import file_labels
+from chat.models import MessageAttachment, ProjectFile
+from chat.parts import Role
+from chat.providers.text_types import is_text
+from chat.python_sessions.rows import session_store
+
+logger = logging.getLogger(__name__)
+
+SENT_LIMIT_BYTES = 64 * 1024
+"""A larger data file is only put into the session. Smaller ones are sent to the model, too, if they are text."""
+PIECE_BYTES = 512 * 1024
+"""Size of the pieces in which a file is written."""
+READ_BY_MODELS = ("image/", "application/pdf", "audio/", "video/")
+"""Prefixes of the types of files that models read themselves."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionFile:
+    """A file of the conversation, and its name in the working directory."""
+
+    attachment: Attachment
+    label: str
+    is_kept: bool
+    """Whether code wrote it. Then it is never written over a newer file of its name."""
+
+    def is_placed(self, placed: Mapping[str, str]) -> bool:
+        """Return whether this kernel got the file. `placed`: see `place_files`."""
+        return placed.get(self.label) == str(self.attachment.pk)
+
+
+def is_kept_in_session(file: Attachment) -> bool:
+    """Return whether a file is not sent to a model whose code runs in a session."""
+    if file.mime_type.startswith(READ_BY_MODELS):
+        return False
+    return file.size_bytes > SENT_LIMIT_BYTES or not is_text(file.mime_type)
+
+
+def labels_of(files: Iterable[Attachment]) -> dict[uuid.UUID, str]:
+    """Return the names of files in the working directory, by the ids of the attachments.
+
+    `files`: those of all questions of the shown path and of the project, in order. The same files have the same labels
+    each time.
+    """
+    names = {file.pk: file.name for file in files}
+    return dict(zip(names, file_labels(names.values()), strict=True))
+
+
+def session_files(conversation_id: uuid.UUID) -> list[SessionFile]:
+    """Return the files that the session gets, each once: of shown questions, of the project, then those that were kept.
+
+    Kept files come last, so that keeping one gives no file of a question another name.
+    """
+    links = MessageAttachment.objects.filter(message__conversation=conversation_id, message__is_shown=True)
+    links = links.select_related("attachment")
+    asked = links.filter(message__role=Role.USER).order_by("message__index", "index")
+    kept = links.filter(message__role=Role.MODEL, part_index__isnull=True).order_by("attachment__created_at", "pk")
+    of_project = ProjectFile.objects.filter(project__conversations=conversation_id).select_related("attachment")
+    given = {link.attachment_id: link.attachment for link in asked}
+    given |= {link.attachment_id: link.attachment for link in of_project.order_by("pk")}
+    files = given | {link.attachment_id: link.attachment for link in kept}
+    labels = labels_of(files.values())
+    return [SessionFile(file, labels[pk], is_kept=pk not in given) for pk, file in files.items()]
+
+
+def files_to_place(
+    files: Iterable[SessionFile], placed: Mapping[str, str], present: Collection[str]
+) -> list[SessionFile]:
+    """Return the files that the kernel does not have yet. `placed`, `present`: see `place_files`."""
+    return [file for file in files if not file.is_placed(placed) and not (file.is_kept and file.label in present)]
+
+
+async def place_files(
+    kernel: Kernel, files: Sequence[SessionFile], placed: Mapping[str, str], present: Collection[str]
+) -> tuple[dict[str, str], list[str]]:
+    """Write files into the working directory, if they are not there yet.
+
+    `placed`: label -> attachment id of the files that were written. `present`: the names of all files that are there.
+    Return the first dictionary with the new files, and a sentence for each file that could not be written. Raises
+    KernelGone.
+    """
+    missing = files_to_place(files, placed, present)
+    # A kept file that is still there counts as written, so that it does not come back after code has removed it.
+    now_placed = dict(placed) | {file.label: str(file.attachment.pk) for file in files if file not in missing}
+    problems = []
+    for file in missing:
+        try:
+            data = await session_store.run(read_bytes, file.attachment)
+            await kernel.write_file(file.label, _pieces(data))
+        except (BytesUnavailable, ValueError) as error:
+            logger.warning("attachment %s was not put into a session: %s", file.attachment.pk, error)
+            problems.append(f"The file “{file.label}” could not be put into the session: {error}")
+        else:
+            now_placed[file.label] = str(file.attachment.pk)
+    return now_placed, problems
+
+
+async def _pieces(data: bytes) -> AsyncIterator[bytes]:
+    view = memoryview(data)
+    for start in range(0, len(data), PIECE_BYTES):
+        yield bytes(view[start : start + PIECE_BYTES])

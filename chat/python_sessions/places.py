@@ -1,0 +1,70 @@
+"""Where kernels run, and the client of the running event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import weakref
+from pathlib import Path
+
+from django.conf import settings
+
+from chat.kernels.client import JupyterClient
+from chat.kernels.errors import KernelsUnavailable
+from chat.kernels.places import LocalService, Place, ServiceStatus, choose_place, probe_server
+
+OTHER_PLACE = "The service for Python sessions was restarted or replaced. The variables of the session are lost."
+"""Why a session has no kernel any more."""
+
+_clients: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, JupyterClient] = weakref.WeakKeyDictionary()
+
+
+def is_enabled() -> bool:
+    """Return whether this server has Python sessions."""
+    return bool(settings.KERNELS_LIMIT)
+
+
+def current_place() -> Place:
+    """Return the server that the settings name, or else the service on this machine."""
+    directory = Path(settings.KERNEL_SERVICE_DIR)
+    return choose_place(settings.JUPYTER_GATEWAY_URL, settings.JUPYTER_GATEWAY_TOKEN, directory)
+
+
+def service_status() -> ServiceStatus | None:
+    """Return what the service on this machine reports, or `None` if it does not answer or another server runs kernels.
+
+    Blocks for two seconds at most.
+    """
+    place = current_place()
+    try:
+        return place.status() if isinstance(place, LocalService) else None
+    except KernelsUnavailable:
+        return None
+
+
+def probe() -> None:
+    """Ask the place of kernels whether it is there; blocks for two seconds at most.
+
+    Nothing is started. Raises KernelsUnavailable if there is no answer, and not where sessions are turned off.
+    """
+    place = current_place()
+    if not is_enabled():
+        return
+    if isinstance(place, LocalService):
+        place.status()
+    else:
+        probe_server(settings.JUPYTER_GATEWAY_URL)
+
+
+def current_client() -> JupyterClient:
+    """Return the client of the running event loop."""
+    loop = asyncio.get_running_loop()
+    if loop not in _clients:
+        _clients[loop] = JupyterClient(current_place())
+    return _clients[loop]
+
+
+async def close_client() -> None:
+    """Close the connections of the running event loop. The next call opens new ones."""
+    client = _clients.pop(asyncio.get_running_loop(), None)
+    if client is not None:
+        await client.aclose()

@@ -1,0 +1,161 @@
+"""What is limited, the days that usage is counted by, and the sentences of refusals. Pure.
+
+A day begins at 00:00 UTC. Every amount is a whole number in the unit of its counter: bytes, milliseconds, or a count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, time, timedelta
+from enum import Enum
+
+MB = 1024**2
+
+
+class Resource(Enum):
+    """All that is limited."""
+
+    TURNS = "turns", "turns_per_day", 1
+    TOKENS = "tokens", "tokens_per_day", 1
+    CONVERSATIONS = "conversations", "conversations_per_day", 1
+    KERNEL_TIME = "kernel_ms", "kernel_seconds_per_day", 1000
+    IMPORTS = "import_bytes", "import_mb_per_day", MB
+    UPLOADS = "upload_bytes", "upload_mb_per_day", MB
+    STORAGE = "storage_bytes", "storage_mb", MB
+
+    def __init__(self, counter: str, limit: str, unit: int) -> None:
+        self.counter = counter
+        """The column of `QuotaUse` that counts it. Storage has none: it is the sum of a person's files."""
+        self.limit = limit
+        """The name of its limit: a column of `Quota`, and a key of the setting `QUOTAS`."""
+        self.unit = unit
+        """How much of the counter is 1 in the limit, such as 1000 ms in a limit in seconds."""
+
+    @property
+    def is_daily(self) -> bool:
+        """Whether the usage begins anew each day."""
+        return self is not Resource.STORAGE
+
+
+DAILY = tuple(resource for resource in Resource if resource.is_daily)
+
+
+def limit_of(resource: Resource, own: int | None, for_everyone: Mapping[str, int]) -> int | None:
+    """Return a limit in the unit of the counter; `None`: there is none.
+
+    `own`: from the rows of the person, with 0 for no limit; `None` if no row says anything. `for_everyone`: the setting
+    `QUOTAS`.
+    """
+    limit = for_everyone[resource.limit] if own is None else own
+    return limit * resource.unit or None
+
+
+_FILE_REASON = "{subject} has {amount}, which is too much. "
+_REASONS = {
+    Resource.TURNS: "You have started {used} today, of at most {limit} a day.",
+    Resource.TOKENS: "Your answers have used {used} today, of at most {limit} a day.",
+    Resource.CONVERSATIONS: "You have created {used} today, of at most {limit} a day.",
+    Resource.KERNEL_TIME: "Your code in Python sessions has run for {used} today, of at most {limit} a day.",
+    Resource.IMPORTS: "You have imported {used} today, of at most {limit} a day.",
+    Resource.UPLOADS: "You have uploaded {used} today, of at most {limit} a day.",
+    Resource.STORAGE: "Your files take up {used}, of at most {limit}. Delete conversations with graphs and files"
+    " that you do not need.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceUsage:
+    """How much of a resource a person has used, and how much they may use."""
+
+    resource: Resource
+    used: int
+    limit: int | None
+    """`None`: there is no limit."""
+
+    @property
+    def left(self) -> int | None:
+        """How much may still be used; `None`: there is no limit."""
+        return None if self.limit is None else max(0, self.limit - self.used)
+
+    def allows(self, amount: int) -> bool:
+        """Return whether so much more may be used. If it is used up, not even 0 more."""
+        return self.limit is None or (self.used + amount <= self.limit and self.used < self.limit)
+
+    def without(self, amount: int) -> ResourceUsage:
+        """Return the usage without this amount, in the unit of the counter."""
+        return replace(self, used=self.used - amount)
+
+
+class QuotaExceeded(Exception):
+    """A quota does not allow this now. The text is a sentence with the numbers, and the time when more is allowed."""
+
+    def __init__(self, usage: ResourceUsage, amount: int, *, now: datetime, subject: str = "") -> None:
+        """`amount`: what was asked for. `subject`: the file that was refused, if it was one, such as `“a.csv”`."""
+        super().__init__(refusal_sentence(usage, amount, now=now, subject=subject))
+        self.usage = usage
+        self.resets_at = day_end(now) if usage.resource.is_daily else None
+        """When more is allowed; `None`: not with time alone."""
+        self.retry_after_s = int((self.resets_at - now).total_seconds()) + 1 if self.resets_at else None
+        self.status = 403 if self.resets_at is None else 429
+        """The HTTP status: 429 if waiting helps, else 403."""
+
+
+def day_of(now: datetime) -> date:
+    """Return the day that usage counts for. `now`: an aware time."""
+    return now.astimezone(UTC).date()
+
+
+def day_end(now: datetime) -> datetime:
+    """Return when the next day begins."""
+    return datetime.combine(day_of(now) + timedelta(days=1), time(), UTC)
+
+
+def refusal_sentence(usage: ResourceUsage, amount: int, *, now: datetime, subject: str = "") -> str:
+    """Return why something was refused, in words for the person."""
+    resource = usage.resource
+    reason = (_FILE_REASON if subject else "") + _REASONS[resource]
+    sentence = reason.format(
+        subject=subject,
+        amount=words(resource, amount),
+        used=words(resource, usage.used),
+        limit=words(resource, usage.limit or 0),
+    )
+    if not resource.is_daily:
+        return sentence
+    return f"{sentence} More is possible from 00:00 UTC, in {duration_words(day_end(now) - now)}."
+
+
+def words(resource: Resource, amount: int) -> str:
+    """Return an amount in words, such as `1,200 tokens` or `1.5 MB`."""
+    match resource:
+        case Resource.TURNS:
+            return _counted(amount, "answer")
+        case Resource.TOKENS:
+            return _counted(amount, "token")
+        case Resource.CONVERSATIONS:
+            return _counted(amount, "conversation")
+        case Resource.KERNEL_TIME:
+            return _counted(round(amount / 1000), "second")
+        case Resource.IMPORTS:
+            return f"{_size(amount)} of text"
+        case Resource.UPLOADS | Resource.STORAGE:
+            return _size(amount)
+
+
+def duration_words(duration: timedelta) -> str:
+    """Return a duration in hours and minutes, rounded up to a whole minute."""
+    minutes = -(-int(duration.total_seconds()) // 60) or 1
+    hours, rest = divmod(minutes, 60)
+    parts = [_counted(hours, "hour")] if hours else []
+    return " ".join([*parts, _counted(rest, "minute")] if rest else parts)
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def _size(size_bytes: int) -> str:
+    if size_bytes < 1000 * 1024:
+        return f"{size_bytes / 1024:.3g} KB"
+    return f"{size_bytes / MB:.3g} MB" if size_bytes < 1000 * MB else f"{size_bytes / MB / 1024:.3g} GB"

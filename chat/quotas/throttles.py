@@ -1,0 +1,60 @@
+"""Limits on how often a user may call the API, and on some requests of pages. A refused one gets `Retry-After`.
+
+The counts are kept in the memory of each server process.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from allauth.account.adapter import get_adapter
+from django.conf import settings
+from rest_framework.throttling import SimpleRateThrottle, UserRateThrottle
+
+if TYPE_CHECKING:
+    # This module of the framework imports the modules that its settings name, and they import this one.
+    from rest_framework.request import Request
+    from rest_framework.views import APIView
+
+
+class CallThrottle(UserRateThrottle):
+    """Limits all calls to `API_CALLS_PER_MINUTE`."""
+
+    scope = "api-calls"
+
+    def get_rate(self) -> str:
+        """Return the rate in the notation of Django REST framework."""
+        return f"{settings.API_CALLS_PER_MINUTE}/minute"
+
+
+class WriteThrottle(UserRateThrottle):
+    """Limits calls that start or resume a turn, upload a file or import conversations to `API_WRITES_PER_MINUTE`."""
+
+    scope = "api-writes"
+
+    def get_rate(self) -> str:
+        """Return the rate in the notation of Django REST framework."""
+        return f"{settings.API_WRITES_PER_MINUTE}/minute"
+
+
+class ShareThrottle(SimpleRateThrottle):
+    """Limits requests for pages and files of shares to `API_CALLS_PER_MINUTE` from one address.
+
+    The address is the one by which logins are limited, so a header cannot forge it.
+    """
+
+    scope = "shares"
+
+    def get_rate(self) -> str:
+        """Return the rate in the notation of Django REST framework."""
+        return f"{settings.API_CALLS_PER_MINUTE}/minute"
+
+    def get_cache_key(self, request: Request, view: APIView) -> str:
+        """Return the key under which the requests of an address are counted."""
+        address: str = get_adapter().get_client_ip(request)
+        return self.cache_format % {"scope": self.scope, "ident": address}
+
+
+def wait_sentence(wait_s: int) -> str:
+    """Return why a request was refused that came too soon."""
+    return f"Too many calls within a minute. Wait {wait_s} second{'' if wait_s == 1 else 's'}."

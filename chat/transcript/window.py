@@ -1,0 +1,109 @@
+"""Which of a conversation's shown messages a page holds: a range of their indexes, which count from 0 without a gap.
+
+A page opens with the newest messages, or around one of them. Its reader loads more in both directions, and the server
+keeps the range of each open page (`relay.follower`), so that a snapshot renders what the page holds and nothing else.
+Pure code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
+
+PAGE_MESSAGES = 30
+"""Messages that a page opens with, and that each step loads."""
+
+SNAPSHOT_MESSAGES = 300
+"""The most messages in one snapshot. A page that holds more loses those that are far from its reader."""
+
+Direction: TypeAlias = Literal["earlier", "later"]
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """The range of messages that a page holds."""
+
+    first: int
+    """Index of the first message."""
+    last: int | None = None
+    """Index after the last message. `None`: to the end of the conversation, and new messages are added."""
+
+    @property
+    def is_at_end(self) -> bool:
+        """Whether the page holds the newest messages."""
+        return self.last is None
+
+    def earlier(self) -> Window:
+        """Return the messages before this range that are loaded next."""
+        return Window(max(0, self.first - PAGE_MESSAGES), self.first)
+
+    def later(self, count: int) -> Window:
+        """Return the messages after this range that are loaded next. `count`: messages of the conversation."""
+        return self if self.last is None else _to_end_of(count, self.last, self.last + PAGE_MESSAGES)
+
+    def extended(self, direction: Direction) -> Window:
+        """Return this range with PAGE_MESSAGES more in a direction. Its end may be after the conversation's end."""
+        if direction == "earlier":
+            return Window(self.earlier().first, self.last)
+        return self if self.last is None else Window(self.first, self.last + PAGE_MESSAGES)
+
+    def is_cut_at(self, index: int | None) -> bool:
+        """Return whether the message before this range is replaced if all messages from `index` on are replaced."""
+        return index is not None and index <= self.first and self.first > 0
+
+
+ChooseWindow: TypeAlias = Callable[[int], Window]
+"""Returns the range to read, for the number of messages that the conversation shows."""
+
+
+def newest(count: int) -> Window:
+    """Return the range of the newest messages."""
+    return Window(max(0, count - PAGE_MESSAGES))
+
+
+def whole(count: int) -> Window:
+    """Return the range of all messages."""
+    del count
+    return Window(0)
+
+
+def before(index: int, count: int) -> Window:
+    """Return the range that ends before a message, or the first messages if fewer precede it."""
+    stop = max(index, PAGE_MESSAGES)
+    return _to_end_of(count, stop - PAGE_MESSAGES, stop)
+
+
+def after(index: int, count: int) -> Window:
+    """Return the range that begins after a message."""
+    return _to_end_of(count, index + 1, index + 1 + PAGE_MESSAGES)
+
+
+def around(index: int, count: int) -> Window:
+    """Return a range with a message in its middle, or the newest messages if it is one of them."""
+    if index >= count - PAGE_MESSAGES:
+        return newest(count)
+    return before(max(0, index - PAGE_MESSAGES // 2) + PAGE_MESSAGES, count)
+
+
+def fit(held: Window, count: int, reader_at: int | None = None) -> Window:
+    """Return the range of a snapshot for a page that holds `held`. At the end it has at least the newest messages.
+
+    If that is more than SNAPSHOT_MESSAGES, the range is around the reader. `reader_at`: the index of a message that the
+    reader sees; `None`: the reader is at the end.
+    """
+    wanted = _to_end_of(count, held.first, count if held.last is None else held.last)
+    stop = count if wanted.last is None else wanted.last
+    if stop - wanted.first <= SNAPSHOT_MESSAGES:
+        return wanted
+    if reader_at is None or not wanted.first <= reader_at < stop:
+        return newest(count) if wanted.is_at_end else replace(wanted, first=stop - PAGE_MESSAGES)
+    start = max(wanted.first, reader_at - PAGE_MESSAGES)
+    return _to_end_of(count, start, min(stop, reader_at + 2 * PAGE_MESSAGES))
+
+
+def _to_end_of(count: int, first: int, stop: int) -> Window:
+    """Return a range that is clipped to the conversation. At its end, it holds at least the newest messages."""
+    if stop >= count:
+        return Window(max(0, min(first, count - PAGE_MESSAGES)))
+    return Window(max(0, first), stop)

@@ -1,0 +1,55 @@
+"""Code that a person runs in the Python session: a turn that asks no model.
+
+The question holds the code as a fenced block. The answer holds the code and its results, as an answer of a model that
+ran it would. Later requests show both to the model as the person's (`chat.prompt.own_code`).
+"""
+
+from __future__ import annotations
+
+from contextlib import aclosing
+
+from chat.answers.changes import Reported
+from chat.parts import (
+    OUTCOME_FAILED,
+    CodeExecutionResult,
+    Engine,
+    ExecutableCode,
+    FunctionCall,
+    FunctionResponse,
+    Part,
+)
+from chat.python_sessions.fences import unfence_code
+from chat.stream_events import Finish, Finished, PartReceived
+from chat.tools.base import ToolFailed
+from chat.tools.toolbox import Toolbox
+from chat.turns.live_turn import LiveTurn
+
+FUNCTION = "run_python"
+NO_SESSION = "Python sessions are not available on this server."
+
+
+async def run_own_code(turn: LiveTurn, toolbox: Toolbox) -> None:
+    """Run the code of the turn's question, and store and show its output while it runs.
+
+    If it cannot be run, the answer says why.
+    """
+    code = unfence_code(turn.turn.user_message.text) or ""
+    call = FunctionCall(FUNCTION, {"code": code}, str(turn.turn.pk))
+    tool_set = toolbox.tool_set_for(call)
+    try:
+        if tool_set is None:
+            raise ToolFailed(NO_SESSION)
+        async with aclosing(tool_set.run(call)) as outputs:
+            async for parts in outputs:
+                await _add(turn, *(part for part in parts if not isinstance(part, FunctionResponse)))
+    except ToolFailed as error:
+        if not turn.answer.part_count:
+            await _add(turn, ExecutableCode(code, "PYTHON", call.call_id, Engine.SESSION))
+        await _add(turn, CodeExecutionResult(str(error), OUTCOME_FAILED, call.call_id, Engine.SESSION))
+    turn.note(Reported(Finished(Finish.STOP)))
+
+
+async def _add(turn: LiveTurn, *parts: Part) -> None:
+    turn.add(map(PartReceived, parts))
+    await turn.commit()
+    await turn.wait_for_next_frame()

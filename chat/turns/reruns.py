@@ -1,0 +1,154 @@
+"""Runs a block of code of an answer again in the Python session, and stores a verdict: does it give the same?"""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from dataclasses import dataclass
+
+from channels.db import database_sync_to_async
+from django.db import transaction
+from django.utils import timezone
+
+from attachments.store import BytesUnavailable, read_bytes
+from chat.kernels.outputs import (
+    DisplayOutput,
+    ErrorOutput,
+    Execution,
+    ImageOutput,
+    TextOutput,
+    join_text,
+)
+from chat.models import Message, Turn
+from chat.python_sessions.branch import replay_codes
+from chat.python_sessions.errors import KernelTimeUsedUp, SessionUnavailable
+from chat.python_sessions.recorded_runs import RecordedRun, recorded_run
+from chat.python_sessions.replay import run_blocks
+from chat.python_sessions.results import OUTCOMES
+from chat.python_sessions.verdicts import Comparison, RunOutput, compare
+from chat.relay import broadcast
+from chat.relay.frames import Frame
+from chat.rendering.data_uris import extract_images
+from chat.transcript.records import MessageRecord, records_by_id
+from chat.turns.database_thread import turn_store
+from chat.turns.finish import increment_revision
+
+NO_CODE = "This part holds no Python code."
+NOT_SHOWN = "This answer is not shown now. Switch to its version first."
+IS_LIVE = "An answer is still being written here. Stop it, or wait until it is done."
+NO_RESULT = "This code has no result to compare with: it was stopped."
+NO_GRAPH = "A graph of this code could not be read from storage just now. Try again soon."
+GONE = "This answer was deleted."
+
+
+class RerunRefused(Exception):
+    """The code cannot be run again. The text is a sentence that says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """A block of code, what it gave before, and the code that ran before it in the conversation."""
+
+    run: RecordedRun
+    before: RunOutput
+    earlier: tuple[str, ...]
+    owner_id: int
+
+
+async def rerun(message: Message, index: int, *, from_start: bool) -> Comparison:
+    """Run the code of a part again, store the verdict, and show it on open pages.
+
+    `from_start`: restart the session, and run all earlier blocks of the shown version first. Otherwise the session is
+    used as it stands. Raises RerunRefused and KernelTimeUsedUp.
+    """
+    # Not on the thread of live turns, because storage may be slow.
+    block = await database_sync_to_async(_load, thread_sensitive=False)(message.pk, index)
+    try:
+        execution = await run_blocks(
+            message,
+            block.owner_id,
+            [*(block.earlier if from_start else ()), block.run.code],
+            is_restarted=from_start,
+        )
+    except KernelTimeUsedUp:
+        raise
+    except SessionUnavailable as error:
+        raise RerunRefused(str(error)) from error
+    # In a thread, because comparing images takes some milliseconds for each.
+    comparison = await asyncio.to_thread(compare, block.before, output_of(execution))
+    await turn_store.run(_store, message.pk, index, comparison, from_start=from_start)
+    broadcast.publish(Frame.outdated(message.conversation_id))
+    return comparison
+
+
+def _load(message_id: uuid.UUID, index: int) -> _Block:
+    """Return the block. Raises RerunRefused."""
+    record = records_by_id([message_id]).get(message_id)
+    if record is None:
+        raise RerunRefused(GONE)
+    run = recorded_run(record.parts, index)
+    if run is None:
+        raise RerunRefused(NO_CODE)
+    if not record.message.is_shown:
+        raise RerunRefused(NOT_SHOWN)
+    if Turn.objects.live_of_everyone().filter(conversation=record.message.conversation_id).exists():
+        raise RerunRefused(IS_LIVE)
+    if not run.outcome:
+        raise RerunRefused(NO_RESULT)
+    earlier = []
+    for block in replay_codes(record.message.conversation_id):
+        if (block.message_id, block.part_index) == (record.message.pk, index):
+            break
+        earlier.append(block.code)
+    return _Block(
+        run,
+        RunOutput(run.outcome, run.text, _images(record, run)),
+        tuple(earlier),
+        record.message.conversation.owner_id,
+    )
+
+
+def _images(record: MessageRecord, run: RecordedRun) -> tuple[bytes, ...]:
+    """Return the bytes of the images that the code gave. Raises RerunRefused."""
+    by_index = {placed.index: placed.attachment for placed in record.attachments}
+    attachments = [record.attachment_of(index) for index in run.image_parts]
+    attachments += [by_index.get(index) for index in run.printed_images]
+    try:
+        return tuple(read_bytes(attachment) for attachment in attachments if attachment and attachment.width)
+    except BytesUnavailable as error:
+        raise RerunRefused(NO_GRAPH) from error
+
+
+def output_of(execution: Execution) -> RunOutput:
+    """Return what an execution gave, in the form in which recorded runs are compared."""
+    texts: list[str] = []
+    images: list[bytes] = []
+    for output in execution.outputs:
+        match output:
+            case TextOutput() | ErrorOutput() | DisplayOutput():
+                texts.append(join_text([output]))
+            case ImageOutput():
+                images.append(output.data)
+    extraction = extract_images("".join(texts))
+    images += [image.data for image in extraction.images]
+    return RunOutput(OUTCOMES[execution.status], extraction.text, tuple(images))
+
+
+def _store(message_id: uuid.UUID, index: int, comparison: Comparison, *, from_start: bool) -> None:
+    """Store a verdict in place of an earlier one. Raises RerunRefused if the message was deleted."""
+    with transaction.atomic():
+        message = Message.objects.select_for_update().filter(pk=message_id).first()
+        if message is None:
+            raise RerunRefused(GONE)
+        verdict = {
+            "verdict": comparison.verdict.value,
+            "detail": comparison.detail,
+            "from_start": from_start,
+            "at": timezone.now().isoformat(timespec="seconds"),
+        }
+        message.reruns = {**(message.reruns or {}), str(index): verdict}
+        message.save(update_fields=["reruns"])
+        live = Turn.objects.filter(conversation=message.conversation_id, status__in=Turn.LIVE)
+        if not live.exists():
+            # The frames of a live turn follow one another by revision, so it must not change meanwhile.
+            increment_revision(message.conversation_id)

@@ -1,0 +1,62 @@
+"""Settings of accounts and logins."""
+
+from __future__ import annotations
+
+from config.env import Env
+from config.rest import API_WRITES_PER_MINUTE
+
+env = Env()
+
+AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in (
+        "UserAttributeSimilarityValidator",
+        "MinimumLengthValidator",
+        "CommonPasswordValidator",
+        "NumericPasswordValidator",
+    )
+]
+
+#: Whether visitors may create an account. If this is off, staff create accounts in the admin.
+ALLOW_SIGNUP = env.boolean("ALLOW_SIGNUP", default=True)
+#: Days after which an account is deleted that its owner wants deleted. Until then they can log in and keep it.
+ACCOUNT_DELETION_DAYS = env.integer("ACCOUNT_DELETION_DAYS", 7)
+ACCOUNT_ADAPTER = "config.login.AccountAdapter"
+ACCOUNT_LOGIN_METHODS = {"username"}
+ACCOUNT_SIGNUP_FIELDS = ["username*", "password1*", "password2*"]
+#: Nobody needs an address. If mail is set up, an account can have one, which is confirmed before it is used.
+ACCOUNT_EMAIL_VERIFICATION = "none"
+ACCOUNT_CHANGE_EMAIL = True
+ACCOUNT_EMAIL_UNKNOWN_ACCOUNTS = False
+ACCOUNT_EMAIL_SUBJECT_PREFIX = ""
+#: A new address can be used to set a new password, so it asks for the present one.
+ACCOUNT_REAUTHENTICATION_REQUIRED = True
+ACCOUNT_FORMS = {
+    "login": "config.login_forms.LoginForm",
+    "reset_password": "config.login_forms.ConfirmedResetForm",
+}
+ACCOUNT_LOGOUT_ON_GET = False
+LOGIN_URL = "account_login"
+LOGIN_REDIRECT_URL = "/"
+ACCOUNT_LOGOUT_REDIRECT_URL = "account_login"
+#: Limits of logins, by allauth's rules. A key is a name together with an address (`config.login`), so wrong passwords
+#: lock out neither other people behind the same address, nor the same person at another one. The limits by address are
+#: for attackers who try many names. Sign-ups are limited as calls of the API are.
+ACCOUNT_RATE_LIMITS = {
+    "login": "300/m/ip",
+    "login_failed": "5/5m/key,200/5m/ip",
+    "signup": f"{API_WRITES_PER_MINUTE}/m/ip",
+}
+#: Two-step login (`config.second_step`). Failed codes are limited as failed passwords are. A code is also accepted 30 s
+#: early or late, because the clocks of phones differ.
+MFA_ADAPTER = "config.second_step.SecondStepAdapter"
+MFA_FORMS = {
+    "authenticate": "config.login_forms.SecondStepForm",
+    "reauthenticate": "config.login_forms.SecondStepConfirmationForm",
+}
+MFA_TOTP_ISSUER = "Plotline"
+MFA_TOTP_TOLERANCE = 1
+#: The counts of these limits are kept here, for each process. With the default of 300 entries, many names would remove
+#: the counts of others.
+CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache", "OPTIONS": {"MAX_ENTRIES": 100_000}}}

@@ -1,0 +1,64 @@
+"""Two-step login: stored secrets are encrypted with SECRET_KEY, and a login that waits for its code can end."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import secrets
+
+from allauth.mfa.adapter import DefaultMFAAdapter
+from allauth.mfa.stages import AuthenticateStage
+from cryptography.fernet import Fernet, InvalidToken
+from django.conf import settings
+from django.contrib import messages
+from django.http import HttpResponse
+from django.utils.crypto import constant_time_compare
+
+SECRET_BYTES = 20
+"""Length of the secret of an app, in bytes. Its text has the characters of Base32."""
+
+
+def _cipher() -> Fernet:
+    key = hashlib.sha256(f"plotline two-step login {settings.SECRET_KEY}".encode()).digest()
+    return Fernet(base64.urlsafe_b64encode(key))
+
+
+class SecondStepAdapter(DefaultMFAAdapter):
+    """allauth's default adapter, with encryption: a copy of the database does not reveal the second step."""
+
+    def encrypt(self, text: str) -> str:
+        """Return the text as it is stored."""
+        return _cipher().encrypt(text.encode()).decode()
+
+    def decrypt(self, encrypted_text: str) -> str:
+        """Return the stored text. With another SECRET_KEY it is a random secret, and no code is correct.
+
+        An empty text would be a secret, too: anybody could compute its codes.
+        """
+        try:
+            return _cipher().decrypt(encrypted_text.encode()).decode()
+        except InvalidToken:
+            return base64.b32encode(secrets.token_bytes(SECRET_BYTES)).decode()
+
+
+class SecondStepStage(AuthenticateStage):
+    """allauth's second step of a login, for as long as the password of the first step is valid.
+
+    allauth lets a login wait for its code for 15 minutes. A new password ends the sessions of a user, but this session
+    belongs to no user yet, so the login itself remembers which password was accepted.
+    """
+
+    def handle(self) -> tuple[HttpResponse | None, bool]:
+        """Remember the password if a code is needed. Called after the first step, and stored with the login."""
+        response, goes_on = super().handle()
+        if response is not None:
+            self.state["password"] = self.login.user.get_session_auth_hash()
+        return response, goes_on
+
+    def exit(self) -> HttpResponse:
+        """Return the response to a correct code. If there is a new password, the login ends and begins anew."""
+        is_current = constant_time_compare(self.state.get("password", ""), self.login.user.get_session_auth_hash())
+        if not is_current:
+            messages.error(self.request, "Your password was changed during this login. Log in with the new one.")
+        response: HttpResponse = super().exit() if is_current else self.abort()
+        return response

@@ -1,0 +1,21 @@
+"""Settings of attachments and their storage. `.env.example` describes the variables that are read here."""
+
+from __future__ import annotations
+
+from config.env import Env
+
+env = Env()
+
+#: Bucket of an S3-compatible storage. If this is empty, attachments are stored under `var/media/`.
+AWS_STORAGE_BUCKET_NAME = env.text("AWS_STORAGE_BUCKET_NAME")
+#: URL of the S3-compatible server if it is not Amazon's.
+AWS_S3_ENDPOINT_URL = env.url("AWS_S3_ENDPOINT_URL", ("http", "https")) or None
+#: Region of the bucket.
+AWS_S3_REGION_NAME = env.text("AWS_S3_REGION_NAME") or None
+
+#: Access key of the bucket. If this is empty, the machine's own role is used.
+AWS_ACCESS_KEY_ID = env.secret("AWS_ACCESS_KEY_ID") or None
+#: Secret of that access key.
+AWS_SECRET_ACCESS_KEY = env.secret("AWS_SECRET_ACCESS_KEY") or None
+#: Longest delay, in seconds, between two attempts to upload an attachment while storage fails.
+UPLOAD_RETRY_LIMIT_S = env.integer("UPLOAD_RETRY_LIMIT_S", 300, minimum=1)

@@ -1,0 +1,123 @@
+/**
+ * Announces answers to screen readers while they are written: sentence by sentence, and not faster than they are spoken.
+ *
+ * What is new is collected until the last announcement has been spoken. So a fast answer does not fill the reader's queue:
+ * at its end, what was not announced is left to the reader, who finds the answer by its heading. Nothing is announced
+ * while the tab is in the background.
+ */
+import { connection } from "./connection.js";
+import { spokenPieces } from "./spoken_text.js";
+import { language, words } from "./words.js";
+
+/** An estimate for a reader with some practice; synthesized speech is faster than a person. */
+const CHARS_PER_S = 20;
+const SHORTEST_PAUSE_MS = 1500;
+const LONGEST_CHARS = 400;
+/** Announcements stay this long in the page. A region that is emptied at once would lose them. */
+const KEPT_ANNOUNCEMENTS = 3;
+const LIVE = ["queued", "running", "waiting"];
+
+const region = document.getElementById("spoken");
+const transcript = document.getElementById("transcript");
+
+/** The id of the answer that is announced; its state; and how many of its pieces were announced. */
+let articleId = null;
+let state = null;
+let saidPieces = 0;
+
+let freeAt = 0;
+let timer = null;
+
+const lastAnswer = () => transcript.querySelector('[data-role="model"]:last-child');
+const isLive = (article) => LIVE.includes(article?.dataset.status);
+const stateOf = (article) => `${article?.dataset.status} ${article?.querySelector(".approval")?.dataset.approval}`;
+
+function say(text) {
+  if (!text || document.hidden) return;
+  const announcement = document.createElement("p");
+  announcement.textContent = text;
+  region.append(announcement);
+  while (region.children.length > KEPT_ANNOUNCEMENTS) region.firstChild.remove();
+  freeAt = performance.now() + Math.max(SHORTEST_PAUSE_MS, (text.length / CHARS_PER_S) * 1000);
+}
+
+/** Says the next sentences of the answer that is being written. */
+function sayNext() {
+  timer = null;
+  const article = lastAnswer();
+  if (document.hidden || !isLive(article)) return;
+  const pieces = spokenPieces(article, true);
+  let text = "";
+  while (saidPieces < pieces.length && (!text || text.length + pieces[saidPieces].length < LONGEST_CHARS)) {
+    text = `${text} ${pieces[saidPieces]}`.trim();
+    saidPieces += 1;
+  }
+  say(text);
+  if (saidPieces < pieces.length) schedule();
+}
+
+function schedule() {
+  timer ??= setTimeout(sayNext, Math.max(0, freeAt - performance.now()));
+}
+
+/** Returns what is left to say of an answer that has ended. */
+function remainder(article) {
+  const text = spokenPieces(article, false).slice(saidPieces).join(" ");
+  if (text.length <= LONGEST_CHARS) return text;
+  return words("{number} more words are in the answer.", { number: text.split(/\s+/).length });
+}
+
+/** Returns a question as it goes on after a colon. In German, its first word may be a noun. */
+function withinSentence(question) {
+  return language === "en" ? question[0].toLowerCase() + question.slice(1) : question;
+}
+
+/** Says how an answer stands after its state has changed. */
+function sayState(article) {
+  const question = article.querySelector(".approval .heading")?.textContent;
+  if (question) say(words("The answer waits for you: {question}", { question: withinSentence(question) }));
+  else if (!isLive(article)) {
+    say(remainder(article));
+    say(article.dataset.status === "done" ? words("The answer is complete.") : article.querySelector(".status p")?.textContent);
+  }
+}
+
+function follow() {
+  const article = lastAnswer();
+  if (!article) return;
+  const isNew = article.id !== articleId;
+  const newState = stateOf(article);
+  if (isNew) {
+    articleId = article.id;
+    saidPieces = 0;
+    if (isLive(article)) say(words("An answer is being written."));
+  }
+  if (newState !== state && (!isNew || isLive(article))) sayState(article);
+  state = newState;
+  if (isLive(article)) schedule();
+}
+
+/** Leaves out what the answer already contains. */
+function skip() {
+  const article = lastAnswer();
+  articleId = article?.id ?? null;
+  state = stateOf(article);
+  saidPieces = article ? spokenPieces(article, isLive(article)).length : 0;
+}
+
+connection.addEventListener("frame", follow);
+
+/** The state of an answer that was being written when the tab went to the background; else null. */
+let stateBefore = null;
+
+document.addEventListener("visibilitychange", () => {
+  const article = lastAnswer();
+  if (document.hidden) stateBefore = isLive(article) ? stateOf(article) : null;
+  else if (stateBefore !== null) {
+    skip();
+    if (state !== stateBefore) sayState(article);
+    stateBefore = null;
+  }
+});
+
+skip();

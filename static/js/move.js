@@ -1,0 +1,34 @@
+/** The dialog that moves a conversation to a project. The server answers with the form again, or with what changed. */
+import { listParameters } from "./conversation_list.js";
+import { words } from "./words.js";
+
+const dialog = document.getElementById("move");
+const content = document.getElementById("move-content");
+const note = document.getElementById("composer-note");
+
+async function open(url) {
+  content.replaceChildren();
+  document.getElementById("entry-menu").hidePopover();
+  try {
+    await htmx.ajax("GET", `${url}?${new URLSearchParams({ open: listParameters().open })}`, { target: content, swap: "innerHTML" });
+  } catch {
+    // The note says what is wrong.
+  }
+  if (content.querySelector("form")) dialog.showModal();
+  else note.textContent = words("This could not be loaded. Reload the page and try again.");
+}
+
+document.addEventListener("click", ({ target }) => {
+  const button = target.closest('[data-action="move"]');
+  if (button) open(button.dataset.url);
+});
+
+// A new project needs a name, so its field gets the focus.
+content.addEventListener("change", ({ target }) => {
+  if (target.name === "project" && target.value === "new") content.querySelector("[name=name]").focus();
+});
+
+// What changed is elsewhere on the page. A refusal shows the form again.
+content.addEventListener("htmx:after:request", ({ detail }) => {
+  if (dialog.open && detail.ctx.response?.status === 200) dialog.close();
+});

@@ -1,0 +1,66 @@
+/**
+ * Loads modules that few pages need: when a message has what they serve, or at the first click on it. Such a click is
+ * repeated once the module is there. `mark` is how the HTML of a frame shows that it brings something of `selector`.
+ */
+import { connection } from "./connection.js";
+import { words } from "./words.js";
+
+const FAILED = words("A part of this page could not be loaded. Reload the page and try again.");
+const note = document.getElementById("composer-note");
+const transcript = document.getElementById("transcript");
+
+/** The modules that are not loaded yet. Without a `mark`, only a click loads them. */
+let missing = [
+  { selector: "a.zoom", load: () => import("./lightbox.js") },
+  { selector: "figure[data-graph-index]", mark: "data-graph-index=", load: () => import("./graphs.js") },
+  { selector: ".table-box", mark: "table-box", load: () => import("./tables.js") },
+  { selector: ".rating", load: () => import("./feedback.js") },
+  { selector: ".approval", mark: 'class="approval"', load: () => import("./approval.js") },
+  { selector: "#export-menu a[download]", load: () => import("./exports.js") },
+  { selector: '[data-action="share"]', load: () => import("./share.js") },
+  { selector: '[data-action="move"]', load: () => import("./move.js") },
+  { selector: ".written", mark: 'class="written"', load: () => import("./written_files.js") },
+  { selector: '[data-action="open-session"], [data-action="rerun"], #session', load: () => loadSession() },
+  { selector: '[data-action="entry-menu"], [data-action="mark"], [data-action="undo-delete"]', load: () => import("./marks.js") },
+];
+
+async function loadSession() {
+  await import("./session.js");
+  await import("./written_files.js");
+}
+
+/** Loads a module once. A click that comes meanwhile waits for the same module. */
+async function load(entry) {
+  try {
+    await (entry.loading ??= entry.load());
+    missing = missing.filter((other) => other !== entry);
+    return true;
+  } catch {
+    entry.loading = null;
+    note.textContent = FAILED;
+    return false;
+  }
+}
+
+connection.addEventListener("before", ({ detail: html }) => {
+  for (const entry of missing) if (entry.mark && html.includes(entry.mark)) load(entry);
+});
+
+document.addEventListener("click", async (event) => {
+  if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+  const pressed = event.target.closest("a, button");
+  const entries = pressed ? missing.filter(({ selector }) => pressed.closest(selector)) : [];
+  if (!entries.length) return;
+  event.preventDefault();
+  event.stopImmediatePropagation();
+  const areLoaded = await Promise.all(entries.map(load));
+  if (areLoaded.every(Boolean)) pressed.click();
+}, true);
+
+for (const entry of missing) if (entry.mark && transcript.querySelector(entry.selector)) load(entry);
+// The first picture of the page does not wait for these: times in the reader's zone, speech, and marks of tabs.
+for (const later of [() => import("./times.js"), () => import("./announcer.js"), () => import("./background.js")]) later().catch(() => {});
+// The page was opened from the result of a search.
+if (location.search.includes("q=")) import("./found_words.js").catch(() => {});
+// The panel was open before a reload, or its draft is restored; see session.js.
+if (sessionStorage.getItem("plotline:session-open")) load(missing.find(({ selector }) => selector.includes("open-session")));

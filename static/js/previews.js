@@ -1,0 +1,89 @@
+/** Previews of attached tables: a card for each file in the composer, and a dialog for the files of messages. */
+import { files } from "./files.js";
+import { append } from "./text_box.js";
+import { words } from "./words.js";
+
+const form = document.getElementById("composer");
+const cards = document.getElementById("previews");
+const dialog = document.getElementById("preview");
+const announcer = document.getElementById("announcer");
+const suffixes = form.dataset.tableSuffixes.split(" ");
+
+/** id of an attachment -> promise of the HTML of its preview, which is empty if there is none. */
+const previews = new Map();
+
+function load(id) {
+  if (!previews.has(id)) previews.set(id, request(id));
+  return previews.get(id);
+}
+
+async function request(id) {
+  const headers = { "X-CSRFToken": form.elements.csrfmiddlewaretoken.value };
+  try {
+    // A redirect leads to the page for logging in.
+    const response = await fetch(`${form.dataset.uploadUrl}${id}/preview/`, { method: "POST", headers, redirect: "error" });
+    if (response.status === 200) return await response.text();
+  } catch {
+    // Without a connection there is no preview.
+  }
+  previews.delete(id);
+  return "";
+}
+
+const isTable = ({ name }) => suffixes.includes(name.toLowerCase().split(".").at(-1));
+
+// --- cards in the composer -----------------------------------------------------------------------------------------
+
+async function addCard({ id, name }) {
+  const card = document.createElement("div");
+  card.dataset.id = id;
+  cards.append(card);
+  card.innerHTML = await load(id);
+  if (!card.isConnected || !card.firstChild) return;
+  // The newest table is open.
+  if (card.querySelector("details")) for (const fold of cards.querySelectorAll("details")) fold.open = card.contains(fold);
+  announcer.textContent = words("Preview of {name} is shown.", { name });
+}
+
+let isUpdating = false;
+
+/** Shows the cards of the files that are attached now. */
+function update() {
+  if (isUpdating) return;
+  isUpdating = true;
+  // A new draft first removes all files and then adds its own.
+  queueMicrotask(() => {
+    isUpdating = false;
+    const tables = files.list().filter(isTable);
+    const ids = new Set(tables.map(({ id }) => id));
+    for (const card of Array.from(cards.children)) if (!ids.delete(card.dataset.id)) card.remove();
+    for (const file of tables) if (ids.has(file.id)) addCard(file);
+  });
+}
+
+files.addEventListener("change", update);
+files.addEventListener("shown", update);
+update();
+
+// --- the dialog ----------------------------------------------------------------------------------------------------
+
+async function show({ id, name }) {
+  const content = dialog.querySelector(".content");
+  content.textContent = words("Reading “{name}”…", { name });
+  dialog.dataset.id = id;
+  dialog.showModal();
+  const html = await load(id);
+  if (dialog.dataset.id !== id) return;
+  if (html) content.innerHTML = html;
+  else content.textContent = words("There is no preview of “{name}” now.", { name });
+}
+
+document.addEventListener("click", ({ target }) => {
+  const button = target.closest('button[data-action="preview"], .table-preview button[data-action="suggest"]');
+  if (!button) return;
+  if (button.dataset.action === "preview") show(button.dataset);
+  else {
+    dialog.close();
+    append(button.dataset.text);
+  }
+});

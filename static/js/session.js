@@ -1,0 +1,131 @@
+/** The panel of the Python session: its state, code of the user, and running blocks of answers again. */
+import { call } from "./api.js";
+import { connection, newClientId } from "./connection.js";
+import { refreshFiles } from "./file_states.js";
+import { focusInHeader } from "./head_menu.js";
+import { words } from "./words.js";
+
+// `forget.js` removes keys that begin like this.
+const OPEN_KEY = "plotline:session-open";
+const DRAFT_KEY = `plotline:own-code:${location.pathname}`;
+const REFRESH_AFTER_MS = 400;
+const RESULTS = '[data-part-kind="code_execution_result"]:not([data-outcome=""])';
+
+const panel = document.getElementById("session");
+const form = document.getElementById("own-code");
+const { code } = form.elements;
+const error = document.getElementById("session-error");
+const opener = document.querySelector('[data-action="open-session"]');
+const announcer = document.getElementById("announcer");
+const transcript = document.getElementById("transcript");
+
+async function attempt(action) {
+  error.textContent = "";
+  try {
+    await action();
+  } catch (failure) {
+    error.textContent = failure.message;
+    announcer.textContent = failure.message;
+  }
+}
+
+// --- the panel -----------------------------------------------------------------------------------------------
+
+let shownResults = -1;
+let refreshTimer = null;
+
+function refresh() {
+  clearTimeout(refreshTimer);
+  refreshTimer = null;
+  shownResults = transcript.querySelectorAll(RESULTS).length;
+  htmx.ajax("GET", panel.dataset.url, { source: panel, target: "#session-state", swap: "outerMorph" });
+}
+
+function setOpen(isOpen) {
+  panel.hidden = !isOpen;
+  opener.setAttribute("aria-expanded", String(isOpen));
+  sessionStorage.setItem(OPEN_KEY, isOpen ? "yes" : "");
+  if (isOpen) refresh();
+}
+
+connection.addEventListener("frame", () => {
+  if (panel.hidden || refreshTimer) return;
+  if (transcript.querySelectorAll(RESULTS).length !== shownResults) refreshTimer = setTimeout(refresh, REFRESH_AFTER_MS);
+});
+
+async function runAgain(button) {
+  const article = button.closest("article");
+  const { index } = button.dataset;
+  const group = button.parentElement;
+  for (const one of group.querySelectorAll("button")) one.disabled = true;
+  group.setAttribute("aria-busy", "true");
+  announcer.textContent = words("Running this code again.");
+  await attempt(async () => {
+    const url = panel.dataset.rerunUrl.replace("00000000-0000-0000-0000-000000000000", article.dataset.messageId);
+    const { verdict, detail } = await call(url.replace("/0/", `/${index}/`), { from_start: button.dataset.fromStart === "yes" });
+    announcer.textContent = `${verdict}: ${detail}`;
+    if (!panel.hidden) refresh();
+  });
+  group.removeAttribute("aria-busy");
+  for (const one of group.querySelectorAll("button")) one.disabled = false;
+  if (error.textContent) setOpen(true);
+}
+
+document.addEventListener("click", ({ target }) => {
+  const button = target.closest("button[data-action]");
+  const { action } = button?.dataset ?? {};
+  if (action === "open-session") setOpen(panel.hidden);
+  if (action === "close-session") {
+    setOpen(false);
+    focusInHeader(opener);
+  }
+  if (action === "interrupt" || action === "restart") {
+    attempt(async () => {
+      await call(`${panel.dataset.api}${action}/`);
+      announcer.textContent = action === "restart" ? words("The session was restarted. Its variables are gone.") : words("Interrupted.");
+      refresh();
+      refreshFiles();
+    });
+  }
+  if (action === "rerun") runAgain(button);
+});
+
+panel.addEventListener("keydown", (event) => {
+  if (event.key === "Escape") {
+    setOpen(false);
+    focusInHeader(opener);
+  }
+});
+
+// --- code of the user ----------------------------------------------------------------------------------------
+
+code.value = sessionStorage.getItem(DRAFT_KEY) ?? "";
+code.addEventListener("input", () => sessionStorage.setItem(DRAFT_KEY, code.value));
+code.addEventListener("keydown", (event) => {
+  if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
+    event.preventDefault();
+    form.requestSubmit();
+  }
+});
+
+/** `{text, key}` of the code that was sent last, until a reply says that it was stored. Sent again, it runs once. */
+let unconfirmed = null;
+let isSending = false;
+
+form.addEventListener("submit", async (event) => {
+  event.preventDefault();
+  const text = code.value;
+  if (!text.trim() || isSending) return;
+  if (unconfirmed?.text !== text) unconfirmed = { text, key: newClientId() };
+  isSending = true;
+  await attempt(async () => {
+    await call(`${panel.dataset.api}run/`, { code: text }, { "Idempotency-Key": unconfirmed.key });
+    unconfirmed = null;
+    if (code.value !== text) return;
+    code.value = "";
+    sessionStorage.removeItem(DRAFT_KEY);
+  });
+  isSending = false;
+});
+
+if (sessionStorage.getItem(OPEN_KEY) && innerWidth > 1152) setOpen(true);

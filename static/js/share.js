@@ -1,0 +1,23 @@
+/** The dialog with the links of a conversation. Without this module, its button leads to a page with the same content. */
+import "./copy_link.js";
+
+const dialog = document.getElementById("share");
+const links = document.getElementById("share-links");
+
+async function open(url) {
+  links.replaceChildren();
+  try {
+    await htmx.ajax("GET", url, { target: "#share-links", swap: "innerHTML" });
+  } catch {
+    // The page says what is wrong.
+  }
+  if (!links.querySelector(".new-share")) location.assign(url);
+  else dialog.showModal();
+}
+
+document.addEventListener("click", (event) => {
+  const link = event.target.closest('[data-action="share"]');
+  if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  event.preventDefault();
+  open(link.href);
+});

@@ -1,0 +1,61 @@
+/** The content of the composer: its text, its files, and whether an earlier message is being edited. */
+import { beginEditing, editing, endEditing } from "./editing.js";
+import { files } from "./files.js";
+import { endCodeOnce } from "./settings.js";
+
+export const box = document.getElementById("composer").elements.text;
+
+function fitHeight() {
+  // For browsers without the CSS property field-sizing.
+  box.rows = Math.min(10, box.value.split("\n").length);
+}
+
+box.addEventListener("input", fitHeight);
+
+/** Returns `{text, files}`. */
+export function content() {
+  return { text: box.value, files: files.list() };
+}
+
+export function fill({ text, files: list }) {
+  box.value = text;
+  files.clear();
+  files.restore(list);
+  fitHeight();
+}
+
+/** Puts a message back into the box; what is there follows it. */
+export function putBack({ text, files: list }) {
+  const rest = content();
+  fill({ text: [text, rest.text].filter(Boolean).join("\n\n"), files: [...list, ...rest.files] });
+}
+
+/** The content of the box before and after a text was appended. */
+let appended = { before: "", whole: null };
+
+/** Appends a text to the draft, which stays as it is; a text that was appended just before is replaced. */
+export function append(text) {
+  if (box.readOnly) return;
+  const before = box.value === appended.whole ? appended.before : box.value;
+  box.value = [before, text].filter(Boolean).join("\n\n");
+  appended = { before, whole: box.value };
+  box.dispatchEvent(new Event("input", { bubbles: true }));
+  box.focus();
+  box.setSelectionRange(box.value.length, box.value.length);
+}
+
+/** Empties the box after its message was taken. The draft from before an edit comes back. */
+export function empty() {
+  fill(endEditing() ?? { text: "", files: [] });
+  endCodeOnce();
+}
+
+/** Puts the text of an earlier message into the box. */
+export function fillForEditing(article) {
+  fill({ text: beginEditing(article, content()), files: [] });
+}
+
+/** Returns the draft of the conversation: what is in the box, or was there before an edit. */
+export function draftContent() {
+  return editing() ? editing().draft : content();
+}

@@ -1,0 +1,146 @@
+"""What screen readers are told while an answer is written, and what tells a person in another tab that it is done."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Page, Route, expect
+
+from tests.browser.actions import ask, ask_and_wait, change_settings
+from tests.polling import wait_until
+
+SPOKEN = "#spoken p"
+#: Records all announcements, because the page keeps only the last ones.
+RECORD = """() => {
+    window.announcements = [];
+    new MutationObserver((changes) => {
+        for (const { addedNodes } of changes) for (const node of addedNodes) announcements.push(node.textContent);
+    }).observe(document.getElementById("spoken"), { childList: true });
+}"""
+HIDE = """(isHidden) => {
+    Object.defineProperty(document, "hidden", { value: isHidden, configurable: true });
+    document.dispatchEvent(new Event("visibilitychange"));
+}"""
+
+
+def announcements(page: Page) -> list[str]:
+    told: list[str] = page.evaluate("announcements")
+    return told
+
+
+def test_answer_is_announced_by_sentences_with_names_for_code_and_graph(page: Page) -> None:
+    page.evaluate(RECORD)
+    ask_and_wait(page, "Plot a sine wave")
+    expect(page.locator(SPOKEN).last).to_have_text("The answer is complete.")
+    told = announcements(page)
+    assert told[0] == "An answer is being written."
+    assert told[-1] == "The answer is complete."
+    text = " ".join(told)
+    words = (
+        "I'll draw sin(x)",
+        "Running Python code, 42 lines.",
+        "The code ran, 5 lines of output.",
+        "Line chart: sin(x)",
+    )
+    positions = [text.index(one) for one in (*words, "Lowest value: -1.", "make it a cosine")]
+    assert positions == sorted(positions)
+    assert "import" not in text
+    # Each sentence once, and in few announcements: not one for each word.
+    assert text.count("Lowest value") == 1
+    assert len(told) <= 8
+    heading = page.get_by_role("heading", level=2).nth(1)
+    expect(heading).to_contain_text("Answer, Demo model")
+
+
+def test_nothing_is_announced_while_the_tab_is_in_the_background(page: Page) -> None:
+    page.evaluate(RECORD)
+    answer = ask(page, "Plot a sine wave")
+    expect(answer).to_have_attribute("data-status", "running")
+    page.evaluate(HIDE, True)
+    before = announcements(page)
+    wait_until(lambda: 'data-status="done"' in page.request.get(page.url).text(), 30)
+    assert announcements(page) == before
+    page.evaluate(HIDE, False)
+    expect(page.locator(SPOKEN).last).to_have_text("The answer is complete.")
+
+
+def test_sentences_of_text_are_complete_while_it_grows(page: Page) -> None:
+    page.evaluate(
+        """async () => {
+            const { spokenPieces } = await import("/static/js/spoken_text.js");
+            const article = document.createElement("article");
+            article.innerHTML = [
+                '<div class="parts"><div data-part-kind="text">',
+                '<p>One is. Two is <math alttext="x"></math>. Three is <math alttext="\\\\frac{1}{2}"></math>.</p>',
+                '<ul><li>first</li><li>second</li></ul>',
+                '<div class="tail"><p>Open sentence. Half a sent</p></div></div></div>',
+            ].join("");
+            window.live = spokenPieces(article, true);
+            window.ended = spokenPieces(article, false);
+        }"""
+    )
+    closed = ["One is.", "Two is x.", "Three is (a formula).", "first", "second", "Open sentence."]
+    assert page.evaluate("live") == closed
+    assert page.evaluate("ended") == [*closed, "Half a sent"]
+
+
+#: Stands in for the browser's notifications, and records them. The user has not been asked before.
+RECORD_NOTIFICATIONS = """() => {
+    window.asked = 0;
+    window.shown = [];
+    window.Notification = class extends EventTarget {
+        static permission = "default";
+        static async requestPermission() {
+            asked += 1;
+            return (Notification.permission = "granted");
+        }
+        constructor(title, { body }) {
+            super();
+            shown.push(`${title}: ${body}`);
+        }
+    };
+}"""
+
+
+def test_hidden_tab_tells_that_the_answer_is_done(page: Page) -> None:
+    page.add_init_script(f"({RECORD_NOTIFICATIONS})()")
+    change_settings(page, title="Waves")
+    page.reload()
+    assert page.evaluate("asked") == 0
+    page.get_by_role("button", name="Conversation settings").click()
+    button = page.get_by_role("button", name="Notify me when an answer is done")
+    button.click()
+    expect(button).to_have_attribute("aria-pressed", "true")
+    expect(page.locator('[data-choice="true"]')).to_be_visible()
+    page.keyboard.press("Escape")
+    answer = ask(page, "Plot a sine wave")
+    expect(answer).to_have_attribute("data-status", "running")
+    page.evaluate(HIDE, True)
+    expect(page).to_have_title("✓ Waves · Plotline")
+    expect(answer).to_have_attribute("data-status", "done")
+    assert page.evaluate("[asked, shown]") == [1, ["Waves: The answer is complete."]]
+    # Then the socket of the hidden page is closed, as that of any idle tab.
+    page.wait_for_function("import('/static/js/connection.js').then((connection) => !connection.isOpen())")
+    page.evaluate(HIDE, False)
+    expect(page).to_have_title("Waves · Plotline")
+    page.wait_for_function("import('/static/js/connection.js').then((connection) => connection.isOpen())")
+    # An answer that is seen is not announced. The choice is kept.
+    change_settings(page, model="scenario-text")
+    page.reload()
+    page.evaluate("Notification.permission = 'granted'")
+    ask_and_wait(page, "Hello")
+    expect(page).to_have_title("Waves · Plotline")
+    assert page.evaluate("[asked, shown]") == [0, []]
+
+
+def test_hidden_tab_stays_connected_if_its_script_comes_after_the_socket(page: Page) -> None:
+    held: list[Route] = []
+    page.route("**/background*.js", lambda route: held.append(route))
+    change_settings(page, title="Late")
+    page.reload(wait_until="domcontentloaded")
+    answer = ask(page, "Plot a sine wave")
+    expect(answer).to_have_attribute("data-status", "running")
+    [script] = held
+    script.continue_()
+    # This returns when the module has run.
+    page.evaluate("url => import(url).then(() => true)", script.request.url)
+    page.evaluate(HIDE, True)
+    expect(page).to_have_title("✓ Late · Plotline")

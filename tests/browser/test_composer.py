@@ -1,0 +1,233 @@
+"""The composer: drafts, the message that waits, keys, and files; and where the page scrolls while an answer grows."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, ViewportSize, WebSocketRoute, expect
+
+from tests.browser.actions import ANSWER, BOX, QUESTION, ask, ask_and_wait, change_settings, press_in_header
+from tests.live_server import LiveServer
+
+ENDLESS = "Run an endless loop"
+DISTANCE_TO_END = "(s => s.scrollHeight - s.scrollTop - s.clientHeight)(document.getElementById('scroller'))"
+LONG = "```python\nimport time\nfor i in range(200):\n    print('line', i)\n```"
+
+
+@pytest.mark.parametrize("size", [ViewportSize(width=1280, height=800), ViewportSize(width=390, height=844)])
+def test_end_stays_in_view_over_several_answers(page: Page, size: ViewportSize) -> None:
+    page.set_viewport_size(size)
+    for question in ("Plot a sine wave", "Make it a cosine", "Show a histogram of 2000 random values"):
+        answer = ask_and_wait(page, question)
+        expect(answer.locator("img")).to_have_js_property("complete", True)
+        page.wait_for_function(f"{DISTANCE_TO_END} < 48")
+        expect(page.locator("#jump")).to_be_hidden()
+
+
+def test_new_question_is_at_the_top_and_its_answer_grows_beneath(page: Page) -> None:
+    top = "q => q.getBoundingClientRect().top - document.getElementById('scroller').getBoundingClientRect().top"
+    ask_and_wait(page, "Plot a sine wave")
+    ask_and_wait(page, "First 50 primes")
+    ask_and_wait(page, "```python\nprint(42)\n1 / 0\n```")
+    # This answer takes the room from the one before it.
+    ask_and_wait(page, "```python\nimport time\nfor number in range(3):\n    print(number)\n```")
+    assert 0 <= page.locator(QUESTION).last.evaluate(top) < 60
+    page.reload()
+    # A page that is opened has no empty room at its end.
+    assert page.locator(ANSWER).last.evaluate("a => getComputedStyle(a).minHeight") == "0px"
+
+
+def test_reader_who_scrolls_up_is_left_alone(page: Page) -> None:
+    ask_and_wait(page, "Plot a sine wave")
+    page.locator("#scroller").hover()
+    answer = ask(page, ENDLESS)
+    expect(answer).to_contain_text("Running the code")
+    page.mouse.wheel(0, -400)
+    expect(page.locator("#jump")).to_be_visible()
+    before = page.evaluate("document.getElementById('scroller').scrollTop")
+    page.keyboard.press("Escape")
+    expect(answer).to_have_attribute("data-status", "stopped")
+    assert page.evaluate("document.getElementById('scroller').scrollTop") == before
+    page.click("#jump")
+    page.wait_for_function(f"{DISTANCE_TO_END} < 48")
+
+
+def test_draft_is_kept_over_tabs_and_examples_leave_it_alone(page: Page) -> None:
+    other = page.context.new_page()
+    other.goto(page.url)
+    # An empty box takes what another tab writes, even while it has the focus.
+    expect(other.locator(BOX)).to_be_focused()
+    page.fill(BOX, "half a thought")
+    expect(other.locator(BOX)).to_have_value("half a thought")
+    other.reload()
+    expect(other.locator(BOX)).to_have_value("half a thought")
+    other.close()
+    # The sidebar may hold conversations with this title.
+    page.click('[data-prompt="First 50 primes"]')
+    expect(page.locator(QUESTION)).to_contain_text("First 50 primes")
+    expect(page.locator(BOX)).to_have_value("half a thought")
+    page.reload()
+    expect(page.locator(BOX)).to_have_value("half a thought")
+
+
+def test_login_page_forgets_drafts(page: Page, server: LiveServer) -> None:
+    page.fill(BOX, "for nobody else")
+    state = page.context.storage_state()
+    window = page.context.browser
+    assert window
+    assert "for nobody else" in str(state["origins"])
+    visitor = window.new_context(storage_state={"cookies": [], "origins": state["origins"]})
+    tab = visitor.new_page()
+    tab.goto(f"{server.url}/accounts/login/")
+    tab.wait_for_function("Object.keys(localStorage).length === 0")
+    visitor.close()
+
+
+def test_message_waits_for_the_answer_before_it(page: Page) -> None:
+    answer = ask(page, ENDLESS)
+    expect(page.locator('[data-action="stop"]')).to_be_visible()
+    page.fill(BOX, "First 50 primes")
+    page.press(BOX, "Enter")
+    expect(page.locator("#queued")).to_contain_text("First 50 primes")
+    expect(page.locator(BOX)).to_have_value("")
+    page.reload()
+    expect(page.locator("#queued")).to_contain_text("First 50 primes")
+    page.click('[data-action="change-queued"]')
+    expect(page.locator(BOX)).to_have_value("First 50 primes")
+    page.press(BOX, "Enter")
+    page.keyboard.press("Escape")
+    expect(answer).to_have_attribute("data-status", "stopped")
+    # The answer was stopped, so the next message waits for a person's word.
+    expect(page.locator("#composer-note")).to_contain_text("still waits")
+    page.click('[data-action="send-queued"]')
+    expect(page.locator(ANSWER).nth(1)).to_have_attribute("data-status", "done")
+    expect(page.locator("#queued")).to_be_hidden()
+
+
+def test_stop_right_after_a_reload_waits_for_the_connection(page: Page) -> None:
+    note = page.locator("#composer-note")
+    change_settings(page, model="scenario-stall")
+    answer = ask(page, "go")
+
+    def connect_late(socket: WebSocketRoute) -> None:
+        expect(note).to_have_text("Stopping…")
+        socket.connect_to_server()
+
+    page.route_web_socket(re.compile("/ws/"), connect_late)
+    page.reload()
+    page.keyboard.press("Escape")
+    expect(answer).to_have_attribute("data-status", "stopped")
+    expect(note).to_be_empty()
+
+
+def test_stop_that_waited_for_the_connection_leaves_the_next_answer_alone(page: Page) -> None:
+    change_settings(page, model="scenario-stall")
+    answers = page.locator(ANSWER)
+    ask(page, "go")
+    other = page.context.new_page()
+    other.goto(page.url)
+
+    def connect_late(socket: WebSocketRoute) -> None:
+        expect(page.locator("#composer-note")).to_have_text("Stopping…")
+        other.click('#composer [data-action="stop"]')
+        expect(other.locator(ANSWER)).to_have_attribute("data-status", "stopped")
+        change_settings(other, model="plotline-demo")
+        ask(other, "```python\nimport time\ntime.sleep(3)\n```")
+        socket.connect_to_server()
+
+    page.route_web_socket(re.compile("/ws/"), connect_late)
+    page.reload()
+    page.keyboard.press("Escape")
+    expect(answers.nth(1)).to_have_attribute("data-status", "done")
+    expect(answers.nth(0)).to_have_attribute("data-status", "stopped")
+
+
+def test_waiting_message_is_sent_after_a_complete_answer(page: Page) -> None:
+    ask(page, "```python\nimport time\ntime.sleep(2)\n```")
+    page.fill(BOX, "First 50 primes")
+    page.press(BOX, "Enter")
+    expect(page.locator(QUESTION)).to_have_count(2)
+    expect(page.locator(ANSWER).nth(1)).to_have_attribute("data-status", "done")
+
+
+def test_hidden_messages_are_announced_when_an_earlier_answer_is_written_again(page: Page) -> None:
+    first = ask_and_wait(page, "First 50 primes")
+    ask_and_wait(page, "Compute the first 30 Fibonacci numbers")
+    first.hover()
+    first.locator('[data-action="regenerate"]').click()
+    expect(page.locator("#composer-note")).to_contain_text("The 2 messages after it will stay with the old version")
+
+
+def test_shortcuts_are_listed_and_the_demo_notice_can_be_closed(page: Page) -> None:
+    page.locator("#scroller").focus()
+    page.keyboard.press("?")
+    expect(page.locator("#shortcuts")).to_contain_text("Start a new line")
+    page.keyboard.press("Escape")
+    expect(page.locator("#shortcuts")).to_be_hidden()
+    page.click('[data-action="close-demo"]')
+    expect(page.locator("#demo")).to_be_hidden()
+    page.reload()
+    expect(page.locator("#demo")).to_be_hidden()
+
+
+def test_hint_about_keys_is_shown_whole_or_not_at_all(page: Page) -> None:
+    hint = page.locator("#keys")
+    expect(hint).to_be_visible()
+    assert hint.evaluate("hint => hint.scrollWidth <= hint.clientWidth")
+    # The panel of the Python session leaves too little room for it.
+    press_in_header(page, 'button[data-action="open-session"]')
+    expect(hint).to_be_hidden()
+
+
+def test_dropped_file_is_attached_wherever_it_falls(page: Page, tmp_path: Path) -> None:
+    (tmp_path / "rivers.csv").write_text("river,km\nRhine,1230\n")
+    drop = """() => {
+        const data = new DataTransfer();
+        data.items.add(new File(["a,b\\n1,2\\n"], "dropped.csv", { type: "text/csv" }));
+        const target = document.getElementById("sidebar");
+        target.dispatchEvent(new DragEvent("dragover", { dataTransfer: data, bubbles: true, cancelable: true }));
+        const isShown = !document.getElementById("drop-hint").hidden;
+        target.dispatchEvent(new DragEvent("drop", { dataTransfer: data, bubbles: true, cancelable: true }));
+        return isShown;
+    }"""
+    assert page.evaluate(drop)
+    expect(page.locator("#files")).to_contain_text("dropped.csv")
+    expect(page.locator("#files")).to_contain_text("8 bytes")
+
+
+def test_waiting_message_that_is_rejected_comes_back_before_the_draft(page: Page) -> None:
+    ask(page, "```python\nimport time\ntime.sleep(2)\n```")
+    page.fill(BOX, "x" * 300_000)
+    page.press(BOX, "Enter")
+    page.fill(BOX, "my next thought")
+    expect(page.locator("#composer-error")).not_to_be_empty()
+    expect(page.locator(BOX)).to_have_value("x" * 300_000 + "\n\nmy next thought")
+    expect(page.locator(QUESTION)).to_have_count(1)
+
+
+def test_error_of_something_else_does_not_reject_the_message_on_its_way(page: Page) -> None:
+    error = "<hx-partial hx-target='#composer-error' hx-swap='innerHTML'><p>Another error</p></hx-partial>"
+
+    def relay(socket: WebSocketRoute) -> None:
+        server = socket.connect_to_server()
+
+        def pass_on(message: str | bytes) -> None:
+            if '"send"' in str(message):
+                socket.send(json.dumps({"content": error}))
+                # The page has applied the other error before the server accepts the message.
+                expect(page.locator("#composer-error")).to_have_text("Another error")
+                expect(page.locator(BOX)).not_to_be_editable()
+                expect(page.locator("#composer-note")).to_have_text("Sending…")
+            server.send(message)
+
+        socket.on_message(pass_on)
+
+    page.route_web_socket(re.compile("/ws/"), relay)
+    page.reload()
+    change_settings(page, model="scenario-text")
+    ask_and_wait(page, "go")
+    expect(page.locator(BOX)).to_have_value("")
+    expect(page.locator("#composer-error")).to_be_empty()

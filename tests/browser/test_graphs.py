@@ -1,0 +1,91 @@
+"""Graphs: the large view, the code behind a graph, a question about it, and the gallery."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Page, expect
+
+from tests.browser.actions import BOX, articles, ask_and_wait
+
+TWO_GRAPHS = """```python
+import matplotlib.pyplot as plt
+plt.plot([1, 3, 2])
+plt.title("First steps")
+plt.show()
+plt.bar([1, 2], [3, 4])
+plt.title("Second steps")
+plt.show()
+```"""
+
+
+def test_graph_is_shown_large_with_its_code_and_can_be_changed(page: Page) -> None:
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    answer = ask_and_wait(page, TWO_GRAPHS)
+    live = articles(page)
+    page.reload()
+    expect(answer).to_have_attribute("data-status", "done")
+    assert articles(page) == live
+    first, second = answer.locator("figure[data-graph-index]").all()
+    expect(first.locator("figcaption > span")).to_have_text("First steps")
+    expect(second.locator("img")).to_have_attribute("alt", "Bar chart: Second steps")
+    # Drawn twice as dense as it is shown. The kernel trims the margins, so the size is nearly that of the figure.
+    first.locator("img").scroll_into_view_if_needed()
+    page.wait_for_function("document.querySelector('figure[data-graph-index] img').naturalWidth > 1000")
+    assert first.locator("img").evaluate("image => Math.abs(image.naturalWidth / 2 - image.width) < 1")
+
+    second.locator('button[data-action="copy-image"]').click()
+    expect(second.locator('button[data-action="copy-image"]')).to_have_text("Copied")
+    assert page.evaluate("navigator.clipboard.read().then(([item]) => item.types)") == ["image/png"]
+
+    first.locator("a.zoom").click()
+    dialog = page.locator("#lightbox")
+    expect(dialog.locator("span")).to_have_text("First steps – 1 of 2")
+    page.keyboard.press("ArrowRight")
+    expect(dialog.locator("span")).to_have_text("Second steps – 2 of 2")
+    expect(dialog.locator("a[download]")).to_have_attribute("download", "second-steps.png")
+    page.keyboard.press("+")
+    expect(dialog.locator("img")).to_have_attribute("style", "transform: translate(0px, 0px) scale(1.4);")
+    page.keyboard.press("0")
+    dialog.locator(".plate").dblclick(position={"x": 100, "y": 100})
+    expect(dialog).to_have_attribute("data-zoomed", "")
+    before = dialog.locator("img").get_attribute("style")
+    page.mouse.down()
+    page.mouse.move(300, 300)
+    page.mouse.up()
+    expect(dialog.locator("img")).not_to_have_attribute("style", before or "")
+    page.mouse.wheel(0, 5000)
+    expect(dialog).not_to_have_attribute("data-zoomed", "")
+    page.keyboard.press("Escape")
+    expect(dialog).to_be_hidden()
+    expect(second.locator("a.zoom")).to_be_focused()
+
+    second.locator('button[data-action="show-code"]').press("Enter")
+    code = answer.locator('[data-part-kind="executable_code"]')
+    expect(code).to_have_attribute("open", "")
+    expect(code.locator("summary")).to_be_focused()
+
+    page.set_viewport_size({"width": 390, "height": 780})
+    inline = first.locator("img").bounding_box()
+    first.locator("a.zoom").click()
+    expect(dialog.locator("span")).to_have_text("First steps – 1 of 2")
+    large = dialog.locator("img").bounding_box()
+    assert inline
+    assert large
+    assert large["width"] > inline["width"]
+    page.keyboard.press("Escape")
+
+    page.fill(BOX, "use red")
+    second.locator('button[data-action="change-graph"]').click()
+    expect(page.locator(BOX)).to_have_value("Change the graph “Second steps” (graph 2): use red")
+    expect(page.locator(BOX)).to_be_focused()
+
+
+def test_gallery_leads_to_the_place_of_a_graph(page: Page) -> None:
+    answer = ask_and_wait(page, "Plot a sine wave")
+    page.get_by_role("link", name="Graphs and images of this conversation").click()
+    tiles = page.locator(".tiles a")
+    expect(tiles).to_have_count(1)
+    expect(tiles.locator("span")).to_have_text("sin(x)")
+    tiles.click()
+    expect(answer.locator("figure")).to_be_in_viewport()
+    page.get_by_role("link", name="Graphs", exact=True).click()
+    expect(page.locator('.tiles img[alt^="Line chart: sin(x). x axis: x"]').first).to_be_visible()

@@ -1,0 +1,77 @@
+"""Which errors of pages fail a browser test."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Browser
+
+from tests.browser.page_errors import Watch
+
+ADDRESS = "http://127.0.0.1:9/"
+LOST = (
+    "connectionreset",
+    "connectionrefused",
+    "connectionclosed",
+    "connectionaborted",
+    "connectionfailed",
+    "addressunreachable",
+    "timedout",
+    "failed",
+)
+"""How a connection ends, in the words of Playwright."""
+
+
+@pytest.fixture
+def pages(browser: Browser) -> Watch:
+    """A watch of its own, so that the errors of these tests fail none of them."""
+    watch = Watch()
+    browser.once("context", watch.add)
+    return watch
+
+
+def errors_of_failing_image(browser: Browser, watch: Watch, reason: str) -> list[str]:
+    """Load a page whose image ends with this error, and return the unexpected errors."""
+    window = browser.new_context()
+    page = window.new_page()
+    page.route(f"{ADDRESS}*.svg", lambda route: route.abort(reason))
+    page.route(ADDRESS, lambda route: route.fulfill(body="<img src=/icon.svg>", content_type="text/html"))
+    # Chromium may log the error after the page's `load` event.
+    with page.expect_console_message(lambda message: "net::ERR_" in message.text):
+        page.goto(ADDRESS)
+    # A response to the page comes after all events that the browser has sent before.
+    page.evaluate("null")
+    errors = watch.take_errors()
+    window.close()
+    return errors
+
+
+@pytest.mark.parametrize("reason", LOST)
+def test_errors_of_connections_are_expected_from_a_lost_server_only(
+    browser: Browser, pages: Watch, watch: Watch, reason: str
+) -> None:
+    watch.expect("icon.svg")
+    (error,) = errors_of_failing_image(browser, pages, reason)
+    assert "net::ERR_" in error
+    browser.once("context", pages.add)
+    pages.expect_lost_server()
+    assert errors_of_failing_image(browser, pages, reason) == []
+
+
+def test_blocked_resource_is_an_error_even_if_the_server_is_lost(browser: Browser, pages: Watch, watch: Watch) -> None:
+    watch.expect("icon.svg")
+    pages.expect_lost_server()
+    (error,) = errors_of_failing_image(browser, pages, "blockedbyclient")
+    assert "ERR_BLOCKED_BY_CLIENT" in error
+
+
+def test_window_that_a_test_left_open_is_closed_and_that_of_a_module_is_not(browser: Browser) -> None:
+    watch = Watch()
+    browser.on("context", watch.add)
+    of_module, of_test = browser.new_context(), browser.new_context()
+    browser.remove_listener("context", watch.add)
+    page = of_test.new_page()
+    watch.close_windows([of_module])
+    assert page.is_closed()
+    assert watch.open_windows() == [of_module]
+    of_module.close()
+    assert watch.open_windows() == []

@@ -1,0 +1,103 @@
+"""Previews of attached tables: a card in the composer, questions that go into the text box, and a dialog."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, BrowserContext, FilePayload, Page, expect
+
+from tests.browser.actions import BOX, QUESTION, articles
+from tests.browser.conftest import sign_in
+from tests.kernel_service import running_service
+from tests.live_server import LiveServer, running_server
+
+CSV = "day;city;sales\n01.02.2024;Köln;1,5\n13.02.2024;Bonn;\n14.02.2024;Köln;2,5\n".encode("cp1252")
+CARD = "#previews .table-preview"
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[LiveServer]:
+    with (
+        running_service() as service,
+        running_server(GEMINI_MODEL="plotline-demo", KERNEL_SERVICE_DIR=str(service.directory)) as running,
+    ):
+        yield running
+
+
+@pytest.fixture(scope="module")
+def context(browser: Browser, server: LiveServer) -> Iterator[BrowserContext]:
+    window = browser.new_context(viewport={"width": 390, "height": 844})
+    window.set_default_timeout(30_000)
+    sign_in(window.new_page(), server)
+    yield window
+    window.close()
+
+
+@pytest.fixture
+def page(context: BrowserContext, server: LiveServer) -> Iterator[Page]:
+    """Open a new conversation on a phone, whose menu is closed."""
+    tab = context.new_page()
+    errors: list[str] = []
+    tab.on("pageerror", lambda error: errors.append(str(error)))
+    tab.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
+    tab.goto(f"{server.url}/")
+    with tab.expect_navigation():
+        tab.locator("form[action$='/c/new/']").evaluate("form => form.submit()")
+    tab.wait_for_load_state("load")
+    yield tab
+    assert errors == []
+
+
+def attach(page: Page, name: str, data: bytes) -> None:
+    page.set_input_files("#file", FilePayload(name=name, mimeType="text/csv", buffer=data))
+
+
+def test_table_is_previewed_and_a_question_goes_into_the_draft(page: Page) -> None:
+    page.fill(BOX, "My thought")
+    attach(page, "sales.csv", CSV)
+    card = page.locator(CARD)
+    expect(card.locator("summary")).to_have_text("sales.csv 3 rows × 3 columns, CSV")
+    row = card.locator("tbody tr", has_text="sales")
+    expect(row.locator("td")).to_have_text(["number", "1 (33%)", "1.5 to 2.5"])
+    expect(card.locator(".preview-notes")).to_contain_text("Windows-1252")
+    expect(card.locator(".preview-notes")).to_contain_text("“sales” has decimal commas, such as “1,5”.")
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+    results = Axe().run(page, context="#previews")
+    assert results.violations_count == 0, results.generate_report()
+    card.get_by_role("button", name='Plot "sales" over "day"').click()
+    expect(page.locator(BOX)).to_have_value('My thought\n\nPlot "sales" over "day"')
+    card.get_by_role("button", name='Compare "sales" by "city"').click()
+    expect(page.locator(BOX)).to_have_value('My thought\n\nCompare "sales" by "city"')
+    # The draft comes back with its preview, which needs no kernel.
+    page.reload()
+    expect(page.locator(BOX)).to_have_value('My thought\n\nCompare "sales" by "city"')
+    expect(card.locator("summary")).to_contain_text("3 rows × 3 columns")
+    page.click('[data-action="remove-file"]')
+    expect(card).to_have_count(0)
+
+
+def test_sent_table_has_its_preview_in_a_dialog_that_leaves_the_message_alone(page: Page) -> None:
+    attach(page, "<b>.csv", b"<img src=x onerror=alert(1)>,n\na,1\nb,2\n")
+    expect(page.locator(f"{CARD} summary")).to_contain_text("2 rows × 2 columns")
+    page.fill(BOX, "Describe this table")
+    page.press(BOX, "Enter")
+    expect(page.locator(f'{QUESTION} ~ article[data-status="done"]')).to_have_count(1)
+    expect(page.locator(CARD)).to_have_count(0)
+    before = articles(page)
+    page.locator(QUESTION).get_by_role("button", name="Preview of <b>.csv").click()
+    dialog = page.locator("#preview")
+    expect(dialog.locator("tbody th").first).to_have_text("<img src=x onerror=alert(1)>")
+    assert articles(page) == before
+    dialog.get_by_role("button", name=re.compile("^Show the distribution")).click()
+    expect(dialog).to_be_hidden()
+    expect(page.locator(BOX)).to_have_value('Show the distribution of "n"')
+
+
+def test_file_that_is_no_table_says_so_in_one_line(page: Page) -> None:
+    attach(page, "book.xlsx", b"hello")
+    expect(page.locator(CARD)).to_have_text(
+        "book.xlsx: This file could not be read as a table: its name ends in .xlsx, but its content has another format."
+    )

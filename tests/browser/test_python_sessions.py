@@ -1,0 +1,215 @@
+"""Python sessions in the browser: state over turns, the panel, code of the user, and blocks that are run again."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, Route, expect
+
+from tests.browser.actions import ANSWER, BOX, articles, ask, ask_and_wait, change_settings, press, press_in_header
+from tests.browser.conftest import sign_in
+from tests.emulator_server import running_emulator
+from tests.kernel_service import running_service
+from tests.live_server import LiveServer, running_server
+from tests.openai_server.server import running_server as running_stand_in
+
+GEMINI, OPENAI = "scenario-function-script", "script"
+CSV = b"day,sales\n1,10\n2,30\n3,20\n"
+OUTPUT = '[data-part-kind="code_execution_result"]'
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[LiveServer]:
+    with (
+        running_emulator(strict=True) as emulator_url,
+        running_stand_in() as stand_in,
+        running_service() as service,
+        running_server(
+            GOOGLE_GEMINI_BASE_URL=emulator_url,
+            OPENAI_BASE_URL=stand_in.url("ollama"),
+            OPENAI_MODELS=OPENAI,
+            KERNEL_SERVICE_DIR=str(service.directory),
+        ) as running,
+    ):
+        yield running
+
+
+@pytest.fixture(scope="module")
+def context(browser: Browser, server: LiveServer) -> Iterator[BrowserContext]:
+    window = browser.new_context(viewport={"width": 1400, "height": 900})
+    window.set_default_timeout(30_000)
+    sign_in(window.new_page(), server)
+    yield window
+    window.close()
+
+
+def use_session(page: Page, model: str = GEMINI) -> None:
+    """Choose a model that runs the code in each question in the session."""
+    change_settings(page, model=model, engine="session", code_execution="on")
+
+
+def open_panel(page: Page) -> Locator:
+    """Open the panel of the session."""
+    if page.locator("#session").is_hidden():
+        press_in_header(page, 'button[data-action="open-session"]')
+    panel = page.locator("#session")
+    expect(panel).to_be_visible()
+    return panel
+
+
+def run_own_code(page: Page, code: str) -> Locator:
+    """Run code of the user, and return the article of its answer."""
+    answers = page.locator(ANSWER).count()
+    open_panel(page)
+    page.fill("#own-code textarea", code)
+    page.press("#own-code textarea", "Control+Enter")
+    answer = page.locator(ANSWER).nth(answers)
+    expect(answer).to_have_attribute("data-status", "done")
+    return answer
+
+
+@pytest.mark.parametrize("model", [GEMINI, OPENAI])
+def test_table_that_one_turn_loads_is_plotted_by_a_later_one(page: Page, model: str) -> None:
+    use_session(page, model)
+    page.set_input_files("#file", {"name": "sales.csv", "mimeType": "text/csv", "buffer": CSV})
+    expect(page.locator("#files li:not([aria-busy])")).to_have_count(1)
+    ask_and_wait(page, "import pandas as pd\ndf = pd.read_csv('sales.csv')\nlen(df)")
+    used = ask_and_wait(page, "print('total', df.sales.sum())")
+    expect(used.locator(OUTPUT)).to_contain_text("total 60")
+    drawn = ask_and_wait(page, "import matplotlib.pyplot as plt\ndf.plot(x='day', y='sales')\nplt.show()")
+    expect(drawn.locator("figure[data-graph-index] img")).to_be_visible()
+    # A strict server refuses this request if the history is not as it was, with the call that made the graph.
+    expect(ask_and_wait(page, "print('days', len(df))").locator(OUTPUT)).to_contain_text("days 3")
+    live = articles(page)
+    page.reload()
+    expect(page.locator(ANSWER)).to_have_count(4)
+    assert articles(page) == live
+
+
+def test_output_appears_while_the_code_runs(page: Page) -> None:
+    use_session(page)
+    answer = ask(page, "import time\nprint('first', flush=True)\nwhile True: time.sleep(0.1)")
+    expect(answer.locator(OUTPUT)).to_contain_text("first")
+    expect(answer).to_have_attribute("data-status", "running")
+    # The status is that of code which runs, as long as output comes.
+    expect(answer.locator(".status")).to_have_text(re.compile("Running the code…"), use_inner_text=True)
+    page.click('#composer button[data-action="stop"]')
+    expect(answer).to_have_attribute("data-status", "stopped")
+    assert "first" in ask_and_wait(page, "print('first and last')").inner_text()
+
+
+def test_panel_shows_variables_and_files(page: Page) -> None:
+    use_session(page)
+    ask_and_wait(page, "import numpy as np\ngrid = np.zeros((3, 4))\nopen('out.txt', 'w').write('hello')")
+    panel = open_panel(page)
+    row = panel.get_by_role("row", name="grid")
+    expect(row).to_contain_text("ndarray")
+    expect(row).to_contain_text("3 × 4")
+    with page.expect_download() as download:
+        panel.get_by_role("link", name="out.txt").click()
+    assert download.value.path().read_text() == "hello"
+    ask_and_wait(page, "later = 1")
+    expect(panel.get_by_role("row", name="later")).to_be_visible()
+
+
+def test_files_that_code_wrote_are_downloaded_and_kept(page: Page) -> None:
+    answer = run_own_code(page, "open('out.csv', 'w').write('a,b')\nopen('other.csv', 'w').close()")
+    files = answer.locator(".written li")
+    expect(files).to_have_count(2)
+    expect(files.nth(1)).to_contain_text("out.csv3 bytesnew")
+    with page.expect_download() as download:
+        files.nth(1).get_by_role("link", name="out.csv").click()
+    assert download.value.path().read_text() == "a,b"
+    files.nth(1).get_by_role("button", name="Keep as attachment out.csv").press("Enter")
+    expect(files.nth(1)).to_contain_text("Kept as attachment")
+    expect(files.nth(1).get_by_role("link", name="out.csv")).to_be_focused()
+    expect(page.locator("#composer-note")).to_have_text("“out.csv” is kept. Later answers can use it, too.")
+    live = articles(page)
+    page.locator('#session button[data-action="restart"]').click()
+    # The other file has ended with the session, and says so before and after a click. The HTML is the same.
+    ended = files.nth(0).get_by_role("button", name="Ended with the session other.csv")
+    expect(ended).to_be_visible()
+    ended.click()
+    expect(page.locator("#composer-note")).to_contain_text("“other.csv” is gone: it ended with the Python session.")
+    files.nth(0).get_by_role("link", name="other.csv").click()
+    expect(page.locator("#composer-note")).to_contain_text("“other.csv” is gone")
+    assert articles(page) == live
+    page.reload()
+    expect(ended).to_be_visible()
+    assert articles(page) == live
+    with page.expect_download() as download:
+        files.nth(1).get_by_role("link", name="out.csv").click()
+    assert download.value.path().read_text() == "a,b"
+    expect(run_own_code(page, "print(open('out.csv').read())").locator(OUTPUT)).to_contain_text("a,b")
+
+
+def test_own_code_is_shown_as_code_and_can_be_edited(page: Page) -> None:
+    run_own_code(page, "tick = '```'\nprint(tick)")
+    question = page.locator('article[data-role="user"]')
+    expect(question.locator(".own-code")).to_contain_text("Your code")
+    expect(question.locator(".own-code pre .s")).to_have_text("'```'")
+    press(question, "edit")
+    expect(page.locator(BOX)).to_have_value("````python\ntick = '```'\nprint(tick)\n````")
+
+
+def test_session_can_be_interrupted_and_restarted(page: Page) -> None:
+    use_session(page)
+    answer = ask(page, "kept = 5\nprint('on', flush=True)\nwhile True: pass")
+    expect(answer.locator(OUTPUT)).to_contain_text("on")
+    panel = open_panel(page)
+    panel.locator('button[data-action="interrupt"]').click()
+    expect(answer).to_have_attribute("data-status", "done")
+    expect(answer.locator(OUTPUT)).to_contain_text("KeyboardInterrupt")
+    expect(panel.get_by_role("row", name="kept")).to_be_visible()
+    panel.locator('button[data-action="restart"]').click()
+    expect(panel.get_by_role("row", name="kept")).to_have_count(0)
+    expect(run_own_code(page, "'kept' in globals()").locator(OUTPUT)).to_contain_text("False")
+
+
+def test_own_code_runs_in_the_session_and_a_model_sees_it(page: Page) -> None:
+    answer = run_own_code(page, "value = 6 * 7\nvalue")
+    expect(answer.locator(OUTPUT)).to_contain_text("42")
+    expect(page.locator("#own-code textarea")).to_have_value("")
+    use_session(page)
+    expect(ask_and_wait(page, "print(value + 1)").locator(OUTPUT)).to_contain_text("43")
+
+
+def test_own_code_whose_reply_was_lost_runs_once(page: Page) -> None:
+    run_own_code(page, "n = 0")
+
+    def lose_reply(route: Route) -> None:
+        route.fetch()
+        route.fulfill(status=400, json={"detail": "The reply was lost."})
+
+    page.route("**/session/run/", lose_reply, times=1)
+    page.fill("#own-code textarea", "n += 1\nprint('n is', n)")
+    page.press("#own-code textarea", "Control+Enter")
+    expect(page.locator("#session-error")).to_have_text("The reply was lost.")
+    expect(page.locator(ANSWER).nth(1)).to_have_attribute("data-status", "done")
+    page.press("#own-code textarea", "Control+Enter")
+    expect(page.locator("#own-code textarea")).to_have_value("")
+    assert page.locator(ANSWER).count() == 2
+    expect(run_own_code(page, "print('now', n)").locator(OUTPUT)).to_contain_text("now 1")
+
+
+def test_block_is_run_again_with_a_verdict(page: Page) -> None:
+    run_own_code(page, "n = 0")
+    answer = run_own_code(page, "n += 1\nprint('n is', n)")
+    answer.locator("summary").first.click()
+    answer.get_by_role("button", name="Run again", exact=True).click()
+    expect(answer.locator("[data-verdict]")).to_have_attribute("data-verdict", "differs")
+    answer.get_by_role("button", name="Run again from the start").click()
+    expect(answer.locator("[data-verdict]")).to_have_attribute("data-verdict", "reproduced")
+    page.reload()
+    expect(page.locator(ANSWER).nth(1).locator("[data-verdict]")).to_have_attribute("data-verdict", "reproduced")
+
+
+def test_panel_is_a_drawer_on_a_phone(page: Page) -> None:
+    page.set_viewport_size({"width": 390, "height": 800})
+    panel = open_panel(page)
+    assert panel.bounding_box()["width"] >= 380  # type: ignore[index]  # it is visible
+    page.press("#own-code textarea", "Escape")
+    expect(panel).to_be_hidden()
+    expect(page.get_by_role("button", name="More", exact=True)).to_be_focused()

@@ -1,0 +1,50 @@
+"""Refusals of quotas are shown in place, and what was written stays."""
+
+from __future__ import annotations
+
+import uuid
+
+from playwright.sync_api import Page, expect
+
+from tests.browser.actions import ANSWER, BOX, ask_and_wait
+from tests.browser.page_errors import Watch
+from tests.live_server import LiveServer
+
+SELECT_DEMO = "SELECT id FROM chat_user WHERE username = 'demo'"
+
+
+def test_question_that_a_quota_refuses_stays_in_the_box(page: Page, server: LiveServer) -> None:
+    # The demo model reports tokens, so one answer takes more than the one token that is allowed from then on.
+    ask_and_wait(page, "Hello")
+    server.write(f"INSERT INTO chat_quota (user_id, tokens_per_day) {SELECT_DEMO.replace('id', 'id, 1', 1)}")
+    try:
+        page.fill(BOX, "a question that must not be lost")
+        page.press(BOX, "Enter")
+        error = page.locator("#composer-error")
+        expect(error).to_contain_text("of at most 1 token a day. More is possible from 00:00 UTC")
+        expect(page.locator(BOX)).to_have_value("a question that must not be lost")
+        expect(page.locator(ANSWER)).to_have_count(1)
+    finally:
+        server.write("DELETE FROM chat_quota")
+
+
+def test_second_export_is_refused_on_the_page(page: Page, server: LiveServer, watch: Watch) -> None:
+    watch.expect("status of 409")
+    page.fill(BOX, "a draft")
+    url = page.url
+    values = f"id, '{uuid.uuid4().hex}', '2999-01-01 00:00:00'"
+    columns = "user_id, claim, expires_at"
+    server.write(f"INSERT INTO chat_runningexport ({columns}) {SELECT_DEMO.replace('id', values, 1)}")
+    try:
+        page.click("button[popovertarget=export-menu]")
+        page.click("#export-menu a:has-text('All conversations')")
+        expect(page.locator("#composer-note")).to_contain_text("Another export of all your conversations is under way.")
+    finally:
+        server.write("DELETE FROM chat_runningexport")
+    assert page.url == url
+    expect(page.locator(BOX)).to_have_value("a draft")
+    page.click("button[popovertarget=export-menu]")
+    with page.expect_download() as download:
+        page.click("#export-menu a:has-text('All conversations')")
+    assert download.value.suggested_filename.endswith(".zip")
+    expect(page.locator("#composer-note")).to_be_empty()

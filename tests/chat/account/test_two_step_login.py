@@ -1,0 +1,179 @@
+"""Two-step login: setting it up, the second step of both logins, recovery codes, limits, and what is stored."""
+
+from __future__ import annotations
+
+import hmac
+import re
+
+import pytest
+from allauth.mfa.models import Authenticator
+from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
+from allauth.mfa.totp.internal.auth import TOTP, format_hotp_value, hotp_value, yield_hotp_counters_from_time
+from django.core.cache import cache
+from django.test import Client
+from pytest_django import Settings
+
+from chat.models import User
+from config.login_forms import claim_code
+from tests.factories import make_user
+
+pytestmark = pytest.mark.django_db
+
+PASSWORD = "a long pass phrase"
+SECRET = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"
+STEP = "/accounts/two-step/login/"
+
+
+@pytest.fixture
+def person(fast_password_hasher: None) -> User:
+    return make_user("ann", password=PASSWORD, is_staff=True, is_superuser=True)
+
+
+@pytest.fixture
+def protected(person: User) -> User:
+    """A person who has set up two-step login."""
+    TOTP.activate(person, SECRET)
+    return person
+
+
+def code_of(secret: str = SECRET) -> str:
+    # With a tolerance of one step, this code is still valid if the time step ends meanwhile.
+    code: str = format_hotp_value(hotp_value(secret, list(yield_hotp_counters_from_time())[1]))
+    return code
+
+
+def recovery_code_of_empty_seed() -> str:
+    digest = hmac.new(b"", b"  0,", "sha1").digest()
+    return f"{int.from_bytes(digest[:4], 'big') % 10**8:08}"
+
+
+def log_in(path: str = "/accounts/login/") -> Client:
+    """Return a visitor after the first step."""
+    client = Client()
+    field = "username" if path.startswith("/admin/") else "login"
+    response = client.post(path, {field: "ann", "password": PASSWORD})
+    assert (response.status_code, response.headers["Location"]) == (302, STEP)
+    return client
+
+
+def confirm(client: Client, **fields: str) -> None:
+    """Confirm who is logged in, as pages of changes ask for."""
+    path = "/accounts/two-step/confirm/" if "code" in fields else "/accounts/reauthenticate/"
+    assert client.post(path, fields).status_code == 302
+
+
+def test_setting_up_asks_for_the_password_and_a_code_and_gives_recovery_codes(person: User, client: Client) -> None:
+    client.force_login(person)
+    refused = client.get("/accounts/two-step/app/")
+    assert refused.headers["Location"] == "/accounts/reauthenticate/?next=%2Faccounts%2Ftwo-step%2Fapp%2F"
+    confirm(client, password=PASSWORD)
+    page = client.get("/accounts/two-step/app/").content.decode()
+    match = re.search(r"<code>([A-Z2-7]{32})</code>", page)
+    assert match
+    assert "data:image/svg+xml" in page
+    wrong = client.post("/accounts/two-step/app/", {"code": "nothing"})
+    assert "Incorrect code" in wrong.content.decode()
+    assert not Authenticator.objects.exists()
+    done = client.post("/accounts/two-step/app/", {"code": code_of(match[1])}, follow=True)
+    codes = re.findall(r"<li><code>(\d{8})</code>", done.content.decode())
+    assert len(codes) == 10
+    assert client.get("/accounts/two-step/codes/download/").content.decode().split() == codes
+    stored = str(list(Authenticator.objects.values_list("data", flat=True)))
+    assert match[1] not in stored
+
+
+@pytest.mark.parametrize(("path", "target"), [("/accounts/login/", "/"), ("/admin/login/", "/admin/")])
+@pytest.mark.usefixtures("protected")
+def test_both_logins_ask_for_the_second_step(path: str, target: str) -> None:
+    client = log_in(path)
+    assert client.get("/accounts/profile/").status_code == 302, "not logged in yet"
+    assert client.get("/admin/").status_code == 302
+    assert "One more step" in client.get(STEP).content.decode()
+    assert "Incorrect code" in client.post(STEP, {"code": "000"}).content.decode()
+    response = client.post(STEP, {"code": code_of()})
+    assert (response.status_code, response.headers["Location"]) == (302, target)
+    assert client.get("/admin/").status_code == 200
+    assert client.get("/accounts/profile/").status_code == 200
+
+
+@pytest.mark.usefixtures("protected")
+def test_a_code_works_once() -> None:
+    code = code_of()
+    assert log_in().post(STEP, {"code": code}).status_code == 302
+    assert "Incorrect code" in log_in().post(STEP, {"code": code}).content.decode()
+
+
+@pytest.mark.usefixtures("protected")
+def test_a_code_works_once_in_all_processes_as_long_as_it_is_valid() -> None:
+    before, code, _ = [format_hotp_value(hotp_value(SECRET, step)) for step in yield_hotp_counters_from_time()]
+    client = log_in()
+    assert client.post(STEP, {"code": code}).status_code == 302
+    for old in (code, before):
+        # Another process, or a later time, in which allauth has forgotten the code.
+        cache.clear()
+        assert "Incorrect code" in log_in().post(STEP, {"code": old}).content.decode()
+        cache.clear()
+        assert "Incorrect code" in client.post("/accounts/two-step/confirm/", {"code": old}).content.decode()
+
+
+def test_a_code_that_two_requests_send_at_once_is_accepted_once(protected: User) -> None:
+    app = Authenticator.objects.get(user=protected)
+    same_app = Authenticator.objects.get(user=protected)
+    code = code_of()
+    assert [claim_code(app, code), claim_code(same_app, code)] == [True, False]
+
+
+@pytest.mark.usefixtures("protected")
+def test_wrong_codes_are_limited_as_wrong_passwords_are() -> None:
+    for _ in range(5):
+        log_in().post(STEP, {"code": "000000"})
+    response = log_in().post(STEP, {"code": code_of()})
+    assert "Too many failed login attempts" in response.content.decode()
+
+
+def test_a_new_password_ends_a_login_that_waits_for_its_code(protected: User) -> None:
+    client = log_in()
+    protected.set_password("another pass phrase")
+    protected.save()
+    response = client.post(STEP, {"code": code_of()})
+    assert response.headers["Location"] == "/accounts/login/"
+    assert client.get("/accounts/profile/").status_code == 302, "not logged in"
+    assert "Your password was changed during this login." in client.get("/accounts/login/").content.decode()
+    assert client.get(STEP).headers["Location"] == "/accounts/login/", "the login does not wait any more"
+
+
+def test_without_the_first_step_there_is_no_second_one(protected: User, client: Client) -> None:
+    assert client.post(STEP, {"code": code_of()}).headers["Location"] == "/accounts/login/"
+
+
+def test_turning_it_off_asks_for_a_code_and_not_only_for_the_password(protected: User, client: Client) -> None:
+    client.force_login(protected)
+    way = client.post("/accounts/two-step/app/remove/").headers["Location"]
+    assert way.startswith("/accounts/two-step/confirm/")
+    by_password = client.post("/accounts/reauthenticate/", {"password": PASSWORD})
+    assert by_password.headers["Location"].startswith("/accounts/two-step/confirm/")
+    assert Authenticator.objects.exists()
+    confirm(client, code=code_of())
+    client.post("/accounts/two-step/app/remove/")
+    assert not Authenticator.objects.exists()
+    assert Client().post("/accounts/login/", {"login": "ann", "password": PASSWORD}).headers["Location"] == "/"
+
+
+def test_with_another_secret_key_no_code_is_correct(protected: User, settings: Settings) -> None:
+    RecoveryCodes.activate(protected)
+    settings.SECRET_KEY = "another one"
+    # Codes of an empty secret could be computed by anybody.
+    for code in (code_of(), code_of(""), recovery_code_of_empty_seed()):
+        assert "Incorrect code" in log_in().post(STEP, {"code": code}).content.decode()
+
+
+def test_the_admin_shows_no_secret_and_can_remove_a_second_step(person: User, client: Client) -> None:
+    locked_out = make_user("bob")
+    TOTP.activate(locked_out, SECRET)
+    client.force_login(person)
+    row = Authenticator.objects.get()
+    page = client.get(f"/admin/mfa/authenticator/{row.pk}/change/").content.decode()
+    assert "bob" in page
+    assert row.data["secret"] not in page
+    client.post(f"/admin/mfa/authenticator/{row.pk}/delete/", {"post": "yes"})
+    assert not Authenticator.objects.exists()

@@ -1,0 +1,103 @@
+"""One superuser always stays: the admin and the account page refuse what would leave none, also of two at once."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
+from django.contrib.admin.models import LogEntry
+from django.db import connection, transaction
+from django.test import Client
+
+from chat.models import User
+from chat.models.superusers import lock_superusers
+from tests.chat.admin.factories import admin_url, client_of
+from tests.factories import make_user
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("fast_password_hasher")]
+
+PASSWORD = "a long pass phrase"
+REFUSAL = "This is the last superuser who can manage this server. Make another account a superuser first."
+
+
+def make_superuser(name: str) -> User:
+    return make_user(name, password=PASSWORD, is_staff=True, is_superuser=True)
+
+
+def form_of(user: User, *boxes: str) -> dict[str, str]:
+    """Return the fields of the admin's form. `boxes`: those that are checked."""
+    return {"username": user.username, **dict.fromkeys(boxes, "on")}
+
+
+def has_changed(user: User) -> bool:
+    return not User.objects.filter(pk=user.pk, is_superuser=True, is_active=True, deletion_at=None).exists()
+
+
+@pytest.mark.parametrize("boxes", [("is_staff", "is_active"), ("is_staff", "is_superuser")])
+def test_the_last_superuser_stays_one_and_active(boxes: tuple[str, ...]) -> None:
+    boss = make_superuser("boss")
+    client, url = client_of(boss), admin_url(User, boss.pk, "change")
+    assert REFUSAL in client.post(url, form_of(boss, *boxes)).content.decode()
+    assert not has_changed(boss)
+    make_superuser("deputy")
+    assert client.post(url, form_of(boss, *boxes)).status_code == 302
+    assert has_changed(boss)
+
+
+def test_accounts_that_cannot_stay_do_not_count() -> None:
+    boss, leaver, idler = (make_superuser(name) for name in ("boss", "leaver", "idler"))
+    leaver_client = client_of(leaver)
+    leaver_client.post("/accounts/reauthenticate/", {"password": PASSWORD})
+    assert "will be deleted" in leaver_client.post("/accounts/delete/").content.decode()
+    User.objects.filter(pk=idler.pk).update(is_active=False)
+    url = admin_url(User, boss.pk, "change")
+    assert REFUSAL in client_of(boss).post(url, form_of(boss, "is_active")).content.decode()
+
+
+def test_the_last_superuser_is_not_deleted_and_no_deletion_is_logged() -> None:
+    boss, other = make_superuser("boss"), make_user("other")
+    client = client_of(boss)
+    one = client.post(admin_url(User, boss.pk, "delete"), {"post": "yes"}, follow=True)
+    several = {"action": "delete_selected", ACTION_CHECKBOX_NAME: [str(other.pk), str(boss.pk)], "post": "yes"}
+    for response in (one, client.post(admin_url(User), several, follow=True)):
+        assert REFUSAL in response.content.decode()
+    assert User.objects.count() == 2
+    assert not LogEntry.objects.exists()
+    deputy = make_superuser("deputy")
+    assert client.post(admin_url(User, boss.pk, "delete"), {"post": "yes"}).status_code == 302
+    assert list(User.objects.filter(is_superuser=True)) == [deputy]
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("act", ["demote", "delete", "delete several", "leave"])
+def test_of_two_superusers_who_remove_each_other_at_once_one_stays(act: str) -> None:
+    ann, bob = make_superuser("ann"), make_superuser("bob")
+    client = client_of(bob)
+    client.post("/accounts/reauthenticate/", {"password": PASSWORD})
+
+    def remove_ann_or_leave(client: Client) -> None:
+        match act:
+            case "demote":
+                client.post(admin_url(User, ann.pk, "change"), form_of(ann, "is_active"))
+            case "delete":
+                client.post(admin_url(User, ann.pk, "delete"), {"post": "yes"})
+            case "delete several":
+                data = {"action": "delete_selected", ACTION_CHECKBOX_NAME: [str(ann.pk)], "post": "yes"}
+                client.post(admin_url(User), data)
+            case "leave":
+                client.post("/accounts/delete/")
+        connection.close()
+
+    # The request of ann has removed bob, and is not committed when the request of bob is checked. If bob leaves, it is
+    # ann who has left.
+    removed, staying = (ann, bob) if act == "leave" else (bob, ann)
+    request = threading.Thread(target=remove_ann_or_leave, args=[client])
+    with transaction.atomic():
+        lock_superusers()
+        User.objects.filter(pk=removed.pk).update(is_superuser=False)
+        request.start()
+        request.join(timeout=0.5)
+        assert request.is_alive(), "the request waits"
+    request.join()
+    assert not has_changed(staying)

@@ -1,0 +1,57 @@
+"""Prompts and files that were made to be slow to read."""
+
+from __future__ import annotations
+
+import pytest
+
+from chat.emulator.demo.formulas import parse_formula
+from chat.emulator.demo.prompt import LENGTH_LIMIT
+from chat.emulator.demo.table_files import take_pasted_table
+from tests.chat.emulator.demo.test_plan import plan
+from tests.time_growth import GROWTH_LIMIT, time_growth
+
+UNITS = ["1,", "1 ", "(", "-", "x+", "a 1, ", "from 1 ", "[1,", "1 <= x <= ", "正弦", "1% of 2 ", "top 5 "]
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_reading_time_of_a_prompt_does_not_grow_with_its_square(unit: str) -> None:
+    assert time_growth(lambda length: plan((unit * length)[:length]), 2 * LENGTH_LIMIT) < GROWTH_LIMIT
+
+
+@pytest.mark.parametrize("unit", ["a,b\n", "\t", "|a|b|\n", "x", "a,b\nc;d\n", "```\n"])
+def test_reading_time_of_a_pasted_table_does_not_grow_with_its_square(unit: str) -> None:
+    assert time_growth(lambda length: take_pasted_table((unit * length)[:length]), 100_000) < GROWTH_LIMIT
+
+
+@pytest.mark.parametrize(
+    "prompt", ["draw " * 100_000, "1" * 50_000, "```csv\n" + "a,b\n" * 100_000, "x" * 41, "1" * 41]
+)
+def test_oversized_prompt_is_refused(prompt: str) -> None:
+    assert isinstance(plan(prompt), str)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(" * 190,
+        "9**9**9**9",
+        "2^(10^9)",
+        "1" * 41,
+        "-" * 199,
+        "x.__class__",
+        "x[0]",
+        "__import__('os')",
+        "f(x)",
+        "9999!",
+        "\0",
+    ],
+)
+def test_dangerous_formula_is_none(text: str) -> None:
+    assert parse_formula(text) is None
+
+
+def test_prompt_of_a_wide_table_with_many_texts_is_read() -> None:
+    rows = [",".join(f"col {number}" for number in range(100))]
+    rows += [",".join(f"v{number} {line}" for number in range(100)) for line in range(150)]
+    assert isinstance(plan("mean of v1 1 by v2 2 " * 50, files={"wide.csv": "\n".join(rows).encode()}), str)
+    assert isinstance(plan("describe", files={"quotes.csv": b'"' * 1_000_000}), str)

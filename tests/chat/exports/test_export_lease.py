@@ -1,0 +1,29 @@
+"""The lease of an export of everything."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from asgiref.sync import sync_to_async
+
+from chat.exports import export_lease
+from chat.exports.export_lease import ExportUnderWay, claim_export
+from chat.models import RunningExport
+from tests.factories import make_user
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_lease_of_an_export_is_renewed_while_it_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(export_lease, "LEASE_S", 0.9)
+    user = await sync_to_async(make_user)()
+    claim = await sync_to_async(claim_export)(user.pk)
+    before = (await RunningExport.objects.aget()).expires_at
+    async with claim.hold():
+        async with asyncio.timeout(20):
+            while (await RunningExport.objects.aget()).expires_at == before:
+                await asyncio.sleep(0.05)
+        with pytest.raises(ExportUnderWay):
+            await sync_to_async(claim_export)(user.pk)
+    assert not await RunningExport.objects.aexists()
+    await sync_to_async(claim_export)(user.pk)

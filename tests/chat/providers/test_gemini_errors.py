@@ -1,0 +1,63 @@
+"""Errors of Gemini's API: whom they ask to do what, and which reason of the API users read."""
+
+from __future__ import annotations
+
+import pytest
+from google.auth.exceptions import DefaultCredentialsError
+
+from chat.notices import ERRORS, notice_of
+from chat.providers.base import CredentialsRefused, InvalidRequest, ModelNotFound, ProviderError, Unauthorised
+from chat.providers.gemini.access import Access
+from chat.providers.gemini.errors import ReportedError, provider_error
+
+KEY = "AIzaSyTheKeyOfThisTestThatNobodyMaySee"
+DEVELOPER_API = Access(False, KEY, "", "", "", "v1beta", is_emulated=False)
+VERTEX = Access(True, "", "my-project", "europe-west1", "", "v1beta1", is_emulated=False)
+VERTEX_WITH_KEY = Access(True, KEY, "", "global", "", "v1beta1", is_emulated=False)
+
+
+def error_of(code: int, message: str, access: Access) -> ProviderError:
+    body = {"error": {"code": code, "message": message, "status": "NAME"}}
+    return provider_error(ReportedError(code, body), http_status=code, access=access)
+
+
+@pytest.mark.parametrize("code", [401, 403])
+@pytest.mark.parametrize(
+    ("access", "expected"),
+    [(DEVELOPER_API, Unauthorised), (VERTEX_WITH_KEY, Unauthorised), (VERTEX, CredentialsRefused)],
+)
+def test_refused_access_names_what_this_server_uses(code: int, access: Access, expected: type[ProviderError]) -> None:
+    assert type(error_of(code, "Permission denied.", access)) is expected
+
+
+def test_missing_credentials_are_no_matter_of_a_key() -> None:
+    missing = DefaultCredentialsError("none here")
+    error = provider_error(missing, http_status=None, access=VERTEX)
+    assert type(error) is CredentialsRefused
+    sentence = ERRORS[error.code]
+    assert "key" not in sentence.lower()
+    for word in ("credentials", "project", "location"):
+        assert word in sentence
+
+
+def test_other_errors_of_vertex_are_as_everywhere() -> None:
+    assert type(error_of(404, "Publisher Model was not found.", VERTEX)) is ModelNotFound
+
+
+def test_refused_request_gives_its_reason_without_the_key() -> None:
+    error = error_of(400, f"<i>Bad</i> field `x`, key {KEY}.", DEVELOPER_API)
+    assert type(error) is InvalidRequest
+    assert error.reason == "Bad field `x`, key [removed]."
+    notice = notice_of(status="failed", error_code=error.code, finish_message=error.reason, is_empty=True)
+    assert notice is not None
+    assert notice.sentence.endswith("refused this request. It says: “Bad field `x`, key [removed].”")
+
+
+def test_only_refused_requests_give_a_reason() -> None:
+    assert not error_of(403, "Permission denied.", DEVELOPER_API).reason
+    assert not error_of(503, "Overloaded by someone.", DEVELOPER_API).reason
+    local = provider_error(ValueError("a defect of ours"), http_status=None, access=DEVELOPER_API)
+    assert (type(local), local.reason) == (InvalidRequest, "")
+    notice = notice_of(status="failed", error_code=local.code, finish_message=local.reason)
+    assert notice is not None
+    assert notice.sentence == InvalidRequest.sentence

@@ -1,0 +1,259 @@
+"""Streams in the odd forms that gateways send: our reader reads them, and reads whatever the SDK's reads."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from pytest_django import Settings
+
+from chat.parts import JSONObject
+from chat.providers.gemini.provider import GeminiProvider
+from chat.stream_events import Finish, Finished, PartReceived, StreamEvent, Usage, UsageReported
+from tests.chat.providers.conftest import Serve, read_all, texts_of
+from tests.chat.providers.normal_form import parts_as_read_by
+from tests.chat.providers.raw_server import Exchange, answer_with_body, answer_with_events
+from tests.recordings import Recording, recordings
+
+MUTATIONS = int(os.environ.get("PLOTLINE_TEST_MUTATIONS") or 3)
+"""Changed streams of each recording."""
+SMALL_BYTES = 200_000
+"""Recordings of this size are changed; longer ones hold images."""
+
+ONE: JSONObject = {"candidates": [{"content": {"role": "model", "parts": [{"text": "one"}]}, "index": 0}]}
+TWO: JSONObject = {
+    "candidates": [{"content": {"role": "model", "parts": [{"text": " two"}]}, "finishReason": "STOP", "index": 0}],
+    "usageMetadata": {"promptTokenCount": 10, "totalTokenCount": 12},
+}
+JSON_ONE, JSON_TWO = json.dumps(ONE).encode(), json.dumps(TWO).encode()
+PRETTY_TWO = b"".join(b"data: " + line + b"\n" for line in json.dumps(TWO, indent=1).encode().split(b"\n"))
+USAGE = Usage(prompt=10, total=12)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"data: " + JSON_ONE + b"\n\n" + PRETTY_TWO + b"\n",
+        b": welcome\n\ndata: " + JSON_ONE + b"\n\n: still here\n\ndata: " + JSON_TWO + b"\n\n",
+        b"event: message\nid: 1\nretry: 100\ndata: " + JSON_ONE + b"\n\nid: 2\ndata: " + JSON_TWO + b"\n\n",
+        b"\xef\xbb\xbfdata: " + JSON_ONE + b"\n\ndata: " + JSON_TWO + b"\n\n",
+        b"data: " + JSON_ONE + b"\r\rdata: " + JSON_TWO + b"\r\r",
+        b"data:" + JSON_ONE + b"\ndata:" + JSON_TWO,
+        b"data: " + JSON_ONE + b"\n\ndata: " + JSON_TWO + b"\n\ndata: [DONE]\n\n",
+        b"data: " + JSON_ONE + b"\n\ndata: " + JSON_TWO + b"\n\ndata: [DONE]\n\nand more\n\n",
+    ],
+    ids=["several lines", "comments", "other fields", "byte order mark", "CR", "no blank lines", "done", "after done"],
+)
+async def test_any_form_of_events_is_read(body: bytes, provider: GeminiProvider, serve: Serve) -> None:
+    async with serve(answer_with_body(body)):
+        received, error = await read_all(provider)
+    assert error is None
+    assert texts_of(received) == ["one", " two"]
+    assert [event.usage for event in received if isinstance(event, UsageReported)] == [USAGE]
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [
+        b"data: {\n\n",
+        b"<html>502 Bad Gateway</html>\n",
+        b'data: {"error": {"code": 499, "message": "cancelled", "status": "CANCELLED"}}\n\n',
+        b'{\n  "error": {\n    "code": 503,\n    "message": "overloaded"\n  }\n}\n',
+        b"data: 5\n\n",
+    ],
+)
+async def test_nothing_that_follows_a_complete_answer_makes_it_fail(
+    rest: bytes, reader: str, provider: GeminiProvider, serve: Serve
+) -> None:
+    async with serve(answer_with_body(b"data: " + JSON_ONE + b"\n\ndata: " + JSON_TWO + b"\n\n" + rest)):
+        received, error = await read_all(provider)
+    assert error is None
+    assert texts_of(received) == ["one", " two"]
+
+
+@pytest.mark.parametrize("is_closed", [True, False], ids=["broken", "silent"])
+async def test_connection_that_fails_after_a_complete_answer_does_not_make_it_fail(
+    is_closed: bool, reader: str, provider: GeminiProvider, serve: Serve, settings: Settings
+) -> None:
+    settings.PROVIDER_IDLE_LIMIT_S = 0.5
+
+    async def answer(exchange: Exchange) -> None:
+        exchange.head()
+        exchange.send(b"data: " + JSON_ONE + b"\n\ndata: " + JSON_TWO + b"\n\n")
+        if is_closed:
+            exchange.transport.close()
+        await exchange.closed.wait()
+
+    async with serve(answer):
+        received, error = await read_all(provider)
+    assert error is None
+    assert texts_of(received) == ["one", " two"]
+
+
+async def test_names_in_snake_case_and_numbers_in_other_forms_are_read(provider: GeminiProvider, serve: Serve) -> None:
+    parts = [
+        {"executable_code": {"code": "1", "language": "PYTHON"}},
+        {"function_call": {"name": "f", "args": {"snake_case": {"a_b": 1}}}, "thought_signature": "c2ln"},
+    ]
+    chunk = {
+        "candidates": [{"content": {"parts": parts}, "finish_reason": "MAX_TOKENS", "index": "0"}],
+        "usage_metadata": {"prompt_token_count": "12", "total_token_count": 13.0},
+        "model_version": "m",
+    }
+    camel = {
+        "candidates": [
+            {
+                "content": {
+                    "parts": [
+                        {"executableCode": {"code": "1", "language": "PYTHON"}},
+                        {"functionCall": {"name": "f", "args": {"snake_case": {"a_b": 1}}}, "thoughtSignature": "c2ln"},
+                    ]
+                },
+                "finishReason": "MAX_TOKENS",
+            }
+        ],
+        "usageMetadata": {"promptTokenCount": 12, "totalTokenCount": 13},
+        "modelVersion": "m",
+    }
+    async with serve(answer_with_events(chunk)) as server:
+        received, error = await read_all(provider)
+        server.answer = answer_with_events(camel)
+        expected, _ = await read_all(provider)
+    assert error is None
+    assert [_without_raw(event) for event in received] == [_without_raw(event) for event in expected]
+    assert Finished(Finish.LENGTH, "MAX_TOKENS", "") in received
+
+
+async def test_candidates_are_told_apart_by_their_index(provider: GeminiProvider, serve: Serve) -> None:
+    def candidate(text: str, index: int) -> JSONObject:
+        return {"content": {"role": "model", "parts": [{"text": text}]}, "index": index}
+
+    chunks: list[JSONObject] = [
+        {"candidates": [candidate("A", 0), candidate("B", 1)]},
+        {"candidates": [candidate("b", 1)]},
+        {"candidates": [candidate("b", 1), candidate("a", 0)]},
+    ]
+    async with serve(answer_with_events(*chunks)):
+        received, _ = await read_all(provider)
+    assert texts_of(received) == ["A", "a"]
+
+
+# The SDK warns of values that its enumerations do not have, and keeps them.
+@pytest.mark.filterwarnings("ignore:.* is not a valid :UserWarning")
+@pytest.mark.parametrize(
+    "recorded",
+    [one for one in recordings() if one.http_status == 200 and one.events and len(one.body) < SMALL_BYTES],
+    ids=lambda one: one.name,
+)
+async def test_our_reader_reads_whatever_the_sdk_reads(
+    recorded: Recording, provider: GeminiProvider, serve: Serve, settings: Settings
+) -> None:
+    rng = random.Random(recorded.name)
+    async with serve(answer_with_body(b"")) as server:
+        for number in range(MUTATIONS):
+            chunks = _changed(recorded, rng)
+            server.answer = answer_with_body(_stream_of(chunks, rng))
+            settings.GEMINI_STREAM_READER = "sdk"
+            by_sdk, sdk_error = await read_all(provider)
+            if sdk_error is not None:
+                continue
+            settings.GEMINI_STREAM_READER = "lean"
+            by_us, error = await read_all(provider)
+            assert error is None, number
+            assert _in_common_form(by_us) == _in_common_form(by_sdk), number
+            # The SDK drops some names in snake case.
+            server.answer = answer_with_body(_stream_of(_in_snake_case(chunks), rng))
+            renamed, error = await read_all(provider)
+            assert error is None, number
+            assert _in_common_form(renamed) == _in_common_form(by_us), number
+
+
+def _in_common_form(events: list[StreamEvent]) -> list[object]:
+    """Return parts, ends and token counts in the form in which both readers are compared."""
+    read: list[object] = []
+    for event in events:
+        if isinstance(event, PartReceived):
+            read += parts_as_read_by("sdk", [event.part])
+        elif isinstance(event, Finished):
+            read.append((event.finish, event.reason))
+        elif isinstance(event, UsageReported):
+            read.append(event.usage)
+    return read
+
+
+def _without_raw(event: StreamEvent) -> object:
+    return event.usage if isinstance(event, UsageReported) else event
+
+
+def _changed(recorded: Recording, rng: random.Random) -> list[dict[str, Any]]:
+    """Return the chunks of a recording with some changes."""
+    chunks = [json.loads(json.dumps(event)) for event in recorded.events]
+    for change in rng.sample(CHANGES, k=rng.randrange(len(CHANGES))):
+        chunks = change(chunks, rng)
+    return chunks
+
+
+def _stream_of(chunks: list[dict[str, Any]], rng: random.Random) -> bytes:
+    """Return a stream of these chunks in one of the forms that servers use."""
+    line_end = rng.choice([b"\n", b"\r\n"])
+    indent = rng.choice([None, None, 1])
+    body = b""
+    for chunk in chunks:
+        text = json.dumps(chunk, indent=indent).encode()
+        body += b"".join(b"data: " + line + line_end for line in text.split(b"\n")) + line_end
+    return body[: -len(line_end)] if rng.random() < 0.3 else body
+
+
+def _in_snake_case(value: Any) -> Any:  # noqa: ANN401 - JSON
+    if isinstance(value, list):
+        return [_in_snake_case(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    return {
+        re.sub(r"(?<=[a-z0-9])([A-Z])", lambda match: f"_{match[1].lower()}", name): (
+            item if name in ("args", "response", "partMetadata") else _in_snake_case(item)
+        )
+        for name, item in value.items()
+    }
+
+
+def _drop(chunks: list[dict[str, Any]], rng: random.Random) -> list[dict[str, Any]]:
+    return [chunk for chunk in chunks if rng.random() < 0.8]
+
+
+def _repeat(chunks: list[dict[str, Any]], rng: random.Random) -> list[dict[str, Any]]:
+    return [chunk for chunk in chunks for _ in range(rng.choice([1, 1, 2]))]
+
+
+def _shuffle(chunks: list[dict[str, Any]], rng: random.Random) -> list[dict[str, Any]]:
+    return rng.sample(chunks, len(chunks))
+
+
+def _write_numbers_otherwise(chunks: list[dict[str, Any]], rng: random.Random) -> list[dict[str, Any]]:
+    for chunk in chunks:
+        usage = chunk.get("usageMetadata") or {}
+        for name, value in usage.items():
+            if isinstance(value, int):
+                usage[name] = rng.choice([value, float(value), str(value)])
+    return chunks
+
+
+def _add_nulls(chunks: list[dict[str, Any]], rng: random.Random) -> list[dict[str, Any]]:
+    for chunk in chunks:
+        name = rng.choice(["responseId", "modelVersion", "usageMetadata", "promptFeedback"])
+        chunk.setdefault(name, None)
+    return chunks
+
+
+CHANGES: list[Callable[[list[dict[str, Any]], random.Random], list[dict[str, Any]]]] = [
+    _write_numbers_otherwise,
+    _drop,
+    _repeat,
+    _shuffle,
+    _add_nulls,
+]

@@ -1,0 +1,47 @@
+"""JSON as indented text: equal to Python's own form, and bounded for large and deep values."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chat.parts import JSON
+from chat.rendering.json_text import STRING_LIMIT_CHARS, TEXT_LIMIT_CHARS, format_json
+
+SCALARS = (
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=8)
+)
+VALUES = st.recursive(
+    SCALARS,
+    lambda children: st.lists(children, max_size=4) | st.dictionaries(st.text(max_size=4), children, max_size=4),
+)
+
+
+@given(VALUES)
+def test_small_value_is_written_as_python_writes_it(value: JSON) -> None:
+    assert format_json(value) == json.dumps(value, indent=2, ensure_ascii=False)
+
+
+@pytest.mark.parametrize(
+    "value", [[1] * 500_000, {str(number): number for number in range(100_000)}, [[]] * 300_000, ["x" * 9_000] * 100]
+)
+def test_large_value_is_cut(value: JSON) -> None:
+    text = format_json(value)
+    assert len(text) < TEXT_LIMIT_CHARS + 100
+    assert text.endswith("\n…")
+
+
+def test_long_string_is_cut() -> None:
+    assert len(format_json("x" * 10**6)) == STRING_LIMIT_CHARS + 3
+
+
+def test_deep_value_is_cut() -> None:
+    value: JSON = []
+    for _ in range(900):
+        value = [value]
+    text = format_json(value)
+    assert "[…]" in text
+    assert text.endswith("\n]")

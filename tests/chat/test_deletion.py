@@ -1,0 +1,55 @@
+"""Long conversations are deleted in several transactions."""
+
+from __future__ import annotations
+
+import pytest
+from django.db import connection
+
+from attachments.models import Attachment
+from chat.models import Conversation, Message, Turn, deletion
+from chat.models.deletion import delete_conversation
+from tests.factories import attach, make_attachment, make_conversation, make_graph, make_model_message
+
+
+@pytest.fixture
+def long_conversation(monkeypatch: pytest.MonkeyPatch) -> Conversation:
+    """Create eight messages, which make three slices, with a graph in each answer."""
+    monkeypatch.setattr(deletion, "SLICE_MESSAGES", 3)
+    conversation = make_conversation()
+    for _ in range(4):
+        make_graph(make_model_message(conversation))
+    return conversation
+
+
+@pytest.fixture
+def pauses(monkeypatch: pytest.MonkeyPatch) -> list[list[int]]:
+    """Return the indexes of the messages that are left at each pause, at which others may write."""
+    left: list[list[int]] = []
+
+    def pause(_: float) -> None:
+        assert not connection.in_atomic_block
+        left.append(sorted(Message.objects.values_list("index", flat=True)))
+
+    monkeypatch.setattr("chat.models.deletion.time.sleep", pause)
+    return left
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.skipif(connection.vendor != "sqlite", reason="PostgreSQL has several writers, and needs no pause")
+def test_others_can_write_between_the_slices(long_conversation: Conversation, pauses: list[list[int]]) -> None:
+    kept = make_attachment(long_conversation.owner)
+    attach(make_model_message(make_conversation(long_conversation.owner), status=Turn.Status.DONE), kept)
+    attach(Message.objects.get(conversation=long_conversation, index=7), kept)
+    others = [0, 1]
+    deleted = delete_conversation(long_conversation)
+    assert pauses == [sorted([*others, 0, 1, 2, 3, 4]), sorted([*others, 0, 1])]
+    assert len(deleted) == 4
+    assert not Conversation.objects.filter(pk=long_conversation.pk).exists()
+    assert list(Attachment.objects.all()) == [kept]
+
+
+@pytest.mark.django_db
+def test_within_a_transaction_all_is_deleted_at_once(long_conversation: Conversation, pauses: list[list[int]]) -> None:
+    assert len(delete_conversation(long_conversation)) == 4
+    assert pauses == []
+    assert not Message.objects.exists()

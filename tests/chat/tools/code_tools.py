@@ -1,0 +1,88 @@
+"""A tool set for tests that runs code in a process of its own, after a person has approved it.
+
+Each run appends its code to the file `executed-code` in `VAR_DIR`, so that tests can count the runs of a server.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from collections.abc import AsyncGenerator, Sequence
+from pathlib import Path
+
+from django.conf import settings
+
+from chat.models import Turn
+from chat.parts import (
+    OUTCOME_FAILED,
+    OUTCOME_OK,
+    CodeExecutionResult,
+    Engine,
+    ExecutableCode,
+    FunctionCall,
+    FunctionResponse,
+    JSONObject,
+    Part,
+)
+from chat.providers.requests import FunctionTool
+from chat.tools.base import ToolFailed
+
+PARAMETERS: JSONObject = {"type": "object", "properties": {"code": {"type": "string"}}}
+
+
+class CodeTools:
+    """The function `run_python`, every call of which needs approval."""
+
+    def declarations(self) -> Sequence[FunctionTool]:
+        """See `ToolSet.declarations`."""
+        return [FunctionTool("run_python", "Run Python code.", PARAMETERS)]
+
+    def needs_approval(self, call: FunctionCall) -> bool:
+        """See `ToolSet.needs_approval`."""
+        return True
+
+    async def run(self, call: FunctionCall) -> AsyncGenerator[list[Part], None]:
+        """See `ToolSet.run`."""
+        code = (call.arguments or {}).get("code")
+        if not isinstance(code, str):
+            raise ToolFailed("There is no code to run.")
+        with journal_path(settings.VAR_DIR).open("a") as journal:
+            journal.write(json.dumps(code) + "\n")
+        yield [ExecutableCode(code, "PYTHON", call.call_id, Engine.SESSION)]
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-I", "-c", code), stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT
+        )
+        try:
+            data, _ = await process.communicate()
+        finally:
+            if process.returncode is None:
+                process.kill()
+        output, outcome = data.decode(), OUTCOME_FAILED if process.returncode else OUTCOME_OK
+        yield [
+            CodeExecutionResult(output=output, outcome=outcome, call_id=call.call_id, engine=Engine.SESSION),
+            FunctionResponse(call.name, {"outcome": outcome, "output": output}, call.call_id),
+        ]
+
+    async def state(self) -> str:
+        """See `ToolSet.state`."""
+        return ""
+
+    async def aclose(self) -> None:
+        """See `ToolSet.aclose`."""
+
+
+def make(turn: Turn) -> CodeTools:
+    """Return the tool set of a turn."""
+    return CodeTools()
+
+
+def journal_path(var_dir: Path) -> Path:
+    """Return the path of the file that lists the code that has run."""
+    return var_dir / "executed-code"
+
+
+def executed(var_dir: Path) -> list[str]:
+    """Return the code that has run, in order."""
+    path = journal_path(var_dir)
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []

@@ -1,0 +1,188 @@
+"""Where the code of an answer runs: the table of settings, abilities and circumstances, and its reasons."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pytest
+from pytest_django import Settings
+
+from attachments.models import Attachment
+from attachments.validation import CSV, EXCEL, PARQUET
+from chat.catalogue.setups import Setup
+from chat.parts import (
+    OUTCOME_DEADLINE_EXCEEDED,
+    OUTCOME_FAILED,
+    OUTCOME_OK,
+    CodeExecutionResult,
+    Engine,
+    Part,
+    Text,
+)
+from chat.providers.base import Capabilities
+from chat.turns import engine_choice
+from chat.turns.engine_choice import EngineOptions, choose_engine, reason_to_move
+from chat.turns.start_rules import is_data
+
+NATIVE, SESSION = Engine.NATIVE, Engine.SESSION
+MIB = 1024 * 1024
+
+
+@dataclass
+class FakeProvider:
+    """A provider with these capabilities."""
+
+    functions: bool = True
+    functions_beside_built_in: bool = True
+    stores_files: bool = True
+    refused_type: str = ""
+
+    def capabilities(self, model: str) -> Capabilities:
+        """See `Provider.capabilities`."""
+        return Capabilities(
+            self.functions,
+            self.functions_beside_built_in,
+            self.stores_files,
+            lambda mime_type: "" if mime_type == self.refused_type else mime_type,
+        )
+
+
+@pytest.fixture
+def provider(monkeypatch: pytest.MonkeyPatch) -> FakeProvider:
+    """The provider of all models."""
+    fake = FakeProvider()
+    monkeypatch.setattr(engine_choice, "get_provider", lambda name, endpoint: fake)
+    return fake
+
+
+def options(setting: str = "auto", *, has_session: bool = False, size_mib: int = 0, **setup: Any) -> EngineOptions:  # noqa: ANN401 - fields of any type
+    """Return options of a question with one file of this size, if any."""
+    files = [Attachment(name="a.csv", mime_type="text/csv", size_bytes=size_mib * MIB)] if size_mib else []
+    return EngineOptions(Setup("fake", "m", label="Modello", **setup), setting, lambda: has_session, files)
+
+
+NO_CODE = {"code_execution": False}
+
+
+@pytest.mark.parametrize(
+    ("setting", "circumstances", "engine", "reason"),
+    [
+        ("auto", {}, NATIVE, ""),
+        ("auto", {"has_session": True}, SESSION, "holds the variables"),
+        ("auto", NO_CODE, SESSION, "Modello does not run code itself"),
+        ("auto", {**NO_CODE, "allows_code": False}, None, "Modello does not run code."),
+        ("auto", {"image_output": True, "has_session": True}, NATIVE, ""),
+        ("auto", {**NO_CODE, "image_output": True}, None, "Modello does not run code."),
+        ("native", {}, NATIVE, ""),
+        ("native", {"has_session": True}, NATIVE, ""),
+        ("native", NO_CODE, None, "runs code nowhere else"),
+        ("session", {}, SESSION, "as this conversation is set"),
+        ("session", NO_CODE, SESSION, "as this conversation is set"),
+        ("session", {"image_output": True}, NATIVE, "calls no functions"),
+        ("session", {**NO_CODE, "allows_code": False}, None, "Modello does not run code."),
+    ],
+)
+def test_engine_and_its_reason(
+    provider: FakeProvider, setting: str, circumstances: dict[str, Any], engine: Engine | None, reason: str
+) -> None:
+    choice = choose_engine(options(setting, **circumstances))
+    assert choice.engine == engine
+    assert reason in choice.reason
+    assert bool(choice.reason) == bool(reason)
+
+
+@pytest.mark.parametrize(
+    ("setting", "circumstances", "engine", "reason"),
+    [
+        ("session", {}, NATIVE, "Modello calls no functions"),
+        ("auto", {"has_session": True}, NATIVE, ""),
+        ("auto", NO_CODE, None, "Modello does not run code."),
+    ],
+)
+def test_model_without_functions_cannot_use_the_session(
+    provider: FakeProvider, setting: str, circumstances: dict[str, Any], engine: Engine | None, reason: str
+) -> None:
+    provider.functions = False
+    choice = choose_engine(options(setting, **circumstances))
+    assert choice.engine == engine
+    assert reason in choice.reason
+
+
+def test_sessions_that_are_turned_off_are_not_used(provider: FakeProvider, settings: Settings) -> None:
+    settings.KERNELS_LIMIT = 0
+    assert choose_engine(options("session")).engine is NATIVE
+    assert "turned off on this server" in choose_engine(options("session")).reason
+    assert choose_engine(options("auto", **NO_CODE)).engine is None
+
+
+def test_files_that_are_too_large_to_be_sent_need_the_session(provider: FakeProvider) -> None:
+    assert choose_engine(options(size_mib=20)).engine is NATIVE
+    provider.stores_files = False
+    assert choose_engine(options(size_mib=10)).engine is NATIVE
+    choice = choose_engine(options(size_mib=20))
+    assert choice.engine is SESSION
+    assert "too large to be sent" in choice.reason
+    assert choose_engine(options("native", size_mib=20)).engine is NATIVE
+
+
+def test_file_of_a_type_that_the_model_does_not_take_needs_the_session(provider: FakeProvider) -> None:
+    provider.refused_type = EXCEL
+    files = [
+        Attachment(name=name, mime_type=kind, size_bytes=9) for name, kind in (("a.csv", CSV), ("sales.xlsx", EXCEL))
+    ]
+    choice = choose_engine(replace(options(), files=files))
+    assert choice.engine is SESSION
+    assert "does not take files like “sales.xlsx”" in choice.reason
+    assert choose_engine(replace(options(), files=files[:1])).engine is NATIVE
+    assert choose_engine(replace(options("native"), files=files)).engine is NATIVE
+    # A model reads images itself, if at all.
+    provider.refused_type = "image/webp"
+    picture = Attachment(name="a.webp", mime_type="image/webp", size_bytes=9)
+    assert choose_engine(replace(options(), files=[picture])).engine is NATIVE
+
+
+def test_web_search_gives_way_to_the_session_if_the_model_cannot_combine_them(provider: FakeProvider) -> None:
+    both = options("session", web_search=True, functions_beside_tools=True)
+    assert "web" not in choose_engine(both).reason
+    provider.functions_beside_built_in = False
+    assert "The web is not searched" in choose_engine(options("session", web_search=True)).reason
+    assert "The web is not searched" in choose_engine(options("session", url_context=True)).reason
+    assert "web" not in choose_engine(options("session")).reason
+
+
+def result(outcome: str, output: str = "", engine: Engine = NATIVE) -> CodeExecutionResult:
+    """Return a result of code."""
+    return CodeExecutionResult(output=output, outcome=outcome, engine=engine)
+
+
+FAILED = result(OUTCOME_FAILED, "Traceback\nModuleNotFoundError: No module named 'xgboost.core'\n")
+
+
+@pytest.mark.parametrize(
+    ("parts", "reason"),
+    [
+        ([result(OUTCOME_DEADLINE_EXCEEDED), Text("Sorry.")], "ran out of time"),
+        ([FAILED], "does not have the Python module “xgboost.core”"),
+        ([result(OUTCOME_FAILED, "ImportError: No module named sklearn_extra")], "“sklearn_extra”"),
+        ([FAILED, result(OUTCOME_OK, "1")], ""),
+        ([result(OUTCOME_OK), FAILED], "xgboost"),
+        ([result(OUTCOME_FAILED, "ZeroDivisionError: division by zero")], ""),
+        ([result(OUTCOME_FAILED, "No module named '<script>'")], ""),
+        ([result(OUTCOME_DEADLINE_EXCEEDED, engine=SESSION)], ""),
+        ([Text("No module named 'x'")], ""),
+        ([], ""),
+    ],
+)
+def test_code_moves_after_a_last_result_that_the_session_can_improve(parts: list[Part], reason: str) -> None:
+    assert reason in reason_to_move(parts)
+    assert bool(reason_to_move(parts)) == bool(reason)
+
+
+def test_excel_and_parquet_files_hold_data_whatever_their_names() -> None:
+    assert [is_data(mime_type, "file") for mime_type in (CSV, EXCEL, PARQUET, "text/plain")] == [
+        True,
+        True,
+        True,
+        False,
+    ]

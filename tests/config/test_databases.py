@@ -1,0 +1,28 @@
+"""Settings of the database: limits of servers, none for commands, and options of the operator."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from config.databases import database_settings
+
+URL = "postgres://someone:secret@db/plotline"
+
+
+def test_statements_of_servers_have_a_limit_and_those_of_commands_none(tmp_path: Path) -> None:
+    limited = database_settings(URL, tmp_path, statement_limit_s=30)["OPTIONS"]["options"]
+    assert limited == "-c lock_timeout=2000 -c statement_timeout=30000"
+    assert "statement_timeout=0" in database_settings(URL, tmp_path, statement_limit_s=0)["OPTIONS"]["options"]
+
+
+def test_options_in_the_url_are_kept_and_have_priority(tmp_path: Path) -> None:
+    url = f"{URL}?options=-c%20search_path%3Dours%20-c%20statement_timeout%3D5&connect_timeout=9&sslmode=require"
+    options = database_settings(url, tmp_path, statement_limit_s=30, pool_size=7)["OPTIONS"]
+    # PostgreSQL heeds the last of several values.
+    assert options["options"].endswith("statement_timeout=30000 -c search_path=ours -c statement_timeout=5")
+    assert (str(options["connect_timeout"]), options["sslmode"]) == ("9", "require")
+    assert options["pool"]["max_size"] == 7
+
+
+def test_no_cursor_outlives_its_transaction_in_a_pool(tmp_path: Path) -> None:
+    assert database_settings(URL, tmp_path)["DISABLE_SERVER_SIDE_CURSORS"]

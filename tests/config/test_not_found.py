@@ -1,0 +1,23 @@
+"""What a visitor sees where nothing is."""
+
+from __future__ import annotations
+
+import pytest
+from django.test import Client
+from pytest_django import Settings
+
+from tests.factories import make_user
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.mark.parametrize("is_debug", [True, False])
+@pytest.mark.parametrize("path", ["/nothing/here/", "/c/00000000-0000-0000-0000-000000000000/", "/nothing"])
+def test_missing_page_is_the_products_own(client: Client, settings: Settings, path: str, *, is_debug: bool) -> None:
+    client.force_login(make_user())
+    settings.DEBUG = is_debug
+    response = client.get(path)
+    page = response.content.decode()
+    assert response.status_code == 404
+    assert "To your conversations" in page
+    assert "urlpatterns" not in page

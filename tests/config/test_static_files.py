@@ -1,0 +1,98 @@
+"""The weight of the first page in an empty browser cache, as it is served with DEBUG off."""
+
+from __future__ import annotations
+
+import gzip
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+from django.core.management import call_command
+from django.test import Client, override_settings
+
+from config.static_files import without_comments
+from tests.factories import make_conversation, make_user
+
+pytestmark = pytest.mark.django_db
+
+LIMIT_BYTES = 90_000
+HEADERS_BYTES = 450
+"""What the headers of a response take at most, and the padding of a compressed page."""
+IMPORT = re.compile(r"""\b(?:from|import)\s*(\(?)["'](\./[^"']+)["']""")
+
+
+@pytest.fixture(scope="module")
+def collected(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Collect the static files, and serve pages that name them."""
+    folder = tmp_path_factory.mktemp("static")
+    storages = settings.STORAGES | {"staticfiles": {"BACKEND": "config.static_files.HashedStaticFiles"}}
+    with override_settings(STORAGES=storages, STATIC_ROOT=folder, DEBUG=False):
+        call_command("collectstatic", interactive=False, verbosity=0)
+        yield folder
+
+
+def imports(path: Path, *, dynamic: bool = False) -> set[Path]:
+    """Return the modules that a module imports."""
+    return {path.parent / name for bracket, name in IMPORT.findall(path.read_text()) if bool(bracket) == dynamic}
+
+
+def with_imports(entry: Path) -> set[Path]:
+    """Return a module with all that it imports at once, directly or not."""
+    modules, new = {entry}, {entry}
+    while new:
+        new = {imported for module in new for imported in imports(module)} - modules
+        modules |= new
+    return modules
+
+
+def first_page(client: Client) -> bytes:
+    owner = make_user()
+    client.force_login(owner)
+    response = client.get(make_conversation(owner).get_absolute_url(), headers={"Accept-Encoding": "gzip"})
+    assert response.headers["Content-Encoding"] == "gzip"
+    return response.content
+
+
+def named_files(html: str, folder: Path) -> set[Path]:
+    """Return the static files that a page loads."""
+    return {folder / path for path in re.findall(r'(?:src|href)="/static/([^"]+)"', html)}
+
+
+def served_bytes(path: Path) -> int:
+    """Return the size of a file as it is sent to a browser that accepts gzip."""
+    compressed = path.with_name(f"{path.name}.gz")
+    return (compressed if compressed.exists() else path).stat().st_size
+
+
+def test_first_page_is_light_and_all_its_files_have_hashed_names(client: Client, collected: Path) -> None:
+    page = first_page(client)
+    html = gzip.decompress(page).decode()
+    [entry] = [collected / path for path in re.findall(r'type="module" src="/static/([^"]+)"', html)]
+    files = named_files(html, collected) | with_imports(entry)
+    sizes = {path.name: served_bytes(path) for path in files}
+    total = len(page) + sum(sizes.values()) + HEADERS_BYTES * (1 + len(files))
+    assert total <= LIMIT_BYTES, (total, len(page), sizes)
+    assert all(size > 50 for size in sizes.values())
+    assert all(re.search(r"\.[0-9a-f]{12}\.\w+$", name) for name in sizes)
+
+
+def test_page_names_exactly_the_modules_that_are_imported_at_once(client: Client, collected: Path) -> None:
+    html = gzip.decompress(first_page(client)).decode()
+    [entry] = [collected / path for path in re.findall(r'type="module" src="/static/([^"]+)"', html)]
+    named = [collected / path for path in re.findall(r'rel="modulepreload" href="/static/([^"]+)"', html)]
+    assert set(named) == with_imports(entry) - {entry}
+    on_demand = next(path for path in named if path.name.startswith("on_demand."))
+    assert len(imports(on_demand, dynamic=True)) == 15
+    assert all(path.exists() for path in imports(on_demand, dynamic=True))
+
+
+def test_comments_are_left_out_and_nothing_else(collected: Path) -> None:
+    assert without_comments(b"// a\nb(); // c\n  /* d\n e */\nf(`/* g */`);\n/** h */ i();\n") == (
+        b"b(); // c\nf(`/* g */`);\n/** h */ i();\n"
+    )
+    for source in Path("static/js").glob("*.js"):
+        kept = (collected / "js" / source.name).read_text().splitlines()
+        lines = [line for line in source.read_text().splitlines() if not re.match(r"\s*(//|/\*|\*)", line)]
+        assert kept == lines

@@ -1,0 +1,1 @@
+"""The languages of the product: `extraction` finds all words, `catalogues` keeps them with their translations."""
