@@ -10,15 +10,16 @@ export PORT
 # Both environments are installed at the same time.
 MAKEFLAGS += --jobs=2
 
-.PHONY: help run test test-postgresql check bench drills screenshots messages requirements
+.PHONY: help run test test-drills test-postgresql check bench drills screenshots messages requirements
 help:
 	@echo "make run      set up, then serve on http://127.0.0.1:$(PORT) (PORT=8123 make run: another port)"
-	@echo "make test     set up, then run every test, in several workers (ARGS='-n 2': two of them)"
+	@echo "make test     set up, then run the tests of every change, in several workers (ARGS='-n 2': two of them)"
 	@echo "              DATABASE_URL=postgres://... make test: on PostgreSQL, as a user who may create databases"
 	@echo "make test-postgresql   the tests of what differs between databases, on a PostgreSQL server of their own"
 	@echo "make check    lint, formatting, types, import contracts, templates, migrations, Django's own checks"
 	@echo "make bench    measure the relay (ARGS='--full --repeat 3': longer; see docs/benchmarks.md)"
-	@echo "make drills   let parts of a whole installation fail (ARGS='database-away': one drill; see docs/drills.md)"
+	@echo "make drills   set up, then run the tests that take long, and let parts of a whole installation fail, up to an hour"
+	@echo "              (ARGS='database-away': only this part; see docs/drills.md)"
 	@echo "make screenshots   draw the main states into docs/screenshots, about a minute"
 	@echo "make messages   bring the words under locale up to date with the code; see docs/languages.md"
 	@echo "make requirements   pin packages again after a change of requirements*.in (ARGS=--upgrade: newest versions)"
@@ -31,7 +32,7 @@ run: .venv/installed .venv-kernel/installed
 test: export PYTHONDONTWRITEBYTECODE :=
 test: .venv/installed-dev .venv-kernel/installed
 	@deploy/system-packages test
-	@exec $(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder $(ARGS)
+	@exec $(BIN)/python -m tests.runner -n auto --dist loadfile --no-loadscope-reorder $(ARGS)
 
 # Queries, locks, triggers and connections differ between databases. ARGS=tests runs everything, which takes much longer than
 # with SQLite.
@@ -43,8 +44,8 @@ DATABASE_TESTS := tests/chat/search tests/chat/quotas tests/chat/overview tests/
 test-postgresql: export PYTHONDONTWRITEBYTECODE :=
 test-postgresql: .venv/installed-dev .venv-kernel/installed
 	@deploy/system-packages test-postgresql
-	@exec $(BIN)/python -m tests.with_postgresql $(BIN)/python -m pytest -n auto --dist loadfile \
-	  --no-loadscope-reorder $(or $(ARGS),$(DATABASE_TESTS))
+	@exec $(BIN)/python -m tests.with_postgresql $(BIN)/python -m tests.runner -n auto --dist loadfile \
+	  --no-loadscope-reorder -m "drill or not drill" $(or $(ARGS),$(DATABASE_TESTS))
 
 check: export DEBUG := 1
 check: export DATABASE_URL :=
@@ -66,9 +67,16 @@ bench: .venv/installed-dev .venv-kernel/installed
 	@exec $(BIN)/python -m bench $(ARGS)
 
 drills: export PYTHONDONTWRITEBYTECODE :=
+drills: export PLOTLINE_TEST_RUN_LIMIT_S := 3600
 drills: .venv/installed-dev .venv-kernel/installed
 	@deploy/system-packages drills || echo "Drills that need these packages will fail."
+	@$(if $(ARGS),true,$(MAKE) --no-print-directory test-drills && $(MAKE) --no-print-directory test-postgresql)
 	@exec $(BIN)/python -m tests.drills $(ARGS)
+
+test-drills:
+	@deploy/system-packages test
+	@exec $(BIN)/python -m tests.runner -n auto -m drill -W error::pytest.PytestUnraisableExceptionWarning \
+	  -W error::pytest.PytestUnhandledThreadExceptionWarning $(ARGS)
 
 screenshots: export PYTHONDONTWRITEBYTECODE :=
 screenshots: .venv/installed-dev .venv-kernel/installed
@@ -101,7 +109,7 @@ requirements: .venv/installed
 # it is first imported, so `manage.py check` is run for its imports. Its errors are ignored here: the server reports them.
 .venv/installed: requirements.txt | .venv/created
 	@echo "Installing requirements.txt into .venv (about a minute)"
-	@$(BIN)/$(PIP_INSTALL) --no-compile -r requirements.txt
+	@deploy/retry $(BIN)/$(PIP_INSTALL) --no-compile -r requirements.txt
 	@DEBUG=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python manage.py check >/dev/null 2>&1 || true
 	@touch $@
 
@@ -109,13 +117,13 @@ requirements: .venv/installed
 # does not compile is left to Python.
 .venv-kernel/installed: requirements-kernel.txt | .venv-kernel/created
 	@echo "Installing requirements-kernel.txt into .venv-kernel (about a minute)"
-	@.venv-kernel/bin/$(PIP_INSTALL) --no-compile -r requirements-kernel.txt
+	@deploy/retry .venv-kernel/bin/$(PIP_INSTALL) --no-compile -r requirements-kernel.txt
 	@.venv-kernel/bin/python -m compileall -qq --workers 0 -x '/tests?/' .venv-kernel/lib || true
 	@touch $@
 
 .venv/installed-dev: requirements-dev.txt .venv/installed
 	@echo "Installing requirements-dev.txt into .venv"
-	@$(BIN)/$(PIP_INSTALL) -r requirements-dev.txt
+	@deploy/retry $(BIN)/$(PIP_INSTALL) -r requirements-dev.txt
 	@echo "Downloading the specifications of Markdown, whose examples are tests"
-	@$(BIN)/pip download -qq --disable-pip-version-check --no-deps --no-binary marko marko==2.2.4 --dest .venv/specifications
+	@deploy/retry $(BIN)/pip download -qq --disable-pip-version-check --no-deps --no-binary marko marko==2.2.4 --dest .venv/specifications
 	@touch $@

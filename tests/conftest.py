@@ -6,6 +6,7 @@ No test connects to another machine, and random examples are the same in every r
 from __future__ import annotations
 
 import ipaddress
+import os
 import sys
 from collections.abc import Callable, Iterator
 from typing import TypeAlias
@@ -33,8 +34,11 @@ END_OTHER_CONNECTIONS = """
 SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
 """
 
+EXAMPLES = int(os.environ.get("PLOTLINE_TEST_EXAMPLES") or 30)
+"""Examples that each property is tried with, unless its test says another number. `make drills` tries more."""
+
 # Two busy cores make any deadline a coin toss; seeds come from the test, so a failure repeats.
-hypothesis_settings.register_profile("plotline", deadline=None, derandomize=True)
+hypothesis_settings.register_profile("plotline", deadline=None, derandomize=True, max_examples=EXAMPLES)
 hypothesis_settings.load_profile("plotline")
 
 

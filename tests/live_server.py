@@ -65,8 +65,8 @@ class LiveServer:
             if probe.connect_ex(("127.0.0.1", self.port)):
                 return False
         try:
-            return requests.get(f"{self.url}/healthz", timeout=2).ok
-        except requests.ConnectionError:
+            return requests.get(f"{self.url}/healthz", timeout=60).ok
+        except requests.RequestException:
             return False
 
     def kill(self) -> None:
@@ -139,12 +139,12 @@ class Visitor:
     def post(self, path: str, **fields: str) -> requests.Response:
         """Post a form with the CSRF token."""
         if "csrftoken" not in self.http.cookies:
-            self.http.get(f"{self.server.url}/accounts/login/", timeout=10)
+            self.http.get(f"{self.server.url}/accounts/login/", timeout=60)
         response = self.http.post(
             f"{self.server.url}{path}",
             data=fields,
             headers={"X-CSRFToken": self.http.cookies["csrftoken"] or "", "Referer": self.server.url},
-            timeout=10,
+            timeout=60,
         )
         assert response.status_code < 400, f"{path}: {response.status_code} {response.text[:300]}"
         return response
@@ -153,7 +153,7 @@ class Visitor:
         """Delete a conversation through the API, which needs no time in which this could be undone."""
         url = f"{self.server.url}/api/v1/conversations/{conversation_id}/"
         headers = {"X-CSRFToken": self.http.cookies["csrftoken"] or "", "Referer": self.server.url}
-        assert self.http.delete(url, headers=headers, timeout=10).status_code == 204
+        assert self.http.delete(url, headers=headers, timeout=60).status_code == 204
 
     def new_conversation(self) -> str:
         """Create an empty conversation and return its id."""
@@ -163,7 +163,7 @@ class Visitor:
 
     def page(self, conversation_id: str) -> str:
         """Return the HTML of the conversation's page."""
-        return self.http.get(f"{self.server.url}/c/{conversation_id}/", timeout=20).text
+        return self.http.get(f"{self.server.url}/c/{conversation_id}/", timeout=60).text
 
     def transcript(self, conversation_id: str) -> str:
         """Return the inner HTML of `#transcript` in a freshly loaded page: its articles in order."""

@@ -125,7 +125,7 @@ def query(var_dir: Path, url: str, statement: str, values: tuple[str, ...]) -> l
     """Run one statement with `?` for each value, commit, and return its rows. `url`: empty for SQLite in `var_dir`."""
     if url:
         return _query_postgresql(url, statement, values)
-    with closing(sqlite3.connect(var_dir / SQLITE_FILE, timeout=20)) as database:
+    with closing(sqlite3.connect(var_dir / SQLITE_FILE, timeout=60)) as database:
         # Triggers of the search index call this function. Tests do not search for these rows.
         database.create_function("chat_entry_words", 2, lambda owner_id, text: "", deterministic=True)
         rows = database.execute(statement, values).fetchall()
@@ -142,7 +142,7 @@ def locked_for_writing(var_dir: Path, url: str) -> Iterator[None]:
             yield
             connection.rollback()
         return
-    with closing(sqlite3.connect(var_dir / SQLITE_FILE, timeout=20)) as database:
+    with closing(sqlite3.connect(var_dir / SQLITE_FILE, timeout=60)) as database:
         database.execute("BEGIN IMMEDIATE")
         yield
         database.rollback()

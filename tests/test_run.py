@@ -102,7 +102,7 @@ def command_line(process: psutil.Process) -> list[str]:
 def answers(url: str) -> bool:
     """Return whether a server responds with status 200."""
     with suppress(requests.ConnectionError):
-        return requests.get(url, timeout=10).status_code == 200
+        return requests.get(url, timeout=60).status_code == 200
     return False
 
 

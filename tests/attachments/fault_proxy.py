@@ -154,7 +154,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _forward(self, body: bytes) -> None:
         """Send the request to the S3 server and its response to the client."""
-        upstream = http.client.HTTPConnection("127.0.0.1", self.server.proxy.upstream_port, timeout=20)
+        upstream = http.client.HTTPConnection("127.0.0.1", self.server.proxy.upstream_port, timeout=60)
         headers = {name: value for name, value in self.headers.items() if name.lower() != "expect"}
         upstream.request(self.command, self.path, body=body, headers=headers)
         response = upstream.getresponse()

@@ -11,6 +11,8 @@ from bench.upstream import extract_prompt, parse_answer
 from bench.wire_formats import GEMINI, OPENAI
 from chat.rendering.stream import split_markdown
 
+pytestmark = pytest.mark.drill
+
 
 def test_prompt_is_parsed_to_the_same_answer() -> None:
     answer = Answer(chunks=30, rate=12.5, burst=5, graphs=2)

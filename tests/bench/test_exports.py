@@ -6,6 +6,8 @@ import pytest
 
 from bench import exports
 
+pytestmark = pytest.mark.drill
+
 
 def test_export_benchmark_prints_a_row_for_each_format(capsys: pytest.CaptureFixture[str]) -> None:
     exports.main(["md", "zip", "--messages", "4", "--graphs", "1"])

@@ -22,6 +22,8 @@ from bench.product import Product, Template, make_template, run_product
 from bench.server_processes import format_processes_table, measure_server_processes
 from bench.targets import Upstream, run_upstream
 
+pytestmark = pytest.mark.drill
+
 SHORT = Level("short", 2, Answer(chunks=10, rate=50, graphs=1))
 
 GROWTH_PLAN = growth.Plan(

@@ -6,7 +6,11 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
+import pytest
+
 from bench.product import count_commits
+
+pytestmark = pytest.mark.drill
 
 
 def test_commit_counter_counts_write_transactions(tmp_path: Path) -> None:

@@ -14,6 +14,8 @@ from tests.browser.axe import PHONE, findings
 from tests.browser.sample_conversations import EMPTY_ID, PROJECT_ID, RICH_ID, SHARE_TOKEN, WAITING_ID
 from tests.live_server import LiveServer
 
+pytestmark = pytest.mark.drill
+
 RICH, WAITING, EMPTY = (f"/c/{one}/" for one in (RICH_ID, WAITING_ID, EMPTY_ID))
 PROJECT = f"/projects/{PROJECT_ID}/"
 SHARED = f"/s/{SHARE_TOKEN}/"

@@ -11,6 +11,8 @@ from tests.browser.conftest import sign_in
 from tests.browser.database import run_in_shell
 from tests.live_server import LiveServer
 
+pytestmark = pytest.mark.drill
+
 LIGHT, DARK = "rgb(251, 251, 249)", "rgb(21, 24, 23)"
 CREATE = "from chat.models import User; User.objects.create_user('painter', password='painter')"
 

@@ -11,6 +11,8 @@ from tests.browser.axe import findings
 from tests.browser.sample_conversations import RICH_ID
 from tests.live_server import LiveServer
 
+pytestmark = pytest.mark.drill
+
 REVIEW = f"/admin/chat/conversation/{RICH_ID}/change/"
 SINGLE_PAGES = [
     "/admin/",

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import Page, Route, expect
 
 from tests.browser.actions import ask, ask_and_wait, change_settings
 from tests.polling import wait_until
+
+pytestmark = pytest.mark.drill
 
 SPOKEN = "#spoken p"
 #: Records all announcements, because the page keeps only the last ones.

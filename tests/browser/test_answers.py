@@ -13,6 +13,8 @@ from tests.browser.actions import ANSWER, BOX, QUESTION, ask_and_wait, press
 from tests.browser.database import run_in_shell
 from tests.live_server import LiveServer
 
+pytestmark = pytest.mark.drill
+
 CONVERSATION_ID = "00000000-0000-4000-8000-0000000d15c1"
 QUESTION_TEXT = "Explain *this*:\n- $x^2$\n- `code`"
 ANSWER_TEXT = """# Result

@@ -73,6 +73,7 @@ def test_code_is_shown_and_runs_when_it_is_approved(page: Page, server: LiveServ
     assert executed(server.var_dir)[runs:] == [CODE]
 
 
+@pytest.mark.drill
 def test_changed_code_runs_in_place_of_the_model_s(page: Page, server: LiveServer) -> None:
     answer = ask_for_code(page)
     page.click(EDIT)
@@ -90,6 +91,7 @@ def test_changed_code_runs_in_place_of_the_model_s(page: Page, server: LiveServe
     check_reload(page)
 
 
+@pytest.mark.drill
 def test_denied_code_does_not_run_and_the_answer_goes_on(page: Page, server: LiveServer) -> None:
     before = executed(server.var_dir)
     answer = ask_for_code(page)
@@ -100,6 +102,7 @@ def test_denied_code_does_not_run_and_the_answer_goes_on(page: Page, server: Liv
     check_reload(page)
 
 
+@pytest.mark.drill
 def test_waiting_answer_can_be_stopped(page: Page) -> None:
     answer = ask_for_code(page)
     page.fill(BOX, "Another question")
@@ -110,6 +113,7 @@ def test_waiting_answer_can_be_stopped(page: Page) -> None:
     expect(page.locator(".approval")).to_have_count(0)
 
 
+@pytest.mark.drill
 def test_decision_in_one_tab_is_seen_in_all(page: Page, context: BrowserContext, server: LiveServer) -> None:
     ask_for_code(page, "function-code-2")
     second = context.new_page()
@@ -135,6 +139,7 @@ def test_decision_in_one_tab_is_seen_in_all(page: Page, context: BrowserContext,
     assert executed(server.var_dir)[-1] == CODE
 
 
+@pytest.mark.drill
 def test_draft_is_kept_when_the_page_is_reloaded_or_the_connection_breaks(
     page: Page, context: BrowserContext, server: LiveServer, watch: Watch
 ) -> None:
@@ -162,6 +167,7 @@ def test_draft_is_kept_when_the_page_is_reloaded_or_the_connection_breaks(
     assert page.evaluate("Object.keys(sessionStorage).filter((key) => key.includes('approval'))") == []
 
 
+@pytest.mark.drill
 def test_decision_right_after_a_reload_waits_for_the_connection(page: Page, server: LiveServer) -> None:
     answer = ask_for_code(page)
 
@@ -178,6 +184,7 @@ def test_decision_right_after_a_reload_waits_for_the_connection(page: Page, serv
     assert executed(server.var_dir)[-1] == CODE
 
 
+@pytest.mark.drill
 def test_keyboard_can_edit_run_and_leave_the_editor(page: Page, server: LiveServer) -> None:
     answer = ask_for_code(page)
     page.locator(EDIT).press("Enter")
@@ -204,6 +211,7 @@ def test_keyboard_can_edit_run_and_leave_the_editor(page: Page, server: LiveServ
     assert page.evaluate("document.activeElement.id") == "scroller"
 
 
+@pytest.mark.drill
 def test_cancelled_edit_runs_the_code_of_the_model(page: Page, server: LiveServer) -> None:
     answer = ask_for_code(page)
     page.click(EDIT)
@@ -214,6 +222,7 @@ def test_cancelled_edit_runs_the_code_of_the_model(page: Page, server: LiveServe
     assert executed(server.var_dir)[-1] == CODE
 
 
+@pytest.mark.drill
 def test_empty_code_is_refused_and_can_be_corrected(page: Page, server: LiveServer) -> None:
     answer = ask_for_code(page)
     page.click(EDIT)
@@ -227,6 +236,7 @@ def test_empty_code_is_refused_and_can_be_corrected(page: Page, server: LiveServ
     assert executed(server.var_dir)[-1] == EDITED
 
 
+@pytest.mark.drill
 def test_function_without_code_is_shown_by_name_and_arguments(page: Page) -> None:
     answer = ask_for_code(page, "function-call")
     approval = answer.locator(".approval")
@@ -239,6 +249,7 @@ def test_function_without_code_is_shown_by_name_and_arguments(page: Page) -> Non
     expect(answer).to_have_attribute("data-status", "done")
 
 
+@pytest.mark.drill
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_question_fits_a_phone(page: Page, scheme: str) -> None:
     page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")

@@ -27,6 +27,7 @@ def test_end_stays_in_view_over_several_answers(page: Page, size: ViewportSize) 
         expect(page.locator("#jump")).to_be_hidden()
 
 
+@pytest.mark.drill
 def test_new_question_is_at_the_top_and_its_answer_grows_beneath(page: Page) -> None:
     top = "q => q.getBoundingClientRect().top - document.getElementById('scroller').getBoundingClientRect().top"
     ask_and_wait(page, "Plot a sine wave")
@@ -40,6 +41,7 @@ def test_new_question_is_at_the_top_and_its_answer_grows_beneath(page: Page) -> 
     assert page.locator(ANSWER).last.evaluate("a => getComputedStyle(a).minHeight") == "0px"
 
 
+@pytest.mark.drill
 def test_reader_who_scrolls_up_is_left_alone(page: Page) -> None:
     ask_and_wait(page, "Plot a sine wave")
     page.locator("#scroller").hover()
@@ -55,6 +57,7 @@ def test_reader_who_scrolls_up_is_left_alone(page: Page) -> None:
     page.wait_for_function(f"{DISTANCE_TO_END} < 48")
 
 
+@pytest.mark.drill
 def test_draft_is_kept_over_tabs_and_examples_leave_it_alone(page: Page) -> None:
     other = page.context.new_page()
     other.goto(page.url)
@@ -73,6 +76,7 @@ def test_draft_is_kept_over_tabs_and_examples_leave_it_alone(page: Page) -> None
     expect(page.locator(BOX)).to_have_value("half a thought")
 
 
+@pytest.mark.drill
 def test_login_page_forgets_drafts(page: Page, server: LiveServer) -> None:
     page.fill(BOX, "for nobody else")
     state = page.context.storage_state()
@@ -107,6 +111,7 @@ def test_message_waits_for_the_answer_before_it(page: Page) -> None:
     expect(page.locator("#queued")).to_be_hidden()
 
 
+@pytest.mark.drill
 def test_stop_right_after_a_reload_waits_for_the_connection(page: Page) -> None:
     note = page.locator("#composer-note")
     change_settings(page, model="scenario-stall")
@@ -123,6 +128,7 @@ def test_stop_right_after_a_reload_waits_for_the_connection(page: Page) -> None:
     expect(note).to_be_empty()
 
 
+@pytest.mark.drill
 def test_stop_that_waited_for_the_connection_leaves_the_next_answer_alone(page: Page) -> None:
     change_settings(page, model="scenario-stall")
     answers = page.locator(ANSWER)
@@ -145,6 +151,7 @@ def test_stop_that_waited_for_the_connection_leaves_the_next_answer_alone(page: 
     expect(answers.nth(0)).to_have_attribute("data-status", "stopped")
 
 
+@pytest.mark.drill
 def test_waiting_message_is_sent_after_a_complete_answer(page: Page) -> None:
     ask(page, "```python\nimport time\ntime.sleep(2)\n```")
     page.fill(BOX, "First 50 primes")
@@ -153,6 +160,7 @@ def test_waiting_message_is_sent_after_a_complete_answer(page: Page) -> None:
     expect(page.locator(ANSWER).nth(1)).to_have_attribute("data-status", "done")
 
 
+@pytest.mark.drill
 def test_hidden_messages_are_announced_when_an_earlier_answer_is_written_again(page: Page) -> None:
     first = ask_and_wait(page, "First 50 primes")
     ask_and_wait(page, "Compute the first 30 Fibonacci numbers")
@@ -161,6 +169,7 @@ def test_hidden_messages_are_announced_when_an_earlier_answer_is_written_again(p
     expect(page.locator("#composer-note")).to_contain_text("The 2 messages after it will stay with the old version")
 
 
+@pytest.mark.drill
 def test_shortcuts_are_listed_and_the_demo_notice_can_be_closed(page: Page) -> None:
     page.locator("#scroller").focus()
     page.keyboard.press("?")
@@ -173,6 +182,7 @@ def test_shortcuts_are_listed_and_the_demo_notice_can_be_closed(page: Page) -> N
     expect(page.locator("#demo")).to_be_hidden()
 
 
+@pytest.mark.drill
 def test_hint_about_keys_is_shown_whole_or_not_at_all(page: Page) -> None:
     hint = page.locator("#keys")
     expect(hint).to_be_visible()
@@ -182,6 +192,7 @@ def test_hint_about_keys_is_shown_whole_or_not_at_all(page: Page) -> None:
     expect(hint).to_be_hidden()
 
 
+@pytest.mark.drill
 def test_dropped_file_is_attached_wherever_it_falls(page: Page, tmp_path: Path) -> None:
     (tmp_path / "rivers.csv").write_text("river,km\nRhine,1230\n")
     drop = """() => {
@@ -198,6 +209,7 @@ def test_dropped_file_is_attached_wherever_it_falls(page: Page, tmp_path: Path) 
     expect(page.locator("#files")).to_contain_text("8 bytes")
 
 
+@pytest.mark.drill
 def test_waiting_message_that_is_rejected_comes_back_before_the_draft(page: Page) -> None:
     ask(page, "```python\nimport time\ntime.sleep(2)\n```")
     page.fill(BOX, "x" * 300_000)
@@ -208,6 +220,7 @@ def test_waiting_message_that_is_rejected_comes_back_before_the_draft(page: Page
     expect(page.locator(QUESTION)).to_have_count(1)
 
 
+@pytest.mark.drill
 def test_error_of_something_else_does_not_reject_the_message_on_its_way(page: Page) -> None:
     error = "<hx-partial hx-target='#composer-error' hx-swap='innerHTML'><p>Another error</p></hx-partial>"
 

@@ -13,6 +13,8 @@ from tests.browser.conftest import sign_in
 from tests.browser.database import run_in_shell
 from tests.live_server import LiveServer
 
+pytestmark = pytest.mark.drill
+
 OLD_ID = "00000000-0000-4000-8000-00000000001d"
 CREATE = f"""
 from datetime import timedelta

@@ -95,6 +95,7 @@ def test_click_on_a_header_sorts_and_the_third_restores_the_order(displays: Page
     assert articles(displays) == before
 
 
+@pytest.mark.drill
 def test_rows_that_stand_for_others_stay_at_the_end_and_the_index_sorts(displays: Page) -> None:
     shown = display(displays, "shortened")
     header = shown.get_by_role("columnheader", name="Index")
@@ -103,6 +104,7 @@ def test_rows_that_stand_for_others_stay_at_the_end_and_the_index_sorts(displays
     assert column(shown, 0) == ["99", "98", "97", "96", "95", "4", "3", "2", "1", "0", "..."]
 
 
+@pytest.mark.drill
 def test_all_rows_are_shown_on_demand_and_sorting_applies_to_all(displays: Page) -> None:
     shown = display(displays, "long")
     rows = shown.locator("tbody tr:visible")
@@ -120,6 +122,7 @@ def test_all_rows_are_shown_on_demand_and_sorting_applies_to_all(displays: Page)
     expect(rows).to_have_count(20)
 
 
+@pytest.mark.drill
 def test_csv_has_all_rows_and_no_formula(displays: Page, tmp_path: Path) -> None:
     with displays.expect_download() as download:
         display(displays, "small").get_by_role("button", name="Download CSV").click()
@@ -138,6 +141,7 @@ def test_csv_has_all_rows_and_no_formula(displays: Page, tmp_path: Path) -> None
     assert download.value.suggested_filename == "Cities.csv"
 
 
+@pytest.mark.drill
 def test_csv_repeats_spanning_headers_and_leaves_out_types(displays: Page) -> None:
     displays.context.grant_permissions(["clipboard-read", "clipboard-write"])
     shown = display(displays, "multi_index")
@@ -162,6 +166,7 @@ REPLACE_ANSWER = """async () => {
 }"""
 
 
+@pytest.mark.drill
 def test_update_of_a_sorted_table_shows_it_as_a_reload_does(displays: Page) -> None:
     before = articles(displays)
     shown = display(displays, "long")
@@ -183,6 +188,7 @@ CELLS = st.text(max_size=8) | st.sampled_from(
 ROWS = st.integers(1, 4).flatmap(lambda width: st.lists(st.lists(CELLS, min_size=width, max_size=width), max_size=5))
 
 
+@pytest.mark.drill
 def test_any_cell_survives_csv_and_none_begins_a_formula(displays: Page) -> None:
     @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
     @given(ROWS)
@@ -202,6 +208,7 @@ def test_any_cell_survives_csv_and_none_begins_a_formula(displays: Page) -> None
     check()
 
 
+@pytest.mark.drill
 def test_numbers_sort_by_value_and_missing_values_come_last(displays: Page) -> None:
     texts = ["10", "9", "1,000", "-5", "−6", "nan", "1e2", "$3", "50%", ".5", "-inf", "inf", "None"]
     displays.evaluate(
@@ -227,6 +234,7 @@ def test_numbers_sort_by_value_and_missing_values_come_last(displays: Page) -> N
     assert ordered == ["-inf", "−6", "-5", ".5", "$3", "9", "10", "50%", "1e2", "1,000", "inf", "nan", "None"]
 
 
+@pytest.mark.drill
 def test_table_of_a_text_sorts_by_numbers_saves_and_equals_the_reloaded_one(page: Page, tmp_path: Path) -> None:
     text = "Describe this table\n\n| name | share |\n|---|--:|\n| b | 10 |\n| a | 9 |\n| =c | – |\n"
     ask_and_wait(page, text)
@@ -248,6 +256,7 @@ def test_table_of_a_text_sorts_by_numbers_saves_and_equals_the_reloaded_one(page
     assert articles(page) == before
 
 
+@pytest.mark.drill
 @pytest.mark.parametrize("color_scheme", ["light", "dark"])
 def test_displays_are_accessible(displays: Page, color_scheme: str) -> None:
     displays.emulate_media(color_scheme=color_scheme)  # type: ignore[arg-type]
@@ -257,6 +266,7 @@ def test_displays_are_accessible(displays: Page, color_scheme: str) -> None:
     assert results.violations_count == 0, results.generate_report()
 
 
+@pytest.mark.drill
 def test_wide_table_scrolls_in_its_own_box_on_a_phone(displays: Page) -> None:
     displays.set_viewport_size({"width": 360, "height": 740})
     assert displays.evaluate("document.documentElement.scrollWidth") == 360
@@ -273,6 +283,7 @@ def test_wide_table_scrolls_in_its_own_box_on_a_phone(displays: Page) -> None:
         assert bounds["x"] + bounds["width"] <= 360
 
 
+@pytest.mark.drill
 def test_header_stays_in_view_while_the_rows_scroll(displays: Page) -> None:
     shown = display(displays, "long")
     shown.get_by_role("button", name="Show all 134 rows").click()
@@ -285,6 +296,7 @@ def test_header_stays_in_view_while_the_rows_scroll(displays: Page) -> None:
     assert abs(header["y"] - bounds["y"]) < 2
 
 
+@pytest.mark.drill
 def test_picture_and_formula_are_shown(displays: Page) -> None:
     image = display(displays, "svg").locator("img")
     image.scroll_into_view_if_needed()
@@ -295,6 +307,7 @@ def test_picture_and_formula_are_shown(displays: Page) -> None:
     assert bounds["height"] > 30
 
 
+@pytest.mark.drill
 def test_exported_page_shows_displays_without_scripts_and_network(
     displays: Page, browser: Browser, tmp_path: Path
 ) -> None:

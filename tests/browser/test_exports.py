@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.actions import ANSWER, ask_and_wait
+
+pytestmark = pytest.mark.drill
 
 
 def test_exported_page_works_offline_and_an_export_can_be_imported(

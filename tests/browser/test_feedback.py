@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, expect
 
 from tests.browser.actions import ANSWER, articles, ask_and_wait, change_settings
+
+pytestmark = pytest.mark.drill
 
 
 def rating_button(answer: Locator, name: str) -> Locator:

@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
 from django.conf import settings
 from playwright.sync_api import Page, Request, expect
 
 from chat.form_fields import ATTACHMENTS_LIMIT
+
+pytestmark = pytest.mark.drill
 
 NOTE = "#composer-note"
 CHIPS = "#files li"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.actions import BOX, articles, ask_and_wait
@@ -79,6 +80,7 @@ def test_graph_is_shown_large_with_its_code_and_can_be_changed(page: Page) -> No
     expect(page.locator(BOX)).to_be_focused()
 
 
+@pytest.mark.drill
 def test_gallery_leads_to_the_place_of_a_graph(page: Page) -> None:
     answer = ask_and_wait(page, "Plot a sine wave")
     page.get_by_role("link", name="Graphs and images of this conversation").click()

@@ -16,6 +16,8 @@ from tests.browser.axe import findings
 from tests.browser.sample_conversations import RICH_ID
 from tests.live_server import LiveServer, Visitor
 
+pytestmark = pytest.mark.drill
+
 PASSWORD = "a long password 7"
 PATHS = (
     "/accounts/profile/",

@@ -13,6 +13,8 @@ from tests.browser.database import run_in_shell
 from tests.browser.sample_conversations import EMPTY_ID, WAITING_ID
 from tests.live_server import LiveServer
 
+pytestmark = pytest.mark.drill
+
 STOP = """
 from uuid import UUID
 from chat.turns.store import request_stop

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, expect
 
 from tests.browser.actions import ANSWER, articles, ask, change_settings
@@ -40,6 +41,7 @@ def test_demo_model_plots_a_sine_wave(page: Page) -> None:
     assert articles(page) == live
 
 
+@pytest.mark.drill
 def test_graph_is_laid_out_with_its_final_aspect_ratio(page: Page) -> None:
     answer = ask(page, "Plot a sine wave")
     expect(answer).to_have_attribute("data-status", "done")
@@ -50,6 +52,7 @@ def test_graph_is_laid_out_with_its_final_aspect_ratio(page: Page) -> None:
     assert abs(box["width"] / box["height"] - width / height) < 0.02
 
 
+@pytest.mark.drill
 def test_failing_code_is_shown_with_its_outcome(page: Page) -> None:
     answer = ask(page, "```python\nprint(7 * 6)\n1 / 0\n```")
     expect(answer).to_have_attribute("data-status", "done")
@@ -88,6 +91,7 @@ def test_stopped_answer_can_be_continued(page: Page) -> None:
     expect(page.locator(ANSWER)).to_have_count(2)
 
 
+@pytest.mark.drill
 def test_title_appears_in_list_and_header_without_a_reload(page: Page) -> None:
     ask(page, "First 50 primes")
     expect(page.locator("#conversation-title")).to_have_text("First 50 primes")
@@ -95,5 +99,6 @@ def test_title_appears_in_list_and_header_without_a_reload(page: Page) -> None:
     expect(page).to_have_url(re.compile(r"/c/[0-9a-f-]{36}/"))
 
 
+@pytest.mark.drill
 def test_page_says_that_the_demo_model_is_not_an_ai(page: Page) -> None:
     expect(page.locator("main")).to_contain_text("not an AI")

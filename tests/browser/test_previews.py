@@ -14,6 +14,8 @@ from tests.browser.conftest import sign_in
 from tests.kernel_service import running_service
 from tests.live_server import LiveServer, running_server
 
+pytestmark = pytest.mark.drill
+
 CSV = "day;city;sales\n01.02.2024;Köln;1,5\n13.02.2024;Bonn;\n14.02.2024;Köln;2,5\n".encode("cp1252")
 CARD = "#previews .table-preview"
 

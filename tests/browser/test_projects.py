@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import FilePayload, Page, expect
 
 from tests.browser.actions import ask_and_wait, change_settings
 from tests.chat.turn_driver import calls_since, count_calls
 from tests.live_server import LiveServer
+
+pytestmark = pytest.mark.drill
 
 CSV: FilePayload = {"name": "rain.csv", "mimeType": "text/csv", "buffer": b"month,mm\n1,40\n2,55\n"}
 DROP = """async () => {

@@ -88,6 +88,7 @@ def test_table_that_one_turn_loads_is_plotted_by_a_later_one(page: Page, model: 
     assert articles(page) == live
 
 
+@pytest.mark.drill
 def test_output_appears_while_the_code_runs(page: Page) -> None:
     use_session(page)
     answer = ask(page, "import time\nprint('first', flush=True)\nwhile True: time.sleep(0.1)")
@@ -100,6 +101,7 @@ def test_output_appears_while_the_code_runs(page: Page) -> None:
     assert "first" in ask_and_wait(page, "print('first and last')").inner_text()
 
 
+@pytest.mark.drill
 def test_panel_shows_variables_and_files(page: Page) -> None:
     use_session(page)
     ask_and_wait(page, "import numpy as np\ngrid = np.zeros((3, 4))\nopen('out.txt', 'w').write('hello')")
@@ -114,6 +116,7 @@ def test_panel_shows_variables_and_files(page: Page) -> None:
     expect(panel.get_by_role("row", name="later")).to_be_visible()
 
 
+@pytest.mark.drill
 def test_files_that_code_wrote_are_downloaded_and_kept(page: Page) -> None:
     answer = run_own_code(page, "open('out.csv', 'w').write('a,b')\nopen('other.csv', 'w').close()")
     files = answer.locator(".written li")
@@ -145,6 +148,7 @@ def test_files_that_code_wrote_are_downloaded_and_kept(page: Page) -> None:
     expect(run_own_code(page, "print(open('out.csv').read())").locator(OUTPUT)).to_contain_text("a,b")
 
 
+@pytest.mark.drill
 def test_own_code_is_shown_as_code_and_can_be_edited(page: Page) -> None:
     run_own_code(page, "tick = '```'\nprint(tick)")
     question = page.locator('article[data-role="user"]')
@@ -154,6 +158,7 @@ def test_own_code_is_shown_as_code_and_can_be_edited(page: Page) -> None:
     expect(page.locator(BOX)).to_have_value("````python\ntick = '```'\nprint(tick)\n````")
 
 
+@pytest.mark.drill
 def test_session_can_be_interrupted_and_restarted(page: Page) -> None:
     use_session(page)
     answer = ask(page, "kept = 5\nprint('on', flush=True)\nwhile True: pass")
@@ -168,6 +173,7 @@ def test_session_can_be_interrupted_and_restarted(page: Page) -> None:
     expect(run_own_code(page, "'kept' in globals()").locator(OUTPUT)).to_contain_text("False")
 
 
+@pytest.mark.drill
 def test_own_code_runs_in_the_session_and_a_model_sees_it(page: Page) -> None:
     answer = run_own_code(page, "value = 6 * 7\nvalue")
     expect(answer.locator(OUTPUT)).to_contain_text("42")
@@ -176,6 +182,7 @@ def test_own_code_runs_in_the_session_and_a_model_sees_it(page: Page) -> None:
     expect(ask_and_wait(page, "print(value + 1)").locator(OUTPUT)).to_contain_text("43")
 
 
+@pytest.mark.drill
 def test_own_code_whose_reply_was_lost_runs_once(page: Page) -> None:
     run_own_code(page, "n = 0")
 
@@ -194,6 +201,7 @@ def test_own_code_whose_reply_was_lost_runs_once(page: Page) -> None:
     expect(run_own_code(page, "print('now', n)").locator(OUTPUT)).to_contain_text("now 1")
 
 
+@pytest.mark.drill
 def test_block_is_run_again_with_a_verdict(page: Page) -> None:
     run_own_code(page, "n = 0")
     answer = run_own_code(page, "n += 1\nprint('n is', n)")
@@ -206,6 +214,7 @@ def test_block_is_run_again_with_a_verdict(page: Page) -> None:
     expect(page.locator(ANSWER).nth(1).locator("[data-verdict]")).to_have_attribute("data-verdict", "reproduced")
 
 
+@pytest.mark.drill
 def test_panel_is_a_drawer_on_a_phone(page: Page) -> None:
     page.set_viewport_size({"width": 390, "height": 800})
     panel = open_panel(page)

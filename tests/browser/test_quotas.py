@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import uuid
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.actions import ANSWER, BOX, ask_and_wait
 from tests.browser.page_errors import Watch
 from tests.live_server import LiveServer
+
+pytestmark = pytest.mark.drill
 
 SELECT_DEMO = "SELECT id FROM chat_user WHERE username = 'demo'"
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import Browser, StorageState, expect
 
 from tests.browser.actions import press_in_header
 from tests.browser.sample_conversations import RICH_ID
 from tests.live_server import LiveServer
+
+pytestmark = pytest.mark.drill
 
 NOTICE = "JavaScript is off."
 

@@ -14,6 +14,8 @@ from playwright.sync_api import BrowserContext, Page, expect
 from tests.browser.database import run_in_shell
 from tests.live_server import LiveServer
 
+pytestmark = pytest.mark.drill
+
 QUEUE = "/admin/chat/conversation/?user=asker"
 ENTRIES = "#result_list tbody tr"
 REVIEW_STATE = "#verdict .review-state .state"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.actions import ANSWER, QUESTION, ask, ask_and_wait, change_settings, press_in_header
@@ -11,6 +12,7 @@ CODE = 'form#composer select[name="code_execution"]'
 DIALOG = "dialog#conversation-settings"
 
 
+@pytest.mark.drill
 def test_code_execution_for_one_message_applies_only_to_it(page: Page) -> None:
     change_settings(page, model="scenario-text", code_execution="on")
     page.reload()
@@ -24,6 +26,7 @@ def test_code_execution_for_one_message_applies_only_to_it(page: Page) -> None:
     expect(second.locator(".about summary")).to_contain_text("may run code")
 
 
+@pytest.mark.drill
 def test_answer_now_button_requests_an_answer_without_code(page: Page) -> None:
     change_settings(page, model="scenario-too-many-tool-calls", code_execution="on")
     ask_and_wait(page, "Sum it up")
@@ -34,6 +37,7 @@ def test_answer_now_button_requests_an_answer_without_code(page: Page) -> None:
     expect(page.locator('#transcript button[data-action="continue"]:visible')).to_have_count(0)
 
 
+@pytest.mark.drill
 def test_select_saves_its_choice_and_reverts_a_rejected_one(page: Page) -> None:
     name = page.locator(f"{MODEL} optgroup option").first.get_attribute("value") or ""
     assert name
@@ -49,6 +53,7 @@ def test_select_saves_its_choice_and_reverts_a_rejected_one(page: Page) -> None:
     expect(page.locator(MODEL)).to_have_value(name)
 
 
+@pytest.mark.drill
 def test_banner_of_the_demo_model_is_hidden_while_another_model_is_chosen(page: Page) -> None:
     banner = page.locator("#demo")
     expect(banner).to_be_visible()
@@ -90,6 +95,7 @@ def test_dialog_saves_all_settings_and_keeps_the_input_if_rejected(page: Page) -
     expect(dialog.locator('input[name="code_execution"]:checked')).to_have_value("off")
 
 
+@pytest.mark.drill
 def test_cancel_restores_saved_settings_and_escape_keeps_the_input(page: Page) -> None:
     page.click('button[data-action="settings"]')
     page.fill("#system-instruction", "Half a thought")
@@ -102,6 +108,7 @@ def test_cancel_restores_saved_settings_and_escape_keeps_the_input(page: Page) -
     expect(page.locator("#system-instruction")).to_have_value("")
 
 
+@pytest.mark.drill
 def test_all_controls_fit_on_a_phone(page: Page) -> None:
     page.set_viewport_size({"width": 360, "height": 740})
     change_settings(page, model="scenario-text")

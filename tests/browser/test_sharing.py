@@ -50,6 +50,7 @@ def test_owner_makes_copies_and_revokes_a_link_in_the_dialog(tab: Page, browser:
     reader.close()
 
 
+@pytest.mark.drill
 def test_list_of_all_links_copies_each_of_them(tab: Page, server: LiveServer) -> None:
     with tab.expect_navigation():
         tab.click(".account >> text=Shared links")
@@ -60,6 +61,7 @@ def test_list_of_all_links_copies_each_of_them(tab: Page, server: LiveServer) ->
     assert tab.evaluate("navigator.clipboard.readText()") == server.url + SHARED
 
 
+@pytest.mark.drill
 def test_empty_conversation_is_shared_and_exported_after_its_first_message(tab: Page) -> None:
     with tab.expect_navigation():
         tab.click("text=New conversation")
@@ -79,6 +81,7 @@ def test_empty_conversation_is_shared_and_exported_after_its_first_message(tab: 
     expect(tab.get_by_text("It has no messages yet.")).to_be_hidden()
 
 
+@pytest.mark.drill
 def test_visitor_reads_the_page_without_scripts_on_a_phone(browser: Browser, server: LiveServer) -> None:
     reader = browser.new_context(
         java_script_enabled=False, viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True
@@ -102,6 +105,7 @@ def test_visitor_reads_the_page_without_scripts_on_a_phone(browser: Browser, ser
     reader.close()
 
 
+@pytest.mark.drill
 def test_reader_who_is_signed_in_continues_with_a_copy(
     browser: Browser, signed_in: StorageState, server: LiveServer
 ) -> None:

@@ -11,6 +11,8 @@ from tests.browser.actions import press_in_header
 from tests.browser.sample_conversations import EMPTY_ID, PROJECT_ID, RICH_ID, WAITING_ID
 from tests.live_server import LiveServer
 
+pytestmark = pytest.mark.drill
+
 RICH, WAITING, EMPTY = (f"/c/{one}/" for one in (RICH_ID, WAITING_ID, EMPTY_ID))
 PROJECT = f"/projects/{PROJECT_ID}/"
 TARGET_PX = 44

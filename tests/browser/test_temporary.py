@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.actions import ask_and_wait
+
+pytestmark = pytest.mark.drill
 
 
 def test_temporary_conversation_answers_is_in_no_list_and_can_be_kept(page: Page) -> None:

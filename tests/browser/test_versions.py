@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
 from PIL import Image
 from playwright.sync_api import BrowserContext, Page, expect
 
@@ -63,6 +64,7 @@ def test_edited_message_is_a_version_that_can_be_switched_in_every_tab(page: Pag
     assert articles(page) == edited
 
 
+@pytest.mark.drill
 def test_switch_keeps_the_position_of_the_message_on_the_screen(page: Page) -> None:
     change_settings(page, model="scenario-text")
     for number in range(4):
@@ -86,6 +88,7 @@ def test_switch_keeps_the_position_of_the_message_on_the_screen(page: Page) -> N
         assert abs(before["y"] - after["y"]) < 3
 
 
+@pytest.mark.drill
 def test_regenerated_answer_is_a_version_without_the_later_messages(page: Page) -> None:
     change_settings(page, model="scenario-text")
     first = ask_and_wait(page, "The first question")
@@ -102,6 +105,7 @@ def test_regenerated_answer_is_a_version_without_the_later_messages(page: Page) 
     assert (articles(page), page.locator("#conversation-usage").inner_text()) == (live, usage)
 
 
+@pytest.mark.drill
 def test_no_other_turn_can_be_started_while_an_answer_is_written(page: Page) -> None:
     change_settings(page, model="scenario-text")
     ask_and_wait(page, "The first question")
@@ -117,6 +121,7 @@ def test_no_other_turn_can_be_started_while_an_answer_is_written(page: Page) -> 
     expect(page.locator('button[data-action="edit"]')).to_have_count(2)
 
 
+@pytest.mark.drill
 def test_editing_by_keyboard_keeps_files_and_restores_the_draft(page: Page, tmp_path: Path) -> None:
     change_settings(page, model="scenario-text")
     pictures = []

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.actions import ANSWER, BOX
 from tests.browser.database import run_in_shell
 from tests.live_server import LiveServer
+
+pytestmark = pytest.mark.drill
 
 #: Adds a question and an answer that waits for a decision to a conversation.
 CREATE_WAITING_TURN = """

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.actions import ask_and_wait, change_settings, press_in_header
 from tests.browser.database import run_in_shell
 from tests.live_server import LiveServer
+
+pytestmark = pytest.mark.drill
 
 SWITCH = "form#composer [role=switch]"
 DIALOG = "dialog#conversation-settings"

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import time
 
+import pytest
+
 from tests.emulator_server import running_emulator
 from tests.live_server import LiveServer, Visitor, running_server, send
 from tests.polling import wait_until
 from tests.server_databases import locked_for_writing
+
+pytestmark = pytest.mark.drill
 
 LEASE_S = 2
 OUTAGE_S = 3 * LEASE_S
@@ -34,7 +38,7 @@ def test_answers_go_on_after_an_outage_of_the_database_longer_than_the_lease() -
                 visitor.post(f"/c/{conversation_id}/settings/", model="scenario-long-20")
                 with visitor.socket(conversation_id) as tab:
                     client_id = send(tab, "go")
-                    while client_id not in tab.recv(timeout=30):
+                    while client_id not in tab.recv(timeout=60):
                         pass
             assert count(server, "running") == ANSWERS
             with locked_for_writing(server.var_dir, server.database_url):

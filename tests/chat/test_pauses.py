@@ -18,6 +18,8 @@ from tests.emulator_server import running_emulator
 from tests.live_server import LiveServer, Visitor, running_server, send
 from tests.polling import wait_until
 
+pytestmark = pytest.mark.drill
+
 STOPS = int(os.environ.get("PLOTLINE_TEST_STOPS") or 15)
 SEED = 20261123
 STOPPED_S = (0.010, 0.050)

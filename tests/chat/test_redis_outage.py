@@ -6,6 +6,7 @@ import threading
 import time
 from pathlib import Path
 
+import pytest
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import ClientConnection
 
@@ -14,6 +15,8 @@ from tests.dom import Page
 from tests.emulator_server import running_emulator
 from tests.live_server import LiveServer, Visitor, running_server, send
 from tests.polling import wait_until
+
+pytestmark = pytest.mark.drill
 
 LAG_LIMIT_S = 8.0
 """Generous for a busy machine. On an idle one the page is at most 2 s behind."""

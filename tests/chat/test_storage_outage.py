@@ -22,6 +22,8 @@ from tests.emulator_server import running_emulator
 from tests.live_server import ROOT, LiveServer, Visitor, environment, running_server, send
 from tests.polling import wait_until
 
+pytestmark = pytest.mark.drill
+
 BUCKET = "graphs"
 GRAPHS = int(os.environ.get("PLOTLINE_TEST_GRAPHS") or 12)
 """Graphs that are drawn during the outage."""
@@ -64,14 +66,14 @@ def draw(server: LiveServer, username: str, graphs: int) -> tuple[Visitor, list[
     with visitor.socket(conversation_id) as socket:
         send(socket, "draw")
         while 'data-role="model" data-status="done"' not in page.root.html():
-            page.apply(str(socket.recv(timeout=30)))
+            page.apply(str(socket.recv(timeout=60)))
     return visitor, re.findall(r'<img src="([^"]+)"', page.transcript)
 
 
 def assert_shown(visitor: Visitor, urls: list[str]) -> None:
     """Each URL serves a picture."""
     for url in urls:
-        picture = visitor.http.get(f"{visitor.server.url}{url}", timeout=15)
+        picture = visitor.http.get(f"{visitor.server.url}{url}", timeout=60)
         assert picture.status_code == 200
         assert picture.content.startswith(b"\x89PNG")
 

@@ -265,7 +265,7 @@ def unread_download(
     `buffer_bytes`: what the system may receive. Through the smallest buffer, 0.5 MB take 10 s.
     """
     cookies = "; ".join(f"{name}={value}" for name, value in visitor.http.cookies.items())
-    with socket.create_connection(("127.0.0.1", server.port), timeout=20) as connection:
+    with socket.create_connection(("127.0.0.1", server.port), timeout=60) as connection:
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, buffer_bytes)
         connection.sendall(f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nCookie: {cookies}\r\n\r\n".encode())
         yield connection
@@ -278,13 +278,13 @@ def test_slow_client_fills_no_memory_and_delays_no_other_request(server: LiveSer
     assert server.process
     process = psutil.Process(server.process.pid)
     # The first export loads modules and opens connections.
-    visitor.http.get(f"{server.url}/c/{visitor.new_conversation()}/export/json/", timeout=20)
+    visitor.http.get(f"{server.url}/c/{visitor.new_conversation()}/export/json/", timeout=60)
     before_bytes = process.memory_info().rss
     with unread_download(server, visitor, path) as connection:
         assert connection.recv(4096).startswith(b"HTTP/1.1 200")
         # While the server answers these requests, it could make the whole download.
         for _ in range(200):
-            assert visitor.http.get(f"{server.url}/healthz", timeout=20).status_code == 200
+            assert visitor.http.get(f"{server.url}/healthz", timeout=60).status_code == 200
             assert process.memory_info().rss - before_bytes < IDLE_LIMIT_BYTES
     response = visitor.http.get(f"{server.url}{path}", timeout=60)
     assert len(json.loads(response.content)["attachments"]) == 16

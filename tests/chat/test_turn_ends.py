@@ -17,7 +17,7 @@ from tests.dom import Page
 from tests.emulator_server import running_emulator
 from tests.live_server import LiveServer, Visitor, running_server, send
 
-LIMIT_S = 20.0
+LIMIT_S = 60.0
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +32,7 @@ def server(emulator_url: str) -> Iterator[LiveServer]:
         GOOGLE_GEMINI_BASE_URL=emulator_url,
         PROVIDER_ATTEMPTS="2",
         PROVIDER_RETRY_LIMIT_S="2",
-        PROVIDER_IDLE_LIMIT_S="1",
+        PROVIDER_IDLE_LIMIT_S="3",
     ) as running:
         yield running
 

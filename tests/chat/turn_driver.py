@@ -26,7 +26,7 @@ from chat.turns.start_plan import StartedTurn
 from tests.dom import Page
 from tests.factories import make_conversation
 
-WAIT_LIMIT_S = 20.0
+WAIT_LIMIT_S = 60.0
 
 
 @dataclass(eq=False)
@@ -103,7 +103,7 @@ async def start_and_wait(start: Awaitable[StartedTurn]) -> Turn:
 
 
 def _journal(url: str, path: str = "") -> Any:  # noqa: ANN401 - JSON
-    with urllib.request.urlopen(f"{url}/emulator/calls{path}", timeout=5) as answer:
+    with urllib.request.urlopen(f"{url}/emulator/calls{path}", timeout=60) as answer:
         return json.load(answer)
 
 

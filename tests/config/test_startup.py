@@ -18,7 +18,7 @@ from config import startup
 from tests.live_server import ROOT, LiveServer, Visitor, running_server, send
 from tests.polling import wait_until
 
-LIMIT_S = 20.0
+LIMIT_S = 60.0
 
 #: Prints what an import of the application has changed in the process.
 IMPORT_PROGRAM = """

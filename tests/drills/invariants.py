@@ -167,6 +167,6 @@ def fetch_graphs(installation: Installation, conversation: str) -> Counter[str]:
     hashes: Counter[str] = Counter()
     for visitor in installation.visitors:
         for path in re.findall(r'<img src="([^"]+)"', visitor.transcript(str(uuid.UUID(conversation)))):
-            image = visitor.http.get(f"{visitor.server.url}{path}", timeout=30)
+            image = visitor.http.get(f"{visitor.server.url}{path}", timeout=60)
             hashes[hashlib.sha256(image.content).hexdigest()] += 1
     return hashes

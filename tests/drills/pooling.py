@@ -40,5 +40,5 @@ def pgbouncer(installation: Installation) -> Iterator[Outcome]:
 def _fetch(installation: Installation, path: str) -> str:
     """Load a page to its end, and return a fault or an empty text."""
     visitor = installation.visitors[0]
-    response = visitor.http.get(f"{visitor.server.url}{path}", timeout=30)
+    response = visitor.http.get(f"{visitor.server.url}{path}", timeout=60)
     return "" if response.ok else f"{path} answers {response.status_code}"

@@ -62,7 +62,7 @@ def _terminate_and_ask(installation: Installation, server: LiveServer, tabs: lis
 def is_ready(server: LiveServer) -> bool:
     """Return whether a web process says that it can serve."""
     try:
-        return requests.get(f"{server.url}/readyz", timeout=5).ok
+        return requests.get(f"{server.url}/readyz", timeout=60).ok
     except requests.ConnectionError:
         return False
 

@@ -23,7 +23,7 @@ from tests.openai_server.scenarios import SCENARIOS, ScenarioRequest, answer_res
 from tests.openai_server.shapes import SHAPES
 from tests.openai_server.violations import KEY, count_tokens
 
-START_LIMIT_S = 20.0
+START_LIMIT_S = 60.0
 REQUEST_LIMIT_BYTES = 64 * 1024 * 1024
 LOCAL_BAD_KEY = "wrong"
 """Servers that need no key accept every key but this one."""

@@ -131,6 +131,7 @@ def test_page_links_to_the_tokens_of_a_user_who_is_signed_in(client: Client) -> 
     assert 'href="/accounts/tokens/"' in client.get("/api/docs/").content.decode()
 
 
+@pytest.mark.drill
 def test_server_behaves_as_documented(document: dict[str, Any], server: LiveServer, token: str, api: ApiClient) -> None:
     """Run Schemathesis with all its checks of requests and responses."""
     # Lists are not empty then.

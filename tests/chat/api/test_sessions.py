@@ -95,7 +95,7 @@ def test_files_are_downloaded_and_never_shown(api: ApiClient, server: LiveServer
     for name in ("absent.csv", "..%2Fa.csv", "%2Fetc%2Fpasswd", ".%00"):
         assert api.get(f"conversations/{conversation_id}/session/files/{name}").status_code == 404
     stranger = Visitor.signed_up(server, f"stranger-{conversation_id[:8]}", "a long password")
-    assert stranger.http.get(f"{server.url}{file['url']}", timeout=20).status_code == 404
+    assert stranger.http.get(f"{server.url}{file['url']}", timeout=60).status_code == 404
 
 
 def test_files_of_an_answer_can_be_kept(api: ApiClient) -> None:

@@ -19,7 +19,7 @@ def test_management_command_serves_on_the_port_that_it_prints() -> None:
     ) as server:
         assert server.stdout
         url = server.stdout.readline().split()[-1]
-        with urllib.request.urlopen(f"{url}/v1beta/models", timeout=10) as response:
+        with urllib.request.urlopen(f"{url}/v1beta/models", timeout=60) as response:
             assert json.load(response)["models"][0]["name"] == "models/plotline-demo"
         server.terminate()
-        assert server.wait(timeout=10) == 0
+        assert server.wait(timeout=60) == 0

@@ -20,7 +20,7 @@ def emulator() -> Iterator[EmulatorProcess]:
 
 
 def _get(url: str) -> str:
-    with urllib.request.urlopen(url, timeout=5) as response:
+    with urllib.request.urlopen(url, timeout=60) as response:
         return str(response.read().decode())
 
 

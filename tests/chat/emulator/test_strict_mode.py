@@ -128,7 +128,7 @@ async def test_beginning_of_a_stopped_answer_is_accepted(client: genai.Client) -
             parts.extend(parts_of([chunk]))
 
     with pytest.raises(TimeoutError):
-        await asyncio.wait_for(read(), timeout=1.0)
+        await asyncio.wait_for(read(), timeout=3.0)
     assert parts
     history = [user("Hello"), model_content(parts), user("Continue")]
     stream = await client.aio.models.generate_content_stream(model="scenario-stall", contents=list(history))

@@ -17,7 +17,7 @@ from tests.chat.kernels.probes.registry import Targets
 from tests.environment import ROOT
 
 PROBES = Path(__file__).with_name("probes")
-LIMIT_S = 30.0
+LIMIT_S = 60.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from chat.kernels.kernel_connection import KernelConnection
 from chat.kernels.outputs import ErrorOutput, Output, TextOutput
 from chat.kernels.pending_execution import PendingExecution
 
-TEST_LIMIT_S = 20.0
+TEST_LIMIT_S = 60.0
 
 
 class FakeWebsocket(aiohttp.ClientWebSocketResponse):

@@ -15,12 +15,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
+import pytest
 import pytest_asyncio
 
 from chat.kernels.client import JupyterClient, Kernel
 from chat.kernels.outputs import Execution, ExecutionStatus
 from chat.kernels.sandbox import MIB
 from tests.kernel_service import KernelServiceProcess, running_service
+
+pytestmark = pytest.mark.drill
 
 SEED = 20
 IDLE_S = 2.0

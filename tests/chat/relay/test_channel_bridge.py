@@ -15,7 +15,7 @@ from chat.relay import channel_bridge
 from chat.relay.channel_bridge import ChannelBridge, FrameData
 from tests.polling import wait_until_async
 
-WAIT_LIMIT_S = 20.0
+WAIT_LIMIT_S = 60.0
 POLL_S = 0.02
 
 

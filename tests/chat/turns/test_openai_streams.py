@@ -27,6 +27,7 @@ from tests.openai_server.expected import Expected, ExpectedCall
 from tests.openai_server.journal import JournalEntry
 from tests.openai_server.server import StandInServer
 from tests.openai_server.shapes import SHAPES
+from tests.sampling import sampled
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -101,7 +102,7 @@ def assert_accepted(entries: Sequence[JournalEntry]) -> None:
     assert [entry.error for entry in entries] == [None] * len(entries)
 
 
-@pytest.mark.parametrize("name", SHAPES)
+@pytest.mark.parametrize("name", sampled(SHAPES, 16))
 async def test_shape_is_stored_and_the_next_request_is_accepted(
     endpoints: StandInServer, settings: Settings, name: str
 ) -> None:
@@ -112,7 +113,7 @@ async def test_shape_is_stored_and_the_next_request_is_accepted(
 
 
 @pytest.mark.parametrize("profile", STRICT_PROFILES)
-@pytest.mark.parametrize("name", [name for name in CALL_SHAPES if name not in FOREIGN])
+@pytest.mark.parametrize("name", sampled([name for name in CALL_SHAPES if name not in FOREIGN], 3))
 async def test_calls_of_any_shape_are_sent_back_in_a_form_that_strict_servers_accept(
     endpoints: StandInServer, settings: Settings, name: str, profile: str
 ) -> None:
@@ -130,6 +131,7 @@ def profile_of(recorded: Recording) -> str:
 
 if RECORDINGS:
     # Without recordings there is no such test, so that none is skipped.
+    @pytest.mark.drill
     @pytest.mark.parametrize("recorded", RECORDINGS, ids=lambda one: one.name)
     async def test_recording_is_stored_and_the_next_request_is_accepted(
         endpoints: StandInServer, settings: Settings, recorded: Recording

@@ -182,7 +182,7 @@ async def test_text_before_a_failure_is_kept_and_the_next_request_is_accepted(
     text: str,
 ) -> None:
     use_tools()
-    settings.PROVIDER_IDLE_LIMIT_S = settings.PROVIDER_FIRST_BYTE_LIMIT_S = 0.5
+    settings.PROVIDER_IDLE_LIMIT_S = settings.PROVIDER_FIRST_BYTE_LIMIT_S = 1.5
     conversation = await conversation_at(endpoints, "vllm", scenario)
     before = len(endpoints.journal)
     turn = await ask_and_wait(conversation, "first")

@@ -18,8 +18,9 @@ from chat.transcript.records import MessageRecord, path_records
 from chat.turns.retry import RETRIED_FINISHES
 from tests.chat.turn_driver import Tab, ask_and_wait, fresh_page, new_conversation
 from tests.recordings import Recording, recordings
+from tests.sampling import sampled
 
-each_recording = pytest.mark.parametrize("recorded", recordings(), ids=lambda one: one.name)
+each_recording = pytest.mark.parametrize("recorded", sampled(recordings(), 12, lambda one: one.name))
 
 
 @each_recording

@@ -24,9 +24,10 @@ from tests.chat.turn_driver import (
     start_and_wait,
 )
 from tests.recordings import Recording, recordings
+from tests.sampling import sampled
 
 pytestmark = pytest.mark.django_db(transaction=True)
-each_recording = pytest.mark.parametrize("recorded", recordings(), ids=lambda one: one.name)
+each_recording = pytest.mark.parametrize("recorded", sampled(recordings(), 8, lambda one: one.name))
 
 
 @each_recording

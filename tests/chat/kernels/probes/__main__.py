@@ -14,7 +14,7 @@ import sys
 from tests.chat.kernels.probes import files, network, processes, system_calls  # noqa: F401 - they register attempts
 from tests.chat.kernels.probes.registry import ATTEMPTS, Targets
 
-LIMIT_S = 20
+LIMIT_S = 60
 
 
 def main() -> None:

@@ -63,9 +63,12 @@ async def test_kernel_spec_describes_the_only_kernel(kernel_service: LocalServic
 
 async def test_warm_kernel_is_given_out_with_its_imports_done() -> None:
     with running_service("--warm-kernels", "1") as service:
-        await service.place.address()
+        address = await service.place.address()
         wait_until(lambda: service.place.status().warm_kernels == 1, LIMIT_S)
         assert service.place.status().kernels == 0
+        # A kernel that is kept ready belongs to nobody.
+        async with open_client(address) as http, http.get(f"{address.url}/api/kernels") as response:
+            assert await response.json() == []
         async with running_kernel(service.place) as kernel:
             assert await kernel.run("import sys; 'matplotlib.pyplot' in sys.modules") == "True"
             # No variable and no input shows that the kernel has run something before.
@@ -74,12 +77,6 @@ async def test_warm_kernel_is_given_out_with_its_imports_done() -> None:
             code = "import matplotlib.pyplot as plt; plt.plot([1, 2]); plt.show()"
             assert "image/png" in await kernel.run(code)
         await wait_until_async(lambda: service.place.status().warm_kernels == 1, LIMIT_S)
-
-
-async def test_kernels_that_are_kept_ready_belong_to_nobody(kernel_service: LocalService) -> None:
-    address = await kernel_service.address()
-    async with open_client(address) as http, http.get(f"{address.url}/api/kernels") as response:
-        assert await response.json() == []
 
 
 async def test_number_of_kernels_is_limited() -> None:
