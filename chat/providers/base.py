@@ -257,9 +257,10 @@ class Provider(Protocol):
         ...
 
     def stream(self, request: GenerateRequest) -> AsyncGenerator[list[StreamEvent], None]:
-        """Yield the events of one answer in wire order, in one list for each network read.
+        """Yield the events of one answer in wire order, in lists of any length, as they arrive.
 
-        The generator reads only when it is asked for the next list, so a caller that waits makes the provider wait.
+        The caller reads ahead (`chat.turns.read_ahead`). The generator itself reads only when it is asked for the next
+        list, so a caller that stops asking makes the server wait.
         Closing the generator, or cancelling the task that iterates over it, closes the upstream request. Nothing is
         retried. Raises ProviderError; the events that were yielded before it are valid.
         """

@@ -19,7 +19,6 @@ import random
 import uuid
 from collections.abc import Callable, Collection
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import aclosing
 from typing import ParamSpec, TypeVar
 
 from channels.db import database_sync_to_async
@@ -45,6 +44,7 @@ from chat.turns.engine_choice import TOO_LARGE, may_move, reason_to_move
 from chat.turns.finish import fail_turn
 from chat.turns.live_turn import AnswerTooLong, LiveTurn, NotStored
 from chat.turns.own_code import run_own_code
+from chat.turns.read_ahead import event_size, show_stream
 from chat.turns.retry import Retry, RetryPolicy
 from chat.turns.store import TurnLost
 from chat.turns.tool_loop import DecisionNeeded, note_round_limit, run_calls
@@ -249,13 +249,9 @@ async def _prepare(turn: LiveTurn, replay: Replay, toolbox: Toolbox) -> Prepared
 
 
 async def _collect(turn: LiveTurn, prepared: PreparedRequest) -> None:
-    """Read one response. Each list of events is stored and shown before the next is asked for."""
+    """Read one response, and store and show it while it arrives."""
     provider = get_provider(turn.turn.provider, turn.turn.endpoint)
-    async with aclosing(provider.stream(prepared.request)) as stream:
-        async for events in stream:
-            turn.add(events)
-            await turn.commit()
-            await turn.wait_for_next_frame()
+    await show_stream(turn, provider.stream(prepared.request), event_size, turn.add)
 
 
 async def _pause(turn: LiveTurn, retry: Retry) -> None:

@@ -6,7 +6,7 @@ ran it would. Later requests show both to the model as the person's (`chat.promp
 
 from __future__ import annotations
 
-from contextlib import aclosing
+from collections.abc import Sequence
 
 from chat.answers.changes import Reported
 from chat.parts import (
@@ -23,6 +23,7 @@ from chat.stream_events import Finish, Finished, PartReceived
 from chat.tools.base import ToolFailed
 from chat.tools.toolbox import Toolbox
 from chat.turns.live_turn import LiveTurn
+from chat.turns.read_ahead import part_size, show_stream
 
 FUNCTION = "run_python"
 NO_SESSION = "Python sessions are not available on this server."
@@ -36,20 +37,17 @@ async def run_own_code(turn: LiveTurn, toolbox: Toolbox) -> None:
     code = unfence_code(turn.turn.user_message.text) or ""
     call = FunctionCall(FUNCTION, {"code": code}, str(turn.turn.pk))
     tool_set = toolbox.tool_set_for(call)
+
+    def add(parts: Sequence[Part]) -> None:
+        turn.add(PartReceived(part) for part in parts if not isinstance(part, FunctionResponse))
+
     try:
         if tool_set is None:
             raise ToolFailed(NO_SESSION)
-        async with aclosing(tool_set.run(call)) as outputs:
-            async for parts in outputs:
-                await _add(turn, *(part for part in parts if not isinstance(part, FunctionResponse)))
+        await show_stream(turn, tool_set.run(call), part_size, add)
     except ToolFailed as error:
         if not turn.answer.part_count:
-            await _add(turn, ExecutableCode(code, "PYTHON", call.call_id, Engine.SESSION))
-        await _add(turn, CodeExecutionResult(str(error), OUTCOME_FAILED, call.call_id, Engine.SESSION))
+            add([ExecutableCode(code, "PYTHON", call.call_id, Engine.SESSION)])
+        add([CodeExecutionResult(str(error), OUTCOME_FAILED, call.call_id, Engine.SESSION)])
+        await turn.commit()
     turn.note(Reported(Finished(Finish.STOP)))
-
-
-async def _add(turn: LiveTurn, *parts: Part) -> None:
-    turn.add(map(PartReceived, parts))
-    await turn.commit()
-    await turn.wait_for_next_frame()

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Sequence
-from contextlib import aclosing
 from dataclasses import replace
 
 from django.conf import settings
@@ -25,6 +24,7 @@ from chat.stream_events import Finish, Finished, PartReceived
 from chat.tools.base import HoldsResults, ToolFailed, ToolSet
 from chat.tools.toolbox import Toolbox
 from chat.turns.live_turn import AnswerTooLong, LiveTurn, NotStored
+from chat.turns.read_ahead import part_size, show_stream
 from chat.turns.store import TurnLost
 
 logger = logging.getLogger(__name__)
@@ -75,14 +75,14 @@ async def _run_call(turn: LiveTurn, tool_set: ToolSet, call: FunctionCall, decis
     """Run one call, with the code that a person wrote in its decision, and show its output while it runs."""
     code = decision.code if decision else None
     approved = call if code is None else replace(call, arguments={**(call.arguments or {}), CODE: code})
+
+    def add(parts: Sequence[Part]) -> None:
+        turn.add(_events(turn, tool_set, call, _with_edit(parts, code)), made_by=call.call_id)
+
     turn.start_tool(call.call_id)
     await turn.commit()
     try:
-        async with aclosing(tool_set.run(approved)) as outputs:
-            async for parts in outputs:
-                turn.add(_events(turn, tool_set, call, _with_edit(parts, code)), made_by=call.call_id)
-                await turn.commit()
-                await turn.wait_for_next_frame()
+        await show_stream(turn, tool_set.run(approved), part_size, add)
     except ToolFailed as error:
         _respond_with_error(turn, call, str(error), code=code)
     except (AnswerTooLong, NotStored, TurnLost):

@@ -15,7 +15,6 @@ from django.conf import settings
 
 from chat.parts import Role, Text
 from chat.providers.base import Capabilities, ListedModel, Stalled, UploadedFile
-from chat.providers.batches import read_in_batches
 from chat.providers.gemini import files
 from chat.providers.gemini.access import Access
 from chat.providers.gemini.client import CONFIG, Clients, Exchange
@@ -102,19 +101,13 @@ class GeminiProvider:
         yield _decode(decoder, parser.close())
 
     async def _read_with_sdk(self, exchange: Exchange, model: str) -> AsyncGenerator[Decoded, None]:
-        """Yield the events of all chunks that the SDK has read since the last ones, and the error that follows them."""
+        """Yield the events of each chunk of the SDK, and the error that follows them."""
         limit_s: float = settings.PROVIDER_IDLE_LIMIT_S
         decoder = ChunkDecoder()
-        batches = read_in_batches(self._clients.sdk_chunks(exchange, model))
-        try:
-            while batch := await read_within(limit_s, anext(batches, None)):
-                wire = (
-                    chunk.model_dump(mode="json", by_alias=True, exclude_none=True, exclude={"sdk_http_response"})
-                    for chunk in batch
-                )
-                yield _decode(decoder, wire)
-        finally:
-            await batches.aclose()
+        async with aclosing(self._clients.sdk_chunks(exchange, model)) as chunks:
+            while chunk := await read_within(limit_s, anext(chunks, None)):
+                wire = chunk.model_dump(mode="json", by_alias=True, exclude_none=True, exclude={"sdk_http_response"})
+                yield _decode(decoder, iter([wire]))
 
     async def upload_file(self, data: bytes, *, mime_type: str, name: str) -> UploadedFile:
         """See `Provider.upload_file`."""

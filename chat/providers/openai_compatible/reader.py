@@ -5,10 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing, suppress
-from itertools import chain
 
 from chat.providers.base import MalformedResponse, ProviderError
-from chat.providers.batches import read_in_batches
 from chat.providers.openai_compatible.accumulator import Accumulator
 from chat.providers.openai_compatible.chunks import ErrorInStream, deltas_of
 from chat.providers.openai_compatible.errors import ReportedError, provider_error, report_of, without_key
@@ -34,22 +32,21 @@ class ResponseReader:
         """The error that follows the events that were yielded last."""
 
     async def read(self, response: Response) -> AsyncGenerator[list[StreamEvent], None]:
-        """Yield the events that have arrived since the last ones. Nothing follows an error."""
+        """Yield the events of each network read. Nothing follows an error."""
         if not response.is_stream:
             # The server does not stream, or reports an error with status 200.
             yield [*self._collect(_single_event(await read_all(response.body))), *self._end(is_done=True)]
             return
         parser = EventParser()
-        # A server may send each token in a piece of its own, and faster than the caller asks for them.
-        async with aclosing(read_in_batches(response.body)) as batches:
-            async for pieces in batches:
-                yield self._collect(chain.from_iterable(map(parser.feed, pieces)))
+        async with aclosing(response.body) as body:
+            async for piece in body:
+                yield self._collect(parser.feed(piece))
                 if self._is_done or self.error:
                     break
             if not self.error:
                 yield [*self._collect(parser.close()), *self._end()]
             if self._is_done:
-                await _read_to_end(batches)
+                await _read_to_end(body)
 
     def _collect(self, events: Iterator[JSONEvent]) -> list[StreamEvent]:
         """Return the stream events of some events of the server, and note the error that ended them."""
@@ -96,11 +93,11 @@ def malformed_call(report: ReportedError, api_key: str) -> Finished:
     return Finished(Finish.MALFORMED_CALL, report.code, without_key(report.message, api_key))
 
 
-async def _read_to_end(batches: AsyncGenerator[list[bytes], None]) -> None:
+async def _read_to_end(body: AsyncGenerator[bytes, None]) -> None:
     """Read what follows the end of the stream, so that the connection can be used again."""
     with suppress(TimeoutError, ProviderError):
         async with asyncio.timeout(END_LIMIT_S):
-            async for _ in batches:
+            async for _ in body:
                 pass
 
 

@@ -11,10 +11,8 @@ from typing import Any
 import pytest
 from pytest_django import Settings
 
-from chat.parts import Role, Text
 from chat.providers.base import Stalled, Unauthorised
 from chat.providers.openai_compatible.provider import OpenAICompatibleProvider
-from chat.providers.requests import Content
 from chat.stream_events import PartReceived
 from tests.chat.providers.openai_driver import make_request, read_answer
 from tests.openai_endpoints import EndpointsInMemory
@@ -75,23 +73,6 @@ async def test_answer_that_is_no_longer_wanted_is_closed(
     assert collected == []
     [entry] = stand_in.journal.since(before)
     await wait_until_async(entry.closed.is_set)
-
-
-async def test_what_arrives_while_the_caller_is_busy_is_read_at_once(
-    openai_provider: OpenAICompatibleProvider, stand_in: StandInServer
-) -> None:
-    # The answer repeats the question, each word in a piece of its own.
-    words = [f"word{number}" for number in range(100)]
-    request = make_request("text", Content(Role.USER, (Text(" ".join(words)),)))
-    before = len(stand_in.journal)
-    async with aclosing(openai_provider.stream(request)) as stream:
-        lists = [await anext(stream)]
-        [entry] = stand_in.journal.since(before)
-        await wait_until_async(lambda: entry.is_complete)
-        lists += [events async for events in stream]
-    parts = [event.part for events in lists for event in events if isinstance(event, PartReceived)]
-    assert "".join(part.long_text for part in parts).endswith(" ".join(words))
-    assert len(lists) < 10
 
 
 @pytest.mark.parametrize("model", ["silent", "stalls"])

@@ -27,8 +27,9 @@ PARAMETERS: JSONObject = {"type": "object", "properties": {"value": {"type": "in
 class RecordingTools:
     """Functions that record their calls.
 
-    `echo` returns its arguments, `run` streams output of code, `flood` prints without end, `wait` waits until it is
-    cancelled, `fail` fails, `crash` has a defect, `silent` returns nothing.
+    `echo` returns its arguments, `run` streams output of code, `lines` prints 2,000 lines, each by itself, `flood`
+    prints without end, `wait` waits until it is cancelled, `fail` fails, `crash` has a defect, `silent` returns
+    nothing.
     """
 
     names: Sequence[str] = ("echo",)
@@ -65,6 +66,14 @@ class RecordingTools:
                             output="1\n2\n", outcome=OUTCOME_OK, call_id=call.call_id, engine=Engine.SESSION
                         ),
                         FunctionResponse("run", {"output": "1\n2\n"}, call.call_id),
+                    ]
+                case "lines":
+                    lines = [f"line {number}\n" for number in range(2_000)]
+                    for line in lines:
+                        yield [CodeExecutionResult(output=line, call_id=call.call_id, engine=Engine.SESSION)]
+                    yield [
+                        CodeExecutionResult("".join(lines), OUTCOME_OK, call.call_id, Engine.SESSION),
+                        FunctionResponse("lines", {"lines": len(lines)}, call.call_id),
                     ]
                 case "flood":
                     while True:

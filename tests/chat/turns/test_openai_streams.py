@@ -15,7 +15,6 @@ from pytest_django import Settings
 
 from chat.models import Conversation, Round, Turn
 from chat.parts import FunctionCall, FunctionResponse, Part, Text, Thought
-from chat.turns import live_turn
 from chat.turns.retry import RETRIED_FINISHES
 from tests.chat.tools import recording_tools
 from tests.chat.tools.recording_tools import RecordingTools
@@ -37,12 +36,6 @@ PROFILES_BY_PREFIX = {"hf": "generic", "azure": "openai"}
 STRICT_PROFILES = ("openai", "mistral", "deepseek")
 FOREIGN = {"call-with-finish-stop"}
 """Shapes with fields that only their own server takes back."""
-
-
-@pytest.fixture(autouse=True)
-def without_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Do not wait between frames: the bodies arrive in many small pieces."""
-    monkeypatch.setattr(live_turn, "next_frame_at", lambda now, **_: now)
 
 
 async def ask_twice(

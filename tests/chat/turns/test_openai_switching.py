@@ -17,7 +17,6 @@ from attachments.store import read_bytes
 from chat.models import Conversation, MessageAttachment
 from chat.models import Part as PartRow
 from chat.parts import FunctionCall, FunctionResponse, InlineData, Part, Text
-from chat.turns import live_turn
 from tests.attachments.conftest import png
 from tests.chat.tools import recording_tools
 from tests.chat.tools.recording_tools import RecordingTools
@@ -36,12 +35,6 @@ IMAGE_MODEL = "vision/image"
 """It says how the last image begins. A preset has the name without the trait."""
 FOREIGN_WORDS = ("thoughtSignature", "thought_signature", "extra_content", "provider_data", "executableCode")
 READ_IMAGES = [name for name in PROFILES if name != "deepseek"]
-
-
-@pytest.fixture(autouse=True)
-def without_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Do not wait between frames."""
-    monkeypatch.setattr(live_turn, "next_frame_at", lambda now, **_: now)
 
 
 class DrawingTools(RecordingTools):

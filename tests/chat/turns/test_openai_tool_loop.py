@@ -11,7 +11,7 @@ from pytest_django import Settings
 
 from chat.models import Conversation, Turn
 from chat.parts import FunctionCall, FunctionResponse, Text
-from chat.turns import live_turn, tool_loop
+from chat.turns import tool_loop
 from chat.turns.runner import Runner, start_turn, stop_turn
 from tests.chat.tools import recording_tools
 from tests.chat.tools.recording_tools import RecordingTools
@@ -31,9 +31,8 @@ each_profile = pytest.mark.parametrize("profile", PROFILES)
 
 
 @pytest.fixture
-def use_tools(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> UseTools:
-    """Give turns a tool set with these functions, and do not pause between frames."""
-    monkeypatch.setattr(live_turn, "next_frame_at", lambda now, **_: now)
+def use_tools(settings: Settings) -> UseTools:
+    """Give turns a tool set with these functions."""
     settings.TOOL_SETS = ["tests.chat.tools.recording_tools.make"]
     return lambda *names, **fields: recording_tools.choose(RecordingTools(names, **fields))
 
