@@ -10,10 +10,11 @@ export PORT
 # Both environments are installed at the same time.
 MAKEFLAGS += --jobs=2
 
-.PHONY: help run test check bench requirements
+.PHONY: help run test drills check bench requirements
 help:
 	@echo "make run      set up, then serve on http://127.0.0.1:$(PORT) (PORT=8123 make run: another port)"
-	@echo "make test     set up, then run every test, in several workers (ARGS='-n 4': four of them)"
+	@echo "make test     set up, then run the tests of every change, in several workers (ARGS='-n 4': four of them)"
+	@echo "make drills   set up, then run the tests that take long"
 	@echo "make check    lint, formatting, types, import contracts, templates, migrations, Django's own checks"
 	@echo "make bench    measure the relay (ARGS='--full --repeat 3': longer; see docs/benchmarks.md)"
 	@echo "make requirements   pin packages again after a change of requirements*.in (ARGS=--upgrade: newest versions)"
@@ -26,7 +27,14 @@ run: .venv/installed .venv-kernel/installed
 test: export PYTHONDONTWRITEBYTECODE :=
 test: .venv/installed-dev .venv-kernel/installed
 	@deploy/system-packages test
-	@exec $(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder $(ARGS)
+	@exec $(BIN)/python -m tests.runner -n auto --dist loadfile --no-loadscope-reorder $(ARGS)
+
+drills: export PYTHONDONTWRITEBYTECODE :=
+drills: export PLOTLINE_TEST_RUN_LIMIT_S := 3600
+drills: .venv/installed-dev .venv-kernel/installed
+	@deploy/system-packages test
+	@exec $(BIN)/python -m tests.runner -m drill -W error::pytest.PytestUnraisableExceptionWarning \
+	  -W error::pytest.PytestUnhandledThreadExceptionWarning $(ARGS)
 
 check: export DEBUG := 1
 check: export DATABASE_URL :=

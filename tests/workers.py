@@ -1,36 +1,46 @@
-"""How `make test` is shared out: how many workers, and which files they begin with. Loaded by `-p tests.workers`.
+"""How the tests are divided among the workers of pytest-xdist, and in which order. Loaded by `-p tests.workers`.
 
-Each file is one worker's, so that what a module starts is started once. Each worker has a folder, a database and ports
-of its own (`tests.environment`, `tests.ports`); nothing else may be shared, nor looked at for the whole machine.
+One worker runs all tests of a file, so that what a module starts is started once. One worker runs all browser tests,
+because one browser and one server serve them all. Each worker has a folder, a database and ports of its own
+(`tests.environment`, `tests.ports`). Tests share nothing else, and look at nothing that belongs to the whole machine.
 """
 
 from __future__ import annotations
 
 import os
+from collections import Counter
+from pathlib import Path
 
 import pytest
+from xdist.scheduler import LoadFileScheduling
 
-#: No gain beyond it: the longest file ends last.
+#: Each worker needs 0.8 GB, and its servers and its browser as much.
 MOST_WORKERS = 8
 
-#: What takes long, the longest first, so that the file begun last is short. Another order costs time only.
-LONG = (
-    "tests/chat/test_storage_outage.py",
-    "tests/chat/test_sockets.py",
-    "tests/browser/",
-    "tests/chat/turns/test_strict.py",
-    "tests/chat/test_ends.py",
-    "tests/test_run.py",
-    "tests/attachments/test_worker.py",
-    "tests/chat/rendering/test_stream.py",
-    "tests/chat/test_kill.py",
-    "tests/attachments/storage/test_s3.py",
-    "tests/chat/turns/",
-    "tests/attachments/test_image_reencoding.py",
-    "tests/chat/test_admin.py",
-    "tests/chat/kernels/",
-    "tests/chat/emulator/",
-)
+#: Seconds and path of each group of tests that takes long, written by `make test ARGS=--measure-order`. Groups begin
+#: in this order, so that short ones end the run. Another order costs time only.
+ORDER_FILE = Path(__file__).with_name("order.txt")
+SHORTEST_S = 2.0
+BROWSER_TESTS = "tests/browser"
+
+
+def group_of(test_id: str) -> str:
+    """Return what one worker runs: the file of a test, or the folder of the browser tests."""
+    path = test_id.partition("::")[0]
+    return BROWSER_TESTS if path.startswith(f"{BROWSER_TESTS}/") else path
+
+
+class GroupScheduling(LoadFileScheduling):  # type: ignore[misc]
+    """Gives each worker one group after another."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return group_of(nodeid)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> GroupScheduling:
+    """Divide the tests by groups, whatever `--dist` says."""
+    return GroupScheduling(config, log)
 
 
 @pytest.hookimpl(tryfirst=True, optionalhook=True)
@@ -39,12 +49,43 @@ def pytest_xdist_auto_num_workers() -> int:
     return min(len(os.sched_getaffinity(0)) + 1, MOST_WORKERS)
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option that measures the order."""
+    parser.addoption(
+        "--measure-order", action="store_true", help="write how long groups of tests take to tests/order.txt"
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Measure, in the process that collects the reports of all workers."""
+    if config.getoption("--measure-order") and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(GroupSeconds())
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Put `LONG` first where there are workers; a run without them keeps the order of its arguments."""
+    """Begin with what takes longest, if there are workers. A run without them keeps the order of its arguments."""
     if hasattr(config, "workerinput"):
-        items.sort(key=place)
+        seconds = read_order()
+        items.sort(key=lambda item: -seconds.get(group_of(item.nodeid), 0.0))
 
 
-def place(item: pytest.Item) -> int:
-    """The place of a test's file in `LONG`, or behind it."""
-    return next((number for number, path in enumerate(LONG) if item.nodeid.startswith(path)), len(LONG))
+def read_order() -> dict[str, float]:
+    """Return the measured seconds of each group in `ORDER_FILE`."""
+    lines = ORDER_FILE.read_text().splitlines() if ORDER_FILE.exists() else []
+    return {group: float(seconds) for seconds, group in (line.split(maxsplit=1) for line in lines)}
+
+
+class GroupSeconds:
+    """Adds up the seconds of each group and writes `ORDER_FILE` at the end."""
+
+    def __init__(self) -> None:
+        self._seconds: Counter[str] = Counter()
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Add one phase of one test."""
+        self._seconds[group_of(report.nodeid)] += report.duration  # type: ignore[assignment]
+
+    def pytest_sessionfinish(self) -> None:
+        """Write the groups, the longest first."""
+        rows = [f"{seconds:.0f} {group}\n" for group, seconds in self._seconds.most_common() if seconds >= SHORTEST_S]
+        ORDER_FILE.write_text("".join(rows))
