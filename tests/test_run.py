@@ -138,6 +138,7 @@ def empty_var_dir(tmp_path: Path) -> Iterator[Path]:
     drop_database(tmp_path)
 
 
+@pytest.mark.drill
 def test_killed_children_are_restarted_and_all_end_with_the_terminal(empty_var_dir: Path) -> None:
     with running(empty_var_dir) as run:
         assert re.search(rf"Plotline: {run.url} +user: demo +password: demo", run.output.read_text())
@@ -177,6 +178,7 @@ def test_service_for_python_sessions_has_no_secrets_and_is_restarted(var_dir: Pa
         assert asyncio.run(place.address()).token
 
 
+@pytest.mark.drill
 def test_no_service_for_python_sessions_is_started_if_a_server_is_named(var_dir: Path) -> None:
     with running(var_dir, GEMINI_API_KEY="any", JUPYTER_GATEWAY_URL="http://127.0.0.1:1") as run:
         assert run.children(WEB)
@@ -196,6 +198,7 @@ def test_no_child_outlives_a_killed_script(var_dir: Path) -> None:
         run.wait_until_all_have_ended()
 
 
+@pytest.mark.drill
 def test_all_end_if_the_web_server_is_killed(var_dir: Path) -> None:
     with running(var_dir) as run:
         [web] = run.children(WEB)

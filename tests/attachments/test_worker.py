@@ -233,6 +233,7 @@ def test_idle_step_only_reads_from_the_database(owner: User) -> None:
     assert all(query["sql"].startswith("SELECT") for query in queries)
 
 
+@pytest.mark.drill
 @pytest.mark.django_db(transaction=True)
 def test_hundred_graphs_are_stored_once_each_while_half_of_the_requests_fail(
     owner: User, s3: FaultProxy, read_bucket: ReadBucket, short_delays: None, start_worker: StartWorker

@@ -13,11 +13,12 @@ from tests.browser.actions import ANSWER, BOX, QUESTION, ask, ask_and_wait, chan
 from tests.live_server import LiveServer
 
 ENDLESS = "Run an endless loop"
+PHONE = pytest.param(ViewportSize(width=390, height=844), marks=pytest.mark.drill)
 DISTANCE_TO_END = "(s => s.scrollHeight - s.scrollTop - s.clientHeight)(document.getElementById('scroller'))"
 LONG = "```python\nimport time\nfor i in range(200):\n    print('line', i)\n```"
 
 
-@pytest.mark.parametrize("size", [ViewportSize(width=1280, height=800), ViewportSize(width=390, height=844)])
+@pytest.mark.parametrize("size", [ViewportSize(width=1280, height=800), PHONE])
 def test_end_stays_in_view_over_several_answers(page: Page, size: ViewportSize) -> None:
     page.set_viewport_size(size)
     for question in ("Plot a sine wave", "Make it a cosine", "Show a histogram of 2000 random values"):

@@ -70,6 +70,7 @@ def column(shown: Locator, number: int) -> list[str]:
     return [cell.inner_text() for cell in shown.locator(f"tbody tr:visible > :nth-child({number + 1})").all()]
 
 
+@pytest.mark.drill
 def test_click_on_a_header_sorts_and_the_third_restores_the_order(displays: Page) -> None:
     shown = display(displays, "small")
     before = articles(displays)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TypedDict
 
+import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.browser.actions import articles, ask_and_wait
@@ -107,6 +108,7 @@ def stream_position(payload: str | bytes) -> tuple[str, int] | None:
     return (message["turn"], message["seq"]) if "seq" in message else None
 
 
+@pytest.mark.drill
 def test_every_frame_is_acknowledged_even_if_merged(page: Page, context: BrowserContext) -> None:
     received: list[tuple[str, int]] = []
     acknowledged: list[tuple[str, int]] = []

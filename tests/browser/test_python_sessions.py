@@ -70,7 +70,7 @@ def run_own_code(page: Page, code: str) -> Locator:
     return answer
 
 
-@pytest.mark.parametrize("model", [GEMINI, OPENAI])
+@pytest.mark.parametrize("model", [GEMINI, pytest.param(OPENAI, marks=pytest.mark.drill)])
 def test_table_that_one_turn_loads_is_plotted_by_a_later_one(page: Page, model: str) -> None:
     use_session(page, model)
     page.set_input_files("#file", {"name": "sales.csv", "mimeType": "text/csv", "buffer": CSV})

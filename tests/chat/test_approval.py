@@ -123,6 +123,7 @@ def new_conversation(demo: Visitor, scenario: str = "function-code") -> str:
     return conversation_id
 
 
+@pytest.mark.drill
 def test_every_tab_shows_what_is_asked_until_one_of_them_decides(demo: Visitor, server: LiveServer) -> None:
     conversation_id = new_conversation(demo, "function-code-2")
     first, second = Page(), Page()
@@ -232,6 +233,7 @@ def test_code_that_ran_when_the_server_was_killed_is_not_run_again(api: ApiClien
     assert executed(server.var_dir)[before:] == [UNTIL_SERVER_ENDS]
 
 
+@pytest.mark.drill
 def test_no_kill_around_a_decision_runs_code_twice_or_leaves_a_turn_behind(api: ApiClient, server: LiveServer) -> None:
     generator = random.Random(SEED)
     outcomes = []
@@ -281,6 +283,7 @@ def test_decision_that_nobody_made_in_time_is_a_denial_after_a_restart_too(api: 
     assert executed(server.var_dir) == before
 
 
+@pytest.mark.drill
 def test_one_of_two_decisions_in_two_processes_wins(api: ApiClient, server: LiveServer) -> None:
     generator = random.Random(SEED)
     winners = []

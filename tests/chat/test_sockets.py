@@ -387,7 +387,7 @@ def test_page_that_is_up_to_date_gets_no_snapshot(demo: Visitor) -> None:
         assert "<article" not in first
 
 
-@pytest.mark.parametrize("size_mib", [3, 20])
+@pytest.mark.parametrize("size_mib", [3, pytest.param(20, marks=pytest.mark.drill)])
 def test_a_transcript_of_many_mebibytes_arrives_whole(server: LiveServer, demo: Visitor, size_mib: int) -> None:
     conversation_id = conversation(demo, "scenario-text")
     with demo.socket(conversation_id) as socket:
@@ -427,6 +427,7 @@ def test_logging_out_ends_open_sockets(server: LiveServer) -> None:
             read_until_closed(socket)
 
 
+@pytest.mark.drill
 def test_reader_that_never_reads_does_not_hold_up_the_others(demo: Visitor) -> None:
     conversation_id = conversation(demo, "scenario-long-8")
     with ExitStack() as sleepers:

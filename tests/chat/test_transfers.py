@@ -271,6 +271,7 @@ def unread_download(
         yield connection
 
 
+@pytest.mark.drill
 def test_slow_client_fills_no_memory_and_delays_no_other_request(server: LiveServer, tmp_path: Path) -> None:
     visitor = Visitor(server)
     conversation_id = import_on_server(server, tmp_path / "large.json", large_export(32), "Minimal")
@@ -291,6 +292,7 @@ def test_slow_client_fills_no_memory_and_delays_no_other_request(server: LiveSer
     assert process.memory_info().rss - before_bytes < DOWNLOAD_LIMIT_BYTES
 
 
+@pytest.mark.drill
 def test_download_of_a_conversation_that_is_deleted_meanwhile_is_cut_off(server: LiveServer, tmp_path: Path) -> None:
     visitor = Visitor(server)
     conversation_id = import_on_server(server, tmp_path / "long.json", long_export("Deleted soon"), "Deleted soon")

@@ -77,6 +77,7 @@ def turn_statuses(server: LiveServer) -> list[tuple[str, str]]:
     return server.rows("SELECT status, error_code FROM chat_turn ORDER BY created_at")
 
 
+@pytest.mark.drill
 def test_answers_end_and_pages_move_and_nothing_is_started_before_the_process_ends(emulator_url: str) -> None:
     answers = 4
     with draining_server(emulator_url, 30) as server, ExitStack() as stack:

@@ -95,6 +95,7 @@ def count_database_files(server: LiveServer) -> int:
     return sum(".sqlite3" in path for path in paths)
 
 
+@pytest.mark.drill
 def test_requests_that_have_ended_keep_no_connection(server_without_key: LiveServer) -> None:
     visitor = Visitor(server_without_key)
     conversation_id = visitor.new_conversation()

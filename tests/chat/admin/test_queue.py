@@ -64,6 +64,7 @@ def count_queries(client: Client, path: str) -> int:
     return len(queries)
 
 
+@pytest.mark.drill
 def test_number_of_queries_does_not_depend_on_the_number_of_conversations(reviewer: Client) -> None:
     def count_all(conversation: Conversation) -> dict[str, int]:
         reviewer.get(review_url(conversation))  # The first read also adds an entry to the access log.

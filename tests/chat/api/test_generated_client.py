@@ -16,6 +16,8 @@ import pytest
 from tests.chat.api.api_client import ApiClient
 from tests.live_server import LiveServer
 
+pytestmark = pytest.mark.drill
+
 PACKAGE = "plotline_client"
 CONFIG = """
 post_hooks: []

@@ -40,6 +40,7 @@ def text_of(events: list[Event]) -> str:
     return "".join(event.data["delta"] for event in events if event.name == "text")
 
 
+@pytest.mark.drill
 def test_events_of_an_answer_are_what_is_stored(api: ApiClient) -> None:
     conversation_id = api.create_conversation(title="Sales", code_execution="on")
     file = upload_csv(api)
@@ -249,6 +250,7 @@ def write_long_log(server: LiveServer, turn_id: str) -> None:
     server.write(f"{insert} {numbers} select ?, n, 'append', ? from number", key, appended)
 
 
+@pytest.mark.drill
 def test_stalled_clients_take_no_memory_and_delay_no_other_client(api: ApiClient, server: LiveServer) -> None:
     started = api.start_turn("scenario-text")
     api.wait_for_end(started["id"])

@@ -129,6 +129,7 @@ async def test_answer_says_that_code_cannot_be_run(tmp_path: Path) -> None:
     assert "I could not run this code: The service for Python sessions does not run on this machine." in text
 
 
+@pytest.mark.drill
 async def test_kernel_of_an_abandoned_answer_ends() -> None:
     with (
         running_service("--warm-kernels", "0") as service,

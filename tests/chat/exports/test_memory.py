@@ -49,6 +49,7 @@ def long_conversation() -> Conversation:
     return conversation
 
 
+@pytest.mark.drill
 @pytest.mark.django_db
 def test_long_export_needs_little_memory() -> None:
     conversation = long_conversation()

@@ -88,6 +88,7 @@ def run_notebook(folder: Path) -> Any:  # noqa: ANN401 - nbformat has no types
     return nbformat.read(folder / "ran.ipynb", as_version=4)
 
 
+@pytest.mark.drill
 @pytest.mark.django_db(transaction=True)
 async def test_exported_notebook_runs_again_and_imported_conversation_continues(
     emulated: Settings, tmp_path: Path

@@ -28,6 +28,7 @@ class RollbackError(Exception):
     """Rolls back the rows of all examples."""
 
 
+@pytest.mark.drill
 def test_generated_conversations_are_imported_unchanged() -> None:
     owner, writer = make_user(), make_user()
     examples: list[uuid.UUID] = []

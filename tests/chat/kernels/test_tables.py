@@ -197,6 +197,7 @@ async def test_wide_table_and_hostile_names_are_bounded(kernel: Kernel) -> None:
     assert "\x1b" not in preview.columns[2].name
 
 
+@pytest.mark.drill
 async def test_file_of_30_mb_is_described(kernel: Kernel) -> None:
     rows = 60_000
     line = f"{{}},2024-01-02,Oslo,1.25,{'some words ' * 46}\n"

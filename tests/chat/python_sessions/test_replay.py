@@ -31,6 +31,7 @@ class FakeSessionKernel:
         """Do nothing."""
 
 
+@pytest.mark.drill
 async def test_results_of_earlier_blocks_do_not_pile_up(monkeypatch: pytest.MonkeyPatch) -> None:
     alive: list[int] = []
 

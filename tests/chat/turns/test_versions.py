@@ -112,6 +112,7 @@ def expected_history(tree: Tree) -> list[tuple[str, list[str]]]:
     return history
 
 
+@pytest.mark.drill
 @pytest.mark.django_db
 @settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(seed=st.integers(0, 10**6))

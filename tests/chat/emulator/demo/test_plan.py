@@ -41,6 +41,7 @@ def run(planned: Sequence[tuple[Mapping[str, bytes], Plan]], folder: Path) -> li
     return run_programs([(files, one.programs[-1]) for files, one in planned], folder)
 
 
+@pytest.mark.drill
 def test_newcomers_get_right_answers_or_refusals(tmp_path: Path) -> None:
     answers = [(one, plan(one.prompt, files=one.files)) for one in PROMPTS]
     planned = [(one, answer) for one, answer in answers if isinstance(answer, Plan)]

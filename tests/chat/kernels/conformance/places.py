@@ -67,5 +67,7 @@ RUN_PLACE: dict[str, Callable[[], AbstractContextManager[PlaceUnderTest]]] = {
     "kernel-gateway": lambda: _run_jupyter("kernel gateway by URL", GATEWAY),
 }
 
+OWN_PLACE = "local-service"
+"""`make test` runs the tests there; `make drills` runs them at the other places, too."""
 MAIN_PLACES = ("local-service", "jupyter-server")
 """Places of the tests that take long. Kernel Gateway has the same code as Jupyter Server for what they check."""

@@ -154,6 +154,7 @@ async def test_three_kernels_work_at_once(client: JupyterClient) -> None:
     await asyncio.gather(*map(client.shut_down, ids))
 
 
+@pytest.mark.drill
 @pytest.mark.parametrize("name", MAIN_PLACES)
 async def test_death_of_the_server_ends_the_cell(name: str) -> None:
     with RUN_PLACE[name]() as own_place:

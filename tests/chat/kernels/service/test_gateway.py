@@ -111,6 +111,7 @@ async def test_kernel_that_cannot_be_started_is_explained() -> None:
             assert "The Python kernel cannot be started" in (await response.json())["message"]
 
 
+@pytest.mark.drill
 async def test_kernel_that_nobody_uses_is_ended_and_a_connected_one_is_not() -> None:
     with running_service("--warm-kernels", "1", "--idle-limit", "6") as service:
         async with running_kernel(service.place) as connected_one, running_kernel(service.place) as idle_one:
@@ -181,6 +182,7 @@ async def test_restarted_kernel_has_lost_its_variables(kernel_service: LocalServ
         assert "NameError" in await kernel.run("value")
 
 
+@pytest.mark.drill
 async def test_restarted_kernel_is_still_limited() -> None:
     with running_service("--memory-limit", "256", "--warm-kernels", "0") as service:
         async with running_kernel(service.place) as kernel:
@@ -265,6 +267,7 @@ async def test_message_above_the_limit_ends_the_kernel_and_not_the_gateway(kerne
         assert await other.run("1 + 1") == "2"
 
 
+@pytest.mark.drill
 async def test_flood_for_a_client_that_does_not_read_leaves_the_gateway_small() -> None:
     code = (
         "import base64, os\nfrom IPython.display import display\n"

@@ -12,6 +12,7 @@ from chat.kernels.sandbox import MIB
 from chat.kernels.service.memory_watch import choose_victim
 from tests.chat.kernels.service.raw_kernel import DEAD, RawKernel, running_kernel
 from tests.kernel_service import running_service
+from tests.sampling import sampled
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -64,7 +65,7 @@ async def other(place: LocalService) -> AsyncIterator[RawKernel]:
         yield kernel
 
 
-@pytest.mark.parametrize("what", PROGRAMS)
+@pytest.mark.parametrize("what", sampled(PROGRAMS, 1))
 async def test_kernel_that_takes_too_much_memory_is_ended(place: LocalService, other: RawKernel, what: str) -> None:
     async with running_kernel(place) as kernel:
         assert (await kernel.run(PROGRAMS[what])).endswith(DEAD)

@@ -86,6 +86,7 @@ async def test_killed_gateway_is_restarted_and_its_kernels_end(service: KernelSe
                 assert await next_kernel.run("1 + 1") == "2"
 
 
+@pytest.mark.drill
 async def test_hanging_gateway_is_killed_and_restarted(service: KernelServiceProcess) -> None:
     await service.place.address()
     gateway = gateway_pid(service.pid)
