@@ -115,6 +115,7 @@ def compute_figures(level: Level, result: LevelResult) -> Figures:
         "first_part_p99_ms": compute_percentile(result.first_part_ms, 99),
         "delivery_p50_ms": compute_percentile(result.delivery_ms, 50),
         "delivery_p99_ms": compute_percentile(result.delivery_ms, 99),
+        "delivery_max_ms": max(result.delivery_ms),
         "cpu_s_per_1000": 1000 * result.cpu_s / chunks,
         "offered_per_s": result.offered_per_s,
         "delivered_per_s": chunks / result.wall_s,

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from bench.figures import Figures
+from bench.measurement import ANSWER_CHUNKS, ANSWER_RATE, AT_ITS_PACE, AT_ONCE
 from bench.tables import format_markdown_table, format_number
 
 
@@ -43,6 +44,8 @@ GOALS = (
     Goal("time to first part, burst of 50: p99, ms", "first_part_p99_ms burst", 250, 1),
     Goal("delivery p50, up to 50 conversations at <= 20 chunks/s each, ms", f"delivery_p50_ms {MODERATE_LEVELS}", 5, 1),
     Goal("delivery p99, 50 conversations at 50 chunks/s each, ms", "delivery_p99_ms 50x50", 100, 1),
+    Goal("answer of 400 chunks at 100/s, divided by the upstream's own time", "answer_of_upstream", 1.05, 2),
+    Goal("answer of 400 chunks at once, s", "answer_at_once_s", 1, 2),
     Goal("highest rate, divided by (b)", "highest_rate_of_relay", 1.0, 2, is_minimum=True),
     Goal("CPU per 1,000 chunks at 50x50, divided by (b)", "cpu_of_relay", 1.5, 2),
     Goal("memory idle, MB", "memory_idle_mb", 160, 0),
@@ -55,18 +58,24 @@ GOALS = (
 RATIOS_TO_RELAY = {"highest_rate_of_relay": "highest_rate_per_s", "cpu_of_relay": "cpu_s_per_1000 50x50"}
 
 
-def collect_goal_figures(results: Mapping[str, Figures], browser: Figures) -> Figures:
+def collect_goal_figures(results: Mapping[str, Figures], browser: Figures, target: str = "plotline") -> Figures:
     """Return every figure that a goal may name, from the medians of one run.
 
     `results` maps targets to their figures; `browser` holds the figures of Plotline's page. A ratio is left out if
     the run did not measure both of its figures, or if the baseline's figure is 0.
     """
-    plotline, relay = results.get("plotline", {}), results.get("relay", {})
+    plotline, relay = results.get(target, {}), results.get("relay", {})
     ratios = {
         ratio: plotline[name] / relay[name]
         for ratio, name in RATIOS_TO_RELAY.items()
         if name in plotline and relay.get(name)
     }
+    if f"delivery_max_ms {AT_ITS_PACE}" in plotline:
+        # The last chunk arrives as late as the latest one at most.
+        upstream_s = ANSWER_CHUNKS / ANSWER_RATE
+        ratios["answer_of_upstream"] = 1 + plotline[f"delivery_max_ms {AT_ITS_PACE}"] / 1000 / upstream_s
+    if f"delivery_max_ms {AT_ONCE}" in plotline:
+        ratios["answer_at_once_s"] = plotline[f"delivery_max_ms {AT_ONCE}"] / 1000
     return plotline | browser | ratios
 
 

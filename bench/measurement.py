@@ -11,6 +11,10 @@ from bench.figures import BUSY_SHARE, MB, Figures, LevelResult, compute_figures,
 from bench.processes import StealTimeMeter
 from bench.targets import Target
 
+#: One answer, sent at a steady pace and without pauses. Its last chunk should arrive when the upstream has sent it.
+ANSWER_CHUNKS, ANSWER_RATE = 400, 100
+AT_ITS_PACE, AT_ONCE = "one answer 1x100", "one answer at once"
+
 LevelLogger = Callable[[Level, LevelResult], None]
 
 
@@ -37,6 +41,7 @@ class Plan:
             for rate in self.rates
             for count in self.conversations
         ]
+        levels += [Level(AT_ITS_PACE, 1, Answer(ANSWER_CHUNKS, ANSWER_RATE)), Level(AT_ONCE, 1, Answer(ANSWER_CHUNKS))]
         levels.append(Level("burst", self.burst, Answer(chunks=int(20 * self.level_s), rate=20)))
         if self.has_extra_levels:
             chunks = int(20 * self.level_s)

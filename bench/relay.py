@@ -75,6 +75,9 @@ def make_starters(
     if options.lean:
         starters["lean"] = partial(run_relay_baseline, "lean", upstream, folder)
     starters["plotline"] = partial(run_product, template, upstream, folder / f"product-{repeat}")
+    starters["plotline-openai"] = partial(
+        run_product, template, upstream, folder / f"product-openai-{repeat}", speaks_openai=True
+    )
     for name, python in options.peer:
         starters[name] = partial(run_peer, name, python, upstream, folder / f"{name}-{repeat}")
     return starters
@@ -123,6 +126,8 @@ def main(argv: Sequence[str]) -> None:
     }
     path = write_result("relay", document, options.json)
     print(format_goals_table(collect_goal_figures(results, browser)), end="\n\n")
+    print("The same with a model of an OpenAI-compatible server:", end="\n\n")
+    print(format_goals_table(collect_goal_figures(results, {}, "plotline-openai")), end="\n\n")
     print(format_rate_limits(results), end="\n\n")
     print(format_figures_table(MAIN_MEASURES, results, browser), end="\n\n")
     print(format_figures_table(DETAIL_MEASURES, results, browser))

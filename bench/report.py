@@ -60,6 +60,7 @@ TARGET_LABELS = {
     "relay": "(b) bare relay",
     "lean": "(c) lean relay",
     "plotline": "Plotline",
+    "plotline-openai": "Plotline, OpenAI protocol",
 }
 
 

@@ -21,6 +21,8 @@ def read_row(figures: Figures, label: str) -> list[str]:
         ("first_part_p99_ms burst", "burst of 50", "<= 250", 250.0, 250.1),
         ("delivery_p50_ms 50x20", "delivery p50", "<= 5", 5.0, 5.1),
         ("delivery_p99_ms 50x50", "delivery p99", "<= 100", 100.0, 100.1),
+        ("answer_of_upstream", "at 100/s", "<= 1.05", 1.05, 1.06),
+        ("answer_at_once_s", "at once", "<= 1", 1.0, 1.01),
         ("highest_rate_of_relay", "highest rate", ">= 1", 1.0, 0.99),
         ("cpu_of_relay", "CPU per 1,000 chunks", "<= 1.5", 1.5, 1.51),
         ("memory_idle_mb", "memory idle", "<= 160", 160.0, 161.0),
@@ -61,6 +63,13 @@ def test_rate_and_cpu_are_divided_by_those_of_the_bare_relay() -> None:
 def test_ratio_needs_a_figure_of_the_bare_relay(relay: Figures) -> None:
     figures = collect_goal_figures({"plotline": {"highest_rate_per_s": 3000.0}, "relay": relay}, {})
     assert read_row(figures, "highest rate")[2] == "not measured"
+
+
+def test_figures_of_one_answer_come_from_its_latest_chunk() -> None:
+    openai = {"delivery_max_ms one answer 1x100": 120.0, "delivery_max_ms one answer at once": 300.0}
+    figures = collect_goal_figures({"plotline": {}, "plotline-openai": openai}, {}, "plotline-openai")
+    assert read_row(figures, "at 100/s") == ["1.03", "<= 1.05", "yes"]
+    assert read_row(figures, "at once") == ["0.30", "<= 1", "yes"]
 
 
 def test_browser_figures_are_collected() -> None:

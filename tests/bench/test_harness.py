@@ -98,6 +98,12 @@ def test_plotline_delivers_every_chunk_to_each_tab(bench: Bench) -> None:
     assert bench.product.run_tabs(3, SHORT.answer).lost_chunks == 0
 
 
+def test_plotline_delivers_every_chunk_of_an_openai_compatible_server(bench: Bench, tmp_path: Path) -> None:
+    with run_product(bench.template, bench.upstream, tmp_path / "var", speaks_openai=True) as product:
+        result = product.run(SHORT)
+    assert (len(result.first_part_ms), result.lost_chunks) == (2, 0)
+
+
 def test_growth_curve_has_a_point_for_each_size(bench: Bench) -> None:
     history = growth.measure_histories(bench.product, GROWTH_PLAN, bench.template)
     assert [size for size, _ in history.points] == [2, 6]
