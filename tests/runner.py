@@ -76,7 +76,7 @@ def main(arguments: Sequence[str]) -> int:
 def _run(arguments: Sequence[str], folder: Path) -> int:
     deadline = time.monotonic() + RUN_LIMIT_S
     failures_file = folder / "failures.jsonl"
-    status = run_pytest(arguments, {FAILURES_FILE: str(failures_file)}, RUN_LIMIT_S)
+    status = run_pytest(arguments, {FAILURES_FILE: str(failures_file), SECOND_CHANCE: ""}, RUN_LIMIT_S)
     end_children()
     failures = read_failures(failures_file)
     if status != TESTS_FAILED or not failures:
@@ -139,7 +139,8 @@ def run_again(failures: Iterable[Failure], deadline: float) -> Verdict:
     for failure in failures:
         print(f"\nOnce more, alone: {' '.join(failure.ids)}", flush=True)
         limit_s = min(RERUN_LIMIT_S, max(deadline - time.monotonic(), 0))
-        status = run_pytest(["-n", "0", "-p", "no:cacheprovider", *failure.ids], {SECOND_CHANCE: "1"}, limit_s)
+        variables = {FAILURES_FILE: "", SECOND_CHANCE: "1"}
+        status = run_pytest(["-n", "0", "-p", "no:cacheprovider", *failure.ids], variables, limit_s)
         end_children()
         (verdict.failed if status else verdict.flaky).append(failure)
     return verdict

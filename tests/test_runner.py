@@ -17,7 +17,7 @@ SETTINGS = """
 addopts = -q -p xdist.plugin -p pytest_timeout -p tests.failure_records --max-worker-restart 2
 timeout = {timeout_s}
 """
-IS_FIRST = "import os, signal, pytest\nis_first = 'PLOTLINE_TEST_SECOND_CHANCE' not in os.environ\n"
+IS_FIRST = "import os, signal, pytest\nis_first = not os.environ['PLOTLINE_TEST_SECOND_CHANCE']\n"
 """The beginning of a module whose tests fail the first time only."""
 
 
