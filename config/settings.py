@@ -91,6 +91,7 @@ from config.storage import AWS_STORAGE_BUCKET_NAME as AWS_STORAGE_BUCKET_NAME
 from config.storage import UPLOAD_RETRY_LIMIT_S as UPLOAD_RETRY_LIMIT_S
 from config.turns import ANSWER_DATA_LIMIT_BYTES as ANSWER_DATA_LIMIT_BYTES
 from config.turns import ANSWER_LIMIT_CHARS as ANSWER_LIMIT_CHARS
+from config.turns import ANSWER_PARTS_LIMIT as ANSWER_PARTS_LIMIT
 from config.turns import APPROVAL_LIMIT_H as APPROVAL_LIMIT_H
 from config.turns import CHAT_PROVIDER as CHAT_PROVIDER
 from config.turns import CHAT_PROVIDERS as CHAT_PROVIDERS

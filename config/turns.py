@@ -47,6 +47,9 @@ TURN_LIMIT_S = env.integer("TURN_LIMIT_S", 600, minimum=1)
 #: Limits of one answer: characters of text, and bytes of images. An answer that exceeds a limit is ended.
 ANSWER_LIMIT_CHARS = 4 * 1024 * 1024
 ANSWER_DATA_LIMIT_BYTES = 64 * 1024 * 1024
+#: Most parts of one answer: texts, thoughts, pieces of code, results, images and function calls. An answer that has
+#: more is ended.
+ANSWER_PARTS_LIMIT = env.integer("ANSWER_PARTS_LIMIT", 2_000, minimum=10)
 #: Concurrent live turns of one user.
 LIVE_TURNS_LIMIT = 8
 #: Total size of the files in one request to the model. The API accepts 20 MB, and base64 adds a third to the bytes.

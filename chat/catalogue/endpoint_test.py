@@ -27,6 +27,9 @@ from chat.stream_events import Finish, Finished, PartReceived, StreamEvent, Usag
 
 STEP_LIMIT_S = 30.0
 EXCERPT_CHARS = 200
+TEXT_LIMIT_CHARS = 10_000
+CALLS_LIMIT = 64
+TOO_LONG = "The answer was much longer than asked for, so the rest was not read. Test it again, or test another model."
 
 KEY, LIST, ANSWER, USAGE, FUNCTION, IMAGE = (
     "API key",
@@ -78,7 +81,7 @@ class Reply:
         """Add an event of the stream."""
         match event:
             case PartReceived(Text(text=text)):
-                self.text += text
+                self.text += text[: TEXT_LIMIT_CHARS - len(self.text)]
             case PartReceived(FunctionCall() as call):
                 self.calls.append(call)
             case UsageReported():
@@ -87,6 +90,11 @@ class Reply:
                 self.finish = event.finish
             case _:
                 pass
+
+    @property
+    def is_full(self) -> bool:
+        """Whether the reply is longer than any that the test asks for."""
+        return len(self.text) >= TEXT_LIMIT_CHARS or len(self.calls) >= CALLS_LIMIT
 
     @property
     def excerpt(self) -> str:
@@ -214,7 +222,7 @@ def _skipped_checks(*names: str, reason: str) -> Iterator[CheckResult]:
 
 
 async def _ask(provider: Provider, model: str, *parts: Part, tools: tuple[FunctionTool, ...] = ()) -> Reply:
-    """Ask a question, and return what came before the end, an error or the time limit."""
+    """Ask a question, and return what came before the end, an error or a limit."""
     reply = Reply()
     request = GenerateRequest(model, (Content(Role.USER, parts),), tools=tools)
     try:
@@ -222,6 +230,9 @@ async def _ask(provider: Provider, model: str, *parts: Part, tools: tuple[Functi
             async for events in stream:
                 for event in events:
                     reply.add(event)
+                if reply.is_full:
+                    reply.error = TOO_LONG
+                    break
     except TimeoutError:
         reply.error = (
             f"The answer did not end within {STEP_LIMIT_S:.0f} seconds. A server that is still loading the model needs"

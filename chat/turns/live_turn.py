@@ -8,7 +8,6 @@ import uuid
 from collections.abc import Iterable
 from typing import TypeAlias
 
-from django.conf import settings
 from django.utils import timezone
 
 from chat.answers.answer import Answer
@@ -16,7 +15,7 @@ from chat.answers.assembler import Assembler
 from chat.answers.changes import AttachmentAdded, Change, EngineMoved, MessagesLeftOut, PartStarted, ToolStarted, Waited
 from chat.answers.log import coalesce_changes, to_row
 from chat.models import Conversation, Turn
-from chat.parts import Engine, FunctionCall, Part, ToolCall, ToolResponse
+from chat.parts import Engine
 from chat.prompt.rows import PromptRows
 from chat.relay import broadcast
 from chat.relay.batching import BatchedCalls
@@ -24,6 +23,7 @@ from chat.relay.frame_schedule import next_frame_at
 from chat.relay.group_commit import GroupCommit
 from chat.stream_events import PartReceived, StreamEvent
 from chat.transcript.usage import answer_cost
+from chat.turns.answer_size import AnswerSize
 from chat.turns.code_times import CodeTimes
 from chat.turns.finish import Ending
 from chat.turns.live_page import LivePage
@@ -75,10 +75,7 @@ class LiveTurn:
         self._assembler = Assembler(
             is_code_offered=self.turn.code_execution, new_id=lambda: str(uuid.uuid4()), answer=answer
         )
-        self._text_chars = sum(len(part.long_text) for part in self.answer.parts)
-        """Length of all received text."""
-        self._data_bytes = sum(attachment.size_bytes for attachment in self.answer.attachments)
-        """Size of all received files."""
+        self._size = AnswerSize(self.answer)
         self._code_times = CodeTimes()
         self._changes: list[Change] = []
         """Changes that are not stored yet."""
@@ -106,25 +103,19 @@ class LiveTurn:
     # --- changes of the answer ------------------------------------------------------------------------------------
 
     def add(self, events: Iterable[StreamEvent], *, made_by: str = "") -> None:
-        """Apply events of the provider, or of the tool that runs the function call `made_by`."""
+        """Apply events of the provider, or of the tool that runs the function call `made_by`.
+
+        Events after the one that makes the answer too large are dropped, and the next commit raises AnswerTooLong.
+        """
         self.has_received = True
         parts = 0
         for event in events:
+            if self._size.is_too_large:
+                break
             self._changes += self._assembler.add(self._code_times.with_duration(event), made_by=made_by)
-            if isinstance(event, PartReceived):
-                self._count(event.part)
-                parts += 1
+            self._size.add(event)
+            parts += isinstance(event, PartReceived)
         self._is_fast = parts > 1
-
-    def _count(self, part: Part) -> None:
-        self._text_chars += len(part.long_text)
-        if part.provider_data:
-            self._text_chars += len(str(part.provider_data))
-        if isinstance(part, FunctionCall | ToolCall):
-            self._text_chars += len(str(part.arguments))
-        if isinstance(part, ToolResponse):
-            self._text_chars += len(str(part.result))
-        self._data_bytes += len(getattr(part, "data", None) or b"")
 
     def note(self, change: Change) -> None:
         """Apply a change that has no stream event."""
@@ -174,7 +165,7 @@ class LiveTurn:
         if self._changes:
             self._submit()
             await self._confirm()
-        if self._text_chars > settings.ANSWER_LIMIT_CHARS or self._data_bytes > settings.ANSWER_DATA_LIMIT_BYTES:
+        if self._size.is_too_large:
             raise AnswerTooLong
 
     async def wait(self) -> None:
@@ -209,6 +200,7 @@ class LiveTurn:
     def _submit(self, ending: Ending | None = None, *, waits: bool = False) -> None:
         changes = coalesce_changes(self._changes)
         self._changes = []
+        self._size.add_stored(changes)
         rows = [to_row(change) for change in changes]
         if ending:
             rows.append(("status", {"status": ending.status.value}))

@@ -19,6 +19,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from chat.parts import JSON, FunctionCall, JSONObject, Text, Thought
+from chat.providers.openai_compatible.call_pieces import CallInPieces, parse_arguments
 from chat.providers.openai_compatible.chunks import (
     CallDelta,
     Delta,
@@ -28,7 +29,6 @@ from chat.providers.openai_compatible.chunks import (
     TextDelta,
 )
 from chat.providers.openai_compatible.think_tags import ThinkTags
-from chat.providers.untrusted_json import read_json
 from chat.stream_events import (
     Finish,
     Finished,
@@ -55,7 +55,12 @@ EMPTY = "Perhaps the conversation is longer than its server can read"
 """Some servers answer nothing in this case, and report no error."""
 CALLS_LIMIT = 64
 """Most function calls of one response."""
-ARGUMENTS_LIMIT_CHARS = 4 * 1024 * 1024
+DETAILS_LIMIT = 1_000
+"""Most reasoning details of one response."""
+KEPT_LIMIT_CHARS = 4 * 1024 * 1024
+"""Most characters of one response that are kept until its end: arguments, ids and fields of calls, and details."""
+JOINED_FIELDS = frozenset({"text", "summary", "data"})
+"""Fields of a reasoning detail that arrive in pieces. Of other fields, the last value counts."""
 
 CALL_AS_TEXT = re.compile(r"<tool_call>|\[TOOL_CALLS\]|```tool_code|<function=|<\|python_tag\|>")
 """How models write calls. A server that is set up for tool calling reads them, and sends no such text."""
@@ -63,22 +68,31 @@ BARE_CALL = re.compile(r"\s*\{\s*\"(?:name|function)\"\s*:\s*\"")
 
 
 @dataclass(slots=True)
-class _Call:
-    """A function call that is being received."""
+class _Detail:
+    """Reasoning that is being received, and that goes back as it came."""
 
-    id: str = ""
-    name: str = ""
-    arguments: list[str] = field(default_factory=list)
-    arguments_chars: int = 0
     fields: JSONObject = field(default_factory=dict)
+    texts: dict[str, list[str]] = field(default_factory=dict)
+    """The pieces of the fields in JOINED_FIELDS."""
 
-    @property
-    def text(self) -> str:
-        return "".join(self.arguments)
+    def append(self, piece: Mapping[str, JSON]) -> int:
+        """Append a piece; return how many characters are kept of it."""
+        kept = 0
+        for name, value in piece.items():
+            if name in JOINED_FIELDS and isinstance(value, str):
+                self.fields[name] = ""
+                if value:
+                    self.texts.setdefault(name, []).append(value)
+                kept += len(value)
+            elif name not in self.fields or value not in (None, self.fields[name]):
+                self.fields[name] = value
+                self.texts.pop(name, None)
+                kept += len(name) + len(str(value))
+        return kept
 
-    @property
-    def is_whole(self) -> bool:
-        return _parsed(self.text) is not None
+    def joined(self) -> JSONObject:
+        """Return the whole detail."""
+        return self.fields | {name: "".join(texts) for name, texts in self.texts.items()}
 
 
 class Accumulator:
@@ -88,13 +102,13 @@ class Accumulator:
         """`has_functions`: whether the request declares functions."""
         self._has_functions = has_functions
         self._tags = ThinkTags()
-        self._calls: list[_Call] = []
+        self._calls: list[CallInPieces] = []
         """In the order in which they began."""
-        self._open: dict[int | None, _Call] = {}
+        self._open: dict[int | None, CallInPieces] = {}
         """The last call of each index."""
-        self._details: dict[tuple[str, str], JSONObject] = {}
-        self._data_chars = 0
-        """Length of all data that are kept to be sent back."""
+        self._details: dict[tuple[str, str], _Detail] = {}
+        self._kept_chars = 0
+        """Length of all that is kept until the end of the response."""
         self._texts: list[str] = []
         self._reports: dict[str, Report] = {}
         self._is_refusal = False
@@ -137,7 +151,7 @@ class Accumulator:
             self._finish = Finished(Finish.STOP)
             yield self._finish
         if self._details:
-            details: list[JSON] = list(self._details.values())
+            details: list[JSON] = [detail.joined() for detail in self._details.values()]
             yield PartReceived(Thought("", provider_data={"reasoning_details": details}))
         yield from (PartReceived(self._function_call(call)) for call in self._calls)
         if self._finish and self._finish.finish is Finish.STOP:
@@ -186,46 +200,35 @@ class Accumulator:
         self.is_empty = False
         index = delta.index
         call = self._open.get(index) or (self._calls[-1] if index is None and self._calls else None)
-        if call is None or _begins_new_call(delta, call):
+        if call is None or call.is_followed_by(delta):
             if len(self._calls) >= CALLS_LIMIT:
                 raise ValueError(f"the response has more than {CALLS_LIMIT} function calls")
-            call = _Call()
+            call = CallInPieces()
             self._calls.append(call)
         self._open[index] = call
-        call.id = call.id or delta.id
-        call.name = call.name or delta.name
-        call.arguments.append(delta.arguments)
-        call.fields |= delta.fields or {}
-        self._count_data(delta.fields or {})
-        call.arguments_chars += len(delta.arguments)
-        if call.arguments_chars > ARGUMENTS_LIMIT_CHARS:
-            raise ValueError("the arguments of a function call are too long")
+        self._count_kept(call.append(delta))
 
-    def _function_call(self, call: _Call) -> FunctionCall:
+    def _function_call(self, call: CallInPieces) -> FunctionCall:
         text = call.text
         is_cut = self._finish is None or self._finish.finish is Finish.LENGTH
         # A function without parameters may be called with empty arguments.
-        arguments = {} if not text.strip() and not is_cut else _parsed(text)
+        arguments = {} if not text.strip() and not is_cut else parse_arguments(text)
         data: JSONObject = {"id": call.id, "fields": call.fields, "raw_arguments": text if arguments is None else None}
         provider_data = {key: value for key, value in data.items() if value}
         return FunctionCall(call.name, arguments, call.id, provider_data=provider_data)
 
     def _add_detail(self, detail: Mapping[str, JSON]) -> None:
         """Join the pieces of a detail, which have the same index and type."""
-        self._count_data(detail)
-        kept = self._details.setdefault((str(detail.get("index")), str(detail.get("type"))), {})
-        for name, value in detail.items():
-            old = kept.get(name)
-            if name in ("text", "summary", "data") and isinstance(old, str) and isinstance(value, str):
-                kept[name] = old + value
-            elif value is not None or name not in kept:
-                kept[name] = value
+        kept = self._details.setdefault((str(detail.get("index")), str(detail.get("type"))), _Detail())
+        if len(self._details) > DETAILS_LIMIT:
+            raise ValueError(f"the response has more than {DETAILS_LIMIT} reasoning details")
+        self._count_kept(kept.append(detail))
 
-    def _count_data(self, data: Mapping[str, JSON]) -> None:
-        """Count data that are kept to be sent back. Raises ValueError if there are too many."""
-        self._data_chars += len(str(data)) if data else 0
-        if self._data_chars > ARGUMENTS_LIMIT_CHARS:
-            raise ValueError("the response holds too much that has to be sent back")
+    def _count_kept(self, chars: int) -> None:
+        """Count what is kept until the end of the response. Raises ValueError if it is too much."""
+        self._kept_chars += chars
+        if self._kept_chars > KEPT_LIMIT_CHARS:
+            raise ValueError("the function calls and the reasoning of the response hold too much")
 
     def _wrote_call_as_text(self) -> bool:
         text = "".join(self._texts)
@@ -234,22 +237,3 @@ class Accumulator:
 
 def _text_event(delta: TextDelta) -> PartReceived:
     return PartReceived(Thought(delta.text) if delta.is_reasoning else Text(delta.text))
-
-
-def _begins_new_call(delta: CallDelta, call: _Call) -> bool:
-    """Return whether a piece at the place of an open call belongs to another call."""
-    if delta.id and call.id:
-        return delta.id != call.id
-    if (delta.index is not None and delta.id) or not (delta.name and call.name):
-        return False
-    return delta.name != call.name or (bool(delta.arguments) and call.is_whole)
-
-
-def _parsed(text: str) -> dict[str, JSON] | None:
-    """Return arguments; `None` if they are not a JSON object."""
-    try:
-        value = read_json(text)
-    except ValueError:
-        return None
-    # Groq writes `null` for a function without parameters.
-    return {} if value is None else value if isinstance(value, dict) else None

@@ -27,7 +27,12 @@ CALL_KEYS = frozenset({"index", "id", "type", "function"})
 COUNTS_LIMIT = 2**53
 METADATA_LIMIT_CHARS = 10_000
 WORD_LIMIT_CHARS = 200
-"""Longest finish reason and name of a function that is kept whole."""
+"""Longest finish reason, name of a function or model, id of a response, and title of a page that is kept whole."""
+CHOICES_LIMIT = 8
+"""Most choices of a chunk that are read. A request never asks for more than one."""
+SOURCES_LIMIT = 200
+URL_LIMIT_CHARS = 2_000
+"""A longer address is left out, because a part of it leads elsewhere."""
 METADATA = ("system_fingerprint", "service_tier", "provider", "prompt_filter_results", "timings")
 """Fields of a chunk that are kept with the answer."""
 
@@ -81,11 +86,13 @@ Delta: TypeAlias = TextDelta | ReasoningDetail | CallDelta | FinishReason | Erro
 
 def deltas_of(chunk: WireObject) -> Iterator[Delta]:
     """Yield the content of one chunk: identity, text, calls, metadata, finish reason, usage, and an error last."""
-    identity = ResponseIdentified(as_text(chunk.get("id")), as_text(chunk.get("model")))
+    identity = ResponseIdentified(
+        as_text(chunk.get("id"))[:WORD_LIMIT_CHARS], as_text(chunk.get("model"))[:WORD_LIMIT_CHARS]
+    )
     if identity.response_id or identity.model_version:
         yield identity
-    # A request never asks for more than one choice.
-    for choice in as_objects(chunk.get("choices")):
+    choices = as_objects(chunk.get("choices"))[:CHOICES_LIMIT]
+    for choice in choices:
         if choice.get("index") in (0, None):
             yield from _choice_deltas(choice)
     yield from _reports(chunk)
@@ -94,7 +101,7 @@ def deltas_of(chunk: WireObject) -> Iterator[Delta]:
     elif chunk.get("object") == "error" or ("choices" not in chunk and ("message" in chunk or "detail" in chunk)):
         # Older servers have the fields of the error at the top.
         yield ErrorInStream(dict(chunk))
-    elif any(choice.get("finish_reason") == "error" for choice in as_objects(chunk.get("choices"))):
+    elif any(choice.get("finish_reason") == "error" for choice in choices):
         yield ErrorInStream("The server ended the answer with the finish reason “error”.")
 
 
@@ -167,7 +174,7 @@ def _reports(chunk: WireObject) -> Iterator[Report]:
         yield SourcesReported("citations", sources)
     usage = as_object(chunk.get("usage")) or as_object(as_object(chunk.get("x_groq")).get("usage"))
     if usage:
-        yield UsageReported(usage_of(usage), usage)
+        yield UsageReported(usage_of(usage), usage if len(str(usage)) <= METADATA_LIMIT_CHARS else {})
 
 
 def usage_of(wire: WireObject) -> Usage:
@@ -185,7 +192,9 @@ def usage_of(wire: WireObject) -> Usage:
 
 def _sources(pages: list[WireObject]) -> tuple[Source, ...]:
     return tuple(
-        Source(as_text(page.get("url")), as_text(page.get("title"))) for page in pages if as_text(page.get("url"))
+        Source(url, as_text(page.get("title"))[:WORD_LIMIT_CHARS])
+        for page in pages[:SOURCES_LIMIT]
+        if (url := as_text(page.get("url"))) and len(url) <= URL_LIMIT_CHARS
     )
 
 

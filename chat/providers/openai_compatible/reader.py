@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, Iterable, Iterator
 from contextlib import aclosing, suppress
+from itertools import chain
 
 from chat.providers.base import MalformedResponse, ProviderError
 from chat.providers.openai_compatible.accumulator import Accumulator
@@ -16,6 +17,14 @@ from chat.providers.untrusted_json import read_json
 from chat.stream_events import Finish, Finished, StreamEvent
 
 END_LIMIT_S = 0.2
+EVENT_LIMIT_BYTES = 1024 * 1024
+"""Longest event of a stream. Some servers send a whole function call in one event."""
+RESPONSE_LIMIT_BYTES = 256 * 1024 * 1024
+"""Longest stream. Each token has a chunk of some hundred bytes."""
+PAUSE_BYTES = 8 * 1024
+"""How much of a response is parsed before other tasks run. It may consist of empty lines."""
+PAUSE_STEPS = 128
+"""How many events and deltas are parsed before other tasks run."""
 MALFORMED_CALL = "tool_use_failed"
 """Groq's code for a function call that does not follow the function's schema."""
 
@@ -28,51 +37,87 @@ class ResponseReader:
         self._api_key = api_key
         self._is_done = False
         self._has_chunks = False
+        self._read_bytes = 0
+        """Length of the stream so far."""
         self.error: Exception | None = None
         """The error that follows the events that were yielded last."""
 
     async def read(self, response: Response) -> AsyncGenerator[list[StreamEvent], None]:
-        """Yield the events of each network read. Nothing follows an error."""
+        """Yield the events of each network read, in short lists. Nothing follows an error.
+
+        Other tasks run after each list, however much has arrived, and also if it holds no events.
+        """
+        async with aclosing(self._network_reads(response)) as network_reads:
+            async for lists in network_reads:
+                for events in lists:
+                    yield events
+                    await asyncio.sleep(0)
+
+    async def _network_reads(self, response: Response) -> AsyncGenerator[Iterator[list[StreamEvent]], None]:
+        """Yield an iterator over the events of each network read. It parses a little for each list."""
         if not response.is_stream:
             # The server does not stream, or reports an error with status 200.
-            yield [*self._collect(_single_event(await read_all(response.body))), *self._end(is_done=True)]
+            yield chain(self._collect(_single_event(await read_all(response.body))), self._end(is_done=True))
             return
-        parser = EventParser()
+        parser = EventParser(EVENT_LIMIT_BYTES)
         async with aclosing(response.body) as body:
             async for piece in body:
-                yield self._collect(parser.feed(piece))
+                yield self._collect(self._parse(parser, piece))
                 if self._is_done or self.error:
                     break
             if not self.error:
-                yield [*self._collect(parser.close()), *self._end()]
+                yield chain(self._collect(parser.close()), self._end())
             if self._is_done:
                 await _read_to_end(body)
 
-    def _collect(self, events: Iterator[JSONEvent]) -> list[StreamEvent]:
-        """Return the stream events of some events of the server, and note the error that ended them."""
+    def _parse(self, parser: EventParser, data: bytes) -> Iterator[JSONEvent | None]:
+        """Yield the events of the server that these bytes complete; `None` where other tasks should run."""
+        self._read_bytes += len(data)
+        if self._read_bytes > RESPONSE_LIMIT_BYTES:
+            raise ValueError(f"the response is longer than {RESPONSE_LIMIT_BYTES} bytes")
+        for start in range(0, len(data), PAUSE_BYTES):
+            if start:
+                yield None
+            yield from parser.feed(data[start : start + PAUSE_BYTES])
+
+    def _collect(self, events: Iterator[JSONEvent | None]) -> Iterator[list[StreamEvent]]:
+        """Yield the stream events of some events of the server, and note the error that ended them."""
         collected: list[StreamEvent] = []
+        steps = 0
         try:
-            for event in events:
-                if event.is_done:
-                    self._is_done = True
-                    break
-                self._has_chunks = True
-                self._add(event, collected)
+            for step in self._steps(events):
+                steps += 1
+                collected += step or ()
+                if step is None or steps >= PAUSE_STEPS:
+                    yield collected
+                    collected, steps = [], 0
         except ValueError as error:
             self.error = MalformedResponse(str(error))
         if self.error:
             collected += self._accumulator.flush()
-        return collected
+        yield collected
 
-    def _add(self, event: JSONEvent, collected: list[StreamEvent]) -> None:
-        if event.name == "error" or not isinstance(event.data, dict):
-            collected += self._reported(ErrorInStream(event.data))
-            return
-        for delta in deltas_of(event.data):
-            if isinstance(delta, ErrorInStream):
-                collected += self._reported(delta)
+    def _steps(self, events: Iterator[JSONEvent | None]) -> Iterator[Iterable[StreamEvent] | None]:
+        """Yield the stream events of each delta, up to the end or an error. An event and a delta are a step each."""
+        for event in events:
+            if event is None:
+                yield None
+                continue
+            if event.is_done:
+                self._is_done = True
+                return
+            self._has_chunks = True
+            if event.name == "error" or not isinstance(event.data, dict):
+                yield self._reported(ErrorInStream(event.data))
             else:
-                collected += self._accumulator.add(delta)
+                for delta in deltas_of(event.data):
+                    if isinstance(delta, ErrorInStream):
+                        yield self._reported(delta)
+                    else:
+                        yield self._accumulator.add(delta)
+            if self.error:
+                return
+            yield ()
 
     def _reported(self, reported: ErrorInStream) -> Iterator[StreamEvent]:
         """Record an error of the stream. A malformed call is not an error, but the end of the answer."""
@@ -82,10 +127,14 @@ class ResponseReader:
         else:
             self.error = self.error or provider_error(report, status=None, headers={}, api_key=self._api_key)
 
-    def _end(self, *, is_done: bool = False) -> Iterator[StreamEvent]:
-        if not self._has_chunks and not self.error:
+    def _end(self, *, is_done: bool = False) -> Iterator[list[StreamEvent]]:
+        """Yield the events of the end of the response, unless an error was its end."""
+        if self.error:
+            return
+        if not self._has_chunks:
             self.error = MalformedResponse("The response is empty: it holds no event.")
-        return self._accumulator.close(is_done=(self._is_done or is_done) and not self.error)
+            return
+        yield list(self._accumulator.close(is_done=self._is_done or is_done))
 
 
 def malformed_call(report: ReportedError, api_key: str) -> Finished:

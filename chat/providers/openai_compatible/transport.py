@@ -10,8 +10,9 @@ from __future__ import annotations
 import asyncio
 from asyncio import AbstractEventLoop
 from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator
-from contextlib import aclosing, asynccontextmanager, contextmanager
+from contextlib import aclosing, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
+from http.cookiejar import CookieJar
 
 import httpx2
 import openai
@@ -35,6 +36,8 @@ SENT_HEADERS = frozenset(
 )
 """The package adds others: about this machine, and whatever `OPENAI_` variables of the environment name."""
 STREAM, UNARY = "text/event-stream", "application/json"
+PIECES_BETWEEN_PAUSES = 64
+"""How many pieces of a body are read before other tasks run. One network read may hold 10,000 pieces of one byte."""
 
 
 class Refused(Exception):
@@ -138,9 +141,10 @@ class Clients:
                 max_retries=0,
                 timeout=httpx2.Timeout(None, connect=CONNECT_LIMIT_S),
                 http_client=httpx2.AsyncClient(
+                    cookies=_NoCookies(),
                     follow_redirects=False,
                     limits=httpx2.Limits(max_connections=None),
-                    event_hooks={"request": [_remove_headers], "response": [_refusal_check(endpoint)]},
+                    event_hooks={"request": [_limit_headers], "response": [_refusal_check(endpoint)]},
                 ),
             )
         return self._clients[key]
@@ -152,9 +156,18 @@ class Clients:
             await self._clients.pop(key).close()
 
 
-async def _remove_headers(request: httpx2.Request) -> None:
+class _NoCookies(CookieJar):
+    """A cookie jar that stays empty: cookies of a server would be kept until the process ends."""
+
+    def extract_cookies(self, response: object, request: object) -> None:
+        """Ignore the cookies of a response."""
+
+
+async def _limit_headers(request: httpx2.Request) -> None:
+    """Remove the headers that are not needed, and ask for a body that is not compressed (see `_chunks`)."""
     for name in request.headers.keys() - SENT_HEADERS:
         del request.headers[name]
+    request.headers["Accept-Encoding"] = "identity"
 
 
 def _refusal_check(endpoint: Endpoint) -> Callable[[httpx2.Response], Coroutine[None, None, None]]:
@@ -164,11 +177,13 @@ def _refusal_check(endpoint: Endpoint) -> Callable[[httpx2.Response], Coroutine[
         if response.is_success:
             return
         body = bytearray()
-        async with aclosing(_chunks(response)) as chunks:
-            async for piece in chunks:
-                body += piece
-                if len(body) >= ERROR_LIMIT_BYTES:
-                    break
+        # A compressed body is not read. The status says enough.
+        with suppress(MalformedResponse):
+            async with aclosing(_chunks(response)) as chunks:
+                async for piece in chunks:
+                    body += piece
+                    if len(body) >= ERROR_LIMIT_BYTES:
+                        break
         report = report_of_body(bytes(body[:ERROR_LIMIT_BYTES]).decode("utf-8", "replace"))
         error = provider_error(report, status=response.status_code, headers=response.headers, api_key=endpoint.api_key)
         raise Refused(response.status_code, report, error)
@@ -191,14 +206,24 @@ def _as_provider_errors() -> Iterator[None]:
 
 
 async def _chunks(response: httpx2.Response) -> AsyncGenerator[bytes, None]:
-    """Yield the body as it arrives. Raises Stalled and Unreachable."""
+    """Yield the body as it arrives. Raises Stalled, Unreachable, and MalformedResponse for a compressed body.
+
+    A compressed body is not decoded, because a few bytes may expand to gigabytes without a pause for other tasks.
+    """
+    encoding = response.headers.get("content-encoding", "").strip().lower()
+    if encoding not in ("", "identity"):
+        raise MalformedResponse(f"The server compressed its response ({encoding[:50]}), although it was asked not to.")
     limit_s: float = settings.PROVIDER_FIRST_BYTE_LIMIT_S
+    pieces = 0
     # Closed here, because an iterator that is left to the garbage collector may be closed in another thread.
-    async with aclosing(response.aiter_bytes()) as chunks:
+    async with aclosing(response.aiter_raw()) as chunks:
         with _as_provider_errors():
             while (chunk := await read_within(limit_s, anext(chunks, None))) is not None:
                 yield chunk
                 limit_s = settings.PROVIDER_IDLE_LIMIT_S
+                pieces += 1
+                if pieces % PIECES_BETWEEN_PAUSES == 0:
+                    await asyncio.sleep(0)
 
 
 async def read_all(body: AsyncGenerator[bytes, None]) -> bytes:

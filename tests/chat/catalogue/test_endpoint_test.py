@@ -150,6 +150,28 @@ def test_silent_server_is_not_waited_for(server: Server, monkeypatch: pytest.Mon
     assert "still loading the model" in check()[ANSWER].sentence
 
 
+@pytest.mark.parametrize(
+    "event", [said("words " * 100), PartReceived(FunctionCall(name="other"))], ids=["text", "calls"]
+)
+def test_endless_answer_is_left(server: Server, monkeypatch: pytest.MonkeyPatch, event: StreamEvent) -> None:
+    is_closed: list[bool] = []
+
+    async def stream(self: FakeProvider, request: GenerateRequest) -> AsyncGenerator[list[StreamEvent], None]:
+        try:
+            while True:
+                yield [event]
+                await asyncio.sleep(0)
+        finally:
+            is_closed.append(True)
+
+    make_endpoint()
+    monkeypatch.setattr(FakeProvider, "stream", stream)
+    result = check()[ANSWER]
+    assert endpoint_test.TOO_LONG in result.sentence
+    assert len(result.sentence) < 1_000
+    assert is_closed
+
+
 def test_command_prints_the_results(server: Server) -> None:
     make_endpoint()
     out = StringIO()

@@ -11,9 +11,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chat.parts import JSON, FunctionCall, Text, Thought
-from chat.providers.openai_compatible.accumulator import CALLS_LIMIT, Accumulator
-from chat.providers.openai_compatible.chunks import ErrorInStream, deltas_of
-from chat.stream_events import Finish, Finished, MetadataReported, PartReceived, StreamEvent, Usage, UsageReported
+from chat.providers.openai_compatible import call_pieces
+from chat.providers.openai_compatible.accumulator import CALLS_LIMIT, DETAILS_LIMIT, Accumulator
+from chat.providers.openai_compatible.chunks import SOURCES_LIMIT, ErrorInStream, deltas_of
+from chat.stream_events import (
+    Finish,
+    Finished,
+    MetadataReported,
+    PartReceived,
+    SourcesReported,
+    StreamEvent,
+    Usage,
+    UsageReported,
+)
 
 CODE = '{"code": "print(1)"}'
 
@@ -144,6 +154,55 @@ def test_repeated_id_never_begins_another_call(index: int | None) -> None:
     assert [call.arguments for call in calls_in(events_of(chunks))] == [{"a": 1}]
 
 
+@pytest.mark.parametrize("pieces", [["{", *["}"] * 10_000], ['{"x": "', *["}"] * 10_000], ["{}x", *["}"] * 10_000]])
+def test_named_pieces_are_parsed_few_times(monkeypatch: pytest.MonkeyPatch, pieces: list[str]) -> None:
+    parsed: list[int] = []
+    read_json = call_pieces.read_json
+
+    def counted(text: str) -> JSON:
+        parsed.append(len(text))
+        value: JSON = read_json(text)
+        return value
+
+    monkeypatch.setattr(call_pieces, "read_json", counted)
+    events_of(piece(name="f", arguments=one) for one in pieces)
+    assert len(parsed) <= 4
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        ['{"x": {"y": 1}', "}"],
+        ['{"x": "}{', '}"}'],
+        ['{"x": "\\', '""}'],
+        ['{"x": "\\\\', '"}'],
+        ['{"x": "', "\\", '"', '"', "}"],
+        ["null"],
+        ["nu", "ll"],
+    ],
+    ids=repr,
+)
+def test_end_of_arguments_is_found_wherever_they_are_divided(first: list[str]) -> None:
+    chunks = [piece(name="f", arguments=one) for one in [*first, '{"last": 1}']]
+    assert [call.arguments for call in calls_in(events_of(chunks))] == [json.loads("".join(first)) or {}, {"last": 1}]
+
+
+@given(
+    arguments=st.lists(
+        st.dictionaries(st.text(max_size=4), st.text('"\\{}a', max_size=6), max_size=3), min_size=2, max_size=3
+    ),
+    size=st.integers(1, 9),
+)
+def test_named_pieces_of_several_calls_are_told_apart(arguments: list[dict[str, str]], size: int) -> None:
+    wholes = [json.dumps(one) for one in arguments]
+    chunks = [
+        piece(name="f", arguments=whole[start : start + size])
+        for whole in wholes
+        for start in range(0, len(whole), size)
+    ]
+    assert [call.arguments for call in calls_in(events_of(chunks))] == arguments
+
+
 def test_indexes_may_be_strings() -> None:
     chunks = [piece(index=one, id=one, name="f", arguments=text) for text in ('{"x"', ": 1}") for one in ("0", "1")]
     assert [call.arguments for call in calls_in(events_of(chunks))] == [{"x": 1}, {"x": 1}]
@@ -157,6 +216,16 @@ def test_arguments_that_are_nested_deeply_are_not_used() -> None:
 def test_data_that_go_back_are_limited() -> None:
     with pytest.raises(ValueError, match="too much"):
         events_of(piece(index=0, id="a", name="f", extra="x" * 1_000_000) for _ in range(5))
+
+
+def test_arguments_of_all_calls_together_are_limited() -> None:
+    with pytest.raises(ValueError, match="too much"):
+        events_of(piece(index=one, id=str(one), name="f", arguments="x" * 1_000_000) for one in range(5))
+
+
+def test_ids_of_calls_are_limited() -> None:
+    with pytest.raises(ValueError, match="too much"):
+        events_of(piece(index=one, id=f"{one}" + "x" * 1_000_000, name="f") for one in range(5))
 
 
 @given(
@@ -319,6 +388,54 @@ def test_reasoning_that_goes_back_is_joined_from_its_pieces() -> None:
             {"type": "reasoning.encrypted", "index": 0, "data": "x"},
         ]
     ]
+
+
+def detail(**fields: JSON) -> dict[str, Any]:
+    return {"choices": [{"delta": {"reasoning_details": [fields]}}]}
+
+
+def test_pieces_of_a_detail_are_joined_once() -> None:
+    class Piece(str):
+        """Text that must not be joined to other text by `+`."""
+
+        def __add__(self, other: str) -> str:
+            raise AssertionError
+
+    accumulator = Accumulator(has_functions=True)
+    for _ in range(1_000):
+        for delta in deltas_of(detail(index=0, type="reasoning.encrypted", data=Piece("ab"))):
+            assert not isinstance(delta, ErrorInStream)
+            assert not list(accumulator.add(delta))
+    [part] = [event.part for event in accumulator.close(is_done=False) if isinstance(event, PartReceived)]
+    assert part.provider_data["reasoning_details"] == [
+        {"index": 0, "type": "reasoning.encrypted", "data": "ab" * 1_000}
+    ]
+
+
+def test_fields_that_each_piece_of_a_detail_repeats_count_once() -> None:
+    events = events_of(detail(index=0, type="reasoning.text", format="f" * 1_000, data="x") for _ in range(5_000))
+    assert any(isinstance(event, PartReceived) and event.part.provider_data for event in events)
+
+
+def test_details_are_limited() -> None:
+    with pytest.raises(ValueError, match="reasoning details"):
+        events_of(detail(index=number, type="reasoning.text") for number in range(DETAILS_LIMIT + 1))
+
+
+def test_long_words_of_a_server_are_cut() -> None:
+    long = "x" * 100_000
+    pages = [{"url": "https://e.example", "title": long}] * 1_000
+    chunk = {"id": long, "model": long, "usage": {"prompt_tokens": 1, "more": long}, "search_results": pages}
+    events = events_of([chunk | text("a")])
+    assert len(str(events)) < 100_000
+    assert [event.usage.prompt for event in events if isinstance(event, UsageReported)] == [1]
+    assert [len(event.sources) for event in events if isinstance(event, SourcesReported)] == [SOURCES_LIMIT]
+
+
+def test_address_that_is_too_long_is_no_source() -> None:
+    events = events_of([{"citations": ["https://e.example/" + "x" * 10_000, "https://e.example"]}])
+    [report] = [event for event in events if isinstance(event, SourcesReported)]
+    assert [source.url for source in report.sources] == ["https://e.example"]
 
 
 @given(

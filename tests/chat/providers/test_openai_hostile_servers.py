@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator
+import gzip
+import json
+from collections.abc import AsyncGenerator, Awaitable
 from dataclasses import replace
-from typing import ClassVar
+from functools import partial
+from typing import Any, ClassVar
 
+import httpx2
 import pytest
 from pytest_django import Settings
 
-from chat.providers.base import InvalidRequest, MalformedResponse, NotConfigured, ProviderError
+from chat.providers.base import InvalidRequest, MalformedResponse, NotConfigured, ProviderError, RateLimited
+from chat.providers.openai_compatible import transport
 from chat.providers.openai_compatible.endpoint import Endpoint, ModelFacts
+from chat.providers.openai_compatible.probe import probe
 from chat.providers.openai_compatible.provider import OpenAICompatibleProvider
-from chat.providers.openai_compatible.transport import ERROR_LIMIT_BYTES, UNARY_LIMIT_BYTES
+from chat.providers.openai_compatible.transport import ERROR_LIMIT_BYTES, UNARY_LIMIT_BYTES, Clients
+from chat.providers.timeouts import read_within
 from chat.stream_events import Finished
 from tests.chat.providers.openai_driver import make_request, read_answer
 from tests.chat.providers.raw_server import Exchange, RawServer, run_server
@@ -78,6 +85,126 @@ async def test_only_needed_headers_are_sent(
     assert headers["authorization"] == f"Bearer {KEY}"
     assert "leaked" not in str(headers)
     assert not any(name.startswith("x-") for name in headers)
+
+
+STREAM = b'data: {"choices": [{"delta": {"content": "a"}, "finish_reason": "stop"}]}\n\ndata: [DONE]\n\n'
+LIST = json.dumps({"data": [{"id": "m", "context_length": 4096}]}).encode()
+ERROR = b'{"error": {"message": "of the body"}}'
+
+
+async def answer_compressed(exchange: Exchange, status: int = 200) -> None:
+    """Answer with a body that is compressed twice."""
+    is_list = exchange.path.endswith("/models")
+    content_type = "text/event-stream" if status == 200 and not is_list else "application/json"
+    exchange.head(status, content_type, {"Content-Encoding": "gzip, gzip"})
+    exchange.send(gzip.compress(gzip.compress(ERROR if status != 200 else LIST if is_list else STREAM)))
+    exchange.end()
+
+
+async def test_responses_are_asked_for_without_compression(
+    server: RawServer, provider: OpenAICompatibleProvider
+) -> None:
+    await read_answer(provider, make_request("m"))
+    with pytest.raises(ProviderError):
+        await provider.list_models()
+    assert [exchange.headers["accept-encoding"] for exchange in server.exchanges] == ["identity", "identity"]
+
+
+async def test_compressed_answer_is_refused_unread(server: RawServer, provider: OpenAICompatibleProvider) -> None:
+    server.answer = answer_compressed
+    answer = await read_answer(provider, make_request("m"))
+    assert answer.events == []
+    assert isinstance(answer.error, MalformedResponse)
+    assert "compressed" in answer.error.detail
+
+
+@pytest.mark.parametrize(("status", "error_type"), [(400, InvalidRequest), (429, RateLimited)])
+async def test_compressed_error_is_known_by_its_status(
+    server: RawServer, provider: OpenAICompatibleProvider, status: int, error_type: type[ProviderError]
+) -> None:
+    server.answer = partial(answer_compressed, status=status)
+    error = await fail(provider)
+    assert type(error) is error_type
+    assert "of the body" not in error.detail
+
+
+async def test_compressed_list_is_refused_unread(server: RawServer, provider: OpenAICompatibleProvider) -> None:
+    server.answer = answer_compressed
+    with pytest.raises(MalformedResponse, match="compressed"):
+        await provider.list_models()
+
+
+async def test_compressed_list_says_nothing_about_a_model(server: RawServer) -> None:
+    server.answer = answer_compressed
+    clients, endpoint = Clients(), Endpoint("e", f"{server.url}/v1", KEY)
+    assert await probe(clients, endpoint, "m", ModelFacts()) == ModelFacts(is_probed=True)
+    await clients.aclose()
+
+
+async def test_body_that_is_not_compressed_may_say_so(server: RawServer, provider: OpenAICompatibleProvider) -> None:
+    async def answer(exchange: Exchange) -> None:
+        exchange.head(headers={"Content-Encoding": "Identity"})
+        exchange.send(STREAM)
+        exchange.end()
+
+    server.answer = answer
+    read = await read_answer(provider, make_request("m"))
+    assert (read.error, read.content().text) == (None, "a")
+
+
+async def test_cookies_are_not_kept(
+    server: RawServer, provider: OpenAICompatibleProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clients: list[httpx2.AsyncClient] = []
+
+    class RecordedClient(httpx2.AsyncClient):
+        def __init__(self, **options: Any) -> None:  # noqa: ANN401 - any option of the client
+            super().__init__(**options)
+            clients.append(self)
+
+    monkeypatch.setattr(httpx2, "AsyncClient", RecordedClient)
+    for status in (200, 400, 200):
+
+        async def answer(exchange: Exchange, status: int = status) -> None:
+            exchange.head(status, headers={"Set-Cookie": f"a{status}=b; Max-Age=1000"})
+            exchange.send(STREAM)
+            exchange.end()
+
+        server.answer = answer
+        await read_answer(provider, make_request("m"))
+    [client] = clients
+    assert list(client.cookies.jar) == []
+    assert not any("cookie" in exchange.headers for exchange in server.exchanges)
+
+
+async def test_tiny_pieces_leave_turns_to_others(
+    server: RawServer, provider: OpenAICompatibleProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read, most = 0, 0
+
+    async def counted(limit_s: float, reading: Awaitable[object]) -> object:
+        nonlocal read, most
+        read += 1
+        most = max(most, read)
+        return await read_within(limit_s, reading)
+
+    async def others() -> None:
+        nonlocal read
+        while True:
+            read = 0
+            await asyncio.sleep(0)
+
+    async def answer(exchange: Exchange) -> None:
+        exchange.head(400)
+        exchange.transport.write(b"1\r\na\r\n" * 5_000)
+        exchange.end()
+
+    monkeypatch.setattr(transport, "read_within", counted)
+    server.answer = answer
+    task = asyncio.ensure_future(others())
+    await fail(provider)
+    task.cancel()
+    assert most <= 2 * transport.PIECES_BETWEEN_PAUSES
 
 
 async def test_endless_error_is_read_to_a_limit(server: RawServer, provider: OpenAICompatibleProvider) -> None:

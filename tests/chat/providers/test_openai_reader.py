@@ -1,0 +1,157 @@
+"""The reader of a response stops at its limits and at the first error, and lets other tasks run in between."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Iterable
+
+import pytest
+
+from chat.parts import Text
+from chat.providers.base import MalformedResponse, Overloaded
+from chat.providers.openai_compatible import reader as reader_module
+from chat.providers.openai_compatible.accumulator import Accumulator
+from chat.providers.openai_compatible.chunks import Delta
+from chat.providers.openai_compatible.reader import EVENT_LIMIT_BYTES, PAUSE_BYTES, PAUSE_STEPS, ResponseReader
+from chat.providers.openai_compatible.transport import Response
+from chat.providers.sse import EventParser, JSONEvent
+from chat.stream_events import Finished, PartReceived, StreamEvent
+
+ERROR = b'data: {"error": {"code": 503, "message": "overloaded"}}\n\n'
+PIECE_BYTES = 65_536
+
+
+def text(content: str) -> bytes:
+    """Return an event with a piece of text."""
+    return b'data: {"choices": [{"delta": {"content": "%b"}}]}\n\n' % content.encode()
+
+
+async def body(pieces: Iterable[bytes]) -> AsyncGenerator[bytes, None]:
+    for piece in pieces:
+        yield piece
+
+
+def make_reader() -> ResponseReader:
+    return ResponseReader(Accumulator(has_functions=True), api_key="")
+
+
+async def read(reader: ResponseReader, *pieces: bytes, is_stream: bool = True) -> list[StreamEvent]:
+    """Return all events of a response."""
+    return [event async for events in reader.read(Response(is_stream, body(pieces))) for event in events]
+
+
+def texts_of(events: Iterable[StreamEvent]) -> list[str]:
+    return [event.part.text for event in events if isinstance(event, PartReceived) and isinstance(event.part, Text)]
+
+
+class WorkBetweenTurns:
+    """Measures how much is done before other tasks run."""
+
+    def __init__(self) -> None:
+        self.most = 0
+        self._done = 0
+
+    def count(self, work: int) -> None:
+        """Count some work."""
+        self._done += work
+        self.most = max(self.most, self._done)
+
+    async def run_others(self) -> None:
+        """Be another task."""
+        while True:
+            self._done = 0
+            await asyncio.sleep(0)
+
+
+@pytest.fixture
+async def work() -> AsyncGenerator[WorkBetweenTurns, None]:
+    measured = WorkBetweenTurns()
+    task = asyncio.ensure_future(measured.run_others())
+    yield measured
+    task.cancel()
+
+
+@pytest.mark.parametrize(
+    "piece", [b"\n" * PIECE_BYTES, b": comment\n\n" * 6_000, b"\n"], ids=["lines", "comments", "single"]
+)
+async def test_lines_without_events_leave_turns_to_others(
+    work: WorkBetweenTurns, monkeypatch: pytest.MonkeyPatch, piece: bytes
+) -> None:
+    feed = EventParser.feed
+
+    def counted(parser: EventParser, data: bytes) -> Iterable[JSONEvent]:
+        work.count(len(data))
+        return feed(parser, data)
+
+    monkeypatch.setattr(EventParser, "feed", counted)
+    await read(make_reader(), *[piece] * 20)
+    assert work.most <= PAUSE_BYTES
+
+
+@pytest.mark.parametrize("is_stream", [True, False])
+@pytest.mark.parametrize(
+    "event",
+    [
+        b'data: {"choices": [{"delta": {"tool_calls": [%b]}}]}\n\n' % b",".join([b"{}"] * 20_000),
+        b'data: {"choices": [{"delta": {"content": [%b]}}]}\n\n' % b",".join([b'{"text": "a"}'] * 20_000),
+        b'data: {"system_fingerprint": "a"}\n\n' * 20_000,
+    ],
+    ids=["calls", "texts", "events"],
+)
+async def test_deltas_leave_turns_to_others(
+    work: WorkBetweenTurns, monkeypatch: pytest.MonkeyPatch, event: bytes, is_stream: bool
+) -> None:
+    add = Accumulator.add
+
+    def counted(accumulator: Accumulator, delta: Delta) -> Iterable[StreamEvent]:
+        work.count(1)
+        return add(accumulator, delta)
+
+    monkeypatch.setattr(Accumulator, "add", counted)
+    pieces = [event[start : start + PIECE_BYTES] for start in range(0, len(event), PIECE_BYTES)]
+    await read(make_reader(), *(pieces if is_stream else [event.partition(b"\n")[0][6:]]), is_stream=is_stream)
+    assert 0 < work.most <= PAUSE_STEPS
+
+
+async def test_nothing_is_read_after_the_first_error() -> None:
+    reader = make_reader()
+    events = await read(reader, text("a") + ERROR + text("b"), text("c"))
+    assert texts_of(events) == ["a"]
+    assert isinstance(reader.error, Overloaded)
+
+
+@pytest.mark.parametrize("end", [b"\n\n", b""])
+async def test_nothing_follows_an_error_at_the_end(end: bytes) -> None:
+    reader = make_reader()
+    events = await read(reader, text("a"), ERROR.strip() + end)
+    assert texts_of(events) == ["a"]
+    assert isinstance(reader.error, Overloaded)
+    assert not any(isinstance(event, Finished) for event in events)
+
+
+async def test_event_of_this_provider_is_limited() -> None:
+    reader = make_reader()
+    events = await read(reader, text("a"), *text("b" * EVENT_LIMIT_BYTES).partition(b"content")[::2], text("c"))
+    assert texts_of(events) == ["a"]
+    assert isinstance(reader.error, MalformedResponse)
+    reader = make_reader()
+    assert texts_of(await read(reader, text("b" * (EVENT_LIMIT_BYTES // 2)))) == ["b" * (EVENT_LIMIT_BYTES // 2)]
+    assert reader.error is None
+
+
+async def test_stream_that_is_too_long_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reader_module, "RESPONSE_LIMIT_BYTES", 10 * PIECE_BYTES)
+    reader, sent = make_reader(), 0
+
+    async def endless() -> AsyncGenerator[bytes, None]:
+        nonlocal sent
+        while True:
+            sent += PIECE_BYTES
+            yield b"\n" * PIECE_BYTES
+            await asyncio.sleep(0)
+
+    async for _ in reader.read(Response(True, endless())):
+        if reader.error:
+            break
+    assert isinstance(reader.error, MalformedResponse)
+    assert str(10 * PIECE_BYTES) in reader.error.detail
