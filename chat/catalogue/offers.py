@@ -53,9 +53,9 @@ class Offers:
 def may_answer(model: LanguageModel, usable: Collection[str], *, is_default: bool = False) -> bool:
     """Return whether a model is enabled and can be reached. `usable`: as `usable_endpoints` returned them.
 
-    `is_default`: whether the model is asked for as DEFAULT_MODEL. Then a disabled model of CHAT_PROVIDER may answer too,
-    because the operator configured it. A disabled model of an endpoint may not: it only has the same name, and its
-    server would get the conversation.
+    `is_default`: whether the model is asked for as DEFAULT_MODEL. Then a disabled model of CHAT_PROVIDER may answer
+    too, because the operator configured it. A disabled model of an endpoint may not: it only has the same name, and
+    its server would get the conversation.
     """
     if is_default and model.provider == settings.CHAT_PROVIDER and not model.endpoint:
         return True
