@@ -43,7 +43,9 @@ def sync_with_server(provider: str, endpoint: str, *, at: datetime, is_dry_run: 
     except LookupError as error:
         raise ListUnavailable(str(error) if provider == ENDPOINT_PROVIDER else f"There is no {server} here.") from error
     except ProviderError as error:
-        raise ListUnavailable(f"Provider {server} gave no list of models. {error.sentence} ({error})") from error
+        raise ListUnavailable(
+            f"Provider {server} gave no list of models. {error.sentence} ({error.detail or error})"
+        ) from error
     listed = [model for model in listed if _is_storable(model.name)]
     if not listed:
         raise ListUnavailable(f"Provider {server} lists no models at all. Nothing was changed.")
