@@ -1,6 +1,6 @@
-"""Lines of the log that texts of other people cannot forge. Pure.
+"""Lines of the log and of terminals that texts of other people cannot forge. Pure.
 
-A record begins one line. What else it has, such as a traceback, is indented. Used by all processes that write a log.
+A record of the log begins one line. What else it has, such as a traceback, is indented.
 """
 
 from __future__ import annotations

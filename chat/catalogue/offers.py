@@ -57,6 +57,9 @@ def may_answer(model: LanguageModel, usable: Collection[str], *, is_default: boo
     too, because the operator configured it. A disabled model of an endpoint may not: it only has the same name, and
     its server would get the conversation.
     """
+    if not model.name.isprintable():
+        # Stored before names were validated.
+        return False
     if is_default and model.provider == settings.CHAT_PROVIDER and not model.endpoint:
         return True
     return model.is_enabled and has_usable_endpoint(model, usable)

@@ -14,7 +14,7 @@ from chat.catalogue.endpoints import StoredEndpoints, remember_listed
 from chat.models import ENDPOINT_PROVIDER, LanguageModel
 from chat.providers import get_provider, is_demo
 from chat.providers.base import ListedModel, Provider, ProviderError
-from chat.sanitize import sanitize_text
+from chat.sanitize import one_line
 
 POSITION_STEP = 10
 NAME_LIMIT = 200
@@ -66,7 +66,8 @@ async def _list_models(provider: Provider) -> list[ListedModel]:
 
 
 def _is_storable(name: str) -> bool:
-    return 0 < len(name) <= NAME_LIMIT and sanitize_text(name) == name
+    """Return whether a name fits into its column and has neither control nor invisible characters."""
+    return 0 < len(name) <= NAME_LIMIT and name.isprintable()
 
 
 def sync(
@@ -105,8 +106,8 @@ def _add(
             provider=provider,
             endpoint=endpoint,
             name=model.name,
-            label=sanitize_text(model.label)[:100],
-            description=_first_sentence(sanitize_text(model.description)),
+            label=one_line(model.label)[:100],
+            description=_first_sentence(one_line(model.description)),
             is_enabled=is_enabled,
             position=last_position + number * POSITION_STEP,
             context_tokens=_column_value(model.context_tokens),
