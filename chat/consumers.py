@@ -203,10 +203,9 @@ class ConversationConsumer(AsyncWebsocketConsumer):
         if not form.is_valid():
             await self._refuse(message, form.sentence())
             return
+        decision = Decision(form.cleaned_data["call_id"], is_approved, form.cleaned_data["code"])
         # While an answer waits, no other turn can be started in its conversation.
-        turn = await database_sync_to_async(newest_turn)(self.user, self.conversation_id)
-        data = form.cleaned_data
-        await decide(turn.pk, Decision(data["call_id"], is_approved, data["code"]))
+        await decide(lambda: newest_turn(self.user, self.conversation_id).pk, decision)
         await self._clear_complaint()
 
     async def _acknowledge(self, message: JSONObject) -> None:

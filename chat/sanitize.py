@@ -35,6 +35,12 @@ def sanitize_text(text: str) -> str:
     return text.replace("\0", "\ufffd").encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
+def one_line(text: str) -> str:
+    """Return the text on one line: without control and invisible characters, and with one space for any white space."""
+    spaced = "".join(one if one.isprintable() else " " if one.isspace() else "" for one in sanitize_text(text))
+    return " ".join(spaced.split())
+
+
 def sanitize_json(value: JSON) -> JSON:
     """Return the JSON value with all its strings, keys and numbers sanitized."""
     match value:

@@ -41,7 +41,13 @@ def is_not_a_lost_redis(record: logging.LogRecord) -> bool:
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
+    "formatters": {
+        "line": {
+            "()": "chat.log_lines.LineFormatter",
+            "fmt": "{asctime} {levelname} {name}: {message}",
+            "style": "{",
+        }
+    },
     "filters": {
         "requests": {"()": "django.utils.log.CallbackFilter", "callback": is_not_a_health_check},
         "redis": {"()": "django.utils.log.CallbackFilter", "callback": is_not_a_lost_redis},

@@ -7,6 +7,7 @@ no content, so operators may see them too.
 
 from __future__ import annotations
 
+import re
 from typing import Any, Generic
 
 from django.contrib import admin
@@ -25,6 +26,9 @@ ATTACHMENT_ID = id_column("attachment_id", gettext_lazy("attachment id"))
 CONVERSATION_ID = id_column("conversation_id", gettext_lazy("conversation id"))
 MESSAGE_ID = id_column("message_id", gettext_lazy("message id"))
 TURN_ID = id_column("turn_id", gettext_lazy("turn id"))
+
+HTTP_STATUS = re.compile(r"[1-5]\d\d\b")
+"""What the detail of a provider's error begins with, if the provider refused the request."""
 
 
 class ContentAdmin(ReadOnlyAdmin[M], Generic[M]):
@@ -212,7 +216,7 @@ class TurnAdmin(ReadOnlyAdmin[Turn]):
     list_select_related = ("conversation__owner",)
     search_fields = ("=id", "=conversation__id", "=conversation__owner__username", "=response_id")
     ordering = ("-created_at",)
-    # An allow-list, because other fields quote content: `code_reason`, `queries` and `parameters`.
+    # An allow-list, because other fields quote content: `code_reason`, `queries`, `parameters` and `error_detail`.
     fields = (
         ("id", "status"),
         ("conversation_short", "owner"),
@@ -222,12 +226,20 @@ class TurnAdmin(ReadOnlyAdmin[Turn]):
         ("first_part_s", "duration_s", "events_count"),
         ("usage", "cost", "left_out"),
         ("round_count", "finish", "finish_reason"),
-        ("error_code", "retry_after_s"),
-        "error_detail",
+        ("error_code", "error_status", "retry_after_s"),
         ("lease_owner", "lease_expires_at", "stop_requested"),
         "response_id",
     )
-    readonly_fields = ("id", "conversation_short", "owner", "created_at", "first_part_s", "duration_s", "events_count")
+    readonly_fields = (
+        "id",
+        "conversation_short",
+        "owner",
+        "created_at",
+        "first_part_s",
+        "duration_s",
+        "events_count",
+        "error_status",
+    )
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Turn]:
         """Return the turns with the number of their events, and without fields that hold content."""
@@ -261,6 +273,12 @@ class TurnAdmin(ReadOnlyAdmin[Turn]):
         """All tokens, or `None` if the provider did not report them."""
         total = turn.usage.get("total")
         return total if isinstance(total, int) else None
+
+    @admin.display(description=gettext_lazy("HTTP status"))
+    def error_status(self, turn: Turn) -> str:
+        """The status with which the provider refused the request, without the rest of the detail."""
+        status = HTTP_STATUS.match(turn.error_detail)
+        return status[0] if status else ""
 
     @admin.display(description=gettext_lazy("events"))
     def events_count(self, turn: Turn) -> int:

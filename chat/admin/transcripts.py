@@ -5,7 +5,6 @@ The number of queries does not depend on the number of messages or turns.
 
 from __future__ import annotations
 
-import json
 import uuid
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -19,6 +18,7 @@ from chat.message_views import MessageView
 from chat.models import Conversation, Feedback, Message, Turn
 from chat.part_json import SIGNATURE, part_to_json
 from chat.parts import Part
+from chat.rendering.compact_json import shown_json
 from chat.transcript.answer_details import USAGE_WORDS, dollars
 from chat.transcript.records import MessageRecord, records_in_order
 from chat.transcript.snapshot import snapshot
@@ -206,7 +206,7 @@ def _sent_part(index: int, part: Part, attachment: int | None) -> SentPart:
         text=text[:TEXT_LIMIT] if part.text_field else None,
         cut_chars=max(0, len(text) - TEXT_LIMIT),
         facts=tuple((name, str(value)) for name, value in values.items() if name not in objects),
-        fields=_format_json(objects) if objects else "",
+        fields=shown_json(objects) if objects else "",
     )
 
 
@@ -228,12 +228,7 @@ def _raw_fields(record: MessageRecord) -> tuple[tuple[str, str], ...]:
             for one in record.rounds
         ],
     }
-    return tuple((name, _format_json(value)) for name, value in fields.items() if value)
-
-
-def _format_json(value: object) -> str:
-    text = json.dumps(value, ensure_ascii=False, indent=2, default=str)
-    return text if len(text) <= TEXT_LIMIT else f"{text[:TEXT_LIMIT]}\n…"
+    return tuple((name, shown_json(value)) for name, value in fields.items() if value)
 
 
 def load_turns(conversation: Conversation, nodes: Mapping[uuid.UUID, MessageNode]) -> list[TurnSummary]:

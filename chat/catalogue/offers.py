@@ -6,7 +6,7 @@ the demo model stands in its place. The endpoint of the settings takes precedenc
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TypeAlias
 
 from django.conf import settings
@@ -33,15 +33,14 @@ class Offers:
 
         def is_offered(model: LanguageModel) -> bool:
             # The demo model has a choice of its own.
-            return (
-                model.is_enabled and has_usable_endpoint(model, usable) and not is_demo(model.provider, model.endpoint)
-            )
+            return may_answer(model, usable) and not is_demo(model.provider, model.endpoint)
 
         enabled = [preset for preset in presets if preset.is_enabled and is_offered(preset.language_model)]
         self.rows = rows_by_name(enabled, filter(is_offered, models))
         """What users can choose: name -> row, in order."""
         if settings.DEFAULT_MODEL:
-            self.default = rows_by_name(presets, models).get(settings.DEFAULT_MODEL)
+            defaults = [model for model in models if may_answer(model, usable, is_default=True)]
+            self.default = rows_by_name(presets, defaults).get(settings.DEFAULT_MODEL)
         else:
             self.default = default_row(presets, models, is_offered)
         """The row that stands behind the server's default. `None`: there is none, or DEFAULT_MODEL has no row."""
@@ -49,6 +48,21 @@ class Offers:
     def names(self) -> list[str]:
         """Return all names that users can choose, in order."""
         return [*self.rows, *([DEMO_MODEL] if is_demo() else [])]
+
+
+def may_answer(model: LanguageModel, usable: Collection[str], *, is_default: bool = False) -> bool:
+    """Return whether a model is enabled and can be reached. `usable`: as `usable_endpoints` returned them.
+
+    `is_default`: whether the model is asked for as DEFAULT_MODEL. Then a disabled model of CHAT_PROVIDER may answer
+    too, because the operator configured it. A disabled model of an endpoint may not: it only has the same name, and
+    its server would get the conversation.
+    """
+    if not model.name.isprintable():
+        # Stored before names were validated.
+        return False
+    if is_default and model.provider == settings.CHAT_PROVIDER and not model.endpoint:
+        return True
+    return model.is_enabled and has_usable_endpoint(model, usable)
 
 
 def rows_by_name(presets: Iterable[Preset], models: Iterable[LanguageModel]) -> dict[str, Row]:

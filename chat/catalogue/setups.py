@@ -11,12 +11,11 @@ from typing import Any
 from django.conf import settings
 
 from chat.catalogue.endpoints import (
-    has_usable_endpoint,
     known_context_tokens,
     settings_models,
     usable_endpoints,
 )
-from chat.catalogue.offers import Offers, known_names_sentence, precedence
+from chat.catalogue.offers import Offers, known_names_sentence, may_answer, precedence
 from chat.emulator import DEMO_MODEL
 from chat.models import ENDPOINT_PROVIDER, Conversation, LanguageModel, Preset
 from chat.providers import is_demo
@@ -136,8 +135,8 @@ def _find_catalogued_setup(name: str) -> Setup | None:
     """Return the setup of a name in the catalogue (see `offers`) or of the default; `None` if no row has this name.
 
     An empty name stands for the server's default: DEFAULT_MODEL or, if that is not set, the default of the catalogue. A
-    default from DEFAULT_MODEL works even if its row is disabled or missing, because the operator configured it. Raises
-    UnknownModel for a row that is not offered.
+    default from DEFAULT_MODEL works even if its row is disabled or missing, because the operator configured it, unless
+    only endpoints have a model of this name (see `may_answer`). Raises UnknownModel for a row that is not offered.
     """
     is_default = name in ("", settings.DEFAULT_MODEL)
     name = name or settings.DEFAULT_MODEL
@@ -148,10 +147,10 @@ def _find_catalogued_setup(name: str) -> Setup | None:
         return _preset_setup(preset, preset.language_model)
     rows = list(LanguageModel.objects.filter(name=name))
     rows += [row for row in settings_models(rows) if row.name == name]
-    offered = rows if is_default else [row for row in rows if _is_offered(row)]
+    offered = [row for row in rows if _is_offered(row, is_default=is_default)]
     if offered:
         return _model_setup(min(offered, key=precedence))
-    if is_default or (name == DEMO_MODEL and is_demo()):
+    if (is_default and not rows) or ((is_default or name == DEMO_MODEL) and is_demo()):
         return Setup(settings.CHAT_PROVIDER, name, label=name)
     if rows or preset is not None:
         raise _unknown(name)
@@ -190,8 +189,8 @@ def uses_demo(name: str) -> bool:
     return is_demo(setup.provider, setup.endpoint)
 
 
-def _is_offered(row: LanguageModel) -> bool:
-    return row.is_enabled and has_usable_endpoint(row, usable_endpoints([row]))
+def _is_offered(row: LanguageModel, *, is_default: bool = False) -> bool:
+    return may_answer(row, usable_endpoints([row]), is_default=is_default)
 
 
 def _default_setup() -> Setup:

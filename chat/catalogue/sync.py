@@ -14,7 +14,7 @@ from chat.catalogue.endpoints import StoredEndpoints, remember_listed
 from chat.models import ENDPOINT_PROVIDER, LanguageModel
 from chat.providers import get_provider, is_demo
 from chat.providers.base import ListedModel, Provider, ProviderError
-from chat.sanitize import sanitize_text
+from chat.sanitize import one_line
 
 POSITION_STEP = 10
 NAME_LIMIT = 200
@@ -43,7 +43,9 @@ def sync_with_server(provider: str, endpoint: str, *, at: datetime, is_dry_run: 
     except LookupError as error:
         raise ListUnavailable(str(error) if provider == ENDPOINT_PROVIDER else f"There is no {server} here.") from error
     except ProviderError as error:
-        raise ListUnavailable(f"Provider {server} gave no list of models. {error.sentence} ({error})") from error
+        raise ListUnavailable(
+            f"Provider {server} gave no list of models. {error.sentence} ({error.detail or error})"
+        ) from error
     listed = [model for model in listed if _is_storable(model.name)]
     if not listed:
         raise ListUnavailable(f"Provider {server} lists no models at all. Nothing was changed.")
@@ -64,7 +66,8 @@ async def _list_models(provider: Provider) -> list[ListedModel]:
 
 
 def _is_storable(name: str) -> bool:
-    return 0 < len(name) <= NAME_LIMIT and sanitize_text(name) == name
+    """Return whether a name fits into its column and has neither control nor invisible characters."""
+    return 0 < len(name) <= NAME_LIMIT and name.isprintable()
 
 
 def sync(
@@ -103,8 +106,8 @@ def _add(
             provider=provider,
             endpoint=endpoint,
             name=model.name,
-            label=sanitize_text(model.label)[:100],
-            description=_first_sentence(sanitize_text(model.description)),
+            label=one_line(model.label)[:100],
+            description=_first_sentence(one_line(model.description)),
             is_enabled=is_enabled,
             position=last_position + number * POSITION_STEP,
             context_tokens=_column_value(model.context_tokens),

@@ -111,7 +111,7 @@ def _cell_metadata(record: MessageRecord) -> JSONObject:
 def _question_cells(
     record: MessageRecord, metadata: JSONObject, files: SandboxFiles, writer: CellWriter
 ) -> Iterator[Iterator[bytes]]:
-    text = f"### {message_heading(record)}"
+    text = f"### {escape_label(message_heading(record))}"
     if record.message.text:
         text += f"\n\n{escape_text(record.message.text)}"
     others = [placed.attachment for placed in record.attachments if placed.attachment.mime_type not in RASTER_TYPES]
@@ -139,7 +139,7 @@ def _answer_cells(
     record: MessageRecord, metadata: JSONObject, files: SandboxFiles, writer: CellWriter
 ) -> Iterator[Iterator[bytes]]:
     # An import leaves out these lines, because they are not the model's.
-    heading = f"### {message_heading(record)}\n\n*{escape_label(answered_by(record.turn).sentence)}*"
+    heading = f"### {escape_label(message_heading(record))}\n\n*{escape_label(answered_by(record.turn).sentence)}*"
     for block in _answer_blocks(record):
         if isinstance(block, CodeRun):
             if heading:

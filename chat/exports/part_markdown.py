@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Iterable, Mapping
 from typing import assert_never
 
@@ -27,6 +26,7 @@ from chat.parts import (
     ToolResponse,
     Unsupported,
 )
+from chat.rendering.compact_json import compact_json
 
 PYTHON_NAMES = ("PYTHON", "", "LANGUAGE_UNSPECIFIED")
 """Values of `ExecutableCode.language` that mean Python."""
@@ -78,4 +78,4 @@ def _function_markdown(part: FunctionCall | FunctionResponse, values: Mapping[st
     sentence = f"*{escape_label(function_sentence(part))}*"
     if not values:
         return sentence
-    return f"{sentence}\n\n{fence_code(json.dumps(dict(values), ensure_ascii=False, indent=2), 'json')}"
+    return f"{sentence}\n\n{fence_code(compact_json(values), 'json')}"

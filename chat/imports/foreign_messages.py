@@ -10,6 +10,7 @@ from chat.imports.records import ParsedAttachment, ParsedMessage, ParsedPlacemen
 from chat.models import Turn
 from chat.parts import ExecutableCode, Part, Role, Text
 from chat.rendering.markers import Marker, join_text
+from chat.sanitize import one_line
 
 MODEL_LIMIT_CHARS = 200
 
@@ -44,7 +45,7 @@ def build_answer(
     """
     parts = [*_separated(parts)]
     turn = Turn(
-        model=model[:MODEL_LIMIT_CHARS],
+        model=one_line(model[:MODEL_LIMIT_CHARS]),
         status=Turn.Status.DONE if parts else Turn.Status.INTERRUPTED,
         code_execution=any(isinstance(part, ExecutableCode) for part in parts),
         created_at=created_at,

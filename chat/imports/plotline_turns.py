@@ -11,7 +11,7 @@ from chat.imports.json_paths import JSONValue
 from chat.imports.records import PARTS_LIMIT
 from chat.models import Conversation, Round, Turn
 from chat.parts import Engine, JSONObject
-from chat.sanitize import TOKENS_LIMIT
+from chat.sanitize import TOKENS_LIMIT, one_line
 from chat.stream_events import Finish, Usage
 from chat.turns.start_rules import TurnChoices
 
@@ -44,7 +44,7 @@ def read_turn(value: JSONValue, *, round_count: int) -> Turn:
         status=status,
         provider=value.get("provider").as_text(50),
         endpoint=value.get("endpoint").as_text(50),
-        model=value.get("model").as_text(200),
+        model=one_line(value.get("model").as_text(200)),
         model_version=value.get("model_version").as_text(),
         response_id=value.get("response_id").as_text(),
         code_mode=value.get("code_mode").as_choice(MODES),
@@ -105,7 +105,7 @@ def _read_chosen(value: JSONValue) -> JSONObject:
             raise value.refusal(f"“{name[:40]}” cannot be chosen for a turn.")
     chosen = TurnChoices(
         code_mode=value.get("code_mode").as_choice(MODES) if value.has("code_mode") else "",
-        model=value.get("model").as_text_or("", 200),
+        model=one_line(value.get("model").as_text_or("", 200)),
         continues=value.has("continues") and value.get("continues").as_boolean(),
         without_tools=value.has("without_tools") and value.get("without_tools").as_boolean(),
         own_code=value.has("own_code") and value.get("own_code").as_boolean(),
@@ -123,7 +123,7 @@ def _read_parameters(value: JSONValue) -> JSONObject:
         if name == "prices":
             parameters[name] = _read_prices(parameter)
         elif name == "label":
-            parameters[name] = parameter.as_text(400)
+            parameters[name] = one_line(parameter.as_text(400))
         elif parameter.value is None or isinstance(parameter.value, str | int | float | bool):
             parameters[name] = parameter.value
         else:

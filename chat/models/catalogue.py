@@ -28,6 +28,12 @@ def validate_provider(name: str) -> None:
         raise ValidationError(gettext("There is no provider “%(name)s” here. Known: %(names)s.") % names)
 
 
+def validate_model_name(name: str) -> None:
+    """Raise ValidationError for a name that a terminal or a page would not show as it is."""
+    if not name.isprintable():
+        raise ValidationError(gettext("The name has control characters or invisible characters. Remove them."))
+
+
 class ThinkingLevel(models.TextChoices):
     """Thinking levels of models that support them (Gemini 3 and later)."""
 
@@ -47,7 +53,7 @@ class LanguageModel(models.Model):
     endpoint = models.CharField(
         max_length=50, blank=True, help_text="Which server of the provider. Empty: the one that the settings describe."
     )
-    name = models.CharField(max_length=200, help_text="Its id at the provider.")
+    name = models.CharField(max_length=200, validators=[validate_model_name], help_text="Its id at the provider.")
     label = models.CharField(max_length=100, blank=True, help_text="What people see; empty: its id.")
     description = models.CharField(max_length=200, blank=True, help_text="When to choose it, in one sentence.")
     is_enabled = models.BooleanField(default=True, help_text="Whether people may choose it.")

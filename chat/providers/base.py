@@ -30,7 +30,7 @@ from datetime import datetime
 from typing import ClassVar, Protocol
 
 from chat.providers.requests import GenerateRequest
-from chat.sanitize import sanitize_text
+from chat.sanitize import one_line, sanitize_text
 from chat.stream_events import StreamEvent
 
 
@@ -40,14 +40,18 @@ class ProviderError(Exception):
     code: ClassVar[str] = "provider_error"
     sentence: ClassVar[str] = "The model's service failed."
 
-    def __init__(self, detail: str = "", *, retry_after_s: float | None = None, reason: str = "") -> None:
-        """`detail`: the provider's own message, for the log and the admin. It holds no key.
+    def __init__(
+        self, detail: str = "", *, status: int | None = None, retry_after_s: float | None = None, reason: str = ""
+    ) -> None:
+        """`detail`: the provider's own message, on one line. It holds no key, but it may quote what people wrote.
 
+        So only reviewers see it, and operators who test an endpoint. The log and tracebacks have the text of the
+        exception, which is the code and the `status` (of HTTP, if there is one).
         `reason`: what the provider says about a refused request, for the reader; see `reasons.clean_reason`.
         """
-        detail = sanitize_text(detail)
-        super().__init__(detail or self.sentence)
-        self.detail = detail
+        super().__init__(self.code if status is None else f"{self.code}, status {status}")
+        self.detail = one_line(detail)
+        self.status = status
         self.retry_after_s = retry_after_s
         self.reason = sanitize_text(reason)
 

@@ -18,8 +18,6 @@ EVENT_LIMIT_BYTES = 16 * 1024 * 1024
 """The length of an event, unless the caller sets another limit. An image in base64 has some megabytes."""
 OTHER_LIMIT_BYTES = 64 * 1024
 """Lines that belong to no event are kept up to this length, because a server may write an error in this way."""
-QUOTED_CHARS = 200
-"""How much of an event the message of an error quotes."""
 DONE = "[DONE]"
 LINE_END = re.compile(rb"\r\n|\n|\r")
 
@@ -115,6 +113,7 @@ def _events(name: str, lines: list[str]) -> Iterator[JSONEvent]:
         yield JSONEvent(name, read_json(text))
     except ValueError as error:
         if len(lines) == 1:
-            raise ValueError(f"an event is not JSON: {error}: {text[:QUOTED_CHARS]!r}") from None
+            # The error names a position, and never quotes the event, which may hold what people wrote.
+            raise ValueError(f"an event of {len(text):,} characters is not JSON: {error}") from None
         for line in lines:
             yield from _events(name, [line])

@@ -16,6 +16,7 @@ from jinja2 import Environment, StrictUndefined
 
 from chat.escape_codes import remove_escape_codes
 from chat.number_text import group_thousands, localize_number
+from chat.rendering.compact_json import compact_json, shown_json
 from chat.rendering.highlight import highlight_code
 from chat.sentences import translate_sentence
 
@@ -36,6 +37,7 @@ def environment(**options: Any) -> Environment:  # noqa: ANN401 - options are pa
     jinja_environment.filters["localized"] = lambda number: localize_number(str(number))
     jinja_environment.filters["sentence"] = translate_sentence
     jinja_environment.filters["without_escape_codes"] = remove_escape_codes
+    jinja_environment.filters |= {"compact_json": compact_json, "shown_json": shown_json}
     jinja_environment.filters["highlighted"] = lambda code: highlight_code(code, "python")
     return jinja_environment
 

@@ -10,15 +10,18 @@ from chat.parts import JSON
 TEXT_LIMIT_CHARS = 50_000
 VALUES_LIMIT = 5_000
 """Values that are written. Each takes about 2 us."""
-INDENT_LIMIT = 32
-"""Values that are nested more deeply are written as `…`."""
+INDENT_LIMIT = 6
+"""Values that are nested more deeply stay on the line: indentation would make a small value long."""
 STRING_LIMIT_CHARS = 10_000
 """Longer strings and names are cut."""
 CUT = "…"
 
 
 def format_json(value: JSON) -> str:
-    """Return the value as JSON, one value a line and indented by two spaces. `…` stands for what is left out."""
+    """Return the value as JSON, one value a line and indented by two spaces, up to `INDENT_LIMIT`.
+
+    `…` stands for what is left out.
+    """
     pieces: list[str] = []
     chars = 0
     for number, piece in enumerate(_write(value)):
@@ -36,12 +39,13 @@ def _write(value: JSON) -> Iterator[str]:
     stack: list[tuple[Iterator[tuple[str, JSON]], str]] = []
     prefix = ""
     while True:
-        children = _children(value) if len(stack) < INDENT_LIMIT else None
+        children = _children(value)
         if children:
-            indent = "  " * (len(stack) + 1)
+            depth = len(stack)
             opening, closing = ("{", "}") if isinstance(value, Mapping) else ("[", "]")
             yield prefix + opening
-            stack.append((_with_prefixes(children, indent), f"\n{indent[2:]}{closing}"))
+            line_end = f"\n{'  ' * depth}" if depth < INDENT_LIMIT else ""
+            stack.append((_with_prefixes(children, depth + 1), line_end + closing))
         else:
             yield prefix + _scalar(value)
         while stack:
@@ -63,21 +67,19 @@ def _children(value: JSON) -> Iterator[tuple[str, JSON]] | None:
     return None
 
 
-def _with_prefixes(children: Iterator[tuple[str, JSON]], indent: str) -> Iterator[tuple[str, JSON]]:
+def _with_prefixes(children: Iterator[tuple[str, JSON]], depth: int) -> Iterator[tuple[str, JSON]]:
+    is_indented = depth <= INDENT_LIMIT
+    line_start = f"\n{'  ' * depth}" if is_indented else ""
     separator = ""
     for name, child in children:
-        yield f"{separator}\n{indent}{name}", child
-        separator = ","
+        yield f"{separator}{line_start}{name}", child
+        separator = "," if is_indented else ", "
 
 
 def _scalar(value: JSON) -> str:
-    """Return a value without children; a value whose children are left out is written as `…`."""
+    """Return a value without children."""
     if isinstance(value, str):
         return _quote(value)
-    if isinstance(value, Mapping):
-        return f"{{{CUT}}}" if value else "{}"
-    if isinstance(value, Sequence):
-        return f"[{CUT}]" if value else "[]"
     return json.dumps(value)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import uuid
+from collections.abc import Callable
 from concurrent.futures import Future
 from datetime import datetime, timedelta
 
@@ -84,9 +85,14 @@ def _waits_since(turn: Turn) -> datetime:
     return datetime.fromisoformat(since) if since else turn.created_at
 
 
+def _system_may_deny(turn_id: uuid.UUID) -> Callable[[], uuid.UUID]:
+    """Return a check for `decide` that always passes: the time limit denies for the system, not for a user."""
+    return lambda: turn_id
+
+
 async def _deny(turn_id: uuid.UUID, approval_id: str) -> None:
     try:
-        if await decide(turn_id, Decision(approval_id, is_approved=False, is_timeout=True)):
+        if await decide(_system_may_deny(turn_id), Decision(approval_id, is_approved=False, is_timeout=True)):
             logger.info("turn %s goes on without a decision: nobody made it in time", turn_id)
     except (DecisionRefused, Draining):
         # Somebody has decided, or stopped the turn, in the meantime; or another process will deny it.

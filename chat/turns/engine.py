@@ -76,7 +76,7 @@ async def run_turn(turn: LiveTurn) -> None:
         except DecisionNeeded:
             await turn.wait()
         except ProviderError as error:
-            logger.warning("turn %s: %s: %s", turn.turn.pk, error.code, error.detail)
+            logger.warning("turn %s: %s", turn.turn.pk, error)
             await turn.end(
                 Turn.Status.FAILED,
                 error_code=error.code,
@@ -186,7 +186,7 @@ async def _ask(turn: LiveTurn, toolbox: Toolbox) -> bool:
                 if isinstance(error, FileRefused) and prepared and not turn.has_received:
                     await _remember_refused(turn, prepared.question_files)
                 raise
-            logger.info("turn %s is tried again: %s: %s", turn.turn.pk, error.code, error.detail)
+            logger.info("turn %s is tried again: %s", turn.turn.pk, error)
         else:
             await _remember_refused(turn, policy.suspected_files)
             retry = _retry_if_blank(turn, policy)

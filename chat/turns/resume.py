@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from django.conf import settings
@@ -42,13 +43,14 @@ class ResumedTurn:
     seq: int
 
 
-def decide_call(turn_id: uuid.UUID, decision: Decision, *, lease_owner: str) -> ResumedTurn | None:
+def decide_call(authorise: Callable[[], uuid.UUID], decision: Decision, *, lease_owner: str) -> ResumedTurn | None:
     """Store a decision and take the turn's lease; return `None` if exactly this decision was stored before.
 
-    Raises DecisionRefused and CodeRefused. Runs on the database thread. Of two decisions that are made at once, one
-    finds the turn running.
+    `authorise`: checks that the decision may be made, and returns the turn's id. Raises its errors, DecisionRefused and
+    CodeRefused. Runs on the database thread. Of two decisions that are made at once, one finds the turn running.
     """
     with transaction.atomic():
+        turn_id = authorise()
         turn = (
             Turn.objects.select_for_update(of=("self",))
             .select_related("conversation__owner", "conversation__project", "message", "user_message")

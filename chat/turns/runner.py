@@ -85,13 +85,14 @@ async def stop_turn(
     return True
 
 
-async def decide(turn_id: uuid.UUID, decision: Decision) -> bool:
+async def decide(authorise: Callable[[], uuid.UUID], decision: Decision) -> bool:
     """Continue a waiting turn with a person's decision; return False if exactly this decision was made before.
 
-    Raises DecisionRefused if the turn does not wait for it, CodeRefused if there is no code to change, and Draining if
-    this process is about to end.
+    `authorise`: runs on the database thread, in the transaction that stores the decision, checks that the user may
+    decide, and returns the turn's id. Raises its errors, DecisionRefused if the turn does not wait for the decision,
+    CodeRefused if there is no code to change, and Draining if this process is about to end.
     """
-    return await Runner.current().resume(turn_id, decision)
+    return await Runner.current().resume(authorise, decision)
 
 
 def live_turns() -> set[uuid.UUID]:
@@ -138,16 +139,16 @@ class Runner:
         if not created.cancelled() and created.exception() is None and created.result().is_new:
             self._launch(LiveTurn(created.result(), self._commits, self._prompt_reads))
 
-    async def resume(self, turn_id: uuid.UUID, decision: Decision) -> bool:
-        """Store the decision and launch the turn. A claimed turn runs even if the caller is cancelled."""
+    async def resume(self, authorise: Callable[[], uuid.UUID], decision: Decision) -> bool:
+        """Store the decision and launch the turn, see `decide`. A claimed turn runs even if the caller is cancelled."""
         check_not_draining()
-        task = asyncio.get_running_loop().create_task(self._resume(turn_id, decision))
+        task = asyncio.get_running_loop().create_task(self._resume(authorise, decision))
         self._resuming.add(task)
         task.add_done_callback(self._resuming.discard)
         return await asyncio.shield(task)
 
-    async def _resume(self, turn_id: uuid.UUID, decision: Decision) -> bool:
-        resumed = await turn_store.run(decide_call, turn_id, decision, lease_owner=broadcast.PROCESS)
+    async def _resume(self, authorise: Callable[[], uuid.UUID], decision: Decision) -> bool:
+        resumed = await turn_store.run(decide_call, authorise, decision, lease_owner=broadcast.PROCESS)
         if resumed is None:
             return False
         self._launch(

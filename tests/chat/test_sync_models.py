@@ -42,6 +42,18 @@ class EmptyProvider(FakeProvider):
         return []
 
 
+HOSTILE_NAMES = ("a\nb: new", "a\x1b[2J", "a\u202eb", "a\u200bb", "a\u2028b", "")
+
+
+class HostileProvider(FakeProvider):
+    """Stand-in for a provider whose names and labels are meant to deceive."""
+
+    async def list_models(self) -> list[ListedModel]:
+        """Return one model with a good name, and others."""
+        good = ListedModel("good", "Two\n# lines\u202e", "Is\x1b[1m\u2028good.", None, None)
+        return [good, *(ListedModel(name, "", "", None, None) for name in HOSTILE_NAMES)]
+
+
 class FailingProvider(FakeProvider):
     """Stand-in for a provider that is overloaded."""
 
@@ -53,7 +65,7 @@ class FailingProvider(FakeProvider):
 @pytest.fixture(autouse=True)
 def providers(settings: Settings) -> Iterator[None]:
     """Register the stand-ins of this module beside the real provider, and start with an empty catalogue."""
-    for name in ("Fake", "Empty", "Failing"):
+    for name in ("Fake", "Empty", "Failing", "Hostile"):
         settings.CHAT_PROVIDERS = {**settings.CHAT_PROVIDERS, name.lower(): f"{__name__}.{name}Provider"}
     LanguageModel.objects.all().delete()
     yield
@@ -167,3 +179,15 @@ def test_connection_error_is_reported_in_a_sentence(settings: Settings) -> None:
     settings.GOOGLE_GEMINI_BASE_URL = "http://127.0.0.1:9"
     with pytest.raises(CommandError, match=r"Provider gemini gave no list of models\. The connection"):
         run_sync()
+
+
+def test_names_with_control_or_format_characters_are_left_out() -> None:
+    assert run_sync("--provider", "hostile")[0].startswith("good: new")
+    row = LanguageModel.objects.get()
+    assert (row.name, row.label, row.description) == ("good", "Two # lines", "Is[1m good.")
+    row.full_clean(exclude=["provider"])
+
+
+def test_names_that_were_stored_before_are_printed_with_escapes() -> None:
+    LanguageModel.objects.create(provider="fake", name="old\n\x1b[2J\u202e")
+    assert r"old\n\x1b[2J\u202e: no longer listed" in run_sync("--provider", "fake")

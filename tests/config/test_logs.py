@@ -1,8 +1,11 @@
-"""What the log does not contain."""
+"""What the log does not contain, and that its lines cannot be forged."""
 
 from __future__ import annotations
 
+import io
 import logging
+import logging.config
+from collections.abc import Iterator
 
 import pytest
 from django.http import HttpResponse
@@ -11,6 +14,7 @@ from django.utils.log import log_response
 from pytest_django import Settings
 from redis.exceptions import ConnectionError as RedisConnectionError
 
+from chat.log_lines import LineFormatter
 from config.logs import hide_secrets, is_not_a_lost_redis
 
 
@@ -41,3 +45,46 @@ def test_a_lost_redis_is_logged_by_the_bridge_alone(error: Exception, is_logged:
     exc_info = (type(error), error, None)
     record = logging.LogRecord("asyncio", logging.ERROR, "", 0, "Task exception was never retrieved", None, exc_info)
     assert is_not_a_lost_redis(record) == is_logged
+
+
+@pytest.fixture
+def logged(settings: Settings) -> Iterator[tuple[logging.Logger, io.StringIO]]:
+    """A logger, and what the settings' formatter makes of its records."""
+    configurator = logging.config.DictConfigurator(settings.LOGGING)
+    stream = io.StringIO()
+    handler = logging.StreamHandler(stream)
+    handler.setFormatter(configurator.configure_formatter(dict(settings.LOGGING["formatters"]["line"])))
+    logger = logging.getLogger(__name__)
+    logger.addHandler(handler)
+    yield logger, stream
+    logger.removeHandler(handler)
+
+
+FORGED = "busy\r\n2026-01-01 00:00:00,000 ERROR root: forged\u2028\x1b[2J\u202e\u200b"
+
+
+def test_message_cannot_begin_another_line(logged: tuple[logging.Logger, io.StringIO]) -> None:
+    logger, stream = logged
+    logger.warning("turn %s: %s ü 分", 5, FORGED)
+    [line] = stream.getvalue().splitlines()
+    assert r"turn 5: busy\r\n2026-01-01" in line
+    assert line.endswith(r"forged\u2028\x1b[2J\u202e\u200b ü 分")
+
+
+def test_error_of_a_traceback_cannot_begin_a_line_of_the_log(logged: tuple[logging.Logger, io.StringIO]) -> None:
+    logger, stream = logged
+    try:
+        raise ValueError(FORGED)
+    except ValueError:
+        logger.exception("failed", stack_info=True)
+    first, *others = stream.getvalue().splitlines()
+    assert first.endswith("failed")
+    assert all(line.startswith("    ") for line in others)
+    assert any(line.startswith("    Traceback") for line in others)
+    assert any("test_error_of_a_traceback" in line for line in others)
+    assert "\x1b" not in stream.getvalue()
+
+
+def test_service_of_kernels_writes_its_log_by_the_same_rules() -> None:
+    record = logging.makeLogRecord({"msg": FORGED})
+    assert "\n" not in LineFormatter("Python sessions: %(message)s").format(record)

@@ -178,13 +178,13 @@ class TurnApproval(ApiView):
 
         The status is 202. It is 200 if exactly this decision was made before, so a call may be repeated.
         """
-        turn = writable_turn(self.caller, turn_id)
+        writable_turn(self.caller, turn_id)
         serializer = DecisionSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
         self.require_asgi()
         try:
             # On the server's own event loop, where the answer's task stays when this request has ended.
-            is_new = async_to_sync(decide)(turn.pk, serializer.to_decision())
+            is_new = async_to_sync(decide)(lambda: writable_turn(self.caller, turn_id).pk, serializer.to_decision())
         except DecisionRefused as refusal:
             raise Problem(ProblemType.NOT_WAITING, str(refusal)) from None
         except CodeRefused as refusal:

@@ -17,6 +17,7 @@ from pathlib import Path
 from chat.kernels.service import control, runtime_directory
 from chat.kernels.service.options import GatewayOptions
 from chat.kernels.service.supervisor import HealthCheck, Supervisor
+from chat.log_lines import LineFormatter
 
 
 def parse_arguments() -> argparse.Namespace:
@@ -107,7 +108,9 @@ async def run(arguments: argparse.Namespace, options: GatewayOptions) -> None:
 def main() -> None:
     """Run the service."""
     arguments = parse_arguments()
-    logging.basicConfig(format="Python sessions: %(message)s", level=logging.WARNING)
+    handler = logging.StreamHandler()
+    handler.setFormatter(LineFormatter("Python sessions: %(message)s"))
+    logging.basicConfig(handlers=[handler], level=logging.WARNING)
     os.umask(0o077)
     try:
         asyncio.run(run(arguments, gateway_options(arguments)))

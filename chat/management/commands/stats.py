@@ -10,6 +10,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
+from chat.log_lines import escape_line
 from chat.overview.number_format import format_bytes, format_dollars, format_integer, format_seconds
 from chat.overview.queries import read_overview
 from chat.overview.statistics import Overview, UsageTotals
@@ -38,7 +39,7 @@ class Command(BaseCommand):
         if is_json:
             self.stdout.write(json.dumps(build_json(overview), indent=2, ensure_ascii=False))
         else:
-            self.stdout.writelines(f"{line}\n" for line in format_lines(overview))
+            self.stdout.writelines(f"{escape_line(line)}\n" for line in format_lines(overview))
 
 
 def build_json(overview: Overview) -> dict[str, Any]:

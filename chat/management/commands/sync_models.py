@@ -7,6 +7,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
 from chat.catalogue.sync import ListUnavailable, sync_with_server
+from chat.log_lines import escape_line
 
 
 class Command(BaseCommand):
@@ -36,6 +37,6 @@ class Command(BaseCommand):
         try:
             sentences = sync_with_server(provider, endpoint, at=timezone.now(), is_dry_run=dry_run)
         except ListUnavailable as error:
-            raise CommandError(str(error)) from error
+            raise CommandError(escape_line(str(error))) from error
         for sentence in sentences:
-            self.stdout.write(sentence)
+            self.stdout.write(escape_line(sentence))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from chat.catalogue.endpoint_test import check_endpoint
+from chat.log_lines import escape_line
 
 
 class Command(BaseCommand):
@@ -21,6 +22,6 @@ class Command(BaseCommand):
         """Print the results. Raise CommandError if something that was tried does not work."""
         results = check_endpoint(name, model)
         for result in results:
-            self.stdout.write(f"{result.name} {result.verdict}. {result.sentence}")
+            self.stdout.write(escape_line(f"{result.name} {result.verdict}. {result.sentence}"))
         if failed := [result.name for result in results if result.ok is False]:
             raise CommandError(f"Does not work: {', '.join(failed)}.")

@@ -114,7 +114,7 @@ def provider_error(error: Exception, *, http_status: int | None, access: Access)
         status, message = str(report.get("status") or ""), str(report.get("message") or "")
         return _error_of_the_api(error.code, error.body, status, message, access)
     error_type = _for_access(_type_of_local_error(error, http_status), access)
-    return error_type(_without_keys(f"{type(error).__name__}: {error}", access.api_key))
+    return error_type(_without_keys(f"{type(error).__name__}: {error}", access.api_key), status=http_status)
 
 
 def _error_of_the_api(code: object, body: object, status: str, message: str, access: Access) -> ProviderError:
@@ -124,7 +124,8 @@ def _error_of_the_api(code: object, body: object, status: str, message: str, acc
         error_type = Unauthorised
     error_type = _for_access(error_type, access)
     return error_type(
-        _without_keys(f"{code} {status}: {message or body}", access.api_key),
+        _without_keys(f"{code} {status}: {message}", access.api_key),
+        status=code if isinstance(code, int) else None,
         retry_after_s=_retry_after_s(details),
         reason=clean_reason(message, access.api_key) if error_type is InvalidRequest else "",
     )

@@ -43,7 +43,7 @@ async def upload_file(clients: Clients, data: bytes, *, mime_type: str, name: st
                 file = await client.aio.files.get(name=file.name)
     except ModelNotFound as error:
         # The address is that of a gateway that has models but no Files API.
-        raise InvalidRequest(error.detail) from None
+        raise InvalidRequest(error.detail, status=error.status) from None
     if file.state is types.FileState.FAILED:
         raise FileRefused(f"The file could not be processed: {file.error and file.error.message}")
     if not file.uri or file.expiration_time is None:

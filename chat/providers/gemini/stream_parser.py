@@ -14,8 +14,6 @@ from chat.providers.untrusted_json import read_json
 
 EVENT_LIMIT_BYTES = 128 * 1024 * 1024
 """An event may hold several images in base64."""
-QUOTED_CHARS = 500
-"""How much of an event the message of an error quotes."""
 
 
 class StreamParser:
@@ -38,7 +36,7 @@ class StreamParser:
         try:
             value = read_json(bare)
         except ValueError:
-            raise ValueError(f"the stream holds something that is not an event: {bare[:QUOTED_CHARS]!r}") from None
+            raise ValueError(f"the stream holds {len(bare):,} characters that are no event") from None
         yield from self._objects([JSONEvent("", value)])
 
     def _objects(self, events: Iterable[JSONEvent]) -> Iterator[dict[str, Any]]:
@@ -49,7 +47,7 @@ class StreamParser:
                 return
             _raise_if_error(event.data)
             if not isinstance(event.data, dict):
-                raise TypeError(f"an event must be a JSON object, not {str(event.data)[:QUOTED_CHARS]!r}")
+                raise TypeError(f"an event must be a JSON object, not {type(event.data).__name__}")
             yield event.data
 
 
@@ -60,5 +58,5 @@ def _raise_if_error(value: object) -> None:
     if isinstance(value, dict) and "error" in value:
         code = value["error"].get("code") if isinstance(value["error"], dict) else None
         if not isinstance(code, int):
-            raise TypeError(f"an error must have a code: {str(value)[:QUOTED_CHARS]}")
+            raise TypeError("an error must have a code")
         raise ReportedError(code, value)

@@ -115,7 +115,10 @@ def report_of_body(text: str) -> ReportedError:
 def provider_error(
     report: ReportedError, *, status: int | None, headers: Mapping[str, str], api_key: str
 ) -> ProviderError:
-    """Return the ProviderError. `status`: of the response; `None` for an error inside a stream."""
+    """Return the ProviderError. `status`: of the response; `None` for an error inside a stream.
+
+    Its detail begins with the status.
+    """
     status = report.status if status is None else status
     detail = " ".join(str(one) for one in (status, report.code or report.type, report.message) if one)[
         :MESSAGE_LIMIT_CHARS
@@ -123,7 +126,7 @@ def provider_error(
     error_type = _type_by_content(report, status) or _type_by_status(status)
     retry_after_s = _retry_after_s(headers) if error_type in (RateLimited, Overloaded) else None
     reason = clean_reason(report.message, api_key) if error_type is InvalidRequest else ""
-    return error_type(without_key(detail, api_key), retry_after_s=retry_after_s, reason=reason)
+    return error_type(without_key(detail, api_key), status=status, retry_after_s=retry_after_s, reason=reason)
 
 
 def without_key(text: str, api_key: str) -> str:

@@ -30,10 +30,10 @@ async def probe(clients: Clients, endpoint: Endpoint, model: str, facts: ModelFa
         facts = await _own_question(clients, endpoint, model, facts)
     except (Unreachable, Stalled, Overloaded, RateLimited) as error:
         # The server may be starting. It is asked again with the next answer.
-        logger.info("endpoint %s cannot be asked about %s: %s", endpoint.name, model, error.detail)
+        logger.info("endpoint %s cannot be asked about %s: %s", endpoint.name, model, error)
         return facts
     except ProviderError as error:
-        logger.info("endpoint %s says nothing about %s: %s", endpoint.name, model, error.detail)
+        logger.info("endpoint %s says nothing about %s: %s", endpoint.name, model, error)
     return replace(facts, is_probed=True)
 
 

@@ -118,7 +118,7 @@ class OpenAICompatibleProvider:
             return None
         learned = learn(refusal.status, report.parameter, report.message, body, facts)
         if learned:
-            logger.info("endpoint %s refused a request to %s: %s", endpoint.name, model, refusal.error.detail)
+            logger.info("endpoint %s refused a request to %s: %s", endpoint.name, model, refusal.error)
             await self._remember(endpoint, model, learned)
         return learned
 
@@ -136,7 +136,7 @@ class OpenAICompatibleProvider:
         except ProviderError as error:
             # The server may repeat the key wherever it wants.
             detail = without_key(error.detail, endpoint.api_key)
-            raise type(error)(detail, retry_after_s=error.retry_after_s) from None
+            raise type(error)(detail, status=error.status, retry_after_s=error.retry_after_s) from None
 
     async def upload_file(self, data: bytes, *, mime_type: str, name: str) -> UploadedFile:
         """See `Provider.upload_file`. No server stores files."""

@@ -9,7 +9,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from chat.models import Conversation, Message, MessageAttachment, Part, Turn, TurnEvent
-from tests.chat.admin.factories import admin_url
+from tests.chat.admin.factories import SECRET, admin_url, client_of, make_account
 from tests.factories import make_conversation, make_graph, make_model_message
 
 pytestmark = pytest.mark.django_db
@@ -95,4 +95,17 @@ def test_turns_show_status_timings_usage_and_error(superuser: Client) -> None:
     timings = ('field-first_part_s">2.0<', 'field-duration_s">5.0<')
     for text in ("overloaded", "plotline-demo", 'field-tokens">7<', 'field-events_count">1<', *timings):
         assert text in page
-    assert "503 busy" in superuser.get(admin_url(Turn, Turn.objects.get().pk)).content.decode()
+    assert "field-error_status" in superuser.get(admin_url(Turn, Turn.objects.get().pk)).content.decode()
+
+
+@pytest.mark.parametrize(("detail", "status"), [(f"503 {SECRET}", "503"), (SECRET, ""), (f"{SECRET} 503", "")])
+def test_operators_see_code_and_status_only(detail: str, status: str) -> None:
+    make_model_message(make_conversation(), status=Turn.Status.FAILED, error_code="overloaded", error_detail=detail)
+    turn = Turn.objects.get()
+    operator = client_of(make_account("operator"))
+    page = operator.get(admin_url(Turn, turn.pk))
+    assert page.context["original"] == turn
+    html = page.content.decode()
+    assert "overloaded" in html
+    assert (f">{status}<" in html) is bool(status)
+    assert SECRET not in html + operator.get(admin_url(Turn)).content.decode()

@@ -248,3 +248,10 @@ def test_form_of_a_preset_shows_the_default_and_does_not_change_it(operator: Cli
     assert "Make this preset the default" in page_of(operator, path)
     assert operator.post(path, {**form, "is_default": "on"}).status_code == 302
     assert not Preset.objects.filter(is_default=True).exists()
+
+
+@pytest.mark.parametrize("character", ["\n", "\x1b", "\u202e", "\u200b", "\u2028"])
+def test_name_of_a_model_with_control_or_invisible_characters_is_refused(operator: Client, character: str) -> None:
+    html = rejected_form(operator, LanguageModel, {**MODEL_FORM, "name": f"a{character}b"})
+    assert "control characters or invisible characters" in html
+    assert not LanguageModel.objects.exists()

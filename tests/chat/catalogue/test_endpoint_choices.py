@@ -128,6 +128,38 @@ def test_name_of_two_endpoints_stands_for_the_one_of_the_settings(settings_endpo
     assert find_setup("small").endpoint == "local"
 
 
+@pytest.mark.parametrize("is_emulated", [True, False])
+def test_disabled_row_never_gets_the_default(settings: Settings, is_emulated: bool) -> None:
+    settings.GEMINI_EMULATED = is_emulated
+    settings.ALLOW_UNLISTED_MODELS = False
+    settings.DEFAULT_MODEL = "shared"
+    make_endpoint("foreign")
+    make_endpoint("ours")
+    make_endpoint_model("foreign", "shared", label="Foreign", is_enabled=False, position=1)
+    if is_emulated:
+        assert find_setup("").model == DEMO_MODEL
+        assert list_choices()[0].is_demo
+    else:
+        # The conversation must not go to Gemini either.
+        with pytest.raises(UnknownModel, match="There is no model “shared” here"):
+            find_setup("")
+    make_endpoint_model("ours", "shared", label="Ours", position=2)
+    assert [find_setup(name).endpoint for name in ("", "shared")] == ["ours", "ours"]
+    assert list_choices()[0].label == "Default (Ours)"
+
+
+@pytest.mark.parametrize("is_emulated", [True, False])
+def test_disabled_row_of_an_endpoint_never_stands_before_a_row_of_gemini(settings: Settings, is_emulated: bool) -> None:
+    settings.GEMINI_EMULATED = is_emulated
+    settings.DEFAULT_MODEL = "shared"
+    make_endpoint("foreign")
+    make_endpoint_model("foreign", "shared", label="Foreign", is_enabled=False)
+    make_model("shared", label="Gemini's", is_enabled=False)
+    assert (find_setup("").provider, find_setup("").endpoint) == ("gemini", "")
+    assert (list_choices()[0].label == "Default (Gemini's)") is not is_emulated
+    assert list_choices()[0].is_demo is is_emulated
+
+
 def test_choice_of_a_time_with_a_key_uses_the_demo_model(settings: Settings) -> None:
     settings.GEMINI_EMULATED = True
     make_preset("p")

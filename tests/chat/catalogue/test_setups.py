@@ -255,3 +255,15 @@ def test_provider_that_does_not_exist_is_refused_by_validation() -> None:
     with pytest.raises(ValidationError, match="There is no provider “nobody” here"):
         LanguageModel(provider="nobody", name="m").full_clean()
     LanguageModel(provider="gemini", name="m").full_clean()
+
+
+@pytest.mark.parametrize("is_default", [True, False])
+def test_stored_name_with_invisible_characters_is_not_offered(settings: Settings, is_default: bool) -> None:
+    name = "a\u202eb"
+    settings.DEFAULT_MODEL = name if is_default else "default-model"
+    make_preset("p", language_model=make_model(name))
+    make_model("good")
+    assert [choice.value for choice in list_choices()] == ["", "good"]
+    for hidden in (name, "p"):
+        with pytest.raises(UnknownModel):
+            find_setup(hidden)

@@ -5,15 +5,17 @@ from __future__ import annotations
 import io
 import json
 import zipfile
+from html import unescape
 from typing import Any
 
 import nbformat
 import pytest
+from markdown_it import MarkdownIt
 
 from chat.exports.as_notebook import chunks
 from chat.exports.sandbox_files import SandboxFiles
 from chat.exports.source import ExportSource
-from chat.models import Conversation
+from chat.models import Conversation, Turn
 from chat.parts import (
     OUTCOME_DEADLINE_EXCEEDED,
     OUTCOME_OK,
@@ -225,3 +227,14 @@ def test_output_of_an_unknown_outcome_is_no_error() -> None:
     assert [(output.output_type, output.text) for output in code.outputs] == [("stream", "1\n")]
     # It may fail, and the cells after it have to run.
     assert code.metadata.tags == ["raises-exception"]
+
+
+def test_label_of_a_model_is_text() -> None:
+    conversation = make_conversation()
+    make_model_message(conversation)
+    label = "<img src=x>\n\n# Not *a* heading"
+    Turn.objects.update(parameters={"label": label})
+    cells = [cell for cell in notebook_of(conversation).cells if cell.metadata.plotline.role == "model"]
+    html = MarkdownIt("commonmark", {"html": True}).render(cells[0].source)
+    assert unescape(html.splitlines()[0]) == "<h3>Answer (<img src=x> # Not *a* heading)</h3>"
+    assert "<img" not in html

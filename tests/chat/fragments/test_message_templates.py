@@ -13,7 +13,7 @@ from chat.fragments import message_html, part_html, status_html, usage_html
 from chat.message_views import AnswerDetails, ConversationUsage, Grounding, MessageView, Rating, Versions
 from chat.models import Turn
 from chat.notices import Notice
-from chat.parts import ExecutableCode, Text
+from chat.parts import JSON, ExecutableCode, Text
 from tests.chat.fragments.html_reader import ParsedHtml
 from tests.chat.fragments.samples import (
     CALL_APPROVAL,
@@ -178,13 +178,13 @@ def test_code_that_needs_approval_is_shown_with_its_buttons() -> None:
 
 def test_other_arguments_are_shown_beside_the_code() -> None:
     html = waiting_message(replace(CALL_APPROVAL, arguments={"code": "print(1)", "timeout_s": 600}))
-    assert "timeout_s&#39;: 600" in html
+    assert "timeout_s&#34;: 600" in html
 
 
 def test_function_without_code_is_shown_by_name_and_arguments() -> None:
     html = waiting_message(OTHER_APPROVAL)
     assert decision_buttons(html) == [("approve", "call-2"), ("deny", "call-2")]
-    for words in ("Run this function?", "<p>look_up</p>", "&#39;value&#39;: &#39;a&#39;"):
+    for words in ("Run this function?", "<p>look_up</p>", "&#34;value&#34;: &#34;a&#34;"):
         assert words in html
 
 
@@ -195,9 +195,15 @@ def test_result_that_needs_a_release_is_shown() -> None:
         "Send this result to the model?",
         "Send to the model",
         "Do not send",
-        "&#39;output&#39;: &#39;1&#39;",
+        "&#34;output&#34;: &#34;1&#34;",
     ):
         assert words in html
+
+
+def test_whole_arguments_and_results_are_shown_to_the_person_who_decides() -> None:
+    long_value: dict[str, JSON] = {"value": "x" * 30_000 + "y"}
+    for approval in (replace(OTHER_APPROVAL, arguments=long_value), replace(RESULT_APPROVAL, result=long_value)):
+        assert f"{'x' * 30_000}y" in waiting_message(approval)
 
 
 @pytest.mark.parametrize("character", ["\u202e", "\u2066", "\u200b", "\ufeff"])

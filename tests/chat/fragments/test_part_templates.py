@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 import pytest
@@ -12,6 +14,7 @@ from django.utils.html import escape
 from chat.attachment_views import AttachmentView
 from chat.fragments import part_html, part_view
 from chat.parts import (
+    JSON,
     OUTCOME_DEADLINE_EXCEEDED,
     OUTCOME_FAILED,
     OUTCOME_OK,
@@ -31,6 +34,7 @@ from chat.parts import (
     ToolResponse,
     Unsupported,
 )
+from chat.rendering.compact_json import SHOWN_CHARS
 from chat.rendering.jinja import render
 from chat.rendering.plot_code import NO_CAPTION, Caption
 from tests.chat.fragments.html_reader import ParsedHtml
@@ -57,6 +61,13 @@ MINIMAL_PARTS = (
     Unsupported(),
 )
 """Parts without optional values, and one with a long output."""
+
+JSON_PARTS: Mapping[str, Callable[[dict[str, JSON]], Part]] = {
+    "call": lambda value: FunctionCall("add", value),
+    "response": lambda value: FunctionResponse("add", value),
+    "unsupported": lambda value: Unsupported(provider_data=value),
+}
+"""Makes parts that show a JSON object."""
 
 
 def html_of(part: Part, *attachments: AttachmentView) -> str:
@@ -211,7 +222,7 @@ def test_rich_output_that_is_shown_by_an_attachment_is_not_described() -> None:
 def test_function_call_is_folded_below_its_name_and_shows_its_arguments() -> None:
     html = html_of(FunctionCall("add", {"a": [1, None], "b": "<i>"}))
     assert '<summary>Function called<span class="muted">add</span></summary>' in html
-    assert "{&#39;a&#39;: [1, None], &#39;b&#39;: &#39;&lt;i&gt;&#39;}</pre>" in html
+    assert "{&#34;a&#34;: [1, null], &#34;b&#34;: &#34;&lt;i&gt;&#34;}</pre>" in html
     assert " open" not in html
 
 
@@ -224,8 +235,25 @@ def test_function_call_without_valid_arguments_says_so() -> None:
 def test_function_response_is_folded_below_its_outcome_and_shows_its_result(is_error: bool, words: str) -> None:
     html = html_of(FunctionResponse("add", {"result": "<b>"}, is_error=is_error))
     assert f'<summary>{words}<span class="muted">add</span></summary>' in html
-    assert "{&#39;result&#39;: &#39;&lt;b&gt;&#39;}</pre>" in html
+    assert "{&#34;result&#34;: &#34;&lt;b&gt;&#34;}</pre>" in html
     assert " open" not in html
+
+
+@pytest.mark.parametrize("kind", JSON_PARTS)
+def test_deep_json_is_shown_in_little_html(kind: str) -> None:
+    value: JSON = []
+    for _ in range(90):
+        value = [value] * (2 if len(json.dumps(value)) < 10_000 else 1)
+    stored = json.dumps(value)
+    html = html_of(JSON_PARTS[kind]({"value": value}))
+    assert len(html) < 2 * len(stored)
+
+
+@pytest.mark.parametrize("kind", JSON_PARTS)
+def test_long_json_is_cut_and_says_where_the_rest_is(kind: str) -> None:
+    html = html_of(JSON_PARTS[kind]({"value": "x" * 30_000}))
+    assert len(html) < SHOWN_CHARS + 1_000
+    assert "x… (cut here; the JSON export has all of it)</pre>" in html
 
 
 # Files

@@ -11,9 +11,9 @@ import pytest
 from attachments.models import Attachment
 from chat.imports.importer import import_file
 from chat.imports.refusal import RefusedImport
-from chat.models import Conversation, Message
+from chat.models import Conversation, Message, Turn
 from chat.parts import OUTCOME_FAILED, CodeExecutionResult
-from tests.chat.exports.samples import exported_bytes, png, rich_conversation, session_conversation
+from tests.chat.exports.samples import exported_bytes, exported_json, png, rich_conversation, session_conversation
 from tests.factories import make_user
 
 pytestmark = pytest.mark.django_db
@@ -100,6 +100,18 @@ def test_exported_notebook_is_imported_as_its_messages() -> None:
     assert messages[1].turn.model == "plotline-demo"
     assert Attachment.objects.filter(owner=copy.owner, is_graph=True).count() == 1
     assert parts_of(messages[3]) == [("text", "Half an ans")]
+
+
+def test_label_of_a_model_is_stored_on_one_line_and_does_not_get_into_the_next_import() -> None:
+    turn = {"parameters": {"label": "<b>\n\n### x\u202e\x1b[2J"}, "model": "a\nb\u200b"}
+    document = exported_json(session_conversation())
+    document["messages"][1]["turn"] |= turn
+    file = json.dumps(document).encode()
+    original = Conversation.objects.get(pk=import_file(file, owner_id=make_user().pk).created[0])
+    stored = Turn.objects.get(conversation=original)
+    assert (stored.parameters["label"], stored.model) == ("<b> ### x[2J", "a b")
+    copy = import_notebook(exported_bytes(original, "ipynb"))
+    assert "###" not in copy.messages.get(role="model").text
 
 
 def test_notebook_of_a_session_is_imported_with_its_outputs() -> None:

@@ -231,8 +231,9 @@ async def test_endless_list_is_read_to_a_limit(server: RawServer, provider: Open
             await asyncio.sleep(0)
 
     server.answer = answer
-    with pytest.raises(MalformedResponse, match=str(UNARY_LIMIT_BYTES)):
+    with pytest.raises(MalformedResponse) as caught:
         await provider.list_models()
+    assert str(UNARY_LIMIT_BYTES) in caught.value.detail
     await server.exchanges[0].wait_until_closed()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from chat.providers import get_provider, is_demo, warm_up
+from chat.providers.base import Overloaded
 from chat.providers.gemini.provider import GeminiProvider
 
 
@@ -24,6 +25,16 @@ def test_unknown_provider_is_a_key_error() -> None:
 def test_unknown_endpoint_is_a_lookup_error() -> None:
     with pytest.raises(LookupError):
         get_provider("gemini", "elsewhere")
+
+
+def test_detail_is_one_line() -> None:
+    error = Overloaded("503 busy\r\n2026-01-01 ERROR root: forged\u2028\x1b[2J\u202e\0", status=503)
+    assert error.detail == "503 busy 2026-01-01 ERROR root: forged [2J\ufffd"
+
+
+def test_text_of_an_error_holds_code_and_status_only() -> None:
+    assert str(Overloaded("503 what a person wrote", status=503)) == "overloaded, status 503"
+    assert str(Overloaded("what a person wrote")) == "overloaded"
 
 
 @pytest.mark.parametrize(("name", "endpoint"), [("oracle", ""), ("gemini", "elsewhere")])

@@ -53,9 +53,11 @@ def test_forms_that_servers_send_are_read(body: str, events: list[JSONEvent]) ->
     assert read(body.encode(), 1) == events
 
 
-def test_data_that_are_not_json_are_an_error_that_quotes_them() -> None:
-    with pytest.raises(ValueError, match="<html>"):
-        read(b"data: <html>\n\n")
+def test_error_about_data_that_are_not_json_names_length_and_position_and_quotes_nothing() -> None:
+    with pytest.raises(ValueError, match="an event of 17 characters is not JSON") as caught:
+        read(b'data: {"a": private text\n\n')
+    assert "char 6" in str(caught.value)
+    assert "private" not in str(caught.value)
 
 
 def test_event_without_an_end_is_not_read_for_ever() -> None:

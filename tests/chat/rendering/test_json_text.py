@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chat.parts import JSON
-from chat.rendering.json_text import STRING_LIMIT_CHARS, TEXT_LIMIT_CHARS, format_json
+from chat.rendering.json_text import INDENT_LIMIT, STRING_LIMIT_CHARS, TEXT_LIMIT_CHARS, format_json
 
 SCALARS = (
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=8)
@@ -17,7 +17,13 @@ SCALARS = (
 VALUES = st.recursive(
     SCALARS,
     lambda children: st.lists(children, max_size=4) | st.dictionaries(st.text(max_size=4), children, max_size=4),
-)
+).filter(lambda value: depth_of(value) <= INDENT_LIMIT)
+
+
+def depth_of(value: JSON) -> int:
+    """Return how deeply lists and objects are nested."""
+    children = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return max((1 + depth_of(child) for child in children), default=0)
 
 
 @given(VALUES)
@@ -38,10 +44,12 @@ def test_long_string_is_cut() -> None:
     assert len(format_json("x" * 10**6)) == STRING_LIMIT_CHARS + 3
 
 
-def test_deep_value_is_cut() -> None:
-    value: JSON = []
+def test_values_below_the_last_indentation_stay_on_one_line() -> None:
+    value: JSON = [1, {"a": 2}]
     for _ in range(900):
         value = [value]
     text = format_json(value)
-    assert "[…]" in text
-    assert text.endswith("\n]")
+    assert json.loads(text) == value
+    assert f"\n{'  ' * INDENT_LIMIT}[[[" in text
+    assert '[1, {"a": 2}]' in text
+    assert len(text) < 2_000

@@ -43,7 +43,7 @@ async def approval_id_of(turn: Turn) -> str:
 
 async def decide_and_wait(turn: Turn, *, is_approved: bool = True, code: str | None = None) -> Turn:
     """Decide about the approval of a turn, and return the turn once it has ended or waits again."""
-    assert await decide(turn.pk, Decision(await approval_id_of(turn), is_approved, code))
+    assert await decide(lambda: turn.pk, Decision(await approval_id_of(turn), is_approved, code))
     await Runner.current().drain()
     return await reread(turn)
 

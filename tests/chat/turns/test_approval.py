@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import uuid
 from datetime import timedelta
 
 import pytest
 from channels.db import database_sync_to_async
-from django.db import transaction
+from django.db import connection, transaction
 from django.utils import timezone
 from pytest_django import Settings
 
+from chat.access import NotFound, newest_turn
 from chat.answers.approval import Decision
-from chat.models import Conversation, Round, Turn
+from chat.models import Conversation, Round, Turn, User
 from chat.parts import CodeExecutionResult, ExecutableCode, FunctionCall, FunctionResponse, Refusal
 from chat.turns import recovery, tool_loop
 from chat.turns.database_thread import turn_store
@@ -89,7 +91,7 @@ async def test_code_that_was_opened_and_not_changed_counts_as_unchanged(emulated
     code = next(part for part in await parts_of(turn) if isinstance(part, ExecutableCode))
     assert not code.is_edited
     # The same decision in other words.
-    assert not await decide(turn.pk, Decision(approval_id, is_approved=True))
+    assert not await decide(lambda: turn.pk, Decision(approval_id, is_approved=True))
 
 
 async def test_error_of_changed_code_names_the_code(emulated: Settings) -> None:
@@ -103,7 +105,7 @@ async def test_code_is_refused_for_a_call_without_code(emulated: Settings) -> No
     turn = await ask_for_code("function-call")
     approval_id = await approval_id_of(turn)
     with pytest.raises(CodeRefused):
-        await decide(turn.pk, Decision(approval_id, is_approved=True, code=EDITED))
+        await decide(lambda: turn.pk, Decision(approval_id, is_approved=True, code=EDITED))
     assert (await reread(turn)).status == "waiting"
     assert await approval_id_of(turn) == approval_id
     turn = await decide_and_wait(turn)
@@ -136,7 +138,7 @@ async def test_one_of_two_decisions_at_once_wins(emulated: Settings) -> None:
     turn = await ask_for_code()
     approval_id = await approval_id_of(turn)
     decisions = [Decision(approval_id, True), Decision(approval_id, False), Decision(approval_id, True, EDITED)]
-    results = await asyncio.gather(*(decide(turn.pk, one) for one in decisions), return_exceptions=True)
+    results = await asyncio.gather(*(decide(lambda: turn.pk, one) for one in decisions), return_exceptions=True)
     await Runner.current().drain()
     assert [result for result in results if result is True] == [True]
     assert sum(isinstance(result, DecisionRefused) for result in results) == 2
@@ -148,7 +150,7 @@ async def test_one_of_two_decisions_at_once_wins(emulated: Settings) -> None:
 
 async def test_decision_is_carried_out_if_its_caller_goes_away(emulated: Settings) -> None:
     turn = await ask_for_code()
-    caller = asyncio.create_task(decide(turn.pk, Decision(await approval_id_of(turn), is_approved=True)))
+    caller = asyncio.create_task(decide(lambda: turn.pk, Decision(await approval_id_of(turn), is_approved=True)))
     await asyncio.sleep(0)
     caller.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -162,7 +164,7 @@ async def test_call_that_was_approved_before_a_crash_is_not_run_afterwards(emula
     turn = await ask_for_code()
     decision = Decision(await approval_id_of(turn), is_approved=True)
     # A process stores the decision and dies before it starts the tool.
-    await turn_store.run(decide_call, turn.pk, decision, lease_owner="dead")
+    await turn_store.run(decide_call, lambda: turn.pk, decision, lease_owner="dead")
     expired = timezone.now() - timedelta(seconds=1)
     await Turn.objects.filter(pk=turn.pk).aupdate(lease_expires_at=expired)
     assert await database_sync_to_async(recovery.interrupt_expired)() == [turn.conversation_id]
@@ -171,13 +173,37 @@ async def test_call_that_was_approved_before_a_crash_is_not_run_afterwards(emula
     assert executed(emulated.VAR_DIR) == []
     assert (await Round.objects.aget(turn=turn)).started_calls == []
     with pytest.raises(DecisionRefused):
-        await decide(turn.pk, Decision(decision.approval_id, is_approved=False))
-    assert not await decide(turn.pk, decision)
+        await decide(lambda: turn.pk, Decision(decision.approval_id, is_approved=False))
+    assert not await decide(lambda: turn.pk, decision)
     # The answer can be continued. The model learns that the call has no result.
     await Conversation.objects.filter(pk=turn.conversation_id).aupdate(model="scenario-text")
     continued = await start_and_wait(start_turn(Continue(turn.conversation.owner, turn.conversation_id)))
     assert continued.status == "done"
     assert executed(emulated.VAR_DIR) == []
+
+
+async def test_decision_without_the_right_changes_nothing(emulated: Settings) -> None:
+    turn = await ask_for_code()
+    stranger = await User.objects.acreate(username="stranger")
+    decision = Decision(await approval_id_of(turn), is_approved=True)
+    with pytest.raises(NotFound):
+        await decide(lambda: newest_turn(stranger, turn.conversation_id).pk, decision)
+    assert (await reread(turn)).status == "waiting"
+    assert not await turn.events.filter(name="decision").aexists()
+    assert executed(emulated.VAR_DIR) == []
+
+
+async def test_right_to_decide_is_checked_in_the_transaction_of_the_decision(emulated: Settings) -> None:
+    turn = await ask_for_code()
+    in_transaction = []
+
+    def authorise() -> uuid.UUID:
+        in_transaction.append(connection.in_atomic_block)
+        return turn.pk
+
+    assert await decide(authorise, Decision(await approval_id_of(turn), is_approved=False))
+    await Runner.current().drain()
+    assert in_transaction == [True]
 
 
 async def test_decision_about_a_deleted_turn_is_refused(emulated: Settings) -> None:
@@ -186,7 +212,7 @@ async def test_decision_about_a_deleted_turn_is_refused(emulated: Settings) -> N
     async with asyncio.timeout(20):
         await database_sync_to_async(_delete)(turn)
     with pytest.raises(DecisionRefused):
-        await decide(turn.pk, Decision(approval_id, is_approved=True))
+        await decide(lambda: turn.pk, Decision(approval_id, is_approved=True))
 
 
 def _delete(turn: Turn) -> None:

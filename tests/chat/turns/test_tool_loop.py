@@ -282,11 +282,11 @@ async def test_decision_lets_the_turn_go_on(
     before = count_calls(emulated.GOOGLE_GEMINI_BASE_URL)
     decision = Decision(await awaited_call(turn), is_approved)
     with pytest.raises(DecisionRefused, match="waits for another decision"):
-        await runner.decide(turn.pk, Decision("another call", is_approved=True))
-    assert await runner.decide(turn.pk, decision)
-    assert not await runner.decide(turn.pk, decision)
+        await runner.decide(lambda: turn.pk, Decision("another call", is_approved=True))
+    assert await runner.decide(lambda: turn.pk, decision)
+    assert not await runner.decide(lambda: turn.pk, decision)
     with pytest.raises(DecisionRefused, match="already"):
-        await runner.decide(turn.pk, Decision(decision.approval_id, is_approved=not is_approved))
+        await runner.decide(lambda: turn.pk, Decision(decision.approval_id, is_approved=not is_approved))
     await Runner.current().drain()
     await turn.arefresh_from_db()
     assert turn.status == "done"
@@ -308,7 +308,7 @@ async def test_several_calls_are_decided_one_after_the_other(emulated: Settings,
         await turn.arefresh_from_db()
         assert turn.status == "waiting"
         call_id = [data["call_id"] async for data in _approvals(turn)][-1]
-        assert await runner.decide(turn.pk, Decision(call_id, is_approved=number == 0))
+        assert await runner.decide(lambda: turn.pk, Decision(call_id, is_approved=number == 0))
         await Runner.current().drain()
     await turn.arefresh_from_db()
     assert turn.status == "done"
@@ -333,7 +333,7 @@ async def test_turn_can_be_stopped_while_it_waits(waiting: tuple[Conversation, T
     assert turn.status == "stopped"
     assert not tools.calls
     with pytest.raises(DecisionRefused, match="any more"):
-        await runner.decide(turn.pk, Decision(await awaited_call(turn), is_approved=True))
+        await runner.decide(lambda: turn.pk, Decision(await awaited_call(turn), is_approved=True))
 
 
 async def test_turn_that_is_stopped_just_before_it_waits_ends(

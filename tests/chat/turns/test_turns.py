@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import uuid
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -198,3 +199,20 @@ async def test_round_keeps_what_the_provider_reported(emulated: Settings) -> Non
     assert stored.usage == turn.usage
     assert stored.provider_usage["totalTokenCount"] == turn.usage["total"]
     assert turn.round_count == 1
+
+
+@pytest.mark.parametrize(
+    ("scenario", "code", "text"),
+    [
+        ("bad-request", "invalid_request, status 400", "Thinking level"),
+        ("malformed-json", "malformed_response", "oops"),
+    ],
+)
+async def test_text_of_a_server_is_not_logged(
+    emulated: Settings, caplog: pytest.LogCaptureFixture, scenario: str, code: str, text: str
+) -> None:
+    caplog.set_level(logging.INFO)
+    turn = await ask_and_wait(await new_conversation(model=f"scenario-{scenario}"), "?")
+    assert turn.status == "failed"
+    assert f"turn {turn.pk}: {code}" in caplog.text
+    assert text not in caplog.text

@@ -68,7 +68,7 @@ async def test_call_that_nobody_decides_about_counts_as_denied(emulated: Setting
     [request] = calls_since(emulated.GOOGLE_GEMINI_BASE_URL, before)
     assert responses_in(request) == [{"error": tool_loop.NOT_DECIDED}]
     with pytest.raises(DecisionRefused, match="within 3 h"):
-        await decide(turn.pk, Decision(approval_id, is_approved=True))
+        await decide(lambda: turn.pk, Decision(approval_id, is_approved=True))
 
 
 async def test_time_counts_from_the_beginning_of_each_wait(emulated: Settings) -> None:
@@ -91,7 +91,7 @@ async def test_decision_that_comes_with_the_time_limit_is_not_overruled(emulated
     assert overdue == [(turn.pk, approval_id)]
     await decide_and_wait(turn)
     with pytest.raises(DecisionRefused, match="approved already"):
-        await decide(turn.pk, Decision(approval_id, is_approved=False, is_timeout=True))
+        await decide(lambda: turn.pk, Decision(approval_id, is_approved=False, is_timeout=True))
     assert executed(emulated.VAR_DIR) == [CODE]
 
 

@@ -1,0 +1,42 @@
+"""Lines of the log and of terminals that texts of other people cannot forge. Pure.
+
+A record of the log begins one line. What else it has, such as a traceback, is indented.
+"""
+
+from __future__ import annotations
+
+import logging
+from types import TracebackType
+from typing import TypeAlias
+
+ExcInfo: TypeAlias = tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None]
+
+INDENT = "    "
+
+
+def escape_line(text: str) -> str:
+    """Return the text with line ends, control characters and invisible characters as escapes, such as `\\n`."""
+    if text.isprintable():
+        return text
+    return "".join(one if one.isprintable() else one.encode("unicode_escape").decode("ascii") for one in text)
+
+
+def indent_lines(text: str) -> str:
+    """Return the lines of a text, each escaped and indented."""
+    return "\n".join(INDENT + escape_line(line) for line in text.splitlines())
+
+
+class LineFormatter(logging.Formatter):
+    """Writes the message of a record on one line, and its traceback on indented lines."""
+
+    def formatMessage(self, record: logging.LogRecord) -> str:
+        """Return the first line."""
+        return escape_line(super().formatMessage(record))
+
+    def formatException(self, ei: ExcInfo) -> str:
+        """Return the traceback, whose error may quote other people."""
+        return indent_lines(super().formatException(ei))
+
+    def formatStack(self, stack_info: str) -> str:
+        """Return the stack."""
+        return indent_lines(super().formatStack(stack_info))
