@@ -148,6 +148,9 @@ def _find_catalogued_setup(name: str) -> Setup | None:
     rows = list(LanguageModel.objects.filter(name=name))
     rows += [row for row in settings_models(rows) if row.name == name]
     offered = [row for row in rows if _is_offered(row, is_default=is_default)]
+    if not offered and is_default:
+        # Its endpoint cannot be used, and the refusal of the question says so.
+        offered = [row for row in rows if row.is_enabled and row.name.isprintable()]
     if offered:
         return _model_setup(min(offered, key=precedence))
     if (is_default and not rows) or ((is_default or name == DEMO_MODEL) and is_demo()):

@@ -14,8 +14,8 @@ SHOWN_CHARS = 20_000
 
 
 def compact_json(value: object) -> str:
-    """Return the whole value as JSON on one line."""
-    return json.dumps(value, ensure_ascii=False, default=dict)
+    """Return the whole value as JSON on one line. Keys are sorted: the database may reorder them."""
+    return json.dumps(value, ensure_ascii=False, default=dict, sort_keys=True)
 
 
 def shown_json(value: object) -> str:

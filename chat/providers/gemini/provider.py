@@ -5,6 +5,7 @@ Types and errors of google-genai stay inside this package. Each call of `stream`
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing
@@ -105,9 +106,18 @@ class GeminiProvider:
         limit_s: float = settings.PROVIDER_IDLE_LIMIT_S
         decoder = ChunkDecoder()
         async with aclosing(self._clients.sdk_chunks(exchange, model)) as chunks:
-            while chunk := await read_within(limit_s, anext(chunks, None)):
-                wire = chunk.model_dump(mode="json", by_alias=True, exclude_none=True, exclude={"sdk_http_response"})
-                yield _decode(decoder, iter([wire]))
+            read = asyncio.ensure_future(anext(chunks, None))
+            try:
+                while chunk := await read_within(limit_s, read):
+                    # A read is always under way, because only its cancellation closes the request of the SDK.
+                    read = asyncio.ensure_future(anext(chunks, None))
+                    wire = chunk.model_dump(
+                        mode="json", by_alias=True, exclude_none=True, exclude={"sdk_http_response"}
+                    )
+                    yield _decode(decoder, iter([wire]))
+            finally:
+                read.cancel()
+                await asyncio.gather(read, return_exceptions=True)
 
     async def upload_file(self, data: bytes, *, mime_type: str, name: str) -> UploadedFile:
         """See `Provider.upload_file`."""

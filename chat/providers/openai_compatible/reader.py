@@ -133,6 +133,7 @@ class ResponseReader:
             return
         if not self._has_chunks:
             self.error = MalformedResponse("The response is empty: it holds no event.")
+            yield []
             return
         yield list(self._accumulator.close(is_done=self._is_done or is_done))
 

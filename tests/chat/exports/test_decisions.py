@@ -74,7 +74,7 @@ def test_markdown_says_what_was_decided(conversation: Conversation) -> None:
 def test_denied_call_and_call_without_code_are_shown_with_arguments_and_result(conversation: Conversation) -> None:
     text = exported_bytes(conversation, "md").decode()
     for value in ({"code": "print('denied')"}, {"error": "Not allowed."}, {"below": "data"}, {"files": ["a.csv"]}):
-        assert json.dumps(value, indent=2) in text
+        assert json.dumps(value) in text
 
 
 def test_notebook_marks_changed_code(conversation: Conversation) -> None:

@@ -159,8 +159,8 @@ def test_session_code_is_a_code_cell_with_its_outputs_in_order() -> None:
         ),
         ("code", "plot()"),
         ("markdown", "*Function returned: run\\_python*"),
-        ("markdown", '*Function called: list\\_files*\n\n```json\n{\n  "below": "a*b"\n}\n```'),
-        ("markdown", '*Function failed: list\\_files*\n\n```json\n{\n  "error": "away"\n}\n```'),
+        ("markdown", '*Function called: list\\_files*\n\n```json\n{"below": "a*b"}\n```'),
+        ("markdown", '*Function failed: list\\_files*\n\n```json\n{"error": "away"}\n```'),
         ("markdown", "Here it is."),
         ("markdown", "*The answer reached its length limit.*"),
     ]

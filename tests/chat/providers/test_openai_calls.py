@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chat.parts import JSON, FunctionCall, Text, Thought
-from chat.providers.openai_compatible import call_pieces
 from chat.providers.openai_compatible.accumulator import CALLS_LIMIT, DETAILS_LIMIT, Accumulator
 from chat.providers.openai_compatible.chunks import SOURCES_LIMIT, ErrorInStream, deltas_of
+from chat.providers.untrusted_json import read_json
 from chat.stream_events import (
     Finish,
     Finished,
@@ -157,14 +157,13 @@ def test_repeated_id_never_begins_another_call(index: int | None) -> None:
 @pytest.mark.parametrize("pieces", [["{", *["}"] * 10_000], ['{"x": "', *["}"] * 10_000], ["{}x", *["}"] * 10_000]])
 def test_named_pieces_are_parsed_few_times(monkeypatch: pytest.MonkeyPatch, pieces: list[str]) -> None:
     parsed: list[int] = []
-    read_json = call_pieces.read_json
 
     def counted(text: str) -> JSON:
         parsed.append(len(text))
         value: JSON = read_json(text)
         return value
 
-    monkeypatch.setattr(call_pieces, "read_json", counted)
+    monkeypatch.setattr("chat.providers.openai_compatible.call_pieces.read_json", counted)
     events_of(piece(name="f", arguments=one) for one in pieces)
     assert len(parsed) <= 4
 

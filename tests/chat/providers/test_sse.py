@@ -54,7 +54,7 @@ def test_forms_that_servers_send_are_read(body: str, events: list[JSONEvent]) ->
 
 
 def test_error_about_data_that_are_not_json_names_length_and_position_and_quotes_nothing() -> None:
-    with pytest.raises(ValueError, match="an event of 17 characters is not JSON") as caught:
+    with pytest.raises(ValueError, match="an event of 18 characters is not JSON") as caught:
         read(b'data: {"a": private text\n\n')
     assert "char 6" in str(caught.value)
     assert "private" not in str(caught.value)

@@ -193,7 +193,7 @@ async def test_turn_can_be_stopped_while_a_function_runs(emulated: Settings, use
 
 
 async def test_output_of_a_function_is_limited(emulated: Settings, use_tools: UseTools) -> None:
-    emulated.ANSWER_LIMIT_CHARS = 1_000
+    emulated.ANSWER_LIMIT_CHARS = 10_000
     tools = use_tools("flood")
     turn = await ask_and_wait(await new_conversation(model="scenario-function-call", code_execution="off"), "go")
     assert (turn.status, turn.error_code) == ("failed", "limit")
