@@ -46,7 +46,7 @@ class CodeEnd:
 
     element_id: str
     outcome: str = ""
-    """A key of `code_outcomes.PREDICATES`. Empty: the code has not ended, or was stopped."""
+    """A key of `code_outcomes.PREDICATES`. Empty: the code has not ended."""
     duration_ms: int | None = None
     """`None`: not known."""
 
@@ -71,7 +71,7 @@ class PartView:
     code: SafeString
     """The highlighted code of executable code."""
     outcome: str
-    """The outcome of a code execution result: `success`, `error`, `timeout` or `unknown`."""
+    """How the code of a result ended: a word of `code_outcomes`. Empty: it runs, or a later result says it."""
     attachments: tuple[AttachmentView, ...]
     code_end: CodeEnd | None = None
     """How the code ended, if the part is executable code."""

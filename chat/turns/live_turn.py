@@ -16,7 +16,7 @@ from chat.answers.assembler import Assembler
 from chat.answers.changes import AttachmentAdded, Change, EngineMoved, MessagesLeftOut, PartStarted, ToolStarted, Waited
 from chat.answers.log import coalesce_changes, to_row
 from chat.models import Conversation, Turn
-from chat.parts import Engine, FunctionCall, Part, ToolCall, ToolResponse
+from chat.parts import CodeExecutionResult, Engine, FunctionCall, Part, ToolCall, ToolResponse
 from chat.prompt.rows import PromptRows
 from chat.relay import broadcast
 from chat.relay.batching import BatchedCalls
@@ -25,7 +25,7 @@ from chat.relay.group_commit import GroupCommit
 from chat.stream_events import PartReceived, StreamEvent
 from chat.transcript.usage import answer_cost
 from chat.turns.code_times import CodeTimes
-from chat.turns.finish import Ending
+from chat.turns.finish import Ending, outcome_at_end
 from chat.turns.live_page import LivePage
 from chat.turns.start_plan import StartedTurn
 from chat.turns.store import StoreResult, TurnChanges, TurnLost
@@ -75,8 +75,8 @@ class LiveTurn:
         self._assembler = Assembler(
             is_code_offered=self.turn.code_execution, new_id=lambda: str(uuid.uuid4()), answer=answer
         )
-        self._text_chars = sum(len(part.long_text) for part in self.answer.parts)
-        """Length of all received text."""
+        self._other_chars = 0
+        """Length of received data that are no text, code or output."""
         self._data_bytes = sum(attachment.size_bytes for attachment in self.answer.attachments)
         """Size of all received files."""
         self._code_times = CodeTimes()
@@ -98,6 +98,12 @@ class LiveTurn:
         return self._assembler.answer
 
     @property
+    def room_chars(self) -> int:
+        """How much longer the answer may become."""
+        limit: int = settings.ANSWER_LIMIT_CHARS
+        return limit - self.answer.text_chars - self._other_chars
+
+    @property
     def needs_title(self) -> bool:
         """Whether a model may name the conversation: the answer is complete, and no title was chosen before it."""
         is_unnamed = self.turn.conversation.title_source == Conversation.TitleSource.WORDS
@@ -110,21 +116,29 @@ class LiveTurn:
         self.has_received = True
         parts = 0
         for event in events:
-            self._changes += self._assembler.add(self._code_times.with_duration(event), made_by=made_by)
+            changes = self._assembler.add(self._code_times.with_duration(event), made_by=made_by)
+            self._changes += changes
             if isinstance(event, PartReceived):
                 self._count(event.part)
+                if isinstance(event.part, CodeExecutionResult):
+                    # Images that the code printed.
+                    added = (change.attachment for change in changes if isinstance(change, AttachmentAdded))
+                    self._data_bytes += sum(attachment.size_bytes for attachment in added)
                 parts += 1
         self._is_fast = parts > 1
 
     def _count(self, part: Part) -> None:
-        self._text_chars += len(part.long_text)
         if part.provider_data:
-            self._text_chars += len(str(part.provider_data))
+            self._other_chars += len(str(part.provider_data))
         if isinstance(part, FunctionCall | ToolCall):
-            self._text_chars += len(str(part.arguments))
+            self._other_chars += len(str(part.arguments))
         if isinstance(part, ToolResponse):
-            self._text_chars += len(str(part.result))
+            self._other_chars += len(str(part.result))
         self._data_bytes += len(getattr(part, "data", None) or b"")
+
+    def end_code(self, outcome: str) -> None:
+        """Give an outcome to code in the Python session that will get no result."""
+        self._changes += self._assembler.end_code(outcome)
 
     def note(self, change: Change) -> None:
         """Apply a change that has no stream event."""
@@ -174,7 +188,7 @@ class LiveTurn:
         if self._changes:
             self._submit()
             await self._confirm()
-        if self._text_chars > settings.ANSWER_LIMIT_CHARS or self._data_bytes > settings.ANSWER_DATA_LIMIT_BYTES:
+        if self.room_chars < 0 or self._data_bytes > settings.ANSWER_DATA_LIMIT_BYTES:
             raise AnswerTooLong
 
     async def wait(self) -> None:
@@ -201,6 +215,7 @@ class LiveTurn:
     ) -> None:
         """Store the end of the turn with everything that was received, then publish it. Raises as `commit` does."""
         self.is_ending = True
+        self.end_code(outcome_at_end(status))
         await self._confirm()
         cost = answer_cost(self.answer.usage, self.setup, self.answer.queries)
         self._submit(Ending(status, self.answer, error_code, error_detail, retry_after_s, cost, reason))
