@@ -10,7 +10,7 @@ from django.utils.safestring import SafeString
 
 from chat.answers.approval import Approval
 from chat.attachment_views import AttachmentView, WrittenFileView
-from chat.code_outcomes import ERROR, PREDICATES, SUCCESS, TIMEOUT
+from chat.code_outcomes import ERROR, PREDICATES, SUCCESS, TIMEOUT, outcome_sentence
 from chat.notices import Notice
 from chat.parts import Part
 from chat.rendering.displays import Block
@@ -85,6 +85,11 @@ class PartView:
     """What shows the work of a tool of the provider."""
     is_static: bool = False
     """Whether the part is shown without scripts, as in an export."""
+
+    @property
+    def outcome_sentence(self) -> str:
+        """How the code of a result ended, without a full stop. Empty as `outcome`."""
+        return outcome_sentence(self.outcome)
 
 
 @dataclass(frozen=True, slots=True)

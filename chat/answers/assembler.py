@@ -5,7 +5,7 @@ without `provider_data` is dropped; identical bytes are one attachment, shown wh
 
 Results of code in the Python session belong to their run, which their `call_id` names. While the code runs, its output
 is appended to the last result of the run, or begins another one after a graph. At the end of the code, all results of
-the run get its outcome, and the last part of the run is a result.
+the run get its outcome, and the last part of the run is a result after which no image is shown.
 """
 
 from __future__ import annotations
@@ -162,8 +162,7 @@ class Assembler:
         if self._is_last(run) and not extraction.images:
             yield TextAppended(self.answer.part_count - 1, extraction.text)
             return
-        run.results.append(self.answer.part_count)
-        yield from self._result_changes(self.answer.part_count, part, extraction)
+        yield from self._start_result(run, part, extraction)
 
     def _end_changes(
         self, run: _Run, part: CodeExecutionResult, rest: str, *, replaces_last: bool = False
@@ -177,16 +176,18 @@ class Assembler:
             yield PartStarted(self.answer.part_count, replace(part, output=extraction.text if rest else part.output))
             return
         else:
-            start = self.answer.part_count
-            text = extraction.text if rest else None
-            opened = replace(part, output=text, outcome=OUTCOME_RUNNING, files=(), duration_ms=None)
-            run.results.append(start)
-            yield from self._result_changes(start, opened, extraction)
-            opened_part = self.answer.parts[start]
-            assert isinstance(opened_part, CodeExecutionResult)
-            part = replace(part, output=opened_part.output, images=opened_part.images)
+            opened = replace(part, output=None, outcome=OUTCOME_RUNNING, files=(), duration_ms=None)
+            if rest:
+                yield from self._start_result(run, replace(opened, output=extraction.text), extraction)
+            if not self._is_last(run):
+                yield from self._start_result(run, opened, Extraction("", ()))
+            part = replace(part, output=self.answer.parts[-1].long_text or None)
         yield from close_results(self.answer.parts, run.results[:-1], part.outcome)
         yield PartReplaced(run.results[-1], part)
+
+    def _start_result(self, run: _Run, part: CodeExecutionResult, extraction: Extraction) -> Iterator[Change]:
+        run.results.append(self.answer.part_count)
+        yield from self._result_changes(self.answer.part_count, part, extraction)
 
     def _is_last(self, run: _Run) -> bool:
         """Return whether text may be appended to the last result of a run: nothing is shown after it."""

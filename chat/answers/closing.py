@@ -26,11 +26,13 @@ def closing_changes(answer: Answer, outcome: str) -> list[Change]:
         if not indexes:
             changes.append(PartStarted(end, replace(ending, outcome=outcome)))
             continue
-        if indexes[-1] != end - 1:
-            # Something came after the last output, such as a graph.
+        last = parts[indexes[-1]]
+        is_last = indexes[-1] == end - 1 and isinstance(last, CodeExecutionResult) and not last.images
+        if not is_last:
+            # A graph or another output is shown after the last text.
             changes.append(PartStarted(end, ending))
         changes += close_results(parts, indexes, outcome)
-        if indexes[-1] != end - 1:
+        if not is_last:
             changes.append(PartReplaced(end, replace(ending, outcome=outcome)))
     return changes
 

@@ -43,7 +43,6 @@ from chat.models import Turn
 from chat.parts import (
     CodeExecutionResult,
     Display,
-    Engine,
     ExecutableCode,
     FileData,
     FunctionCall,
@@ -198,15 +197,11 @@ def _part_contents(record: MessageRecord) -> Iterator[Content]:
     output = SessionOutput()
     earlier = earlier_results(record.parts)
     for index, part in enumerate(record.parts):
-        images = _image_contents(record.attachments_after_part(index))
-        if isinstance(part, CodeExecutionResult) and part.engine is Engine.SESSION:
-            # Images that code of the session printed are shown while it runs.
-            yield from images
         if index in earlier:
             output.append(index, part.long_text)
         elif content := _part_content(index, part, output):
             yield content
-        yield from images
+        yield from _image_contents(record.attachments_after_part(index))
     yield from _image_contents(record.unplaced)
 
 

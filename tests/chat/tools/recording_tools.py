@@ -31,7 +31,7 @@ class RecordingTools:
 
     `echo` returns its arguments, `run` streams output of code, `lines` prints 2,000 lines, each by itself, `flood`
     prints 50,000 characters, `wait` waits until it is cancelled, `fail` fails, `crash` has a defect, `silent` returns
-    nothing. `plot` prints, draws and prints; `plot_wait`, `plot_fail` and `plot_crash` do that, then wait, fail or crash.
+    nothing. `plot` prints, draws and prints; `plot_wait`, `plot_fail`, `plot_crash` then wait, fail or crash.
     """
 
     names: Sequence[str] = ("echo",)
