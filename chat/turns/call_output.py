@@ -25,6 +25,7 @@ class CallOutput:
         if not self._limit_chars:
             self._notice = ""
         self._shown_chars = 0
+        self._is_at_line_start = True
         self._is_cut = False
 
     def cut(self, parts: Iterable[Part]) -> list[Part]:
@@ -41,8 +42,11 @@ class CallOutput:
 
     def _cut_increment(self, text: str) -> str:
         room = self._limit_chars - self._shown_chars
+        if len(text) > room:
+            return self._with_notice(text[:room])
         self._shown_chars += len(text)
-        return text if len(text) <= room else self._with_notice(text[:room])
+        self._is_at_line_start = text.endswith("\n") if text else self._is_at_line_start
+        return text
 
     def _cut_whole(self, output: str) -> str | None:
         """Return the whole output of code that has ended. `None`: what is shown stays as it is."""
@@ -54,5 +58,6 @@ class CallOutput:
         self._is_cut = True
         # A part of an image in base64 can be read by nobody.
         text, _ = split_open_uri(text)
-        line_break = "\n" if text and not text.endswith("\n") else ""
+        is_at_line_start = text.endswith("\n") if text else self._is_at_line_start
+        line_break = "" if is_at_line_start or not self._notice else "\n"
         return f"{text}{line_break}{self._notice}"

@@ -204,7 +204,7 @@ GRAPH = InlineData("image/png")
 
 @pytest.mark.parametrize("whole", ["1\n2\n3\n4\n", None])
 def test_text_after_a_graph_begins_a_new_result_and_no_text_is_shown_twice(whole: str | None) -> None:
-    parts = [running("1\n"), running("2\n"), image(png(1)), running("3\n"), ended(whole)]
+    parts: list[Part] = [running("1\n"), running("2\n"), image(png(1)), running("3\n"), ended(whole)]
     answer = assemble(*parts, is_code_offered=True)
     assert answer.parts == [ended("1\n2\n"), GRAPH, ended("3\n4\n" if whole else "3\n")]
 

@@ -37,6 +37,13 @@ def test_output_is_cut_once_and_the_outcome_stays() -> None:
     assert output.cut([result("the whole output", OUTCOME_OK)]) == [result(None, OUTCOME_OK)]
 
 
+def test_notice_is_a_line_of_its_own_wherever_the_increments_end() -> None:
+    for size in range(1, 11):
+        output, notice = limited_to(10)
+        parts = output.cut(result("a" * size) for _ in range(20))
+        assert "".join(part.long_text for part in parts).strip("a") == f"\n{notice}"
+
+
 def test_whole_output_that_was_not_streamed_is_cut() -> None:
     output, notice = limited_to(20)
     [part] = output.cut([result("a" * 30, OUTCOME_OK)])
