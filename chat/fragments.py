@@ -17,7 +17,7 @@ from django.utils.safestring import SafeString
 
 from chat import parts
 from chat.attachment_views import AttachmentView
-from chat.code_outcomes import NO_RESULT, outcome_word
+from chat.code_outcomes import NO_RESULT, RUNNING, outcome_word
 from chat.message_views import CodeEnd, ConversationUsage, MessageView, PartView, Rating, RenderedText
 from chat.models import Conversation
 from chat.models.list_states import ListState, list_state
@@ -42,11 +42,13 @@ def part_view(
     result: CodeExecutionResult | None = None,
     has_code: bool = False,
     is_without_result: bool = False,
+    is_earlier_result: bool = False,
 ) -> PartView:
     """Return the view of a part.
 
     `rendered`: the HTML of its text, if it is known already. `result`: of code that has ended. `has_code`: whether the
     message holds the code of this result. `is_without_result`: whether code has no result and will get none.
+    `is_earlier_result`: whether a later result of the same run shows its outcome.
     """
     code, outcome, code_end = EMPTY, "", None
     display: tuple[Block, ...] = ()
@@ -58,7 +60,7 @@ def part_view(
             code = highlight_code(part.code, part.language.lower() or "python")
             code_end = code_end_view(message_id, index, result, is_without_result=is_without_result)
         case CodeExecutionResult():
-            outcome = outcome_word(part.outcome)
+            outcome = RUNNING if is_earlier_result else outcome_word(part)
         case parts.InlineData() | parts.FileData() | parts.FunctionCall() | parts.FunctionResponse():
             pass
         case parts.Display():
@@ -90,7 +92,7 @@ def code_end_view(
     element_id = f"{part_element_id(message_id, index)}-end"
     if result is None:
         return CodeEnd(element_id, NO_RESULT if is_without_result else "")
-    return CodeEnd(element_id, outcome_word(result.outcome), result.duration_ms)
+    return CodeEnd(element_id, outcome_word(result), result.duration_ms)
 
 
 def part_element_id(message_id: uuid.UUID, index: int) -> str:

@@ -10,7 +10,7 @@ from django.utils.safestring import SafeString
 
 from chat.answers.approval import Approval
 from chat.attachment_views import AttachmentView, WrittenFileView
-from chat.code_outcomes import ERROR, PREDICATES, SUCCESS, TIMEOUT
+from chat.code_outcomes import ERROR, PREDICATES, SUCCESS, TIMEOUT, outcome_sentence
 from chat.notices import Notice
 from chat.parts import Part
 from chat.rendering.displays import Block
@@ -46,7 +46,7 @@ class CodeEnd:
 
     element_id: str
     outcome: str = ""
-    """A key of `code_outcomes.PREDICATES`. Empty: the code has not ended, or was stopped."""
+    """A key of `code_outcomes.PREDICATES`. Empty: the code has not ended."""
     duration_ms: int | None = None
     """`None`: not known."""
 
@@ -71,7 +71,7 @@ class PartView:
     code: SafeString
     """The highlighted code of executable code."""
     outcome: str
-    """The outcome of a code execution result: `success`, `error`, `timeout` or `unknown`."""
+    """How the code of a result ended: a word of `code_outcomes`. Empty: it runs, or a later result says it."""
     attachments: tuple[AttachmentView, ...]
     code_end: CodeEnd | None = None
     """How the code ended, if the part is executable code."""
@@ -85,6 +85,11 @@ class PartView:
     """What shows the work of a tool of the provider."""
     is_static: bool = False
     """Whether the part is shown without scripts, as in an export."""
+
+    @property
+    def outcome_sentence(self) -> str:
+        """How the code of a result ended, without a full stop. Empty as `outcome`."""
+        return outcome_sentence(self.outcome)
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,3 +54,10 @@ class Refusal(StrEnum):
 OUTCOME_OK = "OUTCOME_OK"
 OUTCOME_FAILED = "OUTCOME_FAILED"
 OUTCOME_DEADLINE_EXCEEDED = "OUTCOME_DEADLINE_EXCEEDED"
+# The outcomes below are Plotline's own. Only code of the Python session has them.
+OUTCOME_RUNNING = ""
+"""The code has not ended. A provider's result may be without an outcome too, which means nothing."""
+OUTCOME_ABORTED = "OUTCOME_ABORTED"
+"""The code was stopped with its answer."""
+OUTCOME_LOST = "OUTCOME_LOST"
+"""The server was interrupted while the code ran, so it does not know how the code ended."""

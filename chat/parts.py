@@ -20,9 +20,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self, TypeAlias, get_args
 
 from chat.part_kinds import JSON as JSON
+from chat.part_kinds import OUTCOME_ABORTED as OUTCOME_ABORTED
 from chat.part_kinds import OUTCOME_DEADLINE_EXCEEDED as OUTCOME_DEADLINE_EXCEEDED
 from chat.part_kinds import OUTCOME_FAILED as OUTCOME_FAILED
+from chat.part_kinds import OUTCOME_LOST as OUTCOME_LOST
 from chat.part_kinds import OUTCOME_OK as OUTCOME_OK
+from chat.part_kinds import OUTCOME_RUNNING as OUTCOME_RUNNING
 from chat.part_kinds import Engine as Engine
 from chat.part_kinds import JSONObject as JSONObject
 from chat.part_kinds import PartKind as PartKind
@@ -163,8 +166,8 @@ class CodeExecutionResult(BasePart):
     text_field = "output"
     output: str | None = None
     """`None` if the provider sent no output, which is not the same as an empty one."""
-    outcome: str = ""
-    """One of the `OUTCOME_` constants, or another word of the provider's. Empty while the code runs."""
+    outcome: str = OUTCOME_RUNNING
+    """One of the `OUTCOME_` constants, or another word of the provider's."""
     call_id: str = ""
     engine: Engine = Engine.NATIVE
     images: tuple[PrintedImage, ...] = ()
@@ -172,6 +175,11 @@ class CodeExecutionResult(BasePart):
     """Files that the code wrote, by name. Only code of the Python session has them."""
     duration_ms: int | None = None
     """Milliseconds from the code to this result, as measured by this server. `None`: not known."""
+
+    @property
+    def is_running(self) -> bool:
+        """Whether the code of this result has not ended. Only code of the session sends results while it runs."""
+        return self.engine is Engine.SESSION and self.outcome == OUTCOME_RUNNING
 
 
 @dataclass(frozen=True, slots=True)

@@ -122,6 +122,8 @@ class Answer:
     """Why its code moved to the Python session; empty if it did not."""
     moved_before_round: int | None = None
     """The first round after that."""
+    text_chars: int = 0
+    """Length of all text, code and output, also of attempts that were repeated."""
     _parts: list[Part] = field(default_factory=list)
     _appended: list[str] = field(default_factory=list)
     """Text of the last part that is not joined to it yet. Joining it at each chunk would cost O(n) each time."""
@@ -130,6 +132,7 @@ class Answer:
         """Apply one change, in the order of the log. Raises ValueError for a part with a wrong index."""
         match change:
             case TextAppended(_, text):
+                self.text_chars += len(text)
                 self._appended.append(text)
             case Reported(report):
                 self.current_round.apply(report)
@@ -137,6 +140,7 @@ class Answer:
                 self._start_part(index, part, attachment)
             case PartReplaced(index, part):
                 self._join_appended()
+                self.text_chars += len(part.long_text) - len(self._parts[index].long_text)
                 self._parts[index] = part
             case AttachmentAdded(attachment):
                 # The change holds the bytes until they are stored. The answer must not hold the bytes of many graphs.
@@ -170,6 +174,7 @@ class Answer:
         if index != len(self._parts):
             raise ValueError(f"part {index} cannot follow {len(self._parts)} parts")
         self._parts.append(part)
+        self.text_chars += len(part.long_text)
         self.waiting = ""
         if attachment is not None:
             self.part_attachments[index] = attachment

@@ -2,14 +2,18 @@
 
 Rules: text joins the last text of the same kind, but never across `provider_data`, a round or an attempt; an empty text
 without `provider_data` is dropped; identical bytes are one attachment, shown where they were received first.
+
+Results of code in the Python session belong to their run, which their `call_id` names. While the code runs, its output
+is appended to the last result of the run, or begins another one after a graph. At the end of the code, all results of
+the run get its outcome, and the last part of the run is a result after which no image is shown.
 """
 
 from __future__ import annotations
 
 import hashlib
 import mimetypes
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
 
 from attachments.validation import UnreadableImage, inspect_image, safe_mime_type, safe_name
 from chat.answers.answer import Answer
@@ -24,7 +28,9 @@ from chat.answers.changes import (
     RoundStarted,
     TextAppended,
 )
+from chat.answers.closing import close_results, closing_changes
 from chat.parts import (
+    OUTCOME_RUNNING,
     CodeExecutionResult,
     Engine,
     ExecutableCode,
@@ -35,9 +41,23 @@ from chat.parts import (
     Text,
     Thought,
 )
-from chat.rendering.data_uris import extract_images
+from chat.rendering.data_uris import IMAGES_LIMIT, Extraction, extract_images, split_open_uri, without_data_uris
 from chat.sanitize import sanitize_event
 from chat.stream_events import PartReceived, StreamEvent
+
+
+@dataclass(slots=True)
+class _Run:
+    """Code of the Python session that runs."""
+
+    made_by: str
+    results: list[int] = field(default_factory=list)
+    """Indexes of the results so far."""
+    texts: list[str] = field(default_factory=list)
+    """All output so far, as it was received."""
+    held_back: str = ""
+    """The end of the output, which may become an image. It is in no result yet."""
+    image_count: int = 0
 
 
 class Assembler:
@@ -54,6 +74,8 @@ class Assembler:
         self._index_by_hash = {one.sha256: one.index for one in self.answer.attachments}
         self._first_open = self.answer.part_count
         """Index of the first part that later text may join."""
+        self._runs: dict[str, _Run] = {}
+        """`call_id` of code in the session that runs. Code never runs while a turn waits, so a resumed one has none."""
 
     def note(self, change: Change) -> list[Change]:
         """Apply a change that no event of a stream makes."""
@@ -70,6 +92,7 @@ class Assembler:
         parts, number = self.answer.parts, self.answer.round_number
         dropped = (index for index, part in enumerate(parts) if part.round == number and not isinstance(part, Thought))
         self._first_open = next(dropped, len(parts))
+        self._runs.clear()
         return self.note(AttemptRestarted(self._first_open))
 
     def add(self, event: StreamEvent, *, made_by: str = "") -> list[Change]:
@@ -81,10 +104,28 @@ class Assembler:
         if not isinstance(event, PartReceived):
             return self.note(Reported(event))
         part = event.part
-        changes = self._appended_text(part) or list(self._part_changes(part, made_by))
+        if isinstance(part, CodeExecutionResult) and part.engine is Engine.SESSION:
+            return self._apply(self._session_changes(replace(part, round=self.answer.round_number, made_by=made_by)))
+        return self._apply(self._appended_text(part) or self._part_changes(part, made_by))
+
+    def end_code(self, outcome: str) -> list[Change]:
+        """Give an outcome to all code in the session that has none, because it will get no result."""
+        changes: list[Change] = []
+        for call_id, run in self._runs.items():
+            # What may have become an image is text, or a part of an image that nobody can read.
+            text = without_data_uris(run.held_back)
+            part = CodeExecutionResult(text, call_id=call_id, engine=Engine.SESSION, round=self.answer.round_number)
+            changes += self._apply(self._output_changes(run, replace(part, made_by=run.made_by)) if text else ())
+        self._runs.clear()
+        return changes + self._apply(closing_changes(self.answer, outcome))
+
+    def _apply(self, changes: Iterable[Change]) -> list[Change]:
+        """Apply each change before the next one is made. Return them."""
+        applied = []
         for change in changes:
             self.answer.apply(change)
-        return changes
+            applied.append(change)
+        return applied
 
     def _appended_text(self, part: Part) -> list[Change]:
         """Return the change that appends to the open text, or an empty list. This is the path of nearly every event."""
@@ -95,14 +136,69 @@ class Assembler:
         if isinstance(part, Text | Thought):
             is_appended = bool(part.text) and part.is_open_text and last.is_open_text
             return [TextAppended(answer.part_count - 1, part.text)] if is_appended else []
-        if isinstance(part, CodeExecutionResult) and is_running(last) and _is_same_run(last, part):
-            # Output of a tool: increments while the code runs, then the final result. A graph in between ends the
-            # result before it, so text after the graph begins a new one.
-            index = answer.part_count - 1
-            if part.outcome:
-                return [PartReplaced(index, replace(part, round=last.round, made_by=last.made_by))]
-            return [TextAppended(index, part.output or "")]
         return []
+
+    def _session_changes(self, part: CodeExecutionResult) -> Iterator[Change]:
+        """Yield the changes of more output, or of the end of the code, of which `part` holds the whole output."""
+        run = self._runs.setdefault(part.call_id, _Run(part.made_by))
+        output = part.output or ""
+        if part.is_running:
+            run.texts.append(output)
+            text, run.held_back = split_open_uri(run.held_back + output)
+            if text:
+                yield from self._output_changes(run, replace(part, output=text))
+            return
+        del self._runs[part.call_id]
+        shown = "".join(run.texts)
+        if part.output is None or output.startswith(shown):
+            yield from self._end_changes(run, part, run.held_back + output[len(shown) :])
+        else:
+            # What was shown was not the beginning of the output, such as a progress bar.
+            yield from self._end_changes(run, part, output, replaces_last=True)
+
+    def _output_changes(self, run: _Run, part: CodeExecutionResult) -> Iterator[Change]:
+        """Yield the changes that show more output."""
+        extraction = self._extract_images(run, part.output or "")
+        if self._is_last(run) and not extraction.images:
+            yield TextAppended(self.answer.part_count - 1, extraction.text)
+            return
+        yield from self._start_result(run, part, extraction)
+
+    def _end_changes(
+        self, run: _Run, part: CodeExecutionResult, rest: str, *, replaces_last: bool = False
+    ) -> Iterator[Change]:
+        """Yield the changes at the end of code. `rest`: output that is not shown, or that replaces the last result."""
+        extraction = self._extract_images(run, rest)
+        if self._is_last(run) and not extraction.images:
+            before = "" if replaces_last else self.answer.parts[-1].long_text
+            part = replace(part, output=before + extraction.text)
+        elif not run.results and not extraction.images:
+            yield PartStarted(self.answer.part_count, replace(part, output=extraction.text if rest else part.output))
+            return
+        else:
+            opened = replace(part, output=None, outcome=OUTCOME_RUNNING, files=(), duration_ms=None)
+            if rest:
+                yield from self._start_result(run, replace(opened, output=extraction.text), extraction)
+            if not self._is_last(run):
+                yield from self._start_result(run, opened, Extraction("", ()))
+            part = replace(part, output=self.answer.parts[-1].long_text or None)
+        yield from close_results(self.answer.parts, run.results[:-1], part.outcome)
+        yield PartReplaced(run.results[-1], part)
+
+    def _start_result(self, run: _Run, part: CodeExecutionResult, extraction: Extraction) -> Iterator[Change]:
+        run.results.append(self.answer.part_count)
+        yield from self._result_changes(self.answer.part_count, part, extraction)
+
+    def _is_last(self, run: _Run) -> bool:
+        """Return whether text may be appended to the last result of a run: nothing is shown after it."""
+        last = self.answer.last_part
+        is_last = run.results[-1:] == [self.answer.part_count - 1]
+        return is_last and isinstance(last, CodeExecutionResult) and not last.images
+
+    def _extract_images(self, run: _Run, output: str) -> Extraction:
+        extraction = extract_images(output, IMAGES_LIMIT - run.image_count)
+        run.image_count += len(extraction.images)
+        return extraction
 
     def _part_changes(self, part: Part, made_by: str) -> Iterator[Change]:
         index = self.answer.part_count
@@ -114,11 +210,14 @@ class Assembler:
             case InlineData() if part.data:
                 yield from self._inline_data_changes(index, part)
             case CodeExecutionResult() if part.output:
-                yield from self._result_changes(index, part)
+                yield from self._result_changes(index, part, extract_images(part.output))
             case FunctionCall():
                 yield PartStarted(index, self._with_unique_id(part))
+            case ExecutableCode():
+                self._is_code_seen = True
+                self._runs.pop(part.call_id, None)
+                yield PartStarted(index, part)
             case _:
-                self._is_code_seen = self._is_code_seen or isinstance(part, ExecutableCode)
                 yield PartStarted(index, part)
 
     def _with_unique_id(self, call: FunctionCall) -> FunctionCall:
@@ -132,8 +231,7 @@ class Assembler:
         if attachment:
             yield AttachmentAdded(attachment)
 
-    def _result_changes(self, index: int, part: CodeExecutionResult) -> Iterator[Change]:
-        extraction = extract_images(part.output or "")
+    def _result_changes(self, index: int, part: CodeExecutionResult, extraction: Extraction) -> Iterator[Change]:
         if not extraction.images:
             yield PartStarted(index, part)
             return
@@ -186,16 +284,3 @@ class Assembler:
             data=data,
             scale=scale if is_graph else 1,
         )
-
-
-def is_running(part: Part) -> bool:
-    """Return whether a part is a result of code in the session whose outcome is not known.
-
-    The code still runs if this is the last part of a live answer. Otherwise, another result of the run follows, or the
-    run was stopped.
-    """
-    return isinstance(part, CodeExecutionResult) and part.engine is Engine.SESSION and not part.outcome
-
-
-def _is_same_run(last: Part, part: CodeExecutionResult) -> bool:
-    return isinstance(last, CodeExecutionResult) and (last.call_id, last.engine) == (part.call_id, part.engine)

@@ -60,7 +60,7 @@ class TextAppended:
 
 @dataclass(frozen=True, slots=True)
 class PartReplaced:
-    """The final form of the last part: the result of code that has ended."""
+    """The final form of a result of code that has ended, which need not be the last part."""
 
     index: int
     part: Part

@@ -1,10 +1,14 @@
-"""Pairs the results of an answer with the code that they belong to. Pure."""
+"""Pairs the results of an answer with the code that they belong to. Pure.
+
+A run in the Python session may have several results, because graphs and rich outputs come between its texts. At its end
+all of them have its outcome. Pages, exports and the API show it once, at the last one.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from chat.parts import CodeExecutionResult, ExecutableCode, Part
+from chat.parts import CodeExecutionResult, Engine, ExecutableCode, Part
 
 
 class CodeResults:
@@ -22,7 +26,7 @@ class CodeResults:
             self.add(index, part)
 
     def add(self, index: int, part: Part) -> int | None:
-        """Add the next part, or the final form of the last one.
+        """Add the next part, or the final form of an earlier result.
 
         Return the index of the code that has ended with this part; `None` if none has.
         """
@@ -35,7 +39,7 @@ class CodeResults:
         if code is None:
             return None
         self.code_of[index] = code
-        if not part.outcome:
+        if part.is_running:
             return None
         self.result_of[code] = part
         return code
@@ -57,7 +61,22 @@ class CodeResults:
 
 
 def codes_without_result(parts: Iterable[Part]) -> set[int]:
-    """Return the indexes of the code in an answer that no result belongs to."""
+    """Return the indexes of the code in an answer that has no result with an outcome."""
     parts = list(parts)
-    with_result = set(CodeResults(parts).code_of.values())
+    with_result = CodeResults(parts).result_of
     return {index for index, part in enumerate(parts) if isinstance(part, ExecutableCode) and index not in with_result}
+
+
+def earlier_results(parts: Iterable[Part]) -> set[int]:
+    """Return the indexes of the results that are followed by another result of the same run in the session."""
+    earlier: set[int] = set()
+    last: dict[str, int] = {}
+    """`call_id` of code -> index of its last result so far."""
+    for index, part in enumerate(parts):
+        if isinstance(part, ExecutableCode):
+            last.pop(part.call_id, None)
+        elif isinstance(part, CodeExecutionResult) and part.engine is Engine.SESSION:
+            if part.call_id in last:
+                earlier.add(last[part.call_id])
+            last[part.call_id] = index
+    return earlier

@@ -1,14 +1,13 @@
 """The output of code that runs in the Python session, joined for the event stream. Pure.
 
-A run leaves several results if graphs or rich outputs came between texts. Only the last one has an outcome. Clients
-get one event with the whole text.
+A run leaves several results if graphs or rich outputs came between texts. Clients get one event with the whole text,
+when all of them have an outcome.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
-from chat.answers.assembler import is_running
 from chat.parts import CodeExecutionResult, Engine
 
 
@@ -16,34 +15,31 @@ from chat.parts import CodeExecutionResult, Engine
 class SessionOutput:
     """The output of the run that is read."""
 
-    _texts: str = ""
-    """Text of the results before the last one."""
-    _last: str = ""
-    """Text of the last result, if it has no outcome."""
+    _texts: dict[int, str] = field(default_factory=dict)
+    """Index of a result -> its text."""
+    _open: set[int] = field(default_factory=set)
+    """Indexes of the results without an outcome."""
 
     def start_run(self) -> None:
-        """Forget the run before this one: it was stopped before its end if its last result has no outcome."""
-        self._texts = self._last = ""
+        """Forget the run before this one, which may have ended without an outcome."""
+        self._texts.clear()
+        self._open.clear()
 
-    def append(self, text: str) -> None:
-        """Add text to the last result."""
-        self._last += text
+    def append(self, index: int, text: str) -> None:
+        """Add text to a result that does not end its run."""
+        self._texts[index] = self._texts.get(index, "") + text
 
-    def add(self, part: CodeExecutionResult) -> CodeExecutionResult | None:
-        """Add a result; return the whole result of the run at its end."""
-        self._texts, self._last = self._texts + self._last, ""
-        if is_running(part):
-            self._last = part.output or ""
-            return None
-        return self._joined(part)
-
-    def replace_last(self, part: CodeExecutionResult) -> CodeExecutionResult:
-        """Replace the last result by its final form; return the whole result of the run."""
-        self._last = ""
-        return self._joined(part)
-
-    def _joined(self, part: CodeExecutionResult) -> CodeExecutionResult:
-        texts, self._texts = self._texts, ""
-        if part.engine is not Engine.SESSION or not texts:
+    def add(self, index: int, part: CodeExecutionResult) -> CodeExecutionResult | None:
+        """Add a result, or the final form of one; return the whole result of the run at its end."""
+        if part.engine is not Engine.SESSION:
             return part
-        return replace(part, output=texts + (part.output or ""))
+        self._texts[index] = part.output or ""
+        if part.is_running:
+            self._open.add(index)
+            return None
+        self._open.discard(index)
+        if self._open:
+            return None
+        output = "".join(text for _, text in sorted(self._texts.items()))
+        self._texts.clear()
+        return replace(part, output=output)

@@ -34,10 +34,11 @@ from chat.answers.changes import (
     ToolStarted,
     Waited,
 )
+from chat.answers.code_results import earlier_results
 from chat.answers.log import Row, from_row
 from chat.api.serializers.turns import error_json, usage_json
 from chat.api.session_output import SessionOutput
-from chat.code_outcomes import ERROR, SUCCESS, TIMEOUT, outcome_word
+from chat.code_outcomes import ERROR, UNKNOWN, outcome_word
 from chat.models import Turn
 from chat.parts import (
     CodeExecutionResult,
@@ -71,8 +72,9 @@ EVENT_DOCS = (
     ("code_executable", "{executable_code, code_language, id?}", "Code that runs."),
     (
         "code_execution_result",
-        "{code_execution_output, code_execution_outcome: success|error|timeout, id?}",
-        "The output of code that has ended. An outcome that Plotline does not know is an `error`.",
+        "{code_execution_output, code_execution_outcome: success|error|timeout|aborted|lost, id?}",
+        "The output of code that has ended. `aborted`: stopped with its answer. `lost`: the server was interrupted"
+        " while the code ran. An outcome that Plotline does not know is an `error`.",
     ),
     ("graph", "{index, attachment_id, mime_type, width, height}", "A graph that code drew. Sizes are in pixels."),
     ("image", "{index, attachment_id, mime_type, width, height}", "An image that the model made."),
@@ -128,18 +130,16 @@ class LogTranslator:
             return status_content(Turn.Status.WAITING)
         change = from_row(name, data)
         match change:
-            case PartStarted(_, part, _):
+            case PartStarted(index, part, _):
                 self._last_part = part
-                return _part_content(part, self._output)
-            case PartReplaced(_, CodeExecutionResult() as part):
-                return _result_content(self._output.replace_last(part))
-            case PartReplaced(_, part):
-                return _part_content(part, self._output)
-            case TextAppended(_, text):
+                return _part_content(index, part, self._output)
+            case PartReplaced(index, part):
+                return _part_content(index, part, self._output)
+            case TextAppended(index, text):
                 if isinstance(self._last_part, Text | Thought):
-                    return _part_content(self._last_part.with_long_text(text), self._output)
+                    return _part_content(index, self._last_part.with_long_text(text), self._output)
                 # The whole result follows when the code has ended.
-                self._output.append(text)
+                self._output.append(index, text)
                 return None
             case AttachmentAdded(attachment):
                 return _image_content(attachment.index, attachment.attachment_id, attachment)
@@ -195,8 +195,11 @@ def _final_contents(turn: Turn) -> Iterator[Content]:
 
 def _part_contents(record: MessageRecord) -> Iterator[Content]:
     output = SessionOutput()
+    earlier = earlier_results(record.parts)
     for index, part in enumerate(record.parts):
-        if content := _part_content(part, output):
+        if index in earlier:
+            output.append(index, part.long_text)
+        elif content := _part_content(index, part, output):
             yield content
         yield from _image_contents(record.attachments_after_part(index))
     yield from _image_contents(record.unplaced)
@@ -208,7 +211,7 @@ def _image_contents(attachments: Iterable[PlacedAttachment]) -> Iterator[Content
             yield content
 
 
-def _part_content(part: Part, output: SessionOutput) -> Content | None:
+def _part_content(index: int, part: Part, output: SessionOutput) -> Content | None:
     match part:
         case Text() | Thought():
             return (part.kind.value, {"delta": part.text}) if part.text else None
@@ -217,7 +220,7 @@ def _part_content(part: Part, output: SessionOutput) -> Content | None:
             code = {"executable_code": part.code, "code_language": part.language}
             return "code_executable", code | _id_data(part)
         case CodeExecutionResult():
-            whole = output.add(part)
+            whole = output.add(index, part)
             return None if whole is None else _result_content(whole)
         case InlineData() | FileData() | FunctionCall() | FunctionResponse():
             return None
@@ -228,9 +231,9 @@ def _part_content(part: Part, output: SessionOutput) -> Content | None:
 
 
 def _result_content(part: CodeExecutionResult) -> Content:
-    # The contract has three words. Of code with another outcome nobody can say that it succeeded.
-    word = outcome_word(part.outcome)
-    outcome = word if word in (SUCCESS, TIMEOUT) else ERROR
+    # Of code with an outcome that Plotline does not know, nobody can say that it succeeded.
+    word = outcome_word(part)
+    outcome = ERROR if word == UNKNOWN else word
     result = {"code_execution_output": part.output or "", "code_execution_outcome": outcome}
     return "code_execution_result", result | _id_data(part)
 

@@ -10,6 +10,7 @@ from collections.abc import Generator, Iterator
 from urllib.parse import quote
 
 from attachments.validation import RASTER_TYPES
+from chat.answers.code_results import earlier_results
 from chat.exports.commonmark import escape_label, escape_text, fence_code
 from chat.exports.download import Download
 from chat.exports.encoding import encode_base64
@@ -57,6 +58,7 @@ def _message_blocks(record: MessageRecord, find_path: FindPath | None) -> Iterat
         yield _text_block(fence_code(code, "python") if code else escape_text(record.message.text))
     if record.message.role == Role.MODEL:
         shown_calls, without_result = calls_with_parts(record.parts), record.codes_without_result()
+        earlier = earlier_results(record.parts)
         for run in record.runs():
             attachments = record.attachments_after_part(run.last)
             if text := part_markdown(
@@ -64,6 +66,7 @@ def _message_blocks(record: MessageRecord, find_path: FindPath | None) -> Iterat
                 shown_calls,
                 has_attachments=bool(attachments),
                 is_without_result=run.start in without_result,
+                is_earlier_result=run.start in earlier,
             ):
                 yield _text_block(text)
             for placed in attachments:

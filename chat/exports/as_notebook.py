@@ -8,9 +8,10 @@ download is an archive of the notebook and the files. `notebook_outputs` says wh
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from attachments.validation import RASTER_TYPES
+from chat.answers.code_results import earlier_results
 from chat.exports.commonmark import escape_label, escape_text
 from chat.exports.download import Download
 from chat.exports.encoding import encode_json
@@ -22,7 +23,16 @@ from chat.exports.sandbox_files import SandboxFiles
 from chat.exports.sentences import LIVE_SENTENCE, files_sentence, message_heading, notice_sentence
 from chat.exports.source import ExportSource
 from chat.exports.zip_stream import ZipEntry, stream_zip
-from chat.parts import CodeExecutionResult, Display, ExecutableCode, InlineData, JSONObject, PartKind, Role
+from chat.parts import (
+    OUTCOME_RUNNING,
+    CodeExecutionResult,
+    Display,
+    ExecutableCode,
+    InlineData,
+    JSONObject,
+    PartKind,
+    Role,
+)
 from chat.transcript.answer_details import answered_by
 from chat.transcript.records import MessageRecord, PlacedAttachment
 
@@ -160,6 +170,7 @@ def _answer_cells(
 def _answer_blocks(record: MessageRecord) -> Iterator[CodeRun | _Block]:
     """Yield the runs of Python code in an answer with what they produced, and its other parts, in order."""
     shown_calls, without_result = calls_with_parts(record.parts), record.codes_without_result()
+    earlier = earlier_results(record.parts)
     code_run: CodeRun | None = None
     for run in record.runs():
         part, attachments = run.part, record.attachments_after_part(run.last)
@@ -170,10 +181,17 @@ def _answer_blocks(record: MessageRecord) -> Iterator[CodeRun | _Block]:
             continue
         if code_run and isinstance(part, CodeExecutionResult | Display | InlineData):
             # The image of inline data is its attachment.
+            if isinstance(part, CodeExecutionResult) and run.start in earlier:
+                # The last result of the run says how the code ended.
+                part = replace(part, outcome=OUTCOME_RUNNING)
             code_run.outputs += attachments if isinstance(part, InlineData) else [part, *attachments]
             continue
         text = part_markdown(
-            part, shown_calls, has_attachments=bool(attachments), is_without_result=run.start in without_result
+            part,
+            shown_calls,
+            has_attachments=bool(attachments),
+            is_without_result=run.start in without_result,
+            is_earlier_result=run.start in earlier,
         )
         if text or attachments:
             if code_run:

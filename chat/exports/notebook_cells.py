@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 
 from attachments.models import Attachment
 from attachments.validation import RASTER_TYPES
+from chat.code_outcomes import ABORTED, LOST, RUNNING, SUCCESS, TIMEOUT, outcome_word
 from chat.exports.commonmark import escape_label
 from chat.exports.encoding import encode_base64, encode_json
 from chat.exports.notebook_outputs import display_output, result_outputs
 from chat.exports.source import load_bytes
-from chat.parts import OUTCOME_DEADLINE_EXCEEDED, OUTCOME_OK, CodeExecutionResult, Display, JSONObject
+from chat.parts import CodeExecutionResult, Display, JSONObject
 from chat.transcript.records import PlacedAttachment
 
 
@@ -33,11 +34,12 @@ class CodeRun:
 
     @property
     def tags(self) -> list[str]:
-        """Tags for Jupyter: code may fail again, and code that timed out or never ended is not run."""
-        outcomes = {output.outcome for output in self.outputs if isinstance(output, CodeExecutionResult)}
-        if not outcomes or OUTCOME_DEADLINE_EXCEEDED in outcomes:
+        """Tags for Jupyter: code may fail again, and code that timed out or did not reach its end is not run."""
+        results = [output for output in self.outputs if isinstance(output, CodeExecutionResult)]
+        outcomes = {outcome_word(result) for result in results} - {RUNNING}
+        if not outcomes or outcomes & {TIMEOUT, ABORTED, LOST}:
             return ["skip-execution"]
-        return [] if outcomes <= {OUTCOME_OK, ""} else ["raises-exception"]
+        return [] if outcomes == {SUCCESS} else ["raises-exception"]
 
 
 class CellWriter:

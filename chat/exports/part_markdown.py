@@ -38,13 +38,18 @@ def calls_with_parts(parts: Iterable[Part]) -> set[str]:
 
 
 def part_markdown(
-    part: Part, shown_calls: Collection[str], *, has_attachments: bool = False, is_without_result: bool = False
+    part: Part,
+    shown_calls: Collection[str],
+    *,
+    has_attachments: bool = False,
+    is_without_result: bool = False,
+    is_earlier_result: bool = False,
 ) -> str:
     """Return the part as Markdown. Empty for parts without text, such as images: they are exported as attachments.
 
     `shown_calls`: the ids of function calls whose arguments and results are left out, see `calls_with_parts`.
     `has_attachments`: whether attachments follow the part. `is_without_result`: whether it is code that has no result
-    and will get none.
+    and will get none. `is_earlier_result`: whether a later result of the same run says how the code ended.
     """
     match part:
         case Text():
@@ -57,8 +62,9 @@ def part_markdown(
             code = f"*{EDITED_SENTENCE}*\n\n{code}" if part.is_edited else code
             return f"{code}\n\n*{NO_RESULT_SENTENCE}*" if is_without_result else code
         case CodeExecutionResult():
-            outcome = f"*{outcome_sentence(outcome_word(part.outcome))}*"
-            return f"{outcome}\n\n{fence_code(remove_escape_codes(part.output), 'text')}" if part.output else outcome
+            sentence = "" if is_earlier_result else outcome_sentence(outcome_word(part))
+            output = fence_code(remove_escape_codes(part.output), "text") if part.output else ""
+            return "\n\n".join(filter(None, [sentence and f"*{sentence}*", output]))
         case FunctionCall():
             return _function_markdown(part, {} if part.call_id in shown_calls else part.arguments)
         case FunctionResponse():

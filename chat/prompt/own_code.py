@@ -5,23 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from attachments.models import Attachment
+from chat.code_outcomes import outcome_words
 from chat.kernels.display_bundles import plain_text
-from chat.parts import OUTCOME_DEADLINE_EXCEEDED, OUTCOME_OK, CodeExecutionResult, Display, InlineData, Part, Role, Text
+from chat.parts import OUTCOME_ABORTED, CodeExecutionResult, Display, InlineData, Part, Role, Text
 from chat.prompt.answers import ReplayedImages, left_out_contents
 from chat.providers.requests import Content
 from chat.python_sessions.results import shortened
 from chat.transcript.records import MessageRecord
 
-RAN = "[I ran this code myself in the Python session. {outcome} {output}]"
-OUTCOMES = {OUTCOME_OK: "It ran.", OUTCOME_DEADLINE_EXCEEDED: "It ran out of time.", "": "It was stopped."}
+RAN = "[I ran this code myself in the Python session. It {outcome}. {output}]"
 
 
 def own_code_contents(record: MessageRecord, graphs: ReplayedImages) -> list[Content]:
     """Return the results of the user's code as a content of the user, which follows the one with the code."""
-    outcome = next((part.outcome for part in reversed(record.parts) if isinstance(part, CodeExecutionResult)), "")
+    results = (part for part in reversed(record.parts) if isinstance(part, CodeExecutionResult))
+    # Code of an answer that has ended never runs on.
+    result = next((part for part in results if not part.is_running), CodeExecutionResult(outcome=OUTCOME_ABORTED))
     output = shortened("".join(_texts(record.parts)))
     said = f"Its output:\n{output}\n" if output else "It printed nothing."
-    text = Text(RAN.format(outcome=OUTCOMES.get(outcome, "It failed."), output=said))
+    text = Text(RAN.format(outcome=outcome_words(result).for_model, output=said))
     left_out: list[Attachment] = []
     images = tuple(_images(record, graphs, left_out))
     return [Content(Role.USER, (text, *images)), *left_out_contents(left_out)]

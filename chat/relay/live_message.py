@@ -97,9 +97,10 @@ class LiveMessage:
                     self._captions.append_text(index, text)
                     self._append(text)
                 case PartReplaced(index, part):
-                    self._captions.add_part(index, part)
-                    self._part = self._last_part = part
-                    self._is_changed = True
+                    if index == self._starts[-1]:
+                        self._part = self._last_part = part
+                        self._is_changed = True
+                    # Otherwise a later result of the run shows the outcome, so this one looks as before.
                     swaps += self._end_code(index, part)
                 case AttachmentAdded(attachment):
                     view = new_attachment_view(attachment)

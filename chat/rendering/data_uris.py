@@ -37,6 +37,18 @@ _SIGNATURES = (
 # The signatures' first bytes in base64. Payloads with another prefix are rejected without decoding them.
 _PAYLOAD_PREFIXES = ("iVBORw0KGg", "/9j/", "R0lGODdh", "R0lGODlh", "UklGR")
 
+# The end of an output that later output may continue to an image: the beginning of a header, or a header with payload.
+_OPEN_HEADER = re.compile(
+    r"d(?:a(?:t(?:a(?::(?:i(?:m(?:a(?:g(?:e(?:/[a-z0-9.+;=_-]{0,400}+)?)?)?)?)?)?)?)?)?)?\Z", re.IGNORECASE
+)
+_OPEN_PAYLOAD = re.compile(
+    r"(?:(?:[A-Za-z0-9+/]{76}\n)++[A-Za-z0-9+/]{0,76}+|(?:[A-Za-z0-9+/]{64}\n)++[A-Za-z0-9+/]{0,64}+|[A-Za-z0-9+/]*+)"
+    r"={0,2}+\Z"
+)
+_SCHEME = re.compile("data:", re.IGNORECASE)
+_SCHEME_CHARS = 5
+_PREFIX_LIMIT_CHARS = max(map(len, _PAYLOAD_PREFIXES))
+
 #: A shorter data URI is hardly longer than the words that would replace it, and may be what a question is about.
 SHORT_URI_CHARS = 256
 # Of any type. The payload may be wrapped, also with the `\n` of a string literal; a short last line is not matched.
@@ -70,15 +82,15 @@ class Extraction:
     images: tuple[ExtractedImage, ...]
 
 
-def extract_images(output: str) -> Extraction:
-    """Extract every base64-encoded PNG, JPEG, GIF and WebP data URI from an output, up to `IMAGES_LIMIT` images."""
+def extract_images(output: str, limit: int = IMAGES_LIMIT) -> Extraction:
+    """Extract every base64-encoded PNG, JPEG, GIF and WebP data URI from an output, up to `limit` images."""
     texts: list[str] = []
     images: list[ExtractedImage] = []
     length = end = 0
     for header in _HEADER.finditer(output):
         if header.start() < end:
             continue
-        if len(images) == IMAGES_LIMIT:
+        if len(images) >= limit:
             break
         offset = length + header.start() - end
         decoded = _decode_image(output, header, offset)
@@ -89,6 +101,33 @@ def extract_images(output: str) -> Extraction:
             length, end = offset, payload_end
     texts.append(output[end:])
     return Extraction("".join(texts), tuple(images))
+
+
+def split_open_uri(output: str) -> tuple[str, str]:
+    """Split output that may grow into text that will not change, and an image at its end that may be incomplete.
+
+    The second string may be as short as one letter, because each `d` may be the first letter of `data:`.
+    """
+    start = _open_uri_start(output)
+    return output[:start], output[start:]
+
+
+def _open_uri_start(output: str) -> int:
+    schemes = [match.start() for match in _SCHEME.finditer(output)]
+    # Neither a header nor a payload contains a colon after its scheme, so only the last one can be open.
+    if schemes:
+        header = _HEADER.match(output, schemes[-1])
+        if header:
+            payload = output[header.end() : header.end() + _PREFIX_LIMIT_CHARS]
+            is_image = any(payload.startswith(one) or one.startswith(payload) for one in _PAYLOAD_PREFIXES)
+            if is_image and _OPEN_PAYLOAD.match(output, header.end()):
+                return schemes[-1]
+        elif _OPEN_HEADER.match(output, schemes[-1]):
+            return schemes[-1]
+    for start in range(max(0, len(output) - _SCHEME_CHARS + 1), len(output)):
+        if _OPEN_HEADER.match(output, start):
+            return start
+    return len(output)
 
 
 def restore_images(text: str, images: Iterable[ExtractedImage]) -> str:

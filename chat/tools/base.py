@@ -29,9 +29,9 @@ class ToolSet(Protocol):
         """Carry out a call whose arguments are a JSON object.
 
         Yields parts that show the progress to the reader, and a `FunctionResponse` for the model as the last part.
-        While code runs, its output is yielded as `CodeExecutionResult`s without an outcome, which are joined. The last
-        result contains the whole output and the outcome. Raises ToolFailed. Closing the generator, or cancelling the
-        task that iterates over it, ends the call.
+        While code runs, its output is yielded as `CodeExecutionResult`s without an outcome, between graphs and rich
+        outputs. The last result contains the outcome, and all output since the beginning or none. Raises ToolFailed.
+        Closing the generator, or cancelling the task that iterates over it, ends the call.
         """
         ...
 

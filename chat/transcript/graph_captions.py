@@ -32,7 +32,7 @@ class GraphCaptions:
         self._blocks: list[_Block] = []
 
     def add_part(self, index: int, part: Part) -> None:
-        """Add the next part, or the final form of the last part."""
+        """Add the next part."""
         if isinstance(part, ExecutableCode):
             self.remove_parts(index)
             self._blocks.append(_Block(index, part))

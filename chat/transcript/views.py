@@ -13,7 +13,7 @@ from attachments.models import Attachment
 from chat.answers.answer import Answer
 from chat.answers.approval import Approval, awaited_approval
 from chat.answers.changes import AnswerAttachment
-from chat.answers.code_results import CodeResults, codes_without_result
+from chat.answers.code_results import CodeResults, codes_without_result, earlier_results
 from chat.answers.text_runs import part_runs
 from chat.attachment_views import AttachmentView, WrittenFileView
 from chat.fragments import part_view
@@ -131,7 +131,7 @@ def model_message_view(
     unplaced = [view for index, views in shown.items() if index is None or index >= len(parts) for view in views]
     # A live answer does not show them yet: a later block may change them.
     files = () if turn.is_live else file_views(message, written_files(parts), unplaced)
-    results = CodeResults(parts)
+    results, earlier = CodeResults(parts), earlier_results(parts)
     # The code of a live answer may still get one.
     without_result = set() if turn.is_live else codes_without_result(parts)
     kept_ids = {file.kept.attachment_id for file in files if file.kept}
@@ -152,6 +152,7 @@ def model_message_view(
                     result=results.result_of.get(run.start),
                     has_code=run.start in results.code_of,
                     is_without_result=run.start in without_result,
+                    is_earlier_result=run.start in earlier,
                 ),
                 rerun=rerun_view(run.start, run.part, reruns),
             )

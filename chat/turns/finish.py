@@ -12,14 +12,15 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 
 from django.db import OperationalError, transaction
-from django.db.models import F
+from django.db.models import F, Max
 from django.utils import timezone
 
 from chat.answers.answer import Answer
-from chat.answers.log import fold
+from chat.answers.closing import closing_changes
+from chat.answers.log import fold, to_row
 from chat.catalogue.setups import restore_setup
-from chat.models import Conversation, Message, MessageAttachment, Part, Round, Turn
-from chat.parts import Engine
+from chat.models import Conversation, Message, MessageAttachment, Part, Round, Turn, TurnEvent
+from chat.parts import OUTCOME_ABORTED, OUTCOME_LOST, Engine
 from chat.quotas.resources import Resource, day_of
 from chat.quotas.usage import add_usage
 from chat.transcript.usage import answer_cost
@@ -76,6 +77,14 @@ class Ending:
             "sources": [asdict(source) for one in answer.rounds for source in one.sources],
             "queries": answer.queries,
         }
+
+
+def outcome_at_end(status: Turn.Status) -> str:
+    """Return the outcome of code in the Python session that still runs when its turn ends.
+
+    A process that ends such a turn stops its code. After the death of a process, nobody knows what the code did.
+    """
+    return OUTCOME_LOST if status == Turn.Status.INTERRUPTED else OUTCOME_ABORTED
 
 
 class EndedTurn(NamedTuple):
@@ -174,6 +183,7 @@ def end_turn_from_log(turn: Turn, status: Turn.Status, *, error_code: str = "") 
     try:
         with transaction.atomic():
             answer = fold(turn.events.order_by("seq").values_list("name", "data"))
+            _end_code(turn, answer, outcome_at_end(status))
             setup = restore_setup(turn.parameters, provider=turn.provider, endpoint=turn.endpoint, model=turn.model)
             ending = Ending(status, answer, error_code, cost=answer_cost(answer.usage, setup, answer.queries))
             end_turn(turn, ending)
@@ -184,6 +194,16 @@ def end_turn_from_log(turn: Turn, status: Turn.Status, *, error_code: str = "") 
         logger.exception("the log of turn %s could not be read", turn.pk)
         ending = Ending(Turn.Status.FAILED, Answer(), "storage", keeps_log=True)
         end_turn(turn, ending)
+
+
+def _end_code(turn: Turn, answer: Answer, outcome: str) -> None:
+    """Give an outcome to code in the Python session that has none, in the answer and in the log."""
+    changes = closing_changes(answer, outcome)
+    last_seq = turn.events.aggregate(last=Max("seq"))["last"] or 0
+    rows = [(seq, *to_row(change)) for seq, change in enumerate(changes, last_seq + 1)]
+    TurnEvent.objects.bulk_create(TurnEvent(turn=turn, seq=seq, name=name, data=data) for seq, name, data in rows)
+    for change in changes:
+        answer.apply(change)
 
 
 def fail_turn(turn_id: uuid.UUID, *, lease_owner: str) -> None:

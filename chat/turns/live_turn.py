@@ -25,7 +25,7 @@ from chat.stream_events import PartReceived, StreamEvent
 from chat.transcript.usage import answer_cost
 from chat.turns.answer_size import AnswerSize
 from chat.turns.code_times import CodeTimes
-from chat.turns.finish import Ending
+from chat.turns.finish import Ending, outcome_at_end
 from chat.turns.live_page import LivePage
 from chat.turns.start_plan import StartedTurn
 from chat.turns.store import StoreResult, TurnChanges, TurnLost
@@ -95,6 +95,11 @@ class LiveTurn:
         return self._assembler.answer
 
     @property
+    def room_chars(self) -> int:
+        """How much longer the answer may become."""
+        return self._size.room_chars
+
+    @property
     def needs_title(self) -> bool:
         """Whether a model may name the conversation: the answer is complete, and no title was chosen before it."""
         is_unnamed = self.turn.conversation.title_source == Conversation.TitleSource.WORDS
@@ -112,10 +117,15 @@ class LiveTurn:
         for event in events:
             if self._size.is_too_large:
                 break
-            self._changes += self._assembler.add(self._code_times.with_duration(event), made_by=made_by)
-            self._size.add(event)
+            changes = self._assembler.add(self._code_times.with_duration(event), made_by=made_by)
+            self._changes += changes
+            self._size.add(event, changes)
             parts += isinstance(event, PartReceived)
         self._is_fast = parts > 1
+
+    def end_code(self, outcome: str) -> None:
+        """Give an outcome to code in the Python session that will get no result."""
+        self._changes += self._assembler.end_code(outcome)
 
     def note(self, change: Change) -> None:
         """Apply a change that has no stream event."""
@@ -192,6 +202,7 @@ class LiveTurn:
     ) -> None:
         """Store the end of the turn with everything that was received, then publish it. Raises as `commit` does."""
         self.is_ending = True
+        self.end_code(outcome_at_end(status))
         await self._confirm()
         cost = answer_cost(self.answer.usage, self.setup, self.answer.queries)
         self._submit(Ending(status, self.answer, error_code, error_detail, retry_after_s, cost, reason))

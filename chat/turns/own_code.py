@@ -22,6 +22,7 @@ from chat.python_sessions.fences import unfence_code
 from chat.stream_events import Finish, Finished, PartReceived
 from chat.tools.base import ToolFailed
 from chat.tools.toolbox import Toolbox
+from chat.turns.call_output import CallOutput
 from chat.turns.live_turn import LiveTurn
 from chat.turns.read_ahead import part_size, show_stream
 
@@ -38,8 +39,10 @@ async def run_own_code(turn: LiveTurn, toolbox: Toolbox) -> None:
     call = FunctionCall(FUNCTION, {"code": code}, str(turn.turn.pk))
     tool_set = toolbox.tool_set_for(call)
 
+    output = CallOutput(turn.room_chars)
+
     def add(parts: Sequence[Part]) -> None:
-        turn.add(PartReceived(part) for part in parts if not isinstance(part, FunctionResponse))
+        turn.add(PartReceived(part) for part in output.cut(parts) if not isinstance(part, FunctionResponse))
 
     try:
         if tool_set is None:
@@ -48,6 +51,7 @@ async def run_own_code(turn: LiveTurn, toolbox: Toolbox) -> None:
     except ToolFailed as error:
         if not turn.answer.part_count:
             add([ExecutableCode(code, "PYTHON", call.call_id, Engine.SESSION)])
-        add([CodeExecutionResult(str(error), OUTCOME_FAILED, call.call_id, Engine.SESSION)])
+        add([CodeExecutionResult(f"{error}\n", call_id=call.call_id, engine=Engine.SESSION)])
+        turn.end_code(OUTCOME_FAILED)
         await turn.commit()
     turn.note(Reported(Finished(Finish.STOP)))

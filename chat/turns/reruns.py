@@ -11,6 +11,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from attachments.store import BytesUnavailable, read_bytes
+from chat.code_outcomes import UNFINISHED
 from chat.kernels.outputs import (
     DisplayOutput,
     ErrorOutput,
@@ -93,7 +94,7 @@ def _load(message_id: uuid.UUID, index: int) -> _Block:
         raise RerunRefused(NOT_SHOWN)
     if Turn.objects.live_of_everyone().filter(conversation=record.message.conversation_id).exists():
         raise RerunRefused(IS_LIVE)
-    if not run.outcome:
+    if not run.outcome or run.outcome in UNFINISHED:
         raise RerunRefused(NO_RESULT)
     earlier = []
     for block in replay_codes(record.message.conversation_id):

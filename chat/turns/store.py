@@ -6,6 +6,7 @@ writes only for turns whose lease this process holds. All other functions run on
 
 from __future__ import annotations
 
+import json
 import uuid
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -142,8 +143,15 @@ def _already_stored(changes: Sequence[TurnChanges]) -> dict[uuid.UUID, StoreResu
     return {
         one.turn_id: StoreResult(conversation=conversations.get(one.conversation_id) if one.ending else None)
         for one in changes
-        if TurnEvent.objects.filter(turn_id=one.turn_id, seq=one.last_seq).exists()
+        if _is_stored(one)
     }
+
+
+def _is_stored(changes: TurnChanges) -> bool:
+    """Return whether the log has the last of these rows. A process that ended the turn may have added other rows."""
+    row = TurnEvent.objects.filter(turn_id=changes.turn_id, seq=changes.last_seq).values_list("name", "data").first()
+    name, data = changes.rows[-1]
+    return row == (name, json.loads(json.dumps(data)))
 
 
 def _new_attachments(changes: Iterable[TurnChanges]) -> Iterator[NewAttachment]:

@@ -18,11 +18,12 @@ from django.conf import settings
 
 from chat.answers.approval import CODE
 from chat.answers.changes import ApprovalRequested, CallDecided, Reported, ResultHeld
-from chat.parts import ExecutableCode, FunctionCall, FunctionResponse, Part, Refusal
+from chat.parts import OUTCOME_FAILED, OUTCOME_LOST, ExecutableCode, FunctionCall, FunctionResponse, Part, Refusal
 from chat.sanitize import sanitize_event
 from chat.stream_events import Finish, Finished, PartReceived
 from chat.tools.base import HoldsResults, ToolFailed, ToolSet
 from chat.tools.toolbox import Toolbox
+from chat.turns.call_output import CallOutput
 from chat.turns.live_turn import AnswerTooLong, LiveTurn, NotStored
 from chat.turns.read_ahead import part_size, show_stream
 from chat.turns.store import TurnLost
@@ -76,22 +77,27 @@ async def _run_call(turn: LiveTurn, tool_set: ToolSet, call: FunctionCall, decis
     code = decision.code if decision else None
     approved = call if code is None else replace(call, arguments={**(call.arguments or {}), CODE: code})
 
+    output = CallOutput(turn.room_chars)
+
     def add(parts: Sequence[Part]) -> None:
-        turn.add(_events(turn, tool_set, call, _with_edit(parts, code)), made_by=call.call_id)
+        turn.add(_events(turn, tool_set, call, _with_edit(output.cut(parts), code)), made_by=call.call_id)
 
     turn.start_tool(call.call_id)
     await turn.commit()
     try:
         await show_stream(turn, tool_set.run(approved), part_size, add)
     except ToolFailed as error:
+        turn.end_code(OUTCOME_FAILED)
         _respond_with_error(turn, call, str(error), code=code)
     except (AnswerTooLong, NotStored, TurnLost):
         raise
     except Exception:
         # A defect of one tool must not end the answer. The model gets an error response and may continue without it.
         logger.exception("function %s of turn %s failed", call.name, turn.turn.pk)
+        turn.end_code(OUTCOME_LOST)
         _respond_with_error(turn, call, FAILED, code=code)
     else:
+        turn.end_code(OUTCOME_LOST)
         if call in turn.answer.unanswered_calls:
             _respond_with_error(turn, call, NO_RESULT, code=code)
 

@@ -5,7 +5,7 @@
 import { counted, words } from "./words.js";
 
 const RESULT_LIMIT_CHARS = 80;
-const ENDINGS = { success: words("The code ran"), timeout: words("The code ran out of time"), error: words("The code failed"), unknown: words("The code ended") };
+const ENDINGS = { success: words("The code ran"), timeout: words("The code ran out of time"), error: words("The code failed"), aborted: words("The code was stopped"), lost: words("The code was cut off; its result is lost"), unknown: words("The code ended") };
 
 const segmenter = new Intl.Segmenter(undefined, { granularity: "sentence" });
 

@@ -71,8 +71,8 @@ class PartSerializer(serializers.Serializer[Part]):
     )
     outcome = serializers.CharField(
         required=False,
-        help_text="Of `code_execution_result`: `OUTCOME_OK`, `OUTCOME_FAILED`, `OUTCOME_DEADLINE_EXCEEDED`, or another"
-        " word of the provider's.",
+        help_text="Of `code_execution_result`: `OUTCOME_OK`, `OUTCOME_FAILED`, `OUTCOME_DEADLINE_EXCEEDED`,"
+        " `OUTCOME_ABORTED`, `OUTCOME_LOST`, or another word of the provider's. Left out while the code runs.",
     )
     output = serializers.CharField(
         required=False, allow_blank=True, help_text="Of `code_execution_result`. Left out if there was no output."

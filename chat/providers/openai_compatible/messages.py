@@ -15,11 +15,9 @@ import re
 from dataclasses import dataclass, field
 from typing import assert_never
 
+from chat.code_outcomes import outcome_words
 from chat.parts import (
     JSON,
-    OUTCOME_DEADLINE_EXCEEDED,
-    OUTCOME_FAILED,
-    OUTCOME_OK,
     CodeExecutionResult,
     Display,
     ExecutableCode,
@@ -41,7 +39,6 @@ from chat.providers.requests import Content, GenerateRequest
 
 BRIDGE = "I have the results."
 """The assistant's message between a result and a message of the user, where a server demands one."""
-OUTCOMES = {OUTCOME_OK: "ran", OUTCOME_FAILED: "failed", OUTCOME_DEADLINE_EXCEEDED: "took too long and was ended"}
 
 
 INVALID_IN_NAME = re.compile(r"[^a-zA-Z0-9_-]")
@@ -202,8 +199,8 @@ class MessageWriter:
             case Text():
                 return [_text_content(part.text)] if part.text else []
             case CodeExecutionResult():
-                verb = OUTCOMES.get(part.outcome, "ended")
-                return [_text_content(f"[The code {verb}. Its output:]\n{_fenced(part.output or '', '')}")]
+                ending = outcome_words(part).for_model
+                return [_text_content(f"[The code {ending}. Its output:]\n{_fenced(part.output or '', '')}")]
             case InlineData():
                 return [self._file(part)] if part.data else []
             case FileData():

@@ -1,7 +1,7 @@
 """Outputs of a kernel as parts of the answer, while the code runs.
 
 The parts of one call are the code, then texts, graphs and rich outputs in the order of arrival, then a result with the
-outcome. The assembler joins texts that follow each other, and the last result replaces the text before it.
+outcome and all texts. The assembler joins texts that follow each other, and does not repeat what it has shown.
 """
 
 from __future__ import annotations
@@ -33,8 +33,7 @@ class OutputParts:
         self._texts: list[str] = []
         """Text that is not in a part yet."""
         self._is_at_line_start = True
-        self._last_text: list[str] = []
-        """All text since the last part that was no text."""
+        self._all_text: list[str] = []
         self._is_changed = asyncio.Event()
         self.graph_count = 0
 
@@ -72,9 +71,9 @@ class OutputParts:
         return parts
 
     def final_result(self, outcome: str, files: tuple[WrittenFile, ...] = ()) -> CodeExecutionResult:
-        """Return the last result. It repeats the text that it replaces. `files`: those that the code wrote."""
+        """Return the last result, with all text. `files`: those that the code wrote."""
         return CodeExecutionResult(
-            output="".join(self._last_text) or None,
+            output="".join(self._all_text) or None,
             outcome=outcome,
             call_id=self._call_id,
             engine=Engine.SESSION,
@@ -93,7 +92,6 @@ class OutputParts:
 
     def _add_part(self, part: Part) -> None:
         self._close_text()
-        self._last_text.clear()
         self._is_at_line_start = True
         self._parts.append(part)
         self._is_changed.set()
@@ -102,5 +100,5 @@ class OutputParts:
         if self._texts:
             text = "".join(self._texts)
             self._texts.clear()
-            self._last_text.append(text)
+            self._all_text.append(text)
             self._parts.append(CodeExecutionResult(output=text, call_id=self._call_id, engine=Engine.SESSION))

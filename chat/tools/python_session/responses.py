@@ -5,19 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from chat.kernels.outputs import ExecutionStatus
+from chat import code_outcomes
 from chat.parts import JSON, JSONObject, WrittenFile
-from chat.python_sessions.results import OUTPUT_LIMIT_CHARS, shortened
+from chat.python_sessions.results import OUTCOMES, OUTPUT_LIMIT_CHARS, shortened
 from chat.python_sessions.run import CellResult
 from chat.rendering.data_uris import without_data_uris
 
 FILES_LIMIT = 50
-OUTCOMES = {
-    ExecutionStatus.OK: "success",
-    ExecutionStatus.FAILED: "error",
-    ExecutionStatus.TIMEOUT: "timeout",
-    ExecutionStatus.DIED: "error",
-}
 
 
 def cell_response(result: CellResult, graph_count: int) -> JSONObject:
@@ -34,7 +28,7 @@ def cell_response(result: CellResult, graph_count: int) -> JSONObject:
     if left_out:
         notes.append(f"{left_out} more files were written; list_files lists them.")
     response: JSONObject = {
-        "outcome": OUTCOMES[execution.status],
+        "outcome": code_outcomes.OUTCOMES[OUTCOMES[execution.status]].word,
         "output": shortened(text),
         "graphs": graph_count,
         "files": files,

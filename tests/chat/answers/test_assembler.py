@@ -184,8 +184,7 @@ def running(output: str) -> CodeExecutionResult:
 
 def test_output_of_running_code_grows_and_is_then_replaced_by_the_whole_result() -> None:
     assembler = make_assembler()
-    ended = CodeExecutionResult(output="1\n2\n", outcome=OUTCOME_OK, call_id="c", engine=Engine.SESSION)
-    events = [PartReceived(part) for part in (running("1\n"), running("2\n"), ended)]
+    events = [PartReceived(part) for part in (running("1\n"), running("2\n"), ended("1\n2\n"))]
     changes = [change for event in events for change in assembler.add(event, made_by="c")]
     assert [type(change) for change in changes] == [PartStarted, TextAppended, PartReplaced]
     [part] = assembler.answer.parts
@@ -195,17 +194,64 @@ def test_output_of_running_code_grows_and_is_then_replaced_by_the_whole_result()
     check_log(changes, assembler.answer)
 
 
-def test_text_after_a_graph_begins_a_new_result() -> None:
-    ended = CodeExecutionResult(output="3\n", outcome=OUTCOME_OK, call_id="c", engine=Engine.SESSION)
-    answer = assemble(running("1\n"), running("2\n"), image(png(1)), running("3\n"), ended, is_code_offered=True)
-    graph = InlineData("image/png")
-    assert answer.parts == [running("1\n2\n"), graph, ended]
+def ended(output: str | None) -> CodeExecutionResult:
+    """Return the result of code of the session that has ended."""
+    return CodeExecutionResult(output=output, outcome=OUTCOME_OK, call_id="c", engine=Engine.SESSION)
+
+
+GRAPH = InlineData("image/png")
+
+
+@pytest.mark.parametrize("whole", ["1\n2\n3\n4\n", None])
+def test_text_after_a_graph_begins_a_new_result_and_no_text_is_shown_twice(whole: str | None) -> None:
+    parts: list[Part] = [running("1\n"), running("2\n"), image(png(1)), running("3\n"), ended(whole)]
+    answer = assemble(*parts, is_code_offered=True)
+    assert answer.parts == [ended("1\n2\n"), GRAPH, ended("3\n4\n" if whole else "3\n")]
 
 
 def test_outcome_after_a_graph_is_a_result_of_its_own() -> None:
-    ended = CodeExecutionResult(outcome=OUTCOME_OK, call_id="c", engine=Engine.SESSION)
-    answer = assemble(running("1\n"), image(png(1)), ended, is_code_offered=True)
-    assert answer.parts == [running("1\n"), InlineData("image/png"), ended]
+    for whole in ("1\n", None):
+        answer = assemble(running("1\n"), image(png(1)), ended(whole), is_code_offered=True)
+        assert answer.parts == [ended("1\n"), GRAPH, ended(None)]
+
+
+def test_output_that_is_not_what_was_shown_takes_the_place_of_the_last_result() -> None:
+    answer = assemble(running("a\n"), image(png(1)), running("50 %\r"), ended("done\n"), is_code_offered=True)
+    assert answer.parts == [ended("a\n"), GRAPH, ended("done\n")]
+
+
+def test_image_that_code_of_the_session_prints_is_a_graph_wherever_its_output_is_cut() -> None:
+    uri = "data:image/png;base64," + base64.b64encode(png(1)).decode()
+    output = f"loaded {uri}\nand a word"
+    for size in (1, 2, 3, 7, 50, len(output)):
+        pieces = [output[start : start + size] for start in range(0, len(output), size)]
+        answer = assemble(*map(running, pieces), ended(output), is_code_offered=True)
+        [attachment] = answer.attachments
+        assert attachment.is_graph
+        results = [part for part in answer.parts if isinstance(part, CodeExecutionResult)]
+        assert "".join(part.long_text for part in results) == "loaded \nand a word"
+        assert {part.outcome for part in results} == {OUTCOME_OK}
+        [printed] = [printed for part in results for printed in part.images]
+        assert (printed.attachment, answer.text) == (0, "\n[GRAPH:0]\n")
+
+
+@pytest.mark.parametrize("wrap", [64, 76])
+def test_wrapped_image_is_a_graph_wherever_it_is_cut(wrap: int) -> None:
+    data = base64.b64encode(png(1)).decode()
+    lines = "\n".join(data[start : start + wrap] for start in range(0, len(data), wrap))
+    output = f"data:image/png;base64,{lines}\nend"
+    answer = assemble(*(running(character) for character in output), ended(output), is_code_offered=True)
+    assert len(answer.attachments) == 1
+    assert "".join(part.long_text for part in answer.parts) == "\nend"
+
+
+def test_image_that_is_printed_again_and_again_is_one_attachment() -> None:
+    uri = "data:image/png;base64," + base64.b64encode(png(1)).decode()
+    answer = assemble(*(running(f"{uri}\n") for _ in range(3)), ended(None), is_code_offered=True)
+    assert len(answer.attachments) == 1
+    assert [
+        printed.attachment for part in answer.parts if isinstance(part, CodeExecutionResult) for printed in part.images
+    ] == [0] * 3
 
 
 def test_results_of_different_calls_are_never_joined() -> None:

@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable
 
 from chat.answers.code_results import CodeResults
-from chat.parts import OUTCOME_FAILED, OUTCOME_OK, CodeExecutionResult, ExecutableCode, Part, Text
+from chat.parts import OUTCOME_FAILED, OUTCOME_OK, CodeExecutionResult, Engine, ExecutableCode, Part, Text
 
 
 def test_results_are_paired_by_id_and_otherwise_with_the_code_before_them() -> None:
@@ -14,7 +14,7 @@ def test_results_are_paired_by_id_and_otherwise_with_the_code_before_them() -> N
         ExecutableCode("1", call_id="a"),
         ExecutableCode("2", call_id="b"),
         CodeExecutionResult(outcome=OUTCOME_OK, call_id="a"),
-        CodeExecutionResult(output="so far", call_id="b"),
+        CodeExecutionResult(output="so far", call_id="b", engine=Engine.SESSION),
         CodeExecutionResult(outcome=OUTCOME_FAILED, call_id="b"),
         CodeExecutionResult(outcome=OUTCOME_OK),
         ExecutableCode("3"),
@@ -29,7 +29,7 @@ def test_results_are_paired_by_id_and_otherwise_with_the_code_before_them() -> N
 def test_code_ends_with_the_result_that_has_an_outcome() -> None:
     results = CodeResults()
     assert results.add(0, ExecutableCode("1")) is None
-    assert results.add(1, CodeExecutionResult(output="so far")) is None
+    assert results.add(1, CodeExecutionResult(output="so far", engine=Engine.SESSION)) is None
     assert results.add(1, CodeExecutionResult(output="so far, and more", outcome=OUTCOME_OK)) == 0
 
 
@@ -38,7 +38,7 @@ def test_removing_parts_equals_never_having_read_them() -> None:
     makers: list[Callable[[], Part]] = [
         lambda: ExecutableCode("1", call_id=rng.choice("ab")),
         lambda: CodeExecutionResult(outcome=OUTCOME_OK, call_id=rng.choice("ab")),
-        lambda: CodeExecutionResult(output="so far", call_id=rng.choice("ab")),
+        lambda: CodeExecutionResult(output="so far", call_id=rng.choice("ab"), engine=Engine.SESSION),
         lambda: Text("and"),
     ]
     for _ in range(200):

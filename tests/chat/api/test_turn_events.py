@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import re
 from collections.abc import Iterator, Mapping
 from datetime import timedelta
@@ -14,6 +15,7 @@ from chat.api.event_readers import BEFORE_FIRST, EventReader, LogForgotten, LogR
 from chat.api.turn_events import EVENT_DOCS, FIRST_SEQ_FROM_PARTS, Content, Event
 from chat.models import Turn, TurnEvent
 from chat.parts import (
+    OUTCOME_ABORTED,
     OUTCOME_FAILED,
     OUTCOME_OK,
     CodeExecutionResult,
@@ -130,12 +132,36 @@ def test_output_of_session_code_is_one_event_when_the_code_has_ended() -> None:
     assert contents_of(live.turn) == [RUNNING, code, ("code_execution_result", result)]
 
 
-def test_code_that_was_stopped_while_it_ran_has_no_result() -> None:
+@pytest.mark.parametrize("is_followed_by_graph", [False, True])
+@pytest.mark.parametrize("output", ["1\n", None])
+def test_code_that_was_stopped_while_it_ran_has_one_result(*, output: str | None, is_followed_by_graph: bool) -> None:
     live = LiveTurn.create()
-    live.receive(CodeExecutionResult(output="1\n", engine=Engine.SESSION))
+    live.receive(ExecutableCode(code="f()", language="PYTHON", call_id="c1", engine=Engine.SESSION))
+    if output:
+        live.receive(CodeExecutionResult(output=output, call_id="c1", engine=Engine.SESSION))
+    if is_followed_by_graph:
+        live.receive(InlineData(mime_type="image/png", data=png()))
+    live.write(live.assembler.end_code(OUTCOME_ABORTED))
     turn = live.end(Turn.Status.STOPPED)
     contents = contents_of(turn)
-    assert [name for name, _ in contents] == ["status", "status", "usage", "done"]
+    graph = ["graph"] if is_followed_by_graph else []
+    names = ["status", "code_executable", *graph, "code_execution_result", "status", "usage", "done"]
+    assert [name for name, _ in contents] == names
+    [result] = [data for name, data in contents if name == "code_execution_result"]
+    assert result == {"code_execution_output": output or "", "code_execution_outcome": "aborted", "id": "c1"}
+    assert contents == [event.content for event in read_all(PartsReader(turn.pk, BEFORE_FIRST))]
+
+
+def test_image_that_code_of_the_session_prints_comes_before_its_result() -> None:
+    uri = "data:image/png;base64," + base64.b64encode(png()).decode()
+    live = LiveTurn.create()
+    live.receive(
+        ExecutableCode(code="f()", language="PYTHON", call_id="c1", engine=Engine.SESSION),
+        CodeExecutionResult(output=f"a {uri}", outcome=OUTCOME_OK, call_id="c1", engine=Engine.SESSION),
+    )
+    turn = live.end()
+    contents = contents_of(turn)
+    assert [name for name, _ in contents][1:4] == ["code_executable", "graph", "code_execution_result"]
     assert contents == [event.content for event in read_all(PartsReader(turn.pk, BEFORE_FIRST))]
 
 

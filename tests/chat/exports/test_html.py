@@ -16,6 +16,7 @@ from chat.fragments import message_html
 from chat.models import Message, Turn
 from chat.parts import Display, PartKind
 from chat.transcript.snapshot import snapshot
+from config.folders import BASE_DIR
 from tests.chat.exports.samples import add_parts, exported_bytes, png, rich_conversation, session_conversation
 from tests.factories import attach, make_attachment, make_conversation, make_model_message, make_user_message
 
@@ -115,6 +116,17 @@ def test_display_is_shown_as_on_the_page_but_without_buttons() -> None:
     assert "<button" not in display
     for kind in ("function_call", "executable_code", "display", "code_execution_result", "function_response"):
         assert f'data-part-kind="{kind}"' in html
+
+
+def test_code_of_the_session_is_one_fold_as_on_the_page() -> None:
+    html = exported_bytes(session_conversation(), "html").decode()
+    styles = html[html.index("<style") : html.index("</style>")]
+    hidden = re.search(r"([^{}]*function_response[^{}]*)\{\s*display: none;", styles)
+    assert hidden
+    assert "function_call" in hidden[1]
+    shared = (BASE_DIR / "templates/chat/shared.html").read_text()
+    assert "css/work.css" in shared
+    assert hidden[1].split("*/")[-1].strip() in (BASE_DIR / "static/css/work.css").read_text()
 
 
 def test_export_says_who_answered() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -120,13 +121,21 @@ RUNNING = CodeExecutionResult(output="1\n", engine=Engine.SESSION)
 GRAPH = InlineData("image/png", data=png(3))
 TABLE = Display({"text/plain": "a table"})
 PLOT_CODE = "plt.title('First')\nplt.show()\nplt.title('Second')\nplt.show()"
-OUTPUTS: list[Part] = [RUNNING, GRAPH, TABLE]
+URI = "data:image/png;base64," + base64.b64encode(png(4)).decode()
+PRINTED = CodeExecutionResult(output=f"a {URI} graph", engine=Engine.SESSION)
+CUT = [CodeExecutionResult(output=piece, engine=Engine.SESSION) for piece in (URI[:3], URI[3:40], URI[40:])]
+OUTPUTS: list[Part] = [RUNNING, GRAPH, TABLE, PRINTED, *CUT]
 
 
 def session_run(outputs: Sequence[Part], last_text: str | None, outcome: str | None) -> list[Part]:
-    """Return the parts of a run in the session. Without an outcome, the run was stopped."""
+    """Return the parts of a run in the session, the last of which repeats all output. Without an outcome, it is cut.
+
+    `last_text`: output that only the last part has. `None`: it has no output.
+    """
     code = ExecutableCode(PLOT_CODE, "PYTHON", engine=Engine.SESSION)
-    ended = CodeExecutionResult(output=last_text, outcome=outcome or "", engine=Engine.SESSION)
+    texts = [output.long_text for output in outputs if isinstance(output, CodeExecutionResult)]
+    output = None if last_text is None else "".join([*texts, last_text])
+    ended = CodeExecutionResult(output=output, outcome=outcome or "", engine=Engine.SESSION)
     return [code, *outputs, *([ended] if outcome else [])]
 
 
@@ -146,12 +155,11 @@ GROUPS = st.one_of(
         ]
     ),
     st.just([ExecutableCode("print(1)", "PYTHON"), CodeExecutionResult(output="1\n", outcome=OUTCOME_OK)]),
-    st.just([RUNNING, RUNNING, CodeExecutionResult(output="1\n1\n", outcome=OUTCOME_OK, engine=Engine.SESSION)]),
     # What a run in the session leaves: texts, graphs and rich outputs in any order, then a result with the outcome, or
     # none if it was stopped.
     st.tuples(
         st.lists(st.sampled_from(OUTPUTS), max_size=6),
-        st.sampled_from([None, "", "1\n"]),
+        st.sampled_from([None, "", "1\n", URI]),
         st.sampled_from([OUTCOME_OK, OUTCOME_FAILED, OUTCOME_DEADLINE_EXCEEDED, None]),
     ).map(lambda run: session_run(*run)),
     st.just([FunctionCall("f", {"a": 1}, "c"), FunctionResponse("f", {"b": 2}, "c")]),

@@ -14,11 +14,13 @@ from chat.parts import (
     ExecutableCode,
     FunctionCall,
     FunctionResponse,
+    InlineData,
     JSONObject,
     Part,
 )
 from chat.providers.requests import FunctionTool
 from chat.tools.base import ToolFailed
+from tests.attachments.conftest import png
 
 PARAMETERS: JSONObject = {"type": "object", "properties": {"value": {"type": "integer"}}}
 
@@ -28,8 +30,8 @@ class RecordingTools:
     """Functions that record their calls.
 
     `echo` returns its arguments, `run` streams output of code, `lines` prints 2,000 lines, each by itself, `flood`
-    prints without end, `wait` waits until it is cancelled, `fail` fails, `crash` has a defect, `silent` returns
-    nothing.
+    prints 50,000 characters, `wait` waits until it is cancelled, `fail` fails, `crash` has a defect, `silent` returns
+    nothing. `plot` prints, draws and prints; `plot_wait`, `plot_fail`, `plot_crash` then wait, fail or crash.
     """
 
     names: Sequence[str] = ("echo",)
@@ -76,20 +78,38 @@ class RecordingTools:
                         FunctionResponse("lines", {"lines": len(lines)}, call.call_id),
                     ]
                 case "flood":
-                    while True:
+                    for _ in range(5_000):
                         yield [CodeExecutionResult(output="0123456789", call_id=call.call_id, engine=Engine.SESSION)]
-                case "wait":
-                    await asyncio.Event().wait()
-                case "fail":
-                    raise ToolFailed("It cannot be done today.")
-                case "crash":
-                    raise ZeroDivisionError
+                    yield [
+                        CodeExecutionResult("0123456789" * 5_000, OUTCOME_OK, call.call_id, Engine.SESSION),
+                        FunctionResponse("flood", {}, call.call_id),
+                    ]
+                case "wait" | "fail" | "crash":
+                    await self._end_badly(call.name)
+                case "plot" | "plot_wait" | "plot_fail" | "plot_crash":
+                    yield [ExecutableCode("plot()", "PYTHON", call.call_id, Engine.SESSION)]
+                    yield [CodeExecutionResult("before\n", call_id=call.call_id, engine=Engine.SESSION)]
+                    yield [InlineData("image/png", data=png(1))]
+                    yield [CodeExecutionResult("after\n", call_id=call.call_id, engine=Engine.SESSION)]
+                    await self._end_badly(call.name.removeprefix("plot").removeprefix("_"))
+                    yield [
+                        CodeExecutionResult("before\nafter\n", OUTCOME_OK, call.call_id, Engine.SESSION),
+                        FunctionResponse("plot", {}, call.call_id),
+                    ]
                 case "silent":
                     return
                 case _:
                     yield [FunctionResponse(call.name, {"arguments": dict(call.arguments or {})}, call.call_id)]
         finally:
             self.ended.append(call.call_id)
+
+    async def _end_badly(self, manner: str) -> None:
+        if manner == "wait":
+            await asyncio.Event().wait()
+        if manner == "fail":
+            raise ToolFailed("It cannot be done today.")
+        if manner == "crash":
+            raise ZeroDivisionError
 
     async def state(self) -> str:
         """See `ToolSet.state`."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import json
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -24,6 +26,7 @@ from chat.parts import (
 )
 from chat.python_sessions.places import current_client
 from chat.turns.runner import Runner, start_turn, stop_turn
+from tests.attachments.conftest import png
 from tests.chat.turn_driver import Tab, ask_and_wait, calls_since, count_calls, fresh_page, make_question, parts_of
 from tests.chat.turns.session_turns import outputs_of, responses_of, session_conversation
 
@@ -80,8 +83,8 @@ print("after")
     ]
     texts = [part for part in parts if isinstance(part, CodeExecutionResult)]
     assert [(part.output, part.outcome) for part in texts] == [
-        ("before\n", ""),
-        ("between\n", ""),
+        ("before\n", OUTCOME_OK),
+        ("between\n", OUTCOME_OK),
         ("after\n", OUTCOME_OK),
     ]
     [response] = await responses_of(turn)
@@ -111,6 +114,21 @@ async def test_output_is_shown_while_the_code_runs(sessions: Settings) -> None:
 def shown_output(tab: Tab) -> str:
     """Return the output of code on a page."""
     return "".join(re.findall(r'aria-label="Output">([^<]*)<', tab.page.transcript))
+
+
+async def test_image_that_code_prints_as_text_is_a_graph_and_its_base64_is_stored_nowhere(sessions: Settings) -> None:
+    conversation = await session_conversation()
+    tab = Tab(conversation.pk)
+    payload = base64.b64encode(png(5)).decode()
+    code = f"uri = 'data:image/png;base64,' + {payload[:20]!r} + {payload[20:]!r}\nprint('a', uri)\nprint('b')"
+    turn = await ask_and_wait(conversation, code, tab)
+    assert "[GRAPH:0]" in turn.message.text
+    texts = [part.long_text for part in await parts_of(turn) if isinstance(part, CodeExecutionResult)]
+    assert "".join(texts) == "a \nb\n"
+    rows = [json.dumps(data) async for data in turn.events.values_list("data", flat=True)]
+    page = await fresh_page(conversation)
+    assert not [text for text in (*texts, *rows, page) if payload in text]
+    assert tab.page.transcript == page
 
 
 async def test_stopped_code_is_interrupted_and_its_variables_stay(sessions: Settings) -> None:

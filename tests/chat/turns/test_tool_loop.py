@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -15,7 +16,7 @@ from pytest_django import Settings
 from chat import notices
 from chat.answers.approval import Decision
 from chat.models import Conversation, Round, Turn
-from chat.parts import CodeExecutionResult, ExecutableCode, FunctionCall, FunctionResponse, Text
+from chat.parts import OUTCOME_OK, CodeExecutionResult, ExecutableCode, FunctionCall, FunctionResponse, Text
 from chat.relay import broadcast
 from chat.relay.frames import Frame
 from chat.stream_events import Finish
@@ -192,12 +193,24 @@ async def test_turn_can_be_stopped_while_a_function_runs(emulated: Settings, use
     assert "[The function wait was called, but it has no result.]" in texts
 
 
-async def test_output_of_a_function_is_limited(emulated: Settings, use_tools: UseTools) -> None:
-    emulated.ANSWER_LIMIT_CHARS = 10_000
+async def test_output_of_a_function_is_cut_and_the_answer_goes_on(emulated: Settings, use_tools: UseTools) -> None:
+    emulated.ANSWER_LIMIT_CHARS = 5_000
     tools = use_tools("flood")
     turn = await ask_and_wait(await new_conversation(model="scenario-function-call", code_execution="off"), "go")
-    assert (turn.status, turn.error_code) == ("failed", "limit")
+    assert turn.status == "done"
     assert tools.ended == [tools.calls[0].call_id]
+    [result] = [part for part in await parts_of(turn) if isinstance(part, CodeExecutionResult)]
+    assert result.outcome == OUTCOME_OK
+    assert re.fullmatch(r"[0-9]{2000,2500}\n\[The output is longer than 2,\d+ characters.*\]\n", result.long_text)
+
+
+async def test_output_counts_once_toward_the_limit_of_an_answer(emulated: Settings, use_tools: UseTools) -> None:
+    emulated.ANSWER_LIMIT_CHARS = 110_000
+    use_tools("flood")
+    turn = await ask_and_wait(await new_conversation(model="scenario-function-call", code_execution="off"), "go")
+    assert turn.status == "done"
+    [result] = [part for part in await parts_of(turn) if isinstance(part, CodeExecutionResult)]
+    assert result.long_text == "0123456789" * 5_000
 
 
 async def test_turn_ends_at_the_limit_of_rounds(emulated: Settings, use_tools: UseTools) -> None:

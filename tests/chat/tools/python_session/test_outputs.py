@@ -55,24 +55,23 @@ def test_neighbouring_texts_are_one_part() -> None:
     ]
     assert parts.take() == []
     assert parts.graph_count == 1
-    assert parts.final_result(OUTCOME_OK) == ended("3")
+    assert parts.final_result(OUTCOME_OK) == ended("1\n2\n3")
 
 
-def test_final_result_repeats_the_text_since_the_last_graph_wherever_it_was_taken() -> None:
+def test_final_result_repeats_all_text_wherever_it_was_taken() -> None:
     parts = OutputParts("c")
-    parts.add(printed("lost"))
+    parts.add(printed("before "))
     parts.add(IMAGE)
     parts.add(printed("a"))
     parts.take()
     parts.add(printed("b"))
     parts.take()
-    assert parts.final_result(OUTCOME_OK) == ended("ab")
+    assert parts.final_result(OUTCOME_OK) == ended("before ab")
 
 
-def test_final_result_after_a_graph_or_without_output_has_no_text() -> None:
+def test_final_result_without_output_has_no_text() -> None:
     parts = OutputParts("c")
     assert parts.final_result(OUTCOME_OK) == ended(None)
-    parts.add(printed("a"))
     parts.add(IMAGE)
     assert parts.final_result(OUTCOME_OK) == ended(None)
 
