@@ -163,6 +163,7 @@ def _round_json(one: Round) -> JSONObject:
         "model_version": one.model_version,
         "metadata": one.metadata,
         "started_calls": one.started_calls,
+        "state": one.state,
     }
 
 

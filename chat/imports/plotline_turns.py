@@ -86,6 +86,7 @@ def read_rounds(value: JSONValue) -> tuple[Round, ...]:
             model_version=one.get("model_version").as_text(),
             metadata=one.get("metadata").as_object(),
             started_calls=[call_id.as_text() for call_id in one.get("started_calls").items(PARTS_LIMIT)],
+            state=one.get("state").as_text_or(""),
         )
         for one in value.items(ROUNDS_LIMIT)
     )

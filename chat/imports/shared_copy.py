@@ -70,6 +70,9 @@ def _without_owner(record: MessageRecord) -> MessageRecord:
         record.turn.endpoint = record.turn.response_id = record.turn.code_reason = ""
         record.turn.usage = {}
         record.turn.cost = None
+        for one in record.rounds:
+            # It names variables and files that the reader was not shown.
+            one.state = ""
         label = record.turn.parameters.get("label")
         record.turn.parameters = {"label": label} if label else {}
     return record

@@ -193,6 +193,9 @@ class Round(models.Model):
     started_calls = models.JSONField(
         default=list, blank=True, help_text="Ids of the function calls whose tool may have run."
     )
+    state = models.TextField(
+        default="", db_default="", blank=True, help_text="What the request said about the tools: variables and files."
+    )
 
     class Meta:
         ordering: ClassVar[list[str]] = ["turn", "index"]

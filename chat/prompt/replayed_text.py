@@ -78,11 +78,9 @@ def _short_value(value: JSON) -> JSON:
 
 def _head(text: str) -> str:
     left_out = len(text) - SHORT_RESULT_CHARS
-    return (
-        text
-        if left_out <= len(SHORT_RESULT)
-        else SHORT_RESULT.format(head=text[:SHORT_RESULT_CHARS], left_out=left_out)
-    )
+    if left_out <= len(SHORT_RESULT):
+        return text
+    return SHORT_RESULT.format(head=text[:SHORT_RESULT_CHARS], left_out=left_out)
 
 
 def _replayed(part: Part, names: Mapping[int, str]) -> Part:

@@ -36,7 +36,10 @@ class ToolSet(Protocol):
         ...
 
     async def state(self) -> str:
-        """Return a text for the system instruction of the next round; it may be empty."""
+        """Return a text about what the tools hold, for the end of the next request; it may be empty.
+
+        A tool set whose state cannot be read is left out of the text.
+        """
         ...
 
     async def aclose(self) -> None:

@@ -13,7 +13,16 @@ from django.utils import timezone
 
 from chat.answers.answer import Answer
 from chat.answers.assembler import Assembler
-from chat.answers.changes import AttachmentAdded, Change, EngineMoved, MessagesLeftOut, PartStarted, ToolStarted, Waited
+from chat.answers.changes import (
+    AttachmentAdded,
+    Change,
+    EngineMoved,
+    MessagesLeftOut,
+    PartStarted,
+    StateSent,
+    ToolStarted,
+    Waited,
+)
 from chat.answers.log import coalesce_changes, to_row
 from chat.models import Conversation, Turn
 from chat.parts import Engine, FunctionCall, Part, ToolCall, ToolResponse
@@ -134,6 +143,11 @@ class LiveTurn:
         """Record how many of the oldest messages are left out of the request."""
         if messages != self.answer.messages_left_out:
             self.note(MessagesLeftOut(messages))
+
+    def note_state(self, text: str) -> None:
+        """Record what the request says about the tools."""
+        if text != self.answer.current_round.state:
+            self.note(StateSent(text))
 
     def restart_attempt(self, sentence: str) -> None:
         """Record that the request is repeated. `sentence` is shown until the next part arrives; it may be empty."""

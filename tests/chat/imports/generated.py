@@ -291,6 +291,7 @@ def generate_round(draw: st.DrawFn, turn: Turn, index: int) -> Round:
         model_version=draw(WORDS),
         metadata=draw(OBJECTS),
         started_calls=draw(st.lists(WORDS, max_size=2)),
+        state=draw(TEXTS),
     )
 
 

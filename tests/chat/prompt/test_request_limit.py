@@ -17,6 +17,7 @@ from pytest_django import Settings
 from attachments.models import Attachment
 from chat.models import Conversation, Part, RefusedFile, Turn
 from chat.parts import (
+    JSON,
     CodeExecutionResult,
     ExecutableCode,
     FunctionCall,
@@ -220,17 +221,15 @@ def test_oldest_results_of_the_turn_are_shortened_first_and_the_newest_stays_who
 
 
 def test_long_values_that_are_no_texts_are_shortened_too() -> None:
-    variables = [{"name": f"x{number}", "preview": "1"} for number in range(500)]
-    parts: list[PartValue] = [
-        FunctionResponse("list_variables", {"variables": variables, "count": 500}),
-        Text("t", round=1),
-    ]  # type: ignore[dict-item]
-    response, text = with_short_results(MessageRecord(None, None, parts), part_bytes, 0).parts  # type: ignore[arg-type]
+    variables: list[JSON] = [{"name": f"x{number}", "preview": "1"} for number in range(500)]
+    answer = FunctionResponse("list_variables", {"variables": variables, "count": 500})
+    record = MessageRecord(None, None, [answer, Text("t", round=1)])  # type: ignore[arg-type]
+    response, text = with_short_results(record, part_bytes, 0).parts
     assert isinstance(response, FunctionResponse)
     assert str(response.result["variables"]).startswith('[{"name": "x0"')
     assert len(str(response.result["variables"])) < 1_000
     assert response.result["count"] == 500
-    assert text == parts[1]
+    assert text == Text("t", round=1)
 
 
 def test_output_of_the_newest_round_is_shortened_only_if_it_alone_is_too_long() -> None:

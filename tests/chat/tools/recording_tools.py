@@ -27,15 +27,16 @@ PARAMETERS: JSONObject = {"type": "object", "properties": {"value": {"type": "in
 class RecordingTools:
     """Functions that record their calls.
 
-    `echo` returns its arguments, `run` streams output of code, `lines` prints 2,000 lines, each by itself, `flood`
-    prints without end, `wait` waits until it is cancelled, `fail` fails, `crash` has a defect, `silent` returns
-    nothing.
+    `echo` returns its arguments, `long` returns 20,000 characters, `run` streams output of code, `lines` prints 2,000
+    lines, each by itself, `flood` prints without end, `wait` waits until it is cancelled, `fail` fails, `crash` has a
+    defect, `silent` returns nothing.
     """
 
     names: Sequence[str] = ("echo",)
     approved_names: Sequence[str] = ()
     """Functions that a person must approve."""
     state_text: str = ""
+    state_error: Exception | None = None
     calls: list[FunctionCall] = field(default_factory=list)
     ended: list[str] = field(default_factory=list)
     """`call_id` of each call that has ended, however it ended."""
@@ -75,6 +76,8 @@ class RecordingTools:
                         CodeExecutionResult("".join(lines), OUTCOME_OK, call.call_id, Engine.SESSION),
                         FunctionResponse("lines", {"lines": len(lines)}, call.call_id),
                     ]
+                case "long":
+                    yield [FunctionResponse("long", {"output": "x" * 20_000}, call.call_id)]
                 case "flood":
                     while True:
                         yield [CodeExecutionResult(output="0123456789", call_id=call.call_id, engine=Engine.SESSION)]
@@ -93,6 +96,8 @@ class RecordingTools:
 
     async def state(self) -> str:
         """See `ToolSet.state`."""
+        if self.state_error:
+            raise self.state_error
         return self.state_text
 
     async def aclose(self) -> None:
