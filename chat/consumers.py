@@ -206,7 +206,7 @@ class ConversationConsumer(AsyncWebsocketConsumer):
         # While an answer waits, no other turn can be started in its conversation.
         turn = await database_sync_to_async(newest_turn)(self.user, self.conversation_id)
         data = form.cleaned_data
-        await decide(turn.pk, Decision(data["call_id"], is_approved, data["code"]))
+        await decide(turn.pk, Decision(data["call_id"], is_approved, data["code"], decided_by=self.user.pk))
         await self._clear_complaint()
 
     async def _acknowledge(self, message: JSONObject) -> None:

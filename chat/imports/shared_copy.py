@@ -66,6 +66,7 @@ def _without_owner(record: MessageRecord) -> MessageRecord:
     """Return the message as the shown one, without what belongs to its owner alone. No row is saved."""
     record.message.is_shown = True
     record.feedback = None
+    record.decisions = []
     if record.turn is not None:
         record.turn.endpoint = record.turn.response_id = record.turn.code_reason = ""
         record.turn.usage = {}

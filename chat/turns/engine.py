@@ -62,7 +62,7 @@ async def run_turn(turn: LiveTurn) -> None:
     try:
         try:
             try:
-                async with asyncio.timeout(settings.TURN_LIMIT_S) as limit:
+                async with asyncio.timeout(settings.TURN_LIMIT_S - turn.turn.run_s) as limit:
                     await _run_rounds(turn)
             except TimeoutError:
                 if limit.expired():
