@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 
@@ -48,7 +48,9 @@ async def open_toolbox(turn: Turn) -> AsyncGenerator[Toolbox, None]:
     async with AsyncExitStack() as stack:
         tool_sets = []
         for factory in factories:
-            if (tool_set := factory(turn)) is not None:
+            made = factory(turn)
+            tool_set = await made if isinstance(made, Awaitable) else made
+            if tool_set is not None:
                 stack.push_async_callback(tool_set.aclose)
                 tool_sets.append(tool_set)
         by_name = {function.name: tool_set for tool_set in tool_sets for function in tool_set.declarations()}

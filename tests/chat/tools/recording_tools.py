@@ -113,6 +113,12 @@ def make(turn: Turn) -> RecordingTools:
     return current
 
 
+async def make_later(turn: Turn) -> RecordingTools:
+    """Return the tool set as `make` does, after a step of the event loop."""
+    await asyncio.sleep(0)
+    return current
+
+
 def choose(tools: RecordingTools) -> RecordingTools:
     """Let `make` return this tool set."""
     global current

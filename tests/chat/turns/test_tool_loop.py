@@ -250,6 +250,14 @@ async def test_state_that_cannot_be_read_or_used_is_not_sent(
     assert "" in [one.state async for one in Round.objects.filter(turn=turn)]
 
 
+async def test_factory_of_a_tool_set_may_be_asynchronous(emulated: Settings, use_tools: UseTools) -> None:
+    tools = use_tools("echo")
+    emulated.TOOL_SETS = ["tests.chat.tools.recording_tools.make_later"]
+    turn = await ask_and_wait(await new_conversation(model="scenario-function-call"), "go")
+    assert turn.status == "done"
+    assert (len(tools.calls), tools.closed) == (1, 1)
+
+
 # --- approval ------------------------------------------------------------------------------------------------------
 
 
