@@ -54,6 +54,11 @@ class TurnChanges:
     """Given if the code of the turn has moved to the Python session."""
 
     @property
+    def waits(self) -> bool:
+        """Whether the turn now waits for a person's decision."""
+        return self.waits_after_s is not None
+
+    @property
     def last_seq(self) -> int:
         """The `seq` of the last row."""
         return self.first_seq + len(self.rows) - 1
