@@ -203,7 +203,8 @@ class ConversationConsumer(AsyncWebsocketConsumer):
         if not form.is_valid():
             await self._refuse(message, form.sentence())
             return
-        decision = Decision(form.cleaned_data["call_id"], is_approved, form.cleaned_data["code"])
+        data = form.cleaned_data
+        decision = Decision(data["call_id"], is_approved, data["code"], decided_by=self.user.pk)
         # While an answer waits, no other turn can be started in its conversation.
         await decide(lambda: newest_turn(self.user, self.conversation_id).pk, decision)
         await self._clear_complaint()

@@ -42,7 +42,7 @@ RESULTS_NEED_APPROVAL = env.boolean("RESULTS_NEED_APPROVAL", default=False)
 #: Seconds after which a turn counts as interrupted if its process no longer renews the lease. A process renews it after
 #: a third of this time.
 TURN_LEASE_S = env.integer("TURN_LEASE_S", 6, minimum=2)
-#: Longest duration of a turn, in seconds. A turn that takes longer is ended.
+#: Longest duration of a turn, in seconds, without its waits for a decision. A turn that takes longer is ended.
 TURN_LIMIT_S = env.integer("TURN_LIMIT_S", 600, minimum=1)
 #: Limits of one answer: characters of text, and bytes of images. An answer that exceeds a limit is ended.
 ANSWER_LIMIT_CHARS = 4 * 1024 * 1024

@@ -20,6 +20,7 @@ from chat.answers.changes import (
     Reported,
     ResultHeld,
     RoundStarted,
+    StateSent,
     TextAppended,
     ToolStarted,
     Waited,
@@ -56,6 +57,8 @@ class AnswerRound:
     """The provider's own report of token counts."""
     started_calls: set[str] = field(default_factory=set)
     """`call_id` of each function call whose tool may have run."""
+    state: str = ""
+    """What the request said about the tools."""
     _sources: dict[str, SourcesReported] = field(default_factory=dict)
     _usage: Usage | None = None
     """Token counts from the last report of the current attempt."""
@@ -162,6 +165,8 @@ class Answer:
                 self.waiting = sentence
             case EngineMoved(reason):
                 self.move_reason, self.moved_before_round = reason, self.round_number
+            case StateSent(text):
+                self.current_round.state = text
             case MessagesLeftOut(messages):
                 self.messages_left_out = messages
             case AttemptRestarted(kept):

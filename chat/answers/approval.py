@@ -72,6 +72,8 @@ class Decision:
     code: str | None = None
     """The code that is to run in place of the call's code. `None`: it is not changed."""
     is_timeout: bool = False
+    decided_by: int | None = None
+    """The id of the user who decided. `None`: the time limit did."""
 
 
 def awaited_approval(answer: Answer) -> Approval | None:

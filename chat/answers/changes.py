@@ -157,6 +157,13 @@ class EngineMoved:
 
 
 @dataclass(frozen=True, slots=True)
+class StateSent:
+    """The request of the current round ends with this text about what the tools hold."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class MessagesLeftOut:
     """The oldest messages were not sent, because the conversation is longer than the model can read."""
 
@@ -183,6 +190,7 @@ Change: TypeAlias = (
     | CallDecided
     | Waited
     | EngineMoved
+    | StateSent
     | MessagesLeftOut
     | AttemptRestarted
 )

@@ -24,6 +24,7 @@ from chat.answers.changes import (
     Reported,
     ResultHeld,
     RoundStarted,
+    StateSent,
     TextAppended,
     ToolStarted,
     Waited,
@@ -60,6 +61,7 @@ PLAIN_CHANGES: Mapping[str, type[Change]] = {
     "decision": CallDecided,
     "waited": Waited,
     "engine": EngineMoved,
+    "state": StateSent,
     "left_out": MessagesLeftOut,
     "restarted": AttemptRestarted,
 }

@@ -30,6 +30,7 @@ from chat.answers.changes import (
     Reported,
     ResultHeld,
     RoundStarted,
+    StateSent,
     TextAppended,
     ToolStarted,
     Waited,
@@ -153,6 +154,7 @@ class LogTranslator:
                 | Reported()
                 | Waited()
                 | EngineMoved()
+                | StateSent()
                 | MessagesLeftOut()
                 | AttemptRestarted()
                 | None

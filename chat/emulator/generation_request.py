@@ -50,6 +50,8 @@ PART_KINDS = frozenset(
         "toolResponse",
     }
 )
+NOTE = "[Note of the server"
+"""How Plotline's notes to a model begin. They stand beside a question, and are no prompts."""
 _NOT_A_MESSAGE = "Invalid value at '{path}', Root element must be a message."
 
 
@@ -80,7 +82,9 @@ class GenerationRequest:
     def prompts(self) -> Iterator[str]:
         """Yield the last text of each user content, newest first. Code that the user ran may precede a question."""
         for content in reversed(self.contents):
-            texts = [part["text"] for part in content["parts"] if part.get("text")]
+            texts = [
+                part["text"] for part in content["parts"] if part.get("text") and not part["text"].startswith(NOTE)
+            ]
             if content.get("role", "user") == "user" and texts:
                 yield texts[-1]
 

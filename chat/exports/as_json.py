@@ -19,7 +19,7 @@ from chat.exports.encoding import encode_base64, encode_json
 from chat.exports.export_format import ExportFormat
 from chat.exports.file_names import file_stem
 from chat.exports.source import ExportSource, FindPath, attachments_by_id, load_bytes
-from chat.models import Conversation, Feedback, Round, Turn
+from chat.models import CallDecision, Conversation, Feedback, Round, Turn
 from chat.part_json import part_to_json
 from chat.parts import JSONObject, Part
 from chat.transcript.records import MessageRecord, PlacedAttachment
@@ -100,7 +100,7 @@ def message_json(record: MessageRecord) -> JSONObject:
         "attachments": [_placed_json(placed) for placed in record.attachments],
     }
     if record.turn is not None:
-        json["turn"] = turn_json(record.turn, record.rounds)
+        json["turn"] = turn_json(record.turn, record.rounds, record.decisions)
     if record.feedback is not None:
         json["feedback"] = _feedback_json(record.feedback)
     return json
@@ -114,7 +114,7 @@ def part_json(index: int, part: Part, attachment_index: int | None) -> JSONObjec
     return json
 
 
-def turn_json(turn: Turn, rounds: Sequence[Round]) -> JSONObject:
+def turn_json(turn: Turn, rounds: Sequence[Round], decisions: Sequence[CallDecision]) -> JSONObject:
     """Return how an answer was made, and how it ended."""
     parameters = {name: value for name, value in turn.parameters.items() if name not in STAFF_PARAMETERS}
     return {
@@ -145,6 +145,7 @@ def turn_json(turn: Turn, rounds: Sequence[Round]) -> JSONObject:
         "sources": turn.sources,
         "queries": turn.queries,
         "rounds": [_round_json(one) for one in rounds],
+        "decisions": [_decision_json(one) for one in decisions],
         "created_at": _time(turn.created_at),
         "started_at": _time(turn.started_at),
         "first_part_at": _time(turn.first_part_at),
@@ -163,6 +164,19 @@ def _round_json(one: Round) -> JSONObject:
         "model_version": one.model_version,
         "metadata": one.metadata,
         "started_calls": one.started_calls,
+        "state": one.state,
+    }
+
+
+def _decision_json(one: CallDecision) -> JSONObject:
+    return {
+        "call_id": one.call_id,
+        "is_result": one.is_result,
+        "is_approved": one.is_approved,
+        "code": one.code,
+        "decided_by": one.decided_by.username if one.decided_by else None,
+        "is_timeout": one.is_timeout,
+        "decided_at": _time(one.decided_at),
     }
 
 

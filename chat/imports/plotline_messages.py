@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from chat.imports.json_paths import JSONValue
 from chat.imports.parts import read_part
-from chat.imports.plotline_turns import read_rounds, read_turn
+from chat.imports.plotline_turns import read_decisions, read_rounds, read_turn
 from chat.imports.records import PARTS_LIMIT, ParsedFeedback, ParsedMessage, ParsedPlacement
 from chat.models import REASON_LIMIT
 from chat.parts import Part, Role
@@ -19,6 +19,7 @@ def read_message(value: JSONValue) -> ParsedMessage:
     is_answer = role is Role.MODEL
     placements = _read_placements(value.get("attachments"))
     rounds = read_rounds(value.get("turn").get("rounds")) if is_answer else ()
+    has_decisions = is_answer and value.get("turn").has("decisions")
     parts, part_attachments = _read_parts(value.get("parts"), {placement.index for placement in placements})
     return ParsedMessage(
         key=value.get("id").as_text(ID_LIMIT_CHARS),
@@ -33,6 +34,7 @@ def read_message(value: JSONValue) -> ParsedMessage:
         placements=placements,
         turn=read_turn(value.get("turn"), round_count=len(rounds)) if is_answer else None,
         rounds=rounds,
+        decisions=read_decisions(value.get("turn").get("decisions")) if has_decisions else (),
         feedback=_read_feedback(value.get("feedback")) if is_answer and value.has("feedback") else None,
     )
 

@@ -9,7 +9,7 @@ from chat.catalogue.setups import Prices, Setup
 from chat.exports.as_json import STAFF_PARAMETERS
 from chat.imports.json_paths import JSONValue
 from chat.imports.records import PARTS_LIMIT
-from chat.models import Conversation, Round, Turn
+from chat.models import CallDecision, Conversation, Round, Turn
 from chat.parts import Engine, JSONObject
 from chat.sanitize import TOKENS_LIMIT, one_line
 from chat.stream_events import Finish, Usage
@@ -25,6 +25,7 @@ CHOICES = [one.name for one in fields(TurnChoices)]
 TOKEN_COUNTS = [one.name for one in fields(Usage)]
 
 ROUNDS_LIMIT = 1_000
+DECISIONS_LIMIT = 10_000
 SOURCES_LIMIT = QUERIES_LIMIT = 10_000
 COST_LIMIT = 1_000_000
 COST_DIGITS = 8
@@ -86,8 +87,27 @@ def read_rounds(value: JSONValue) -> tuple[Round, ...]:
             model_version=one.get("model_version").as_text(),
             metadata=one.get("metadata").as_object(),
             started_calls=[call_id.as_text() for call_id in one.get("started_calls").items(PARTS_LIMIT)],
+            state=one.get("state").as_text_or(""),
         )
         for one in value.items(ROUNDS_LIMIT)
+    )
+
+
+def read_decisions(value: JSONValue) -> tuple[CallDecision, ...]:
+    """Return the decisions about the function calls of a turn, not saved, without turn. Raises RefusedImport.
+
+    Who decided is not imported, because a name in a file may be anybody's.
+    """
+    return tuple(
+        CallDecision(
+            call_id=one.get("call_id").as_text(),
+            is_result=one.get("is_result").as_boolean(),
+            is_approved=one.get("is_approved").as_boolean(),
+            code=None if one.get("code").value is None else one.get("code").as_text(),
+            is_timeout=one.get("is_timeout").as_boolean(),
+            decided_at=one.get("decided_at").as_time(),
+        )
+        for one in value.items(DECISIONS_LIMIT)
     )
 
 

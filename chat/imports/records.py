@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 
-from chat.models import Conversation, Round, Turn
+from chat.models import CallDecision, Conversation, Round, Turn
 from chat.part_json import part_to_json
 from chat.parts import Part, Role, Text
 
@@ -81,6 +81,8 @@ class ParsedMessage:
     """Every answer has one, and no question. The row is not saved, and has no conversation and no messages."""
     rounds: tuple[Round, ...] = ()
     """The rounds of the turn. The rows are not saved, and have no turn and no index."""
+    decisions: tuple[CallDecision, ...] = ()
+    """The decisions about function calls of the turn. The rows are not saved, and have no turn."""
     feedback: ParsedFeedback | None = None
 
 

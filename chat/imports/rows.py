@@ -10,7 +10,7 @@ from django.conf import settings
 from attachments.models import Attachment
 from attachments.store import NewAttachment, create_attachments
 from chat.imports.records import ParsedAttachment, ParsedConversation, ParsedMessage
-from chat.models import Conversation, Feedback, Message, MessageAttachment, Part, Project, Round, Turn
+from chat.models import CallDecision, Conversation, Feedback, Message, MessageAttachment, Part, Project, Round, Turn
 
 BATCH_ROWS = 200
 BATCH_FILES = 20
@@ -123,6 +123,7 @@ def _store_messages(
 def _store_turns(conversation: Conversation, parsed: Sequence[ParsedMessage], rows: Mapping[str, Message]) -> None:
     turns: list[Turn] = []
     rounds: list[Round] = []
+    decisions: list[CallDecision] = []
     for message in parsed:
         if message.turn is None or message.parent is None:
             continue
@@ -135,8 +136,12 @@ def _store_turns(conversation: Conversation, parsed: Sequence[ParsedMessage], ro
         for index, one in enumerate(message.rounds):
             one.turn, one.index = turn, index
             rounds.append(one)
+        for decision in message.decisions:
+            decision.turn = turn
+            decisions.append(decision)
     Turn.objects.bulk_create(turns, batch_size=BATCH_ROWS)
     Round.objects.bulk_create(rounds, batch_size=BATCH_ROWS)
+    CallDecision.objects.bulk_create(decisions, batch_size=BATCH_ROWS)
 
 
 def _store_parts(parsed: Sequence[ParsedMessage], rows: Mapping[str, Message], files: Mapping[str, Attachment]) -> None:

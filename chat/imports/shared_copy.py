@@ -66,10 +66,14 @@ def _without_owner(record: MessageRecord) -> MessageRecord:
     """Return the message as the shown one, without what belongs to its owner alone. No row is saved."""
     record.message.is_shown = True
     record.feedback = None
+    record.decisions = []
     if record.turn is not None:
         record.turn.endpoint = record.turn.response_id = record.turn.code_reason = ""
         record.turn.usage = {}
         record.turn.cost = None
+        for one in record.rounds:
+            # It names variables and files that the reader was not shown.
+            one.state = ""
         label = record.turn.parameters.get("label")
         record.turn.parameters = {"label": label} if label else {}
     return record

@@ -16,7 +16,7 @@ from chat.models.quotas import Quota, QuotaUse, RunningExport
 from chat.models.reviews import Label, Review, ReviewDecision, ReviewState, Verdict
 from chat.models.shares import Share, ShareQuerySet, ShareRefused
 from chat.models.tokens import ApiToken
-from chat.models.turn import Round, Turn, TurnEvent
+from chat.models.turn import CallDecision, Round, Turn, TurnEvent
 from chat.models.user import User
 
 __all__ = [
@@ -24,6 +24,7 @@ __all__ = [
     "REASON_LIMIT",
     "AccessEntry",
     "ApiToken",
+    "CallDecision",
     "Conversation",
     "ConversationQuerySet",
     "EndpointModel",

@@ -11,6 +11,7 @@ import uuid
 from collections.abc import Mapping
 from typing import ClassVar
 
+from django.conf import settings
 from django.db import models
 from django.db.models import BooleanField, Q
 from django.db.models.expressions import RawSQL
@@ -131,6 +132,12 @@ class Turn(models.Model):
 
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     started_at = models.DateTimeField(null=True, blank=True)
+    waiting_since = models.DateTimeField(
+        null=True, blank=True, help_text="When it last began to wait for a decision. Empty: it has never waited."
+    )
+    run_s = models.FloatField(
+        default=0, db_default=0, help_text="Seconds that it had run when it last began to wait. Waits do not count."
+    )
     first_part_at = models.DateTimeField(null=True, blank=True)
     ended_at = models.DateTimeField(null=True, blank=True)
     log_kept_until = models.DateTimeField(
@@ -193,6 +200,9 @@ class Round(models.Model):
     started_calls = models.JSONField(
         default=list, blank=True, help_text="Ids of the function calls whose tool may have run."
     )
+    state = models.TextField(
+        default="", db_default="", blank=True, help_text="What the request said about the tools: variables and files."
+    )
 
     class Meta:
         ordering: ClassVar[list[str]] = ["turn", "index"]
@@ -202,6 +212,34 @@ class Round(models.Model):
 
     def __str__(self) -> str:
         return f"round {self.index} of {self.turn_id}"
+
+
+class CallDecision(models.Model):
+    """A decision about a function call of a turn, or about the result of one. It outlives the turn's log."""
+
+    turn = models.ForeignKey(Turn, on_delete=models.CASCADE, related_name="decisions")
+    call_id = models.TextField()
+    is_result = models.BooleanField(help_text="Whether it is about the result of the call, not about the call.")
+    is_approved = models.BooleanField()
+    code = models.TextField(  # noqa: DJ001 - an empty text is code, too
+        null=True, blank=True, help_text="The code that was to run in place of the call's. Empty: it was not changed."
+    )
+    decided_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="+",
+        help_text="Empty: nobody decided in time, the account was deleted, or the answer was imported.",
+    )
+    is_timeout = models.BooleanField(default=False, help_text="Whether nobody had decided in time.")
+    decided_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering: ClassVar[list[str]] = ["turn", "decided_at", "pk"]
+
+    def __str__(self) -> str:
+        return f"decision about {self.call_id} of {self.turn_id}"
 
 
 class TurnEvent(models.Model):

@@ -39,33 +39,35 @@ USED_SHARE = 0.9
 """The share of the window that messages may fill. The rest is for the instruction, tools, and wrong estimates."""
 
 
-def select_newest(
-    messages: Sequence[Sequence[Content]],
-    context_tokens: int | None,
-    share: float = 1.0,
-    file_sizes_bytes: Mapping[str, int] | None = None,
-) -> list[Sequence[Content]]:
-    """Return the messages without the oldest exchanges, so that the rest fits. The last question always stays.
+def limit_tokens(total_tokens: float, context_tokens: int | None, share: float = 1.0) -> float:
+    """Return how many tokens messages may have.
 
-    `context_tokens`: the size of the window; `None` if it is not known, so that everything fits. `share`: how much of
-    it to use. `file_sizes_bytes`: sizes of files that the provider stores, by their URI.
+    `total_tokens`: those of all messages. `context_tokens`: the size of the window; `None` if it is not known, so that
+    everything fits. `share`: how much of it to use.
     """
-    sizes = [sum(tokens_of(content, file_sizes_bytes) for content in contents) for contents in messages]
-    total = sum(sizes)
-    limit: float = total if context_tokens is None else context_tokens * USED_SHARE
-    if share < 1:
-        # The provider has refused the conversation as too long, whatever the estimate says.
-        limit = min(limit, total) * share
+    limit = total_tokens if context_tokens is None else context_tokens * USED_SHARE
+    # With a share, the provider has refused the conversation as too long, whatever the estimate says.
+    return min(limit, total_tokens) * share if share < 1 else limit
+
+
+def select_newest(
+    messages: Sequence[Sequence[Content]], sizes_tokens: Sequence[float], limit: float
+) -> list[Sequence[Content]]:
+    """Return the messages without the oldest exchanges, so that the rest is within a limit of tokens.
+
+    The last question always stays.
+    """
     starts = [bool(contents) and contents[0].role is Role.USER for contents in messages]
-    return list(messages[first_that_fits(sizes, starts, limit) :])
+    return list(messages[first_that_fits(sizes_tokens, starts, limit) :])
 
 
 def tokens_of(content: Content, file_sizes_bytes: Mapping[str, int] | None = None) -> int:
-    """Return the estimated tokens of one content."""
-    return sum(_part_tokens(part, file_sizes_bytes or {}) for part in content.parts)
+    """Return the estimated tokens of one content. `file_sizes_bytes`: files that the provider stores, by their URI."""
+    return sum(part_tokens(part, file_sizes_bytes or {}) for part in content.parts)
 
 
-def _part_tokens(part: Part, file_sizes_bytes: Mapping[str, int]) -> int:
+def part_tokens(part: Part, file_sizes_bytes: Mapping[str, int]) -> int:
+    """Return the estimated tokens of one part."""
     own = _text_tokens(str(dict(part.provider_data))) if part.provider_data.keys() - {"thought_signature"} else 0
     match part:
         case Text() | Thought():

@@ -35,6 +35,8 @@ from chat.providers.requests import (
 )
 from chat.transcript.records import MessageRecord, PlacedAttachment
 
+STATE = "[Note of the server: what the tools hold before this request.]\n{state}"
+
 
 @dataclass(frozen=True, slots=True)
 class PreparedRequest:
@@ -62,7 +64,8 @@ def prepare(
     """Return the next request of a turn. Raises FilesTooLarge, BytesUnavailable.
 
     `turn`: with its conversation, the owner and project of that, and messages loaded. `answer`: its earlier rounds.
-    `functions`: those that the model may call. `state`: what the tools add to the system instruction.
+    `functions`: those that the model may call. `state`: what the tools hold; it
+    is sent only with functions.
     """
     setup = restore_setup(turn.parameters, provider=turn.provider, endpoint=turn.endpoint, model=turn.model)
     provider = get_provider(turn.provider, turn.endpoint)
@@ -80,9 +83,9 @@ def prepare(
         project=turn.conversation.project.instruction if turn.conversation.project else "",
         own=turn.conversation.system_instruction,
     )
-    instruction = "\n\n".join(text for text in (instruction, state if has_functions else "") if text)
+    sent_state = STATE.format(state=state) if state and has_functions else ""
     own_rounds = _own_record(turn, answer) if answer and answer.round_number else None
-    messages = SentMessages(turn, rows, own_rounds, recipient, replay, fixed_bytes(instruction, tools))
+    messages = SentMessages(turn, rows, own_rounds, recipient, replay, fixed_bytes(instruction + sent_state, tools))
     request = GenerateRequest(
         model=turn.model,
         contents=tuple(merged(messages.contents())),
@@ -92,6 +95,7 @@ def prepare(
         temperature=setup.temperature,
         max_output_tokens=setup.max_output_tokens,
         image_output=setup.image_output,
+        state=sent_state,
     )
     choice, to_upload = messages.choice, tuple(messages.files.to_upload)
     return PreparedRequest(request, messages.left_out, choice.of_question, choice.of_earlier, to_upload)

@@ -12,8 +12,8 @@ from attachments.models import Attachment
 from chat.catalogue.setups import Setup
 from chat.models import Turn
 from chat.parts import Engine, Part, Role, Text
-from chat.prompt.answers import ReplayedImages, answer_contents
-from chat.prompt.context_window import select_newest
+from chat.prompt.answers import ReplayedImages, answer_contents, is_sent_back
+from chat.prompt.context_window import IMAGE_TOKENS, limit_tokens, part_tokens, select_newest, tokens_of
 from chat.prompt.file_choice import FileChoice, RequestBudget, attachment_ids, sent_files
 from chat.prompt.own_code import own_code_contents
 from chat.prompt.project_files import NOT_SENT, project_contents, project_record
@@ -21,8 +21,8 @@ from chat.prompt.provider_files import RequestFiles, session_labels
 from chat.prompt.refusals import without_refused
 from chat.prompt.refused_files import refused_files
 from chat.prompt.replay import Replay
-from chat.prompt.replayed_text import with_replayed_texts, with_short_outputs
-from chat.prompt.request_size import first_that_fits, message_bytes
+from chat.prompt.replayed_text import with_replayed_texts, with_short_results
+from chat.prompt.request_size import first_that_fits, message_bytes, part_bytes
 from chat.prompt.rows import PromptRows
 from chat.providers.base import Capabilities
 from chat.providers.requests import Content
@@ -69,7 +69,10 @@ class SentMessages:
         budget_bytes = settings.REQUEST_LIMIT_BYTES - fixed_bytes
         self._project = project_record(turn, rows.project_files)
         budget_bytes -= message_bytes(self._project) if self._project else 0
-        self._own_rounds = own_rounds and _within(with_replayed_texts(own_rounds), budget_bytes)
+        # Half of the request is left for the other messages, and for files and images.
+        self._own_rounds = own_rounds and with_short_results(
+            with_replayed_texts(own_rounds), part_bytes, budget_bytes / 2
+        )
         budget_bytes -= message_bytes(self._own_rounds) if self._own_rounds else 0
         self._records, budget_bytes = _newest(shown, budget_bytes)
         self.left_out = len(shown) - len(self._records)
@@ -88,11 +91,17 @@ class SentMessages:
         """Return the contents, in order. Raises BytesUnavailable for a file of the question."""
         contents = [self._contents_of(record) for record in self._records]
         window, share = self._recipient.setup.context_tokens, self._replay.context_share
-        sizes_bytes = self.files.sizes_bytes
-        of_project, tokens = project_contents(self._project, self._project_part, window, share, sizes_bytes)
-        sent = select_newest(contents, window and max(window - tokens, 0), share, sizes_bytes)
+        file_sizes = self.files.sizes_bytes
+        of_project, project_tokens = project_contents(self._project, self._project_part, window, share, file_sizes)
+        sizes = [sum(tokens_of(content, file_sizes) for content in message) for message in contents]
+        own_tokens, images_tokens = self._own_tokens()
+        total = sum(sizes) + own_tokens + images_tokens
+        limit = limit_tokens(total, window and max(window - project_tokens, 0), share)
+        own = self._own_contents(limit - sizes[-1] - images_tokens)
+        limit -= sum(tokens_of(content, file_sizes) for content in own)
+        sent = select_newest(contents, sizes, limit)
         self.left_out += len(contents) - len(sent)
-        return chain(of_project, chain.from_iterable(sent), self._own_contents())
+        return chain(of_project, chain.from_iterable(sent), own)
 
     def _project_part(self, file: Attachment) -> Part:
         assert self._project is not None
@@ -108,12 +117,24 @@ class SentMessages:
             contents = answer_contents(record, self._images, self._recipient.capabilities, is_own=is_own)
         return contents + self._kept_contents(record)
 
-    def _own_contents(self) -> list[Content]:
-        """Return the earlier rounds of the answer."""
+    def _own_contents(self, limit: float) -> list[Content]:
+        """Return the earlier rounds of the answer. `limit`: the tokens that they may have without their images."""
         if self._own_rounds is None:
             return []
+        record = with_short_results(self._own_rounds, self._own_part_tokens, limit)
         is_own = self._replay.has_signatures
-        return answer_contents(self._own_rounds, self._images, self._recipient.capabilities, is_own=is_own)
+        return answer_contents(record, self._images, self._recipient.capabilities, is_own=is_own)
+
+    def _own_tokens(self) -> tuple[int, int]:
+        """Return the estimated tokens of the earlier rounds of the answer, and those of their images."""
+        if self._own_rounds is None:
+            return 0, 0
+        images = sum(placed.attachment.pk in self.choice.images for placed in self._own_rounds.attachments)
+        return sum(map(self._own_part_tokens, self._own_rounds.parts)), images * IMAGE_TOKENS
+
+    def _own_part_tokens(self, part: Part) -> int:
+        is_sent = is_sent_back(part, self._recipient.capabilities, is_own=self._replay.has_signatures)
+        return part_tokens(part, {}) if is_sent else 0
 
     def _kept_contents(self, record: MessageRecord) -> list[Content]:
         """Return the files of an answer that the user has kept, as the user's."""
@@ -145,8 +166,3 @@ def _newest(records: list[MessageRecord], limit_bytes: int) -> tuple[list[Messag
     sizes = [message_bytes(record) for record in replayed]
     first = first_that_fits(sizes, [record.turn is None for record in replayed], limit_bytes)
     return replayed[first:], limit_bytes - sum(sizes[first:])
-
-
-def _within(record: MessageRecord, limit_bytes: int) -> MessageRecord:
-    """Return the rounds of an answer, with short outputs if they fill more than half of the request."""
-    return record if message_bytes(record) <= limit_bytes / 2 else with_short_outputs(record)

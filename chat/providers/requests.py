@@ -91,6 +91,11 @@ class GenerateRequest:
     max_output_tokens: int | None = None
     image_output: bool = False
     """Whether the model answers with images in addition to text."""
+    state: str = ""
+    """What the tools hold now. It follows the newest results, and no later request repeats it.
+
+    So the contents before it stay the same, and the provider's cache of them remains valid.
+    """
 
     @property
     def functions(self) -> tuple[FunctionTool, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from typing import Protocol, TypeAlias, runtime_checkable
 
 from chat.models import Turn
@@ -36,7 +36,10 @@ class ToolSet(Protocol):
         ...
 
     async def state(self) -> str:
-        """Return a text for the system instruction of the next round; it may be empty."""
+        """Return a text about what the tools hold, for the end of the next request; it may be empty.
+
+        A tool set whose state cannot be read is left out of the text.
+        """
         ...
 
     async def aclose(self) -> None:
@@ -53,8 +56,8 @@ class HoldsResults(Protocol):
         ...
 
 
-ToolSetFactory: TypeAlias = Callable[[Turn], ToolSet | None]
-"""Makes the tool set for a turn, or returns `None` if the turn does not get it.
+ToolSetFactory: TypeAlias = Callable[[Turn], ToolSet | Awaitable[ToolSet | None] | None]
+"""Makes the tool set for a turn, or returns `None` if the turn does not get it. It may be asynchronous.
 
 `settings.TOOL_SETS` holds dotted paths to factories.
 """

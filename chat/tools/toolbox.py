@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+import logging
+from collections.abc import AsyncGenerator, Awaitable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 
@@ -13,6 +14,8 @@ from chat.models import Turn
 from chat.parts import FunctionCall
 from chat.providers.requests import FunctionTool
 from chat.tools.base import ToolSet, ToolSetFactory
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +31,13 @@ class Toolbox:
         return self._by_name.get(call.name)
 
     async def state(self) -> str:
-        """Return what all tool sets add to the system instruction."""
-        states = [await tool_set.state() for tool_set in self.tool_sets]
+        """Return what the tool sets hold, as a text for the next request."""
+        states = []
+        for tool_set in self.tool_sets:
+            try:
+                states.append(await tool_set.state())
+            except Exception:  # a tool that fails must not end the answer
+                logger.exception("the state of %s could not be read", type(tool_set).__name__)
         return "\n\n".join(state for state in states if state)
 
 
@@ -40,7 +48,9 @@ async def open_toolbox(turn: Turn) -> AsyncGenerator[Toolbox, None]:
     async with AsyncExitStack() as stack:
         tool_sets = []
         for factory in factories:
-            if (tool_set := factory(turn)) is not None:
+            made = factory(turn)
+            tool_set = await made if isinstance(made, Awaitable) else made
+            if tool_set is not None:
                 stack.push_async_callback(tool_set.aclose)
                 tool_sets.append(tool_set)
         by_name = {function.name: tool_set for tool_set in tool_sets for function in tool_set.declarations()}

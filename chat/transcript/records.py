@@ -19,7 +19,7 @@ from chat.answers.code_results import codes_without_result
 from chat.answers.log import fold
 from chat.answers.marked_text import find_markers, text_pieces
 from chat.answers.text_runs import PartRun, part_runs
-from chat.models import Feedback, Message, MessageAttachment, Round, Turn
+from chat.models import CallDecision, Feedback, Message, MessageAttachment, Round, Turn
 from chat.models import Part as PartRow
 from chat.parts import Part, Role
 from chat.rendering.markers import Marker, MarkerSpan
@@ -58,6 +58,8 @@ class MessageRecord:
     """In order of their index."""
     rounds: list[Round] = field(default_factory=list)
     """The rounds of an answer that has ended. Only `records_in_order` reads them."""
+    decisions: list[CallDecision] = field(default_factory=list)
+    """The decisions about function calls. Only `records_in_order` reads them."""
     feedback: Feedback | None = None
     is_live: bool = False
     """Whether the answer was still being written when it was read."""
@@ -222,6 +224,9 @@ def _with_rounds(records: dict[uuid.UUID, MessageRecord]) -> dict[uuid.UUID, Mes
     by_turn = {record.turn.pk: record for record in records.values() if record.turn}
     for row in Round.objects.filter(turn__in=by_turn).order_by("turn", "index"):
         by_turn[row.turn_id].rounds.append(row)
+    decisions = CallDecision.objects.filter(turn__in=by_turn).select_related("decided_by")
+    for decision in decisions.order_by("turn", "decided_at", "pk"):
+        by_turn[decision.turn_id].decisions.append(decision)
     return records
 
 

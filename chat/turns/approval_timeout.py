@@ -10,14 +10,15 @@ import logging
 import uuid
 from collections.abc import Callable
 from concurrent.futures import Future
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from django.conf import settings
 from django.db import OperationalError, transaction
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from chat.answers.approval import Decision
-from chat.models import Turn, TurnEvent
+from chat.models import Turn
 from chat.turns.draining import Draining, is_draining
 from chat.turns.finish import end_turn_from_log
 from chat.turns.resume import DecisionRefused, current_approval
@@ -46,16 +47,17 @@ def find_overdue_approvals() -> list[tuple[uuid.UUID, str]]:
     """
     limit = timezone.now() - timedelta(hours=settings.APPROVAL_LIMIT_H)
     waiting = Turn.objects.live_of_everyone().filter(status=Turn.Status.WAITING)
+    # A server of an earlier version stores no time.
+    overdue = waiting.annotate(since=Coalesce("waiting_since", "created_at")).filter(since__lt=limit)
     found: list[tuple[uuid.UUID, str]] = []
-    for turn in waiting.filter(created_at__lt=limit):
+    for turn in overdue:
         if len(found) == DENIED_AT_ONCE:
             break
-        if _waits_since(turn) < limit:
-            approval_id = _approval_id(turn)
-            if approval_id:
-                found.append((turn.pk, approval_id))
-            else:
-                _end(turn.pk)
+        approval_id = _approval_id(turn)
+        if approval_id:
+            found.append((turn.pk, approval_id))
+        else:
+            _end(turn.pk)
     return found
 
 
@@ -76,13 +78,6 @@ def _end(turn_id: uuid.UUID) -> None:
         turn = Turn.objects.select_for_update().filter(pk=turn_id, status=Turn.Status.WAITING).first()
         if turn is not None:
             end_turn_from_log(turn, Turn.Status.INTERRUPTED)
-
-
-def _waits_since(turn: Turn) -> datetime:
-    """Return when the turn began to wait for its current approval."""
-    row = TurnEvent.objects.filter(turn=turn, name="waiting").order_by("seq").last()
-    since = row.data.get("since") if row else None
-    return datetime.fromisoformat(since) if since else turn.created_at
 
 
 def _system_may_deny(turn_id: uuid.UUID) -> Callable[[], uuid.UUID]:

@@ -62,7 +62,7 @@ async def run_turn(turn: LiveTurn) -> None:
     try:
         try:
             try:
-                async with asyncio.timeout(settings.TURN_LIMIT_S) as limit:
+                async with asyncio.timeout(settings.TURN_LIMIT_S - turn.turn.run_s) as limit:
                     await _run_rounds(turn)
             except TimeoutError:
                 if limit.expired():
@@ -178,6 +178,7 @@ async def _ask(turn: LiveTurn, toolbox: Toolbox) -> bool:
         try:
             prepared = await _prepare(turn, policy.replay, toolbox)
             turn.note_left_out(prepared.left_out)
+            turn.note_state(prepared.request.state)
             await _collect(turn, prepared)
         except ProviderError as error:
             sent_files = prepared.earlier_files if prepared else ()

@@ -160,6 +160,7 @@ def _rounds(turn: EndedTurn) -> Iterator[Round]:
             model_version=one.model_version,
             metadata=one.metadata,
             started_calls=sorted(one.started_calls),
+            state=one.state,
         )
 
 

@@ -4,15 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 import uuid
 from collections.abc import Iterable
 from typing import TypeAlias
 
-from django.utils import timezone
-
 from chat.answers.answer import Answer
 from chat.answers.assembler import Assembler
-from chat.answers.changes import AttachmentAdded, Change, EngineMoved, MessagesLeftOut, PartStarted, ToolStarted, Waited
+from chat.answers.changes import (
+    AttachmentAdded,
+    Change,
+    EngineMoved,
+    MessagesLeftOut,
+    PartStarted,
+    StateSent,
+    ToolStarted,
+    Waited,
+)
 from chat.answers.log import coalesce_changes, to_row
 from chat.models import Conversation, Turn
 from chat.parts import Engine
@@ -60,6 +68,7 @@ class LiveTurn:
         self.turn = started.turn
         """The row as last stored, with its conversation and both messages."""
         self.setup = started.setup
+        self._launched_s = time.monotonic()
         self.task: asyncio.Task[None] | None = None
         """Runs the turn."""
         self.is_stopping = False
@@ -136,6 +145,11 @@ class LiveTurn:
         if messages != self.answer.messages_left_out:
             self.note(MessagesLeftOut(messages))
 
+    def note_state(self, text: str) -> None:
+        """Record what the request says about the tools."""
+        if text != self.answer.current_round.state:
+            self.note(StateSent(text))
+
     def restart_attempt(self, sentence: str) -> None:
         """Record that the request is repeated. `sentence` is shown until the next part arrives; it may be empty."""
         self.has_received = False
@@ -186,7 +200,7 @@ class LiveTurn:
         self.is_ending = True
         await self._confirm()
         self.turn.status = Turn.Status.WAITING
-        self._submit(waits=True)
+        self._submit(waits_after_s=self.turn.run_s + time.monotonic() - self._launched_s)
         await self._confirm()
         if self.is_stopping:
             await self.end(Turn.Status.STOPPED)
@@ -208,15 +222,15 @@ class LiveTurn:
         self._submit(Ending(status, self.answer, error_code, error_detail, retry_after_s, cost, reason))
         await self._confirm()
 
-    def _submit(self, ending: Ending | None = None, *, waits: bool = False) -> None:
+    def _submit(self, ending: Ending | None = None, *, waits_after_s: float | None = None) -> None:
         changes = coalesce_changes(self._changes)
         self._changes = []
         self._size.add_stored(changes)
         rows = [to_row(change) for change in changes]
         if ending:
             rows.append(("status", {"status": ending.status.value}))
-        elif waits:
-            rows.append(("waiting", {"since": timezone.now().isoformat()}))
+        elif waits_after_s is not None:
+            rows.append(("waiting", {}))
         batch = TurnChanges(
             turn_id=self.turn.pk,
             conversation_id=self.turn.conversation_id,
@@ -227,7 +241,7 @@ class LiveTurn:
             attachments=[change.attachment for change in changes if isinstance(change, AttachmentAdded)],
             has_first_part=not self._has_part and any(isinstance(change, PartStarted) for change in changes),
             ending=ending,
-            waits=waits,
+            waits_after_s=waits_after_s,
             move=next((change for change in changes if isinstance(change, EngineMoved)), None),
         )
         self._has_part = self._has_part or batch.has_first_part

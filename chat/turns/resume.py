@@ -14,7 +14,7 @@ from chat.answers.approval import Approval, Decision, awaited_approval, decision
 from chat.answers.changes import CallDecided
 from chat.answers.log import fold, to_row
 from chat.catalogue.setups import restore_setup
-from chat.models import Turn, TurnEvent
+from chat.models import CallDecision, Turn, TurnEvent
 from chat.turns.start_plan import StartedTurn
 from chat.turns.store import lease_end
 
@@ -71,6 +71,7 @@ def decide_call(authorise: Callable[[], uuid.UUID], decision: Decision, *, lease
             raise CodeRefused(NO_CODE)
         seq = rows[-1][0] + 1
         _store(turn, change, seq, lease_owner)
+        _record(turn, change, decision.decided_by)
         answer.apply(change)
         turn.moved_before_round = answer.moved_before_round
     setup = restore_setup(turn.parameters, provider=turn.provider, endpoint=turn.endpoint, model=turn.model)
@@ -84,6 +85,19 @@ def _store(turn: Turn, change: CallDecided, seq: int, lease_owner: str) -> None:
     turn.status, turn.lease_owner = Turn.Status.RUNNING, lease_owner
     turn.lease_expires_at = lease_end()
     turn.save(update_fields=["status", "lease_owner", "lease_expires_at"])
+
+
+def _record(turn: Turn, change: CallDecided, decided_by: int | None) -> None:
+    """Store the decision for good: the log is deleted after the end of the turn, and need not say who decided."""
+    CallDecision.objects.create(
+        turn=turn,
+        call_id=change.call_id,
+        is_result=change.is_result,
+        is_approved=change.is_approved,
+        code=change.code,
+        decided_by_id=decided_by,
+        is_timeout=change.is_timeout,
+    )
 
 
 def _reason(turn: Turn, answer: Answer, decision: Decision) -> str:

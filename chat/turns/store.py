@@ -49,10 +49,15 @@ class TurnChanges:
     has_first_part: bool = False
     """Whether these are the first parts of the answer."""
     ending: Ending | None = None
-    waits: bool = False
-    """Whether the turn now waits for a person's decision."""
+    waits_after_s: float | None = None
+    """Seconds that the turn has run, if it now waits for a person's decision."""
     move: EngineMoved | None = None
     """Given if the code of the turn has moved to the Python session."""
+
+    @property
+    def waits(self) -> bool:
+        """Whether the turn now waits for a person's decision."""
+        return self.waits_after_s is not None
 
     @property
     def last_seq(self) -> int:
@@ -117,9 +122,13 @@ def _write(changes: Sequence[TurnChanges], *, lease_owner: str) -> list[StoreRes
             if one.move:
                 Turn.objects.filter(pk=one.turn_id).update(engine=Engine.SESSION, move_reason=one.move.reason)
             # A turn that somebody has asked to stop keeps its lease, and is ended by its own process.
-            if one.waits and not held[one.turn_id]:
+            if one.waits_after_s is not None and not held[one.turn_id]:
                 Turn.objects.filter(pk=one.turn_id).update(
-                    status=Turn.Status.WAITING, lease_owner="", lease_expires_at=None
+                    status=Turn.Status.WAITING,
+                    lease_owner="",
+                    lease_expires_at=None,
+                    waiting_since=now,
+                    run_s=one.waits_after_s,
                 )
         ended = [
             EndedTurn(one.turn_id, one.message_id, one.conversation_id, one.owner_id, one.ending)

@@ -145,6 +145,9 @@ def test_every_tab_shows_what_is_asked_until_one_of_them_decides(demo: Visitor, 
         assert first.transcript == second.transcript == demo.transcript(conversation_id)
         assert asked_on(first) == ""
     assert executed(server.var_dir)[-1:] == ["print('changed')"]
+    query = "SELECT count(*) FROM chat_calldecision JOIN chat_turn ON chat_turn.id = turn_id WHERE conversation_id = ?"
+    decided = server.rows(f"{query} AND decided_by_id IS NOT NULL", conversation_id.replace("-", ""))
+    assert [count for (count,) in decided] == [2]
 
 
 def test_invalid_decisions_of_a_page_are_answered_with_a_sentence(demo: Visitor) -> None:
@@ -273,9 +276,7 @@ def test_decision_that_nobody_made_in_time_is_a_denial_after_a_restart_too(api: 
     server.kill()
     earlier = datetime.now(UTC) - timedelta(hours=25)
     key = turn_id.replace("-", "")
-    server.write("UPDATE chat_turn SET created_at = ? WHERE id = ?", earlier.strftime("%Y-%m-%d %H:%M:%S"), key)
-    data = json.dumps({"since": earlier.isoformat()})
-    server.write("UPDATE chat_turnevent SET data = ? WHERE turn_id = ? AND name = 'waiting'", data, key)
+    server.write("UPDATE chat_turn SET waiting_since = ? WHERE id = ?", earlier.strftime("%Y-%m-%d %H:%M:%S"), key)
     server.start()
     assert wait_for_status(api, turn_id, "done")
     late = decide(api, turn_id, approval_id)

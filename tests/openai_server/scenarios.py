@@ -11,9 +11,10 @@ from typing import Any, TypeAlias
 
 from PIL import Image
 
+from tests.openai_server import history_violations
 from tests.openai_server.answers import Pause, Step
 from tests.openai_server.chunks import Call, ChunkWriter, event
-from tests.openai_server.history_violations import image_urls, text_of
+from tests.openai_server.history_violations import image_urls
 
 REASONING = "I have to think about this."
 UNDECLARED = "no_such_function"
@@ -52,6 +53,11 @@ class ScenarioRequest:
         while messages and messages[-1]["role"] == "tool":
             results.insert(0, text_of(messages.pop()))
         return results
+
+
+def text_of(message: Mapping[str, Any]) -> str:
+    """Return the text of a message without the client's note about its tools."""
+    return history_violations.text_of(message).partition("\n\n[Note of the server")[0]
 
 
 Scenario: TypeAlias = Callable[[ScenarioRequest], Iterator[Step]]

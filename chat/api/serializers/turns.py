@@ -21,7 +21,7 @@ from chat.api.serializers.fields import (
 )
 from chat.form_fields import ATTACHMENTS_LIMIT
 from chat.forms import EMPTY_CODE
-from chat.models import Turn
+from chat.models import Turn, User
 from chat.notices import notice_of
 from chat.parts import Engine, JSONObject
 from chat.stream_events import Finish, Usage
@@ -160,11 +160,11 @@ class DecisionSerializer(StrictSerializer):
         help_text="Code to run in place of the call's code, if it has any. At most 256 KB of UTF-8. `deny` ignores it.",
     )
 
-    def to_decision(self) -> Decision:
-        """Return the decision. The serializer must be valid."""
+    def to_decision(self, user: User) -> Decision:
+        """Return the decision of a user. The serializer must be valid."""
         data = self.validated_data
         is_approved = data["decision"] == DecisionVerb.RUN
-        return Decision(data["id"], is_approved, data.get("code") if is_approved else None)
+        return Decision(data["id"], is_approved, data.get("code") if is_approved else None, decided_by=user.pk)
 
 
 class StartedTurnSerializer(serializers.Serializer[Turn]):

@@ -184,7 +184,9 @@ class TurnApproval(ApiView):
         self.require_asgi()
         try:
             # On the server's own event loop, where the answer's task stays when this request has ended.
-            is_new = async_to_sync(decide)(lambda: writable_turn(self.caller, turn_id).pk, serializer.to_decision())
+            is_new = async_to_sync(decide)(
+                lambda: writable_turn(self.caller, turn_id).pk, serializer.to_decision(self.caller)
+            )
         except DecisionRefused as refusal:
             raise Problem(ProblemType.NOT_WAITING, str(refusal)) from None
         except CodeRefused as refusal:

@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from chat.parts import JSON, FunctionCall, JSONObject
+from chat.parts import JSON, FunctionCall, JSONObject, Role
 from chat.providers.gemini.field_names import with_api_names
 from chat.providers.gemini.wire_parts import own_call_id, part_from_wire, part_to_wire
 from chat.providers.requests import (
@@ -84,7 +84,7 @@ TOOL_CHOICES = {ToolChoice.AUTO: "AUTO", ToolChoice.NONE: "NONE", ToolChoice.REQ
 
 def request_body(request: GenerateRequest) -> bytes:
     """Return the JSON body. Raises ValueError for a thinking level beside a budget, which the API refuses."""
-    body: dict[str, Any] = {"contents": list(_contents_to_wire(request.contents))}
+    body: dict[str, Any] = {"contents": _with_state(list(_contents_to_wire(request.contents)), request.state)}
     if request.system_instruction:
         body["systemInstruction"] = {"parts": [{"text": request.system_instruction}], "role": "user"}
     body |= _tools_to_wire(request)
@@ -106,6 +106,19 @@ def _contents_to_wire(contents: Iterable[Content]) -> Iterator[WireObject]:
         sent = [wire for wire in wire_parts if wire is not None]
         if sent:
             yield {"parts": sent, "role": content.role.value}
+
+
+def _with_state(contents: list[WireObject], state: str) -> list[WireObject]:
+    """Return the contents with the state of the tools at their end.
+
+    Function responses and the state stand in one content, because a content of its own would be a new question.
+    """
+    if not state:
+        return contents
+    part = {"text": state}
+    if not contents or contents[-1]["role"] != Role.USER.value:
+        return [*contents, {"parts": [part], "role": Role.USER.value}]
+    return [*contents[:-1], {**contents[-1], "parts": [*contents[-1]["parts"], part]}]
 
 
 def _tools_to_wire(request: GenerateRequest) -> JSONObject:

@@ -91,6 +91,8 @@ class MessageWriter:
                 self._write_answer(content)
             else:
                 self._write_question(content)
+        if request.state:
+            self._write_state(request.state)
         return [_with_plain_text(message) for message in self._messages]
 
     def _write_question(self, content: Content) -> None:
@@ -109,6 +111,15 @@ class MessageWriter:
                 rest += self._user_content(part)
         if rest:
             self._add_user(rest)
+
+    def _write_state(self, state: str) -> None:
+        """Write the state of the tools at the end of the last result, or else of the question."""
+        last = self._messages[-1] if self._messages else None
+        if last and last["role"] == "tool":
+            # After results, many models take a message of the user for a new question.
+            last["content"] = f"{last['content']}\n\n{state}"
+        else:
+            self._add_user([_text_content(state)])
 
     def _write_answer(self, content: Content) -> None:
         for part in content.parts:

@@ -2,5 +2,5 @@
 
 `tool_set` is the module to read first. `declarations` are what models see, `arguments` reads what they send, `outputs`
 turns outputs of the kernel into parts while the code runs, `responses` makes bounded results for the model, and
-`state_text` describes the session in the system instruction.
+`state_text` describes the session at the end of each request.
 """

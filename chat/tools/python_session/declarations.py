@@ -44,7 +44,7 @@ def run_python_beside_native(limit_s: float) -> FunctionTool:
 
     It can do what the service cannot: run for longer, use further packages, keep variables for later answers, and write
     files for the user. The others describe or end a running session, and a turn begins at the service only if none is
-    running. What the session holds after a call stands in the system instruction of the next request.
+    running. What the session holds after a call stands at the end of the next request.
     """
     return _run_python(limit_s, ", with which the sandbox of your own code execution shares nothing,")
 

@@ -1,4 +1,4 @@
-"""The state of a session as text for the system instruction. Pure.
+"""The state of a session as text for a request. Pure.
 
 Names, types and values come from code that may be hostile, and from files of strangers. They are JSON on one line, in
 which every character is escaped that could end the line, look like markup, or be invisible. The sentence in front says

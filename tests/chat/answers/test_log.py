@@ -21,6 +21,7 @@ from chat.answers.changes import (
     Reported,
     ResultHeld,
     RoundStarted,
+    StateSent,
     TextAppended,
     ToolStarted,
     Waited,
@@ -60,6 +61,7 @@ CHANGES: list[Change] = [
     CallDecided("c", is_approved=True, code="print(2)", is_timeout=True),
     Waited("Asking again in 2 s…"),
     EngineMoved("The code ran out of time."),
+    StateSent("The session holds x."),
     MessagesLeftOut(4),
     AttemptRestarted(1),
 ]

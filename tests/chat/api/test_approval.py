@@ -45,6 +45,12 @@ def ask(api: ApiClient, scenario: str = "function-code") -> tuple[str, str]:
     return turn_id, str(wait_for_approval(api, turn_id)["id"])
 
 
+def deciders_of(server: LiveServer, turn_id: str) -> list[str]:
+    """Return the names of those who decided about a turn."""
+    users = "SELECT username FROM chat_calldecision JOIN chat_user ON chat_user.id = decided_by_id WHERE turn_id = ?"
+    return [str(name) for (name,) in server.rows(users, turn_id.replace("-", ""))]
+
+
 def read_to(events: Iterator[Event], status: str) -> list[Event]:
     """Return the events up to the one of this status."""
     read = []
@@ -83,6 +89,7 @@ def test_stream_stays_open_while_the_turn_waits_and_goes_on_after_the_decision(
     assert rest[-1].name == "done"
     assert list(api.events(f"turns/{turn_id}/events/"))[-len(rest) :] == rest
     assert executed(server.var_dir)[before:] == ["print('changed')"]
+    assert deciders_of(server, turn_id) == ["demo"]
     assert api.get(f"turns/{turn_id}/").json()["approval"] is None
 
 

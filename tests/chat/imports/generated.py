@@ -14,7 +14,7 @@ from django.utils import timezone
 from hypothesis import strategies as st
 
 from attachments.models import Attachment, PendingUpload
-from chat.models import Conversation, Feedback, Message, MessageAttachment, Round, Turn, User
+from chat.models import CallDecision, Conversation, Feedback, Message, MessageAttachment, Round, Turn, User
 from chat.models import Part as PartRow
 from chat.parts import (
     CodeExecutionResult,
@@ -274,6 +274,20 @@ def add_turn(draw: st.DrawFn, message: Message, question: Message) -> None:
         ended_at=NOW + timedelta(seconds=9),
     )
     Round.objects.bulk_create(generate_round(draw, turn, index) for index in range(round_count))
+    CallDecision.objects.bulk_create(generate_decision(draw, turn, number) for number in range(draw(st.integers(0, 2))))
+
+
+def generate_decision(draw: st.DrawFn, turn: Turn, number: int) -> CallDecision:
+    """Return a decision that is not saved. An import does not keep who decided."""
+    return CallDecision(
+        turn=turn,
+        call_id=draw(WORDS),
+        is_result=draw(st.booleans()),
+        is_approved=draw(st.booleans()),
+        code=draw(st.none() | TEXTS),
+        is_timeout=draw(st.booleans()),
+        decided_at=NOW + timedelta(seconds=number),
+    )
 
 
 def generate_round(draw: st.DrawFn, turn: Turn, index: int) -> Round:
@@ -291,6 +305,7 @@ def generate_round(draw: st.DrawFn, turn: Turn, index: int) -> Round:
         model_version=draw(WORDS),
         metadata=draw(OBJECTS),
         started_calls=draw(st.lists(WORDS, max_size=2)),
+        state=draw(TEXTS),
     )
 
 

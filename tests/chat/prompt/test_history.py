@@ -39,7 +39,7 @@ from chat.prompt.answers import (
     without_provider_data,
     without_unanswered_calls,
 )
-from chat.prompt.context_window import select_newest, tokens_of
+from chat.prompt.context_window import limit_tokens, select_newest, tokens_of
 from chat.prompt.file_choice import encoded_for_model
 from chat.prompt.history import merged
 from chat.providers.base import Capabilities
@@ -154,7 +154,8 @@ def test_newest_messages_that_fit_are_sent_and_begin_with_a_question(
 ) -> None:
     roles = [Role.USER if index % 2 == 0 else Role.MODEL for index in range(len(sizes) * 2 - 1)]
     messages = [message("x" * sizes[index // 2], role) for index, role in enumerate(roles)]
-    kept = select_newest(messages, context_tokens, share)
+    tokens = [sum(map(tokens_of, contents)) for contents in messages]
+    kept = select_newest(messages, tokens, limit_tokens(sum(tokens), context_tokens, share))
     assert kept
     assert kept == messages[len(messages) - len(kept) :]
     assert kept[0][0].role is Role.USER

@@ -16,12 +16,22 @@ from pytest_django import Settings
 
 from attachments.models import Attachment
 from chat.models import Conversation, Part, RefusedFile, Turn
-from chat.parts import CodeExecutionResult, ExecutableCode, FunctionResponse, InlineData, PrintedImage, Role, Text
+from chat.parts import (
+    JSON,
+    CodeExecutionResult,
+    ExecutableCode,
+    FunctionCall,
+    FunctionResponse,
+    InlineData,
+    PrintedImage,
+    Role,
+    Text,
+)
 from chat.parts import Part as PartValue
 from chat.prompt.file_choice import FileChoice, RequestBudget
 from chat.prompt.history import prepare
 from chat.prompt.replay import Replay
-from chat.prompt.replayed_text import with_replayed_texts, with_short_outputs
+from chat.prompt.replayed_text import SHORT_RESULT_CHARS, with_replayed_texts, with_short_results
 from chat.prompt.request_size import base64_bytes, part_bytes
 from chat.prompt.rows import read_rows
 from chat.providers import get_provider
@@ -183,9 +193,49 @@ def test_oldest_exchanges_are_left_out_if_the_text_alone_is_too_long(settings: S
     assert prepared.request.contents[0].parts[0] == Text("second")
 
 
-def test_outputs_of_the_answer_itself_are_shortened_only_if_they_fill_the_request() -> None:
+def rounds_of(*outputs: str) -> MessageRecord:
+    """Return an answer with a round for each output: a signed call, and its response."""
+    signature = {"thought_signature": "cw=="}
+    parts: list[PartValue] = []
+    for index, output in enumerate(outputs):
+        parts += [
+            FunctionCall("run", {"code": "c" * 2_000}, str(index), round=index, provider_data=signature),
+            FunctionResponse("run", {"outcome": "success", "output": output}, str(index), round=index),
+        ]
+    return MessageRecord(None, None, parts)  # type: ignore[arg-type]
+
+
+def test_oldest_results_of_the_turn_are_shortened_first_and_the_newest_stays_whole() -> None:
+    record = rounds_of(*("a" * 20_000 for _ in range(15)))
+    whole = sum(map(part_bytes, record.parts))
+    assert with_short_results(record, part_bytes, whole).parts == record.parts
+    for limit in (whole - 1, whole / 2, 0):
+        short = with_short_results(record, part_bytes, limit)
+        outputs = [str(part.result["output"]) for part in short.parts if isinstance(part, FunctionResponse)]
+        lengths = [len(output) for output in outputs]
+        assert lengths == sorted(lengths), "an older result is longer than a newer one"
+        assert lengths[-1] == 20_000
+        assert outputs[0].startswith("a" * SHORT_RESULT_CHARS + "\n[The server has left out 19,500 more characters")
+        assert limit == 0 or limit / 2 < sum(map(part_bytes, short.parts)) <= limit
+        assert [part for part in short.parts if isinstance(part, FunctionCall)] == record.parts[::2]
+
+
+def test_long_values_that_are_no_texts_are_shortened_too() -> None:
+    variables: list[JSON] = [{"name": f"x{number}", "preview": "1"} for number in range(500)]
+    answer = FunctionResponse("list_variables", {"variables": variables, "count": 500})
+    record = MessageRecord(None, None, [answer, Text("t", round=1)])  # type: ignore[arg-type]
+    response, text = with_short_results(record, part_bytes, 0).parts
+    assert isinstance(response, FunctionResponse)
+    assert str(response.result["variables"]).startswith('[{"name": "x0"')
+    assert len(str(response.result["variables"])) < 1_000
+    assert response.result["count"] == 500
+    assert text == Text("t", round=1)
+
+
+def test_output_of_the_newest_round_is_shortened_only_if_it_alone_is_too_long() -> None:
     record = MessageRecord(None, None, [CodeExecutionResult("a" * 100_000), Text("t")])  # type: ignore[arg-type]
-    result, text = with_short_outputs(record).parts
+    assert with_short_results(record, part_bytes, 110_000).parts == record.parts
+    result, text = with_short_results(record, part_bytes, 90_000).parts
     assert 20_000 < len(result.long_text) < 21_000
     assert text == Text("t")
 

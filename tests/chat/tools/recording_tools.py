@@ -29,15 +29,17 @@ PARAMETERS: JSONObject = {"type": "object", "properties": {"value": {"type": "in
 class RecordingTools:
     """Functions that record their calls.
 
-    `echo` returns its arguments, `run` streams output of code, `lines` prints 2,000 lines, each by itself, `flood`
-    prints 50,000 characters, `wait` waits until it is cancelled, `fail` fails, `crash` has a defect, `silent` returns
-    nothing. `plot` prints, draws and prints; `plot_wait`, `plot_fail`, `plot_crash` then wait, fail or crash.
+    `echo` returns its arguments, `long` returns 20,000 characters, `run` streams output of code, `lines` prints 2,000
+    lines, each by itself, `flood` prints 50,000 characters, `wait` waits until it is cancelled, `fail` fails, `crash`
+    has a defect, `silent` returns nothing. `plot` prints, draws and prints; `plot_wait`, `plot_fail`, `plot_crash` then
+    wait, fail or crash.
     """
 
     names: Sequence[str] = ("echo",)
     approved_names: Sequence[str] = ()
     """Functions that a person must approve."""
     state_text: str = ""
+    state_error: Exception | None = None
     calls: list[FunctionCall] = field(default_factory=list)
     ended: list[str] = field(default_factory=list)
     """`call_id` of each call that has ended, however it ended."""
@@ -77,6 +79,8 @@ class RecordingTools:
                         CodeExecutionResult("".join(lines), OUTCOME_OK, call.call_id, Engine.SESSION),
                         FunctionResponse("lines", {"lines": len(lines)}, call.call_id),
                     ]
+                case "long":
+                    yield [FunctionResponse("long", {"output": "x" * 20_000}, call.call_id)]
                 case "flood":
                     for _ in range(5_000):
                         yield [CodeExecutionResult(output="0123456789", call_id=call.call_id, engine=Engine.SESSION)]
@@ -113,6 +117,8 @@ class RecordingTools:
 
     async def state(self) -> str:
         """See `ToolSet.state`."""
+        if self.state_error:
+            raise self.state_error
         return self.state_text
 
     async def aclose(self) -> None:
@@ -125,6 +131,12 @@ current = RecordingTools()
 
 def make(turn: Turn) -> RecordingTools:
     """Return the tool set that the running test has chosen."""
+    return current
+
+
+async def make_later(turn: Turn) -> RecordingTools:
+    """Return the tool set as `make` does, after a step of the event loop."""
+    await asyncio.sleep(0)
     return current
 
 

@@ -10,7 +10,7 @@ from channels.db import database_sync_to_async
 from django.utils import timezone
 
 from chat.answers.approval import Approval, Decision
-from chat.models import Turn, TurnEvent
+from chat.models import Turn
 from chat.turns.approval_timeout import deny_overdue_approvals
 from chat.turns.resume import current_approval
 from chat.turns.runner import Runner, decide
@@ -43,7 +43,8 @@ async def approval_id_of(turn: Turn) -> str:
 
 async def decide_and_wait(turn: Turn, *, is_approved: bool = True, code: str | None = None) -> Turn:
     """Decide about the approval of a turn, and return the turn once it has ended or waits again."""
-    assert await decide(lambda: turn.pk, Decision(await approval_id_of(turn), is_approved, code))
+    decision = Decision(await approval_id_of(turn), is_approved, code, decided_by=turn.conversation.owner_id)
+    assert await decide(lambda: turn.pk, decision)
     await Runner.current().drain()
     return await reread(turn)
 
@@ -63,10 +64,7 @@ def function_calls_in(call: dict[str, Any]) -> list[dict[str, Any]]:
 async def let_pass(turn: Turn, hours: float) -> None:
     """Move the start of a turn, and the beginning of its last wait, to an earlier time."""
     earlier = timezone.now() - timedelta(hours=hours)
-    await Turn.objects.filter(pk=turn.pk).aupdate(created_at=earlier - timedelta(hours=1))
-    row = await TurnEvent.objects.filter(turn=turn, name="waiting").order_by("seq").alast()
-    assert row
-    await TurnEvent.objects.filter(pk=row.pk).aupdate(data={"since": earlier.isoformat()})
+    await Turn.objects.filter(pk=turn.pk).aupdate(created_at=earlier - timedelta(hours=1), waiting_since=earlier)
 
 
 async def deny_what_is_overdue() -> int:

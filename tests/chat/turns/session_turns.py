@@ -8,6 +8,7 @@ from attachments.models import Attachment
 from attachments.store import create_attachment
 from chat.models import Conversation, Turn
 from chat.parts import FunctionResponse
+from chat.prompt.history import STATE
 from chat.turns.runner import start_turn
 from tests.chat.turn_driver import make_question, new_conversation, parts_of, start_and_wait
 
@@ -48,6 +49,7 @@ async def ask_with_files(conversation: Conversation, text: str, *files: Attachme
     return await start_and_wait(start_turn(ask))
 
 
-def instruction_of(call: dict[str, Any]) -> str:
-    """Return the system instruction of a request."""
-    return str(call["request"]["systemInstruction"]["parts"][0]["text"])
+def state_of(call: dict[str, Any]) -> str:
+    """Return what a request says about the session, after everything else."""
+    text = str(call["request"]["contents"][-1]["parts"][-1].get("text", ""))
+    return text if text.startswith(STATE.partition("{")[0]) else ""

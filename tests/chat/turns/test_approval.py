@@ -14,13 +14,15 @@ from pytest_django import Settings
 
 from chat.access import NotFound, newest_turn
 from chat.answers.approval import Decision
-from chat.models import Conversation, Round, Turn, User
+from chat.models import CallDecision, Conversation, Round, Turn, User
 from chat.parts import CodeExecutionResult, ExecutableCode, FunctionCall, FunctionResponse, Refusal
 from chat.turns import recovery, tool_loop
 from chat.turns.database_thread import turn_store
+from chat.turns.old_logs import delete_old_logs
 from chat.turns.resume import CodeRefused, DecisionRefused, decide_call
 from chat.turns.runner import Runner, decide, start_turn, stop_turn
 from chat.turns.start import Continue
+from tests.chat.exports.samples import exported_json
 from tests.chat.tools.code_tools import executed
 from tests.chat.turn_driver import ask_and_wait, calls_since, count_calls, fresh_page, parts_of, start_and_wait
 from tests.chat.turns.approvals import (
@@ -131,6 +133,30 @@ async def test_several_calls_are_asked_about_one_after_the_other(emulated: Setti
     assert executed(emulated.VAR_DIR) == [CODE, EDITED]
 
 
+async def test_decisions_and_who_made_them_outlive_the_log(emulated: Settings) -> None:
+    turn = await ask_for_code("function-code-2")
+    call_ids = [await approval_id_of(turn)]
+    turn = await decide_and_wait(turn, code=EDITED)
+    call_ids.append(await approval_id_of(turn))
+    turn = await decide_and_wait(turn, is_approved=False)
+    await Turn.objects.filter(pk=turn.pk).aupdate(log_kept_until=timezone.now() - timedelta(seconds=1))
+    await database_sync_to_async(delete_old_logs)()
+    assert not await turn.events.aexists()
+    stored = [
+        (one.call_id, one.is_result, one.is_approved, one.code, one.decided_by_id, one.is_timeout)
+        async for one in CallDecision.objects.filter(turn=turn)
+    ]
+    owner_id = turn.conversation.owner_id
+    assert stored == [
+        (call_ids[0], False, True, EDITED, owner_id, False),
+        (call_ids[1], False, False, None, owner_id, False),
+    ]
+    exported = await database_sync_to_async(exported_json)(turn.conversation)
+    decisions = exported["messages"][1]["turn"]["decisions"]
+    assert [(one["call_id"], one["code"]) for one in decisions] == [(call_ids[0], EDITED), (call_ids[1], None)]
+    assert {one["decided_by"] for one in decisions} == {turn.conversation.owner.username}
+
+
 # --- decisions at once, and callers that go away --------------------------------------------------------------------
 
 
@@ -172,6 +198,7 @@ async def test_call_that_was_approved_before_a_crash_is_not_run_afterwards(emula
     assert turn.status == "interrupted"
     assert executed(emulated.VAR_DIR) == []
     assert (await Round.objects.aget(turn=turn)).started_calls == []
+    assert (await CallDecision.objects.aget(turn=turn)).is_approved
     with pytest.raises(DecisionRefused):
         await decide(lambda: turn.pk, Decision(decision.approval_id, is_approved=False))
     assert not await decide(lambda: turn.pk, decision)

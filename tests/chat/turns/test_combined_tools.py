@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -143,7 +144,7 @@ async def test_model_chooses_the_session_beside_its_own_sandbox(sessions: Settin
     results = [part for part in await parts_of(turn) if isinstance(part, CodeExecutionResult)]
     assert [(result.engine, result.output) for result in results] == [(Engine.NATIVE, "6\n"), (Engine.SESSION, "42\n")]
     state = "State of the Python session"
-    assert [state in request["systemInstruction"]["parts"][0]["text"] for request in (first, second)] == [False, True]
+    assert [state in json.dumps(request["contents"]) for request in (first, second)] == [False, True]
     assert "and in the Python session</dd>" in await fresh_page(conversation)
     # The session now holds variables, so later code runs there.
     later = await ask_and_wait(conversation, "again")

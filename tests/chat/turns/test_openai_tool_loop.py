@@ -11,6 +11,7 @@ from pytest_django import Settings
 
 from chat.models import Conversation, Turn
 from chat.parts import FunctionCall, FunctionResponse, Text
+from chat.prompt.history import STATE
 from chat.turns import tool_loop
 from chat.turns.runner import Runner, start_turn, stop_turn
 from tests.chat.tools import recording_tools
@@ -220,3 +221,39 @@ async def test_server_of_the_settings_is_used(
     assert (turn.status, turn.provider, turn.endpoint) == ("done", "openai_compatible", "")
     assert len(endpoints.journal.since(before)) == 2
     assert_accepted(endpoints.journal.since(before))
+
+
+async def test_results_that_fill_the_window_end_no_turn(
+    endpoints: StandInServer, use_tools: UseTools, settings: Settings
+) -> None:
+    settings.ROUNDS_LIMIT = 8
+    use_tools("long")
+    conversation = await conversation_at(endpoints, "generic", "context-30000/forever")
+    before = len(endpoints.journal)
+    turn = await ask_and_wait(conversation, "go")
+    assert (turn.status, turn.round_count) == ("done", 8)
+    last = endpoints.journal.since(before)[-1]
+    assert last.error is None
+    oldest, *_, newest = (result["content"] for result in results_in(last))
+    assert "left out" in oldest
+    assert len(newest) > 20_000
+
+
+@each_profile
+async def test_state_of_the_tools_is_at_the_end_of_the_newest_message(
+    endpoints: StandInServer, use_tools: UseTools, profile: str
+) -> None:
+    use_tools("echo", state_text="The session holds x.")
+    conversation = await conversation_at(endpoints, profile, "call")
+    before = len(endpoints.journal)
+    turn = await ask_and_wait(conversation, "go")
+    assert await text_of(turn) == 'The result is {"arguments": {"value": 1}}.'
+    entries = endpoints.journal.since(before)
+    assert_accepted(entries)
+    ending = "\n\n" + STATE.format(state="The session holds x.")
+    first, second = ([dict(message) for message in entry.messages] for entry in entries)
+    for messages, role in ((first, "user"), (second, "tool")):
+        assert messages[-1]["role"] == role
+        assert messages[-1]["content"].endswith(ending)
+        messages[-1]["content"] = messages[-1]["content"].removesuffix(ending)
+    assert second[: len(first)] == first

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, TypeAlias
@@ -17,6 +18,7 @@ from chat import notices
 from chat.answers.approval import Decision
 from chat.models import Conversation, Round, Turn
 from chat.parts import OUTCOME_OK, CodeExecutionResult, ExecutableCode, FunctionCall, FunctionResponse, Text
+from chat.prompt.history import STATE
 from chat.relay import broadcast
 from chat.relay.frames import Frame
 from chat.stream_events import Finish
@@ -232,14 +234,41 @@ async def test_functions_are_not_run_if_they_were_not_declared(emulated: Setting
     assert not tools.calls
 
 
-async def test_state_of_the_tools_is_in_the_system_instruction_of_each_round(
+async def test_state_of_the_tools_follows_the_newest_results_and_changes_nothing_before_it(
     emulated: Settings, use_tools: UseTools
 ) -> None:
     use_tools("echo", state_text="The session holds the variable x.")
     before = count_calls(emulated.GOOGLE_GEMINI_BASE_URL)
-    await ask_and_wait(await new_conversation(model="scenario-function-call"), "go")
-    for call in calls_since(emulated.GOOGLE_GEMINI_BASE_URL, before):
-        assert call["request"]["systemInstruction"]["parts"][0]["text"].endswith("The session holds the variable x.")
+    turn = await ask_and_wait(await new_conversation(model="scenario-function-call"), "go")
+    first, second = (call["request"] for call in calls_since(emulated.GOOGLE_GEMINI_BASE_URL, before))
+    sent = STATE.format(state="The session holds the variable x.")
+    states = [request["contents"][-1]["parts"].pop() for request in (first, second)]
+    assert states == [{"text": sent}] * 2
+    assert sent not in json.dumps([first, second], ensure_ascii=False)
+    assert [[*part] for part in second["contents"][-1]["parts"]] == [["functionResponse"]]
+    assert second["contents"][: len(first["contents"])] == first["contents"]
+    assert {**second, "contents": []} == {**first, "contents": []}
+    assert [one.state async for one in Round.objects.filter(turn=turn)] == [sent] * 2
+
+
+@pytest.mark.parametrize(("names", "error"), [(["echo"], OSError("The kernel is gone.")), ([], None)])
+async def test_state_that_cannot_be_read_or_used_is_not_sent(
+    emulated: Settings, use_tools: UseTools, names: Sequence[str], error: Exception | None
+) -> None:
+    use_tools(*names, state_text="The session holds x.", state_error=error)
+    before = count_calls(emulated.GOOGLE_GEMINI_BASE_URL)
+    turn = await ask_and_wait(await new_conversation(model="scenario-function-call"), "go")
+    assert turn.status == "done"
+    assert "The session holds" not in json.dumps(calls_since(emulated.GOOGLE_GEMINI_BASE_URL, before))
+    assert "" in [one.state async for one in Round.objects.filter(turn=turn)]
+
+
+async def test_factory_of_a_tool_set_may_be_asynchronous(emulated: Settings, use_tools: UseTools) -> None:
+    tools = use_tools("echo")
+    emulated.TOOL_SETS = ["tests.chat.tools.recording_tools.make_later"]
+    turn = await ask_and_wait(await new_conversation(model="scenario-function-call"), "go")
+    assert turn.status == "done"
+    assert (len(tools.calls), tools.closed) == (1, 1)
 
 
 # --- approval ------------------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from channels.db import database_sync_to_async
 from pytest_django import Settings
 
 from chat.answers.approval import Decision
-from chat.models import Conversation
+from chat.models import CallDecision, Conversation, Turn
 from chat.turns import recovery, tool_loop
 from chat.turns.approval_timeout import find_overdue_approvals
 from chat.turns.old_logs import delete_old_logs
@@ -67,6 +67,8 @@ async def test_call_that_nobody_decides_about_counts_as_denied(emulated: Setting
     assert executed(emulated.VAR_DIR) == []
     [request] = calls_since(emulated.GOOGLE_GEMINI_BASE_URL, before)
     assert responses_in(request) == [{"error": tool_loop.NOT_DECIDED}]
+    stored = await CallDecision.objects.aget(turn=turn)
+    assert (stored.is_approved, stored.is_timeout, stored.decided_by_id) == (False, True, None)
     with pytest.raises(DecisionRefused, match="within 3 h"):
         await decide(lambda: turn.pk, Decision(approval_id, is_approved=True))
 
@@ -80,6 +82,21 @@ async def test_time_counts_from_the_beginning_of_each_wait(emulated: Settings) -
     await let_pass(turn, hours=25)
     assert await deny_what_is_overdue() == 1
     assert (await reread(turn)).status == "done"
+    assert executed(emulated.VAR_DIR) == [CODE]
+
+
+async def test_time_limit_of_a_turn_goes_on_where_it_stopped_for_the_wait(emulated: Settings) -> None:
+    emulated.TURN_LIMIT_S = 1_000
+    turn = await ask_for_code("function-code-2")
+    assert 0 < turn.run_s < 60
+    await Turn.objects.filter(pk=turn.pk).aupdate(run_s=500)
+    await let_pass(turn, hours=1)
+    turn = await decide_and_wait(turn)
+    assert turn.status == "waiting"
+    assert 500 < turn.run_s < 560
+    await Turn.objects.filter(pk=turn.pk).aupdate(run_s=1_000)
+    turn = await decide_and_wait(turn)
+    assert (turn.status, turn.error_code) == ("failed", "limit")
     assert executed(emulated.VAR_DIR) == [CODE]
 
 

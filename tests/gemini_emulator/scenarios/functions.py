@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterator, Sequence
 
 from chat.emulator.chunk_builder import ChunkBuilder
-from chat.emulator.generation_request import GenerationRequest
+from chat.emulator.generation_request import NOTE, GenerationRequest
 from chat.emulator.tool_checks import NO_CIRCULATION
 from chat.emulator.wire import Step, WireObject, code_part, result_part, text_part
 from tests.gemini_emulator.scenarios.registry import ScenarioCall, scenario
@@ -143,7 +143,8 @@ def scripted_calls(question: str, round_number: int) -> list[tuple[str, WireObje
 
 
 def _is_question(content: WireObject, part: WireObject) -> bool:
-    return content.get("role", "user") == "user" and bool(part.get("text"))
+    text = part.get("text") or ""
+    return content.get("role", "user") == "user" and bool(text) and not text.startswith(NOTE)
 
 
 def _rounds_in_turn(request: GenerationRequest) -> int:
