@@ -119,7 +119,8 @@ def shown_output(tab: Tab) -> str:
 async def test_image_that_code_prints_as_text_is_a_graph_and_its_base64_is_stored_nowhere(sessions: Settings) -> None:
     conversation = await session_conversation()
     tab = Tab(conversation.pk)
-    payload = base64.b64encode(png(5)).decode()
+    # Short URIs are left in the result for the model.
+    payload = base64.b64encode(png(5) + bytes(300)).decode()
     code = f"uri = 'data:image/png;base64,' + {payload[:20]!r} + {payload[20:]!r}\nprint('a', uri)\nprint('b')"
     turn = await ask_and_wait(conversation, code, tab)
     assert "[GRAPH:0]" in turn.message.text
