@@ -1,7 +1,8 @@
 """Reads JSON that a server wrote. Pure.
 
-Deeply nested JSON is refused, because it would exceed the recursion limit of code that walks through it later. Values
-of an unexpected type are replaced by empty ones, because servers change the types of fields without notice.
+Deeply nested JSON is refused, because it would exceed the recursion limit of code that walks through it later. JSON of
+very many lists and objects is refused, because all other tasks wait while it is read. Values of an unexpected type are
+replaced by empty ones, because servers change the types of fields without notice.
 """
 
 from __future__ import annotations
@@ -14,18 +15,26 @@ WireObject: TypeAlias = Mapping[str, Any]
 """A JSON object of a response, whose values have not been checked."""
 
 DEPTH_LIMIT = 100
+BRACKETS_LIMIT = 100_000
+"""Most opening brackets of a text, those in strings included. Reading this many lists takes about 0.1 s."""
 
 _decode = json.JSONDecoder(strict=False).decode
 
 
 def read_json(text: str) -> Any:  # noqa: ANN401 - JSON of any form
-    """Return the value of a JSON text. Raise ValueError if it is not JSON, or nested deeper than DEPTH_LIMIT."""
+    """Return the value of a JSON text.
+
+    Raise ValueError if it is not JSON, is nested deeper than DEPTH_LIMIT, or has more than BRACKETS_LIMIT brackets.
+    """
+    brackets = text.count("{") + text.count("[")
+    if brackets > BRACKETS_LIMIT:
+        raise ValueError("the JSON holds too many lists and objects")
     try:
         value = _decode(text)
     except RecursionError:
         raise ValueError("the JSON is nested too deeply") from None
     # Most texts have too few brackets to be deep.
-    if text.count("{") + text.count("[") > DEPTH_LIMIT and _is_deeper(value, DEPTH_LIMIT):
+    if brackets > DEPTH_LIMIT and _is_deeper(value, DEPTH_LIMIT):
         raise ValueError("the JSON is nested too deeply")
     return value
 

@@ -15,6 +15,7 @@ from chat.providers.openai_compatible.chunks import Delta
 from chat.providers.openai_compatible.reader import EVENT_LIMIT_BYTES, PAUSE_BYTES, PAUSE_STEPS, ResponseReader
 from chat.providers.openai_compatible.transport import Response
 from chat.providers.sse import EventParser, JSONEvent
+from chat.providers.untrusted_json import BRACKETS_LIMIT
 from chat.stream_events import Finished, PartReceived, StreamEvent
 
 ERROR = b'data: {"error": {"code": 503, "message": "overloaded"}}\n\n'
@@ -155,3 +156,12 @@ async def test_stream_that_is_too_long_is_left(monkeypatch: pytest.MonkeyPatch) 
             break
     assert isinstance(reader.error, MalformedResponse)
     assert str(10 * PIECE_BYTES) in reader.error.detail
+
+
+@pytest.mark.parametrize("is_stream", [True, False])
+async def test_json_of_very_many_lists_is_refused(is_stream: bool) -> None:
+    reader = make_reader()
+    value = b'{"choices": [%b]}' % b",".join([b"{}"] * BRACKETS_LIMIT)
+    await read(reader, b"data: %b\n\n" % value if is_stream else value, is_stream=is_stream)
+    assert isinstance(reader.error, MalformedResponse)
+    assert "too many lists" in reader.error.detail
