@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.environment import ROOT, settings_variables
+from tests.workers import read_order
 
 SETTINGS_MODULES = (
     "accounts.py",
@@ -145,3 +146,7 @@ def test_login_page_forgets_everything_that_pages_keep_in_the_browser() -> None:
     keys = {name: re.findall(r"[\"'`](plotline[^\"'`]*)", text) for name, text in scripts.items()}
     assert keys["session.js"]
     assert [(name, key) for name, found in keys.items() for key in found if not key.startswith("plotline:")] == []
+
+
+def test_every_group_in_the_order_of_the_tests_exists() -> None:
+    assert [group for group in read_order() if not (ROOT / group).exists()] == []

@@ -185,6 +185,7 @@ def test_no_service_for_python_sessions_is_started_if_a_server_is_named(var_dir:
         assert run.children(KERNELS) == []
 
 
+@pytest.mark.drill
 def test_no_emulator_is_started_if_a_key_is_set(var_dir: Path) -> None:
     with running(var_dir, GEMINI_API_KEY="any") as run:
         assert run.children(WEB)

@@ -13,6 +13,8 @@ from tests.browser.actions import ANSWER, BOX, articles, ask, change_settings
 from tests.browser.database import run_in_shell
 from tests.live_server import LiveServer
 
+pytestmark = pytest.mark.drill
+
 CREATE = """
 from chat.models import Part, User
 from chat.parts import PartKind
@@ -98,7 +100,6 @@ def test_page_opens_at_the_end_and_loads_earlier_messages_while_the_reader_keeps
     assert numbers == list(range(200))
 
 
-@pytest.mark.drill
 def test_what_the_reader_opened_is_open_again_when_it_is_loaded_later(page: Page, conversation_url: str) -> None:
     thoughts = page.locator('details[data-part-kind="thought"]')
     for is_open in (False, True):
@@ -109,7 +110,6 @@ def test_what_the_reader_opened_is_open_again_when_it_is_loaded_later(page: Page
         thoughts.evaluate("fold => { fold.open = true; }")
 
 
-@pytest.mark.drill
 def test_link_to_an_old_message_leads_to_it_and_back_to_the_latest(
     page: Page, conversation_url: str, server: LiveServer
 ) -> None:
@@ -133,7 +133,6 @@ def test_link_to_an_old_message_leads_to_it_and_back_to_the_latest(
     expect(page.locator(ARTICLES).last).to_be_in_viewport()
 
 
-@pytest.mark.drill
 def test_message_from_an_old_place_leads_to_its_answer(page: Page, conversation_url: str, server: LiveServer) -> None:
     open_page(page, f"{conversation_url}?message={message_id(server, conversation_url, 20)}")
     change_settings(page, model="scenario-text")
@@ -145,7 +144,6 @@ def test_message_from_an_old_place_leads_to_its_answer(page: Page, conversation_
     expect(page.locator(BOX)).to_have_value("")
 
 
-@pytest.mark.drill
 def test_answer_is_streamed_while_earlier_messages_are_loaded(page: Page, conversation_url: str) -> None:
     open_page(page, conversation_url)
     change_settings(page, model="scenario-long-10")
@@ -165,7 +163,6 @@ def test_answer_is_streamed_while_earlier_messages_are_loaded(page: Page, conver
     assert articles(page).endswith(live)
 
 
-@pytest.mark.drill
 def test_reader_at_the_end_stays_there_over_a_lost_connection(
     page: Page, conversation_url: str, server: LiveServer
 ) -> None:
@@ -196,7 +193,6 @@ def test_reader_at_the_end_stays_there_over_a_lost_connection(
     assert page.evaluate(BELOW) < 2
 
 
-@pytest.mark.drill
 def test_links_work_without_scripts(browser: Browser, signed_in: StorageState, conversation_url: str) -> None:
     window = browser.new_context(java_script_enabled=False, storage_state=signed_in)
     page = window.new_page()

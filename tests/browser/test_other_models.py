@@ -15,6 +15,8 @@ from tests.live_server import LiveServer, running_server
 from tests.openai_server.server import StandInServer
 from tests.openai_server.server import running_server as running_stand_in
 
+pytestmark = pytest.mark.drill
+
 MODELS = "text,reasoning,seeing/image,stalls,page-of-html"
 
 
@@ -49,7 +51,6 @@ def test_first_model_of_the_server_is_the_default_and_no_page_speaks_of_a_demo(p
     assert articles(page) == live
 
 
-@pytest.mark.drill
 def test_earlier_messages_are_sent_with_the_next_question(page: Page, stand_in: StandInServer) -> None:
     first = ask_and_wait(page, "Hello")
     ask_and_wait(page, "And again")
@@ -58,7 +59,6 @@ def test_earlier_messages_are_sent_with_the_next_question(page: Page, stand_in: 
     assert sent[-2]["content"] in first.inner_text()
 
 
-@pytest.mark.drill
 def test_reasoning_is_folded_above_the_answer(page: Page) -> None:
     change_settings(page, model="reasoning")
     answer = ask_and_wait(page, "Think")
@@ -66,7 +66,6 @@ def test_reasoning_is_folded_above_the_answer(page: Page) -> None:
     expect(answer.locator('[data-part-kind="text"]').first).to_be_visible()
 
 
-@pytest.mark.drill
 def test_attached_image_is_seen_by_the_model(page: Page) -> None:
     change_settings(page, model="seeing/image")
     buffer = io.BytesIO()
@@ -77,7 +76,6 @@ def test_attached_image_is_seen_by_the_model(page: Page) -> None:
     expect(answer).to_contain_text("#ff0000")
 
 
-@pytest.mark.drill
 def test_answer_can_be_stopped_and_asked_for_again(page: Page, stand_in: StandInServer) -> None:
     change_settings(page, model="stalls")
     answer = ask(page, "Hello")
@@ -90,7 +88,6 @@ def test_answer_can_be_stopped_and_asked_for_again(page: Page, stand_in: StandIn
     expect(page.locator(ANSWER)).to_have_attribute("data-status", "done")
 
 
-@pytest.mark.drill
 def test_page_of_a_proxy_in_place_of_an_answer_is_told_in_words(page: Page) -> None:
     change_settings(page, model="page-of-html")
     answer = ask(page, "Hello")
@@ -98,7 +95,6 @@ def test_page_of_a_proxy_in_place_of_an_answer_is_told_in_words(page: Page) -> N
     expect(answer).to_contain_text("could not be read")
 
 
-@pytest.mark.drill
 def test_demo_model_can_be_chosen_beside_them_and_is_named(page: Page) -> None:
     ask_and_wait(page, "Hello")
     change_settings(page, model="plotline-demo")

@@ -13,6 +13,8 @@ from tests.browser.database import run_in_shell
 from tests.live_server import LiveServer
 from tests.polling import wait_until
 
+pytestmark = pytest.mark.drill
+
 BOX = "#search-box"
 ENTRIES = "#conversations li:not(.heading)[id]"
 RESULTS = "#conversations li.found"
@@ -80,7 +82,6 @@ def test_search_updates_while_typing_and_keys_select_a_result(page: Page) -> Non
     expect(page.get_by_text("我想要一个")).to_be_in_viewport()
 
 
-@pytest.mark.drill
 def test_words_of_the_search_are_marked_in_the_message_that_its_result_leads_to(page: Page, server: LiveServer) -> None:
     run_in_shell(server, CREATE_ANSWER)
     page.fill(BOX, '"creme" bru "THREE words"')
@@ -100,7 +101,6 @@ def test_words_of_the_search_are_marked_in_the_message_that_its_result_leads_to(
     assert articles(page) == html
 
 
-@pytest.mark.drill
 def test_slash_focuses_the_box_unless_a_text_field_has_the_focus(page: Page) -> None:
     page.focus("form#composer textarea[name=text]")
     page.keyboard.press("/")
@@ -114,7 +114,6 @@ def test_slash_focuses_the_box_unless_a_text_field_has_the_focus(page: Page) -> 
     expect(page.locator("#announcer")).to_contain_text("Nothing was found")
 
 
-@pytest.mark.drill
 def test_list_loads_the_next_page_when_scrolled_to_its_end(page: Page) -> None:
     expect(page.locator(ENTRIES)).to_have_count(40)
     page.locator("#conversations").evaluate("list => { list.scrollTop = list.scrollHeight }")
@@ -123,7 +122,6 @@ def test_list_loads_the_next_page_when_scrolled_to_its_end(page: Page) -> None:
     assert len(set(ids)) == 80
 
 
-@pytest.mark.drill
 def test_shortcut_opens_the_drawer_on_a_phone(page: Page) -> None:
     page.set_viewport_size({"width": 360, "height": 740})
     page.click("[data-action=open-sidebar]")
@@ -142,7 +140,6 @@ def test_shortcut_opens_the_drawer_on_a_phone(page: Page) -> None:
     expect(page.locator("#sidebar")).not_to_have_attribute("data-open", "")
 
 
-@pytest.mark.drill
 def test_search_works_without_scripts(browser: Browser, server: LiveServer, signed_in: StorageState) -> None:
     window = browser.new_context(java_script_enabled=False, storage_state=signed_in)
     page = window.new_page()

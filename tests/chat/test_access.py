@@ -52,7 +52,7 @@ from tests.factories import (
     make_user,
 )
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.no_rerun]
 
 PEOPLE = ("anonymous", "owner", "other", "staff", "superuser")
 LOGIN = "login"

@@ -19,6 +19,8 @@ from tests.emulator_server import running_emulator
 from tests.live_server import LiveServer, Visitor, running_server
 from tests.polling import wait_until
 
+pytestmark = pytest.mark.no_rerun
+
 KILLS = int(os.environ.get("PLOTLINE_TEST_KILLS") or 1)
 SEED = 20261120
 MODELS = ("scenario-long-60", "scenario-images", "scenario-code-two-rounds", "scenario-thoughts", "scenario-markdown")

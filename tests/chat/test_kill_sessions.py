@@ -26,7 +26,7 @@ from tests.kernel_service import KernelServiceProcess
 from tests.live_server import Visitor, running_server
 from tests.openai_server.server import running_server as running_stand_in
 
-pytestmark = pytest.mark.drill
+pytestmark = [pytest.mark.drill, pytest.mark.no_rerun]
 
 KILLS = int(os.environ.get("PLOTLINE_TEST_KILLS") or 2)
 TURN_LEASE_S = 2

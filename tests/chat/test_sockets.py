@@ -343,7 +343,9 @@ def check_all_tabs_end_with_the_page_of_a_reload(server: LiveServer, demo: Visit
     return reloaded
 
 
-@pytest.mark.parametrize("name", ["code-two-rounds", "images", "markdown", "long-30"])
+@pytest.mark.parametrize(
+    "name", ["code-two-rounds", "images", "markdown", pytest.param("long-30", marks=pytest.mark.drill)]
+)
 def test_early_late_and_returning_tabs_all_end_with_the_page_of_a_reload(
     server: LiveServer, demo: Visitor, name: str
 ) -> None:

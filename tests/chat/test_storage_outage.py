@@ -22,7 +22,7 @@ from tests.emulator_server import running_emulator
 from tests.live_server import ROOT, LiveServer, Visitor, environment, running_server, send
 from tests.polling import wait_until
 
-pytestmark = pytest.mark.drill
+pytestmark = [pytest.mark.drill, pytest.mark.no_rerun]
 
 BUCKET = "graphs"
 GRAPHS = int(os.environ.get("PLOTLINE_TEST_GRAPHS") or 12)

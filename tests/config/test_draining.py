@@ -144,6 +144,7 @@ def test_remaining_answers_are_marked_at_once_and_say_why(emulator_url: str) -> 
         assert INTERRUPTIONS[RESTART] in page.transcript
 
 
+@pytest.mark.drill
 def test_second_signal_ends_the_process_at_once(emulator_url: str) -> None:
     with draining_server(emulator_url, 60) as server:
         visitor = Visitor(server)

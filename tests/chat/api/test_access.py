@@ -24,7 +24,7 @@ from chat.models import ApiToken, Conversation, Project, Share, Turn, TurnEvent,
 from chat.models.projects import add_files
 from tests.factories import make_attachment, make_conversation, make_graph, make_model_message, make_user
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.no_rerun]
 
 STATUSES = {
     "conversations/": {"get": 200, "post": 201},

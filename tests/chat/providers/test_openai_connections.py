@@ -19,6 +19,7 @@ from tests.openai_endpoints import EndpointsInMemory
 from tests.openai_server.server import StandInServer
 from tests.openai_server.violations import KEY
 from tests.polling import wait_until_async
+from tests.sampling import sampled
 
 
 @contextmanager
@@ -50,7 +51,8 @@ def garbage_collected_generators() -> Iterator[list[str]]:
 
 
 @pytest.mark.parametrize(
-    "model", ["text", "no-json-in-an-event", "error-in-data", "page-of-html", "cut", "error-mid-stream", "http-key"]
+    "model",
+    sampled(["text", "no-json-in-an-event", "error-in-data", "page-of-html", "cut", "error-mid-stream", "http-key"], 3),
 )
 async def test_no_generator_is_left_to_the_garbage_collector(
     openai_provider: OpenAICompatibleProvider, model: str

@@ -234,6 +234,7 @@ async def test_interrupt_stops_the_cell_and_keeps_the_variables(sessions: Settin
     await current_client().shut_down(session.kernel_id)
 
 
+@pytest.mark.drill
 async def test_code_that_cannot_be_interrupted_ends_its_kernel_when_it_is_cancelled(sessions: Settings) -> None:
     conversation = await new_conversation()
     task = asyncio.create_task(run(conversation, "import signal\nsignal.signal(2, signal.SIG_IGN)\nwhile True: pass"))

@@ -217,6 +217,7 @@ async def test_switch_back_to_a_long_version_keeps_what_the_reader_sees_and_is_b
         assert page.numbers() == list(range(110))
 
 
+@pytest.mark.drill
 async def test_reconnected_page_keeps_what_it_holds_or_what_is_around_its_reader(emulated: Settings) -> None:
     conversation = await make(1000)
     seen = await conversation.messages.aget(index=420)

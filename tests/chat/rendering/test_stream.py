@@ -107,6 +107,7 @@ def test_examples_of_the_specification_stream_character_by_character(name: str) 
         assert_streams_like_whole(example.markdown, range(len(example.markdown)))
 
 
+@pytest.mark.drill
 def test_combined_examples_stream_in_random_pieces() -> None:
     random = Random(20261120)
     examples = [example.markdown for name in ("commonmark", "gfm") for example in load_examples(name)]

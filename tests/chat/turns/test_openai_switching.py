@@ -26,6 +26,7 @@ from tests.openai_server.history_violations import image_urls
 from tests.openai_server.journal import JournalEntry
 from tests.openai_server.profiles import PROFILES
 from tests.openai_server.server import StandInServer
+from tests.sampling import sampled
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -162,7 +163,7 @@ async def test_graph_is_left_out_for_a_model_that_reads_no_images(
     assert [entry.status for entry in endpoints.journal.since(before)] == [200]
 
 
-@pytest.mark.parametrize("profile", PROFILES)
+@pytest.mark.parametrize("profile", sampled(PROFILES, 3))
 async def test_calls_of_another_server_are_accepted_by_gemini_and_by_the_next_server(
     endpoints: StandInServer, settings: Settings, profile: str
 ) -> None:

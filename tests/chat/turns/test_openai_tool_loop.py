@@ -23,12 +23,13 @@ from tests.openai_server.profiles import PROFILES
 from tests.openai_server.server import StandInServer
 from tests.openai_server.violations import KEY
 from tests.polling import wait_until_async
+from tests.sampling import sampled
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 UseTools: TypeAlias = Callable[..., RecordingTools]
 
-each_profile = pytest.mark.parametrize("profile", PROFILES)
+each_profile = pytest.mark.parametrize("profile", sampled(PROFILES, 3))
 
 
 @pytest.fixture

@@ -60,6 +60,7 @@ def test_newcomers_get_right_answers_or_refusals(tmp_path: Path) -> None:
     assert [one.prompt for one in PROMPTS if one.check is not None and verdicts[one.prompt] == "refused"] == []
 
 
+@pytest.mark.drill
 def test_every_example_is_answered_with_what_its_comment_quotes(tmp_path: Path) -> None:
     cases: list[tuple[Mapping[str, bytes], Plan]] = []
     for language in ("en", "de", "zh"):

@@ -16,6 +16,8 @@ from tests.chat.kernels.service.raw_kernel import RawKernel, running_kernel
 from tests.kernel_service import running_service
 from tests.polling import wait_until_async
 
+pytestmark = pytest.mark.no_rerun
+
 RUN_PROBES = """
 import json, os, pathlib, subprocess, sys
 for path, text in {scripts!r}.items():

@@ -20,6 +20,7 @@ from tests.environment import ROOT
 from tests.kernel_service import KernelServiceProcess, running_service
 from tests.polling import wait_until, wait_until_async
 from tests.ports import free_port
+from tests.sampling import sampled
 
 FAST_CHECKS = ("--health-interval", "0.1", "--health-limit", "1")
 LIMIT_S = 60.0
@@ -47,6 +48,7 @@ async def test_gateway_is_started_when_its_address_is_asked_for(service: KernelS
     assert await service.place.address() == address
 
 
+@pytest.mark.drill
 async def test_kernels_are_counted(service: KernelServiceProcess) -> None:
     async with running_kernel(service.place):
         assert service.place.status().kernels == 1
@@ -109,7 +111,7 @@ def begin_start(service: KernelServiceProcess, delay_s: float) -> subprocess.Pop
     return start
 
 
-@pytest.mark.parametrize("delay_s", [0.0, 0.1, 0.2, 0.4])
+@pytest.mark.parametrize("delay_s", sampled([0.0, 0.1, 0.2, 0.4], 1))
 def test_no_process_outlives_a_supervisor_killed_during_a_start(delay_s: float) -> None:
     with running_service() as service:
         start = begin_start(service, delay_s)
@@ -119,7 +121,7 @@ def test_no_process_outlives_a_supervisor_killed_during_a_start(delay_s: float) 
         start.wait(LIMIT_S)
 
 
-@pytest.mark.parametrize("delay_s", [0.0, 0.1, 0.2, 0.4])
+@pytest.mark.parametrize("delay_s", sampled([0.0, 0.1, 0.2, 0.4], 1))
 def test_service_can_be_ended_while_it_starts(delay_s: float) -> None:
     with running_service() as service:
         start = begin_start(service, delay_s)
