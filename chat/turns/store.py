@@ -158,6 +158,8 @@ def _already_stored(changes: Sequence[TurnChanges]) -> dict[uuid.UUID, StoreResu
 
 def _is_stored(changes: TurnChanges) -> bool:
     """Return whether the log has the last of these rows. A process that ended the turn may have added other rows."""
+    if not changes.rows:
+        return True
     row = TurnEvent.objects.filter(turn_id=changes.turn_id, seq=changes.last_seq).values_list("name", "data").first()
     name, data = changes.rows[-1]
     return row == (name, json.loads(json.dumps(data)))
