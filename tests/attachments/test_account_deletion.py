@@ -22,6 +22,7 @@ from attachments.uploads import attempt_upload
 from chat.models import (
     AccessEntry,
     ApiToken,
+    CallDecision,
     Feedback,
     ImportedConversation,
     Label,
@@ -92,6 +93,7 @@ def create_account(reviewer: User) -> User:
     ProviderFile.objects.create(attachment=graphs[0], account="a", uri="u", expires_at=now)
     RefusedFile.objects.create(attachment=graphs[0], account="a", model="m")
     Round.objects.create(turn=message.turn, index=0)
+    CallDecision.objects.create(turn=message.turn, call_id="c", is_result=False, is_approved=True, decided_by=user)
     Feedback.objects.create(message=message, user=user, is_good=True)
     ImportedConversation.objects.create(owner=user, conversation=conversation, digest="d")
     PythonSession.objects.create(conversation=conversation, owner=user, variables=[{"name": "x"}])
