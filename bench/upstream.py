@@ -36,13 +36,19 @@ STREAM_END = b"0\r\n\r\n"
 MAX_STEPS_PER_CALL = 16
 
 
+NOTE = "[Note of the server"
+
+
 def extract_prompt(body: dict[str, Any]) -> str:
-    """Return the last text of a request in Gemini's or OpenAI's form, or an empty string."""
+    """Return the question of a request in Gemini's or OpenAI's form, or an empty string.
+
+    It is the text of the last message, without the note about the tools that Plotline adds to its end.
+    """
     last = (body.get("contents") or body.get("messages") or [{}])[-1]
     parts = last.get("parts") or last.get("content") or ""
     if isinstance(parts, list):
-        parts = next((part["text"] for part in reversed(parts) if "text" in part), "")
-    return str(parts)
+        parts = "\n".join(part["text"] for part in parts if "text" in part)
+    return str(parts).partition(NOTE)[0].strip()
 
 
 def parse_answer(prompt: str) -> Answer | None:
