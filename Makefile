@@ -73,9 +73,11 @@ drills: .venv/installed-dev .venv-kernel/installed
 	@$(if $(ARGS),true,$(MAKE) --no-print-directory test-drills && $(MAKE) --no-print-directory test-postgresql)
 	@exec $(BIN)/python -m tests.drills $(ARGS)
 
+# One worker, because many drills measure or load the machine. Tests of properties are run too, with more examples.
+test-drills: export PLOTLINE_TEST_EXAMPLES := 200
 test-drills:
 	@deploy/system-packages test
-	@exec $(BIN)/python -m tests.runner -n auto -m drill -W error::pytest.PytestUnraisableExceptionWarning \
+	@exec $(BIN)/python -m tests.runner -n 1 -m "drill or hypothesis" -W error::pytest.PytestUnraisableExceptionWarning \
 	  -W error::pytest.PytestUnhandledThreadExceptionWarning $(ARGS)
 
 screenshots: export PYTHONDONTWRITEBYTECODE :=

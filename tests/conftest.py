@@ -35,7 +35,7 @@ SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_d
 """
 
 EXAMPLES = int(os.environ.get("PLOTLINE_TEST_EXAMPLES") or 30)
-"""Examples that each property is tried with, unless its test says another number. `make drills` tries more."""
+"""Examples that each property is tried with, unless its test says another number. `make drills` tries 200."""
 
 # Two busy cores make any deadline a coin toss; seeds come from the test, so a failure repeats.
 hypothesis_settings.register_profile("plotline", deadline=None, derandomize=True, max_examples=EXAMPLES)

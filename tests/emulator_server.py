@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.child_processes import terminate
+from tests.child_processes import terminate, tied
 from tests.kernel_service import shared_service
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -27,7 +27,7 @@ class EmulatorProcess:
         Raises RuntimeError if it ends before that; its standard error is that of the tests.
         """
         self._process = subprocess.Popen(
-            [sys.executable, "-m", module, "--port", "0", *arguments],
+            tied([sys.executable, "-m", module, "--port", "0", *arguments]),
             cwd=ROOT,
             env=environment,
             stdin=subprocess.PIPE,

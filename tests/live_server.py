@@ -18,7 +18,7 @@ from tempfile import TemporaryDirectory
 import requests
 from websockets.sync.client import ClientConnection, connect
 
-from tests.child_processes import terminate
+from tests.child_processes import terminate, tied
 from tests.emulator_server import running_emulator
 from tests.polling import wait_until
 from tests.ports import free_port
@@ -48,7 +48,7 @@ class LiveServer:
         """Start the process and wait until it answers; raises RuntimeError if it does not."""
         with (self.var_dir / "server.log").open("ab") as log:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "config.serve", "--bind", "127.0.0.1", "--port", str(self.port)],
+                tied([sys.executable, "-m", "config.serve", "--bind", "127.0.0.1", "--port", str(self.port)]),
                 cwd=ROOT,
                 env=environment(self.var_dir, **self.variables),
                 stdout=log,

@@ -1,10 +1,14 @@
-"""Free ports for servers that tests start. No other process takes such a port while its server restarts."""
+"""Free ports for servers that tests start. No other process takes such a port while its server restarts.
+
+Several runs on one machine do not disturb each other: a process reserves each port that it is given until it ends.
+"""
 
 from __future__ import annotations
 
 import itertools
 import os
 import socket
+import sys
 from contextlib import closing
 
 #: These ports are below the range that systems assign to outgoing connections and to port 0. A free port in this range
@@ -17,12 +21,30 @@ MAX_WORKERS = 64
 def _port_cycle() -> itertools.cycle[int]:
     worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")) % MAX_WORKERS
     ports = range(FIRST + worker, END, MAX_WORKERS)
-    # Another test run on this machine starts at another port, as its process id differs.
+    # Another run starts at another port, as its process id differs, and so finds a port that is not reserved sooner.
     start = os.getpid() % len(ports)
     return itertools.cycle([*ports[start:], *ports[:start]])
 
 
 _ports = _port_cycle()
+_reservations: list[socket.socket] = []
+
+
+def reserve(port: int) -> bool:
+    """Reserve a port among all test processes of this machine. Return whether nobody else has it.
+
+    Linux gives an abstract name of a Unix socket to one process, and frees it when the process ends.
+    """
+    if sys.platform != "linux":
+        return True
+    reservation = socket.socket(socket.AF_UNIX)
+    try:
+        reservation.bind(f"\0plotline-test-port-{port}")
+    except OSError:
+        reservation.close()
+        return False
+    _reservations.append(reservation)
+    return True
 
 
 def free_port() -> int:
@@ -34,5 +56,6 @@ def free_port() -> int:
                 probe.bind(("127.0.0.1", port))
             except OSError:
                 continue
-        return port
+        if reserve(port):
+            return port
     raise RuntimeError("No port for tests is free.")

@@ -35,6 +35,7 @@ from attachments.validation import PNG
 from chat.models import User
 from tests.attachments.conftest import create_graph, png
 from tests.attachments.fault_proxy import HANG_LIMIT_S, Fault, FaultProxy
+from tests.child_processes import tied
 from tests.environment import ROOT
 from tests.polling import wait_until
 
@@ -323,8 +324,8 @@ def test_upload_of_a_killed_worker_is_finished_by_another_worker_once_its_claim_
         "AWS_SECRET_ACCESS_KEY": "secret",
     }
     command = [sys.executable, "manage.py", "attachments_worker", "--threads", "1"]
-    with subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL) as process:
-        assert s3.request_hangs.wait(30)
+    with subprocess.Popen(tied(command), cwd=ROOT, env=environment, stdout=subprocess.DEVNULL) as process:
+        assert s3.request_hangs.wait(60)
         process.send_signal(signal.SIGKILL)
     assert DBTaskResult.objects.get().status == "RUNNING"
     s3.fault = Fault.NONE
@@ -342,11 +343,11 @@ def test_upload_of_a_killed_worker_is_finished_by_another_worker_once_its_claim_
 def test_worker_process_ends_on_sigterm(owner: User) -> None:
     command = [sys.executable, "manage.py", "attachments_worker"]
     environment = os.environ | {"DATABASE_URL": database_url()}
-    with subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE) as process:
+    with subprocess.Popen(tied(command), cwd=ROOT, env=environment, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         assert b"4 threads" in process.stdout.readline()
         process.terminate()
-        assert process.wait(15) == 0
+        assert process.wait(60) == 0
 
 
 @pytest.mark.django_db(transaction=True)

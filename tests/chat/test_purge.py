@@ -16,6 +16,7 @@ from django.utils import timezone
 from attachments.models import Attachment, ObjectDeletion, PendingUpload
 from chat.models import Conversation, Message, Project, Turn, User
 from chat.models.projects import add_files
+from tests.child_processes import tied
 from tests.factories import attach, make_attachment, make_conversation, make_graph, make_model_message, make_user
 from tests.live_server import ROOT, environment
 
@@ -188,7 +189,7 @@ def test_killed_purge_leaves_whole_conversations_and_can_be_continued(tmp_path: 
     variables = environment(tmp_path, DATABASE_URL=database_url, DJANGO_SETTINGS_MODULE="config.settings")
     command = [sys.executable, "-c", PURGE_THAT_STOPS]
     with subprocess.Popen(
-        command, cwd=ROOT, env=variables, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        tied(command), cwd=ROOT, env=variables, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "in the third transaction\n"

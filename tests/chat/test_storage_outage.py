@@ -17,6 +17,7 @@ from botocore.client import BaseClient
 from moto.server import ThreadedMotoServer
 
 from tests.attachments.fault_proxy import Fault, FaultProxy
+from tests.child_processes import tied
 from tests.dom import Page
 from tests.emulator_server import running_emulator
 from tests.live_server import ROOT, LiveServer, Visitor, environment, running_server, send
@@ -92,7 +93,7 @@ def test_answers_never_wait_for_storage_and_every_graph_arrives_once(moto: Threa
     }
     with running_emulator() as url, running_server(GOOGLE_GEMINI_BASE_URL=url, **variables) as server:
         worker = subprocess.Popen(
-            [sys.executable, "manage.py", "attachments_worker"],
+            tied([sys.executable, "manage.py", "attachments_worker"]),
             cwd=ROOT,
             env=environment(server.var_dir, **variables),
             stdout=subprocess.DEVNULL,

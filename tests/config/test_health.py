@@ -17,6 +17,7 @@ from pytest_django import Settings
 
 from chat.turns import draining
 from config import health
+from tests.child_processes import tied
 from tests.polling import wait_until
 from tests.ports import free_port
 
@@ -54,7 +55,7 @@ def redis_port() -> Iterator[int]:
         pytest.skip("redis-server is not installed")
     port = free_port()
     command = ["redis-server", "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--requirepass", "secret-word"]
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
+    with subprocess.Popen(tied(command), stdout=subprocess.DEVNULL) as process:
         wait_until(lambda: is_listening(port))
         yield port
         process.terminate()
@@ -129,6 +130,7 @@ def test_unreachable_redis_fails_its_check_and_its_password_is_not_shown(client:
 def test_check_without_a_response_fails_at_the_time_limit(
     client: Client, settings: Settings, silent_port: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(health, "CHECKS", {"channel_layer": health.check_channel_layer})
     monkeypatch.setattr(health, "CHECK_LIMIT_S", 0.3)
     settings.CHANNEL_LAYERS = redis_layer(silent_port)
     response = client.get("/readyz")

@@ -15,7 +15,7 @@ from pathlib import Path
 import psutil
 import psycopg
 
-from tests.child_processes import terminate
+from tests.child_processes import terminate, tied
 from tests.environment import ROOT
 from tests.polling import wait_until
 
@@ -44,7 +44,7 @@ class Service:
     def start(self) -> None:
         """Start the process and wait until it accepts connections. Raise DrillError if it ends instead."""
         with self._log_path.open("ab") as log:
-            self._process = subprocess.Popen(self._command, cwd=ROOT, env=self._variables, stdout=log, stderr=log)
+            self._process = subprocess.Popen(tied(self._command), cwd=ROOT, env=self._variables, stdout=log, stderr=log)
         wait_until(self.is_ready, START_LIMIT_S)
 
     def is_ready(self) -> bool:
@@ -223,7 +223,7 @@ class Worker:
     def _start(self) -> subprocess.Popen[bytes]:
         command = [sys.executable, "manage.py", "attachments_worker"]
         with self._log_path.open("ab") as log:
-            return subprocess.Popen(command, cwd=ROOT, env=self._variables, stdout=log, stderr=log)
+            return subprocess.Popen(tied(command), cwd=ROOT, env=self._variables, stdout=log, stderr=log)
 
     def kill_and_restart(self) -> None:
         """Kill the worker with SIGKILL, and start another one."""

@@ -12,7 +12,6 @@ from pytest_django import Settings
 from attachments import storage
 from attachments.storage import ObjectNotFound, StorageRefused, StorageUnavailable
 from attachments.storage import base as storage_base
-from attachments.storage import s3 as s3_module
 from tests.attachments.fault_proxy import Fault, FaultProxy
 
 DATA = bytes(range(256)) * 400
@@ -21,12 +20,11 @@ ReadBucket = Callable[[], dict[str, bytes]]
 
 
 @pytest.fixture
-def short_limits(s3: FaultProxy, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Shorten the time limits to a second. The client is created before, because that takes time."""
-    monkeypatch.setattr(s3_module, "READ_LIMIT_S", 0.8)
-    monkeypatch.setattr(storage, "PROBE_LIMIT_S", 30.0)
+def limit_attempts(s3: FaultProxy, monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
+    """Return a function that sets the time limit of an attempt, in seconds. The client is created before."""
+    monkeypatch.setattr(storage, "PROBE_LIMIT_S", 60.0)
     storage.probe()
-    monkeypatch.setattr(storage, "ATTEMPT_LIMIT_S", 1.0)
+    return lambda limit_s: monkeypatch.setattr(storage, "ATTEMPT_LIMIT_S", limit_s)
 
 
 def test_stored_bytes_are_read_back_unchanged(s3: FaultProxy, read_bucket: ReadBucket) -> None:
@@ -109,23 +107,28 @@ def test_silent_server_is_given_up_by_the_read_timeout_before_the_deadline(s3: F
     assert s3.hanging_requests == 1
 
 
-def test_read_from_a_slow_server_ends_at_the_deadline(s3: FaultProxy, short_limits: None) -> None:
+def test_read_from_a_slow_server_ends_at_the_deadline(s3: FaultProxy, limit_attempts: Callable[[float], None]) -> None:
     storage.put(NAME, DATA, "image/png")
     s3.fault = Fault.SLOW_BODY
+    limit_attempts(1.0)
     with pytest.raises(StorageUnavailable, match="did not finish"):
         storage.fetch(NAME, len(DATA))
 
 
-def test_response_whose_headers_never_end_is_abandoned_at_the_deadline(s3: FaultProxy, short_limits: None) -> None:
+def test_response_whose_headers_never_end_is_abandoned_at_the_deadline(
+    s3: FaultProxy, limit_attempts: Callable[[float], None]
+) -> None:
     s3.fault = Fault.SLOW_HEADERS
+    limit_attempts(1.0)
     with pytest.raises(StorageUnavailable, match="did not finish"):
         storage.put(NAME, DATA, "image/png")
 
 
 def test_number_of_abandoned_calls_is_limited(
-    s3: FaultProxy, short_limits: None, monkeypatch: pytest.MonkeyPatch
+    s3: FaultProxy, limit_attempts: Callable[[float], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(storage_base, "_free_slots", threading.BoundedSemaphore(1))
+    limit_attempts(1.0)
     s3.fault = Fault.SLOW_HEADERS
     with pytest.raises(StorageUnavailable, match="did not finish"):
         storage.put(NAME, DATA, "image/png")
@@ -133,6 +136,7 @@ def test_number_of_abandoned_calls_is_limited(
         storage.put(NAME, DATA, "image/png")
     s3.release()
     s3.fault = Fault.NONE
+    limit_attempts(60.0)
     storage.put(NAME, DATA, "image/png")
 
 

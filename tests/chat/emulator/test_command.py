@@ -7,12 +7,13 @@ import subprocess
 import sys
 import urllib.request
 
+from tests.child_processes import tied
 from tests.emulator_server import ROOT
 
 
 def test_management_command_serves_on_the_port_that_it_prints() -> None:
     with subprocess.Popen(
-        [sys.executable, "manage.py", "gemini_emulator", "--port", "0"],
+        tied([sys.executable, "manage.py", "gemini_emulator", "--port", "0"]),
         cwd=ROOT,
         stdout=subprocess.PIPE,
         text=True,
