@@ -25,7 +25,6 @@ from chat.python_sessions import control
 from chat.python_sessions.branch import OTHER_VERSION, has_run_other_version
 from chat.python_sessions.errors import SessionUnavailable
 from chat.python_sessions.files import files_to_place, session_files
-from chat.python_sessions.places import is_enabled
 from chat.python_sessions.results import OUTCOMES, shortened
 from chat.python_sessions.rows import State, find_session, session_store
 from chat.python_sessions.run import CellResult, run_cell
@@ -54,15 +53,8 @@ MOVED = "Code ran elsewhere at the beginning of this answer. {reason}"
 
 
 def make_tool_set(turn: Turn) -> PythonSessionTools | None:
-    """Return the tool set for a turn whose code may run in the session.
-
-    Beside code execution at the model's service, the model may choose the session itself, unless the conversation is
-    set to run code nowhere else. `prompt.history` leaves the function out if the model does not take both.
-    """
-    if turn.engine == Engine.SESSION:
-        return PythonSessionTools(turn)
-    is_open = turn.engine == Engine.NATIVE and turn.conversation.engine == Conversation.Engine.AUTO
-    return PythonSessionTools(turn) if is_open and is_enabled() else None
+    """Return the tool set for a turn whose code may run in the session."""
+    return PythonSessionTools(turn) if turn.engine == Engine.SESSION or turn.offers_session else None
 
 
 class PythonSessionTools:
