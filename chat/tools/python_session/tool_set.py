@@ -99,7 +99,7 @@ class PythonSessionTools:
             result = {"note": NOT_RUNNING}
         except (SessionUnavailable, KernelsUnavailable, KernelGone) as error:
             raise ToolFailed(str(error)) from error
-        yield [FunctionResponse(call.name, result, call.call_id)]
+        yield [FunctionResponse(call.name, result)]
 
     async def state(self) -> str:
         """See `ToolSet.state`."""
@@ -115,8 +115,8 @@ class PythonSessionTools:
     # --- running code -------------------------------------------------------------------------------------------------
 
     async def _run_code(self, call: FunctionCall, arguments: RunArguments) -> AsyncGenerator[list[Part], None]:
-        outputs = OutputParts(call.call_id)
-        yield [ExecutableCode(arguments.code, "PYTHON", call.call_id, Engine.SESSION)]
+        outputs = OutputParts()
+        yield [ExecutableCode(arguments.code, "PYTHON", engine=Engine.SESSION)]
         task = asyncio.create_task(self._run_cell(arguments, outputs))
         task.add_done_callback(lambda _: outputs.wake())
         try:
@@ -138,14 +138,14 @@ class PythonSessionTools:
             yield [
                 *outputs.take(),
                 outputs.final_result(OUTCOME_FAILED),
-                FunctionResponse(call.name, {"error": str(error)}, call.call_id, is_error=True),
+                FunctionResponse(call.name, {"error": str(error)}, is_error=True),
             ]
             return
         response = cell_response(result, outputs.graph_count)
         yield [
             *outputs.take(),
             outputs.final_result(OUTCOMES[result.execution.status], result.written_files),
-            FunctionResponse(call.name, response, call.call_id),
+            FunctionResponse(call.name, response),
         ]
 
     async def _run_cell(self, arguments: RunArguments, outputs: OutputParts) -> CellResult:
