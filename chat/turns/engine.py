@@ -38,7 +38,7 @@ from chat.providers.base import EmptyResponse, FileRefused, InvalidRequest, Mode
 from chat.relay import broadcast
 from chat.stream_events import Finish
 from chat.tools.toolbox import Toolbox, open_toolbox
-from chat.turns.database_thread import turn_store
+from chat.turns.database_thread import log_folder
 from chat.turns.engine_choice import TOO_LARGE, may_move, reason_to_move
 from chat.turns.finish import fail_turn
 from chat.turns.live_turn import AnswerTooLong, LiveTurn, NotStored
@@ -257,7 +257,7 @@ async def _give_up(turn: LiveTurn) -> None:
     """End a turn whose changes cannot be stored, with what its log holds."""
     logger.exception("turn %s could not be stored", turn.turn.pk)
     try:
-        await turn_store.run(fail_turn, turn.turn.pk, lease_owner=broadcast.PROCESS)
+        await log_folder.run(fail_turn, turn.turn.pk, lease_owner=broadcast.PROCESS)
     except Exception:
         # The lease expires. When the database is available again, recovery ends the turn as interrupted, with
         # everything that was stored.
