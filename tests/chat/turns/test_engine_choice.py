@@ -125,16 +125,19 @@ ENGINES = {
 }
 
 
-def test_engine_of_every_combination(provider: FakeProvider, settings: Settings) -> None:
+def test_engine_of_every_combination(provider: FakeProvider, monkeypatch: pytest.MonkeyPatch) -> None:
     files = {"none": [], "large": [Attachment(name="a.csv", mime_type=CSV, size_bytes=20 * MIB)]}
     files["of a type that is not taken"] = [Attachment(name="a.xlsx", mime_type=EXCEL, size_bytes=9)]
     provider.refused_type = EXCEL
     either = (False, True)
     seen = set()
-    for has_code, allows_code, makes_images, functions, stores_files, is_on, has_session, setting, kind in product(
-        *[either] * 7, ("auto", "native", "session"), files
-    ):
-        provider.functions, provider.stores_files, settings.KERNELS_LIMIT = functions, stores_files, int(is_on)
+    models, services = product(either, either, either), product(either, either)
+    circumstances_of_all = product(models, services, either, either, ("auto", "native", "session"), files)
+    for model_facts, service_facts, is_on, has_session, setting, kind in circumstances_of_all:
+        has_code, allows_code, makes_images = model_facts
+        functions, stores_files = service_facts
+        provider.functions, provider.stores_files = functions, stores_files
+        monkeypatch.setattr(engine_choice, "is_enabled", partial(bool, is_on))
         model = Setup(
             "fake", "m", code_execution=has_code, allows_code=allows_code, image_output=makes_images, label="Modello"
         )
