@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
-import logging
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
+from functools import partial
 
 from django.conf import settings
 
@@ -32,6 +31,7 @@ from chat.python_sessions.session_kernel import NotRunning, SessionKernel
 from chat.python_sessions.snapshots import snapshot_columns
 from chat.tools.base import ToolFailed
 from chat.tools.python_session.arguments import RunArguments, read_run_arguments, read_variable_name
+from chat.tools.python_session.code_run import CodeRun
 from chat.tools.python_session.declarations import (
     INSPECT_VARIABLE,
     LIST_FILES,
@@ -44,8 +44,6 @@ from chat.tools.python_session.declarations import (
 from chat.tools.python_session.outputs import OutputParts
 from chat.tools.python_session.responses import cell_response, fitting_items
 from chat.tools.python_session.state_text import running_state_text, stopped_state_text
-
-logger = logging.getLogger(__name__)
 
 NOT_RUNNING = "No Python session is running, so there are no variables. The next call of run_python starts one."
 WAS_RESET = "The Python session was ended. The next call of run_python starts a new one."
@@ -115,24 +113,13 @@ class PythonSessionTools:
     # --- running code -------------------------------------------------------------------------------------------------
 
     async def _run_code(self, call: FunctionCall, arguments: RunArguments) -> AsyncGenerator[list[Part], None]:
-        outputs = OutputParts()
+        run = CodeRun(partial(self._run_cell, arguments))
+        outputs = run.outputs
         yield [ExecutableCode(arguments.code, "PYTHON", engine=Engine.SESSION)]
-        task = asyncio.create_task(self._run_cell(arguments, outputs))
-        task.add_done_callback(lambda _: outputs.wake())
         try:
-            while not task.done():
-                await outputs.wait()
-                if parts := outputs.take():
+            async with aclosing(run.parts()) as lists:
+                async for parts in lists:
                     yield parts
-        finally:
-            if not task.done():
-                # The answer was stopped. This interrupts the code, and waits until it has stopped.
-                task.cancel()
-                await asyncio.wait({task})
-                if not task.cancelled() and (error := task.exception()):
-                    logger.warning("code that was stopped has failed: %r", error)
-        try:
-            result = task.result()
         except SessionUnavailable as error:
             outputs.add_note(str(error))
             yield [
@@ -141,10 +128,10 @@ class PythonSessionTools:
                 FunctionResponse(call.name, {"error": str(error)}, is_error=True),
             ]
             return
-        response = cell_response(result, outputs.graph_count)
+        response = cell_response(run.result, outputs.graph_count)
         yield [
             *outputs.take(),
-            outputs.final_result(OUTCOMES[result.execution.status], result.written_files),
+            outputs.final_result(OUTCOMES[run.result.execution.status], run.result.written_files),
             FunctionResponse(call.name, response),
         ]
 
