@@ -18,7 +18,7 @@ from django.utils.safestring import SafeString
 from chat import parts
 from chat.attachment_views import AttachmentView
 from chat.code_outcomes import NO_RESULT, RUNNING, outcome_word
-from chat.message_views import CodeEnd, ConversationUsage, MessageView, PartView, Rating, RenderedText
+from chat.message_views import CodeEnd, ConversationUsage, MessageView, PartView, Rating, RenderedText, RerunView
 from chat.models import Conversation
 from chat.models.list_states import ListState, list_state
 from chat.parts import CodeExecutionResult, ExecutableCode, Part, Text, Thought
@@ -100,6 +100,11 @@ def part_element_id(message_id: uuid.UUID, index: int) -> str:
     return f"part-{message_id}-{index}"
 
 
+def rerun_element_id(message_id: uuid.UUID, index: int) -> str:
+    """Return the id of the element that runs the code of a part again."""
+    return f"{part_element_id(message_id, index)}-rerun"
+
+
 def text_options(message_id: uuid.UUID, index: int) -> MarkdownOptions:
     """Return how the text of a part is rendered: ids in it are unique on the page."""
     return MarkdownOptions(part_element_id(message_id, index))
@@ -118,6 +123,11 @@ def part_html(view: PartView) -> SafeString:
 def code_end_swap(end: CodeEnd) -> SafeString:
     """Return the swap that shows how code ended."""
     return partial(end.element_id, "outerMorph", render("chat/_code_end", {"end": end}))
+
+
+def rerun_swap(view: RerunView) -> SafeString:
+    """Return the swap that shows a block of code that runs again."""
+    return partial(view.element_id, "outerMorph", render("chat/_rerun", {"rerun": view}))
 
 
 def status_html(view: MessageView) -> SafeString:

@@ -31,13 +31,17 @@ class RenderedText(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RerunView:
-    """The buttons that run a block of code again, and the verdict of the last time."""
+    """The buttons that run a block of code again, and the verdict of the last time; or the output while it runs."""
 
+    element_id: str
     index: int
     """The index of the part with the code."""
     verdict: str = ""
-    """`reproduced`, `differs` or `failed`. Empty: the code was not run again."""
+    """A `Verdict`. Empty: the code was not run again."""
     detail: str = ""
+    output: str = ""
+    """The end of the output of code that runs now."""
+    is_running: bool = False
 
 
 @dataclass(frozen=True, slots=True)

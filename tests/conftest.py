@@ -23,7 +23,7 @@ from pytest_django import DjangoDbBlocker, Settings
 
 from attachments.models import ObjectDeletion
 from chat.python_sessions.rows import session_store
-from chat.turns.database_thread import prompt_reader, turn_store
+from chat.turns.database_thread import log_folder, prompt_reader, turn_store
 from tests.first_rows import load_first_rows
 from tests.kernel_service import kernel_service as kernel_service
 
@@ -85,7 +85,7 @@ def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -
     """
     yield
     SyncToAsync.single_thread_executor.submit(connections.close_all).result()
-    for thread in (turn_store, prompt_reader, session_store):
+    for thread in (turn_store, prompt_reader, log_folder, session_store):
         thread.close_connection()
     if connection.vendor == "postgresql":
         with django_db_blocker.unblock(), connection.cursor() as cursor:

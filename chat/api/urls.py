@@ -61,6 +61,11 @@ calls = [
     path("conversations/<uuid:conversation_id>/session/run/", code.SessionRun.as_view(), name="api-session-run"),
     path("messages/<uuid:message_id>/parts/<int:index>/rerun/", code.PartRerun.as_view(), name="api-rerun"),
     path(
+        "messages/<uuid:message_id>/parts/<int:index>/rerun/stop/",
+        code.PartRerunStop.as_view(),
+        name="api-rerun-stop",
+    ),
+    path(
         "conversations/<uuid:conversation_id>/session/",
         sessions.ConversationSession.as_view(),
         name="api-session",

@@ -93,6 +93,11 @@ class Turn(models.Model):
         choices=[(engine.value, engine.value) for engine in Engine],
         help_text="Where its code runs. Empty: it has none.",
     )
+    offers_session = models.BooleanField(
+        default=False,
+        db_default=False,
+        help_text="Whether the Python session is offered beside the engine, and code may move there.",
+    )
     move_reason = models.TextField(
         blank=True, help_text="Why its code moved to the Python session. Empty: it did not move."
     )

@@ -77,7 +77,7 @@ def prepare(
         setup,
         rows.instruction,
         engine=Engine(turn.engine) if turn.engine else None,
-        both_engines=turn.engine == Engine.NATIVE and has_functions,
+        both_engines=turn.engine == Engine.NATIVE and turn.offers_session and has_functions,
         web_search=BuiltInTool(WEB_SEARCH) in tools,
         person=turn.conversation.owner.instruction,
         project=turn.conversation.project.instruction if turn.conversation.project else "",

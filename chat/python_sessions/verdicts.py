@@ -42,6 +42,7 @@ class Verdict(StrEnum):
     REPRODUCED = "reproduced"
     DIFFERS = "differs"
     FAILED = "failed"
+    STOPPED = "stopped"
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,8 @@ class ToolSet(Protocol):
     def run(self, call: FunctionCall) -> AsyncGenerator[list[Part], None]:
         """Carry out a call whose arguments are a JSON object.
 
-        Yields parts that show the progress to the reader, and a `FunctionResponse` for the model as the last part.
+        Yields parts that show the progress to the reader, and a `FunctionResponse` for the model as the last part. The
+        tool loop gives them the `call_id` of the call.
         While code runs, its output is yielded as `CodeExecutionResult`s without an outcome, between graphs and rich
         outputs. The last result contains the outcome, and all output since the beginning or none. Raises ToolFailed.
         Closing the generator, or cancelling the task that iterates over it, ends the call.

@@ -6,6 +6,7 @@ import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
+from typing import Any
 
 from django.urls import reverse
 
@@ -17,16 +18,17 @@ from chat.answers.code_results import CodeResults, codes_without_result, earlier
 from chat.answers.text_runs import part_runs
 from chat.attachment_views import AttachmentView, WrittenFileView
 from chat.fragments import part_view
-from chat.message_views import NO_HTML, MessageView, Rating, RenderedText, RerunView, Versions
+from chat.message_views import NO_HTML, MessageView, Rating, RenderedText, Versions
 from chat.models import Feedback, Message, Turn
 from chat.notices import Notice, notice_of
-from chat.parts import ExecutableCode, Part, Role, Text, ToolCall, WrittenFile
+from chat.parts import Part, Role, Text, ToolCall, WrittenFile
 from chat.python_sessions.fences import unfence_code
 from chat.python_sessions.written_files import attachment_names, written_files
 from chat.rendering.markdown import render_question
 from chat.transcript.answer_details import answer_details
 from chat.transcript.graph_captions import with_captions
 from chat.transcript.records import MessageRecord
+from chat.transcript.reruns import rerun_view
 from chat.transcript.sources import grounding_of
 
 NO_TEXTS: Mapping[int, RenderedText] = MappingProxyType({})
@@ -120,7 +122,7 @@ def model_message_view(
     move_reason: str = "",
     rating: Rating | None = None,
     texts: Mapping[int, RenderedText] = NO_TEXTS,
-    reruns: Mapping[str, Mapping[str, str]] | None = None,
+    reruns: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> MessageView:
     """Return the view of a model's message.
 
@@ -154,7 +156,7 @@ def model_message_view(
                     is_without_result=run.start in without_result,
                     is_earlier_result=run.start in earlier,
                 ),
-                rerun=rerun_view(run.start, run.part, reruns),
+                rerun=rerun_view(message.pk, run.start, run.part, reruns),
             )
             for run in part_runs(parts, shown)
         ),
@@ -172,14 +174,6 @@ def model_message_view(
         details=answer_details(turn, parts),
         rating=rating,
     )
-
-
-def rerun_view(index: int, part: Part, reruns: Mapping[str, Mapping[str, str]] | None) -> RerunView | None:
-    """Return what the page offers for a block of code that has run; `None` for everything else."""
-    if reruns is None or not isinstance(part, ExecutableCode) or not part.is_python:
-        return None
-    rerun = reruns.get(str(index), {})
-    return RerunView(index, rerun.get("verdict", ""), rerun.get("detail", ""))
 
 
 def file_views(

@@ -13,7 +13,7 @@ from concurrent.futures import Future
 from datetime import timedelta
 
 from django.conf import settings
-from django.db import OperationalError, transaction
+from django.db import OperationalError
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
@@ -23,6 +23,7 @@ from chat.turns.draining import Draining, is_draining
 from chat.turns.finish import end_turn_from_log
 from chat.turns.resume import DecisionRefused, current_approval
 from chat.turns.runner import decide
+from chat.turns.stored_log import StoredLog
 
 logger = logging.getLogger(__name__)
 
@@ -74,10 +75,7 @@ def _approval_id(turn: Turn) -> str:
 
 
 def _end(turn_id: uuid.UUID) -> None:
-    with transaction.atomic():
-        turn = Turn.objects.select_for_update().filter(pk=turn_id, status=Turn.Status.WAITING).first()
-        if turn is not None:
-            end_turn_from_log(turn, Turn.Status.INTERRUPTED)
+    end_turn_from_log(StoredLog(turn_id), Turn.objects.filter(status=Turn.Status.WAITING), Turn.Status.INTERRUPTED)
 
 
 def _system_may_deny(turn_id: uuid.UUID) -> Callable[[], uuid.UUID]:

@@ -9,3 +9,6 @@ turn_store = DatabaseThread("turn-store")
 
 prompt_reader = DatabaseThread("prompt-reader")
 """Reads what prompts are made from. A long history must not delay the store."""
+
+log_folder = DatabaseThread("log-folder")
+"""Changes turns by what their logs describe (`StoredLog`). A long log must not delay the store."""

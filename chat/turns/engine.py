@@ -28,7 +28,6 @@ from attachments.store import BytesUnavailable, read_bytes
 from chat.catalogue.missing_models import mark_found, mark_missing
 from chat.models import Turn
 from chat.notices import BLOCKED
-from chat.parts import Engine
 from chat.prompt import history, provider_files
 from chat.prompt.file_choice import FilesTooLarge, encoded_for_model
 from chat.prompt.history import PreparedRequest
@@ -39,7 +38,7 @@ from chat.providers.base import EmptyResponse, FileRefused, InvalidRequest, Mode
 from chat.relay import broadcast
 from chat.stream_events import Finish
 from chat.tools.toolbox import Toolbox, open_toolbox
-from chat.turns.database_thread import turn_store
+from chat.turns.database_thread import log_folder
 from chat.turns.engine_choice import TOO_LARGE, may_move, reason_to_move
 from chat.turns.finish import fail_turn
 from chat.turns.live_turn import AnswerTooLong, LiveTurn, NotStored
@@ -129,14 +128,15 @@ async def _run_with_engine(turn: LiveTurn) -> bool:
                 try:
                     has_functions = await _ask(turn, toolbox)
                 except FilesTooLarge:
-                    if not await _in_thread(may_move, turn.turn, turn.setup):
+                    if not may_move(turn.turn):
                         raise
                     turn.move_to_session(TOO_LARGE)
                     return True
                 finish = turn.answer.current_round.finish
                 is_cut = finish is None or finish is Finish.LENGTH or finish in BLOCKED
                 is_last = turn.answer.round_number + 1 >= settings.ROUNDS_LIMIT
-                reason = "" if is_cut or is_last else await _reason_to_move(turn)
+                can_move = may_move(turn.turn) and not (is_cut or is_last)
+                reason = reason_to_move(turn.answer.parts_of_round) if can_move else ""
                 if is_cut or not (reason or (has_functions and turn.answer.unanswered_calls)):
                     return False
             await run_calls(turn, toolbox)
@@ -147,17 +147,6 @@ async def _run_with_engine(turn: LiveTurn) -> bool:
             if reason:
                 turn.move_to_session(reason)
                 return True
-
-
-async def _reason_to_move(turn: LiveTurn) -> str:
-    """Return why the code moves to the Python session after the current round; empty if it does not."""
-    if turn.turn.engine != Engine.NATIVE:
-        return ""
-    reason = reason_to_move(turn.answer.parts_of_round)
-    if not reason:
-        return ""
-    is_possible = await _in_thread(may_move, turn.turn, turn.setup)
-    return reason if is_possible else ""
 
 
 async def _ask(turn: LiveTurn, toolbox: Toolbox) -> bool:
@@ -268,7 +257,7 @@ async def _give_up(turn: LiveTurn) -> None:
     """End a turn whose changes cannot be stored, with what its log holds."""
     logger.exception("turn %s could not be stored", turn.turn.pk)
     try:
-        await turn_store.run(fail_turn, turn.turn.pk, lease_owner=broadcast.PROCESS)
+        await log_folder.run(fail_turn, turn.turn.pk, lease_owner=broadcast.PROCESS)
     except Exception:
         # The lease expires. When the database is available again, recovery ends the turn as interrupted, with
         # everything that was stored.

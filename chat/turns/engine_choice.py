@@ -1,4 +1,8 @@
-"""Where the code of an answer runs: at the model's service (native), or in the Python session of the conversation."""
+"""Where the code of an answer runs: at the model's service (native), or in the Python session of the conversation.
+
+This is decided once, when a turn starts, and stored with the turn: `Turn.engine`, `code_reason` and `offers_session`.
+Tool sets, requests and a move to the session only read these columns.
+"""
 
 from __future__ import annotations
 
@@ -54,6 +58,9 @@ class EngineChoice:
     """`None`: nowhere."""
     reason: str = ""
     """A sentence for the reader; empty if there is nothing to say."""
+    offers_session: bool = False
+    """Whether code that runs at the model's service may also run in the session: the model may choose it, or the code
+    moves there after a failure. A request contains the function only if the model takes both (`prompt.history`)."""
 
 
 def choose_engine(options: EngineOptions) -> EngineChoice:
@@ -63,14 +70,12 @@ def choose_engine(options: EngineOptions) -> EngineChoice:
     if options.setup.code_execution:
         if setting == engines.NATIVE:
             return EngineChoice(Engine.NATIVE)
-        reason = _reason_for_session(options)
-        if not reason:
-            return EngineChoice(Engine.NATIVE)
-        obstacle = _obstacle_to_session(options)
-        if not obstacle:
+        if obstacle := _obstacle_to_session(options):
+            # Only a person who has chosen the session wants to know why it is not used.
+            return EngineChoice(Engine.NATIVE, obstacle if setting == engines.SESSION else "")
+        if reason := _reason_for_session(options):
             return _session(options, reason)
-        # Only a person who has chosen the session wants to know why it is not used.
-        return EngineChoice(Engine.NATIVE, obstacle if setting == engines.SESSION else "")
+        return EngineChoice(Engine.NATIVE, offers_session=True)
     if not options.setup.allows_code or _obstacle_to_session(options):
         return EngineChoice(None, f"{label} does not run code.")
     if setting == engines.NATIVE:
@@ -143,10 +148,9 @@ def sent_files(files: Sequence[Attachment], engine: Engine | None) -> list[Attac
     return [file for file in files if engine is not Engine.SESSION or not is_kept_in_session(file)]
 
 
-def may_move(turn: Turn, setup: Setup) -> bool:
-    """Return whether the code of a live turn may move to the Python session. May query the database."""
-    is_native = turn.engine == Engine.NATIVE and turn.conversation.engine == Conversation.Engine.AUTO
-    return is_native and not _obstacle_to_session(EngineOptions(setup, turn.conversation.engine))
+def may_move(turn: Turn) -> bool:
+    """Return whether the code of a live turn may move to the Python session."""
+    return turn.engine == Engine.NATIVE and turn.offers_session
 
 
 def reason_to_move(parts: Sequence[Part]) -> str:

@@ -12,12 +12,12 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 
 from django.db import OperationalError, transaction
-from django.db.models import F, Max
+from django.db.models import F, QuerySet
 from django.utils import timezone
 
 from chat.answers.answer import Answer
 from chat.answers.closing import closing_changes
-from chat.answers.log import fold, to_row
+from chat.answers.log import to_row
 from chat.catalogue.setups import restore_setup
 from chat.models import Conversation, Message, MessageAttachment, Part, Round, Turn, TurnEvent
 from chat.parts import OUTCOME_ABORTED, OUTCOME_LOST, Engine
@@ -25,6 +25,7 @@ from chat.quotas.resources import Resource, day_of
 from chat.quotas.usage import add_usage
 from chat.transcript.usage import answer_cost
 from chat.turns.row_updates import update_rows
+from chat.turns.stored_log import StoredLog
 
 logger = logging.getLogger(__name__)
 
@@ -179,12 +180,23 @@ def increment_revisions(conversation_ids: Collection[uuid.UUID], *, answered_at:
     rows.update(revision=F("revision") + 1, updated_at=timezone.now(), **ended)
 
 
-def end_turn_from_log(turn: Turn, status: Turn.Status, *, error_code: str = "") -> None:
-    """End a turn with the answer in its log, inside the transaction that has locked the turn."""
+def end_turn_from_log(
+    log: StoredLog, expected: QuerySet[Turn], status: Turn.Status, *, error_code: str = ""
+) -> Turn | None:
+    """End a turn with the answer in its log, and return it; `None` if it is not among the `expected` turns any more."""
+    with transaction.atomic():
+        turn = expected.select_for_update().filter(pk=log.turn_id).first()
+        if turn is not None:
+            log.read_on()
+            _end_with_log(turn, log, status, error_code)
+        return turn
+
+
+def _end_with_log(turn: Turn, log: StoredLog, status: Turn.Status, error_code: str) -> None:
     try:
         with transaction.atomic():
-            answer = fold(turn.events.order_by("seq").values_list("name", "data"))
-            _end_code(turn, answer, outcome_at_end(status))
+            answer = log.answer
+            _end_code(turn, log, outcome_at_end(status))
             setup = restore_setup(turn.parameters, provider=turn.provider, endpoint=turn.endpoint, model=turn.model)
             ending = Ending(status, answer, error_code, cost=answer_cost(answer.usage, setup, answer.queries))
             end_turn(turn, ending)
@@ -192,24 +204,21 @@ def end_turn_from_log(turn: Turn, status: Turn.Status, *, error_code: str = "") 
         raise
     except Exception:
         # A log that this version cannot read must not block the conversation for ever. The log is not deleted.
-        logger.exception("the log of turn %s could not be read", turn.pk)
+        logger.exception("turn %s could not be ended with its log", turn.pk)
         ending = Ending(Turn.Status.FAILED, Answer(), "storage", keeps_log=True)
         end_turn(turn, ending)
 
 
-def _end_code(turn: Turn, answer: Answer, outcome: str) -> None:
+def _end_code(turn: Turn, log: StoredLog, outcome: str) -> None:
     """Give an outcome to code in the Python session that has none, in the answer and in the log."""
-    changes = closing_changes(answer, outcome)
-    last_seq = turn.events.aggregate(last=Max("seq"))["last"] or 0
-    rows = [(seq, *to_row(change)) for seq, change in enumerate(changes, last_seq + 1)]
+    changes = closing_changes(log.answer, outcome)
+    rows = [(seq, *to_row(change)) for seq, change in enumerate(changes, log.last_seq + 1)]
     TurnEvent.objects.bulk_create(TurnEvent(turn=turn, seq=seq, name=name, data=data) for seq, name, data in rows)
     for change in changes:
-        answer.apply(change)
+        log.answer.apply(change)
 
 
 def fail_turn(turn_id: uuid.UUID, *, lease_owner: str) -> None:
     """End a turn whose newest changes cannot be stored, with the answer in its log."""
-    with transaction.atomic():
-        turn = Turn.objects.select_for_update().filter(pk=turn_id, lease_owner=lease_owner).first()
-        if turn is not None and turn.is_live:
-            end_turn_from_log(turn, Turn.Status.FAILED, error_code="storage")
+    ours = Turn.objects.filter(status__in=Turn.LIVE, lease_owner=lease_owner)
+    end_turn_from_log(StoredLog(turn_id), ours, Turn.Status.FAILED, error_code="storage")

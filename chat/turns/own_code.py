@@ -22,9 +22,8 @@ from chat.python_sessions.fences import unfence_code
 from chat.stream_events import Finish, Finished, PartReceived
 from chat.tools.base import ToolFailed
 from chat.tools.toolbox import Toolbox
-from chat.turns.call_output import CallOutput
 from chat.turns.live_turn import LiveTurn
-from chat.turns.read_ahead import part_size, show_stream
+from chat.turns.tool_call import run_tool
 
 FUNCTION = "run_python"
 NO_SESSION = "Python sessions are not available on this server."
@@ -39,15 +38,13 @@ async def run_own_code(turn: LiveTurn, toolbox: Toolbox) -> None:
     call = FunctionCall(FUNCTION, {"code": code}, str(turn.turn.pk))
     tool_set = toolbox.tool_set_for(call)
 
-    output = CallOutput(turn.room_chars)
-
     def add(parts: Sequence[Part]) -> None:
-        turn.add(PartReceived(part) for part in output.cut(parts) if not isinstance(part, FunctionResponse))
+        turn.add(PartReceived(part) for part in parts if not isinstance(part, FunctionResponse))
 
     try:
         if tool_set is None:
             raise ToolFailed(NO_SESSION)
-        await show_stream(turn, tool_set.run(call), part_size, add)
+        await run_tool(turn, tool_set, call, add)
     except ToolFailed as error:
         if not turn.answer.part_count:
             add([ExecutableCode(code, "PYTHON", call.call_id, Engine.SESSION)])

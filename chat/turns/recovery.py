@@ -25,6 +25,7 @@ from chat.turns.approval_timeout import deny_overdue_approvals
 from chat.turns.finish import end_turn_from_log
 from chat.turns.old_logs import delete_some_logs
 from chat.turns.runner import live_turns
+from chat.turns.stored_log import StoredLog
 
 logger = logging.getLogger(__name__)
 
@@ -57,10 +58,10 @@ def interrupt_expired(*, alive: Collection[uuid.UUID] = ()) -> list[uuid.UUID]:
     conversations = []
     expired = Turn.objects.filter(status__in=Turn.LIVE, lease_expires_at__lt=Now()).exclude(pk__in=alive)
     for turn_id in list(expired.values_list("pk", flat=True)):
+        log = StoredLog(turn_id)
         with transaction.atomic():
-            turn = expired.select_for_update().filter(pk=turn_id).first()
+            turn = end_turn_from_log(log, expired, Turn.Status.INTERRUPTED)
             if turn is not None:
-                end_turn_from_log(turn, Turn.Status.INTERRUPTED)
                 abandon_cell(turn.message_id)
                 conversations.append(turn.conversation_id)
     return conversations

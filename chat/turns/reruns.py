@@ -7,8 +7,6 @@ import uuid
 from dataclasses import dataclass
 
 from channels.db import database_sync_to_async
-from django.db import transaction
-from django.utils import timezone
 
 from attachments.store import BytesUnavailable, read_bytes
 from chat.code_outcomes import UNFINISHED
@@ -26,13 +24,12 @@ from chat.python_sessions.errors import KernelTimeUsedUp, SessionUnavailable
 from chat.python_sessions.recorded_runs import RecordedRun, recorded_run
 from chat.python_sessions.replay import run_blocks
 from chat.python_sessions.results import OUTCOMES
-from chat.python_sessions.verdicts import Comparison, RunOutput, compare
-from chat.relay import broadcast
-from chat.relay.frames import Frame
+from chat.python_sessions.verdicts import Comparison, RunOutput, Verdict, compare
 from chat.rendering.data_uris import extract_images
+from chat.tools.python_session.code_run import CodeRun
+from chat.tools.python_session.outputs import OutputParts
 from chat.transcript.records import MessageRecord, records_by_id
-from chat.turns.database_thread import turn_store
-from chat.turns.finish import increment_revision
+from chat.turns.live_rerun import LiveRerun
 
 NO_CODE = "This part holds no Python code."
 NOT_SHOWN = "This answer is not shown now. Switch to its version first."
@@ -40,6 +37,8 @@ IS_LIVE = "An answer is still being written here. Stop it, or wait until it is d
 NO_RESULT = "This code has no result to compare with: it was stopped."
 NO_GRAPH = "A graph of this code could not be read from storage just now. Try again soon."
 GONE = "This answer was deleted."
+RUNS_ALREADY = "This code is being run again already. Stop it, or wait until it is done."
+STOPPED = "The code was stopped before its end."
 
 
 class RerunRefused(Exception):
@@ -54,31 +53,53 @@ class _Block:
     before: RunOutput
     earlier: tuple[str, ...]
     owner_id: int
+    language: str
+    """The language of the owner's pages."""
 
 
 async def rerun(message: Message, index: int, *, from_start: bool) -> Comparison:
     """Run the code of a part again, store the verdict, and show it on open pages.
 
     `from_start`: restart the session, and run all earlier blocks of the shown version first. Otherwise the session is
-    used as it stands. Raises RerunRefused and KernelTimeUsedUp.
+    used as it stands. The code runs on if the caller is cancelled. Raises RerunRefused and KernelTimeUsedUp.
     """
     # Not on the thread of live turns, because storage may be slow.
     block = await database_sync_to_async(_load, thread_sensitive=False)(message.pk, index)
-    try:
-        execution = await run_blocks(
-            message,
+    live = LiveRerun(message, index, block.language)
+    return await asyncio.shield(live.launch(_run(live, block, from_start=from_start)))
+
+
+async def _run(live: LiveRerun, block: _Block, *, from_start: bool) -> Comparison:
+    """Run a block to its end, show its output meanwhile, and store the verdict."""
+    if not await live.begin():
+        raise RerunRefused(RUNS_ALREADY)
+    comparison = None
+    codes = [*(block.earlier if from_start else ()), block.run.code]
+
+    async def run_codes(outputs: OutputParts) -> Execution:
+        return await run_blocks(
+            live.message,
             block.owner_id,
-            [*(block.earlier if from_start else ()), block.run.code],
+            codes,
             is_restarted=from_start,
+            on_output=outputs.add,
+            on_note=outputs.add_note,
         )
+
+    try:
+        execution = await live.show(CodeRun(run_codes))
+        # In a thread, because comparing images takes some milliseconds for each.
+        comparison = await asyncio.to_thread(compare, block.before, output_of(execution))
+    except asyncio.CancelledError:
+        comparison = Comparison(Verdict.STOPPED, STOPPED)
     except KernelTimeUsedUp:
         raise
     except SessionUnavailable as error:
         raise RerunRefused(str(error)) from error
-    # In a thread, because comparing images takes some milliseconds for each.
-    comparison = await asyncio.to_thread(compare, block.before, output_of(execution))
-    await turn_store.run(_store, message.pk, index, comparison, from_start=from_start)
-    broadcast.publish(Frame.outdated(message.conversation_id))
+    finally:
+        is_stored = await live.end(comparison, from_start=from_start)
+    if not is_stored:
+        raise RerunRefused(GONE)
     return comparison
 
 
@@ -106,6 +127,7 @@ def _load(message_id: uuid.UUID, index: int) -> _Block:
         RunOutput(run.outcome, run.text, _images(record, run)),
         tuple(earlier),
         record.message.conversation.owner_id,
+        record.message.conversation.owner.shown_language,
     )
 
 
@@ -133,23 +155,3 @@ def output_of(execution: Execution) -> RunOutput:
     extraction = extract_images("".join(texts))
     images += [image.data for image in extraction.images]
     return RunOutput(OUTCOMES[execution.status], extraction.text, tuple(images))
-
-
-def _store(message_id: uuid.UUID, index: int, comparison: Comparison, *, from_start: bool) -> None:
-    """Store a verdict in place of an earlier one. Raises RerunRefused if the message was deleted."""
-    with transaction.atomic():
-        message = Message.objects.select_for_update().filter(pk=message_id).first()
-        if message is None:
-            raise RerunRefused(GONE)
-        verdict = {
-            "verdict": comparison.verdict.value,
-            "detail": comparison.detail,
-            "from_start": from_start,
-            "at": timezone.now().isoformat(timespec="seconds"),
-        }
-        message.reruns = {**(message.reruns or {}), str(index): verdict}
-        message.save(update_fields=["reruns"])
-        live = Turn.objects.filter(conversation=message.conversation_id, status__in=Turn.LIVE)
-        if not live.exists():
-            # The frames of a live turn follow one another by revision, so it must not change meanwhile.
-            increment_revision(message.conversation_id)

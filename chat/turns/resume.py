@@ -17,6 +17,7 @@ from chat.catalogue.setups import restore_setup
 from chat.models import CallDecision, Turn, TurnEvent
 from chat.turns.start_plan import StartedTurn
 from chat.turns.store import lease_end
+from chat.turns.stored_log import StoredLog
 
 NOT_WAITING = "This answer does not wait for a decision any more."
 WAITS_FOR_ANOTHER = "This answer waits for another decision by now. Look at what it asks, then decide again."
@@ -47,8 +48,10 @@ def decide_call(authorise: Callable[[], uuid.UUID], decision: Decision, *, lease
     """Store a decision and take the turn's lease; return `None` if exactly this decision was stored before.
 
     `authorise`: checks that the decision may be made, and returns the turn's id. Raises its errors, DecisionRefused and
-    CodeRefused. Runs on the database thread. Of two decisions that are made at once, one finds the turn running.
+    CodeRefused. It must not run on the thread of `turn_store`, see `StoredLog`. Of two decisions that are made at once,
+    one finds the turn running.
     """
+    log = StoredLog(authorise())
     with transaction.atomic():
         turn_id = authorise()
         turn = (
@@ -59,8 +62,12 @@ def decide_call(authorise: Callable[[], uuid.UUID], decision: Decision, *, lease
         )
         if turn is None:
             raise DecisionRefused(NOT_WAITING)
-        rows = list(turn.events.order_by("seq").values_list("seq", "name", "data"))
-        answer = fold((name, data) for _, name, data in rows)
+        if log.turn_id == turn_id:
+            log.read_on()
+        else:
+            # Another turn has become the one to decide about.
+            log = StoredLog(turn_id)
+        answer = log.answer
         change = decision_change(answer, decision) if turn.status == Turn.Status.WAITING else None
         if change is None:
             if is_repeated(answer, decision):
@@ -69,7 +76,7 @@ def decide_call(authorise: Callable[[], uuid.UUID], decision: Decision, *, lease
         approval = awaited_approval(answer)
         if decision.code is not None and not (approval and approval.takes_code):
             raise CodeRefused(NO_CODE)
-        seq = rows[-1][0] + 1
+        seq = log.last_seq + 1
         _store(turn, change, seq, lease_owner)
         _record(turn, change, decision.decided_by)
         answer.apply(change)

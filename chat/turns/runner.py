@@ -21,7 +21,7 @@ from chat.relay.batching import BatchedCalls
 from chat.relay.frames import Frame
 from chat.relay.group_commit import UNAVAILABLE, GroupCommit, retry_while_unavailable
 from chat.turns import store, titles, versions
-from chat.turns.database_thread import prompt_reader, turn_store
+from chat.turns.database_thread import log_folder, prompt_reader, turn_store
 from chat.turns.draining import RESTART, check_not_draining
 from chat.turns.engine import run_turn
 from chat.turns.leases import LeaseKeeper
@@ -75,7 +75,9 @@ async def stop_turn(
 
     `turn_id`, `message_id`: only this turn, or that of this answer, and not one that has started since.
     """
-    stopped = await turn_store.run(store.request_stop, conversation_id, turn_id, message_id)
+    stopped = await turn_store.run(store.note_stop, conversation_id, turn_id, message_id)
+    if stopped is not None and stopped.status == Turn.Status.WAITING:
+        stopped = await log_folder.run(store.request_stop, conversation_id, turn_id, message_id)
     if stopped is None:
         return False
     Runner.current().stop(stopped.pk)
@@ -88,7 +90,7 @@ async def stop_turn(
 async def decide(authorise: Callable[[], uuid.UUID], decision: Decision) -> bool:
     """Continue a waiting turn with a person's decision; return False if exactly this decision was made before.
 
-    `authorise`: runs on the database thread, in the transaction that stores the decision, checks that the user may
+    `authorise`: runs on a database thread, also in the transaction that stores the decision, checks that the user may
     decide, and returns the turn's id. Raises its errors, DecisionRefused if the turn does not wait for the decision,
     CodeRefused if there is no code to change, and Draining if this process is about to end.
     """
@@ -148,7 +150,7 @@ class Runner:
         return await asyncio.shield(task)
 
     async def _resume(self, authorise: Callable[[], uuid.UUID], decision: Decision) -> bool:
-        resumed = await turn_store.run(decide_call, authorise, decision, lease_owner=broadcast.PROCESS)
+        resumed = await log_folder.run(decide_call, authorise, decision, lease_owner=broadcast.PROCESS)
         if resumed is None:
             return False
         self._launch(

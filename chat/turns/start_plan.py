@@ -110,6 +110,7 @@ def new_turn(
         code_execution=decision.engine is not None,
         code_reason=decision.reason,
         engine=decision.engine or "",
+        offers_session=decision.offers_session,
     )
 
 

@@ -60,6 +60,8 @@ class CodeDecision:
     """The engine that runs the code. `None`: the answer may not run code."""
     reason: str
     """A sentence for the reader."""
+    offers_session: bool = False
+    """See `EngineChoice.offers_session`."""
 
 
 def chosen_setup(conversation: Conversation, chosen: TurnChoices, find_setup: Callable[[str], Setup]) -> Setup:
@@ -112,7 +114,7 @@ def decide_code(
     if not is_wanted:
         return CodeDecision(mode, None, reason)
     choice = choice or choose_engine(options)
-    return CodeDecision(mode, choice.engine, f"{reason} {choice.reason}".strip())
+    return CodeDecision(mode, choice.engine, f"{reason} {choice.reason}".strip(), choice.offers_session)
 
 
 def _decide_continuation(options: EngineOptions, before: Turn) -> CodeDecision:
@@ -122,7 +124,8 @@ def _decide_continuation(options: EngineOptions, before: Turn) -> CodeDecision:
     had_session = before.engine == Engine.SESSION
     choice = choose_engine(replace(options, has_session=lambda: had_session or options.has_session()))
     is_same = choice.engine is not None and before.engine in ("", choice.engine)
-    return CodeDecision(before.code_mode, choice.engine, before.code_reason if is_same else choice.reason)
+    reason = before.code_reason if is_same else choice.reason
+    return CodeDecision(before.code_mode, choice.engine, reason, choice.offers_session)
 
 
 def _is_code_wanted(

@@ -29,6 +29,7 @@ from chat.turns.database_thread import turn_store
 from chat.turns.finish import EndedTurn, Ending, end_turn_from_log, end_turns
 from chat.turns.log_sql import LogRow, insert_rows, lock_held_turns
 from chat.turns.row_updates import update_rows
+from chat.turns.stored_log import StoredLog
 
 
 class TurnLost(Exception):
@@ -207,9 +208,24 @@ def request_stop(
 ) -> Turn | None:
     """Ask the process that runs a conversation's live turn to stop it. Return the turn as it was before.
 
-    A turn that waits for a decision runs in no process, so this function ends it. If `turn_id` or the `message_id`
-    of an answer is given, a newer turn of the conversation is not stopped.
+    A turn that waits for a decision runs in no process, so this function ends it. It must not run on the thread of
+    `turn_store`, see `StoredLog`. If `turn_id` or the `message_id` of an answer is given, a newer turn of the
+    conversation is not stopped.
     """
+    while True:
+        turn = note_stop(conversation_id, turn_id, message_id)
+        if turn is None or turn.status != Turn.Status.WAITING:
+            return turn
+        waiting = Turn.objects.filter(status=Turn.Status.WAITING)
+        # Somebody may have decided in the meantime. Then the turn runs again.
+        if end_turn_from_log(StoredLog(turn.pk), waiting, Turn.Status.STOPPED):
+            return turn
+
+
+def note_stop(
+    conversation_id: uuid.UUID, turn_id: uuid.UUID | None = None, message_id: uuid.UUID | None = None
+) -> Turn | None:
+    """Do what `request_stop` does, but return a turn that waits for a decision without a change."""
     live = Turn.objects.filter(conversation_id=conversation_id, status__in=Turn.LIVE)
     if turn_id is not None:
         live = live.filter(pk=turn_id)
@@ -219,9 +235,7 @@ def request_stop(
         turn = live.select_for_update().first()
         if turn is None:
             return None
-        if turn.status == Turn.Status.WAITING:
-            end_turn_from_log(turn, Turn.Status.STOPPED)
-        else:
+        if turn.status != Turn.Status.WAITING:
             Turn.objects.filter(pk=turn.pk).update(stop_requested=True)
         return turn
 

@@ -23,10 +23,9 @@ from chat.sanitize import sanitize_event
 from chat.stream_events import Finish, Finished, PartReceived
 from chat.tools.base import HoldsResults, ToolFailed, ToolSet
 from chat.tools.toolbox import Toolbox
-from chat.turns.call_output import CallOutput
 from chat.turns.live_turn import AnswerTooLong, LiveTurn, NotStored
-from chat.turns.read_ahead import part_size, show_stream
 from chat.turns.store import TurnLost
+from chat.turns.tool_call import run_tool
 
 logger = logging.getLogger(__name__)
 
@@ -77,15 +76,13 @@ async def _run_call(turn: LiveTurn, tool_set: ToolSet, call: FunctionCall, decis
     code = decision.code if decision else None
     approved = call if code is None else replace(call, arguments={**(call.arguments or {}), CODE: code})
 
-    output = CallOutput(turn.room_chars)
-
     def add(parts: Sequence[Part]) -> None:
-        turn.add(_events(turn, tool_set, call, _with_edit(output.cut(parts), code)), made_by=call.call_id)
+        turn.add(_events(turn, tool_set, call, _with_edit(parts, code)), made_by=call.call_id)
 
     turn.start_tool(call.call_id)
     await turn.commit()
     try:
-        await show_stream(turn, tool_set.run(approved), part_size, add)
+        await run_tool(turn, tool_set, approved, add)
     except ToolFailed as error:
         turn.end_code(OUTCOME_FAILED)
         _respond_with_error(turn, call, str(error), code=code)

@@ -53,16 +53,19 @@ connection.addEventListener("frame", () => {
   if (transcript.querySelectorAll(RESULTS).length !== shownResults) refreshTimer = setTimeout(refresh, REFRESH_AFTER_MS);
 });
 
+function rerunUrl(button) {
+  const { messageId } = button.closest("article").dataset;
+  return panel.dataset.rerunUrl.replace("00000000-0000-0000-0000-000000000000", messageId).replace("/0/", `/${button.dataset.index}/`);
+}
+
 async function runAgain(button) {
-  const article = button.closest("article");
-  const { index } = button.dataset;
+  const url = rerunUrl(button);
   const group = button.parentElement;
   for (const one of group.querySelectorAll("button")) one.disabled = true;
   group.setAttribute("aria-busy", "true");
   announcer.textContent = words("Running this code again.");
   await attempt(async () => {
-    const url = panel.dataset.rerunUrl.replace("00000000-0000-0000-0000-000000000000", article.dataset.messageId);
-    const { verdict, detail } = await call(url.replace("/0/", `/${index}/`), { from_start: button.dataset.fromStart === "yes" });
+    const { verdict, detail } = await call(url, { from_start: button.dataset.fromStart === "yes" });
     announcer.textContent = `${verdict}: ${detail}`;
     if (!panel.hidden) refresh();
   });
@@ -88,6 +91,10 @@ document.addEventListener("click", ({ target }) => {
     });
   }
   if (action === "rerun") runAgain(button);
+  if (action === "stop-rerun") {
+    button.disabled = true;
+    attempt(() => call(`${rerunUrl(button)}stop/`)).then(() => (button.disabled = false));
+  }
 });
 
 panel.addEventListener("keydown", (event) => {

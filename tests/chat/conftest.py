@@ -13,7 +13,7 @@ from chat.models import ENDPOINT_PROVIDER, PythonSession, User
 from chat.providers import get_provider
 from chat.python_sessions.places import close_client, current_client
 from chat.python_sessions.rows import session_store
-from chat.turns.database_thread import prompt_reader, turn_store
+from chat.turns.database_thread import log_folder, prompt_reader, turn_store
 from tests.emulator_server import running_emulator
 from tests.factories import make_user
 from tests.openai_endpoints import ENDPOINT_NAMES, KEY_VARIABLE
@@ -53,6 +53,7 @@ def emulated(scenarios_url: str, settings: Settings) -> Iterator[Settings]:
     yield settings
     turn_store.close_connection()
     prompt_reader.close_connection()
+    log_folder.close_connection()
 
 
 @pytest.fixture(scope="session")

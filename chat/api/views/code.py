@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 
 from asgiref.sync import async_to_sync
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import OpenApiResponse, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -19,6 +19,7 @@ from chat.api.views.turns import IDEMPOTENCY_KEY, conflict, idempotency_key
 from chat.models import Message
 from chat.python_sessions.fences import fence_code
 from chat.quotas.throttles import CallThrottle, WriteThrottle
+from chat.turns.live_rerun import stop_rerun
 from chat.turns.reruns import RerunRefused, rerun
 from chat.turns.runner import start_turn
 from chat.turns.start import RunCode
@@ -88,7 +89,8 @@ class PartRerun(ApiView):
     def post(self, request: Request, message_id: uuid.UUID, index: int) -> Response:
         """Run the code of a part in the Python session, and compare what it gives with what it gave before.
 
-        The verdict is stored, and open pages show it.
+        The response comes when the code has ended. Meanwhile open pages show its output. The verdict is stored, and
+        shown there too. The code runs on if the caller goes away.
         """
         message = writable_message(self.caller, message_id)
         serializer = RerunSerializer(data=request.data)
@@ -99,6 +101,30 @@ class PartRerun(ApiView):
         except RerunRefused as refusal:
             raise Problem(ProblemType.CONFLICT, str(refusal)) from None
         return Response(VerdictSerializer(comparison).data)
+
+
+class PartRerunStop(ApiView):
+    """The end of a block of code that runs again, at the caller's request."""
+
+    throttle_classes = (CallThrottle, WriteThrottle)
+
+    @extend_schema(
+        operation_id="parts-rerun-stop",
+        summary="Stop a block of code that runs again",
+        tags=["session"],
+        request=None,
+        responses={
+            202: OpenApiResponse(description="The code is interrupted. Its verdict is `stopped`."),
+            204: OpenApiResponse(description="The code does not run."),
+            **problem_responses(ProblemType.WRONG_SERVER),
+        },
+    )
+    def post(self, request: Request, message_id: uuid.UUID, index: int) -> Response:
+        """Interrupt the code of a part that runs again. Nothing happens if it does not run."""
+        message = writable_message(self.caller, message_id)
+        self.require_asgi()
+        is_running = async_to_sync(stop_rerun)(message, index)
+        return Response(status=202 if is_running else 204)
 
 
 def _check_same_code(started: StartedTurn, code: str) -> None:

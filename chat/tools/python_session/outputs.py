@@ -26,9 +26,7 @@ class OutputParts:
     belongs to one event loop.
     """
 
-    def __init__(self, call_id: str) -> None:
-        """`call_id`: of the function call that runs the code."""
-        self._call_id = call_id
+    def __init__(self) -> None:
         self._parts: list[Part] = []
         self._texts: list[str] = []
         """Text that is not in a part yet."""
@@ -75,7 +73,6 @@ class OutputParts:
         return CodeExecutionResult(
             output="".join(self._all_text) or None,
             outcome=outcome,
-            call_id=self._call_id,
             engine=Engine.SESSION,
             files=files,
         )
@@ -101,4 +98,4 @@ class OutputParts:
             text = "".join(self._texts)
             self._texts.clear()
             self._all_text.append(text)
-            self._parts.append(CodeExecutionResult(output=text, call_id=self._call_id, engine=Engine.SESSION))
+            self._parts.append(CodeExecutionResult(output=text, engine=Engine.SESSION))

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
-import logging
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
+from functools import partial
 
 from django.conf import settings
 
@@ -25,7 +24,6 @@ from chat.python_sessions import control
 from chat.python_sessions.branch import OTHER_VERSION, has_run_other_version
 from chat.python_sessions.errors import SessionUnavailable
 from chat.python_sessions.files import files_to_place, session_files
-from chat.python_sessions.places import is_enabled
 from chat.python_sessions.results import OUTCOMES, shortened
 from chat.python_sessions.rows import State, find_session, session_store
 from chat.python_sessions.run import CellResult, run_cell
@@ -33,6 +31,7 @@ from chat.python_sessions.session_kernel import NotRunning, SessionKernel
 from chat.python_sessions.snapshots import snapshot_columns
 from chat.tools.base import ToolFailed
 from chat.tools.python_session.arguments import RunArguments, read_run_arguments, read_variable_name
+from chat.tools.python_session.code_run import CodeRun
 from chat.tools.python_session.declarations import (
     INSPECT_VARIABLE,
     LIST_FILES,
@@ -46,23 +45,14 @@ from chat.tools.python_session.outputs import OutputParts
 from chat.tools.python_session.responses import cell_response, fitting_items
 from chat.tools.python_session.state_text import running_state_text, stopped_state_text
 
-logger = logging.getLogger(__name__)
-
 NOT_RUNNING = "No Python session is running, so there are no variables. The next call of run_python starts one."
 WAS_RESET = "The Python session was ended. The next call of run_python starts a new one."
 MOVED = "Code ran elsewhere at the beginning of this answer. {reason}"
 
 
 def make_tool_set(turn: Turn) -> PythonSessionTools | None:
-    """Return the tool set for a turn whose code may run in the session.
-
-    Beside code execution at the model's service, the model may choose the session itself, unless the conversation is
-    set to run code nowhere else. `prompt.history` leaves the function out if the model does not take both.
-    """
-    if turn.engine == Engine.SESSION:
-        return PythonSessionTools(turn)
-    is_open = turn.engine == Engine.NATIVE and turn.conversation.engine == Conversation.Engine.AUTO
-    return PythonSessionTools(turn) if is_open and is_enabled() else None
+    """Return the tool set for a turn whose code may run in the session."""
+    return PythonSessionTools(turn) if turn.engine == Engine.SESSION or turn.offers_session else None
 
 
 class PythonSessionTools:
@@ -107,7 +97,7 @@ class PythonSessionTools:
             result = {"note": NOT_RUNNING}
         except (SessionUnavailable, KernelsUnavailable, KernelGone) as error:
             raise ToolFailed(str(error)) from error
-        yield [FunctionResponse(call.name, result, call.call_id)]
+        yield [FunctionResponse(call.name, result)]
 
     async def state(self) -> str:
         """See `ToolSet.state`."""
@@ -123,37 +113,26 @@ class PythonSessionTools:
     # --- running code -------------------------------------------------------------------------------------------------
 
     async def _run_code(self, call: FunctionCall, arguments: RunArguments) -> AsyncGenerator[list[Part], None]:
-        outputs = OutputParts(call.call_id)
-        yield [ExecutableCode(arguments.code, "PYTHON", call.call_id, Engine.SESSION)]
-        task = asyncio.create_task(self._run_cell(arguments, outputs))
-        task.add_done_callback(lambda _: outputs.wake())
+        run = CodeRun(partial(self._run_cell, arguments))
+        outputs = run.outputs
+        yield [ExecutableCode(arguments.code, "PYTHON", engine=Engine.SESSION)]
         try:
-            while not task.done():
-                await outputs.wait()
-                if parts := outputs.take():
+            async with aclosing(run.parts()) as lists:
+                async for parts in lists:
                     yield parts
-        finally:
-            if not task.done():
-                # The answer was stopped. This interrupts the code, and waits until it has stopped.
-                task.cancel()
-                await asyncio.wait({task})
-                if not task.cancelled() and (error := task.exception()):
-                    logger.warning("code that was stopped has failed: %r", error)
-        try:
-            result = task.result()
         except SessionUnavailable as error:
             outputs.add_note(str(error))
             yield [
                 *outputs.take(),
                 outputs.final_result(OUTCOME_FAILED),
-                FunctionResponse(call.name, {"error": str(error)}, call.call_id, is_error=True),
+                FunctionResponse(call.name, {"error": str(error)}, is_error=True),
             ]
             return
-        response = cell_response(result, outputs.graph_count)
+        response = cell_response(run.result, outputs.graph_count)
         yield [
             *outputs.take(),
-            outputs.final_result(OUTCOMES[result.execution.status], result.written_files),
-            FunctionResponse(call.name, response, call.call_id),
+            outputs.final_result(OUTCOMES[run.result.execution.status], run.result.written_files),
+            FunctionResponse(call.name, response),
         ]
 
     async def _run_cell(self, arguments: RunArguments, outputs: OutputParts) -> CellResult:

@@ -45,6 +45,7 @@ STATUSES = {
     "conversations/<uuid:conversation_id>/session/restart/": {"post": 503},
     "conversations/<uuid:conversation_id>/session/run/": {"post": 503},
     "messages/<uuid:message_id>/parts/<int:index>/rerun/": {"post": 503},
+    "messages/<uuid:message_id>/parts/<int:index>/rerun/stop/": {"post": 503},
     "messages/<uuid:message_id>/files/<str:name>/keep/": {"post": 503},
     "messages/<uuid:message_id>/feedback/": {"put": 200, "delete": 204},
     "turns/<uuid:turn_id>/": {"get": 200},

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import gc
 import uuid
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from types import SimpleNamespace
 
 import pytest
 
-from chat.kernels.outputs import Execution, ExecutionStatus, TextOutput
+from chat.kernels.outputs import Execution, ExecutionStatus, Output, TextOutput
 from chat.models import Message
 from chat.python_sessions import replay
 from chat.python_sessions.run import CellResult
@@ -34,8 +34,10 @@ class FakeSessionKernel:
 @pytest.mark.drill
 async def test_results_of_earlier_blocks_do_not_pile_up(monkeypatch: pytest.MonkeyPatch) -> None:
     alive: list[int] = []
+    shown: list[Output] = []
 
-    async def run(held: object, code: str, **_: object) -> CellResult:
+    async def run(held: object, code: str, *, on_output: Callable[[Output], None], **_: object) -> CellResult:
+        on_output(TextOutput("stdout", code))
         alive.append(sum(type(one) is Execution for one in gc.get_objects()))
         return CellResult(Execution(ExecutionStatus.OK, (TextOutput("stdout", code),), 0.0, False), ())
 
@@ -46,7 +48,10 @@ async def test_results_of_earlier_blocks_do_not_pile_up(monkeypatch: pytest.Monk
     monkeypatch.setattr(replay, "SessionKernel", FakeSessionKernel)
     monkeypatch.setattr(replay, "run_in_held_kernel", run)
     message = Message(conversation_id=uuid.uuid4())
-    last = await replay.run_blocks(message, 1, [str(number) for number in range(20)], is_restarted=False)
+    codes = [str(number) for number in range(20)]
+    last = await replay.run_blocks(
+        message, 1, codes, is_restarted=False, on_output=shown.append, on_note=lambda sentence: None
+    )
     assert len(alive) == 20
     assert max(alive) <= alive[0] + 1
-    assert last.outputs == (TextOutput("stdout", "19"),)
+    assert last.outputs == (TextOutput("stdout", "19"),) == tuple(shown)

@@ -49,7 +49,7 @@ class CodeTools:
             raise ToolFailed("There is no code to run.")
         with journal_path(settings.VAR_DIR).open("a") as journal:
             journal.write(json.dumps(code) + "\n")
-        yield [ExecutableCode(code, "PYTHON", call.call_id, Engine.SESSION)]
+        yield [ExecutableCode(code, "PYTHON", engine=Engine.SESSION)]
         process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-I", "-c", code), stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT
         )
@@ -60,8 +60,8 @@ class CodeTools:
                 process.kill()
         output, outcome = data.decode(), OUTCOME_FAILED if process.returncode else OUTCOME_OK
         yield [
-            CodeExecutionResult(output=output, outcome=outcome, call_id=call.call_id, engine=Engine.SESSION),
-            FunctionResponse(call.name, {"outcome": outcome, "output": output}, call.call_id),
+            CodeExecutionResult(output=output, outcome=outcome, engine=Engine.SESSION),
+            FunctionResponse(call.name, {"outcome": outcome, "output": output}),
         ]
 
     async def state(self) -> str:

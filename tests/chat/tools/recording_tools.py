@@ -61,49 +61,47 @@ class RecordingTools:
         try:
             match call.name:
                 case "run":
-                    code = ExecutableCode("print(1)", "PYTHON", call.call_id, Engine.SESSION)
+                    code = ExecutableCode("print(1)", "PYTHON", engine=Engine.SESSION)
                     yield [code]
                     for output in ("1\n", "2\n"):
-                        yield [CodeExecutionResult(output=output, call_id=call.call_id, engine=Engine.SESSION)]
+                        yield [CodeExecutionResult(output=output, engine=Engine.SESSION)]
                     yield [
-                        CodeExecutionResult(
-                            output="1\n2\n", outcome=OUTCOME_OK, call_id=call.call_id, engine=Engine.SESSION
-                        ),
-                        FunctionResponse("run", {"output": "1\n2\n"}, call.call_id),
+                        CodeExecutionResult(output="1\n2\n", outcome=OUTCOME_OK, engine=Engine.SESSION),
+                        FunctionResponse("run", {"output": "1\n2\n"}),
                     ]
                 case "lines":
                     lines = [f"line {number}\n" for number in range(2_000)]
                     for line in lines:
-                        yield [CodeExecutionResult(output=line, call_id=call.call_id, engine=Engine.SESSION)]
+                        yield [CodeExecutionResult(output=line, engine=Engine.SESSION)]
                     yield [
-                        CodeExecutionResult("".join(lines), OUTCOME_OK, call.call_id, Engine.SESSION),
-                        FunctionResponse("lines", {"lines": len(lines)}, call.call_id),
+                        CodeExecutionResult("".join(lines), OUTCOME_OK, engine=Engine.SESSION),
+                        FunctionResponse("lines", {"lines": len(lines)}),
                     ]
                 case "long":
-                    yield [FunctionResponse("long", {"output": "x" * 20_000}, call.call_id)]
+                    yield [FunctionResponse("long", {"output": "x" * 20_000})]
                 case "flood":
                     for _ in range(5_000):
-                        yield [CodeExecutionResult(output="0123456789", call_id=call.call_id, engine=Engine.SESSION)]
+                        yield [CodeExecutionResult(output="0123456789", engine=Engine.SESSION)]
                     yield [
-                        CodeExecutionResult("0123456789" * 5_000, OUTCOME_OK, call.call_id, Engine.SESSION),
-                        FunctionResponse("flood", {}, call.call_id),
+                        CodeExecutionResult("0123456789" * 5_000, OUTCOME_OK, engine=Engine.SESSION),
+                        FunctionResponse("flood", {}),
                     ]
                 case "wait" | "fail" | "crash":
                     await self._end_badly(call.name)
                 case "plot" | "plot_wait" | "plot_fail" | "plot_crash":
-                    yield [ExecutableCode("plot()", "PYTHON", call.call_id, Engine.SESSION)]
-                    yield [CodeExecutionResult("before\n", call_id=call.call_id, engine=Engine.SESSION)]
+                    yield [ExecutableCode("plot()", "PYTHON", engine=Engine.SESSION)]
+                    yield [CodeExecutionResult("before\n", engine=Engine.SESSION)]
                     yield [InlineData("image/png", data=png(1))]
-                    yield [CodeExecutionResult("after\n", call_id=call.call_id, engine=Engine.SESSION)]
+                    yield [CodeExecutionResult("after\n", engine=Engine.SESSION)]
                     await self._end_badly(call.name.removeprefix("plot").removeprefix("_"))
                     yield [
-                        CodeExecutionResult("before\nafter\n", OUTCOME_OK, call.call_id, Engine.SESSION),
-                        FunctionResponse("plot", {}, call.call_id),
+                        CodeExecutionResult("before\nafter\n", OUTCOME_OK, engine=Engine.SESSION),
+                        FunctionResponse("plot", {}),
                     ]
                 case "silent":
                     return
                 case _:
-                    yield [FunctionResponse(call.name, {"arguments": dict(call.arguments or {})}, call.call_id)]
+                    yield [FunctionResponse(call.name, {"arguments": dict(call.arguments or {})})]
         finally:
             self.ended.append(call.call_id)
 

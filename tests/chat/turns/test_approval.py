@@ -17,7 +17,7 @@ from chat.answers.approval import Decision
 from chat.models import CallDecision, Conversation, Round, Turn, User
 from chat.parts import CodeExecutionResult, ExecutableCode, FunctionCall, FunctionResponse, Refusal
 from chat.turns import recovery, tool_loop
-from chat.turns.database_thread import turn_store
+from chat.turns.database_thread import log_folder
 from chat.turns.old_logs import delete_old_logs
 from chat.turns.resume import CodeRefused, DecisionRefused, decide_call
 from chat.turns.runner import Runner, decide, start_turn, stop_turn
@@ -190,7 +190,7 @@ async def test_call_that_was_approved_before_a_crash_is_not_run_afterwards(emula
     turn = await ask_for_code()
     decision = Decision(await approval_id_of(turn), is_approved=True)
     # A process stores the decision and dies before it starts the tool.
-    await turn_store.run(decide_call, lambda: turn.pk, decision, lease_owner="dead")
+    await log_folder.run(decide_call, lambda: turn.pk, decision, lease_owner="dead")
     expired = timezone.now() - timedelta(seconds=1)
     await Turn.objects.filter(pk=turn.pk).aupdate(lease_expires_at=expired)
     assert await database_sync_to_async(recovery.interrupt_expired)() == [turn.conversation_id]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
+from itertools import product
 from typing import Any
 
 import pytest
@@ -11,6 +13,7 @@ from pytest_django import Settings
 from attachments.models import Attachment
 from attachments.validation import CSV, EXCEL, PARQUET
 from chat.catalogue.setups import Setup
+from chat.models import Conversation, Message, Turn
 from chat.parts import (
     OUTCOME_DEADLINE_EXCEEDED,
     OUTCOME_FAILED,
@@ -21,9 +24,10 @@ from chat.parts import (
     Text,
 )
 from chat.providers.base import Capabilities
+from chat.tools.python_session.tool_set import make_tool_set
 from chat.turns import engine_choice
-from chat.turns.engine_choice import EngineOptions, choose_engine, reason_to_move
-from chat.turns.start_rules import is_data
+from chat.turns.engine_choice import EngineOptions, choose_engine, may_move, reason_to_move
+from chat.turns.start_rules import TurnChoices, decide_code, is_data
 
 NATIVE, SESSION = Engine.NATIVE, Engine.SESSION
 MIB = 1024 * 1024
@@ -90,6 +94,147 @@ def test_engine_and_its_reason(
     assert choice.engine == engine
     assert reason in choice.reason
     assert bool(choice.reason) == bool(reason)
+
+
+ENGINES = {
+    # (runs code itself, can use the session, setting, a reason for the session) -> (engine, offers the session beside)
+    (True, True, "auto", False): (NATIVE, True),
+    (True, True, "auto", True): (SESSION, False),
+    (True, True, "native", False): (NATIVE, False),
+    (True, True, "native", True): (NATIVE, False),
+    (True, True, "session", False): (SESSION, False),
+    (True, True, "session", True): (SESSION, False),
+    (True, False, "auto", False): (NATIVE, False),
+    (True, False, "auto", True): (NATIVE, False),
+    (True, False, "native", False): (NATIVE, False),
+    (True, False, "native", True): (NATIVE, False),
+    (True, False, "session", False): (NATIVE, False),
+    (True, False, "session", True): (NATIVE, False),
+    (False, True, "auto", False): (SESSION, False),
+    (False, True, "auto", True): (SESSION, False),
+    (False, True, "native", False): (None, False),
+    (False, True, "native", True): (None, False),
+    (False, True, "session", False): (SESSION, False),
+    (False, True, "session", True): (SESSION, False),
+    (False, False, "auto", False): (None, False),
+    (False, False, "auto", True): (None, False),
+    (False, False, "native", False): (None, False),
+    (False, False, "native", True): (None, False),
+    (False, False, "session", False): (None, False),
+    (False, False, "session", True): (None, False),
+}
+
+
+def test_engine_of_every_combination(provider: FakeProvider, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = {"none": [], "large": [Attachment(name="a.csv", mime_type=CSV, size_bytes=20 * MIB)]}
+    files["of a type that is not taken"] = [Attachment(name="a.xlsx", mime_type=EXCEL, size_bytes=9)]
+    provider.refused_type = EXCEL
+    either = (False, True)
+    seen = set()
+    models, services = product(either, either, either), product(either, either)
+    circumstances_of_all = product(models, services, either, either, ("auto", "native", "session"), files)
+    for model_facts, service_facts, is_on, has_session, setting, kind in circumstances_of_all:
+        has_code, allows_code, makes_images = model_facts
+        functions, stores_files = service_facts
+        provider.functions, provider.stores_files = functions, stores_files
+        monkeypatch.setattr(engine_choice, "is_enabled", partial(bool, is_on))
+        model = Setup(
+            "fake", "m", code_execution=has_code, allows_code=allows_code, image_output=makes_images, label="Modello"
+        )
+        choice = choose_engine(EngineOptions(model, setting, partial(bool, has_session), files[kind]))
+        can_use = is_on and functions and not makes_images and (has_code or allows_code)
+        is_preferred = has_session or kind == "of a type that is not taken" or (kind == "large" and not stores_files)
+        circumstances = (has_code, can_use, setting, is_preferred)
+        assert (choice.engine, choice.offers_session) == ENGINES[circumstances], (circumstances, model)
+        assert choice.reason or choice.engine is NATIVE
+        seen.add(circumstances)
+    assert seen == set(ENGINES)
+
+
+AUTO_WANTED, AUTO_NOT_WANTED = "Plot a sine wave.", "Who wrote Hamlet?"
+
+
+@pytest.mark.parametrize("native", [True, False])
+@pytest.mark.parametrize(
+    ("mode", "text", "chosen", "runs_code"),
+    [
+        ("on", AUTO_NOT_WANTED, TurnChoices(), True),
+        ("auto", AUTO_WANTED, TurnChoices(), True),
+        ("auto", AUTO_NOT_WANTED, TurnChoices(), False),
+        ("off", AUTO_WANTED, TurnChoices(), False),
+        ("off", AUTO_NOT_WANTED, TurnChoices(code_mode="on"), True),
+        ("on", AUTO_WANTED, TurnChoices(code_mode="off"), False),
+        ("on", AUTO_WANTED, TurnChoices(without_tools=True), False),
+    ],
+)
+def test_engine_of_a_turn_is_that_of_its_mode(
+    provider: FakeProvider, native: bool, mode: str, text: str, chosen: TurnChoices, runs_code: bool
+) -> None:
+    setup = Setup("fake", "m", label="Modello", code_execution=native)
+    decision = decide_code(
+        Conversation(code_execution=mode), Message(index=0, text=text), [], chosen, setup, None, lambda: False
+    )
+    expected = (NATIVE if native else SESSION) if runs_code else None
+    assert (decision.engine, decision.offers_session) == (expected, expected is NATIVE)
+    assert decision.reason
+
+
+def test_own_code_runs_in_the_session_whatever_the_model_does(provider: FakeProvider) -> None:
+    decision = decide_code(
+        Conversation(code_execution="off", engine="native"),
+        Message(index=0),
+        [],
+        TurnChoices(own_code=True),
+        Setup("fake", "m", label="Modello", code_execution=False),
+        None,
+        lambda: False,
+    )
+    assert (decision.engine, decision.offers_session) == (SESSION, False)
+
+
+@pytest.mark.parametrize(
+    ("before", "has_session", "engine", "offers_session"),
+    [
+        (NATIVE, False, NATIVE, True),
+        (NATIVE, True, SESSION, False),
+        (SESSION, False, SESSION, False),
+        (None, True, None, False),
+    ],
+)
+def test_continued_answer_keeps_its_engine(
+    provider: FakeProvider, before: Engine | None, has_session: bool, engine: Engine | None, offers_session: bool
+) -> None:
+    continued = Turn(engine=before or "", code_execution=before is not None, code_mode="on")
+    decision = decide_code(
+        Conversation(),
+        Message(index=2),
+        [],
+        TurnChoices(continues=True),
+        Setup("fake", "m", label="Modello"),
+        continued,
+        lambda: has_session,
+    )
+    assert (decision.engine, decision.offers_session) == (engine, offers_session)
+
+
+@pytest.mark.parametrize(
+    ("engine", "offers_session", "has_tools", "can_move"),
+    [
+        (NATIVE, True, True, True),
+        (NATIVE, False, False, False),
+        (SESSION, False, True, False),
+        (SESSION, True, True, False),
+        ("", False, False, False),
+    ],
+)
+def test_tools_and_moves_follow_the_stored_decision_alone(
+    settings: Settings, engine: str, offers_session: bool, has_tools: bool, can_move: bool
+) -> None:
+    # What has changed since the decision does not matter.
+    for limit, setting in product((0, 1), Conversation.Engine.values):
+        settings.KERNELS_LIMIT = limit
+        turn = Turn(engine=engine, offers_session=offers_session, conversation=Conversation(engine=setting))
+        assert (make_tool_set(turn) is not None, may_move(turn)) == (has_tools, can_move)
 
 
 @pytest.mark.parametrize(

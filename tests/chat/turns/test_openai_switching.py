@@ -45,7 +45,7 @@ class DrawingTools(RecordingTools):
         """See `ToolSet.run`."""
         self.calls.append(call)
         yield [InlineData("image/png", "graph.png", png(3))]
-        yield [FunctionResponse(call.name, {"output": "A graph was drawn."}, call.call_id)]
+        yield [FunctionResponse(call.name, {"output": "A graph was drawn."})]
 
 
 async def use_model(conversation: Conversation, model: str) -> None:

@@ -136,6 +136,8 @@ async def test_output_of_a_function_is_shown_while_it_runs(emulated: Settings, u
     made = [part for part in await parts_of(turn) if part.made_by == call.call_id]
     assert [type(part) for part in made] == [ExecutableCode, CodeExecutionResult, FunctionResponse]
     assert made[1].long_text == "1\n2\n"
+    # The tool set gives its parts no ids: the loop does.
+    assert {getattr(part, "call_id", "") for part in made} == {call.call_id}
     assert tab.page.transcript == await fresh_page(conversation)
     # The model is sent the response alone, not the parts that show the reader how the code ran.
     request = (await _next_request(emulated, conversation))["request"]

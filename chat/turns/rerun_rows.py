@@ -1,0 +1,104 @@
+"""The row of a block of code that runs again: its output so far, a request to stop it, and its verdict.
+
+`Message.reruns` holds the state of each block, so a page that is loaded meanwhile shows the output so far. A block runs
+as long as its process renews `until`: after the death of the process, it can be run again some seconds later. All
+functions run on a database thread.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import timedelta
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from chat.models import Message, Turn
+from chat.python_sessions.verdicts import Comparison
+from chat.transcript.reruns import is_running
+from chat.turns.finish import increment_revision
+
+LEASE_S = 15.0
+"""How long a block counts as running after its process has stored something."""
+
+_OF_RUN = ("output", "until", "is_stopping")
+"""What a block has only while it runs."""
+
+
+def begin(message_id: uuid.UUID, index: int) -> bool:
+    """Store that a block runs; return False if it runs already, or the message was deleted."""
+    with _locked(message_id) as message:
+        state = _state(message, index)
+        if message is None or is_running(state):
+            return False
+        _save(message, index, {**_without_run(state), "output": "", "until": _lease_end()})
+        return True
+
+
+def note_output(message_id: uuid.UUID, index: int, output: str) -> bool:
+    """Store the output so far; return False if the block is to stop: on request, or because the message was deleted."""
+    with _locked(message_id) as message:
+        state = _state(message, index)
+        if message is None or "output" not in state or state.get("is_stopping"):
+            return False
+        _save(message, index, {**state, "output": output, "until": _lease_end()})
+        return True
+
+
+def request_stop(message_id: uuid.UUID, index: int) -> bool:
+    """Ask the process that runs a block to stop it; return False if it does not run."""
+    with _locked(message_id) as message:
+        state = _state(message, index)
+        if message is None or not is_running(state):
+            return False
+        _save(message, index, {**state, "is_stopping": True})
+        return True
+
+
+def end(message_id: uuid.UUID, index: int, comparison: Comparison | None, *, from_start: bool) -> bool:
+    """Store a verdict in place of an earlier one; `None` keeps the earlier one. Return False for a deleted message."""
+    with _locked(message_id) as message:
+        if message is None:
+            return False
+        state = _without_run(_state(message, index))
+        if comparison is not None:
+            state = {
+                "verdict": comparison.verdict.value,
+                "detail": comparison.detail,
+                "from_start": from_start,
+                "at": timezone.now().isoformat(timespec="seconds"),
+            }
+        _save(message, index, state)
+        live = Turn.objects.filter(conversation=message.conversation_id, status__in=Turn.LIVE)
+        if not live.exists():
+            # The frames of a live turn follow one another by revision, so it must not change meanwhile.
+            increment_revision(message.conversation_id)
+        return True
+
+
+@contextmanager
+def _locked(message_id: uuid.UUID) -> Iterator[Message | None]:
+    with transaction.atomic():
+        rows = Message.objects.select_for_update().filter(pk=message_id)
+        yield rows.only("conversation_id", "reruns").first()
+
+
+def _state(message: Message | None, index: int) -> Mapping[str, Any]:
+    reruns: Mapping[str, Mapping[str, Any]] = (message and message.reruns) or {}
+    return reruns.get(str(index), {})
+
+
+def _without_run(state: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in state.items() if name not in _OF_RUN}
+
+
+def _save(message: Message, index: int, state: Mapping[str, Any]) -> None:
+    message.reruns = {**(message.reruns or {}), str(index): dict(state)}
+    message.save(update_fields=["reruns"])
+
+
+def _lease_end() -> str:
+    return (timezone.now() + timedelta(seconds=LEASE_S)).isoformat(timespec="seconds")

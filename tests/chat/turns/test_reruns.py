@@ -1,0 +1,142 @@
+"""Blocks of code that run again: pages show their output meanwhile, and they can be stopped."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+import pytest
+from channels.db import database_sync_to_async
+from pytest_django import Settings
+
+from chat.kernels.outputs import Output, TextOutput
+from chat.models import Conversation, Message, Part, Turn
+from chat.parts import OUTCOME_OK, CodeExecutionResult, ExecutableCode
+from chat.parts import Part as PartValue
+from chat.python_sessions.errors import SessionUnavailable
+from chat.python_sessions.verdicts import Comparison, Verdict
+from chat.transcript.reruns import rerun_view
+from chat.turns import rerun_rows, reruns
+from chat.turns.database_thread import turn_store
+from chat.turns.live_rerun import stop_rerun
+from chat.turns.reruns import RUNS_ALREADY, STOPPED, RerunRefused, rerun
+from chat.turns.runner import start_turn
+from chat.turns.start import RunCode
+from tests.chat.turn_driver import Tab, fresh_page, new_conversation, parts_of, start_and_wait
+from tests.dom import Page
+from tests.factories import make_conversation, make_model_message
+from tests.polling import wait_until_awaited
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+STOPPABLE = """
+import time
+n = globals().get("n", 0) + 1
+print("run", n, flush=True)
+while n == 2:
+    time.sleep(0.01)
+"""
+"""The second run of this code does not end by itself."""
+
+
+async def run(conversation: Conversation, code: str) -> Turn:
+    return await start_and_wait(start_turn(RunCode(conversation.owner, conversation.pk, code)))
+
+
+async def begin_rerun(conversation: Conversation, tab: Tab) -> tuple[Message, asyncio.Task[Comparison]]:
+    """Run the code twice; return its message, and the second run once the page shows its output."""
+    turn = await run(conversation, STOPPABLE)
+    message = await Message.objects.aget(pk=turn.message_id)
+    tab.page = Page(f'<div id="transcript">{await fresh_page(conversation)}</div>')
+    with tab.following():
+        running = asyncio.create_task(rerun(message, 0, from_start=False))
+        await tab.receive_text("run 2")
+    return message, running
+
+
+async def test_output_is_shown_while_code_runs_again_and_the_code_can_be_stopped(sessions: Settings) -> None:
+    conversation = await new_conversation()
+    tab = Tab(conversation.pk)
+    message, running = await begin_rerun(conversation, tab)
+    # A page that is loaded now shows the same.
+    assert tab.page.transcript == await fresh_page(conversation)
+    assert 'data-action="stop-rerun"' in tab.page.transcript
+    with pytest.raises(RerunRefused, match=RUNS_ALREADY):
+        await rerun(message, 0, from_start=False)
+    assert await stop_rerun(message, 0)
+    assert await running == Comparison(Verdict.STOPPED, STOPPED)
+    page = await fresh_page(conversation)
+    assert 'data-verdict="stopped"' in page
+    assert "run 2" not in page
+    assert not await stop_rerun(message, 0)
+    # The code was interrupted, so the session is free.
+    assert [part.long_text for part in await parts_of(await run(conversation, "print(n)"))][1] == "2\n"
+
+
+async def test_code_runs_on_without_its_caller_and_is_stopped_by_its_row(
+    emulated: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def run_forever(*arguments: object, on_output: Callable[[Output], None], **options: object) -> None:
+        on_output(TextOutput("stdout", "run 2\n"))
+        await asyncio.Event().wait()
+
+    async def state() -> dict[str, str]:
+        states: dict[str, dict[str, str]] = (await Message.objects.aget(pk=message.pk)).reruns or {}
+        return states["0"]
+
+    async def shows_output() -> bool:
+        return (await state()).get("output") == "run 2\n"
+
+    async def has_verdict() -> bool:
+        return "verdict" in await state()
+
+    message = await database_sync_to_async(make_finished_code)()
+    monkeypatch.setattr(reruns, "run_blocks", run_forever)
+    caller = asyncio.create_task(rerun(message, 0, from_start=False))
+    await wait_until_awaited(shows_output)
+    caller.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await caller
+    # As another process does.
+    assert await turn_store.run(rerun_rows.request_stop, message.pk, 0)
+    await wait_until_awaited(has_verdict)
+    assert (await state())["verdict"] == "stopped"
+
+
+def make_finished_code(**rerun: str) -> Message:
+    """Store an answer with one block of code and its result. `rerun`: its state."""
+    message = make_model_message(make_conversation(), parts=())
+    values: list[PartValue] = [ExecutableCode("print(1)", "PYTHON"), CodeExecutionResult("1\n", OUTCOME_OK)]
+    Part.objects.bulk_create(
+        Part.from_value(value, index=index, message_id=message.pk, attachment_id=None)
+        for index, value in enumerate(values)
+    )
+    Message.objects.filter(pk=message.pk).update(reruns={"0": rerun})
+    return message
+
+
+async def test_code_that_cannot_run_again_keeps_its_verdict(
+    emulated: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def refuse(*arguments: object, **options: object) -> None:
+        raise SessionUnavailable("No kernel is free.")
+
+    message = await database_sync_to_async(make_finished_code)(verdict="differs", detail="So.")
+    monkeypatch.setattr(reruns, "run_blocks", refuse)
+    with pytest.raises(RerunRefused, match="No kernel is free"):
+        await rerun(message, 0, from_start=False)
+    assert (await Message.objects.aget(pk=message.pk)).reruns == {"0": {"verdict": "differs", "detail": "So."}}
+
+
+def test_code_whose_process_has_died_can_run_again() -> None:
+    message = make_finished_code(verdict="", output="so far", until="2020-01-01T00:00:00+00:00")
+    assert not rerun_rows.request_stop(message.pk, 0)
+    message.refresh_from_db()
+    view = rerun_view(message.pk, 0, ExecutableCode("print(1)", "PYTHON"), message.reruns)
+    assert view
+    assert (view.is_running, view.output) == (False, "")
+    assert rerun_rows.begin(message.pk, 0)
+    assert not rerun_rows.begin(message.pk, 0)
+    assert rerun_rows.note_output(message.pk, 0, "more")
+    assert rerun_rows.request_stop(message.pk, 0)
+    assert not rerun_rows.note_output(message.pk, 0, "more")
