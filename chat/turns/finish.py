@@ -11,12 +11,13 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any, NamedTuple
 
+from django.conf import settings
 from django.db import OperationalError, transaction
 from django.db.models import F, Max
 from django.utils import timezone
 
 from chat.answers.answer import Answer
-from chat.answers.closing import closing_changes
+from chat.answers.closing import Closing, call_changes, code_changes
 from chat.answers.log import fold, to_row
 from chat.catalogue.setups import restore_setup
 from chat.models import Conversation, Message, MessageAttachment, Part, Round, Turn, TurnEvent
@@ -79,12 +80,13 @@ class Ending:
         }
 
 
-def outcome_at_end(status: Turn.Status) -> str:
-    """Return the outcome of code in the Python session that still runs when its turn ends.
+def closing_at_end(status: Turn.Status) -> Closing:
+    """Return what becomes of code and function calls that still run when their turn ends.
 
-    A process that ends such a turn stops its code. After the death of a process, nobody knows what the code did.
+    A process that ends such a turn stops them. After the death of a process, nobody knows what they did.
     """
-    return OUTCOME_LOST if status == Turn.Status.INTERRUPTED else OUTCOME_ABORTED
+    outcome = OUTCOME_LOST if status == Turn.Status.INTERRUPTED else OUTCOME_ABORTED
+    return Closing(outcome, is_output_withheld=settings.RESULTS_NEED_APPROVAL)
 
 
 class EndedTurn(NamedTuple):
@@ -184,7 +186,7 @@ def end_turn_from_log(turn: Turn, status: Turn.Status, *, error_code: str = "") 
     try:
         with transaction.atomic():
             answer = fold(turn.events.order_by("seq").values_list("name", "data"))
-            _end_code(turn, answer, outcome_at_end(status))
+            _close(turn, answer, closing_at_end(status))
             setup = restore_setup(turn.parameters, provider=turn.provider, endpoint=turn.endpoint, model=turn.model)
             ending = Ending(status, answer, error_code, cost=answer_cost(answer.usage, setup, answer.queries))
             end_turn(turn, ending)
@@ -197,14 +199,12 @@ def end_turn_from_log(turn: Turn, status: Turn.Status, *, error_code: str = "") 
         end_turn(turn, ending)
 
 
-def _end_code(turn: Turn, answer: Answer, outcome: str) -> None:
-    """Give an outcome to code in the Python session that has none, in the answer and in the log."""
-    changes = closing_changes(answer, outcome)
+def _close(turn: Turn, answer: Answer, closing: Closing) -> None:
+    """Close all code and all function calls that have not ended, in the answer and in the log."""
+    changes = answer.apply_all(code_changes(answer, closing.outcome)) + answer.apply_all(call_changes(answer, closing))
     last_seq = turn.events.aggregate(last=Max("seq"))["last"] or 0
     rows = [(seq, *to_row(change)) for seq, change in enumerate(changes, last_seq + 1)]
     TurnEvent.objects.bulk_create(TurnEvent(turn=turn, seq=seq, name=name, data=data) for seq, name, data in rows)
-    for change in changes:
-        answer.apply(change)
 
 
 def fail_turn(turn_id: uuid.UUID, *, lease_owner: str) -> None:
