@@ -157,8 +157,9 @@ async def test_output_of_a_cut_call_that_nobody_has_released_is_not_sent(
     [response] = await responses_of(turn)
     assert response.refusal is Refusal.WITHHELD
     contents = await next_contents(emulated, conversation)
-    assert closing.NOT_RELEASED in str(contents)
-    assert "before" not in str(contents[2]["parts"])
+    [sent] = [part["functionResponse"]["response"] for part in contents[2]["parts"] if "functionResponse" in part]
+    assert sent.keys() == {"error"}
+    assert closing.NOT_RELEASED in sent["error"]
     assert "inlineData" not in str(contents)
 
 
