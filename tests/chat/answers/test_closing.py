@@ -54,7 +54,12 @@ def output_of_call(call_id: str, text: str) -> CodeExecutionResult:
 
 
 CALLS = [FunctionCall("f", {}, call_id) for call_id in ("a", "b", "c")]
-FIRST_IS_DONE: list[Part | Change] = [*CALLS, ToolStarted("a"), FunctionResponse("f", {"output": "1"}, "a", made_by="a"), ToolStarted("b")]
+FIRST_IS_DONE: list[Part | Change] = [
+    *CALLS,
+    ToolStarted("a"),
+    FunctionResponse("f", {"output": "1"}, "a", made_by="a"),
+    ToolStarted("b"),
+]
 
 
 @pytest.mark.parametrize(
