@@ -49,6 +49,12 @@ class Refusal(StrEnum):
     """A person did not allow the call, so nothing was run."""
     WITHHELD = "withheld"
     """The call was run, but no person has released its result."""
+    NOT_RUN = "not_run"
+    """The answer ended before the call began, so nothing was run."""
+    ABORTED = "aborted"
+    """The answer ended while the call ran, and the call was stopped."""
+    LOST = "lost"
+    """The server was interrupted while the call ran, so it does not know how the call ended."""
 
 
 OUTCOME_OK = "OUTCOME_OK"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from operator import add
@@ -56,7 +57,7 @@ class AnswerRound:
     provider_usage: dict[str, JSON] = field(default_factory=dict)
     """The provider's own report of token counts."""
     started_calls: set[str] = field(default_factory=set)
-    """`call_id` of each function call whose tool may have run."""
+    """`call_id` of each function call whose tool may have run. See `chat.answers.closing`."""
     state: str = ""
     """What the request said about the tools."""
     _sources: dict[str, SourcesReported] = field(default_factory=dict)
@@ -173,6 +174,14 @@ class Answer:
                 self._join_appended()
                 del self._parts[kept:]
                 self.current_round.restart()
+
+    def apply_all(self, changes: Iterable[Change]) -> list[Change]:
+        """Apply each change before the next one is made. Return them."""
+        applied = []
+        for change in changes:
+            self.apply(change)
+            applied.append(change)
+        return applied
 
     def _start_part(self, index: int, part: Part, attachment: int | None) -> None:
         self._join_appended()

@@ -9,10 +9,11 @@ from enum import StrEnum
 
 from chat.answers.answer import Answer
 from chat.answers.changes import CallDecided
-from chat.parts import JSON, FunctionCall
+from chat.parts import JSON, FunctionCall, JSONObject
 
 CODE = "code"
 """The argument of a function call that holds code. A person may change it before the call runs."""
+EDITED = "The user changed the code before it ran. executed_code is the code that ran."
 
 _HIDDEN_CHARACTERS = re.compile("[\u061c\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]")
 """Characters without a width, and those that change the direction of text: code may do something else than it shows."""
@@ -123,3 +124,8 @@ def _own_code(call: FunctionCall | None) -> str | None:
     """Return the code that the model wrote."""
     code = (call.arguments or {}).get(CODE) if call else None
     return code if isinstance(code, str) else None
+
+
+def with_changed_code(result: Mapping[str, JSON], code: str) -> JSONObject:
+    """Return the result of a call with a note for the model: a person has changed its code to this code."""
+    return {**result, "note_on_code": EDITED, "executed_code": code}

@@ -28,7 +28,7 @@ from chat.answers.changes import (
     RoundStarted,
     TextAppended,
 )
-from chat.answers.closing import close_results, closing_changes
+from chat.answers.closing import Closing, call_changes, close_results, code_changes
 from chat.parts import (
     OUTCOME_RUNNING,
     CodeExecutionResult,
@@ -117,15 +117,15 @@ class Assembler:
             part = CodeExecutionResult(text, call_id=call_id, engine=Engine.SESSION, round=self.answer.round_number)
             changes += self._apply(self._output_changes(run, replace(part, made_by=run.made_by)) if text else ())
         self._runs.clear()
-        return changes + self._apply(closing_changes(self.answer, outcome))
+        return changes + self._apply(code_changes(self.answer, outcome))
+
+    def close(self, closing: Closing) -> list[Change]:
+        """Close all code and all function calls that have not ended, because the answer ends."""
+        return self.end_code(closing.outcome) + self._apply(call_changes(self.answer, closing))
 
     def _apply(self, changes: Iterable[Change]) -> list[Change]:
         """Apply each change before the next one is made. Return them."""
-        applied = []
-        for change in changes:
-            self.answer.apply(change)
-            applied.append(change)
-        return applied
+        return self.answer.apply_all(changes)
 
     def _appended_text(self, part: Part) -> list[Change]:
         """Return the change that appends to the open text, or an empty list. This is the path of nearly every event."""

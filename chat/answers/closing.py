@@ -1,17 +1,100 @@
-"""Ends code of the Python session that will get no result: it was stopped, or its tool or its server failed. Pure."""
+"""Closes what has not ended when its answer ends: code of the Python session, and function calls. Pure.
+
+Code gets an outcome. Each function call without a response gets one with a sentence, so that every call has exactly one
+in every later request. `AnswerRound.started_calls` tells a call that may have run from one that never began.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from chat.answers.answer import Answer
+from chat.answers.approval import with_changed_code
 from chat.answers.changes import Change, PartReplaced, PartStarted
-from chat.answers.code_results import CodeResults
-from chat.parts import CodeExecutionResult, Engine, ExecutableCode, FunctionResponse, Part
+from chat.answers.code_results import CodeResults, shown_text
+from chat.parts import (
+    OUTCOME_ABORTED,
+    OUTCOME_LOST,
+    CodeExecutionResult,
+    Engine,
+    ExecutableCode,
+    FunctionCall,
+    FunctionResponse,
+    InlineData,
+    JSONObject,
+    Part,
+    Refusal,
+)
+from chat.python_sessions.results import shortened
+from chat.rendering.data_uris import without_data_uris
+
+NOT_RUN = "The answer ended before this call began. Nothing was run."
+CUT: Mapping[str, tuple[Refusal, str]] = {
+    OUTCOME_ABORTED: (
+        Refusal.ABORTED,
+        "The answer was stopped or failed while this call ran, and the call was stopped with it.",
+    ),
+    OUTCOME_LOST: (
+        Refusal.LOST,
+        "The server was interrupted while this call ran, so it does not know how the call ended.",
+    ),
+}
+"""Outcome of a call that may have run -> the refusal and the sentence of its response."""
+CHECK_FIRST = "It may have done all of its work, a part or nothing: check that before you call it again."
+SHOWN = "output is what it had shown until then."
+NOT_RELEASED = "The user has not released what it had shown until then."
 
 
-def closing_changes(answer: Answer, outcome: str) -> list[Change]:
+@dataclass(frozen=True, slots=True)
+class Closing:
+    """What becomes of code and function calls that have not ended when their answer ends."""
+
+    outcome: str
+    """`OUTCOME_ABORTED` or `OUTCOME_LOST`."""
+    is_output_withheld: bool = False
+    """Whether a person must release results, so that the model is not sent what a call had shown."""
+
+
+def call_changes(answer: Answer, closing: Closing) -> Iterator[PartStarted]:
+    """Yield a response for each function call that has none, in order.
+
+    Each change must be applied before the next one is made.
+    """
+    answered = {part.call_id for part in answer.parts if isinstance(part, FunctionResponse)}
+    calls = [part for part in answer.parts if isinstance(part, FunctionCall) and part.call_id not in answered]
+    for call in calls:
+        yield PartStarted(answer.part_count, _response(answer, call, closing))
+
+
+def _response(answer: Answer, call: FunctionCall, closing: Closing) -> FunctionResponse:
+    if call.call_id in answer.rounds[call.round].started_calls:
+        refusal, result = _result_of_cut_call(answer, call, closing)
+    else:
+        refusal, result = Refusal.NOT_RUN, {"error": NOT_RUN}
+    return FunctionResponse(
+        call.name, result, call.call_id, is_error=True, refusal=refusal, round=call.round, made_by=call.call_id
+    )
+
+
+def _result_of_cut_call(answer: Answer, call: FunctionCall, closing: Closing) -> tuple[Refusal, JSONObject]:
+    refusal, sentence = CUT[closing.outcome]
+    sentence = f"{sentence} {CHECK_FIRST}"
+    shown = [part for part in answer.parts if part.made_by == call.call_id]
+    output = shortened(without_data_uris(shown_text(shown)))
+    graphs = sum(isinstance(part, InlineData) for part in shown)
+    if closing.is_output_withheld and (output or graphs):
+        return Refusal.WITHHELD, {"error": f"{sentence} {NOT_RELEASED}"}
+    result: JSONObject = {"error": sentence}
+    if output or graphs:
+        result = {"error": f"{sentence} {SHOWN}", "output": output, "graphs": graphs}
+    decision = answer.decisions.get(call.call_id)
+    if decision is not None and decision.code is not None:
+        result = with_changed_code(result, decision.code)
+    return refusal, result
+
+
+def code_changes(answer: Answer, outcome: str) -> list[Change]:
     """Return the changes that give an outcome to all code of the session that has none.
 
     They are in the order of the log: the last part of a run is its last result, and it is closed last.

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from chat.parts import CodeExecutionResult, Engine, ExecutableCode, Part
+from chat.kernels.display_bundles import plain_text
+from chat.parts import CodeExecutionResult, Display, Engine, ExecutableCode, Part
 
 
 class CodeResults:
@@ -80,3 +81,18 @@ def earlier_results(parts: Iterable[Part]) -> set[int]:
                 earlier.add(last[part.call_id])
             last[part.call_id] = index
     return earlier
+
+
+def shown_text(parts: Iterable[Part]) -> str:
+    """Return what code has printed, and the plain text of its rich outputs, in order."""
+    return "".join(_shown_text(part) for part in parts)
+
+
+def _shown_text(part: Part) -> str:
+    match part:
+        case CodeExecutionResult():
+            return part.output or ""
+        case Display():
+            return plain_text(part.bundle)
+        case _:
+            return ""

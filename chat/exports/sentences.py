@@ -57,7 +57,13 @@ def function_sentence(part: FunctionCall | FunctionResponse) -> str:
             return f"Function not allowed: {part.name}"
         case Refusal.WITHHELD:
             return f"Result not sent to the model: {part.name}"
-        case _:
+        case Refusal.NOT_RUN:
+            return f"Function not run: {part.name}"
+        case Refusal.ABORTED:
+            return f"Function stopped: {part.name}"
+        case Refusal.LOST:
+            return f"Function cut off: {part.name}"
+        case None:
             return f"Function failed: {part.name}" if part.is_error else f"Function returned: {part.name}"
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from attachments.models import Attachment
+from chat.answers.code_results import shown_text
 from chat.code_outcomes import outcome_words
-from chat.kernels.display_bundles import plain_text
-from chat.parts import OUTCOME_ABORTED, CodeExecutionResult, Display, InlineData, Part, Role, Text
+from chat.parts import OUTCOME_ABORTED, CodeExecutionResult, InlineData, Part, Role, Text
 from chat.prompt.answers import ReplayedImages, left_out_contents
 from chat.providers.requests import Content
 from chat.python_sessions.results import shortened
@@ -21,20 +21,12 @@ def own_code_contents(record: MessageRecord, graphs: ReplayedImages) -> list[Con
     results = (part for part in reversed(record.parts) if isinstance(part, CodeExecutionResult))
     # Code of an answer that has ended never runs on.
     result = next((part for part in results if not part.is_running), CodeExecutionResult(outcome=OUTCOME_ABORTED))
-    output = shortened("".join(_texts(record.parts)))
+    output = shortened(shown_text(record.parts))
     said = f"Its output:\n{output}\n" if output else "It printed nothing."
     text = Text(RAN.format(outcome=outcome_words(result).for_model, output=said))
     left_out: list[Attachment] = []
     images = tuple(_images(record, graphs, left_out))
     return [Content(Role.USER, (text, *images)), *left_out_contents(left_out)]
-
-
-def _texts(parts: Iterable[Part]) -> Iterator[str]:
-    for part in parts:
-        if isinstance(part, CodeExecutionResult):
-            yield part.output or ""
-        elif isinstance(part, Display):
-            yield plain_text(part.bundle)
 
 
 def _images(record: MessageRecord, graphs: ReplayedImages, left_out: list[Attachment]) -> Iterator[Part]:

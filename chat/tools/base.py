@@ -57,6 +57,19 @@ class HoldsResults(Protocol):
         ...
 
 
+@runtime_checkable
+class OutlivesTurns(Protocol):
+    """A tool set whose calls may run on after the death of the process that began them, for example in a kernel."""
+
+    async def abandon(self) -> None:
+        """End what the turn still runs: its process has died, so nobody waits for a result.
+
+        Called after the turn has ended, on a new tool set, in any process. If a turn ends in its own process, its
+        calls are ended by `ToolSet.run`.
+        """
+        ...
+
+
 ToolSetFactory: TypeAlias = Callable[[Turn], ToolSet | Awaitable[ToolSet | None] | None]
 """Makes the tool set for a turn, or returns `None` if the turn does not get it. It may be asynchronous.
 

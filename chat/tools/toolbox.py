@@ -13,7 +13,7 @@ from django.utils.module_loading import import_string
 from chat.models import Turn
 from chat.parts import FunctionCall
 from chat.providers.requests import FunctionTool
-from chat.tools.base import ToolSet, ToolSetFactory
+from chat.tools.base import OutlivesTurns, ToolSet, ToolSetFactory
 
 logger = logging.getLogger(__name__)
 
@@ -56,3 +56,17 @@ async def open_toolbox(turn: Turn) -> AsyncGenerator[Toolbox, None]:
         by_name = {function.name: tool_set for tool_set in tool_sets for function in tool_set.declarations()}
         functions = tuple(function for tool_set in tool_sets for function in tool_set.declarations())
         yield Toolbox(tuple(tool_sets), functions, by_name)
+
+
+async def abandon_calls(turn: Turn) -> None:
+    """Let the tool sets of a turn end what they still run: the process of the turn has died, and the turn has ended.
+
+    `turn`: with its conversation and both messages. A tool set that fails is logged.
+    """
+    async with open_toolbox(turn) as toolbox:
+        for tool_set in toolbox.tool_sets:
+            if isinstance(tool_set, OutlivesTurns):
+                try:
+                    await tool_set.abandon()
+                except Exception:
+                    logger.exception("%s could not end the calls of turn %s", type(tool_set).__name__, turn.pk)

@@ -11,12 +11,13 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any, NamedTuple
 
+from django.conf import settings
 from django.db import OperationalError, transaction
 from django.db.models import F, QuerySet
 from django.utils import timezone
 
 from chat.answers.answer import Answer
-from chat.answers.closing import closing_changes
+from chat.answers.closing import Closing, call_changes, code_changes
 from chat.answers.log import to_row
 from chat.catalogue.setups import restore_setup
 from chat.models import Conversation, Message, MessageAttachment, Part, Round, Turn, TurnEvent
@@ -80,12 +81,13 @@ class Ending:
         }
 
 
-def outcome_at_end(status: Turn.Status) -> str:
-    """Return the outcome of code in the Python session that still runs when its turn ends.
+def closing_at_end(status: Turn.Status) -> Closing:
+    """Return what becomes of code and function calls that still run when their turn ends.
 
-    A process that ends such a turn stops its code. After the death of a process, nobody knows what the code did.
+    A process that ends such a turn stops them. After the death of a process, nobody knows what they did.
     """
-    return OUTCOME_LOST if status == Turn.Status.INTERRUPTED else OUTCOME_ABORTED
+    outcome = OUTCOME_LOST if status == Turn.Status.INTERRUPTED else OUTCOME_ABORTED
+    return Closing(outcome, is_output_withheld=settings.RESULTS_NEED_APPROVAL)
 
 
 class EndedTurn(NamedTuple):
@@ -185,7 +187,7 @@ def end_turn_from_log(
 ) -> Turn | None:
     """End a turn with the answer in its log, and return it; `None` if it is not among the `expected` turns any more."""
     with transaction.atomic():
-        turn = expected.select_for_update().filter(pk=log.turn_id).first()
+        turn = expected.select_for_update(of=("self",)).filter(pk=log.turn_id).first()
         if turn is not None:
             log.read_on()
             _end_with_log(turn, log, status, error_code)
@@ -196,7 +198,7 @@ def _end_with_log(turn: Turn, log: StoredLog, status: Turn.Status, error_code: s
     try:
         with transaction.atomic():
             answer = log.answer
-            _end_code(turn, log, outcome_at_end(status))
+            _close(turn, log, closing_at_end(status))
             setup = restore_setup(turn.parameters, provider=turn.provider, endpoint=turn.endpoint, model=turn.model)
             ending = Ending(status, answer, error_code, cost=answer_cost(answer.usage, setup, answer.queries))
             end_turn(turn, ending)
@@ -209,13 +211,12 @@ def _end_with_log(turn: Turn, log: StoredLog, status: Turn.Status, error_code: s
         end_turn(turn, ending)
 
 
-def _end_code(turn: Turn, log: StoredLog, outcome: str) -> None:
-    """Give an outcome to code in the Python session that has none, in the answer and in the log."""
-    changes = closing_changes(log.answer, outcome)
+def _close(turn: Turn, log: StoredLog, closing: Closing) -> None:
+    """Close all code and all function calls that have not ended, in the answer and in the log."""
+    answer = log.answer
+    changes = answer.apply_all(code_changes(answer, closing.outcome)) + answer.apply_all(call_changes(answer, closing))
     rows = [(seq, *to_row(change)) for seq, change in enumerate(changes, log.last_seq + 1)]
     TurnEvent.objects.bulk_create(TurnEvent(turn=turn, seq=seq, name=name, data=data) for seq, name, data in rows)
-    for change in changes:
-        log.answer.apply(change)
 
 
 def fail_turn(turn_id: uuid.UUID, *, lease_owner: str) -> None:

@@ -13,14 +13,14 @@ import logging
 import threading
 import time
 import uuid
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 from django.conf import settings
-from django.db import close_old_connections, connection, transaction
+from django.db import close_old_connections, connection
 from django.db.models.functions import Now
 
 from chat.models import Turn, temporary_conversations
-from chat.python_sessions.rows import abandon_cell
+from chat.tools.toolbox import abandon_calls
 from chat.turns.approval_timeout import deny_overdue_approvals
 from chat.turns.finish import end_turn_from_log
 from chat.turns.old_logs import delete_some_logs
@@ -32,6 +32,9 @@ logger = logging.getLogger(__name__)
 SWEEP_INTERVAL_S = 2.0
 REOPENING_S = 60.0
 """Time after an outage in which open pages connect again, before temporary conversations without a page are deleted."""
+
+ABANDON_LIMIT_S = 20.0
+"""Time in which tools may end the calls of interrupted turns. The recovery of other turns waits for it."""
 
 
 def start(loop: asyncio.AbstractEventLoop) -> threading.Thread:
@@ -53,18 +56,34 @@ def sweep() -> int:
 def interrupt_expired(*, alive: Collection[uuid.UUID] = ()) -> list[uuid.UUID]:
     """End every live turn whose lease has expired, except those that are `alive` in this process.
 
-    Return the ids of their conversations.
+    Then let their tools end what still runs. Return the ids of their conversations. Must not run on a thread with an
+    event loop.
     """
-    conversations = []
+    interrupted: list[Turn] = []
     expired = Turn.objects.filter(status__in=Turn.LIVE, lease_expires_at__lt=Now()).exclude(pk__in=alive)
-    for turn_id in list(expired.values_list("pk", flat=True)):
-        log = StoredLog(turn_id)
-        with transaction.atomic():
-            turn = end_turn_from_log(log, expired, Turn.Status.INTERRUPTED)
+    related = expired.select_related("conversation__owner", "conversation__project", "message", "user_message")
+    try:
+        for turn_id in list(expired.values_list("pk", flat=True)):
+            turn = end_turn_from_log(StoredLog(turn_id), related, Turn.Status.INTERRUPTED)
             if turn is not None:
-                abandon_cell(turn.message_id)
-                conversations.append(turn.conversation_id)
-    return conversations
+                interrupted.append(turn)
+    finally:
+        if interrupted:
+            asyncio.run(_abandon_calls(interrupted))
+    return [turn.conversation_id for turn in interrupted]
+
+
+async def _abandon_calls(turns: Sequence[Turn]) -> None:
+    """Let the tools of ended turns end what they still run. What they do not end here has limits of its own."""
+    try:
+        async with asyncio.timeout(ABANDON_LIMIT_S):
+            errors = await asyncio.gather(*map(abandon_calls, turns), return_exceptions=True)
+    except TimeoutError:
+        logger.warning("the tools of %s interrupted turns did not end their calls in time", len(turns))
+        return
+    for turn, error in zip(turns, errors, strict=True):
+        if isinstance(error, Exception):
+            logger.error("the tools of turn %s could not end its calls", turn.pk, exc_info=error)
 
 
 class Uptime:

@@ -16,7 +16,7 @@ from dataclasses import replace
 
 from django.conf import settings
 
-from chat.answers.approval import CODE
+from chat.answers.approval import CODE, with_changed_code
 from chat.answers.changes import ApprovalRequested, CallDecided, Reported, ResultHeld
 from chat.parts import OUTCOME_FAILED, OUTCOME_LOST, ExecutableCode, FunctionCall, FunctionResponse, Part, Refusal
 from chat.sanitize import sanitize_event
@@ -34,7 +34,6 @@ NOT_JSON = "The arguments are not a JSON object. Nothing was run."
 DENIED = "The user did not allow this call. Nothing was run."
 NOT_DECIDED = "Nobody allowed this call in time. Nothing was run."
 WITHHELD = "The call was run, but the user has not released its result."
-EDITED = "The user changed the code before it ran. executed_code is the code that ran."
 FAILED = "The function failed on the server."
 NO_RESULT = "The function returned nothing."
 
@@ -106,7 +105,7 @@ def _with_edit(parts: Sequence[Part], code: str | None) -> list[Part]:
     return [
         replace(part, is_edited=True)
         if isinstance(part, ExecutableCode)
-        else replace(part, result={**part.result, "note_on_code": EDITED, "executed_code": code})
+        else replace(part, result=with_changed_code(part.result, code))
         if isinstance(part, FunctionResponse)
         else part
         for part in parts

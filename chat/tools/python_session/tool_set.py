@@ -25,7 +25,7 @@ from chat.python_sessions.branch import OTHER_VERSION, has_run_other_version
 from chat.python_sessions.errors import SessionUnavailable
 from chat.python_sessions.files import files_to_place, session_files
 from chat.python_sessions.results import OUTCOMES, shortened
-from chat.python_sessions.rows import State, find_session, session_store
+from chat.python_sessions.rows import State, abandon_cell, find_session, session_store
 from chat.python_sessions.run import CellResult, run_cell
 from chat.python_sessions.session_kernel import NotRunning, SessionKernel
 from chat.python_sessions.snapshots import snapshot_columns
@@ -105,6 +105,10 @@ class PythonSessionTools:
             # A turn only begins at the model's service if no session is running: there is nothing to tell.
             return ""
         return await session_store.run(self._read_state)
+
+    async def abandon(self) -> None:
+        """See `OutlivesTurns.abandon`. The next cell or the reaper interrupts the cell of the turn."""
+        await session_store.run(abandon_cell, self._turn.message_id)
 
     async def aclose(self) -> None:
         """See `ToolSet.aclose`."""

@@ -12,6 +12,7 @@ from django.conf import settings
 from django.utils.html import escape
 
 from chat.attachment_views import AttachmentView
+from chat.exports.sentences import function_sentence
 from chat.fragments import part_html, part_view
 from chat.parts import (
     JSON,
@@ -28,6 +29,7 @@ from chat.parts import (
     InlineData,
     Part,
     PartKind,
+    Refusal,
     Text,
     Thought,
     ToolCall,
@@ -237,6 +239,24 @@ def test_function_response_is_folded_below_its_outcome_and_shows_its_result(is_e
     assert f'<summary>{words}<span class="muted">add</span></summary>' in html
     assert "{&#34;result&#34;: &#34;&lt;b&gt;&#34;}</pre>" in html
     assert " open" not in html
+
+
+@pytest.mark.parametrize(
+    ("refusal", "words"),
+    [
+        (Refusal.DENIED, "Function not allowed"),
+        (Refusal.WITHHELD, "Result not sent to the model"),
+        (Refusal.NOT_RUN, "Function not run"),
+        (Refusal.ABORTED, "Function stopped"),
+        (Refusal.LOST, "Function cut off"),
+    ],
+)
+def test_page_and_exports_say_why_there_is_no_result(refusal: Refusal, words: str) -> None:
+    response = FunctionResponse("add", {"error": "No."}, is_error=True, refusal=refusal)
+    html = html_of(response)
+    assert f'<summary>{words}<span class="muted">add</span></summary>' in html
+    assert "data-returned" not in html
+    assert function_sentence(response) == f"{words}: add"
 
 
 @pytest.mark.parametrize("kind", JSON_PARTS)

@@ -44,6 +44,8 @@ class RecordingTools:
     ended: list[str] = field(default_factory=list)
     """`call_id` of each call that has ended, however it ended."""
     closed: int = 0
+    abandoned: int = 0
+    """How often the process of a turn has died."""
     is_running: asyncio.Event = field(default_factory=asyncio.Event)
 
     def declarations(self) -> Sequence[FunctionTool]:
@@ -118,6 +120,10 @@ class RecordingTools:
         if self.state_error:
             raise self.state_error
         return self.state_text
+
+    async def abandon(self) -> None:
+        """See `OutlivesTurns.abandon`."""
+        self.abandoned += 1
 
     async def aclose(self) -> None:
         """See `ToolSet.aclose`."""

@@ -13,6 +13,7 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from chat.access import NotFound, newest_turn
+from chat.answers.approval import EDITED as EDITED_NOTE
 from chat.answers.approval import Decision
 from chat.models import CallDecision, Conversation, Round, Turn, User
 from chat.parts import CodeExecutionResult, ExecutableCode, FunctionCall, FunctionResponse, Refusal
@@ -69,7 +70,7 @@ async def test_changed_code_runs_and_the_call_stays_as_the_model_sent_it(emulate
     [sent_call] = function_calls_in(request)
     assert sent_call["functionCall"]["args"] == {"code": CODE}
     [response] = responses_in(request)
-    assert (response["executed_code"], response["note_on_code"]) == (EDITED, tool_loop.EDITED)
+    assert (response["executed_code"], response["note_on_code"]) == (EDITED, EDITED_NOTE)
     assert response["output"] == "changed by a person\n"
 
 
@@ -198,6 +199,8 @@ async def test_call_that_was_approved_before_a_crash_is_not_run_afterwards(emula
     assert turn.status == "interrupted"
     assert executed(emulated.VAR_DIR) == []
     assert (await Round.objects.aget(turn=turn)).started_calls == []
+    [response] = [part for part in await parts_of(turn) if isinstance(part, FunctionResponse)]
+    assert response.refusal is Refusal.NOT_RUN
     assert (await CallDecision.objects.aget(turn=turn)).is_approved
     with pytest.raises(DecisionRefused):
         await decide(lambda: turn.pk, Decision(decision.approval_id, is_approved=False))

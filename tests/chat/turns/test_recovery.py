@@ -70,6 +70,7 @@ def test_log_that_cannot_be_read_does_not_stop_the_recovery_of_others() -> None:
 def test_code_can_run_at_once_after_an_interrupted_turn() -> None:
     """The lease of its cell may last longer than that of the turn."""
     turn = Turn.objects.get(pk=leave_turn_behind({"index": 0, "part": {"kind": "text", "text": "kept"}}))
+    Turn.objects.filter(pk=turn.pk).update(engine="session")
     session = rows.open_session(turn.conversation_id, None)
     PythonSession.objects.update(state="running", kernel_id="k")
     assert rows.begin_cell(session.pk, 0, turn.message_id)

@@ -226,7 +226,17 @@ async def text_of_a_stopped_turn_is_sent_back(settings: Settings) -> Conversatio
 
 @case
 async def function_call_without_response_becomes_a_note(settings: Settings) -> Conversation:
-    """The API requires a response to each call."""
+    """Imported answers and old ones may have such calls. The API requires a response to each call."""
+    conversation = await conversation_with("text")
+    first = await ask_and_wait(conversation, "first")
+    await replace_parts(first, FunctionCall("get_weather", {}, "c1"), FunctionCall("get_weather", {}, "c2"))
+    await ask_and_wait(conversation, "second")
+    return conversation
+
+
+@case
+async def function_calls_that_never_began_have_responses(settings: Settings) -> Conversation:
+    """The answer ended before them."""
     return await two_turns("undeclared-function-calls", then="text")
 
 
