@@ -4,17 +4,36 @@ from __future__ import annotations
 
 import re
 
+CODE_LIMIT_CHARS = 4096
+"""A longer sequence is text: no title or link is that long. So no stray code holds back or hides a long output."""
+
 # The quantifiers give nothing back, and no sequence contains the beginning of another one, so the time is linear.
-_ESCAPE_CODE = re.compile(
-    r"""
-    (?:\x1b\[|\x9b) [0-?]*+ [ -/]*+ [@-~]            # colors and cursor movements
-    | \x1b[\]PX^_] [^\x07\x1b\x9c]*+ (?:\x07|\x1b\\|\x9c)   # titles, links and other texts for the terminal
-    | \x1b[ -/]*+ [0-OQ-WYZ\\`-~]                    # other commands
-    """,
-    re.VERBOSE,
-)
+_CURSOR = rf"(?:\x1b\[|\x9b) [0-?]{{0,{CODE_LIMIT_CHARS}}}+ [ -/]{{0,{CODE_LIMIT_CHARS}}}+"
+_STRING = rf"\x1b[\]PX^_] [^\x07\x1b\x9c]{{0,{CODE_LIMIT_CHARS}}}+"
+_COMMAND = rf"\x1b[ -/]{{0,{CODE_LIMIT_CHARS}}}+"
+_COMPLETE = rf"""
+    {_CURSOR} [@-~]                      # colors and cursor movements
+    | {_STRING} (?:\x07|\x1b\\|\x9c)     # titles, links and other texts for the terminal
+    | {_COMMAND} [0-OQ-WYZ\\`-~]         # other commands
+"""
+_ESCAPE_CODE = re.compile(_COMPLETE, re.VERBOSE)
+# A sequence at the end of a text may be the beginning of a code.
+_NEXT_CODE = re.compile(rf"{_COMPLETE} | (?P<open> (?: {_CURSOR} | {_STRING} \x1b? | {_COMMAND} ) \Z )", re.VERBOSE)
 
 
 def remove_escape_codes(text: str) -> str:
     """Return the text without escape codes. A code that is not complete stays."""
-    return _ESCAPE_CODE.sub("", text) if "\x1b" in text or "\x9b" in text else text
+    return _ESCAPE_CODE.sub("", text) if _may_hold_codes(text) else text
+
+
+def split_open_code(text: str) -> tuple[str, str]:
+    """Split text that may grow into a text in which all codes are complete, and a code at its end that is not."""
+    if _may_hold_codes(text):
+        for code in _NEXT_CODE.finditer(text):
+            if code["open"]:
+                return text[: code.start()], code["open"]
+    return text, ""
+
+
+def _may_hold_codes(text: str) -> bool:
+    return "\x1b" in text or "\x9b" in text

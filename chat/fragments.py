@@ -26,6 +26,7 @@ from chat.rendering.displays import Block, display_blocks
 from chat.rendering.documents import MarkdownOptions
 from chat.rendering.highlight import highlight_code
 from chat.rendering.jinja import render
+from chat.rendering.output_text import split_output
 from chat.rendering.provider_tools import ToolWork, tool_work
 from chat.rendering.stream import split_markdown
 
@@ -46,9 +47,9 @@ def part_view(
 ) -> PartView:
     """Return the view of a part.
 
-    `rendered`: the HTML of its text, if it is known already. `result`: of code that has ended. `has_code`: whether the
-    message holds the code of this result. `is_without_result`: whether code has no result and will get none.
-    `is_earlier_result`: whether a later result of the same run shows its outcome.
+    `rendered`: the HTML of its text or output, if it is known already. `result`: of code that has ended. `has_code`:
+    whether the message holds the code of this result. `is_without_result`: whether code has no result and will get
+    none. `is_earlier_result`: whether a later result of the same run shows its outcome.
     """
     code, outcome, code_end = EMPTY, "", None
     display: tuple[Block, ...] = ()
@@ -61,6 +62,7 @@ def part_view(
             code_end = code_end_view(message_id, index, result, is_without_result=is_without_result)
         case CodeExecutionResult():
             outcome = RUNNING if is_earlier_result else outcome_word(part)
+            rendered = rendered or RenderedText(*split_output(part.output or ""))
         case parts.InlineData() | parts.FileData() | parts.FunctionCall() | parts.FunctionResponse():
             pass
         case parts.Display():

@@ -21,12 +21,12 @@ NO_HTML = SafeString("")
 
 
 class RenderedText(NamedTuple):
-    """The HTML of a text that may still grow."""
+    """The HTML of a text or an output that may still grow."""
 
     closed: SafeString
-    """The blocks that no later text can change."""
+    """What no later text can change: blocks of a text; the output but for an escape code."""
     tail: SafeString
-    """The open block at the end."""
+    """The open end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,10 +68,10 @@ class PartView:
     """One part, and the attachments that are shown right after it."""
 
     element_id: str
-    """`part-<message id>-<index>`. The open tail of a text or thought has the id `<element_id>-tail`."""
+    """`part-<message id>-<index>`. The open tail of a text, thought or output has the id `<element_id>-tail`."""
     part: Part
     text: RenderedText | None
-    """The rendered text of a text or thought."""
+    """The rendered text of a text or thought, or the rendered output of a result."""
     code: SafeString
     """The highlighted code of executable code."""
     outcome: str

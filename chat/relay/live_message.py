@@ -1,7 +1,7 @@
 """From the changes of a live answer to the swaps that bring every open page up to date.
 
-The sum of the swaps equals the message rendered whole, byte for byte. Only the open tail of the last text is rendered
-again.
+The sum of the swaps equals the message rendered whole, byte for byte. Only the open tail of the last text or output is
+rendered again. A result of code is rendered whole once more when its code has ended.
 """
 
 from __future__ import annotations
@@ -39,7 +39,8 @@ from chat.fragments import (
 )
 from chat.message_views import PartView, RenderedText
 from chat.models import Turn
-from chat.parts import Part, Text, Thought
+from chat.parts import CodeExecutionResult, Part, Text, Thought
+from chat.rendering.output_text import OutputStream
 from chat.rendering.stream import MarkdownStream
 from chat.transcript.graph_captions import captions_so_far
 from chat.transcript.views import answer_view, new_attachment_view
@@ -67,10 +68,11 @@ class LiveMessage:
         """The last part of the last run, if the run may still change."""
         self._attachments: list[AttachmentView] = []
         """Attachments that are shown after the last run."""
-        self._stream: MarkdownStream | None = None
-        """The text of the last run."""
+        self._stream: MarkdownStream | OutputStream | None = None
+        """The text or output of the last run."""
         self._texts: dict[int, RenderedText] = {}
-        """Rendered texts of earlier runs, by the index of their first part."""
+        """Rendered texts of earlier runs, by the index of their first part. Outputs are not kept: to render them again
+        costs little."""
         self._is_shown = True
         """Whether the element of the last run exists on open pages."""
         self._is_changed = False
@@ -98,8 +100,7 @@ class LiveMessage:
                     self._append(text)
                 case PartReplaced(index, part):
                     if index == self._starts[-1]:
-                        self._part = self._last_part = part
-                        self._is_changed = True
+                        self._show_part(part)
                     # Otherwise a later result of the run shows the outcome, so this one looks as before.
                     swaps += self._end_code(index, part)
                 case AttachmentAdded(attachment):
@@ -127,7 +128,7 @@ class LiveMessage:
         return self._texts
 
     def _save_rendered_text(self) -> None:
-        if self._stream:
+        if isinstance(self._stream, MarkdownStream):
             self._texts[self._starts[-1]] = RenderedText(*self._stream.closed_and_tail)
 
     def _show_status(
@@ -191,20 +192,26 @@ class LiveMessage:
     def _start_run(self, index: int, part: Part) -> None:
         self._save_rendered_text()
         self._starts.append(index)
-        self._part = self._last_part = part
         self._attachments = []
-        self._is_shown, self._is_changed = False, True
+        self._is_shown = False
+        self._show_part(part)
+
+    def _show_part(self, part: Part) -> None:
+        """Begin the last run with this part, or replace the only part of the last run by its final form."""
+        self._part = self._last_part = part
+        self._is_changed = True
         self._stream = None
         if isinstance(part, Text | Thought):
-            self._stream = MarkdownStream(text_options(self._message_id, index))
-            self._stream.append(part.text)
+            self._stream = MarkdownStream(text_options(self._message_id, self._starts[-1]))
+        elif isinstance(part, CodeExecutionResult):
+            # The first update of an output is a reset, so a final form replaces the whole element.
+            self._stream = OutputStream()
+        self._append(part.long_text)
 
     def _append(self, text: str) -> None:
         self._is_changed = True
         if self._stream:
             self._stream.append(text)
-        elif self._part is not None:
-            self._part = self._part.with_long_text(self._part.long_text + text)
 
     def _flush(self) -> list[SafeString]:
         """Return the swaps that show the last run as it is now."""
