@@ -190,7 +190,8 @@ async def deep_arguments(request: Request) -> None:
 async def usage_of_wrong_values(request: Request) -> None:
     """Counts of tokens that cannot be counts."""
     await request.head()
-    for count in (-5, 10**30, "many", None, [], {}, True, 0.5):
+    counts: list[object] = [-5, 10**30, "many", None, [], {}, True, 0.5]
+    for count in counts:
         usage = {"prompt_tokens": count, "completion_tokens": count, "total_tokens": count}
         await request.event({**chunk(content="a"), "usage": usage})
     await request.write(DONE)
