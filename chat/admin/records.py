@@ -7,7 +7,6 @@ no content, so operators may see them too.
 
 from __future__ import annotations
 
-import re
 from typing import Any, Generic
 
 from django.contrib import admin
@@ -26,9 +25,6 @@ ATTACHMENT_ID = id_column("attachment_id", gettext_lazy("attachment id"))
 CONVERSATION_ID = id_column("conversation_id", gettext_lazy("conversation id"))
 MESSAGE_ID = id_column("message_id", gettext_lazy("message id"))
 TURN_ID = id_column("turn_id", gettext_lazy("turn id"))
-
-HTTP_STATUS = re.compile(r"[1-5]\d\d\b")
-"""What the detail of a provider's error begins with, if the provider refused the request."""
 
 
 class ContentAdmin(ReadOnlyAdmin[M], Generic[M]):
@@ -216,19 +212,19 @@ class TurnAdmin(ReadOnlyAdmin[Turn]):
     list_select_related = ("conversation__owner",)
     search_fields = ("=id", "=conversation__id", "=conversation__owner__username", "=response_id")
     ordering = ("-created_at",)
-    # An allow-list, because other fields quote content: `code_reason`, `queries`, `parameters` and `error_detail`.
+    # An allow-list, because other fields quote content: `code_reason`, `queries`, `parameters` and `error_detail`, and
+    # what a server may write as it likes: `finish_reason`, `model_version` and `response_id`. The review page has them.
     fields = (
         ("id", "status"),
         ("conversation_short", "owner"),
-        ("provider", "model", "model_version"),
+        ("provider", "model"),
         ("code_mode", "code_execution", "engine"),
         ("created_at", "started_at", "first_part_at", "ended_at"),
         ("first_part_s", "duration_s", "events_count"),
         ("usage", "cost", "left_out"),
-        ("round_count", "finish", "finish_reason"),
+        ("round_count", "finish"),
         ("error_code", "error_status", "retry_after_s"),
         ("lease_owner", "lease_expires_at", "stop_requested"),
-        "response_id",
     )
     readonly_fields = (
         "id",
@@ -238,7 +234,6 @@ class TurnAdmin(ReadOnlyAdmin[Turn]):
         "first_part_s",
         "duration_s",
         "events_count",
-        "error_status",
     )
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Turn]:
@@ -273,12 +268,6 @@ class TurnAdmin(ReadOnlyAdmin[Turn]):
         """All tokens, or `None` if the provider did not report them."""
         total = turn.usage.get("total")
         return total if isinstance(total, int) else None
-
-    @admin.display(description=gettext_lazy("HTTP status"))
-    def error_status(self, turn: Turn) -> str:
-        """The status with which the provider refused the request, without the rest of the detail."""
-        status = HTTP_STATUS.match(turn.error_detail)
-        return status[0] if status else ""
 
     @admin.display(description=gettext_lazy("events"))
     def events_count(self, turn: Turn) -> int:

@@ -129,6 +129,9 @@ class Turn(models.Model):
     )
     error_code = models.CharField(max_length=50, blank=True)
     error_detail = models.TextField(blank=True, help_text="The provider's message, for staff.")
+    error_status = models.PositiveSmallIntegerField(
+        null=True, blank=True, help_text="The HTTP status of the provider's response."
+    )
     retry_after_s = models.FloatField(null=True, blank=True, help_text="How long the provider asks to wait.")
     response_id = models.TextField(blank=True, help_text="Of the last round.")
     model_version = models.TextField(blank=True, help_text="Of the last round.")

@@ -27,11 +27,13 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import ClassVar, Protocol
+from typing import ClassVar, Protocol, Self
 
 from chat.providers.requests import GenerateRequest
 from chat.sanitize import one_line, sanitize_text
 from chat.stream_events import StreamEvent
+
+HTTP_STATUSES = range(100, 600)
 
 
 class ProviderError(Exception):
@@ -46,14 +48,25 @@ class ProviderError(Exception):
         """`detail`: the provider's own message, on one line. It holds no key, but it may quote what people wrote.
 
         So only reviewers see it, and operators who test an endpoint. The log and tracebacks have the text of the
-        exception, which is the code and the `status` (of HTTP, if there is one).
+        exception, which is the code and the `status`.
+        `status`: of the HTTP response, or the one that an error inside a stream names. Other numbers become `None`.
         `reason`: what the provider says about a refused request, for the reader; see `reasons.clean_reason`.
         """
+        status = status if status in HTTP_STATUSES else None
         super().__init__(self.code if status is None else f"{self.code}, status {status}")
         self.detail = one_line(detail)
         self.status = status
         self.retry_after_s = retry_after_s
         self.reason = sanitize_text(reason)
+
+    def with_response(self, status: int | None, detail: str | None = None) -> Self:
+        """Return the error with the status of its response, unless it has one, and with another detail if given."""
+        return type(self)(
+            self.detail if detail is None else detail,
+            status=status if self.status is None else self.status,
+            retry_after_s=self.retry_after_s,
+            reason=self.reason,
+        )
 
 
 class RateLimited(ProviderError):

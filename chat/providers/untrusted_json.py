@@ -1,13 +1,14 @@
 """Reads JSON that a server wrote. Pure.
 
 Deeply nested JSON is refused, because it would exceed the recursion limit of code that walks through it later. JSON of
-very many lists and objects is refused, because all other tasks wait while it is read. Values of an unexpected type are
+very many values is refused, because all other tasks wait while it is read. Values of an unexpected type are
 replaced by empty ones, because servers change the types of fields without notice.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
@@ -18,17 +19,24 @@ DEPTH_LIMIT = 100
 BRACKETS_LIMIT = 100_000
 """Most opening brackets of a text, those in strings included. Reading this many lists takes about 0.1 s."""
 
+VALUES_LIMIT = 100_000
+"""Most strings of a text, and most commas outside its strings."""
+STRING = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
+
 _decode = json.JSONDecoder(strict=False).decode
 
 
 def read_json(text: str) -> Any:  # noqa: ANN401 - JSON of any form
     """Return the value of a JSON text.
 
-    Raise ValueError if it is not JSON, is nested deeper than DEPTH_LIMIT, or has more than BRACKETS_LIMIT brackets.
+    Raise ValueError if it is not JSON, is nested deeper than DEPTH_LIMIT, or has more than BRACKETS_LIMIT brackets or
+    VALUES_LIMIT values.
     """
     brackets = text.count("{") + text.count("[")
     if brackets > BRACKETS_LIMIT:
         raise ValueError("the JSON holds too many lists and objects")
+    if len(text) > 2 * VALUES_LIMIT and _has_too_many_values(text):
+        raise ValueError("the JSON holds too many values")
     try:
         value = _decode(text)
     except RecursionError:
@@ -37,6 +45,13 @@ def read_json(text: str) -> Any:  # noqa: ANN401 - JSON of any form
     if brackets > DEPTH_LIMIT and _is_deeper(value, DEPTH_LIMIT):
         raise ValueError("the JSON is nested too deeply")
     return value
+
+
+def _has_too_many_values(text: str) -> bool:
+    """Return whether a text has more than VALUES_LIMIT values. Commas in strings are no values."""
+    if text.count('"') - text.count('\\"') > 2 * VALUES_LIMIT:
+        return True
+    return text.count(",") > VALUES_LIMIT and STRING.sub("", text).count(",") > VALUES_LIMIT
 
 
 def as_object(value: object) -> WireObject:

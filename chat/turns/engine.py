@@ -40,7 +40,7 @@ from chat.stream_events import Finish
 from chat.tools.toolbox import Toolbox, open_toolbox
 from chat.turns.database_thread import log_folder
 from chat.turns.engine_choice import TOO_LARGE, may_move, reason_to_move
-from chat.turns.finish import fail_turn
+from chat.turns.finish import TurnError, fail_turn
 from chat.turns.live_turn import AnswerTooLong, LiveTurn, NotStored
 from chat.turns.own_code import run_own_code
 from chat.turns.read_ahead import event_size, show_stream
@@ -71,29 +71,23 @@ async def run_turn(turn: LiveTurn) -> None:
             if turn.is_stopping:
                 await turn.end(Turn.Status.STOPPED)
             else:
-                await turn.end(Turn.Status.INTERRUPTED, error_code=turn.interruption)
+                await turn.end(Turn.Status.INTERRUPTED, TurnError(turn.interruption))
         except DecisionNeeded:
             await turn.wait()
         except ProviderError as error:
             logger.warning("turn %s: %s", turn.turn.pk, error)
-            await turn.end(
-                Turn.Status.FAILED,
-                error_code=error.code,
-                error_detail=error.detail,
-                retry_after_s=error.retry_after_s,
-                reason=error.reason,
-            )
+            await turn.end(Turn.Status.FAILED, TurnError.of(error))
         except FilesTooLarge as error:
-            await turn.end(Turn.Status.FAILED, error_code="files_too_large", error_detail=str(error))
+            await turn.end(Turn.Status.FAILED, TurnError("files_too_large", str(error)))
         except BytesUnavailable as error:
-            await turn.end(Turn.Status.FAILED, error_code="file_unavailable", error_detail=str(error))
+            await turn.end(Turn.Status.FAILED, TurnError("file_unavailable", str(error)))
         except AnswerTooLong:
-            await turn.end(Turn.Status.FAILED, error_code="limit")
+            await turn.end(Turn.Status.FAILED, TurnError("limit"))
         except (TurnLost, NotStored):
             raise
         except Exception:  # any defect must end the turn with a notice for the user
             logger.exception("turn %s failed", turn.turn.pk)
-            await turn.end(Turn.Status.FAILED, error_code="internal")
+            await turn.end(Turn.Status.FAILED, TurnError("internal"))
         else:
             # A response without a finish reason was cut.
             is_complete = turn.answer.current_round.finish is not None

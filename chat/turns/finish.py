@@ -22,6 +22,7 @@ from chat.answers.log import to_row
 from chat.catalogue.setups import restore_setup
 from chat.models import Conversation, Message, MessageAttachment, Part, Round, Turn, TurnEvent
 from chat.parts import OUTCOME_ABORTED, OUTCOME_LOST, Engine
+from chat.providers.base import ProviderError
 from chat.quotas.resources import Resource, day_of
 from chat.quotas.usage import add_usage
 from chat.transcript.usage import answer_cost
@@ -35,18 +36,37 @@ LOG_LIFETIME = timedelta(minutes=15)
 
 
 @dataclass(frozen=True, slots=True)
+class TurnError:
+    """Why a turn failed or was interrupted."""
+
+    code: str = ""
+    """Empty: it has no error."""
+    detail: str = ""
+    """Only those see it who may read conversations."""
+    status: int | None = None
+    """The HTTP status of the provider's response."""
+    retry_after_s: float | None = None
+    reason: str = ""
+    """What the provider says about a refused request, cleaned for the reader."""
+
+    @classmethod
+    def of(cls, error: ProviderError) -> TurnError:
+        """Return the error of a provider."""
+        return cls(error.code, error.detail, error.status, error.retry_after_s, error.reason)
+
+
+NO_ERROR = TurnError()
+
+
+@dataclass(frozen=True, slots=True)
 class Ending:
     """The last status of a turn, its error, and its final answer."""
 
     status: Turn.Status
     answer: Answer
-    error_code: str = ""
-    error_detail: str = ""
-    retry_after_s: float | None = None
+    error: TurnError = NO_ERROR
     cost: Decimal | None = None
     """US dollars."""
-    reason: str = ""
-    """What the provider says about a refused request, cleaned for the reader."""
     ended_at: datetime = field(default_factory=timezone.now)
     """Set once, so that the row and the page agree even if the write is repeated."""
     keeps_log: bool = False
@@ -68,10 +88,11 @@ class Ending:
             "round_count": len(answer.rounds),
             "finish": last_round.finish or "",
             "finish_reason": last_round.finish_reason,
-            "finish_message": self.reason or last_round.finish_message,
-            "error_code": self.error_code,
-            "error_detail": self.error_detail,
-            "retry_after_s": self.retry_after_s,
+            "finish_message": self.error.reason or last_round.finish_message,
+            "error_code": self.error.code,
+            "error_detail": self.error.detail,
+            "error_status": self.error.status,
+            "retry_after_s": self.error.retry_after_s,
             "left_out": answer.messages_left_out,
             "cost": self.cost,
             "response_id": last_round.response_id,
@@ -200,14 +221,14 @@ def _end_with_log(turn: Turn, log: StoredLog, status: Turn.Status, error_code: s
             answer = log.answer
             _close(turn, log, closing_at_end(status))
             setup = restore_setup(turn.parameters, provider=turn.provider, endpoint=turn.endpoint, model=turn.model)
-            ending = Ending(status, answer, error_code, cost=answer_cost(answer.usage, setup, answer.queries))
+            ending = Ending(status, answer, TurnError(error_code), answer_cost(answer.usage, setup, answer.queries))
             end_turn(turn, ending)
     except OperationalError:
         raise
     except Exception:
         # A log that this version cannot read must not block the conversation for ever. The log is not deleted.
         logger.exception("turn %s could not be ended with its log", turn.pk)
-        ending = Ending(Turn.Status.FAILED, Answer(), "storage", keeps_log=True)
+        ending = Ending(Turn.Status.FAILED, Answer(), TurnError("storage"), keeps_log=True)
         end_turn(turn, ending)
 
 

@@ -33,7 +33,7 @@ from chat.stream_events import PartReceived, StreamEvent
 from chat.transcript.usage import answer_cost
 from chat.turns.answer_size import AnswerSize
 from chat.turns.code_times import CodeTimes
-from chat.turns.finish import Ending, closing_at_end
+from chat.turns.finish import NO_ERROR, Ending, TurnError, closing_at_end
 from chat.turns.live_page import LivePage
 from chat.turns.start_plan import StartedTurn
 from chat.turns.store import StoreResult, TurnChanges, TurnLost
@@ -205,21 +205,13 @@ class LiveTurn:
         if self.is_stopping:
             await self.end(Turn.Status.STOPPED)
 
-    async def end(
-        self,
-        status: Turn.Status,
-        *,
-        error_code: str = "",
-        error_detail: str = "",
-        retry_after_s: float | None = None,
-        reason: str = "",
-    ) -> None:
+    async def end(self, status: Turn.Status, error: TurnError = NO_ERROR) -> None:
         """Store the end of the turn with everything that was received, then publish it. Raises as `commit` does."""
         self.is_ending = True
         self._changes += self._assembler.close(closing_at_end(status))
         await self._confirm()
         cost = answer_cost(self.answer.usage, self.setup, self.answer.queries)
-        self._submit(Ending(status, self.answer, error_code, error_detail, retry_after_s, cost, reason))
+        self._submit(Ending(status, self.answer, error, cost))
         await self._confirm()
 
     def _submit(self, ending: Ending | None = None, *, waits_after_s: float | None = None) -> None:

@@ -9,6 +9,7 @@ from decimal import Decimal
 import pytest
 from django.core.management import CommandError, call_command
 
+from chat.models import Turn
 from tests.factories import make_attachment, make_conversation, make_model_message
 
 pytestmark = pytest.mark.django_db
@@ -37,6 +38,14 @@ def test_json_contains_all_statistics_and_no_content() -> None:
     assert statistics["by_day_and_model"] == [{"day": today["day"], **statistics["by_model"][0]}]
     assert statistics["uploads"] == [{"age": "under a minute", "status": "pending", "files": 1, "size_bytes": 5}]
     assert (statistics["cut_short"], statistics["live_turns"]) == ({}, [])
+
+
+def test_json_holds_no_character_that_a_terminal_obeys() -> None:
+    make_model_message(make_conversation())
+    Turn.objects.update(model="a\x9b31m\u202eb")
+    printed = run_stats("--json")
+    assert printed.isascii()
+    assert [row["model"] for row in json.loads(printed)["by_model"]] == ["a\x9b31m\u202eb"]
 
 
 def test_columns_of_text_tables_are_aligned() -> None:

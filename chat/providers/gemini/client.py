@@ -57,6 +57,8 @@ class Exchange:
     def error(self, error: Exception) -> ProviderError:
         """Return the ProviderError to raise instead of an error of a request or a response."""
         status = self.responses[-1].status if self.responses else None
+        if isinstance(error, ProviderError):
+            return error.with_response(status)
         return provider_error(error, http_status=status, access=self.access)
 
     def close(self) -> None:

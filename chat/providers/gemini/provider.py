@@ -84,7 +84,7 @@ class GeminiProvider:
                         raise error
         except (*FOREIGN_ERRORS, Stalled) as error:
             # Without the original error, whose request headers or text may hold the key.
-            reported = error if isinstance(error, Stalled) else exchange.error(error)
+            reported = exchange.error(error)
             if not is_finished:
                 raise reported from None
             # The answer is complete, whatever follows it.

@@ -33,6 +33,8 @@ MESSAGE_LIMIT_CHARS = 10_000
 LONGEST_DELAY_S = 86_400.0
 KEY = re.compile(r"\b(?:sk|gsk|xai|AIza)[-_]?[\w-]{16,}|(?<=Bearer )\S+")
 
+CONTENT_TYPE = re.compile(r"[\w.+-]{1,50}/[\w.+-]{1,50}", re.ASCII)
+
 CONTEXT_CODES = frozenset({"context_length_exceeded", "exceed_context_size_error", "context_window_exceeded"})
 CONTEXT_MESSAGE = re.compile(
     r"context (?:length|size|window)|maximum context|too many tokens|prompt (?:is )?too long|exceed.{0,20} context",
@@ -67,6 +69,8 @@ class ReportedError:
     parameter: str = ""
     status: int | None = None
     """A status inside the report, for errors in a stream."""
+    summary: str = ""
+    """What the detail of the error says in place of the message, which may repeat the request."""
 
 
 def report_of(value: JSON) -> ReportedError:
@@ -104,12 +108,24 @@ def _validation_error(details: JSON) -> ReportedError:
     return ReportedError(message[:MESSAGE_LIMIT_CHARS], parameter=names[-1] if names else "")
 
 
-def report_of_body(text: str) -> ReportedError:
-    """Return the error in the body of a response."""
+def report_of_body(body: bytes, content_type: str) -> ReportedError:
+    """Return the error in the body of a response.
+
+    The words of a body that is not JSON determine the type of the error. Its detail has the size and the type alone.
+    """
+    text = body.decode("utf-8", "replace")
     try:
         return report_of(read_json(text))
     except ValueError:
-        return ReportedError(" ".join(re.sub(r"<[^>]{0,300}>", " ", text[:4_000]).split())[:500])
+        message = " ".join(re.sub(r"<[^>]{0,300}>", " ", text[:4_000]).split())[:500]
+        summary = f"The body is not JSON: {len(body):,} bytes, {shown_content_type(content_type)}."
+        return ReportedError(message, summary=summary)
+
+
+def shown_content_type(header: str) -> str:
+    """Return the type in a header Content-Type, without parameters, or words for a header that has none."""
+    kind = header.partition(";")[0].strip().lower()
+    return kind if CONTENT_TYPE.fullmatch(kind) else "an invalid content type" if kind else "no content type"
 
 
 def provider_error(
@@ -120,9 +136,8 @@ def provider_error(
     Its detail begins with the status.
     """
     status = report.status if status is None else status
-    detail = " ".join(str(one) for one in (status, report.code or report.type, report.message) if one)[
-        :MESSAGE_LIMIT_CHARS
-    ]
+    words = (status, report.code or report.type, report.summary or report.message)
+    detail = " ".join(str(one) for one in words if one)[:MESSAGE_LIMIT_CHARS]
     error_type = _type_by_content(report, status) or _type_by_status(status)
     retry_after_s = _retry_after_s(headers) if error_type in (RateLimited, Overloaded) else None
     reason = clean_reason(report.message, api_key) if error_type is InvalidRequest else ""

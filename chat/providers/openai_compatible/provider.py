@@ -135,8 +135,7 @@ class OpenAICompatibleProvider:
                         raise reader.error
         except ProviderError as error:
             # The server may repeat the key wherever it wants.
-            detail = without_key(error.detail, endpoint.api_key)
-            raise type(error)(detail, status=error.status, retry_after_s=error.retry_after_s) from None
+            raise error.with_response(None, without_key(error.detail, endpoint.api_key)) from None
 
     async def upload_file(self, data: bytes, *, mime_type: str, name: str) -> UploadedFile:
         """See `Provider.upload_file`. No server stores files."""

@@ -11,6 +11,7 @@ from chat.providers.base import MalformedResponse, ProviderError
 from chat.providers.openai_compatible.accumulator import Accumulator
 from chat.providers.openai_compatible.chunks import ErrorInStream, deltas_of
 from chat.providers.openai_compatible.errors import ReportedError, provider_error, report_of, without_key
+from chat.providers.openai_compatible.pace import Pace
 from chat.providers.openai_compatible.transport import Response, read_all
 from chat.providers.sse import EventParser, JSONEvent
 from chat.providers.untrusted_json import read_json
@@ -21,9 +22,9 @@ EVENT_LIMIT_BYTES = 1024 * 1024
 """Longest event of a stream. Some servers send a whole function call in one event."""
 RESPONSE_LIMIT_BYTES = 256 * 1024 * 1024
 """Longest stream. Each token has a chunk of some hundred bytes."""
-PAUSE_BYTES = 8 * 1024
+PAUSE_BYTES = 2 * 1024
 """How much of a response is parsed before other tasks run. It may consist of empty lines."""
-PAUSE_STEPS = 128
+PAUSE_STEPS = 64
 """How many events and deltas are parsed before other tasks run."""
 MALFORMED_CALL = "tool_use_failed"
 """Groq's code for a function call that does not follow the function's schema."""
@@ -45,13 +46,18 @@ class ResponseReader:
     async def read(self, response: Response) -> AsyncGenerator[list[StreamEvent], None]:
         """Yield the events of each network read, in short lists. Nothing follows an error.
 
-        Other tasks run after each list, however much has arrived, and also if it holds no events.
+        Other tasks run after each list, however much has arrived, and also if it holds no events. A response that is
+        much work rests (`Pace`).
         """
+        pace = Pace()
         async with aclosing(self._network_reads(response)) as network_reads:
             async for lists in network_reads:
+                pace.begin()
                 for events in lists:
+                    pace.end()
                     yield events
-                    await asyncio.sleep(0)
+                    await pace.rest()
+                    pace.begin()
 
     async def _network_reads(self, response: Response) -> AsyncGenerator[Iterator[list[StreamEvent]], None]:
         """Yield an iterator over the events of each network read. It parses a little for each list."""

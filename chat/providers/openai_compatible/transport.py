@@ -21,7 +21,12 @@ from django.conf import settings
 from chat.parts import JSON
 from chat.providers.base import MalformedResponse, NotConfigured, ProviderError, Stalled, Unreachable
 from chat.providers.openai_compatible.endpoint import Endpoint
-from chat.providers.openai_compatible.errors import ReportedError, provider_error, report_of_body
+from chat.providers.openai_compatible.errors import (
+    ReportedError,
+    provider_error,
+    report_of_body,
+    shown_content_type,
+)
 from chat.providers.timeouts import read_within
 from chat.providers.untrusted_json import read_json
 
@@ -72,12 +77,14 @@ class Clients:
         `body`: JSON. Raises Refused, and ProviderError if the server cannot be reached, is silent, or sends no answer.
         """
         async with self._send(endpoint, "/chat/completions", body, settings.PROVIDER_FIRST_BYTE_LIMIT_S) as response:
-            kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+            content_type = response.headers.get("content-type", "")
+            kind = content_type.partition(";")[0].strip().lower()
             async with aclosing(_chunks(response)) as chunks:
                 if kind not in (STREAM, UNARY, ""):
-                    text = (await read_all(chunks)).decode("utf-8", "replace")
+                    report = report_of_body(await read_all(chunks), content_type)
                     raise MalformedResponse(
-                        f"The server sent {kind[:100]}, not an answer: {report_of_body(text).message}"
+                        f"The server sent {shown_content_type(content_type)}, not an answer:"
+                        f" {report.summary or report.message}"
                     )
                 yield Response(kind != UNARY, chunks)
 
@@ -92,20 +99,20 @@ class Clients:
                 self._send(endpoint, path, body, UNARY_LIMIT_S) as response,
                 aclosing(_chunks(response)) as chunks,
             ):
-                value: JSON = read_json((await read_all(chunks)).decode("utf-8", "replace"))
+                return _read_answer(await read_all(chunks), path)
         except Refused as refusal:
             raise refusal.error from None
         except TimeoutError:
             raise Stalled(f"{path} was not answered within {UNARY_LIMIT_S} s.") from None
-        except ValueError:
-            raise MalformedResponse(f"The answer of {path} is not JSON.") from None
-        return value
 
     @asynccontextmanager
     async def _send(
         self, endpoint: Endpoint, path: str, body: bytes | None, limit_s: float
     ) -> AsyncGenerator[httpx2.Response, None]:
-        """Send a request, and provide the response with its body unread. It is closed after the block."""
+        """Send a request, and provide the response with its body unread. It is closed after the block.
+
+        Each ProviderError of the block has the status of the response.
+        """
         with _as_provider_errors():
             client = self._client(endpoint)
             if body is None:
@@ -122,6 +129,8 @@ class Clients:
             stream = await read_within(limit_s, request)
         try:
             yield stream.response
+        except ProviderError as error:
+            raise error.with_response(stream.response.status_code) from None
         finally:
             # A server stops to generate when the connection is closed. A stopped turn must not cut this short.
             await asyncio.shield(asyncio.ensure_future(stream.close()))
@@ -184,7 +193,7 @@ def _refusal_check(endpoint: Endpoint) -> Callable[[httpx2.Response], Coroutine[
                     body += piece
                     if len(body) >= ERROR_LIMIT_BYTES:
                         break
-        report = report_of_body(bytes(body[:ERROR_LIMIT_BYTES]).decode("utf-8", "replace"))
+        report = report_of_body(bytes(body[:ERROR_LIMIT_BYTES]), response.headers.get("content-type", ""))
         error = provider_error(report, status=response.status_code, headers=response.headers, api_key=endpoint.api_key)
         raise Refused(response.status_code, report, error)
 
@@ -224,6 +233,14 @@ async def _chunks(response: httpx2.Response) -> AsyncGenerator[bytes, None]:
                 pieces += 1
                 if pieces % PIECES_BETWEEN_PAUSES == 0:
                     await asyncio.sleep(0)
+
+
+def _read_answer(body: bytes, path: str) -> JSON:
+    try:
+        value: JSON = read_json(body.decode("utf-8", "replace"))
+    except ValueError:
+        raise MalformedResponse(f"The answer of {path} is not JSON.") from None
+    return value
 
 
 async def read_all(body: AsyncGenerator[bytes, None]) -> bytes:

@@ -131,6 +131,7 @@ async def test_events_before_a_stall_are_kept(provider: GeminiProvider, serve: S
         received, error = await asyncio.wait_for(read_all(provider), WAIT_LIMIT_S)
     assert texts_of(received) == ["a"]
     assert isinstance(error, Stalled)
+    assert error.status == 200
 
 
 async def test_events_before_a_break_of_the_connection_are_kept(provider: GeminiProvider, serve: Serve) -> None:

@@ -28,7 +28,8 @@ KEY = "sk-secret-secret-secret"
 
 def error_of(status: int | None, body: str, **headers: str) -> ProviderError:
     named = {name.replace("_", "-"): value for name, value in headers.items()}
-    return provider_error(report_of_body(body), status=status, headers=named, api_key=KEY)
+    report = report_of_body(body.encode(), "text/plain")
+    return provider_error(report, status=status, headers=named, api_key=KEY)
 
 
 @pytest.mark.parametrize(
@@ -50,7 +51,7 @@ def error_of(status: int | None, body: str, **headers: str) -> ProviderError:
     ],
 )
 def test_message_is_found_in_every_form(body: str, message: str) -> None:
-    assert report_of_body(body).message == message
+    assert report_of_body(body.encode(), "application/json").message == message
 
 
 def test_refused_request_gives_its_reason_without_the_key() -> None:
@@ -92,8 +93,34 @@ def test_errors_are_told_apart(status: int | None, error: dict[str, Any], expect
     assert type(error_of(status, json.dumps({"error": error}))) is expected
 
 
+@pytest.mark.parametrize(
+    ("content_type", "named"),
+    [
+        ("text/html; charset=utf-8", "text/html"),
+        ("", "no content type"),
+        ("text/html\u202e my diary", "an invalid content type"),
+    ],
+)
+def test_body_that_is_not_json_is_named_by_its_size_and_type(content_type: str, named: str) -> None:
+    body = b"<p>You wrote: my diary, which exceeds the context length</p>"
+    error = provider_error(report_of_body(body, content_type), status=400, headers={}, api_key=KEY)
+    assert error.detail == f"400 The body is not JSON: {len(body)} bytes, {named}."
+    assert isinstance(error, ContextTooLong)
+
+
+@pytest.mark.parametrize("code", [1302, 0, -1, True, 10**30])
+def test_code_that_is_not_a_status_of_http_is_not_stored_as_one(code: int) -> None:
+    assert error_of(None, json.dumps({"error": {"message": "No.", "code": code}})).status is None
+
+
+def test_status_inside_a_stream_is_that_of_the_error() -> None:
+    assert error_of(None, json.dumps({"error": {"message": "No.", "code": 503}})).status == 503
+
+
 def test_key_never_stands_in_the_detail() -> None:
-    detail = error_of(401, f"Incorrect API key provided: {KEY}. Or sk-proj-0123456789abcdefghij.").detail
+    message = f"Incorrect API key provided: {KEY}. Or sk-proj-0123456789abcdefghij."
+    detail = error_of(401, json.dumps({"error": message})).detail
+    assert "Incorrect" in detail
     assert "secret" not in detail
     assert "0123456789" not in detail
 

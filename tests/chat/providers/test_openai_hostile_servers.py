@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import gzip
 import json
-from collections.abc import AsyncGenerator, Awaitable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar
@@ -126,6 +126,39 @@ async def test_compressed_error_is_known_by_its_status(
     error = await fail(provider)
     assert type(error) is error_type
     assert "of the body" not in error.detail
+
+
+async def answer_with_html(exchange: Exchange) -> None:
+    """Answer with a page in place of a stream."""
+    exchange.head(200, "text/html")
+    exchange.send(b"<p>You wrote: my diary</p>")
+    exchange.end()
+
+
+async def answer_endlessly(exchange: Exchange) -> None:
+    """Answer with a JSON value that is longer than any answer."""
+    exchange.head(200, "application/json")
+    while not exchange.closed.is_set():
+        exchange.send(PIECE)
+        await exchange.writable.wait()
+        await asyncio.sleep(0)
+
+
+async def break_off(exchange: Exchange) -> None:
+    """Close the connection in the middle of the answer."""
+    exchange.head()
+    exchange.event({"choices": [{"delta": {"content": "a"}}]})
+    exchange.transport.close()
+
+
+@pytest.mark.parametrize("answer", [answer_compressed, answer_with_html, answer_endlessly, break_off])
+async def test_error_after_the_headers_has_the_status_of_the_response(
+    server: RawServer, provider: OpenAICompatibleProvider, answer: Callable[[Exchange], Awaitable[None]]
+) -> None:
+    server.answer = answer
+    error = await fail(provider)
+    assert error.status == 200
+    assert "diary" not in error.detail
 
 
 async def test_compressed_list_is_refused_unread(server: RawServer, provider: OpenAICompatibleProvider) -> None:

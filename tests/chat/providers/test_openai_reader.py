@@ -9,13 +9,15 @@ import pytest
 
 from chat.parts import Text
 from chat.providers.base import MalformedResponse, Overloaded
+from chat.providers.openai_compatible import pace
 from chat.providers.openai_compatible import reader as reader_module
 from chat.providers.openai_compatible.accumulator import Accumulator
 from chat.providers.openai_compatible.chunks import Delta
+from chat.providers.openai_compatible.pace import WORK_S
 from chat.providers.openai_compatible.reader import EVENT_LIMIT_BYTES, PAUSE_BYTES, PAUSE_STEPS, ResponseReader
 from chat.providers.openai_compatible.transport import Response
 from chat.providers.sse import EventParser, JSONEvent
-from chat.providers.untrusted_json import BRACKETS_LIMIT
+from chat.providers.untrusted_json import BRACKETS_LIMIT, VALUES_LIMIT
 from chat.stream_events import Finished, PartReceived, StreamEvent
 
 ERROR = b'data: {"error": {"code": 503, "message": "overloaded"}}\n\n'
@@ -165,3 +167,42 @@ async def test_json_of_very_many_lists_is_refused(is_stream: bool) -> None:
     await read(reader, b"data: %b\n\n" % value if is_stream else value, is_stream=is_stream)
     assert isinstance(reader.error, MalformedResponse)
     assert "too many lists" in reader.error.detail
+
+
+@pytest.mark.parametrize("value", [b'""', b"0"], ids=["strings", "numbers"])
+async def test_json_of_very_many_values_is_refused(value: bytes) -> None:
+    reader = make_reader()
+    await read(reader, b'{"choices": [%b]}' % b",".join([value] * (VALUES_LIMIT + 2)), is_stream=False)
+    assert isinstance(reader.error, MalformedResponse)
+    assert "too many values" in reader.error.detail
+
+
+async def test_commas_and_quotes_of_a_long_text_are_no_values() -> None:
+    content = '\\",\\\\,' * (2 * VALUES_LIMIT)
+    [part] = texts_of(await read(make_reader(), text(content)[6:-2], is_stream=False))
+    assert part == '",\\,' * (2 * VALUES_LIMIT)
+
+
+async def test_response_rests_for_as_long_as_it_works(monkeypatch: pytest.MonkeyPatch) -> None:
+    worked_s, rests = 0.0, []
+
+    def clock() -> float:
+        return worked_s
+
+    def feed(parser: EventParser, data: bytes) -> Iterable[JSONEvent]:
+        nonlocal worked_s
+        worked_s += WORK_S / 2
+        return iter(())
+
+    sleep = asyncio.sleep
+
+    async def counted(seconds: float) -> None:
+        rests.append(seconds)
+        await sleep(0)
+
+    monkeypatch.setattr(pace.time, "perf_counter", clock)
+    monkeypatch.setattr(pace.asyncio, "sleep", counted)
+    monkeypatch.setattr(EventParser, "feed", feed)
+    await read(make_reader(), *[b"\n" * PIECE_BYTES] * 2)
+    assert sum(rests) >= worked_s - WORK_S
+    assert max(rests) <= 2 * WORK_S
