@@ -63,7 +63,7 @@ def make_model_message(
     *,
     parts: Sequence[tuple[PartKind, str]] = ((PartKind.TEXT, "An answer."),),
     status: Turn.Status = Turn.Status.DONE,
-    **turn_fields: str,
+    **turn_fields: str | int | None,
 ) -> Message:
     """Create an answer with its turn, and the question if the last message is none. Parts are (kind, text)."""
     asked = _last(conversation)

@@ -251,8 +251,10 @@ def measure(visitor: Visitor, reader: Reader, model: str) -> tuple[Row, str]:
     with reader.reading():
         began = time.perf_counter()
         with asked(visitor, conversation_id, model):
-            status, code = wait_until(lambda: turn_of(server, conversation_id, 0))
+            ended = wait_until(lambda: turn_of(server, conversation_id, 0))
         took_s = time.perf_counter() - began
+        assert ended
+        status, code = ended
         began = time.perf_counter()
         page = visitor.http.get(f"{server.url}/c/{conversation_id}/", timeout=120)
         page_s = time.perf_counter() - began

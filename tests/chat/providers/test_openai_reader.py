@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncGenerator, Iterable
 
 import pytest
 
 from chat.parts import Text
 from chat.providers.base import MalformedResponse, Overloaded
-from chat.providers.openai_compatible import pace
 from chat.providers.openai_compatible import reader as reader_module
 from chat.providers.openai_compatible.accumulator import Accumulator
 from chat.providers.openai_compatible.chunks import Delta
@@ -200,8 +200,8 @@ async def test_response_rests_for_as_long_as_it_works(monkeypatch: pytest.Monkey
         rests.append(seconds)
         await sleep(0)
 
-    monkeypatch.setattr(pace.time, "perf_counter", clock)
-    monkeypatch.setattr(pace.asyncio, "sleep", counted)
+    monkeypatch.setattr(time, "perf_counter", clock)
+    monkeypatch.setattr(asyncio, "sleep", counted)
     monkeypatch.setattr(EventParser, "feed", feed)
     await read(make_reader(), *[b"\n" * PIECE_BYTES] * 2)
     assert sum(rests) >= worked_s - WORK_S
