@@ -17,7 +17,7 @@ from chat.providers.openai_compatible.pace import WORK_S
 from chat.providers.openai_compatible.reader import EVENT_LIMIT_BYTES, PAUSE_BYTES, PAUSE_STEPS, ResponseReader
 from chat.providers.openai_compatible.transport import Response
 from chat.providers.sse import EventParser, JSONEvent
-from chat.providers.untrusted_json import BRACKETS_LIMIT, VALUES_LIMIT
+from chat.providers.untrusted_json import BRACKETS_LIMIT, VALUES_LIMIT, read_json
 from chat.stream_events import Finished, PartReceived, StreamEvent
 
 ERROR = b'data: {"error": {"code": 503, "message": "overloaded"}}\n\n'
@@ -181,6 +181,12 @@ async def test_commas_and_quotes_of_a_long_text_are_no_values() -> None:
     content = '\\",\\\\,' * (2 * VALUES_LIMIT)
     [part] = texts_of(await read(make_reader(), text(content)[6:-2], is_stream=False))
     assert part == '",\\,' * (2 * VALUES_LIMIT)
+
+
+def test_text_that_never_ends_is_refused_at_once() -> None:
+    # An expression that tried each quote as a beginning would need minutes.
+    with pytest.raises(ValueError, match="Unterminated"):
+        read_json('{"a": "' + '\\",' * (2 * VALUES_LIMIT))
 
 
 async def test_response_rests_for_as_long_as_it_works(monkeypatch: pytest.MonkeyPatch) -> None:
