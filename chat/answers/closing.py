@@ -59,12 +59,14 @@ class Closing:
 def call_changes(answer: Answer, closing: Closing) -> Iterator[PartStarted]:
     """Yield a response for each function call that has none, in order.
 
-    Each change must be applied before the next one is made.
+    Calls that have not arrived whole get none: no API takes them back, so requests have a sentence in their place. Each
+    change must be applied before the next one is made.
     """
     answered = {part.call_id for part in answer.parts if isinstance(part, FunctionResponse)}
     calls = [part for part in answer.parts if isinstance(part, FunctionCall) and part.call_id not in answered]
     for call in calls:
-        yield PartStarted(answer.part_count, _response(answer, call, closing))
+        if call.name and call.arguments is not None:
+            yield PartStarted(answer.part_count, _response(answer, call, closing))
 
 
 def _response(answer: Answer, call: FunctionCall, closing: Closing) -> FunctionResponse:

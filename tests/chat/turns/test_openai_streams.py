@@ -14,7 +14,7 @@ from channels.db import database_sync_to_async
 from pytest_django import Settings
 
 from chat.models import Conversation, Round, Turn
-from chat.parts import FunctionCall, FunctionResponse, Part, Text, Thought
+from chat.parts import FunctionCall, FunctionResponse, Part, Refusal, Text, Thought
 from chat.turns.retry import RETRIED_FINISHES
 from tests.chat.tools import recording_tools
 from tests.chat.tools.recording_tools import RecordingTools
@@ -86,8 +86,10 @@ async def assert_turn(turn: Turn, expected: Expected) -> None:
     calls = [part for part in parts if isinstance(part, FunctionCall)]
     responses = [part for part in parts if isinstance(part, FunctionResponse)]
     assert len({call.call_id for call in calls} - {""}) == len(calls)
-    assert [response.call_id for response in responses] == [call.call_id for call in calls if has_run]
-    assert [response.is_error for response in responses] == [call.arguments is None for call in calls if has_run]
+    answered = [call for call in calls if has_run or call.arguments is not None]
+    assert [response.call_id for response in responses] == [call.call_id for call in answered]
+    assert [response.is_error for response in responses] == [not has_run or call.arguments is None for call in answered]
+    assert {response.refusal for response in responses} <= {None if has_run else Refusal.NOT_RUN}
 
 
 def assert_accepted(entries: Sequence[JournalEntry]) -> None:

@@ -10,7 +10,7 @@ from pytest_django import Settings
 
 from attachments.store import read_bytes
 from chat.models import Conversation, Turn
-from chat.parts import CodeExecutionResult, FunctionCall, InlineData, Part
+from chat.parts import CodeExecutionResult, FunctionCall, FunctionResponse, InlineData, Part
 from chat.rendering.data_uris import ExtractedImage, restore_images
 from chat.sanitize import sanitize_event
 from chat.stream_events import PartReceived, Usage
@@ -88,7 +88,7 @@ def expected_parts(recorded: Recording) -> list[Part]:
 
 
 def as_sent(parts: list[Part]) -> list[Part]:
-    """Return the parts without what Plotline adds: ids of function calls, and durations."""
+    """Return the parts without what Plotline adds: ids of function calls, durations, and responses to calls."""
     return [
         replace(part, call_id="")
         if isinstance(part, FunctionCall)
@@ -96,6 +96,7 @@ def as_sent(parts: list[Part]) -> list[Part]:
         if isinstance(part, CodeExecutionResult)
         else part
         for part in parts
+        if not isinstance(part, FunctionResponse)
     ]
 
 
