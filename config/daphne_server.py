@@ -167,7 +167,10 @@ class WebSocket(WebSocketProtocol):
     """A WebSocket that sends messages of any length, and sends them at once."""
 
     def serverSend(self, content: str | bytes, binary: bool = False) -> None:
-        """Send one message, divided into frames if it is long."""
+        """Send one message, divided into frames if it is long. A connection that has been closed is sent nothing."""
+        if self.state in (self.STATE_CLOSING, self.STATE_CLOSED):
+            # Autobahn would raise an error. The application learns of the end in a moment.
+            return
         data = content.encode() if isinstance(content, str) else content
         if len(data) <= FRAME_BYTES or self.state != self.STATE_OPEN:
             super().serverSend(content, binary)

@@ -1,4 +1,4 @@
-"""Request bodies, against a real server: a body that is too large or never ends does not stop the server."""
+"""Requests that are too large or never end do not stop the server, and a page that closes is no error."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from twisted.internet.task import Clock
 from twisted.internet.testing import StringTransport
 from twisted.web.http import Request
 
-from config.daphne_server import ARRIVAL_LIMIT_S, BODY_STEP_BYTES, Channel
+from config.daphne_server import ARRIVAL_LIMIT_S, BODY_STEP_BYTES, Channel, WebSocket
 from tests.live_server import LiveServer, running_server
 
 MULTIPART = "multipart/form-data; boundary=b"
@@ -105,3 +105,11 @@ def test_half_sent_requests_delay_nobody(server: LiveServer) -> None:
             connection = stack.enter_context(socket.create_connection(("127.0.0.1", server.port), timeout=60))
             connection.sendall(b"POST /accounts/login/ HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nx")
         assert requests.get(f"{server.url}/healthz", timeout=60).status_code == 200
+
+
+@pytest.mark.parametrize("state", [WebSocket.STATE_CLOSING, WebSocket.STATE_CLOSED])
+def test_message_to_a_page_that_has_just_closed_is_dropped(state: int) -> None:
+    connection = WebSocket()
+    connection.state, connection.transport, connection.client_addr = state, StringTransport(), None
+    connection.serverSend("A frame.")
+    assert connection.transport.value() == b""

@@ -41,8 +41,9 @@ SENT_HEADERS = frozenset(
 )
 """The package adds others: about this machine, and whatever `OPENAI_` variables of the environment name."""
 STREAM, UNARY = "text/event-stream", "application/json"
-PIECES_BETWEEN_PAUSES = 64
-"""How many pieces of a body are read before other tasks run. One network read may hold 10,000 pieces of one byte."""
+PIECES_BETWEEN_PAUSES, PAUSE_S = 32, 0.002
+"""How many pieces of a body are read before a pause, and its length. One network read may hold 10,000 pieces of one byte,
+which are about half a second of work."""
 
 
 class Refused(Exception):
@@ -232,7 +233,7 @@ async def _chunks(response: httpx2.Response) -> AsyncGenerator[bytes, None]:
                 limit_s = settings.PROVIDER_IDLE_LIMIT_S
                 pieces += 1
                 if pieces % PIECES_BETWEEN_PAUSES == 0:
-                    await asyncio.sleep(0)
+                    await asyncio.sleep(PAUSE_S)
 
 
 def _read_answer(body: bytes, path: str) -> JSON:
