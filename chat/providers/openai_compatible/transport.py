@@ -27,6 +27,7 @@ from chat.providers.openai_compatible.errors import (
     report_of_body,
     shown_content_type,
 )
+from chat.providers.openai_compatible.network import rest_between_reads
 from chat.providers.timeouts import read_within
 from chat.providers.untrusted_json import read_json
 
@@ -42,8 +43,7 @@ SENT_HEADERS = frozenset(
 """The package adds others: about this machine, and whatever `OPENAI_` variables of the environment name."""
 STREAM, UNARY = "text/event-stream", "application/json"
 PIECES_BETWEEN_PAUSES, PAUSE_S = 32, 0.002
-"""How many pieces of a body are read before a pause, and its length. One network read may hold 10,000 pieces of one byte,
-which are about half a second of work."""
+"""How many pieces of a body are read before a pause, and its length. A network read may hold 700 pieces of one byte."""
 
 
 class Refused(Exception):
@@ -145,17 +145,19 @@ class Clients:
             raise NotConfigured("The key of this endpoint has characters that no key has.")
         key = (asyncio.get_running_loop(), endpoint)
         if key not in self._clients:
+            http_client = httpx2.AsyncClient(
+                cookies=_NoCookies(),
+                follow_redirects=False,
+                limits=httpx2.Limits(max_connections=None),
+                event_hooks={"request": [_limit_headers], "response": [_refusal_check(endpoint)]},
+            )
+            rest_between_reads(http_client)
             self._clients[key] = openai.AsyncOpenAI(
                 api_key=endpoint.api_key or NO_KEY,
                 base_url=endpoint.base_url,
                 max_retries=0,
                 timeout=httpx2.Timeout(None, connect=CONNECT_LIMIT_S),
-                http_client=httpx2.AsyncClient(
-                    cookies=_NoCookies(),
-                    follow_redirects=False,
-                    limits=httpx2.Limits(max_connections=None),
-                    event_hooks={"request": [_limit_headers], "response": [_refusal_check(endpoint)]},
-                ),
+                http_client=http_client,
             )
         return self._clients[key]
 
