@@ -140,7 +140,9 @@ def run_again(failures: Iterable[Failure], deadline: float) -> Verdict:
         print(f"\nOnce more, alone: {' '.join(failure.ids)}", flush=True)
         limit_s = min(RERUN_LIMIT_S, max(deadline - time.monotonic(), 0))
         variables = {FAILURES_FILE: "", SECOND_CHANCE: "1"}
-        status = run_pytest(["-n", "0", "-p", "no:cacheprovider", *failure.ids], variables, limit_s)
+        # Without the marker, a drill would be left out.
+        arguments = ["-n", "0", "-p", "no:cacheprovider", "-m", "drill or not drill", *failure.ids]
+        status = run_pytest(arguments, variables, limit_s)
         end_children()
         (verdict.failed if status else verdict.flaky).append(failure)
     return verdict

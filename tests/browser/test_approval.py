@@ -242,7 +242,7 @@ def test_function_without_code_is_shown_by_name_and_arguments(page: Page) -> Non
     approval = answer.locator(".approval")
     expect(approval).to_contain_text("Run this function?")
     expect(approval).to_contain_text("run_python")
-    expect(approval.locator("pre")).to_have_text(re.compile("'value': 1"))
+    expect(approval.locator("pre")).to_have_text(re.compile('"value": 1'))
     expect(approval.locator(EDIT)).to_have_count(0)
     expect(page.locator("#spoken p").last).to_have_text("The answer waits for you: run this function?")
     page.click(DENY)
