@@ -15,12 +15,11 @@ from typing import Any
 
 from django.utils import translation
 
+from chat.answers.code_results import shown_text
 from chat.fragments import rerun_element_id, rerun_swap, socket_message
-from chat.kernels.display_bundles import plain_text
 from chat.kernels.outputs import Execution
 from chat.message_views import RerunView
 from chat.models import Message
-from chat.parts import CodeExecutionResult, Display, Part
 from chat.python_sessions.verdicts import Comparison
 from chat.relay import broadcast
 from chat.relay.frames import Frame
@@ -100,8 +99,7 @@ class LiveRerun:
         try:
             async with aclosing(run.parts()) as lists:
                 async for parts in lists:
-                    text = "".join(map(_text, parts))
-                    self._output = (self._output + sanitize_text(text))[-SHOWN_CHARS:]
+                    self._output = (self._output + sanitize_text(shown_text(parts)))[-SHOWN_CHARS:]
         finally:
             frames.cancel()
             await asyncio.wait({frames})
@@ -143,10 +141,3 @@ class LiveRerun:
         with translation.override(self._language):
             text = socket_message(rerun_swap(view))
         broadcast.publish(Frame.unordered(self.message.conversation_id, text))
-
-
-def _text(part: Part) -> str:
-    """Return what a part shows as text."""
-    if isinstance(part, CodeExecutionResult):
-        return part.output or ""
-    return plain_text(part.bundle) if isinstance(part, Display) else ""
