@@ -44,12 +44,13 @@ def part_view(
     has_code: bool = False,
     is_without_result: bool = False,
     is_earlier_result: bool = False,
+    is_hidden: bool = False,
 ) -> PartView:
     """Return the view of a part.
 
     `rendered`: the HTML of its text or output, if it is known already. `result`: of code that has ended. `has_code`:
     whether the message holds the code of this result. `is_without_result`: whether code has no result and will get
-    none. `is_earlier_result`: whether a later result of the same run shows its outcome.
+    none. `is_earlier_result`: whether a later result of the same run shows its outcome. `is_hidden`: see `PartView`.
     """
     code, outcome, code_end = EMPTY, "", None
     display: tuple[Block, ...] = ()
@@ -82,6 +83,7 @@ def part_view(
         tuple(attachments),
         code_end,
         has_code,
+        is_hidden=is_hidden,
         display=display,
         tool_work=work,
     )

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from django.utils.safestring import SafeString
 
 from chat.answers.answer import Answer
+from chat.answers.calls_as_code import CallsAsCode
 from chat.answers.changes import (
     AttachmentAdded,
     AttemptRestarted,
@@ -58,6 +59,7 @@ class LiveMessage:
         self._move_reason = answer.move_reason
         self._captions = captions_so_far(turn.message_id, answer)
         self._results = CodeResults(answer.parts)
+        self._calls = CallsAsCode(answer.parts)
         indexes_with_attachments = {one.part_index for one in answer.attachments}
         runs = [*part_runs(answer.parts, indexes_with_attachments)]
         self._starts = [run.start for run in runs]
@@ -93,7 +95,7 @@ class LiveMessage:
                     else:
                         swaps += self._flush()
                         self._start_run(index, part)
-                        swaps += self._end_code(index, part)
+                        swaps += self._update_earlier_parts(index, part)
                     swaps += self._show_status(waiting="")
                 case TextAppended(index, text):
                     self._captions.append_text(index, text)
@@ -102,7 +104,7 @@ class LiveMessage:
                     if index == self._starts[-1]:
                         self._show_part(part)
                     # Otherwise a later result of the run shows the outcome, so this one looks as before.
-                    swaps += self._end_code(index, part)
+                    swaps += self._update_earlier_parts(index, part)
                 case AttachmentAdded(attachment):
                     view = new_attachment_view(attachment)
                     self._attachments.append(self._captions.with_caption(view, attachment.part_index))
@@ -148,7 +150,7 @@ class LiveMessage:
     def _remove_parts(self, kept: int) -> list[SafeString]:
         """Return the swaps that remove the parts of a failed attempt, all but the first `kept` parts.
 
-        The parts of an attempt belong to one round, so this cuts no run.
+        The parts of an attempt belong to one round, so this cuts no run, and no function call among them has run.
         """
         removed = [start for start in self._starts if start >= kept]
         self._starts = [start for start in self._starts if start < kept]
@@ -162,15 +164,28 @@ class LiveMessage:
     def _view(
         self, index: int, part: Part, attachments: Sequence[AttachmentView], rendered: RenderedText | None
     ) -> PartView:
-        result, has_code = self._results.result_of.get(index), index in self._results.code_of
         return part_view(
-            self._message_id, index, part, attachments, rendered=rendered, result=result, has_code=has_code
+            self._message_id,
+            index,
+            part,
+            attachments,
+            rendered=rendered,
+            result=self._results.result_of.get(index),
+            has_code=index in self._results.code_of,
+            is_hidden=index in self._calls.hidden,
         )
 
-    def _end_code(self, index: int, part: Part) -> list[SafeString]:
-        """Return the swap that shows how code ended, if it has ended with this part."""
+    def _update_earlier_parts(self, index: int, part: Part) -> list[SafeString]:
+        """Return the swaps of earlier parts that look different because of this one."""
+        swaps = []
         code = self._results.add(index, part)
-        return [] if code is None else [self._code_end_swap(code)]
+        if code is not None:
+            swaps.append(self._code_end_swap(code))
+        hidden = self._calls.add(index, part)
+        if hidden is not None and (self._is_shown or hidden != self._starts[-1]):
+            view = self._view(hidden, self._calls.hidden[hidden], (), None)
+            swaps.append(partial(part_element_id(self._message_id, hidden), "outerMorph", part_html(view)))
+        return swaps
 
     def _code_end_swap(self, code: int) -> SafeString:
         return code_end_swap(code_end_view(self._message_id, code, self._results.result_of.get(code)))

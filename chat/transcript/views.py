@@ -14,6 +14,7 @@ from attachments.models import Attachment
 from chat.answers.answer import Answer
 from chat.answers.approval import Approval, awaited_approval
 from chat.answers.changes import AnswerAttachment
+from chat.answers.calls_as_code import CallsAsCode
 from chat.answers.code_results import CodeResults, codes_without_result, earlier_results
 from chat.answers.text_runs import part_runs
 from chat.attachment_views import AttachmentView, WrittenFileView
@@ -134,6 +135,7 @@ def model_message_view(
     # A live answer does not show them yet: a later block may change them.
     files = () if turn.is_live else file_views(message, written_files(parts), unplaced)
     results, earlier = CodeResults(parts), earlier_results(parts)
+    hidden = CallsAsCode(parts).hidden
     # The code of a live answer may still get one.
     without_result = set() if turn.is_live else codes_without_result(parts)
     kept_ids = {file.kept.attachment_id for file in files if file.kept}
@@ -155,6 +157,7 @@ def model_message_view(
                     has_code=run.start in results.code_of,
                     is_without_result=run.start in without_result,
                     is_earlier_result=run.start in earlier,
+                    is_hidden=run.start in hidden,
                 ),
                 rerun=rerun_view(message.pk, run.start, run.part, reruns),
             )

@@ -120,13 +120,9 @@ def test_display_is_shown_as_on_the_page_but_without_buttons() -> None:
 
 def test_code_of_the_session_is_one_fold_as_on_the_page() -> None:
     html = exported_bytes(session_conversation(), "html").decode()
-    styles = html[html.index("<style") : html.index("</style>")]
-    hidden = re.search(r"([^{}]*function_response[^{}]*)\{\s*display: none;", styles)
-    assert hidden
-    assert "function_call" in hidden[1]
-    shared = (BASE_DIR / "templates/chat/shared.html").read_text()
-    assert "css/work.css" in shared
-    assert hidden[1].split("*/")[-1].strip() in (BASE_DIR / "static/css/work.css").read_text()
+    roots = {kind: tag for tag, kind in re.findall(r'(<\w+ id="part-[^>]*data-part-kind="(\w+)"[^>]*>)', html)}
+    assert {kind for kind, tag in roots.items() if tag.endswith(" hidden>")} == {"function_call", "function_response"}
+    assert "executable_code" in roots
 
 
 def test_export_says_who_answered() -> None:

@@ -258,9 +258,14 @@ def test_page_and_exports_say_why_there_is_no_result(refusal: Refusal, words: st
     response = FunctionResponse("add", {"error": "No."}, is_error=True, refusal=refusal)
     html = html_of(response)
     assert f'<summary>{words}<span class="muted">add</span></summary>' in html
-    # The page hides it below a result that says the same.
-    assert ("data-returned" in html) == (refusal in (Refusal.ABORTED, Refusal.LOST))
     assert function_sentence(response) == f"{words}: add"
+
+
+@pytest.mark.parametrize("part", [FunctionCall("add", {}), FunctionResponse("add", {})])
+def test_call_whose_code_shows_the_same_is_hidden(part: Part) -> None:
+    for is_hidden in (False, True):
+        html = part_html(part_view(MESSAGE_ID, 0, part, is_hidden=is_hidden))
+        assert ("hidden" in ParsedHtml(html).elements[0].attributes) == is_hidden
 
 
 @pytest.mark.parametrize("kind", JSON_PARTS)

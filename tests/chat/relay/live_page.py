@@ -44,7 +44,8 @@ class LivePage:
 
     def receive(self, parts: Iterable[Part]) -> None:
         """Show parts in one frame."""
-        self.show([change for part in parts for change in self.assembler.add(PartReceived(part))])
+        added = [self.assembler.add(PartReceived(part), made_by=part.made_by) for part in parts]
+        self.show([change for changes in added for change in changes])
 
     @property
     def parts_html(self) -> str:

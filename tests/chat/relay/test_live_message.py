@@ -78,7 +78,29 @@ def session_run(outputs: Sequence[Part], last_text: str | None, outcome: str | N
     return [code, *outputs, *([ended] if outcome else [])]
 
 
+def call_run(call_id: str, ending: Sequence[str], *, is_edited: bool) -> list[Part]:
+    """Return the parts that the tool of a call leaves. `ending`: the outcome, and the response, in any order."""
+    code = ExecutableCode("1", call_id=call_id, engine=Engine.SESSION, made_by=call_id, is_edited=is_edited)
+    result = CodeExecutionResult(output="1\n", call_id=call_id, engine=Engine.SESSION, made_by=call_id)
+    endings: dict[str, Part] = {
+        "outcome": replace(result, outcome=OUTCOME_OK),
+        "response": FunctionResponse("run_python", {}, call_id, made_by=call_id),
+    }
+    return [code, result, *(endings[name] for name in ending)]
+
+
+CALL_RUNS = st.permutations(["outcome", "response"]).flatmap(
+    lambda ending: st.booleans().map(
+        lambda is_edited: [
+            *(FunctionCall("run_python", {}, call_id) for call_id in ("x", "y", "z")),
+            *call_run("x", ending, is_edited=is_edited),
+            *call_run("y", ending[:1], is_edited=False),
+        ]
+    )
+)
+"""Three calls that came together: code has run for the first, the second has not ended, the third has not begun."""
 GROUPS = st.one_of(
+    CALL_RUNS,
     WORDS.map(lambda words: [Text(word) for word in words]),
     WORDS.map(lambda words: [Thought(word) for word in words]),
     st.just([Text("", provider_data=SIGNED)]),
