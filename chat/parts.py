@@ -227,13 +227,6 @@ class FunctionResponse(BasePart):
     refusal: Refusal | None = None
     """`None` if `result` is what the function returned."""
 
-    @property
-    def repeats_output(self) -> bool:
-        """Whether the result holds only what the code of its call has shown, and how that code ended."""
-        if self.refusal is not None:
-            return self.refusal in (Refusal.ABORTED, Refusal.LOST)
-        return not self.is_error
-
 
 @dataclass(frozen=True, slots=True)
 class ToolCall(BasePart):

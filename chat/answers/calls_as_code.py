@@ -1,14 +1,14 @@
 """Finds the function calls and responses that pages hide, because the code that a call ran shows the same. Pure.
 
-The code and its result show the arguments and the result of a call, so a run of the Python session is one fold, like code
-of a model's own sandbox. Several calls may stand before the code of the first one, so each is found by its id.
+The code and its result show the arguments and the result of a call, so a run of the Python session is one fold, like
+code of a model's own sandbox. Several calls may stand before the code of the first one, so each is found by its id.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from chat.parts import CodeExecutionResult, ExecutableCode, FunctionCall, FunctionResponse, Part
+from chat.parts import CodeExecutionResult, ExecutableCode, FunctionCall, FunctionResponse, Part, Refusal
 
 
 class CallsAsCode:
@@ -33,7 +33,7 @@ class CallsAsCode:
         Return the index of the part that is hidden from now on, which may be this part; `None` if there is none.
         """
         match part:
-            case FunctionCall():
+            case FunctionCall() if part.call_id:
                 self._calls[part.call_id] = index, part
             case ExecutableCode() if part.made_by in self._calls and not part.is_edited:
                 # If a person has changed the code, the call shows what the model wrote.
@@ -50,10 +50,17 @@ class CallsAsCode:
         if call_id not in self._ended or call_id not in self._responses:
             return None
         index, response = self._responses[call_id]
-        return self._hide(index, response) if response.repeats_output else None
+        return self._hide(index, response) if _repeats_output(response) else None
 
     def _hide(self, index: int, part: FunctionCall | FunctionResponse) -> int | None:
         if index in self.hidden:
             return None
         self.hidden[index] = part
         return index
+
+
+def _repeats_output(response: FunctionResponse) -> bool:
+    """Return whether the result holds only what the code of its call has shown, and how that code ended."""
+    if response.refusal is not None:
+        return response.refusal in (Refusal.ABORTED, Refusal.LOST)
+    return not response.is_error

@@ -13,8 +13,8 @@ from django.urls import reverse
 from attachments.models import Attachment
 from chat.answers.answer import Answer
 from chat.answers.approval import Approval, awaited_approval
-from chat.answers.changes import AnswerAttachment
 from chat.answers.calls_as_code import CallsAsCode
+from chat.answers.changes import AnswerAttachment
 from chat.answers.code_results import CodeResults, codes_without_result, earlier_results
 from chat.answers.text_runs import part_runs
 from chat.attachment_views import AttachmentView, WrittenFileView

@@ -8,7 +8,6 @@ not know, and takes four times as long to read one (`docs/decisions/0010`).
 from __future__ import annotations
 
 import asyncio
-import ssl
 from asyncio import AbstractEventLoop
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
@@ -17,17 +16,13 @@ from dataclasses import dataclass, field
 from http import HTTPStatus
 
 import aiohttp
-import certifi
 from google import genai
 from google.genai import types
 
 from chat.providers.base import NotConfigured, ProviderError
 from chat.providers.gemini.access import Access
 from chat.providers.gemini.errors import FOREIGN_ERRORS, provider_error
-
-CONNECT_LIMIT_S = 10.0
-KEEP_ALIVE_S = 60.0
-"""How long an idle connection stays open for the next request."""
+from chat.providers.http_sessions import open_session, tls_context
 
 PLACEHOLDER = types.Content(role="user")
 """The contents that the SDK gets. The middleware replaces the body that it makes of them."""
@@ -74,10 +69,7 @@ class Clients:
     """The SDK's clients, one for each event loop and account, because a connection belongs to its loop."""
 
     def __init__(self) -> None:
-        """Read the certificates, which takes 0.1 s."""
-        self.tls = ssl.create_default_context()
-        # In addition to the system's certificates, which images of containers often lack.
-        self.tls.load_verify_locations(certifi.where())
+        self.tls = tls_context()
         self._clients: dict[tuple[AbstractEventLoop, Access], genai.Client] = {}
         self._sessions: dict[tuple[AbstractEventLoop, Access], AsyncGenerator[aiohttp.ClientSession, None]] = {}
 
@@ -137,7 +129,9 @@ class Clients:
         if key not in self._clients:
             # With `trust_env`, aiohttp reads the environment and ~/.netrc again for each request, in two threads, which
             # takes longer than all other work to send it (1.2 ms of 2). So it is set only if there may be a proxy.
-            self._sessions[key] = _open_session(trust_env=access.may_be_proxied and not access.is_emulated)
+            self._sessions[key] = open_session(
+                middlewares=(_exchange_middleware,), trust_env=access.may_be_proxied and not access.is_emulated
+            )
             self._clients[key] = access.client(await anext(self._sessions[key]), self.tls)
         return self._clients[key]
 
@@ -147,16 +141,6 @@ class Clients:
         for key in [key for key in self._clients if key[0] is loop]:
             self._clients.pop(key)
             await self._sessions.pop(key).aclose()
-
-
-async def _open_session(*, trust_env: bool) -> AsyncGenerator[aiohttp.ClientSession, None]:
-    """Yield one session. It is closed with this generator, which asyncio closes before its loop ends."""
-    async with aiohttp.ClientSession(
-        connector=_Connector(limit=0, keepalive_timeout=KEEP_ALIVE_S),
-        middlewares=(_exchange_middleware,),
-        trust_env=trust_env,
-    ) as session:
-        yield session
 
 
 async def _exchange_middleware(
@@ -171,12 +155,3 @@ async def _exchange_middleware(
     if exchange.body is not None and exchange.takes_response and response.status == HTTPStatus.OK:
         raise ResponseTaken
     return response
-
-
-class _Connector(aiohttp.TCPConnector):
-    """A connector with a time limit for connecting. The SDK only lets one be set for the whole stream."""
-
-    async def connect(
-        self, req: aiohttp.ClientRequest, traces: list[aiohttp.tracing.Trace], timeout: aiohttp.ClientTimeout
-    ) -> aiohttp.connector.Connection:
-        return await super().connect(req, traces, aiohttp.ClientTimeout(connect=CONNECT_LIMIT_S))

@@ -1,25 +1,26 @@
-"""Requests to a server through the `openai` package, which addresses and authenticates them.
+"""Requests to a server: opens responses, and yields their bytes within limits of time and size.
 
-The package's own reader of streams is not used: it yields nothing and raises nothing for HTML or an error with status
-200, and it costs more for each chunk than all of Plotline's work. The bytes of a response are read here, within limits
-of time and size.
+aiohttp sends the requests. The package `openai` is not used: it yields nothing and raises nothing for HTML or an error
+with status 200, and it costs more for each chunk than all of Plotline's work.
 """
 
 from __future__ import annotations
 
 import asyncio
+import io
 from asyncio import AbstractEventLoop
-from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator
+from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
-from http.cookiejar import CookieJar
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
 
-import httpx2
-import openai
+import aiohttp
 from django.conf import settings
 
 from chat.parts import JSON
 from chat.providers.base import MalformedResponse, NotConfigured, ProviderError, Stalled, Unreachable
+from chat.providers.http_sessions import open_session
 from chat.providers.openai_compatible.endpoint import Endpoint
 from chat.providers.openai_compatible.errors import (
     ReportedError,
@@ -27,23 +28,15 @@ from chat.providers.openai_compatible.errors import (
     report_of_body,
     shown_content_type,
 )
-from chat.providers.openai_compatible.network import rest_between_reads
 from chat.providers.timeouts import read_within
 from chat.providers.untrusted_json import read_json
 
-CONNECT_LIMIT_S = 10.0
 UNARY_LIMIT_S = 20.0
 ERROR_LIMIT_BYTES = 64 * 1024
 UNARY_LIMIT_BYTES = 8 * 1024 * 1024
-NO_KEY = "none"
-"""Sent to servers that need no key, because the package refuses an empty one."""
-SENT_HEADERS = frozenset(
-    {"accept", "accept-encoding", "authorization", "connection", "content-length", "content-type", "host", "user-agent"}
-)
-"""The package adds others: about this machine, and whatever `OPENAI_` variables of the environment name."""
 STREAM, UNARY = "text/event-stream", "application/json"
-PIECES_BETWEEN_PAUSES, PAUSE_S = 32, 0.002
-"""How many pieces of a body are read before a pause, and its length. A network read may hold 700 pieces of one byte."""
+READ_BYTES = 16 * 1024
+"""How much of a body is read ahead."""
 
 
 class Refused(Exception):
@@ -66,10 +59,13 @@ class Response:
 
 
 class Clients:
-    """The package's clients, one for each event loop and endpoint, because a connection belongs to its loop."""
+    """The HTTP sessions, one for each event loop, because a connection belongs to its loop."""
 
     def __init__(self) -> None:
-        self._clients: dict[tuple[AbstractEventLoop, Endpoint], openai.AsyncOpenAI] = {}
+        self._sessions: dict[
+            AbstractEventLoop, tuple[aiohttp.ClientSession, AsyncGenerator[aiohttp.ClientSession, None]]
+        ] = {}
+        """Event loop -> its session, and what closes the session."""
 
     @asynccontextmanager
     async def open(self, endpoint: Endpoint, body: bytes) -> AsyncGenerator[Response, None]:
@@ -109,115 +105,95 @@ class Clients:
     @asynccontextmanager
     async def _send(
         self, endpoint: Endpoint, path: str, body: bytes | None, limit_s: float
-    ) -> AsyncGenerator[httpx2.Response, None]:
+    ) -> AsyncGenerator[aiohttp.ClientResponse, None]:
         """Send a request, and provide the response with its body unread. It is closed after the block.
 
-        Each ProviderError of the block has the status of the response.
+        Each ProviderError of the block has the status of the response. Raises Refused.
         """
+        url = path if path.startswith("http") else endpoint.base_url.rstrip("/") + path
         with _as_provider_errors():
-            client = self._client(endpoint)
-            if body is None:
-                request = client.get(path, cast_to=object, stream=True, stream_cls=openai.AsyncStream[object])
-            else:
-                request = client.post(
-                    path,
-                    content=body,
-                    options={"headers": {"Content-Type": UNARY}},
-                    cast_to=object,
-                    stream=True,
-                    stream_cls=openai.AsyncStream[object],
-                )
-            stream = await read_within(limit_s, request)
+            session = await self._session()
+            request = session.request(
+                "GET" if body is None else "POST",
+                url,
+                data=None if body is None else io.BytesIO(body),
+                headers=_headers(endpoint),
+                proxy=_proxy_of(url),
+                allow_redirects=False,
+                read_bufsize=READ_BYTES,
+            )
+            response = await read_within(limit_s, request)
         try:
-            yield stream.response
+            if not 200 <= response.status < 300:
+                raise await _refusal(response, endpoint)
+            yield response
         except ProviderError as error:
-            raise error.with_response(stream.response.status_code) from None
+            raise error.with_response(response.status) from None
         finally:
-            # A server stops to generate when the connection is closed. A stopped turn must not cut this short.
-            await asyncio.shield(asyncio.ensure_future(stream.close()))
+            # A server stops to generate when the connection is closed.
+            response.close()
 
-    def _client(self, endpoint: Endpoint) -> openai.AsyncOpenAI:
-        """Return the client of this event loop. Other threads may make clients of theirs at the same time."""
-        for known in list(self._clients):
-            if known[0].is_closed():
-                self._clients.pop(known, None)
-        if not (endpoint.api_key.isascii() and endpoint.api_key.isprintable()):
-            raise NotConfigured("The key of this endpoint has characters that no key has.")
-        key = (asyncio.get_running_loop(), endpoint)
-        if key not in self._clients:
-            http_client = httpx2.AsyncClient(
-                cookies=_NoCookies(),
-                follow_redirects=False,
-                limits=httpx2.Limits(max_connections=None),
-                event_hooks={"request": [_limit_headers], "response": [_refusal_check(endpoint)]},
+    async def _session(self) -> aiohttp.ClientSession:
+        """Return the session of this event loop. Other threads may open sessions of theirs at the same time."""
+        for known in list(self._sessions):
+            if known.is_closed():
+                self._sessions.pop(known, None)
+        loop = asyncio.get_running_loop()
+        # No other task runs between this check and the next line, so none can open the same session.
+        if loop not in self._sessions:
+            opening = open_session(
+                cookie_jar=aiohttp.DummyCookieJar(), auto_decompress=False, timeout=aiohttp.ClientTimeout(total=None)
             )
-            rest_between_reads(http_client)
-            self._clients[key] = openai.AsyncOpenAI(
-                api_key=endpoint.api_key or NO_KEY,
-                base_url=endpoint.base_url,
-                max_retries=0,
-                timeout=httpx2.Timeout(None, connect=CONNECT_LIMIT_S),
-                http_client=http_client,
-            )
-        return self._clients[key]
+            self._sessions[loop] = await anext(opening), opening
+        return self._sessions[loop][0]
 
     async def aclose(self) -> None:
         """Close the connections of the running event loop."""
-        loop = asyncio.get_running_loop()
-        for key in [key for key in list(self._clients) if key[0] is loop]:
-            await self._clients.pop(key).close()
+        if opened := self._sessions.pop(asyncio.get_running_loop(), None):
+            await opened[1].aclose()
 
 
-class _NoCookies(CookieJar):
-    """A cookie jar that stays empty: cookies of a server would be kept until the process ends."""
-
-    def extract_cookies(self, response: object, request: object) -> None:
-        """Ignore the cookies of a response."""
-
-
-async def _limit_headers(request: httpx2.Request) -> None:
-    """Remove the headers that are not needed, and ask for a body that is not compressed (see `_chunks`)."""
-    for name in request.headers.keys() - SENT_HEADERS:
-        del request.headers[name]
-    request.headers["Accept-Encoding"] = "identity"
+def _headers(endpoint: Endpoint) -> dict[str, str]:
+    """Return the headers of a request. A body that is compressed would be refused (see `_chunks`)."""
+    if not (endpoint.api_key.isascii() and endpoint.api_key.isprintable()):
+        raise NotConfigured("The key of this endpoint has characters that no key has.")
+    headers = {"Accept": UNARY, "Accept-Encoding": "identity", "Content-Type": UNARY, "User-Agent": "Plotline"}
+    return headers | ({"Authorization": f"Bearer {endpoint.api_key}"} if endpoint.api_key else {})
 
 
-def _refusal_check(endpoint: Endpoint) -> Callable[[httpx2.Response], Coroutine[None, None, None]]:
-    """Return a function that raises Refused for an error status. The package would read the whole body first."""
+def _proxy_of(url: str) -> str | None:
+    """Return the proxy that the environment names for an address."""
+    address, proxies = urlsplit(url), getproxies()
+    if proxy_bypass(address.hostname or ""):
+        return None
+    return proxies.get(address.scheme) or proxies.get("all")
 
-    async def check(response: httpx2.Response) -> None:
-        if response.is_success:
-            return
-        body = bytearray()
-        # A compressed body is not read. The status says enough.
-        with suppress(MalformedResponse):
-            async with aclosing(_chunks(response)) as chunks:
-                async for piece in chunks:
-                    body += piece
-                    if len(body) >= ERROR_LIMIT_BYTES:
-                        break
-        report = report_of_body(bytes(body[:ERROR_LIMIT_BYTES]), response.headers.get("content-type", ""))
-        error = provider_error(report, status=response.status_code, headers=response.headers, api_key=endpoint.api_key)
-        raise Refused(response.status_code, report, error)
 
-    return check
+async def _refusal(response: aiohttp.ClientResponse, endpoint: Endpoint) -> Refused:
+    """Return the error of a response with an error status. Of its body, only the beginning is read."""
+    body = bytearray()
+    # A compressed body is not read. The status says enough.
+    with suppress(MalformedResponse):
+        async with aclosing(_chunks(response)) as chunks:
+            async for piece in chunks:
+                body += piece
+                if len(body) >= ERROR_LIMIT_BYTES:
+                    break
+    report = report_of_body(bytes(body[:ERROR_LIMIT_BYTES]), response.headers.get("content-type", ""))
+    error = provider_error(report, status=response.status, headers=response.headers, api_key=endpoint.api_key)
+    return Refused(response.status, report, error)
 
 
 @contextmanager
 def _as_provider_errors() -> Iterator[None]:
-    """Raise ProviderError or Refused in place of the errors of the packages, whose requests hold the key."""
+    """Raise ProviderError in place of an error of aiohttp, whose request holds the key."""
     try:
         yield
-    except (ProviderError, Refused):
-        raise
-    except (openai.OpenAIError, httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError, OSError, ValueError) as error:
-        cause = error.__cause__ or error
-        if isinstance(cause, ProviderError | Refused):
-            raise cause from None
-        raise Unreachable(f"{type(cause).__name__}: {cause}") from None
+    except (aiohttp.ClientError, OSError, ValueError) as error:
+        raise Unreachable(f"{type(error).__name__}: {error}") from None
 
 
-async def _chunks(response: httpx2.Response) -> AsyncGenerator[bytes, None]:
+async def _chunks(response: aiohttp.ClientResponse) -> AsyncGenerator[bytes, None]:
     """Yield the body as it arrives. Raises Stalled, Unreachable, and MalformedResponse for a compressed body.
 
     A compressed body is not decoded, because a few bytes may expand to gigabytes without a pause for other tasks.
@@ -226,16 +202,12 @@ async def _chunks(response: httpx2.Response) -> AsyncGenerator[bytes, None]:
     if encoding not in ("", "identity"):
         raise MalformedResponse(f"The server compressed its response ({encoding[:50]}), although it was asked not to.")
     limit_s: float = settings.PROVIDER_FIRST_BYTE_LIMIT_S
-    pieces = 0
-    # Closed here, because an iterator that is left to the garbage collector may be closed in another thread.
-    async with aclosing(response.aiter_raw()) as chunks:
-        with _as_provider_errors():
-            while (chunk := await read_within(limit_s, anext(chunks, None))) is not None:
-                yield chunk
-                limit_s = settings.PROVIDER_IDLE_LIMIT_S
-                pieces += 1
-                if pieces % PIECES_BETWEEN_PAUSES == 0:
-                    await asyncio.sleep(PAUSE_S)
+    with _as_provider_errors():
+        while piece := await read_within(limit_s, response.content.readany()):
+            yield piece
+            limit_s = settings.PROVIDER_IDLE_LIMIT_S
+            # More may be there already.
+            await asyncio.sleep(0)
 
 
 def _read_answer(body: bytes, path: str) -> JSON:

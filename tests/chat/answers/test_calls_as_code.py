@@ -7,9 +7,8 @@ from dataclasses import replace
 import pytest
 
 from chat.answers.calls_as_code import CallsAsCode
-from chat.parts import OUTCOME_FAILED, OUTCOME_OK, CodeExecutionResult, Engine, ExecutableCode, FunctionCall
+from chat.parts import OUTCOME_FAILED, OUTCOME_OK, CodeExecutionResult, Engine, ExecutableCode, FunctionCall, Refusal
 from chat.parts import FunctionResponse as Response
-from chat.parts import Refusal
 
 
 def call(call_id: str) -> FunctionCall:

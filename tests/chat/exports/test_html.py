@@ -16,7 +16,6 @@ from chat.fragments import message_html
 from chat.models import Message, Turn
 from chat.parts import Display, PartKind
 from chat.transcript.snapshot import snapshot
-from config.folders import BASE_DIR
 from tests.chat.exports.samples import add_parts, exported_bytes, png, rich_conversation, session_conversation
 from tests.factories import attach, make_attachment, make_conversation, make_model_message, make_user_message
 
@@ -120,9 +119,15 @@ def test_display_is_shown_as_on_the_page_but_without_buttons() -> None:
 
 def test_code_of_the_session_is_one_fold_as_on_the_page() -> None:
     html = exported_bytes(session_conversation(), "html").decode()
-    roots = {kind: tag for tag, kind in re.findall(r'(<\w+ id="part-[^>]*data-part-kind="(\w+)"[^>]*>)', html)}
-    assert {kind for kind, tag in roots.items() if tag.endswith(" hidden>")} == {"function_call", "function_response"}
-    assert "executable_code" in roots
+    roots = re.findall(r'<\w+ id="part-[^>]*data-part-kind="(\w+)"([^>]*)>', html)
+    assert [kind for kind, attributes in roots if attributes.endswith(" hidden")] == [
+        "function_call",
+        "function_response",
+    ]
+    shown = [kind for kind, attributes in roots if not attributes.endswith(" hidden")]
+    assert shown[:3] == ["executable_code", "inline_data", "display"]
+    # The second call ran no code.
+    assert shown[-3:] == ["function_call", "function_response", "text"]
 
 
 def test_export_says_who_answered() -> None:

@@ -13,6 +13,7 @@ import aiohttp
 import pytest
 from pytest_django import Settings
 
+from chat.providers import http_sessions
 from chat.providers.base import (
     ContextTooLong,
     CredentialsRefused,
@@ -30,7 +31,6 @@ from chat.providers.base import (
     Unauthorised,
     Unreachable,
 )
-from chat.providers.gemini import client
 from chat.providers.gemini.provider import GeminiProvider
 from tests.chat.providers.conftest import Serve, parts_of, read_all, text_chunk, texts_of
 from tests.chat.providers.raw_server import Exchange, answer_with_body, answer_with_error
@@ -180,7 +180,7 @@ async def test_refused_connection_is_not_tried_again(
 async def test_connecting_has_a_time_limit_of_its_own(
     provider: GeminiProvider, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(client, "CONNECT_LIMIT_S", 0.2)
+    monkeypatch.setattr(http_sessions, "CONNECT_LIMIT_S", 0.2)
     # Without the first limit, the second one would end the attempt, with another error.
     settings.PROVIDER_IDLE_LIMIT_S = 5
     with ExitStack() as sockets:

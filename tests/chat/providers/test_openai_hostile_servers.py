@@ -6,15 +6,17 @@ import asyncio
 import gzip
 import json
 from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import aclosing
 from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar
 
-import httpx2
+import aiohttp
 import pytest
 from pytest_django import Settings
 
 from chat.providers.base import InvalidRequest, MalformedResponse, NotConfigured, ProviderError, RateLimited
+from chat.providers.http_sessions import INFORMATIONAL_LIMIT, open_session
 from chat.providers.openai_compatible import transport
 from chat.providers.openai_compatible.endpoint import Endpoint, ModelFacts
 from chat.providers.openai_compatible.probe import probe
@@ -189,14 +191,15 @@ async def test_body_that_is_not_compressed_may_say_so(server: RawServer, provide
 async def test_cookies_are_not_kept(
     server: RawServer, provider: OpenAICompatibleProvider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    clients: list[httpx2.AsyncClient] = []
+    sessions: list[aiohttp.ClientSession] = []
 
-    class RecordedClient(httpx2.AsyncClient):
-        def __init__(self, **options: Any) -> None:  # noqa: ANN401 - any option of the client
-            super().__init__(**options)
-            clients.append(self)
+    async def recorded(**options: Any) -> AsyncGenerator[aiohttp.ClientSession, None]:  # noqa: ANN401 - any option
+        async with aclosing(open_session(**options)) as opening:
+            async for session in opening:
+                sessions.append(session)
+                yield session
 
-    monkeypatch.setattr(httpx2, "AsyncClient", RecordedClient)
+    monkeypatch.setattr(transport, "open_session", recorded)
     for status in (200, 400, 200):
 
         async def answer(exchange: Exchange, status: int = status) -> None:
@@ -206,8 +209,8 @@ async def test_cookies_are_not_kept(
 
         server.answer = answer
         await read_answer(provider, make_request("m"))
-    [client] = clients
-    assert list(client.cookies.jar) == []
+    [session] = sessions
+    assert list(session.cookie_jar) == []
     assert not any("cookie" in exchange.headers for exchange in server.exchanges)
 
 
@@ -238,7 +241,7 @@ async def test_tiny_pieces_leave_turns_to_others(
     task = asyncio.ensure_future(others())
     await fail(provider)
     task.cancel()
-    assert most <= 2 * transport.PIECES_BETWEEN_PAUSES
+    assert most <= 2
 
 
 async def test_endless_error_is_read_to_a_limit(server: RawServer, provider: OpenAICompatibleProvider) -> None:
@@ -331,6 +334,41 @@ async def test_address_that_leads_nowhere_is_an_error_of_the_provider(
     assert (await fail(provider)).code == "unreachable"
     with pytest.raises(ProviderError):
         await provider.list_models()
+
+
+@pytest.mark.parametrize(("before", "is_answered"), [(INFORMATIONAL_LIMIT, True), (100_000, False)])
+async def test_informational_responses_without_end_are_not_read(
+    server: RawServer, provider: OpenAICompatibleProvider, before: int, is_answered: bool
+) -> None:
+    async def answer(exchange: Exchange) -> None:
+        exchange.transport.write(b"HTTP/1.1 103 Early Hints\r\n\r\n" * before)
+        exchange.head()
+        exchange.send(STREAM)
+        exchange.end()
+
+    server.answer = answer
+    read = await read_answer(provider, make_request("m"))
+    assert (read.error is None) == is_answered
+    if read.error:
+        assert "informational" in read.error.detail
+
+
+async def test_server_is_asked_through_the_proxy_of_the_environment(
+    server: RawServer, provider: OpenAICompatibleProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def answer(exchange: Exchange) -> None:
+        exchange.head()
+        exchange.send(STREAM)
+        exchange.end()
+
+    server.answer = answer
+    monkeypatch.setattr(OneEndpoint, "endpoint", replace(OneEndpoint.endpoint, base_url="http://models.example/v1"))
+    monkeypatch.setenv("http_proxy", server.url)
+    assert (await read_answer(provider, make_request("m"))).error is None
+    [exchange] = server.exchanges
+    assert exchange.path == "http://models.example/v1/chat/completions"
+    monkeypatch.setenv("no_proxy", "models.example")
+    assert (await fail(provider)).code == "unreachable"
 
 
 async def test_connection_is_used_again_for_the_next_answer(
