@@ -1,7 +1,7 @@
 """The provider `openai_compatible`. Read this module first.
 
 load    endpoint and facts       the catalogue, on a thread
-body    request -> JSON          `body`, `messages`
+body    request -> JSON          `body`, `messages`, on the same thread
 open    JSON -> response         `transport`; after a refusal that teaches something, the request is repeated
 read    bytes -> events          `reader`, with `sse`, `chunks` and `accumulator`
 """
@@ -11,9 +11,11 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
+from dataclasses import dataclass
 from functools import partial
+from typing import Self, TypeVar
 
 from channels.db import database_sync_to_async
 from django.conf import settings
@@ -44,11 +46,28 @@ from chat.stream_events import StreamEvent
 
 logger = logging.getLogger(__name__)
 
+T = TypeVar("T")
+
 LESSONS_LIMIT = 6
 """How often one request is repeated because its refusal taught something. Each time it teaches something new."""
 
 IMAGES = frozenset({"image/png", "image/jpeg", "image/webp"})
 """The image types that all servers read which read images."""
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """The body of a request."""
+
+    value: JSONObject
+    data: bytes
+    """The value as JSON."""
+
+    @classmethod
+    def write(cls, request: GenerateRequest, endpoint: Endpoint, facts: ModelFacts) -> Self:
+        """Return the body of a request to this endpoint. It may take long, because files are encoded."""
+        value = request_body(request, dialect_of(endpoint), facts)
+        return cls(value, json.dumps(value).encode())
 
 
 class OpenAICompatibleProvider:
@@ -85,14 +104,11 @@ class OpenAICompatibleProvider:
 
     async def stream(self, request: GenerateRequest) -> AsyncGenerator[list[StreamEvent], None]:
         """See `Provider.stream`."""
-        endpoint, facts = await self._loaded(request.model)
+        endpoint, facts, body = await self._on_thread(partial(self._load_and_write, request))
         if not facts.is_probed:
             await self._remember(endpoint, request.model, await probe(self._clients, endpoint, request.model, facts))
-            endpoint, facts = await self._loaded(request.model)
-        dialect = dialect_of(endpoint)
+            endpoint, facts, body = await self._on_thread(partial(self._load_and_write, request))
         for _ in range(LESSONS_LIMIT):
-            # On a thread: files are encoded.
-            body = await asyncio.to_thread(request_body, request, dialect, facts)
             try:
                 async with aclosing(self._answer(endpoint, body)) as answer:
                     async for events in answer:
@@ -102,10 +118,11 @@ class OpenAICompatibleProvider:
                 if refusal.report.code == MALFORMED_CALL:
                     yield [malformed_call(refusal.report, endpoint.api_key)]
                     return
-                learned = await self._learn(refusal, endpoint, body, facts)
+                learned = await self._learn(refusal, endpoint, body.value, facts)
                 if learned is None:
                     raise refusal.error from None
                 facts = learned
+                body = await asyncio.to_thread(Body.write, request, endpoint, facts)
         raise InvalidRequest("The server refused one optional parameter after another.")
 
     async def _learn(
@@ -122,12 +139,11 @@ class OpenAICompatibleProvider:
             await self._remember(endpoint, model, learned)
         return learned
 
-    async def _answer(self, endpoint: Endpoint, body: JSONObject) -> AsyncGenerator[list[StreamEvent], None]:
+    async def _answer(self, endpoint: Endpoint, body: Body) -> AsyncGenerator[list[StreamEvent], None]:
         """Send a request, and yield the events of each network read. Raises Refused and ProviderError."""
-        reader = ResponseReader(Accumulator(has_functions="tools" in body), api_key=endpoint.api_key)
-        data = await asyncio.to_thread(lambda: json.dumps(body).encode())
+        reader = ResponseReader(Accumulator(has_functions="tools" in body.value), api_key=endpoint.api_key)
         try:
-            async with self._clients.open(endpoint, data) as response, aclosing(reader.read(response)) as batches:
+            async with self._clients.open(endpoint, body.data) as response, aclosing(reader.read(response)) as batches:
                 async for events in batches:
                     if events:
                         yield events
@@ -143,7 +159,7 @@ class OpenAICompatibleProvider:
 
     async def list_models(self) -> list[ListedModel]:
         """See `Provider.list_models`."""
-        endpoint, _ = await self._loaded("")
+        endpoint, _ = await self._on_thread(partial(self._load, ""))
         return listed_models(await self._clients.ask(endpoint, "/models"))
 
     async def aclose(self) -> None:
@@ -154,12 +170,15 @@ class OpenAICompatibleProvider:
         endpoint = self._store.find(self._endpoint_name)
         return endpoint, self._store.facts(endpoint, model)
 
-    async def _loaded(self, model: str) -> tuple[Endpoint, ModelFacts]:
-        """Return the endpoint and the facts. Raises NotConfigured."""
+    def _load_and_write(self, request: GenerateRequest) -> tuple[Endpoint, ModelFacts, Body]:
+        """Return what a request needs. In one step, because each change of the thread waits for all other threads."""
+        endpoint, facts = self._load(request.model)
+        return endpoint, facts, Body.write(request, endpoint, facts)
+
+    async def _on_thread(self, load: Callable[[], T]) -> T:
+        """Return what a function reads from the database. Raises NotConfigured."""
         try:
-            loaded: tuple[Endpoint, ModelFacts] = await database_sync_to_async(self._load, thread_sensitive=False)(
-                model
-            )
+            loaded: T = await database_sync_to_async(load, thread_sensitive=False)()
         except LookupError as error:
             raise NotConfigured(str(error)) from None
         return loaded
