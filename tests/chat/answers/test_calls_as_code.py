@@ -7,7 +7,16 @@ from dataclasses import replace
 import pytest
 
 from chat.answers.calls_as_code import CallsAsCode
-from chat.parts import OUTCOME_FAILED, OUTCOME_OK, CodeExecutionResult, Engine, ExecutableCode, FunctionCall, Refusal
+from chat.parts import (
+    OUTCOME_FAILED,
+    OUTCOME_OK,
+    CodeExecutionResult,
+    Engine,
+    ExecutableCode,
+    FunctionCall,
+    Part,
+    Refusal,
+)
 from chat.parts import FunctionResponse as Response
 
 
@@ -28,7 +37,16 @@ def response(call_id: str) -> Response:
 
 
 def test_calls_that_came_together_are_each_hidden_when_their_own_code_begins() -> None:
-    parts = [call("a"), call("b"), code("a"), result("a"), response("a"), code("b"), result("b"), response("b")]
+    parts: list[Part] = [
+        call("a"),
+        call("b"),
+        code("a"),
+        result("a"),
+        response("a"),
+        code("b"),
+        result("b"),
+        response("b"),
+    ]
     calls = CallsAsCode()
     assert [calls.add(index, part) for index, part in enumerate(parts)] == [None, None, 0, None, 4, 1, None, 7]
     assert set(calls.hidden) == {0, 1, 4, 7}
@@ -43,7 +61,7 @@ def test_code_and_results_of_the_model_s_own_sandbox_hide_nothing() -> None:
 
 
 def test_call_whose_code_a_person_has_changed_is_shown() -> None:
-    parts = [call("a"), replace(code("a"), is_edited=True), result("a"), response("a")]
+    parts: list[Part] = [call("a"), replace(code("a"), is_edited=True), result("a"), response("a")]
     assert set(CallsAsCode(parts).hidden) == {3}
 
 
