@@ -47,7 +47,8 @@ class _Connector(aiohttp.TCPConnector):
     ) -> aiohttp.connector.Connection:
         """See `aiohttp.BaseConnector`."""
         # The package has no public way to choose the protocol.
-        self._factory = partial[ResponseHandler](_Protocol, loop=asyncio.get_running_loop())
+        protocol: type[ResponseHandler] = _Protocol
+        self._factory = partial(protocol, loop=asyncio.get_running_loop())
         return await super().connect(req, traces, aiohttp.ClientTimeout(connect=CONNECT_LIMIT_S))
 
 

@@ -48,7 +48,16 @@ def test_calls_that_came_together_are_each_hidden_when_their_own_code_begins() -
         response("b"),
     ]
     calls = CallsAsCode()
-    assert [calls.add(index, part) for index, part in enumerate(parts)] == [None, None, 0, None, 4, 1, None, 7]
+    assert [calls.add(index, part) for index, part in enumerate([call("a"), call("b"), *run_a, *run_b])] == [
+        None,
+        None,
+        0,
+        None,
+        4,
+        1,
+        None,
+        7,
+    ]
     assert set(calls.hidden) == {0, 1, 4, 7}
 
 
