@@ -37,27 +37,11 @@ def response(call_id: str) -> Response:
 
 
 def test_calls_that_came_together_are_each_hidden_when_their_own_code_begins() -> None:
-    parts: list[Part] = [
-        call("a"),
-        call("b"),
-        code("a"),
-        result("a"),
-        response("a"),
-        code("b"),
-        result("b"),
-        response("b"),
-    ]
+    run_a: list[Part] = [code("a"), result("a"), response("a")]
+    run_b: list[Part] = [code("b"), result("b"), response("b")]
     calls = CallsAsCode()
-    assert [calls.add(index, part) for index, part in enumerate([call("a"), call("b"), *run_a, *run_b])] == [
-        None,
-        None,
-        0,
-        None,
-        4,
-        1,
-        None,
-        7,
-    ]
+    newly_hidden = [calls.add(index, part) for index, part in enumerate([call("a"), call("b"), *run_a, *run_b])]
+    assert newly_hidden == [None, None, 0, None, 4, 1, None, 7]
     assert set(calls.hidden) == {0, 1, 4, 7}
 
 
