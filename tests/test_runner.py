@@ -14,7 +14,8 @@ from tests.environment import ROOT
 
 SETTINGS = """
 [pytest]
-addopts = -q -p xdist.plugin -p pytest_timeout -p tests.failure_records --max-worker-restart 2
+addopts = -q -p xdist.plugin -p pytest_timeout -p tests.failure_records --max-worker-restart 2 -m "not drill"
+markers = drill
 timeout = {timeout_s}
 """
 IS_FIRST = "import os, signal, pytest\nis_first = not os.environ['PLOTLINE_TEST_SECOND_CHANCE']\n"
@@ -27,12 +28,12 @@ class Suite:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
-    def run(self, code: str, timeout_s: float = 60, **variables: str) -> tuple[int, str]:
-        """Run the runner with two workers and return its exit status and output."""
+    def run(self, code: str, *options: str, timeout_s: float = 60, **variables: str) -> tuple[int, str]:
+        """Run the runner with two workers and these options; return its exit status and output."""
         (self.folder / "pytest.ini").write_text(SETTINGS.format(timeout_s=timeout_s))
         (self.folder / "test_it.py").write_text(code)
         done = subprocess.run(
-            [sys.executable, "-m", "tests.runner", "-n", "2"],
+            [sys.executable, "-m", "tests.runner", "-n", "2", *options],
             cwd=self.folder,
             env=os.environ | {"PYTHONPATH": str(ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"} | variables,
             stdout=subprocess.PIPE,
@@ -59,6 +60,14 @@ def test_test_that_fails_twice_fails_the_run(suite: Suite) -> None:
     status, output = suite.run("def test_broken(): assert False\ndef test_fine(): pass\n")
     assert status == 1
     assert output.splitlines()[-1] == "FAILED twice test_it.py::test_broken"
+
+
+def test_drill_that_fails_gets_its_second_chance(suite: Suite) -> None:
+    code = f"{IS_FIRST}@pytest.mark.drill\ndef test_flaky(): assert not is_first\n"
+    status, output = suite.run(code, "-m", "drill")
+    assert status == 0
+    assert output.splitlines()[-1] == "FLAKY test_it.py::test_flaky"
+    assert "1 passed" in output
 
 
 def test_protected_test_gets_no_second_chance(suite: Suite) -> None:

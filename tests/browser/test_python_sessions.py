@@ -102,6 +102,20 @@ def test_output_appears_while_the_code_runs(page: Page) -> None:
 
 
 @pytest.mark.drill
+def test_calls_that_came_together_are_one_fold_each(page: Page) -> None:
+    use_session(page)
+    answer = ask_and_wait(page, "print('one')\n---\nprint('two')\n---\n%list_files")
+    expect(answer.locator('[data-part-kind="executable_code"]:visible')).to_have_count(2)
+    expect(answer.locator(OUTPUT)).to_have_text(["one", "two"])
+    # The third call runs no code, so it is shown with its response.
+    expect(answer.locator('[data-part-kind^="function_"]:visible')).to_have_count(2)
+    live = articles(page)
+    page.reload()
+    expect(page.locator(ANSWER)).to_have_count(1)
+    assert articles(page) == live
+
+
+@pytest.mark.drill
 def test_panel_shows_variables_and_files(page: Page) -> None:
     use_session(page)
     ask_and_wait(page, "import numpy as np\ngrid = np.zeros((3, 4))\nopen('out.txt', 'w').write('hello')")
