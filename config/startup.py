@@ -15,9 +15,7 @@ from django.db import DatabaseError, close_old_connections, connection
 from django.urls import get_resolver
 
 from chat.account import due_deletions
-from chat.catalogue.endpoints import has_endpoints
 from chat.database_thread import close_connection
-from chat.models import ENDPOINT_PROVIDER
 from chat.providers import warm_up
 from chat.python_sessions import reaper
 from chat.turns import deletions, recovery
@@ -67,19 +65,8 @@ def import_views() -> None:
 
 
 def import_providers() -> None:
-    """Make the providers ahead of the first chat.
-
-    The one for endpoints costs 50 MB and up to 3 s, so it is made only if there is an endpoint. Without a database,
-    this is not known, and the first chat waits.
-    """
-    try:
-        is_used = has_endpoints()
-    except DatabaseError:
-        logger.warning("The database did not say whether there are endpoints.", exc_info=True)
-        is_used = False
-    finally:
-        close_old_connections()
-    warm_up(name for name in settings.CHAT_PROVIDERS if is_used or name != ENDPOINT_PROVIDER)
+    """Make the providers ahead of the first chat."""
+    warm_up(settings.CHAT_PROVIDERS)
 
 
 def exempt_imports_from_garbage_collection() -> None:

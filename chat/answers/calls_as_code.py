@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from chat.parts import CodeExecutionResult, ExecutableCode, FunctionCall, FunctionResponse, Part, Refusal
+from chat.parts import CodeExecutionResult, Engine, ExecutableCode, FunctionCall, FunctionResponse, Part, Refusal
 
 
 class CallsAsCode:
@@ -35,13 +35,13 @@ class CallsAsCode:
         match part:
             case FunctionCall() if part.call_id:
                 self._calls[part.call_id] = index, part
-            case ExecutableCode() if part.made_by in self._calls and not part.is_edited:
+            case ExecutableCode(engine=Engine.SESSION) if part.made_by in self._calls and not part.is_edited:
                 # If a person has changed the code, the call shows what the model wrote.
                 return self._hide(*self._calls[part.made_by])
             case FunctionResponse():
                 self._responses[part.call_id] = index, part
                 return self._hide_response(part.call_id)
-            case CodeExecutionResult() if part.made_by and not part.is_running:
+            case CodeExecutionResult(engine=Engine.SESSION) if part.made_by and not part.is_running:
                 self._ended.add(part.made_by)
                 return self._hide_response(part.made_by)
         return None

@@ -155,11 +155,6 @@ def endpoint_of(row: ModelEndpoint) -> Endpoint:
     return Endpoint(row.name, row.base_url, key, row.dialect)
 
 
-def has_endpoints() -> bool:
-    """Return whether any endpoint can be used. At most one query."""
-    return bool(settings.OPENAI_BASE_URL) or ModelEndpoint.objects.filter(is_enabled=True).exists()
-
-
 def endpoint_exists(name: str) -> bool:
     """Return whether there is such an endpoint, even if it is turned off. At most one query."""
     return ModelEndpoint.objects.filter(name=name).exists() if name else bool(settings.OPENAI_BASE_URL)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-import time
 from collections.abc import AsyncGenerator
 from functools import cache, partial
+from http import HTTPStatus
 from typing import Any
 
 import aiohttp
@@ -14,13 +14,17 @@ import certifi
 from aiohttp.client_proto import ResponseHandler
 from aiohttp.http import RawResponseMessage
 
+from chat.providers.timeouts import read_within
+
 CONNECT_LIMIT_S = 10.0
 KEEP_ALIVE_S = 60.0
 """How long an idle connection stays open for the next request."""
-INFORMATIONAL_LIMIT = 20
-"""Most informational responses (status 1xx) before the response itself."""
-LARGE_READ_BYTES = 16 * 1024
-SHORTEST_REST_S = 0.001
+FRAMING_LIMIT_BYTES = 64 * 1024
+FRAMING_LIMIT_RATIO = 16
+"""How many bytes may stand around each byte of a body. A piece of one byte has five."""
+UNREQUESTED_LIMIT = 4
+"""Most responses that may wait on a connection. It is used for one request at a time."""
+INFORMATIONAL = {*range(100, 200)} - {HTTPStatus.SWITCHING_PROTOCOLS}
 
 
 @cache
@@ -39,6 +43,17 @@ async def open_session(**options: Any) -> AsyncGenerator[aiohttp.ClientSession, 
         yield session
 
 
+async def read_piece(body: aiohttp.StreamReader, limit_s: float) -> bytes:
+    """Return what has arrived of a body, or wait for it; empty at its end.
+
+    Raises Stalled after `limit_s` seconds, and an error of aiohttp after all that arrived before it.
+    """
+    if body.exception() is not None and (rest := body._read_nowait(-1)):
+        # aiohttp would drop it.
+        return rest
+    return await read_within(limit_s, body.readany())
+
+
 class _Connector(aiohttp.TCPConnector):
     """A connector with a time limit for connecting. The SDK of Gemini only lets one be set for the whole stream."""
 
@@ -53,34 +68,49 @@ class _Connector(aiohttp.TCPConnector):
 
 
 class _Protocol(ResponseHandler):
-    """Leaves time to others, whatever a server sends.
+    """Ends a connection on which a server sends hardly anything but framing, or what nobody has asked for.
 
-    All that one read of the network holds is parsed before other tasks run. While a server sends without end, the event
-    loop would never sleep, and each thread of another request would wait for the interpreter's lock again and again.
+    aiohttp has no limit for responses of status 1xx, for what stands around the pieces of a body, and for responses
+    without a request. It parses them without a turn for other tasks.
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         super().__init__(loop)
-        self._informational = 0
-        """How many informational responses have come in a row."""
+        self._received_bytes = 0
+        """Since the head of the last response."""
 
     def data_received(self, data: bytes) -> None:
-        """See `asyncio.Protocol`. After a large read, the connection rests for as long as the work on it took."""
-        began_s = time.perf_counter()
+        """See `asyncio.Protocol`."""
+        self._received_bytes += len(data)
         super().data_received(data)
-        if len(data) >= LARGE_READ_BYTES and self.transport is not None and self.transport.is_reading():
-            self.transport.pause_reading()
-            self._loop.call_later(max(SHORTEST_REST_S, time.perf_counter() - began_s), self._end_rest)
-
-    def _end_rest(self) -> None:
-        if self.transport is not None and not (self._reading_paused or self._buffer_paused):
-            self.transport.resume_reading()
+        body, failure = self._payload, self._exception
+        body_bytes = 0 if body is None else body.total_bytes
+        if self._received_bytes > FRAMING_LIMIT_BYTES + FRAMING_LIMIT_RATIO * body_bytes:
+            self._refuse("The server sent hardly anything but framing.")
+        elif failure is not None and body is not None and body.exception() is None and not body.is_eof():
+            # The rest of the body is no HTTP. aiohttp does not tell the reader of the body.
+            body.set_exception(aiohttp.ClientPayloadError("The server sent a body that breaks the rules of HTTP."))
 
     def feed_data(self, data: tuple[RawResponseMessage, aiohttp.StreamReader], size: int = 0) -> None:
-        """See `aiohttp.DataQueue`. Ends a connection on which informational responses come without end."""
-        self._informational = self._informational + 1 if 100 <= data[0].code < 200 else 0
-        if self._informational <= INFORMATIONAL_LIMIT:
-            super().feed_data(data, size)
-        elif self.transport is not None:
+        """See `aiohttp.DataQueue`. Responses of status 1xx are dropped: they only announce another one."""
+        if self._exception is not None or data[0].code in INFORMATIONAL:
+            return
+        self._received_bytes = 0
+        super().feed_data(data, size)
+        if len(self._buffer) > UNREQUESTED_LIMIT:
+            self._refuse("The server sent responses without a request.")
+
+    def _refuse(self, reason: str) -> None:
+        """Close the connection, and tell its reader why."""
+        body = self._payload
+        self.abort()
+        self.set_exception(aiohttp.ClientConnectionError(reason))
+        if body is not None:
+            body.set_exception(aiohttp.ClientPayloadError(reason))
+
+    def close(self) -> None:
+        """See `ResponseHandler`. A server that does not read the request would keep the connection open."""
+        if self.transport is not None and self.transport.get_write_buffer_size():
             self.abort()
-            self.set_exception(aiohttp.ClientConnectionError("The server sent nothing but informational responses."))
+        else:
+            super().close()

@@ -10,11 +10,7 @@ from collections.abc import Iterator
 
 import psutil
 import pytest
-from django.db import OperationalError
-from pytest_django import Settings
 
-from chat.models import ModelEndpoint
-from config import startup
 from tests.live_server import ROOT, LiveServer, Visitor, running_server, send
 from tests.polling import wait_until
 
@@ -47,38 +43,6 @@ def test_import_of_the_application_starts_nothing() -> None:
     )
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout) == {"threads": ["MainThread"], "children": 0, "frozen": 0, "patched": []}
-
-
-@pytest.mark.django_db(transaction=True)
-def test_provider_of_endpoints_is_imported_only_if_there_is_an_endpoint(
-    settings: Settings, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    imported: list[list[str]] = []
-    monkeypatch.setattr(startup, "warm_up", lambda names: imported.append(list(names)))
-    startup.import_providers()
-    row = ModelEndpoint.objects.create(name="local", base_url="http://localhost:8000/v1", is_enabled=False)
-    startup.import_providers()
-    assert imported == [["gemini"], ["gemini"]]
-    row.is_enabled = True
-    row.save()
-    startup.import_providers()
-    row.delete()
-    settings.OPENAI_BASE_URL = "http://localhost:11434/v1"
-    startup.import_providers()
-    assert imported[2:] == [["gemini", "openai_compatible"]] * 2
-
-
-# Connections of this thread are closed, so the test must be allowed to use the database.
-@pytest.mark.django_db(transaction=True)
-def test_database_that_is_away_does_not_stop_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail() -> bool:
-        raise OperationalError("connection refused")
-
-    imported: list[list[str]] = []
-    monkeypatch.setattr(startup, "has_endpoints", fail)
-    monkeypatch.setattr(startup, "warm_up", lambda names: imported.append(list(names)))
-    startup.import_providers()
-    assert imported == [["gemini"]]
 
 
 @pytest.fixture(scope="module")

@@ -23,6 +23,7 @@ from chat.providers.gemini.codec import ChunkDecoder, request_body
 from chat.providers.gemini.errors import FOREIGN_ERRORS
 from chat.providers.gemini.file_types import accepted_type
 from chat.providers.gemini.stream_parser import StreamParser
+from chat.providers.http_sessions import read_piece
 from chat.providers.requests import Content, GenerateRequest
 from chat.providers.timeouts import read_within
 from chat.stream_events import Finished, StreamEvent
@@ -97,7 +98,7 @@ class GeminiProvider:
         limit_s: float = settings.PROVIDER_IDLE_LIMIT_S
         parser, decoder = StreamParser(), ChunkDecoder()
         response = await read_within(limit_s, self._clients.open_response(exchange, model))
-        while data := await read_within(limit_s, response.content.readany()):
+        while data := await read_piece(response.content, limit_s):
             yield _decode(decoder, parser.feed(data))
         yield _decode(decoder, parser.close())
 

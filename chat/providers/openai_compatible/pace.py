@@ -13,7 +13,7 @@ class Pace:
     """Makes a response rest for as long as it has worked, however much the server sends.
 
     Giving other tasks a turn is not enough. While the event loop never sleeps, each thread of another request waits
-    for the interpreter's lock (up to 5 ms) whenever it comes back from the database.
+    for the interpreter's lock (see `config.serve`) whenever it comes back from the database.
     """
 
     def __init__(self) -> None:

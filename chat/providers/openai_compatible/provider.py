@@ -27,14 +27,12 @@ from chat.providers.base import (
     InvalidRequest,
     ListedModel,
     NotConfigured,
-    ProviderError,
     UploadedFile,
 )
 from chat.providers.openai_compatible.accumulator import Accumulator
 from chat.providers.openai_compatible.body import request_body
 from chat.providers.openai_compatible.dialects import dialect_of
 from chat.providers.openai_compatible.endpoint import Endpoint, EndpointStore, ModelFacts
-from chat.providers.openai_compatible.errors import without_key
 from chat.providers.openai_compatible.learning import REASONING, learn, learn_images
 from chat.providers.openai_compatible.listing import listed_models
 from chat.providers.openai_compatible.probe import probe
@@ -142,16 +140,12 @@ class OpenAICompatibleProvider:
     async def _answer(self, endpoint: Endpoint, body: Body) -> AsyncGenerator[list[StreamEvent], None]:
         """Send a request, and yield the events of each network read. Raises Refused and ProviderError."""
         reader = ResponseReader(Accumulator(has_functions="tools" in body.value), api_key=endpoint.api_key)
-        try:
-            async with self._clients.open(endpoint, body.data) as response, aclosing(reader.read(response)) as batches:
-                async for events in batches:
-                    if events:
-                        yield events
-                    if reader.error:
-                        raise reader.error
-        except ProviderError as error:
-            # The server may repeat the key wherever it wants.
-            raise error.with_response(None, without_key(error.detail, endpoint.api_key)) from None
+        async with self._clients.open(endpoint, body.data) as response, aclosing(reader.read(response)) as batches:
+            async for events in batches:
+                if events:
+                    yield events
+                if reader.error:
+                    raise reader.error
 
     async def upload_file(self, data: bytes, *, mime_type: str, name: str) -> UploadedFile:
         """See `Provider.upload_file`. No server stores files."""

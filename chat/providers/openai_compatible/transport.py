@@ -20,13 +20,14 @@ from django.conf import settings
 
 from chat.parts import JSON
 from chat.providers.base import MalformedResponse, NotConfigured, ProviderError, Stalled, Unreachable
-from chat.providers.http_sessions import open_session
+from chat.providers.http_sessions import open_session, read_piece
 from chat.providers.openai_compatible.endpoint import Endpoint
 from chat.providers.openai_compatible.errors import (
     ReportedError,
     provider_error,
     report_of_body,
     shown_content_type,
+    without_key,
 )
 from chat.providers.timeouts import read_within
 from chat.providers.untrusted_json import read_json
@@ -35,8 +36,10 @@ UNARY_LIMIT_S = 20.0
 ERROR_LIMIT_BYTES = 64 * 1024
 UNARY_LIMIT_BYTES = 8 * 1024 * 1024
 STREAM, UNARY = "text/event-stream", "application/json"
-READ_BYTES = 16 * 1024
-"""How much of a body is read ahead."""
+LARGE_READ_BYTES, PAUSE_S = 4 * 1024, 0.001
+"""After so long a read, others have this time: a body may consist of pieces of one byte, and come without end."""
+TEXT_LIMIT_CHARS = 500
+"""How much is kept of the text of an error. aiohttp quotes what it could not parse."""
 
 
 class Refused(Exception):
@@ -111,27 +114,30 @@ class Clients:
         Each ProviderError of the block has the status of the response. Raises Refused.
         """
         url = path if path.startswith("http") else endpoint.base_url.rstrip("/") + path
-        with _as_provider_errors():
-            session = await self._session()
-            request = session.request(
-                "GET" if body is None else "POST",
-                url,
-                data=None if body is None else io.BytesIO(body),
-                headers=_headers(endpoint),
-                proxy=_proxy_of(url),
-                allow_redirects=False,
-                read_bufsize=READ_BYTES,
-            )
-            response = await read_within(limit_s, request)
+        response: aiohttp.ClientResponse | None = None
         try:
+            with _as_provider_errors():
+                session = await self._session()
+                request = session.request(
+                    "GET" if body is None else "POST",
+                    url,
+                    data=None if body is None else io.BytesIO(body),
+                    headers=_headers(endpoint),
+                    proxy=_proxy_of(url),
+                    allow_redirects=False,
+                )
+                response = await read_within(limit_s, request)
             if not 200 <= response.status < 300:
                 raise await _refusal(response, endpoint)
             yield response
         except ProviderError as error:
-            raise error.with_response(response.status) from None
+            # The server may repeat the key wherever it wants.
+            detail = without_key(error.detail, endpoint.api_key)
+            raise error.with_response(response.status if response else None, detail) from None
         finally:
             # A server stops to generate when the connection is closed.
-            response.close()
+            if response is not None:
+                response.close()
 
     async def _session(self) -> aiohttp.ClientSession:
         """Return the session of this event loop. Other threads may open sessions of theirs at the same time."""
@@ -162,19 +168,23 @@ def _headers(endpoint: Endpoint) -> dict[str, str]:
 
 
 def _proxy_of(url: str) -> str | None:
-    """Return the proxy that the environment names for an address."""
+    """Return the proxy that the environment names for an address. Raises NotConfigured for one of another protocol."""
     address, proxies = urlsplit(url), getproxies()
-    if proxy_bypass(address.hostname or ""):
+    proxy = proxies.get(address.scheme) or proxies.get("all")
+    if not proxy or proxy_bypass(address.netloc):
         return None
-    return proxies.get(address.scheme) or proxies.get("all")
+    proxy = proxy if "://" in proxy else f"http://{proxy}"
+    if not proxy.startswith(("http://", "https://")):
+        raise NotConfigured("The environment names a proxy that is neither http nor https.")
+    return proxy
 
 
 async def _refusal(response: aiohttp.ClientResponse, endpoint: Endpoint) -> Refused:
     """Return the error of a response with an error status. Of its body, only the beginning is read."""
     body = bytearray()
-    # A compressed body is not read. The status says enough.
-    with suppress(MalformedResponse):
-        async with aclosing(_chunks(response)) as chunks:
+    # A body that is compressed, broken or slow is not read to its end. The status says enough.
+    with suppress(ProviderError, TimeoutError):
+        async with asyncio.timeout(UNARY_LIMIT_S), aclosing(_chunks(response)) as chunks:
             async for piece in chunks:
                 body += piece
                 if len(body) >= ERROR_LIMIT_BYTES:
@@ -189,8 +199,10 @@ def _as_provider_errors() -> Iterator[None]:
     """Raise ProviderError in place of an error of aiohttp, whose request holds the key."""
     try:
         yield
-    except (aiohttp.ClientError, OSError, ValueError) as error:
-        raise Unreachable(f"{type(error).__name__}: {error}") from None
+    except (aiohttp.ClientError, OSError, ValueError, RuntimeError) as error:
+        # The text of a response's error ends with the address, which may hold the password of a proxy.
+        text = error.message if isinstance(error, aiohttp.ClientResponseError) else str(error)
+        raise Unreachable(f"{type(error).__name__}: {text[:TEXT_LIMIT_CHARS]}") from None
 
 
 async def _chunks(response: aiohttp.ClientResponse) -> AsyncGenerator[bytes, None]:
@@ -203,11 +215,10 @@ async def _chunks(response: aiohttp.ClientResponse) -> AsyncGenerator[bytes, Non
         raise MalformedResponse(f"The server compressed its response ({encoding[:50]}), although it was asked not to.")
     limit_s: float = settings.PROVIDER_FIRST_BYTE_LIMIT_S
     with _as_provider_errors():
-        while piece := await read_within(limit_s, response.content.readany()):
+        while piece := await read_piece(response.content, limit_s):
             yield piece
             limit_s = settings.PROVIDER_IDLE_LIMIT_S
-            # More may be there already.
-            await asyncio.sleep(0)
+            await asyncio.sleep(PAUSE_S if len(piece) >= LARGE_READ_BYTES else 0)
 
 
 def _read_answer(body: bytes, path: str) -> JSON:

@@ -13,7 +13,6 @@ from chat.catalogue.endpoints import (
     StoredEndpoints,
     facts_from_json,
     facts_to_json,
-    has_endpoints,
     known_context_tokens,
     remember_listed,
 )
@@ -36,10 +35,8 @@ FACTS = ModelFacts(8192, True, False, frozenset({"temperature", "stream_options"
 def test_settings_describe_the_endpoint_with_the_empty_name(settings: Settings) -> None:
     with pytest.raises(LookupError, match="The settings describe no endpoint"):
         STORE.find("")
-    assert not has_endpoints()
     settings.OPENAI_BASE_URL, settings.OPENAI_API_KEY = "http://localhost:11434/v1", "secret"
     assert STORE.find("") == Endpoint("", "http://localhost:11434/v1", "secret")
-    assert has_endpoints()
 
 
 def test_endpoint_of_the_admin_gets_the_key_of_its_variable(settings: Settings) -> None:
@@ -55,9 +52,6 @@ def test_endpoint_that_is_missing_or_turned_off_is_not_found() -> None:
     for name in ("off", "missing"):
         with pytest.raises(LookupError, match=f"There is no endpoint “{name}” here, or it is turned off"):
             STORE.find(name)
-    assert not has_endpoints()
-    make_endpoint("on")
-    assert has_endpoints()
 
 
 def test_address_is_stored_without_a_trailing_slash() -> None:

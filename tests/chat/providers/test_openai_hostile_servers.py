@@ -15,14 +15,20 @@ import aiohttp
 import pytest
 from pytest_django import Settings
 
-from chat.providers.base import InvalidRequest, MalformedResponse, NotConfigured, ProviderError, RateLimited
-from chat.providers.http_sessions import INFORMATIONAL_LIMIT, open_session
+from chat.providers.base import (
+    InvalidRequest,
+    MalformedResponse,
+    NotConfigured,
+    ProviderError,
+    RateLimited,
+    Unreachable,
+)
+from chat.providers.http_sessions import open_session, read_piece
 from chat.providers.openai_compatible import transport
 from chat.providers.openai_compatible.endpoint import Endpoint, ModelFacts
 from chat.providers.openai_compatible.probe import probe
 from chat.providers.openai_compatible.provider import OpenAICompatibleProvider
 from chat.providers.openai_compatible.transport import ERROR_LIMIT_BYTES, UNARY_LIMIT_BYTES, Clients
-from chat.providers.timeouts import read_within
 from chat.stream_events import Finished
 from tests.chat.providers.openai_driver import make_request, read_answer
 from tests.chat.providers.raw_server import Exchange, RawServer, run_server
@@ -219,11 +225,11 @@ async def test_tiny_pieces_leave_turns_to_others(
 ) -> None:
     read, most = 0, 0
 
-    async def counted(limit_s: float, reading: Awaitable[object]) -> object:
+    async def counted(body: aiohttp.StreamReader, limit_s: float) -> bytes:
         nonlocal read, most
         read += 1
         most = max(most, read)
-        return await read_within(limit_s, reading)
+        return await read_piece(body, limit_s)
 
     async def others() -> None:
         nonlocal read
@@ -236,7 +242,7 @@ async def test_tiny_pieces_leave_turns_to_others(
         exchange.transport.write(b"1\r\na\r\n" * 5_000)
         exchange.end()
 
-    monkeypatch.setattr(transport, "read_within", counted)
+    monkeypatch.setattr(transport, "read_piece", counted)
     server.answer = answer
     task = asyncio.ensure_future(others())
     await fail(provider)
@@ -336,51 +342,129 @@ async def test_address_that_leads_nowhere_is_an_error_of_the_provider(
         await provider.list_models()
 
 
-@pytest.mark.parametrize(("before", "is_answered"), [(INFORMATIONAL_LIMIT, True), (100_000, False)])
+async def answer_honestly(exchange: Exchange) -> None:
+    """Answer with one letter."""
+    exchange.head()
+    exchange.send(STREAM)
+    exchange.end()
+
+
+@pytest.mark.parametrize(("before", "is_answered"), [(20, True), (100_000, False)])
 async def test_informational_responses_without_end_are_not_read(
     server: RawServer, provider: OpenAICompatibleProvider, before: int, is_answered: bool
 ) -> None:
     async def answer(exchange: Exchange) -> None:
         exchange.transport.write(b"HTTP/1.1 103 Early Hints\r\n\r\n" * before)
-        exchange.head()
-        exchange.send(STREAM)
-        exchange.end()
+        await answer_honestly(exchange)
 
     server.answer = answer
     read = await read_answer(provider, make_request("m"))
     assert (read.error is None) == is_answered
     if read.error:
-        assert "informational" in read.error.detail
+        assert "hardly anything but framing" in read.error.detail
+        await server.exchanges[0].wait_until_closed()
+
+
+@pytest.mark.parametrize("rest", [b"zz\r\n", b"0" * 400_000, b"0\r\n" + b"a: b\r\n" * 1000])
+async def test_body_that_is_no_http_ends_the_answer_at_once(
+    server: RawServer, provider: OpenAICompatibleProvider, rest: bytes
+) -> None:
+    is_read = asyncio.Event()
+
+    async def answer(exchange: Exchange) -> None:
+        exchange.head()
+        exchange.event({"choices": [{"delta": {"content": "a"}}]})
+        await is_read.wait()
+        exchange.transport.write(rest)
+
+    server.answer = answer
+
+    async def read() -> None:
+        async for _ in provider.stream(make_request("m")):
+            is_read.set()
+
+    with pytest.raises(Unreachable):
+        await read()
+    assert is_read.is_set()
+    await server.exchanges[0].wait_until_closed()
+
+
+async def test_text_before_a_body_breaks_is_read(server: RawServer, provider: OpenAICompatibleProvider) -> None:
+    async def answer(exchange: Exchange) -> None:
+        exchange.head()
+        # Above the size after which the reader rests, so that the end arrives while it does.
+        for _ in range(400):
+            exchange.event({"choices": [{"delta": {"content": "a"}}]})
+        exchange.transport.write(b"zz\r\n")
+
+    server.answer = answer
+    read = await read_answer(provider, make_request("m"))
+    assert isinstance(read.error, Unreachable)
+    assert read.content().text == "a" * 400
+
+
+async def test_responses_without_a_request_end_the_connection(
+    server: RawServer, provider: OpenAICompatibleProvider
+) -> None:
+    async def answer(exchange: Exchange) -> None:
+        await answer_honestly(exchange)
+        exchange.transport.write(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n" * 100)
+
+    server.answer = answer
+    for number in (1, 2):
+        assert (await read_answer(provider, make_request("m"))).error is None
+        await server.exchanges[-1].wait_until_closed()
+        assert server.connections == number
+
+
+async def test_error_that_arrives_slowly_is_known_by_its_status(
+    server: RawServer, provider: OpenAICompatibleProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def answer(exchange: Exchange) -> None:
+        exchange.head(400, "application/json")
+        exchange.send(b"{")
+
+    monkeypatch.setattr(transport, "UNARY_LIMIT_S", 0.3)
+    server.answer = answer
+    assert type(await fail(provider)) is InvalidRequest
 
 
 async def test_server_is_asked_through_the_proxy_of_the_environment(
     server: RawServer, provider: OpenAICompatibleProvider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def answer(exchange: Exchange) -> None:
-        exchange.head()
-        exchange.send(STREAM)
+    server.answer = answer_honestly
+    monkeypatch.setattr(OneEndpoint, "endpoint", replace(OneEndpoint.endpoint, base_url="http://models.example:81/v1"))
+    for proxy in (server.url, server.url.removeprefix("http://")):
+        monkeypatch.setenv("http_proxy", proxy)
+        assert (await read_answer(provider, make_request("m"))).error is None
+        assert server.exchanges[-1].path == "http://models.example:81/v1/chat/completions"
+    monkeypatch.setenv("no_proxy", "models.example:81")
+    assert (await fail(provider)).code == "unreachable"
+    monkeypatch.delenv("no_proxy")
+    monkeypatch.setenv("http_proxy", "socks5://127.0.0.1:9")
+    assert "neither http nor https" in (await fail(provider)).detail
+
+
+async def test_password_of_a_proxy_stands_in_no_error(
+    server: RawServer, provider: OpenAICompatibleProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def refuse(exchange: Exchange) -> None:
+        exchange.head(407)
         exchange.end()
 
-    server.answer = answer
-    monkeypatch.setattr(OneEndpoint, "endpoint", replace(OneEndpoint.endpoint, base_url="http://models.example/v1"))
-    monkeypatch.setenv("http_proxy", server.url)
-    assert (await read_answer(provider, make_request("m"))).error is None
-    [exchange] = server.exchanges
-    assert exchange.path == "http://models.example/v1/chat/completions"
-    monkeypatch.setenv("no_proxy", "models.example")
-    assert (await fail(provider)).code == "unreachable"
+    server.answer = refuse
+    monkeypatch.setattr(OneEndpoint, "endpoint", replace(OneEndpoint.endpoint, base_url="https://models.example/v1"))
+    monkeypatch.setenv("https_proxy", server.url.replace("http://", "http://me:proxy-password@"))
+    error = await fail(provider)
+    assert "authorization" not in error.detail.lower()
+    assert "proxy-password" not in error.detail
+    assert server.exchanges[-1].headers["proxy-authorization"]
 
 
 async def test_connection_is_used_again_for_the_next_answer(
     server: RawServer, provider: OpenAICompatibleProvider
 ) -> None:
-    async def answer(exchange: Exchange) -> None:
-        exchange.head()
-        exchange.event({"choices": [{"delta": {"content": "a"}, "finish_reason": "stop"}]})
-        exchange.send(b"data: [DONE]\n\n")
-        exchange.end()
-
-    server.answer = answer
+    server.answer = answer_honestly
     for _ in range(3):
         assert (await read_answer(provider, make_request("m"))).error is None
     assert server.connections == 1
