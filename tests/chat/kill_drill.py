@@ -11,6 +11,7 @@ from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import ClientConnection
 
 from chat.answers.answer import Answer
+from chat.answers.calls_as_code import CallsAsCode
 from chat.answers.code_results import CodeResults
 from chat.answers.log import fold
 from chat.answers.text_runs import part_runs
@@ -84,7 +85,7 @@ def rendered(answer: Answer, message_id: uuid.UUID) -> str:
     for one in answer.attachments:
         placed.setdefault(one.part_index, []).append(new_attachment_view(one))
     shown = with_captions(message_id, answer.parts, placed)
-    results = CodeResults(answer.parts)
+    results, hidden = CodeResults(answer.parts), CallsAsCode(answer.parts).hidden
     return "".join(
         part_html(
             part_view(
@@ -94,6 +95,7 @@ def rendered(answer: Answer, message_id: uuid.UUID) -> str:
                 shown.get(run.last, ()),
                 result=results.result_of.get(run.start),
                 has_code=run.start in results.code_of,
+                is_hidden=run.start in hidden,
             )
         )
         for run in part_runs(answer.parts, shown)
