@@ -82,7 +82,7 @@ class PartView:
     has_code: bool = False
     """Whether the code of a code execution result is in the message. That code then says how it ended."""
     is_hidden: bool = False
-    """Whether the code of a function call shows the same as this call or response."""
+    """The code of a function call shows the same as this call or response, so pages hide it."""
     rerun: RerunView | None = None
     """`None`: the part cannot be run again here."""
     display: tuple[Block, ...] = ()

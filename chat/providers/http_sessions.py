@@ -21,7 +21,7 @@ KEEP_ALIVE_S = 60.0
 """How long an idle connection stays open for the next request."""
 FRAMING_LIMIT_BYTES = 64 * 1024
 FRAMING_LIMIT_RATIO = 16
-"""How many bytes may stand around each byte of a body. A piece of one byte has five."""
+"""A body may have so many bytes of framing for each of its own bytes. A piece of one byte has five."""
 UNREQUESTED_LIMIT = 4
 """Most responses that may wait on a connection. It is used for one request at a time."""
 INFORMATIONAL = {*range(100, 200)} - {HTTPStatus.SWITCHING_PROTOCOLS}

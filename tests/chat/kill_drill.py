@@ -7,18 +7,15 @@ import threading
 import uuid
 from dataclasses import dataclass, field
 
+from django.utils import timezone
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import ClientConnection
 
 from chat.answers.answer import Answer
-from chat.answers.calls_as_code import CallsAsCode
-from chat.answers.code_results import CodeResults
 from chat.answers.log import fold
-from chat.answers.text_runs import part_runs
-from chat.attachment_views import AttachmentView
-from chat.fragments import part_html, part_view
-from chat.transcript.graph_captions import with_captions
-from chat.transcript.views import new_attachment_view
+from chat.fragments import part_html
+from chat.models import Message, Turn
+from chat.transcript.views import answer_view
 from tests.dom import Page, without_reruns
 from tests.live_server import LiveServer, Visitor, send
 
@@ -80,26 +77,10 @@ def answer_at(server: LiveServer, turn_id: str, seq: int = WHOLE_LOG) -> Answer:
 
 
 def rendered(answer: Answer, message_id: uuid.UUID) -> str:
-    """Return the parts of an answer as a page shows them."""
-    placed: dict[int | None, list[AttachmentView]] = {}
-    for one in answer.attachments:
-        placed.setdefault(one.part_index, []).append(new_attachment_view(one))
-    shown = with_captions(message_id, answer.parts, placed)
-    results, hidden = CodeResults(answer.parts), CallsAsCode(answer.parts).hidden
-    return "".join(
-        part_html(
-            part_view(
-                message_id,
-                run.start,
-                run.part,
-                shown.get(run.last, ()),
-                result=results.result_of.get(run.start),
-                has_code=run.start in results.code_of,
-                is_hidden=run.start in hidden,
-            )
-        )
-        for run in part_runs(answer.parts, shown)
-    )
+    """Return the parts of a live answer as a page shows them."""
+    message = Message(pk=message_id, created_at=timezone.now())
+    view = answer_view(message, Turn(message=message, status=Turn.Status.RUNNING), answer)
+    return "".join(map(part_html, view.parts))
 
 
 def check_stored(server: LiveServer, turn_id: str, message: str, page: Page, seq: int) -> bool:

@@ -39,7 +39,7 @@ STREAM, UNARY = "text/event-stream", "application/json"
 LARGE_READ_BYTES, PAUSE_S = 4 * 1024, 0.001
 """After so long a read, others have this time: a body may consist of pieces of one byte, and come without end."""
 TEXT_LIMIT_CHARS = 500
-"""How much is kept of the text of an error. aiohttp quotes what it could not parse."""
+"""The text of an error is cut here, because aiohttp quotes what it could not parse."""
 
 
 class Refused(Exception):
