@@ -10,6 +10,8 @@ import uuid
 from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from django.db.models import F, Q
+
 from attachments.models import Attachment
 from attachments.store import BytesUnavailable, read_bytes
 from chat.kernels.client import Kernel
@@ -60,18 +62,22 @@ def labels_of(files: Iterable[Attachment]) -> dict[uuid.UUID, str]:
     return dict(zip(names, file_labels(names.values()), strict=True))
 
 
-def session_files(conversation_id: uuid.UUID) -> list[SessionFile]:
+def session_files(conversation_id: uuid.UUID, *, in_project: bool = True) -> list[SessionFile]:
     """Return the files that the session gets, each once: of shown questions, of the project, then those that were kept.
 
-    Kept files come last, so that keeping one gives no file of a question another name.
+    Kept files come last, so that keeping one gives no file of a question another name. `in_project`: False if the
+    conversation is known to be in no project, which saves one of the two queries.
     """
     links = MessageAttachment.objects.filter(message__conversation=conversation_id, message__is_shown=True)
-    links = links.select_related("attachment")
-    asked = links.filter(message__role=Role.USER).order_by("message__index", "index")
-    kept = links.filter(message__role=Role.MODEL, part_index__isnull=True).order_by("attachment__created_at", "pk")
+    given_or_kept = links.filter(Q(message__role=Role.USER) | Q(message__role=Role.MODEL, part_index__isnull=True))
+    rows = given_or_kept.annotate(role=F("message__role")).select_related("attachment")
+    rows = rows.order_by("message__index", "index")
+    asked = [link for link in rows if link.role == Role.USER]
+    kept = [link for link in rows if link.role == Role.MODEL]
+    kept.sort(key=lambda link: (link.attachment.created_at, link.pk))
     of_project = ProjectFile.objects.filter(project__conversations=conversation_id).select_related("attachment")
-    given = {link.attachment_id: link.attachment for link in asked}
-    given |= {link.attachment_id: link.attachment for link in of_project.order_by("pk")}
+    project_files = of_project.order_by("pk") if in_project else ()
+    given = {link.attachment_id: link.attachment for link in (*asked, *project_files)}
     files = given | {link.attachment_id: link.attachment for link in kept}
     labels = labels_of(files.values())
     return [SessionFile(file, labels[pk], is_kept=pk not in given) for pk, file in files.items()]

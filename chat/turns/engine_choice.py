@@ -32,6 +32,11 @@ TOO_LARGE = "The files are too large to be sent to the model's service, so code 
 _MISSING_MODULE = re.compile(r"No module named '?([A-Za-z_][\w.]{0,99})")
 
 
+def capabilities_of(setup: Setup) -> Capabilities:
+    """Return what requests to the model of a setup may contain. For a model of an endpoint: up to three queries."""
+    return get_provider(setup.provider, setup.endpoint).capabilities(setup.model)
+
+
 @dataclass(frozen=True)
 class EngineOptions:
     """What decides where code can run."""
@@ -43,11 +48,13 @@ class EngineOptions:
     """Returns whether the conversation has a running Python session. It is called only if that matters."""
     files: Sequence[Attachment] = ()
     """The files of the question."""
+    find_capabilities: Callable[[Setup], Capabilities] = capabilities_of
+    """Starts of one batch share what it returns."""
 
     @cached_property
     def capabilities(self) -> Capabilities:
-        """What requests to the model may contain. For a model of an endpoint, this takes up to three queries."""
-        return get_provider(self.setup.provider, self.setup.endpoint).capabilities(self.setup.model)
+        """What requests to the model may contain. They are found only if that matters."""
+        return self.find_capabilities(self.setup)
 
 
 @dataclass(frozen=True, slots=True)

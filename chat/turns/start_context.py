@@ -15,6 +15,8 @@ from chat.access import AnyUser, check_writable
 from chat.catalogue.setups import Setup, find_setup
 from chat.models import Conversation, Message, PythonSession, Turn
 from chat.prompt.rows import files_of_projects
+from chat.providers.base import Capabilities
+from chat.turns.engine_choice import capabilities_of
 from chat.turns.start_quotas import StartQuotas
 from chat.turns.start_rules import StartRefused
 
@@ -50,6 +52,7 @@ class StartContext:
             else:
                 self._live[owner_id].append(conversation_id)
         self._setups: dict[str, Setup] = {}
+        self._capabilities: dict[tuple[str, str, str], Capabilities] = {}
 
     def conversation(self, user: AnyUser, conversation_id: uuid.UUID) -> Conversation:
         """Return the locked conversation. Raises NotFound if `user` may not write in it."""
@@ -101,6 +104,13 @@ class StartContext:
         if name not in self._setups:
             self._setups[name] = find_setup(name)
         return self._setups[name]
+
+    def capabilities(self, setup: Setup) -> Capabilities:
+        """Return what requests to the model of a setup may contain. For a model of an endpoint, this takes queries."""
+        key = (setup.provider, setup.endpoint, setup.model)
+        if key not in self._capabilities:
+            self._capabilities[key] = capabilities_of(setup)
+        return self._capabilities[key]
 
     def add(self, turn: Turn) -> None:
         """Count a planned turn as live, for the starts that are planned after it."""

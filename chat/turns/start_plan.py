@@ -86,8 +86,11 @@ def new_turn(
     """
     has_session = partial(context.has_python_session, conversation)
     of_project = context.project_files(conversation)
-    decision = decide_code(conversation, question, files, chosen, setup, before, has_session, of_project)
-    check_files(setup, files, decision.engine)
+    decision = decide_code(
+        conversation, question, files, chosen, setup, before, has_session, of_project, context.capabilities
+    )
+    if files:
+        check_files(setup, files, decision.engine, context.capabilities(setup))
     answer = Message(
         conversation=conversation,
         parent=question,

@@ -15,7 +15,15 @@ from chat.notices import ERRORS
 from chat.parts import Engine, JSONObject, PartKind, Role
 from chat.prompt.intent import decide
 from chat.providers import get_provider
-from chat.turns.engine_choice import EngineOptions, choose_engine, find_file_for_code, fits_request, sent_files
+from chat.providers.base import Capabilities
+from chat.turns.engine_choice import (
+    EngineOptions,
+    capabilities_of,
+    choose_engine,
+    find_file_for_code,
+    fits_request,
+    sent_files,
+)
 
 DATA_TYPES = (CSV, JSON_TYPE, EXCEL, PARQUET, "image/")
 """Prefixes of the MIME types of files that hold data."""
@@ -90,6 +98,7 @@ def decide_code(
     before: Turn | None,
     has_session: Callable[[], bool],
     project_files: Sequence[Attachment] = (),
+    find_capabilities: Callable[[Setup], Capabilities] = capabilities_of,
 ) -> CodeDecision:
     """Decide whether an answer may run code.
 
@@ -100,7 +109,7 @@ def decide_code(
         return CodeDecision(Conversation.CodeExecution.ON, Engine.SESSION, "You ran this code in the Python session.")
     if chosen.without_tools:
         return CodeDecision(Conversation.CodeExecution.OFF, None, "The answer was wanted without tools.")
-    asked = EngineOptions(setup, conversation.engine, has_session, files)
+    asked = EngineOptions(setup, conversation.engine, has_session, files, find_capabilities)
     options = replace(asked, files=[*files, *project_files]) if project_files else asked
     if chosen.continues and before is not None:
         return _decide_continuation(options, before)
@@ -167,11 +176,8 @@ def is_data(mime_type: str, name: str) -> bool:
     return mime_type.startswith(DATA_TYPES) or name.lower().endswith(DATA_SUFFIXES)
 
 
-def check_files(setup: Setup, files: Sequence[Attachment], engine: Engine | None) -> None:
+def check_files(setup: Setup, files: Sequence[Attachment], engine: Engine | None, capabilities: Capabilities) -> None:
     """Raise StartRefused for files that can neither be sent to the model nor be read by code."""
-    if not files:
-        return
-    capabilities = get_provider(setup.provider, setup.endpoint).capabilities(setup.model)
     sent = sent_files(files, engine)
     for file in sent:
         if not capabilities.accepted_type(file.mime_type):

@@ -198,7 +198,9 @@ class PythonSessionTools:
         session = find_session(self._turn.conversation_id)
         # Names and values may hold what a person has not released.
         is_hidden = settings.RESULTS_NEED_APPROVAL
-        files = [file for file in session_files(self._turn.conversation_id) if not (file.is_kept and is_hidden)]
+        in_project = self._turn.conversation.project_id is not None
+        found = session_files(self._turn.conversation_id, in_project=in_project)
+        files = [file for file in found if not (file.is_kept and is_hidden)]
         sentences = [MOVED.format(reason=self._turn.move_reason)] if self._turn.move_reason else []
         if session is None or session.state != State.RUNNING:
             sentences += [session.note] if session else []
