@@ -5,20 +5,19 @@ from __future__ import annotations
 import uuid
 from collections import Counter, defaultdict
 from collections.abc import Collection, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 
 from django.conf import settings
 from django.db.models import OuterRef, Subquery
 
 from attachments.models import Attachment
 from chat.access import AnyUser, check_writable
-from chat.catalogue.setups import Setup, find_setup
+from chat.catalogue.setups import find_setup
 from chat.models import Conversation, Message, PythonSession, Turn
 from chat.prompt.rows import files_of_projects
-from chat.providers.base import Capabilities
 from chat.turns.engine_choice import capabilities_of
 from chat.turns.start_quotas import StartQuotas
-from chat.turns.start_rules import StartRefused
+from chat.turns.start_rules import StartRefused, account_of
 
 
 class StartContext:
@@ -51,8 +50,13 @@ class StartContext:
                 self._waiting.add(conversation_id)
             else:
                 self._live[owner_id].append(conversation_id)
-        self._setups: dict[str, Setup] = {}
-        self._capabilities: dict[tuple[str, str, str], Capabilities] = {}
+        # For an endpoint's model, each of these takes queries. They are asked once for the batch.
+        self.setup = cache(find_setup)
+        """Returns the setup of a model or preset. Raises UnknownModel."""
+        self.account = cache(account_of)
+        """Returns the account with which a setup's model is asked. Raises StartRefused."""
+        self.capabilities = cache(capabilities_of)
+        """Returns what requests to a setup's model may contain."""
 
     def conversation(self, user: AnyUser, conversation_id: uuid.UUID) -> Conversation:
         """Return the locked conversation. Raises NotFound if `user` may not write in it."""
@@ -98,19 +102,6 @@ class StartContext:
         if len(live) >= settings.LIVE_TURNS_LIMIT:
             raise StartRefused(f"{len(live)} answers are being written for you already. Wait for one, or stop one.")
         self.quotas.check_turn(conversation.owner_id)
-
-    def setup(self, name: str) -> Setup:
-        """Return the setup of a model or preset. Raises UnknownModel."""
-        if name not in self._setups:
-            self._setups[name] = find_setup(name)
-        return self._setups[name]
-
-    def capabilities(self, setup: Setup) -> Capabilities:
-        """Return what requests to the model of a setup may contain. For a model of an endpoint, this takes queries."""
-        key = (setup.provider, setup.endpoint, setup.model)
-        if key not in self._capabilities:
-            self._capabilities[key] = capabilities_of(setup)
-        return self._capabilities[key]
 
     def add(self, turn: Turn) -> None:
         """Count a planned turn as live, for the starts that are planned after it."""

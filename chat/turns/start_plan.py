@@ -12,7 +12,6 @@ from chat.catalogue.setups import Setup
 from chat.message_views import Versions
 from chat.models import Conversation, Message, Turn
 from chat.parts import Role
-from chat.providers import get_provider
 from chat.transcript.views import turn_notice
 from chat.turns.start_context import StartContext
 from chat.turns.start_rules import TurnChoices, check_files, chosen_setup, decide_code
@@ -82,8 +81,9 @@ def new_turn(
 ) -> Turn:
     """Return a turn with an empty answer. `before`: the turn that is continued or answered again.
 
-    Raises StartRefused if the model does not take the files.
+    Raises StartRefused if the model is not set up, or does not take the files.
     """
+    account = context.account(setup)
     has_session = partial(context.has_python_session, conversation)
     of_project = context.project_files(conversation)
     decision = decide_code(
@@ -105,7 +105,7 @@ def new_turn(
         status=Turn.Status.RUNNING,
         provider=setup.provider,
         endpoint=setup.endpoint,
-        account=get_provider(setup.provider, setup.endpoint).account,
+        account=account,
         model=setup.model,
         chosen=chosen.as_json(),
         parameters=setup.parameters(),

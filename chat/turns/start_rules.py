@@ -73,20 +73,25 @@ class CodeDecision:
 
 
 def chosen_setup(conversation: Conversation, chosen: TurnChoices, find_setup: Callable[[str], Setup]) -> Setup:
-    """Return the setup of the chosen model. Raises ModelRefused, and StartRefused for a model that is not set up.
+    """Return the setup of the chosen model. Raises ModelRefused.
 
     `find_setup`: returns the setup of a model's name, or raises UnknownModel.
     """
     try:
         setup = find_setup(chosen.model or conversation.model)
-        assert get_provider(setup.provider, setup.endpoint).account
     except UnknownModel as unknown:
         raise ModelRefused(str(unknown)) from unknown
-    except LookupError as unknown:
-        raise StartRefused(f"The service of “{setup.label}” is not set up here. Choose another model.") from unknown
     if chosen.without_tools:
         return replace(setup, code_execution=False, allows_code=False, web_search=False, url_context=False)
     return setup.with_web_search(conversation.web_search)
+
+
+def account_of(setup: Setup) -> str:
+    """Return the account with which a model is asked. Raises StartRefused if its service is not set up."""
+    try:
+        return get_provider(setup.provider, setup.endpoint).account
+    except LookupError as unknown:
+        raise StartRefused(f"The service of “{setup.label}” is not set up here. Choose another model.") from unknown
 
 
 def decide_code(
