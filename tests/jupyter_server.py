@@ -54,6 +54,7 @@ class JupyterServerProcess:
                 stderr=log,
             )
         self.url = f"http://127.0.0.1:{port}"
+        self.token = token
         self.place = RemotePlace(self.url, token)
         try:
             wait_until(self._answers, START_LIMIT_S)
