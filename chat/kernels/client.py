@@ -94,6 +94,20 @@ class JupyterClient:
             return ""
         return _state_of(model) if model is not None else ""
 
+    async def find_loss(self, kernel_id: str) -> str:
+        """Return why a kernel has ended; empty if the place runs it. Raises KernelsUnavailable.
+
+        A kernel that the server has started anew, under its old id, is found only by `connect`.
+        """
+        try:
+            resource = await self._resource(kernel_id)
+            model = await resource.model()
+        except KernelGone as gone:
+            return str(gone)
+        if model is not None and _state_of(model) != "dead":
+            return ""
+        return f"{(await resource.end_report()).reason} {VARIABLES_LOST}"
+
     async def interrupt(self, kernel_id: str) -> None:
         """Interrupt the running cell; it is no error if the kernel is gone. Raises KernelsUnavailable."""
         with suppress(KernelGone):

@@ -26,7 +26,7 @@ from http.client import HTTPException
 from pathlib import Path
 from typing import Protocol
 
-from chat.kernels.errors import KernelsUnavailable
+from chat.kernels.errors import KernelsUnavailable, ServiceNotRunning
 
 SOCKET_NAME = "control.sock"
 START_LIMIT_S = 60.0
@@ -169,7 +169,8 @@ class LocalService:
     def _unreachable(self, error: Exception) -> KernelsUnavailable:
         if isinstance(error, TimeoutError):
             return KernelsUnavailable("The service for Python sessions does not answer. Try again in a minute.")
-        return KernelsUnavailable(
+        nobody_listens = isinstance(error, FileNotFoundError | ConnectionRefusedError)
+        return (ServiceNotRunning if nobody_listens else KernelsUnavailable)(
             "The service for Python sessions does not run on this machine. An operator starts it with"
             f" `python -m chat.kernels.service --directory {self.directory}`."
         )

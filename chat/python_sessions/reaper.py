@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
+import time
 from dataclasses import dataclass, field
 from datetime import timedelta
 
@@ -22,6 +23,7 @@ from chat.kernels.places import LocalService
 from chat.models import PythonSession
 from chat.python_sessions import rows
 from chat.python_sessions.limits import START_FAILED
+from chat.python_sessions.losses import note_losses
 from chat.python_sessions.places import OTHER_PLACE, current_place, is_enabled
 from chat.python_sessions.rows import GONE, State, seconds_from_now
 
@@ -30,6 +32,9 @@ logger = logging.getLogger(__name__)
 REAP_INTERVAL_S = 5.0
 FREE_LEASE_S = 20.0
 """Length of the claim on a kernel whose cell is interrupted. The interrupt and the end of the kernel take less time."""
+
+ASK_AGAIN_S = 60.0
+"""Pause before a place of kernels that did not answer is asked again which of them live."""
 
 IDLE = "The Python session was ended after {minutes:g} minutes without use. Its variables are lost."
 
@@ -165,11 +170,17 @@ def _runs(service: LocalService) -> bool:
 
 def _reap_forever() -> None:
     pause = threading.Event()
+    ask_at = 0.0
     while True:
         try:
             if is_enabled():
                 close_old_connections()
                 reap()
+                if time.monotonic() >= ask_at:
+                    note_losses()
+        except KernelsUnavailable as error:
+            logger.warning("it is not known which kernels live; asked again in a minute: %s", error)
+            ask_at = time.monotonic() + ASK_AGAIN_S
         except Exception:
             logger.warning("Python sessions could not be cleaned up", exc_info=True)
             connection.close()

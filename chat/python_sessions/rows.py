@@ -96,9 +96,14 @@ def give_up_start(session_id: int, generation: int) -> bool:
     return rows.change_state(State.STOPPED, **GONE)
 
 
-def note_lost(session_id: int, generation: int, sentence: str) -> bool:
-    """Store that the kernel has ended by itself. `sentence`: why its variables are lost."""
+def note_lost(session_id: int, generation: int, sentence: str, *, only_idle: bool = False) -> bool:
+    """Store that the kernel has ended by itself. `sentence`: why its variables are lost.
+
+    `only_idle`: not if a process runs a cell there, which finds out itself.
+    """
     rows = PythonSession.objects.filter(pk=session_id, generation=generation)
+    if only_idle:
+        rows = rows.filter(IDLE)
     return rows.change_state(State.STOPPED, **{**GONE, "note": sentence})
 
 

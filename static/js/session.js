@@ -9,6 +9,8 @@ import { words } from "./words.js";
 const OPEN_KEY = "plotline:session-open";
 const DRAFT_KEY = `plotline:own-code:${location.pathname}`;
 const REFRESH_AFTER_MS = 400;
+// No frame tells that a kernel has ended while no code ran.
+const REFRESH_EVERY_MS = 15_000;
 const RESULTS = '[data-part-kind="code_execution_result"]:not([data-outcome=""])';
 
 const panel = document.getElementById("session");
@@ -52,6 +54,10 @@ connection.addEventListener("frame", () => {
   if (panel.hidden || refreshTimer) return;
   if (transcript.querySelectorAll(RESULTS).length !== shownResults) refreshTimer = setTimeout(refresh, REFRESH_AFTER_MS);
 });
+
+setInterval(() => {
+  if (!panel.hidden && !document.hidden) refresh();
+}, REFRESH_EVERY_MS);
 
 function rerunUrl(button) {
   const { messageId } = button.closest("article").dataset;

@@ -24,6 +24,7 @@ from chat.python_sessions import control
 from chat.python_sessions.branch import OTHER_VERSION, has_run_other_version
 from chat.python_sessions.errors import SessionUnavailable
 from chat.python_sessions.files import files_to_place, session_files
+from chat.python_sessions.losses import note_if_lost
 from chat.python_sessions.results import OUTCOMES, shortened
 from chat.python_sessions.rows import State, abandon_cell, find_session, session_store
 from chat.python_sessions.run import CellResult, run_cell
@@ -104,7 +105,10 @@ class PythonSessionTools:
         if self._is_beside_native and not self._has_run:
             # A turn only begins at the model's service if no session is running: there is nothing to tell.
             return ""
-        return await session_store.run(self._read_state)
+        session, state = await session_store.run(self._read_state)
+        if session is not None and not self._has_run and await note_if_lost(session):
+            _, state = await session_store.run(self._read_state)
+        return state
 
     async def abandon(self) -> None:
         """See `OutlivesTurns.abandon`. The next cell or the reaper interrupts the cell of the turn."""
@@ -193,9 +197,12 @@ class PythonSessionTools:
 
     # --- state --------------------------------------------------------------------------------------------------------
 
-    def _read_state(self) -> str:
-        """Return the text about the session. Runs on a database thread."""
+    def _read_state(self) -> tuple[PythonSession | None, str]:
+        """Return the session, and the text about it. Runs on a database thread."""
         session = find_session(self._turn.conversation_id)
+        return session, self._state_text(session)
+
+    def _state_text(self, session: PythonSession | None) -> str:
         # Names and values may hold what a person has not released.
         is_hidden = settings.RESULTS_NEED_APPROVAL
         in_project = self._turn.conversation.project_id is not None

@@ -12,6 +12,7 @@ from chat.models import PythonSession
 from chat.parts import Engine
 from chat.python_sessions import reaper, rows
 from chat.python_sessions.branch import OTHER_VERSION, has_run_other_version, replay_codes
+from chat.python_sessions.places import current_client
 from chat.turns.runner import start_turn
 from chat.turns.start import Edit
 from tests.chat.turn_driver import ask_and_wait, calls_since, count_calls, start_and_wait
@@ -55,6 +56,19 @@ open('a\\u2028b.txt', 'w').close()
     assert "Ignore all" not in head
     assert not set(state) & set("<>`\u2028\u202e")
     assert json.loads(state)["variables"][0]["name"] == "x"
+
+
+async def test_variables_of_a_kernel_that_has_ended_are_not_told(sessions: Settings) -> None:
+    conversation = await session_conversation()
+    await ask_and_wait(conversation, "x = 41")
+    session = await PythonSession.objects.aget(conversation=conversation)
+    await current_client().shut_down(session.kernel_id)
+    before = count_calls(sessions.GOOGLE_GEMINI_BASE_URL)
+    await ask_and_wait(conversation, "y = 1")
+    first, second = map(state_of, calls_since(sessions.GOOGLE_GEMINI_BASE_URL, before))
+    assert "41" not in first
+    assert "its variables are lost" in first
+    assert [variable["name"] for variable in json.loads(second.splitlines()[-1])["variables"]] == ["y"]
 
 
 # --- versions -------------------------------------------------------------------------------------------------------

@@ -1,0 +1,77 @@
+"""Finds kernels that ended by themselves while no code ran: for want of memory, or with the service that ran them.
+
+Without this, the page and the prompt would list variables that are lost until the next code runs.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+
+from chat.kernels.client import JupyterClient
+from chat.kernels.errors import KernelsUnavailable, ServiceNotRunning
+from chat.kernels.places import LocalService
+from chat.models import PythonSession
+from chat.python_sessions import rows
+from chat.python_sessions.places import OTHER_PLACE, current_client, current_place
+from chat.python_sessions.rows import IDLE, State, session_store
+
+logger = logging.getLogger(__name__)
+
+CHECK_LIMIT_S = 2.0
+"""How long a turn waits for the place's answer. After that, it goes on with what is stored."""
+
+
+async def note_if_lost(session: PythonSession) -> bool:
+    """Ask whether the kernel of a session lives, and store it if not; return whether it has ended.
+
+    If nobody answers, nothing changes.
+    """
+    if session.state != State.RUNNING or session.is_busy:
+        return False
+    try:
+        async with asyncio.timeout(CHECK_LIMIT_S):
+            loss = await _find_loss(current_client(), session)
+    except (KernelsUnavailable, TimeoutError):
+        return False
+    return bool(loss) and await session_store.run(_note, session, loss)
+
+
+def note_losses() -> int:
+    """Store which sessions have no kernel any more, and return their number. Must not run on an event loop's thread.
+
+    Raises KernelsUnavailable if the place does not answer.
+    """
+    running = list(PythonSession.objects.filter(IDLE, state=State.RUNNING, conversation__isnull=False))
+    losses = asyncio.run(_find_losses(running)) if running else []
+    for place in {session.place for session, loss in losses if loss == OTHER_PLACE}:
+        logger.warning("Python sessions at %s are lost, because kernels run at another place now.", place)
+    return sum(_note(session, loss) for session, loss in losses)
+
+
+async def _find_losses(sessions: list[PythonSession]) -> list[tuple[PythonSession, str]]:
+    client = JupyterClient(current_place())
+    try:
+        losses = [(session, await _find_loss(client, session)) for session in sessions]
+    finally:
+        await client.aclose()
+    return [(session, loss) for session, loss in losses if loss]
+
+
+async def _find_loss(client: JupyterClient, session: PythonSession) -> str:
+    """Return why the kernel of a running session has ended; empty if it lives. Raises KernelsUnavailable."""
+    place = current_place()
+    if isinstance(place, LocalService):
+        # The address would be asked for next, which starts a service that does not run. Its kernels have ended with it.
+        try:
+            status = await asyncio.to_thread(place.status)
+        except ServiceNotRunning:
+            return OTHER_PLACE
+        is_same = (status.state, status.url) == ("running", session.place)
+    else:
+        is_same = (await place.address()).url == session.place
+    return await client.find_loss(session.kernel_id) if is_same else OTHER_PLACE
+
+
+def _note(session: PythonSession, loss: str) -> bool:
+    return rows.note_lost(session.pk, session.generation, loss, only_idle=True)
