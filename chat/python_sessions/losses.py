@@ -31,7 +31,7 @@ async def note_if_lost(session: PythonSession) -> bool:
         return False
     try:
         async with asyncio.timeout(CHECK_LIMIT_S):
-            loss = await _find_loss(current_client(), session)
+            loss = await _find_loss(current_client(), session, await _present_url())
     except (KernelsUnavailable, TimeoutError):
         return False
     return bool(loss) and await session_store.run(_note, session, loss)
@@ -52,25 +52,31 @@ def note_losses() -> int:
 async def _find_losses(sessions: list[PythonSession]) -> list[tuple[PythonSession, str]]:
     client = JupyterClient(current_place())
     try:
-        losses = [(session, await _find_loss(client, session)) for session in sessions]
+        url = await _present_url()
+        losses = [(session, await _find_loss(client, session, url)) for session in sessions]
     finally:
         await client.aclose()
     return [(session, loss) for session, loss in losses if loss]
 
 
-async def _find_loss(client: JupyterClient, session: PythonSession) -> str:
+async def _find_loss(client: JupyterClient, session: PythonSession, url: str) -> str:
     """Return why the kernel of a running session has ended; empty if it lives. Raises KernelsUnavailable."""
+    return await client.find_loss(session.kernel_id) if session.place == url else OTHER_PLACE
+
+
+async def _present_url() -> str:
+    """Return the address of the place; empty if it is a service that does not run. Raises KernelsUnavailable.
+
+    Asking for the address as usual would start that service. Its kernels have ended with it.
+    """
     place = current_place()
-    if isinstance(place, LocalService):
-        # The address would be asked for next, which starts a service that does not run. Its kernels have ended with it.
-        try:
-            status = await asyncio.to_thread(place.status)
-        except ServiceNotRunning:
-            return OTHER_PLACE
-        is_same = (status.state, status.url) == ("running", session.place)
-    else:
-        is_same = (await place.address()).url == session.place
-    return await client.find_loss(session.kernel_id) if is_same else OTHER_PLACE
+    if not isinstance(place, LocalService):
+        return (await place.address()).url
+    try:
+        status = await asyncio.to_thread(place.status)
+    except ServiceNotRunning:
+        return ""
+    return status.url if status.state == "running" else ""
 
 
 def _note(session: PythonSession, loss: str) -> bool:
