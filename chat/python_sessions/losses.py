@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections import Counter
 
 from chat.kernels.client import JupyterClient
 from chat.kernels.errors import KernelsUnavailable, ServiceNotRunning
@@ -44,9 +45,15 @@ def note_losses() -> int:
     """
     running = list(PythonSession.objects.filter(IDLE, state=State.RUNNING, conversation__isnull=False))
     losses = asyncio.run(_find_losses(running)) if running else []
-    for place in {session.place for session, loss in losses if loss == OTHER_PLACE}:
-        logger.warning("Python sessions at %s are lost, because kernels run at another place now.", place)
-    return sum(_note(session, loss) for session, loss in losses)
+    noted = [(session, loss) for session, loss in losses if _note(session, loss)]
+    for place, number in Counter(session.place for session, loss in noted if loss == OTHER_PLACE).items():
+        logger.warning(
+            "%d Python sessions at %s are lost: the service was restarted, or kernels run at another address now. A"
+            " kernel that still runs at the old address must be ended there.",
+            number,
+            place,
+        )
+    return len(noted)
 
 
 async def _find_losses(sessions: list[PythonSession]) -> list[tuple[PythonSession, str]]:

@@ -94,4 +94,4 @@ async def test_kernels_of_the_place_before_a_change_of_the_settings_are_lost(
     assert await in_thread(note_losses) == 1
     await session.arefresh_from_db()
     assert (session.state, session.note) == (State.STOPPED, OTHER_PLACE)
-    assert "Python sessions at http://old.example are lost" in caplog.text
+    assert "1 Python sessions at http://old.example are lost" in caplog.text
