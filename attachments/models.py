@@ -84,6 +84,11 @@ class Attachment(models.Model):
         return self.name
 
     @property
+    def is_image(self) -> bool:
+        """Whether the file is an image that is shown; others are only offered for download."""
+        return self.width is not None
+
+    @property
     def url(self) -> str:
         """The path under which the bytes are served to users who may read them."""
         return reverse("attachment-content", args=[self.pk])

@@ -24,7 +24,7 @@ from chat.stream_events import Finish, Finished, PartReceived
 from chat.turns import finish, old_logs
 from chat.turns.finish import Ending
 from chat.turns.recovery import SWEEP_INTERVAL_S
-from chat.turns.store import TurnChanges, write
+from chat.turns.store import TurnWrite, write
 
 LIVE_TURNS = 50
 COMMITS = 20
@@ -101,8 +101,8 @@ async def _write_answers(turns: list[Turn]) -> None:
         await write(changes, lease_owner=LEASE_OWNER)
 
 
-def _changes_of(turn: Turn, first_seq: int, rows: list[Row], ending: Ending | None) -> TurnChanges:
-    return TurnChanges(
+def _changes_of(turn: Turn, first_seq: int, rows: list[Row], ending: Ending | None) -> TurnWrite:
+    return TurnWrite(
         turn_id=turn.pk,
         conversation_id=turn.conversation_id,
         message_id=turn.message_id,

@@ -43,6 +43,11 @@ class AttachmentView:
     """Whether `url` holds the bytes, as in an export."""
 
     @property
+    def is_image(self) -> bool:
+        """Whether the file is an image that is shown; others are only offered for download."""
+        return self.width is not None
+
+    @property
     def shown_width(self) -> int | None:
         """The width on the page in CSS pixels."""
         return self.width and ceil(self.width / self.scale)

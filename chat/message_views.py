@@ -201,7 +201,7 @@ class MessageView:
     """Whether a user's message is nothing but code."""
     files: tuple[WrittenFileView, ...] = ()
     """Files that the code of an answer wrote. Those that were kept are not among the attachments."""
-    waiting: str = ""
+    retry_notice: str = ""
     """The sentence that is shown while the provider does not answer."""
     left_out: int = 0
     """How many of the oldest messages the model was not sent."""
@@ -225,9 +225,9 @@ class MessageView:
     @property
     def images(self) -> list[AttachmentView]:
         """The attachments that are shown in the gallery: images that are not graphs."""
-        return [view for view in self.attachments if view.width is not None and not view.is_graph]
+        return [view for view in self.attachments if view.is_image and not view.is_graph]
 
     @property
     def other_attachments(self) -> list[AttachmentView]:
         """The attachments that are not shown in the gallery: graphs and files."""
-        return [view for view in self.attachments if view.width is None or view.is_graph]
+        return [view for view in self.attachments if not view.is_image or view.is_graph]

@@ -113,7 +113,7 @@ class Answer:
     attachments: list[AnswerAttachment] = field(default_factory=list)
     part_attachments: dict[int, int] = field(default_factory=dict)
     """Part index -> index of the attachment that holds the part's bytes."""
-    waiting: str = ""
+    retry_notice: str = ""
     """The sentence that is shown while the provider does not answer."""
     messages_left_out: int = 0
     awaited: ApprovalRequested | None = None
@@ -163,7 +163,7 @@ class Answer:
                 if change.is_result:
                     self._decide_result(change)
             case Waited(sentence):
-                self.waiting = sentence
+                self.retry_notice = sentence
             case EngineMoved(reason):
                 self.move_reason, self.moved_before_round = reason, self.round_number
             case StateSent(text):
@@ -189,7 +189,7 @@ class Answer:
             raise ValueError(f"part {index} cannot follow {len(self._parts)} parts")
         self._parts.append(part)
         self.text_chars += len(part.long_text)
-        self.waiting = ""
+        self.retry_notice = ""
         if attachment is not None:
             self.part_attachments[index] = attachment
 

@@ -267,8 +267,9 @@ class Assembler:
             # Stored as a file to download. A browser would only show a broken picture.
             if mime_type.startswith("image/"):
                 mime_type = "application/octet-stream"
-        is_graph = width is not None and self._is_code_seen
-        kind = "graph" if is_graph else "image" if width is not None else "file"
+        is_image = width is not None
+        is_graph = is_image and self._is_code_seen
+        kind = "graph" if is_graph else "image" if is_image else "file"
         default_name = f"{kind}-{number + 1}{mimetypes.guess_extension(mime_type) or '.bin'}"
         return number, AnswerAttachment(
             index=number,

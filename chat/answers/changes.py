@@ -33,9 +33,14 @@ class AnswerAttachment:
     """Pixels of an image for one CSS pixel, in each direction."""
 
     @property
+    def is_image(self) -> bool:
+        """Whether the file is an image that is shown; others are only offered for download."""
+        return self.width is not None
+
+    @property
     def marker(self) -> Marker | None:
         """The marker of the attachment in the message's text; `None` for a file that is not an image."""
-        if self.width is None:
+        if not self.is_image:
             return None
         return Marker("GRAPH" if self.is_graph else "IMAGE", self.index)
 

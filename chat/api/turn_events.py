@@ -246,7 +246,7 @@ def _id_data(part: ExecutableCode | CodeExecutionResult) -> dict[str, str]:
 
 def _image_content(index: int, attachment_id: str, attachment: AnswerAttachment | Attachment) -> Content | None:
     """Return the event of a graph or an image; `None` for other files."""
-    if attachment.width is None:
+    if not attachment.is_image:
         return None
     data = {
         "index": index,

@@ -79,5 +79,5 @@ def _text_pieces(parts: Sequence[Part], images: Sequence[tuple[int, ParsedAttach
         if isinstance(part, Text) and part.text:
             yield part.text
         for index, (shown_after, file) in enumerate(images):
-            if shown_after == part_index and file.width is not None:
+            if shown_after == part_index and file.is_image:
                 yield Marker("GRAPH" if file.is_graph else "IMAGE", index)

@@ -37,6 +37,11 @@ class ParsedAttachment:
     """Pixels of an image for one CSS pixel, in each direction."""
     is_graph: bool
 
+    @property
+    def is_image(self) -> bool:
+        """Whether the file is an image that is shown; others are only offered for download."""
+        return self.width is not None
+
 
 @dataclass(frozen=True, slots=True)
 class ParsedPlacement:

@@ -54,7 +54,7 @@ class LiveMessage:
         """`answer`: the part of the answer that is stored already, and that pages show."""
         self._turn = turn
         self._message_id = turn.message_id
-        self._waiting = answer.waiting
+        self._retry_notice = answer.retry_notice
         self._left_out = answer.messages_left_out
         self._move_reason = answer.move_reason
         self._captions = captions_so_far(turn.message_id, answer)
@@ -96,7 +96,7 @@ class LiveMessage:
                         swaps += self._flush()
                         self._start_run(index, part)
                         swaps += self._update_earlier_parts(index, part)
-                    swaps += self._show_status(waiting="")
+                    swaps += self._show_status(retry_notice="")
                 case TextAppended(index, text):
                     self._captions.append_text(index, text)
                     self._append(text)
@@ -109,7 +109,7 @@ class LiveMessage:
                     view = new_attachment_view(attachment)
                     self._attachments.append(self._captions.with_caption(view, attachment.part_index))
                 case Waited(sentence):
-                    swaps += self._show_status(waiting=sentence)
+                    swaps += self._show_status(retry_notice=sentence)
                 case EngineMoved(reason):
                     swaps += self._show_status(move_reason=reason)
                 case MessagesLeftOut(messages):
@@ -134,16 +134,18 @@ class LiveMessage:
             self._texts[self._starts[-1]] = RenderedText(*self._stream.closed_and_tail)
 
     def _show_status(
-        self, waiting: str | None = None, left_out: int | None = None, move_reason: str | None = None
+        self, retry_notice: str | None = None, left_out: int | None = None, move_reason: str | None = None
     ) -> list[SafeString]:
         """Return the swap of the turn's status line, if it changes."""
-        before = self._waiting, self._left_out, self._move_reason
-        self._waiting = self._waiting if waiting is None else waiting
+        before = self._retry_notice, self._left_out, self._move_reason
+        self._retry_notice = self._retry_notice if retry_notice is None else retry_notice
         self._left_out = self._left_out if left_out is None else left_out
         self._move_reason = self._move_reason if move_reason is None else move_reason
-        if before == (self._waiting, self._left_out, self._move_reason):
+        if before == (self._retry_notice, self._left_out, self._move_reason):
             return []
-        answer = Answer(waiting=self._waiting, messages_left_out=self._left_out, move_reason=self._move_reason)
+        answer = Answer(
+            retry_notice=self._retry_notice, messages_left_out=self._left_out, move_reason=self._move_reason
+        )
         view = answer_view(self._turn.message, self._turn, answer)
         return [partial(f"message-{self._message_id}-status", "outerMorph", status_html(view))]
 

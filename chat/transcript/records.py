@@ -38,7 +38,7 @@ class PlacedAttachment:
     @property
     def marker(self) -> Marker | None:
         """The marker of the attachment in the message's text; `None` for a file that is not an image."""
-        if self.attachment.width is None:
+        if not self.attachment.is_image:
             return None
         return Marker("GRAPH" if self.attachment.is_graph else "IMAGE", self.index)
 
@@ -67,7 +67,7 @@ class MessageRecord:
     """How many of the oldest messages the model was not sent."""
     move_reason: str = ""
     """Why code moved to the Python session; empty if it did not."""
-    waiting: str = ""
+    retry_notice: str = ""
     """The sentence that is shown while the provider of a live turn does not answer."""
     approval: Approval | None = None
     """What a waiting turn asks a person."""
@@ -196,7 +196,7 @@ def _read_log(record: MessageRecord) -> None:
     ]
     record.left_out = answer.messages_left_out
     record.move_reason = answer.move_reason
-    record.waiting = answer.waiting
+    record.retry_notice = answer.retry_notice
     record.approval = awaited_approval(answer)
     record.message.text = answer.text
 

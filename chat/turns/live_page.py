@@ -16,8 +16,8 @@ from chat.relay.frames import NOT_PART_OF_TURN, Frame
 from chat.relay.live_message import LiveMessage
 from chat.transcript.views import NO_TEXTS, answer_view, attachment_view, user_message_view
 from chat.transcript.window import SNAPSHOT_MESSAGES
-from chat.turns.start_plan import StartedTurn
-from chat.turns.store import StoreResult, TurnChanges
+from chat.turns.start_plan import PlannedTurn
+from chat.turns.store import StoreResult, TurnWrite
 
 HIDDEN_LIMIT = SNAPSHOT_MESSAGES
 """The most messages that a frame removes one by one. If a new version hides more, pages read snapshots."""
@@ -26,7 +26,7 @@ HIDDEN_LIMIT = SNAPSHOT_MESSAGES
 class LivePage:
     """The state of one live turn on open pages."""
 
-    def __init__(self, started: StartedTurn, answer: Answer) -> None:
+    def __init__(self, started: PlannedTurn, answer: Answer) -> None:
         self._started = started
         self._turn = started.turn
         self._answer = answer
@@ -54,7 +54,7 @@ class LivePage:
         replaced_from = started.replaced.index if started.replaced else None
         return replace(self._frame(content, after=NOT_PART_OF_TURN, seq=0), replaced_from=replaced_from)
 
-    def frame_of(self, batch: TurnChanges, changes: Sequence[Change], stored: StoreResult) -> Frame:
+    def frame_of(self, batch: TurnWrite, changes: Sequence[Change], stored: StoreResult) -> Frame:
         """Return the frame of stored changes, and update the turn's row in memory.
 
         The last frame contains the whole message, rendered as for a page that is loaded later.
@@ -68,7 +68,7 @@ class LivePage:
         with translation.override(self._language):
             return self._frame(self._swaps(batch, changes, stored), after=batch.first_seq - 1, seq=batch.last_seq)
 
-    def _swaps(self, batch: TurnChanges, changes: Sequence[Change], stored: StoreResult) -> SafeString:
+    def _swaps(self, batch: TurnWrite, changes: Sequence[Change], stored: StoreResult) -> SafeString:
         swaps = self._message.update(changes) if self._is_known else EMPTY
         if batch.ending or batch.waits:
             texts = self._message.rendered_texts() if self._is_known else NO_TEXTS

@@ -35,13 +35,13 @@ from chat.turns.answer_size import AnswerSize
 from chat.turns.code_times import CodeTimes
 from chat.turns.finish import NO_ERROR, Ending, TurnError, closing_at_end
 from chat.turns.live_page import LivePage
-from chat.turns.start_plan import StartedTurn
-from chat.turns.store import StoreResult, TurnChanges, TurnLost
+from chat.turns.start_plan import PlannedTurn
+from chat.turns.store import StoreResult, TurnLost, TurnWrite
 
 logger = logging.getLogger(__name__)
 
-Commits: TypeAlias = GroupCommit[TurnChanges, StoreResult]
-PromptReads: TypeAlias = BatchedCalls[StartedTurn, PromptRows]
+Commits: TypeAlias = GroupCommit[TurnWrite, StoreResult]
+PromptReads: TypeAlias = BatchedCalls[PlannedTurn, PromptRows]
 
 
 class AnswerTooLong(Exception):
@@ -57,7 +57,7 @@ class LiveTurn:
 
     def __init__(
         self,
-        started: StartedTurn,
+        started: PlannedTurn,
         commits: Commits,
         prompt_reads: PromptReads,
         answer: Answer | None = None,
@@ -95,7 +95,7 @@ class LiveTurn:
         self._next_frame_at = 0.0
         self._is_fast = False
         """Whether the last list of events contained several parts."""
-        self._unconfirmed: tuple[asyncio.Future[StoreResult], TurnChanges, list[Change]] | None = None
+        self._unconfirmed: tuple[asyncio.Future[StoreResult], TurnWrite, list[Change]] | None = None
         """Changes that are being stored."""
 
     @property
@@ -223,7 +223,7 @@ class LiveTurn:
             rows.append(("status", {"status": ending.status.value}))
         elif waits_after_s is not None:
             rows.append(("waiting", {}))
-        batch = TurnChanges(
+        batch = TurnWrite(
             turn_id=self.turn.pk,
             conversation_id=self.turn.conversation_id,
             message_id=self.turn.message_id,

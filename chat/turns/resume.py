@@ -15,7 +15,7 @@ from chat.answers.changes import CallDecided
 from chat.answers.log import fold, to_row
 from chat.catalogue.setups import restore_setup
 from chat.models import CallDecision, Turn, TurnEvent
-from chat.turns.start_plan import StartedTurn
+from chat.turns.start_plan import PlannedTurn
 from chat.turns.store import lease_end
 from chat.turns.stored_log import StoredLog
 
@@ -39,7 +39,7 @@ class CodeRefused(Exception):
 class ResumedTurn:
     """A turn that this process has claimed, with the answer and the last step of its log."""
 
-    started: StartedTurn
+    started: PlannedTurn
     answer: Answer
     seq: int
 
@@ -82,7 +82,7 @@ def decide_call(authorise: Callable[[], uuid.UUID], decision: Decision, *, lease
         answer.apply(change)
         turn.moved_before_round = answer.moved_before_round
     setup = restore_setup(turn.parameters, provider=turn.provider, endpoint=turn.endpoint, model=turn.model)
-    return ResumedTurn(StartedTurn(turn, setup, has_question=False), answer, seq)
+    return ResumedTurn(PlannedTurn(turn, setup, has_question=False), answer, seq)
 
 
 def _store(turn: Turn, change: CallDecided, seq: int, lease_owner: str) -> None:

@@ -28,12 +28,12 @@ from chat.turns.leases import LeaseKeeper
 from chat.turns.live_turn import Commits, LiveTurn, PromptReads
 from chat.turns.resume import decide_call
 from chat.turns.start import Start, create_turns
-from chat.turns.start_plan import StartedTurn
-from chat.turns.store import StoreResult, TurnChanges
+from chat.turns.start_plan import PlannedTurn
+from chat.turns.store import StoreResult, TurnWrite
 
 logger = logging.getLogger(__name__)
 
-PendingTurn: TypeAlias = asyncio.Future[StartedTurn] | asyncio.Task[bool] | asyncio.Task[None]
+PendingTurn: TypeAlias = asyncio.Future[PlannedTurn] | asyncio.Task[bool] | asyncio.Task[None]
 """A turn that is being started, resumed or run, or the task that asks for a title after it."""
 
 STARTS_LIMIT = 64
@@ -45,7 +45,7 @@ Storing 64 turns takes about 0.1 s. During this time no changes of live turns ar
 _runners: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, Runner] = weakref.WeakKeyDictionary()
 
 
-async def start_turn(start: Start) -> StartedTurn:
+async def start_turn(start: Start) -> PlannedTurn:
     """Start a turn. A repeated `client_id` returns the turn that it started before.
 
     Raises the errors of `Start.plan`, for example StartRefused while another answer is being written, and Draining if
@@ -110,10 +110,10 @@ class Runner:
         self._prompt_reads: PromptReads = BatchedCalls(_read_rows, limit=STARTS_LIMIT, fails_all=UNAVAILABLE)
         self._turns: dict[uuid.UUID, LiveTurn] = {}
         self._leases = LeaseKeeper(self._turns)
-        self._starts: BatchedCalls[Start, StartedTurn] = BatchedCalls(
+        self._starts: BatchedCalls[Start, PlannedTurn] = BatchedCalls(
             _create_turns, limit=STARTS_LIMIT, fails_all=UNAVAILABLE
         )
-        self._starting: set[asyncio.Future[StartedTurn]] = set()
+        self._starting: set[asyncio.Future[PlannedTurn]] = set()
         """Turns that are being stored."""
         self._tasks: set[asyncio.Task[None]] = set()
         """Tasks that ask a model for a title."""
@@ -128,7 +128,7 @@ class Runner:
             _runners[loop] = cls()
         return _runners[loop]
 
-    async def start(self, start: Start) -> StartedTurn:
+    async def start(self, start: Start) -> PlannedTurn:
         """Create a turn and launch it. A created turn runs even if the caller is cancelled."""
         check_not_draining()
         created = self._starts.submit(start)
@@ -136,7 +136,7 @@ class Runner:
         created.add_done_callback(self._launch_created)
         return await asyncio.shield(created)
 
-    def _launch_created(self, created: asyncio.Future[StartedTurn]) -> None:
+    def _launch_created(self, created: asyncio.Future[PlannedTurn]) -> None:
         self._starting.discard(created)
         if not created.cancelled() and created.exception() is None and created.result().is_new:
             self._launch(LiveTurn(created.result(), self._commits, self._prompt_reads))
@@ -225,17 +225,17 @@ class Runner:
         return sum(turn.turn.status == Turn.Status.INTERRUPTED for turn in turns)
 
 
-async def _create_turns(starts: Sequence[Start]) -> list[StartedTurn | Exception]:
+async def _create_turns(starts: Sequence[Start]) -> list[PlannedTurn | Exception]:
     return await turn_store.run(create_turns, starts, lease_owner=broadcast.PROCESS)
 
 
-async def _read_rows(started: Sequence[StartedTurn]) -> list[PromptRows]:
+async def _read_rows(started: Sequence[PlannedTurn]) -> list[PromptRows]:
     turns = [one.turn for one in started]
     without_files = {one.turn.user_message_id for one in started if one.has_question and not one.attachments}
     return await retry_while_unavailable(lambda: prompt_reader.run(read_rows, turns, without_files=without_files))
 
 
-async def _write(changes: Sequence[TurnChanges]) -> list[StoreResult | Exception]:
+async def _write(changes: Sequence[TurnWrite]) -> list[StoreResult | Exception]:
     return await store.write(changes, lease_owner=broadcast.PROCESS)
 
 

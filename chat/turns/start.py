@@ -27,7 +27,7 @@ from chat.transcript.versions import versions_of
 from chat.turns.row_updates import update_rows
 from chat.turns.start_context import StartContext
 from chat.turns.start_plan import (
-    StartedTurn,
+    PlannedTurn,
     files_of,
     new_question,
     new_turn,
@@ -55,7 +55,7 @@ class Start(ABC):
     client_id: str = field(default="", kw_only=True)
     """An idempotency key, chosen by the client. A repeated key returns the turn that it started before."""
 
-    def plan(self, context: StartContext) -> StartedTurn:
+    def plan(self, context: StartContext) -> PlannedTurn:
         """Return the turn to store, or the turn that this `client_id` started before. Writes no row.
 
         Raises StartRefused, QuotaExceeded, and NotFound if the user may not write in the conversation.
@@ -63,14 +63,14 @@ class Start(ABC):
         conversation = context.conversation(self.user, self.conversation_id)
         if known := context.known_turn(conversation, self.client_id):
             setup = Setup(known.provider, known.model, known.model, endpoint=known.endpoint)
-            return StartedTurn(known, setup, is_new=False)
+            return PlannedTurn(known, setup, is_new=False)
         started = self.plan_new(context, conversation)
         started.turn.client_id = self.client_id or None
         context.add(started.turn)
         return started
 
     @abstractmethod
-    def plan_new(self, context: StartContext, conversation: Conversation) -> StartedTurn:
+    def plan_new(self, context: StartContext, conversation: Conversation) -> PlannedTurn:
         """Return the turn to store. Raises StartRefused, QuotaExceeded or NotFound."""
 
 
@@ -85,7 +85,7 @@ class Ask(Start):
     model: str = field(default="", kw_only=True)
     """A model for this message only. If empty, the conversation's model is used."""
 
-    def plan_new(self, context: StartContext, conversation: Conversation) -> StartedTurn:
+    def plan_new(self, context: StartContext, conversation: Conversation) -> PlannedTurn:
         """See `Start.plan_new`. Raises NotFound also for an attachment that is not the user's."""
         files = attachments_of(self.user, self.attachment_ids)
         question = new_question(conversation, self.text, context.last_message(conversation))
@@ -98,7 +98,7 @@ class RunCode(Start):
 
     code: str
 
-    def plan_new(self, context: StartContext, conversation: Conversation) -> StartedTurn:
+    def plan_new(self, context: StartContext, conversation: Conversation) -> PlannedTurn:
         """See `Start.plan_new`."""
         if not is_enabled():
             raise StartRefused("Python sessions are turned off on this server.")
@@ -116,7 +116,7 @@ class Edit(Ask):
 
     message_id: uuid.UUID = field(kw_only=True)
 
-    def plan_new(self, context: StartContext, conversation: Conversation) -> StartedTurn:
+    def plan_new(self, context: StartContext, conversation: Conversation) -> PlannedTurn:
         """See `Start.plan_new`."""
         before = shown_message(conversation, self.message_id)
         if before is None or before.role != Role.USER:
@@ -142,7 +142,7 @@ class Continue(Start):
     without_tools: bool = field(default=False, kw_only=True)
     """Whether the model must answer without tools, from the results that it has already."""
 
-    def plan_new(self, context: StartContext, conversation: Conversation) -> StartedTurn:
+    def plan_new(self, context: StartContext, conversation: Conversation) -> PlannedTurn:
         """See `Start.plan_new`."""
         answer = context.last_message(conversation)
         last = turn_of(answer)
@@ -161,7 +161,7 @@ class Regenerate(Start):
     message_id: uuid.UUID | None = None
     """The answer to replace. `None`: the last answer of the conversation."""
 
-    def plan_new(self, context: StartContext, conversation: Conversation) -> StartedTurn:
+    def plan_new(self, context: StartContext, conversation: Conversation) -> PlannedTurn:
         """See `Start.plan_new`."""
         context.refuse_live(conversation)
         answer = shown_message(conversation, self.message_id) if self.message_id else context.last_message(conversation)
@@ -171,16 +171,16 @@ class Regenerate(Start):
         chosen, files = TurnChoices(**turn.chosen), files_of(turn.user_message)
         setup = chosen_setup(conversation, chosen, context.setup)
         new = new_turn(context, conversation, turn.user_message, chosen, setup, files, before=turn)
-        return StartedTurn(new, setup, has_question=False, replaced=answer)
+        return PlannedTurn(new, setup, has_question=False, replaced=answer)
 
 
-def create_turns(starts: Sequence[Start], *, lease_owner: str) -> list[StartedTurn | Exception]:
+def create_turns(starts: Sequence[Start], *, lease_owner: str) -> list[PlannedTurn | Exception]:
     """Start all turns in one transaction.
 
     Return, for each start, its turn or the exception that refused only this start. Raises DatabaseError; in this case
     no turn was started.
     """
-    outcomes: list[StartedTurn | Exception] = []
+    outcomes: list[PlannedTurn | Exception] = []
     with transaction.atomic(savepoint=False):
         context = StartContext([(start.conversation_id, start.client_id) for start in starts])
         for start in starts:
@@ -191,11 +191,11 @@ def create_turns(starts: Sequence[Start], *, lease_owner: str) -> list[StartedTu
             except Exception as error:  # noqa: BLE001 - a refusal or a defect concerns this start alone
                 outcomes.append(error)
         context.quotas.refund()
-        _store([one for one in outcomes if isinstance(one, StartedTurn) and one.is_new], lease_owner)
+        _store([one for one in outcomes if isinstance(one, PlannedTurn) and one.is_new], lease_owner)
     return outcomes
 
 
-def create_turn(start: Start, *, lease_owner: str) -> StartedTurn:
+def create_turn(start: Start, *, lease_owner: str) -> PlannedTurn:
     """Start one turn. Raises what `Start.plan` raises."""
     [outcome] = create_turns([start], lease_owner=lease_owner)
     if isinstance(outcome, Exception):
@@ -203,7 +203,7 @@ def create_turn(start: Start, *, lease_owner: str) -> StartedTurn:
     return outcome
 
 
-def _store(planned: Sequence[StartedTurn], lease_owner: str) -> None:
+def _store(planned: Sequence[PlannedTurn], lease_owner: str) -> None:
     with_question = [one for one in planned if one.has_question]
     with_versions = [one for one in planned if one.replaced]
     for one in with_versions:
@@ -231,7 +231,7 @@ def _store(planned: Sequence[StartedTurn], lease_owner: str) -> None:
             one.answer_versions = versions_of(one.turn.message)
 
 
-def _update_conversations(planned: Sequence[StartedTurn], now: datetime) -> None:
+def _update_conversations(planned: Sequence[PlannedTurn], now: datetime) -> None:
     """Increment the revisions. The rows are locked, so no other transaction changes them at the same time."""
     names = ("revision", "title", "updated_at", "archived_at")
     for one in planned:

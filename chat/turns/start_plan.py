@@ -18,7 +18,7 @@ from chat.turns.start_rules import TurnChoices, check_files, chosen_setup, decid
 
 
 @dataclass(slots=True)
-class StartedTurn:
+class PlannedTurn:
     """A turn with its conversation and messages loaded, so that nothing has to be read again to run it."""
 
     turn: Turn
@@ -47,14 +47,14 @@ def plan_question(
     *,
     before: Turn | None = None,
     replaced: Message | None = None,
-) -> StartedTurn:
+) -> PlannedTurn:
     """Return the turn of a new question. `before`: the turn that it continues. Raises StartRefused."""
     conversation = question.conversation
     context.refuse_live(conversation)
     setup = chosen_setup(conversation, chosen, context.setup)
     turn = new_turn(context, conversation, question, chosen, setup, files, before=before)
     is_unnamed = not conversation.title
-    return StartedTurn(turn, setup, tuple(files), names_conversation=is_unnamed, replaced=replaced)
+    return PlannedTurn(turn, setup, tuple(files), names_conversation=is_unnamed, replaced=replaced)
 
 
 def new_question(conversation: Conversation, text: str, parent: Message | None) -> Message:

@@ -37,7 +37,7 @@ class TurnLost(Exception):
 
 
 @dataclass(slots=True)
-class TurnChanges:
+class TurnWrite:
     """The changes of one live turn that are stored in one transaction."""
 
     turn_id: uuid.UUID
@@ -83,7 +83,7 @@ class StoreResult:
     """The state of the conversation, only for a turn that has ended."""
 
 
-async def write(changes: Sequence[TurnChanges], *, lease_owner: str) -> list[StoreResult | Exception]:
+async def write(changes: Sequence[TurnWrite], *, lease_owner: str) -> list[StoreResult | Exception]:
     """Store the changes of several turns in one transaction. The result of a turn may be TurnLost.
 
     Raises django.db.OperationalError or InterfaceError while the database is unavailable.
@@ -104,7 +104,7 @@ async def write(changes: Sequence[TurnChanges], *, lease_owner: str) -> list[Sto
     return results
 
 
-def _write(changes: Sequence[TurnChanges], *, lease_owner: str) -> list[StoreResult | Exception]:
+def _write(changes: Sequence[TurnWrite], *, lease_owner: str) -> list[StoreResult | Exception]:
     with transaction.atomic():
         held = lock_held_turns([one.turn_id for one in changes], lease_owner)
         ours = [one for one in changes if one.turn_id in held]
@@ -147,7 +147,7 @@ def _write(changes: Sequence[TurnChanges], *, lease_owner: str) -> list[StoreRes
     ]
 
 
-def _already_stored(changes: Sequence[TurnChanges]) -> dict[uuid.UUID, StoreResult]:
+def _already_stored(changes: Sequence[TurnWrite]) -> dict[uuid.UUID, StoreResult]:
     """Return the results of those changes that were committed although no confirmation arrived."""
     conversations = conversation_states([one.conversation_id for one in changes if one.ending])
     return {
@@ -157,7 +157,7 @@ def _already_stored(changes: Sequence[TurnChanges]) -> dict[uuid.UUID, StoreResu
     }
 
 
-def _is_stored(changes: TurnChanges) -> bool:
+def _is_stored(changes: TurnWrite) -> bool:
     """Return whether the log has the last of these rows. A process that ended the turn may have added other rows."""
     if not changes.rows:
         return True
@@ -166,7 +166,7 @@ def _is_stored(changes: TurnChanges) -> bool:
     return row == (name, json.loads(json.dumps(data)))
 
 
-def _new_attachments(changes: Iterable[TurnChanges]) -> Iterator[NewAttachment]:
+def _new_attachments(changes: Iterable[TurnWrite]) -> Iterator[NewAttachment]:
     for one in changes:
         for attachment in one.attachments:
             assert attachment.data is not None

@@ -22,7 +22,7 @@ from chat.relay.frames import Frame
 from chat.transcript.snapshot import snapshot
 from chat.turns.runner import Runner, start_turn
 from chat.turns.start import Ask
-from chat.turns.start_plan import StartedTurn
+from chat.turns.start_plan import PlannedTurn
 from tests.dom import Page
 from tests.factories import make_conversation
 
@@ -95,7 +95,7 @@ async def ask_and_wait(conversation: Conversation, text: str, tab: Tab | None = 
         return await start_and_wait(start_turn(make_question(conversation, text)))
 
 
-async def start_and_wait(start: Awaitable[StartedTurn]) -> Turn:
+async def start_and_wait(start: Awaitable[PlannedTurn]) -> Turn:
     """Start a turn, wait for the end, and return the turn as stored."""
     started = await start
     await Runner.current().drain()

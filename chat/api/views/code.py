@@ -23,7 +23,7 @@ from chat.turns.live_rerun import stop_rerun
 from chat.turns.reruns import RerunRefused, rerun
 from chat.turns.runner import start_turn
 from chat.turns.start import RunCode
-from chat.turns.start_plan import StartedTurn
+from chat.turns.start_plan import PlannedTurn
 from chat.turns.start_rules import StartRefused
 
 
@@ -127,7 +127,7 @@ class PartRerunStop(ApiView):
         return Response(status=202 if is_running else 204)
 
 
-def _check_same_code(started: StartedTurn, code: str) -> None:
+def _check_same_code(started: PlannedTurn, code: str) -> None:
     """Raise Problem if the key of a turn was sent again with other code."""
     text = Message.objects.filter(pk=started.turn.user_message_id).values_list("text", flat=True).first()
     if text != fence_code(code):

@@ -37,7 +37,7 @@ from chat.quotas.throttles import CallThrottle, WriteThrottle
 from chat.turns.resume import CodeRefused, DecisionRefused
 from chat.turns.runner import decide, start_turn, stop_turn
 from chat.turns.start import Ask
-from chat.turns.start_plan import StartedTurn
+from chat.turns.start_plan import PlannedTurn
 from chat.turns.start_rules import ModelRefused, StartRefused, TurnChoices
 
 EVENT_STREAM = "text/event-stream"
@@ -275,7 +275,7 @@ def conflict(conversation: Conversation, refusal: StartRefused) -> Problem:
     return Problem(ProblemType.TURN_LIVE, str(refusal), turn=str(turn_id))
 
 
-def _check_same_question(started: StartedTurn, ask: Ask) -> None:
+def _check_same_question(started: PlannedTurn, ask: Ask) -> None:
     """Raise Problem if the key of a turn was sent again with another question or other choices."""
     turn = started.turn
     text = Message.objects.filter(pk=turn.user_message_id).values_list("text", flat=True).first()

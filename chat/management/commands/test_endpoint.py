@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from chat.catalogue.endpoint_test import check_endpoint
+from chat.catalogue.endpoint_probe import check_endpoint
 from chat.log_lines import escape_line
 
 

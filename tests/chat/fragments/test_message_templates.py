@@ -139,7 +139,7 @@ def test_notice_has_the_button_of_its_action(
 
 
 def test_wait_for_the_provider_replaces_the_activity() -> None:
-    html = message_html(replace(message_view(status="running"), waiting="Asking again in 3 s…"))
+    html = message_html(replace(message_view(status="running"), retry_notice="Asking again in 3 s…"))
     assert "Asking again in 3 s…" in html
     assert "Waiting for the model…" not in html
 

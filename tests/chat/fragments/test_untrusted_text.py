@@ -73,7 +73,7 @@ def hostile_messages() -> Iterator[str]:
         message_view(),
         grounding=Grounding((source,), (HOSTILE,)),
         details=AnswerDetails(HOSTILE, True, HOSTILE, ((HOSTILE, 1),), 1, HOSTILE, 1.0, rounds=2),
-        waiting=HOSTILE,
+        retry_notice=HOSTILE,
     )
     for status in ("done", "running", "waiting"):
         yield message_html(replace(answer, status=status))

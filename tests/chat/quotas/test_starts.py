@@ -18,7 +18,7 @@ from chat.quotas.resources import QuotaExceeded, Resource, day_of
 from chat.stream_events import Usage, UsageReported
 from chat.turns.finish import Ending, end_turn
 from chat.turns.start import Ask, RunCode, Start, create_turn, create_turns
-from chat.turns.start_plan import StartedTurn
+from chat.turns.start_plan import PlannedTurn
 from chat.turns.start_rules import StartRefused
 from tests.chat.turn_driver import make_question
 from tests.factories import make_conversation, make_user
@@ -30,12 +30,12 @@ def limits(settings: Settings, **changed: int) -> None:
     settings.QUOTAS = {**settings.QUOTAS, **changed}
 
 
-def start(*starts: Start) -> list[StartedTurn | Exception]:
+def start(*starts: Start) -> list[PlannedTurn | Exception]:
     return create_turns(starts, lease_owner="test")
 
 
-def are_started(outcomes: list[StartedTurn | Exception]) -> list[bool]:
-    return [isinstance(outcome, StartedTurn) for outcome in outcomes]
+def are_started(outcomes: list[PlannedTurn | Exception]) -> list[bool]:
+    return [isinstance(outcome, PlannedTurn) for outcome in outcomes]
 
 
 def used(user: User) -> QuotaUse:
@@ -73,8 +73,8 @@ def test_repeated_client_id_returns_its_turn_when_all_is_used_up(settings: Setti
     conversation = make_conversation()
     [first] = start(make_question(conversation, client_id="a"))
     [again] = start(make_question(conversation, client_id="a"))
-    assert isinstance(first, StartedTurn)
-    assert isinstance(again, StartedTurn)
+    assert isinstance(first, PlannedTurn)
+    assert isinstance(again, PlannedTurn)
     assert first.turn.pk == again.turn.pk
 
 

@@ -32,8 +32,8 @@ from chat.turns import recovery, runner, store
 from chat.turns.database_thread import turn_store
 from chat.turns.runner import Runner, start_turn, stop_turn
 from chat.turns.start import Start, create_turn, create_turns
-from chat.turns.start_plan import StartedTurn
-from chat.turns.store import StoreResult, TurnChanges
+from chat.turns.start_plan import PlannedTurn
+from chat.turns.store import StoreResult, TurnWrite
 from tests.attachments.conftest import png
 from tests.chat.turn_driver import WAIT_LIMIT_S, Tab, ask_and_wait, fresh_page, make_question, new_conversation
 from tests.factories import make_attachment
@@ -126,7 +126,7 @@ async def test_turn_runs_even_if_the_caller_is_cancelled_while_it_is_created(
 ) -> None:
     is_created, may_return = threading.Event(), threading.Event()
 
-    def create_and_wait(starts: Sequence[Start], *, lease_owner: str) -> list[StartedTurn | Exception]:
+    def create_and_wait(starts: Sequence[Start], *, lease_owner: str) -> list[PlannedTurn | Exception]:
         outcomes = create_turns(starts, lease_owner=lease_owner)
         is_created.set()
         may_return.wait(WAIT_LIMIT_S)
@@ -152,7 +152,7 @@ async def outage(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[asyncio.Event
     write, is_over = store.write, asyncio.Event()
 
     async def fail_until_over(
-        changes: Sequence[store.TurnChanges], *, lease_owner: str
+        changes: Sequence[store.TurnWrite], *, lease_owner: str
     ) -> list[store.StoreResult | Exception]:
         if not is_over.is_set():
             raise OperationalError("down")
@@ -201,9 +201,7 @@ async def test_changes_whose_confirmation_was_lost_are_not_stored_twice(
 ) -> None:
     write, unconfirmed = store._write, {"a change", "the end"}
 
-    def write_and_fail(
-        changes: Sequence[store.TurnChanges], *, lease_owner: str
-    ) -> list[store.StoreResult | Exception]:
+    def write_and_fail(changes: Sequence[store.TurnWrite], *, lease_owner: str) -> list[store.StoreResult | Exception]:
         results = write(changes, lease_owner=lease_owner)
         kind = "the end" if changes[0].ending else "a change"
         if kind in unconfirmed:
@@ -223,7 +221,7 @@ async def test_changes_whose_confirmation_was_lost_are_not_stored_twice(
 async def test_graph_that_cannot_be_stored_fails_for_its_own_turn_alone(emulated: Settings) -> None:
     conversations = [await new_conversation() for _ in range(2)]
     broken, valid = [
-        TurnChanges(
+        TurnWrite(
             turn_id=started.turn.pk,
             conversation_id=started.turn.conversation_id,
             message_id=started.turn.message_id,
@@ -237,9 +235,7 @@ async def test_graph_that_cannot_be_stored_fails_for_its_own_turn_alone(emulated
     stored = await database_sync_to_async(make_attachment)(conversations[0].owner)
     data = png(1)
     broken.attachments = [AnswerAttachment(0, 0, str(stored.pk), "a.png", "image/png", len(data), "", 8, 6, True, data)]
-    commits: GroupCommit[TurnChanges, StoreResult] = GroupCommit(
-        lambda changes: store.write(changes, lease_owner="test")
-    )
+    commits: GroupCommit[TurnWrite, StoreResult] = GroupCommit(lambda changes: store.write(changes, lease_owner="test"))
     results = await asyncio.gather(commits.submit(broken), commits.submit(valid), return_exceptions=True)
     assert isinstance(results[0], IntegrityError)
     assert results[1] == StoreResult()

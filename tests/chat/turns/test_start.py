@@ -14,7 +14,7 @@ from pytest_django import Settings
 from chat.access import NotFound
 from chat.models import Conversation, LanguageModel, Message, ModelEndpoint, Turn
 from chat.turns.start import Ask, Continue, Edit, Regenerate, Start, create_turn, create_turns
-from chat.turns.start_plan import StartedTurn
+from chat.turns.start_plan import PlannedTurn
 from chat.turns.start_rules import StartRefused
 from tests.chat.turn_driver import make_question
 from tests.factories import make_attachment, make_conversation, make_model_message, make_user
@@ -22,14 +22,14 @@ from tests.factories import make_attachment, make_conversation, make_model_messa
 pytestmark = pytest.mark.django_db
 
 
-def start_together(*starts: Start) -> list[StartedTurn | Exception]:
+def start_together(*starts: Start) -> list[PlannedTurn | Exception]:
     """Start turns in one batch; return their outcomes."""
     return create_turns(starts, lease_owner="test")
 
 
-def is_new(outcome: StartedTurn | Exception) -> bool:
+def is_new(outcome: PlannedTurn | Exception) -> bool:
     """Return whether the outcome is a new turn."""
-    return isinstance(outcome, StartedTurn) and outcome.is_new
+    return isinstance(outcome, PlannedTurn) and outcome.is_new
 
 
 @contextmanager
@@ -106,7 +106,7 @@ def test_turns_of_a_batch_start_as_each_would_alone() -> None:
         *(make_question(one, text, client_id=text) for one, text in zip(conversations, texts, strict=True))
     )
     for conversation, text, outcome in zip(conversations, texts, outcomes, strict=True):
-        assert isinstance(outcome, StartedTurn)
+        assert isinstance(outcome, PlannedTurn)
         turn = Turn.objects.select_related("conversation", "message__parent", "user_message__parent").get(
             conversation=conversation, client_id=text
         )
@@ -178,15 +178,15 @@ def test_repeated_client_id_starts_one_turn() -> None:
     )
     assert [is_new(one) for one in (first, again, elsewhere)] == [True, False, True]
     [later] = start_together(make_question(conversation, client_id="a"))
-    assert isinstance(first, StartedTurn)
-    assert isinstance(again, StartedTurn)
-    assert isinstance(later, StartedTurn)
+    assert isinstance(first, PlannedTurn)
+    assert isinstance(again, PlannedTurn)
+    assert isinstance(later, PlannedTurn)
     assert first.turn.pk == again.turn.pk == later.turn.pk
     assert not later.is_new
 
 
 def test_defect_in_one_start_does_not_affect_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(*_: object) -> StartedTurn:
+    def broken(*_: object) -> PlannedTurn:
         raise ZeroDivisionError
 
     monkeypatch.setattr(Continue, "plan_new", broken)

@@ -166,7 +166,7 @@ async def test_many_turns_share_their_commits(emulated: Settings, monkeypatch: p
     write = store.write
 
     async def count_and_write(
-        changes: Sequence[store.TurnChanges], *, lease_owner: str
+        changes: Sequence[store.TurnWrite], *, lease_owner: str
     ) -> list[store.StoreResult | Exception]:
         nonlocal transactions
         transactions += 1

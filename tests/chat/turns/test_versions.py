@@ -27,7 +27,7 @@ from chat.turns import versions
 from chat.turns.finish import Ending, end_turn
 from chat.turns.runner import Runner, start_turn, switch_version
 from chat.turns.start import Continue, Edit, Regenerate, create_turn
-from chat.turns.start_plan import StartedTurn
+from chat.turns.start_plan import PlannedTurn
 from chat.turns.start_rules import StartRefused
 from chat.turns.versions import SwitchRefused
 from tests.chat.turn_driver import (
@@ -79,7 +79,7 @@ class Tree:
         return [pk for pk, parent in self.parents.items() if parent == self.parents[message_id]]
 
 
-def end(started: StartedTurn, text: str) -> None:
+def end(started: PlannedTurn, text: str) -> None:
     """Store an answer of signed code, its result, and a text."""
     assembler = Assembler(is_code_offered=True, new_id=lambda: str(uuid.uuid4()))
     for part in (

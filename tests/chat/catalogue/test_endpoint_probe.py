@@ -10,8 +10,8 @@ import pytest
 from django.core.management import CommandError, call_command
 from pytest_django import Settings
 
-from chat.catalogue import endpoint_test
-from chat.catalogue.endpoint_test import ANSWER, FUNCTION, IMAGE, KEY, LIST, USAGE, CheckResult, check_endpoint
+from chat.catalogue import endpoint_probe
+from chat.catalogue.endpoint_probe import ANSWER, FUNCTION, IMAGE, KEY, LIST, USAGE, CheckResult, check_endpoint
 from chat.parts import FunctionCall, Thought
 from chat.providers.base import InvalidRequest, Unauthorised, Unreachable
 from chat.providers.requests import GenerateRequest
@@ -146,7 +146,7 @@ def test_silent_server_is_not_waited_for(server: Server, monkeypatch: pytest.Mon
 
     make_endpoint()
     monkeypatch.setattr(FakeProvider, "stream", stream)
-    monkeypatch.setattr(endpoint_test, "STEP_LIMIT_S", 0.01)
+    monkeypatch.setattr(endpoint_probe, "STEP_LIMIT_S", 0.01)
     assert "still loading the model" in check()[ANSWER].sentence
 
 
@@ -167,7 +167,7 @@ def test_endless_answer_is_left(server: Server, monkeypatch: pytest.MonkeyPatch,
     make_endpoint()
     monkeypatch.setattr(FakeProvider, "stream", stream)
     result = check()[ANSWER]
-    assert endpoint_test.TOO_LONG in result.sentence
+    assert endpoint_probe.TOO_LONG in result.sentence
     assert len(result.sentence) < 1_000
     assert is_closed
 
