@@ -7,6 +7,9 @@ from dataclasses import asdict, dataclass
 
 HEALTH_PATH = "/plotline/status"
 """A resource of the gateway that the supervisor reads: the numbers of kernels as JSON."""
+_ADDRESS_SPACE_MINIMUM_MIB = 2048
+_ADDRESS_SPACE_RESERVE_MIB = 512
+"""Mappings of one process that hold no memory: libraries, stacks of threads."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +41,11 @@ class GatewayOptions:
     def memory_limit_bytes(self) -> int:
         """The memory limit in bytes."""
         return self.memory_limit_mib * 1024 * 1024
+
+    @property
+    def address_space_mib(self) -> int:
+        """Address space of one process of a kernel in MiB: libraries map more than they use."""
+        return max(_ADDRESS_SPACE_MINIMUM_MIB, self.memory_limit_mib + _ADDRESS_SPACE_RESERVE_MIB)
 
     def to_json(self) -> str:
         """Return the options as one line of JSON."""
