@@ -92,7 +92,7 @@ async def test_process_may_have_as_much_memory_as_the_setting_says(option: str) 
             assert await kernel.run(MAP_MORE_THAN_THE_DEFAULT.format(mib=4096)) == "4096\n"
             if not option:
                 assert (
-                    await kernel.run(MAP_MORE_THAN_THE_DEFAULT.format(mib=4700))
+                    await kernel.run(MAP_MORE_THAN_THE_DEFAULT.format(mib=5500))
                     == "[Errno 12] Cannot allocate memory\n"
                 )
 
