@@ -3,9 +3,9 @@
 `sandbox` passes this file's text into the sandbox, where the project is not visible. The file therefore imports only
 the standard library and ipykernel. It runs before any code of a user or a model.
 
-    python bootstrap.py kernel            become an ipykernel on /rt/c.json
-    python bootstrap.py kernel preload    import and draw once before that, for a kernel that waits for its first cell
-    python bootstrap.py FILE ...          run this script under the same limits, as tests of the sandbox do
+    python bootstrap.py kernel MIB            become an ipykernel on /rt/c.json; MIB: address space of each process
+    python bootstrap.py kernel MIB preload    import and draw once before, for a kernel that waits for its first cell
+    python bootstrap.py FILE ...              run this script under the same limits, as tests of the sandbox do
 
 Exit status 70 with a sentence on stderr means that a limit could not be set and nothing was run.
 """
@@ -30,7 +30,7 @@ from typing import Any, NoReturn, TextIO
 MIB = 1024 * 1024
 LIMITS = {
     resource.RLIMIT_NPROC: 64,
-    # Address space, not memory: scipy alone maps hundreds of MiB. The host measures memory, see `service.memory`.
+    # Address space of scripts, not memory: scipy alone maps hundreds of MiB. `service.options` has that of kernels.
     resource.RLIMIT_AS: 2048 * MIB,
     resource.RLIMIT_FSIZE: 64 * MIB,
     resource.RLIMIT_NOFILE: 256,
@@ -91,9 +91,11 @@ def fail(sentence: str) -> NoReturn:
     os._exit(70)
 
 
-def restrict_resources() -> None:
+def restrict_resources(address_space_bytes: int) -> None:
     """Limit this process and its children, and make them the first victims when the machine is out of memory."""
-    for limit, value in LIMITS.items():
+    # Kernels inherit the gateway's own soft limit of data, which may be lower than their address space.
+    own = {resource.RLIMIT_AS: address_space_bytes, resource.RLIMIT_DATA: resource.getrlimit(resource.RLIMIT_DATA)[1]}
+    for limit, value in (LIMITS | own).items():
         resource.setrlimit(limit, (value, value))
     Path("/proc/self/oom_score_adj").write_text("1000")
 
@@ -282,9 +284,10 @@ def main() -> None:
     # The server holds the other end of stdin. If it is closed, the server died before `--die-with-parent` took effect.
     if select.select([0], [], [], 0)[0]:
         fail("The server has exited.")
-    restrict_resources()
+    is_kernel = sys.argv[1] == "kernel"
+    restrict_resources(int(sys.argv[2]) * MIB if is_kernel else LIMITS[resource.RLIMIT_AS])
     restrict_files()
-    if sys.argv[1] == "kernel":
+    if is_kernel:
         # Code in cells must not import files from the root folder, where this file lies.
         sys.path.pop(0)
         become_kernel(is_preloaded="preload" in sys.argv)

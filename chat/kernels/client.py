@@ -204,9 +204,7 @@ class JupyterClient:
         """Wait until a new kernel answers. Raises KernelsUnavailable, KernelGone, ProgramFailed."""
         if not await kernel.wait_until_ready(START_LIMIT_S):
             raise KernelsUnavailable(f"{NOT_STARTED}: the kernel does not answer.")
-        if not self._place.is_local:
-            # Kernels of one Jupyter server have the same working directory.
-            await kernel.enter_new_directory()
+        await kernel.enter_own_directory()
 
     async def _open(self, resource: KernelResource) -> Kernel:
         websocket = await resource.open_websocket()

@@ -19,6 +19,7 @@ from chat.kernels.errors import KernelGone, KernelsUnavailable
 from chat.kernels.kernel_connection import KernelConnection
 from chat.kernels.kernel_program import ProgramFailed, parse_answer, program_content
 from chat.kernels.kernel_resource import KernelResource
+from chat.kernels.limit_sentences import limit_of, limit_sentence
 from chat.kernels.outputs import ErrorOutput, Execution, ExecutionStatus, Output, merge_adjacent_text
 from chat.kernels.pending_execution import PendingExecution
 from chat.kernels.request_runner import End, RequestRunner
@@ -95,9 +96,9 @@ class Kernel:
                 self._connection.forget(probe)
         return True
 
-    async def enter_new_directory(self) -> None:
-        """Make a new directory the kernel's working directory; raises ProgramFailed, and like `snapshot`."""
-        await self._run_program("files", "enter_new_directory")
+    async def enter_own_directory(self) -> None:
+        """Make sure that no other kernel has the same working directory; raises ProgramFailed, and like `snapshot`."""
+        await self._run_program("files", "enter_own_directory")
 
     async def execute(
         self,
@@ -131,6 +132,10 @@ class Kernel:
         status, reason = self._status(end, request, limit_s)
         if reason:
             request.report(reader.add(ErrorOutput(_ERROR_NAMES[status], reason, "")))
+        elif (limit := limit_of(request.reply_content)) is not None:
+            # The traceback is an output of its own and stays.
+            sentence = limit_sentence(limit, await self._limit_sizes())
+            request.report(reader.add(ErrorOutput(limit.value, sentence, "")))
         if request.error is not None:
             raise request.error
         outputs = merge_adjacent_text(reader.outputs)
@@ -203,6 +208,13 @@ class Kernel:
         if end is End.LATE and not request.start.done():
             raise KernelsUnavailable("The Python session is busy. Try again when its code has ended.")
         return parse_answer(request.reply_content, limit_chars)
+
+    async def _limit_sizes(self) -> Mapping[str, object]:
+        """Return the sizes of the kernel's limits, or none if it cannot say them now."""
+        try:
+            return await self._run_program("limits")
+        except (ProgramFailed, KernelGone, KernelsUnavailable):
+            return {}
 
     def _status(self, end: End, request: PendingExecution, limit_s: float) -> tuple[ExecutionStatus, str]:
         """Return the status of an execution, and the reason if it was stopped."""

@@ -48,9 +48,6 @@ class Address:
 class Place(Protocol):
     """A place that runs kernels."""
 
-    is_local: bool
-    """Whether the place is the service on this machine, which gives each kernel a sandbox and a folder of its own."""
-
     async def address(self) -> Address:
         """Return the address, and start the local service if it is needed; raises KernelsUnavailable."""
 
@@ -80,8 +77,6 @@ class ServiceStatus:
 class RemotePlace:
     """A Jupyter server or gateway that somebody else runs, at a URL."""
 
-    is_local = False
-
     def __init__(self, url: str, token: str) -> None:
         """Use the server at this URL; the token may be empty."""
         self._address = Address(url.rstrip("/"), token)
@@ -107,8 +102,6 @@ def choose_place(gateway_url: str, token: str, service_directory: Path) -> Place
 
 class LocalService:
     """The service on this machine, which is controlled through a socket in its folder."""
-
-    is_local = True
 
     def __init__(self, directory: Path) -> None:
         """Use the service that was started with this folder."""

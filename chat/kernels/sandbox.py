@@ -40,6 +40,8 @@ ENVIRONMENT = {
     # pyarrow's own allocator reserves 1 GiB of address space, which `bootstrap` limits. pandas uses it for each text.
     "ARROW_DEFAULT_MEMORY_POOL": "system",
     "HOME": "/box",
+    # Tells `in_kernel.files` that this kernel has a working directory of its own.
+    "PLOTLINE_KERNEL": "1",
     "USER": "kernel",
     "LANG": "C.UTF-8",
     "PATH": "/usr/bin:/bin",

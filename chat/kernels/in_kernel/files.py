@@ -17,8 +17,13 @@ from typing import Any
 _PREFIX = ".plotline-"
 
 
-def enter_new_directory() -> dict[str, object]:
-    """Make a directory for this kernel the working directory; kernels of one server usually start in the same one."""
+def enter_own_directory() -> dict[str, object]:
+    """Make a directory for this kernel the working directory; kernels of a foreign server often start in the same one.
+
+    A kernel of Plotline's own service has a directory of its own, and stays there. Its environment says so.
+    """
+    if "PLOTLINE_KERNEL" in os.environ:
+        return {}
     import atexit  # noqa: PLC0415 - most calls do not need them
     import shutil  # noqa: PLC0415 - as above
 
@@ -71,7 +76,7 @@ def read_piece(name: str, offset: int, size: int) -> dict[str, object]:
 
 def main(namespace: Mapping[str, Any], operation: str, *arguments: Any) -> dict[str, object]:
     """Run one operation; an error of the file system is an answer too."""
-    operations = (enter_new_directory, write_piece, finish_file, drop_file, read_piece)
+    operations = (enter_own_directory, write_piece, finish_file, drop_file, read_piece)
     try:
         return next(each for each in operations if each.__name__ == operation)(*arguments)
     except OSError as error:

@@ -35,7 +35,7 @@ from chat.kernels.service.options import GatewayOptions
 from chat.kernels.service.parent_death import end_with_parent
 
 MEMORY_LIMIT_BYTES = 2048 * MIB
-"""Limit of this process's writable memory. Kernels inherit it; their own limits are not higher."""
+"""Limit of this process's writable memory. A kernel may have more, so only the soft limit is set."""
 OPEN_FILES_LIMIT = 16_384
 REQUEST_LIMIT_BYTES = 1 * MIB
 WEBSOCKET_MESSAGE_LIMIT_BYTES = 16 * MIB
@@ -135,7 +135,7 @@ def limit_resources() -> None:
     _, hard_limit_bytes = resource.getrlimit(resource.RLIMIT_DATA)
     is_unlimited = hard_limit_bytes == resource.RLIM_INFINITY
     limit_bytes = MEMORY_LIMIT_BYTES if is_unlimited else min(MEMORY_LIMIT_BYTES, hard_limit_bytes)
-    resource.setrlimit(resource.RLIMIT_DATA, (limit_bytes, limit_bytes))
+    resource.setrlimit(resource.RLIMIT_DATA, (limit_bytes, hard_limit_bytes))
     # Each kernel needs about 30 descriptors.
     _, hard_limit = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(OPEN_FILES_LIMIT, hard_limit), hard_limit))

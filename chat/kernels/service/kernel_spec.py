@@ -29,7 +29,7 @@ class SandboxKernelSpecs(KernelSpecManager):
         config = {"directory": options.directory}
         return KernelSpec(
             # Arguments of `bootstrap`, which the provisioner runs in the sandbox.
-            argv=["kernel"],
+            argv=["kernel", str(options.address_space_mib)],
             display_name="Python 3",
             language="python",
             # A signal would reach and end bubblewrap.

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import resource
 import shutil
 import signal
 import subprocess
@@ -177,7 +178,7 @@ class PlainProvisioner(SandboxProvisioner):
         box.mkdir(exist_ok=True)
         argv = ["setpriv", "--pdeathsig", "KILL", interpreter.executable, "-m", "ipykernel_launcher"]
         pipe = subprocess.PIPE
-        return subprocess.Popen(
+        process = subprocess.Popen(
             [*argv, "-f", str(self.folder / "c.json"), "--HistoryManager.enabled=False"],
             env=sandbox.ENVIRONMENT | {"HOME": str(box), "IPYTHONDIR": f"{box}/.ipython", "MATPLOTLIBRC": ""},
             cwd=box,
@@ -186,6 +187,10 @@ class PlainProvisioner(SandboxProvisioner):
             stderr=pipe,
             start_new_session=True,
         )
+        # The kernel inherits the gateway's own limit, which is lower than that of a kernel may be.
+        _, hard_limit_bytes = resource.getrlimit(resource.RLIMIT_DATA)
+        resource.prlimit(process.pid, resource.RLIMIT_DATA, (hard_limit_bytes, hard_limit_bytes))
+        return process
 
     async def send_signal(self, signum: int) -> None:
         """Send a signal to the kernel and the processes in its group."""

@@ -14,14 +14,12 @@ from chat.kernels.places import Address, LocalService, RemotePlace, choose_place
 async def test_server_at_a_url_is_used_as_it_is() -> None:
     place = choose_place("http://kernels:8888/", "token", Path("/nowhere"))
     assert isinstance(place, RemotePlace)
-    assert not place.is_local
     assert await place.address() == Address("http://kernels:8888", "token")
 
 
 def test_service_on_this_machine_is_used_without_a_url(tmp_path: Path) -> None:
     place = choose_place("", "", tmp_path)
     assert isinstance(place, LocalService)
-    assert place.is_local
 
 
 @pytest.mark.parametrize("reply", [b"", b"no JSON\n", b"[]\n", b"{}\n"])

@@ -21,6 +21,12 @@ from tests.chat.kernels.service.raw_kernel import running_kernel
 from tests.environment import ROOT
 
 CANARY = "canary-of-the-servers-environment"
+ORDINARY_UID = 12_345
+ATTEMPT_ESCAPES = """
+import dataclasses, json, os
+from tests.chat.kernels.isolation import attempt_escapes
+print(json.dumps({"uid": os.geteuid(), "results": [dataclasses.asdict(result) for result in attempt_escapes()]}))
+"""
 
 
 @pytest.fixture
@@ -36,6 +42,20 @@ def arguments_of(pid: int) -> list[bytes]:
     return Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")[:-1]
 
 
+def as_ordinary_user(*command: str) -> list[str]:
+    """Return a command that runs another one as an ordinary user, who can read Python even if it is in root's home."""
+    home, prefix = Path("/root"), Path(sys.base_prefix)
+    shown = ["--tmpfs", str(home), "--ro-bind", str(prefix), str(prefix)] if prefix.is_relative_to(home) else []
+    parents = [parent for parent in reversed(prefix.parents) if parent != home and parent.is_relative_to(home)]
+    shown[2:2] = [word for parent in parents if shown for word in ("--dir", str(parent))]
+    variables = [f"{name}={os.environ[name]}" for name in ("PATH", "KERNEL_PYTHON") if os.environ.get(name)]
+    ids = ("--reuid", str(ORDINARY_UID), "--regid", str(ORDINARY_UID), "--clear-groups", "--inh-caps", "-all")
+    return [
+        *("bwrap", "--die-with-parent", "--dev-bind", "/", "/", *shown),
+        *("setpriv", *ids, "env", "-i", *variables, *command),
+    ]
+
+
 def uid_of(pid: int) -> int:
     """Return the real user ID of a process on the host."""
     lines = Path(f"/proc/{pid}/status").read_text().splitlines()
@@ -48,6 +68,18 @@ def test_every_escape_attempt_is_denied(monkeypatch: pytest.MonkeyPatch) -> None
     assert [result for result in results if not result.is_denied] == []
     assert len(results) >= 45
     assert {"call_shmget", "call_semget", "call_msgget", "call_mq_open"} <= {result.name for result in results}
+
+
+@pytest.mark.drill
+@pytest.mark.skipif(os.geteuid() != 0, reason="An ordinary user's launch is tested above.")
+def test_every_escape_attempt_is_denied_if_an_ordinary_user_launches_the_sandbox() -> None:
+    """A server that is not root launches bubblewrap directly, without the outer one that gives up root."""
+    process = subprocess.run(as_ordinary_user(sys.executable, "-c", ATTEMPT_ESCAPES), cwd=ROOT, capture_output=True)
+    assert process.returncode == 0, process.stderr.decode()
+    answer = json.loads(process.stdout)
+    assert answer["uid"] == ORDINARY_UID
+    assert [result for result in answer["results"] if not result["is_denied"]] == []
+    assert len(answer["results"]) >= 45
 
 
 def test_escape_attempts_succeed_outside_the_sandbox() -> None:
@@ -104,7 +136,7 @@ def test_missing_interpreter_is_reported_with_the_command_that_installs_it(
 def test_failure_of_bubblewrap_is_reported_in_its_own_words(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     broken = Interpreter(sys.executable, folders=("/nonexistent/bin",))
     monkeypatch.setattr(sandbox, "find_interpreter", lambda: broken)
-    with launch(directory, "kernel") as process:
+    with launch(directory, "kernel", "2048") as process:
         assert process.stderr is not None
         stderr = process.stderr.read()
     assert process.returncode != 0

@@ -9,14 +9,17 @@ import pytest_asyncio
 
 from chat.kernels.client import JupyterClient, Kernel
 from chat.kernels.errors import KernelsUnavailable
-from tests.chat.kernels.conformance.places import OWN_PLACE, RUN_PLACE, PlaceUnderTest
+from tests.chat.kernels.conformance.places import ALL_SERVERS, OWN_PLACES, RUN_PLACE, PlaceUnderTest
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Run each test against the places that its module names in `PLACES`, or against all. Foreign places are drills."""
+    """Run each test against the places that its module names in `PLACES`, or against all servers.
+
+    Foreign places are drills.
+    """
     if "place" in metafunc.fixturenames:
-        names = getattr(metafunc.module, "PLACES", tuple(RUN_PLACE))
-        places = [pytest.param(name, marks=() if name == OWN_PLACE else pytest.mark.drill) for name in names]
+        names = getattr(metafunc.module, "PLACES", ALL_SERVERS)
+        places = [pytest.param(name, marks=() if name in OWN_PLACES else pytest.mark.drill) for name in names]
         metafunc.parametrize("place", places, indirect=True, scope="session")
 
 

@@ -1,17 +1,22 @@
 """The places that the conformance suite runs against, and the differences between them that the client cannot remove.
 
-Every test runs against every place. Where a place behaves in another way, its test asserts that way too.
+Every test runs against every server. Where a place behaves in another way, its test asserts that way too.
 """
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
-from chat.kernels.places import Place
+from chat.kernels.places import Place, RemotePlace
 from tests.jupyter_server import GATEWAY, SERVER, JupyterServerProcess, running_jupyter_server
 from tests.kernel_service import KernelServiceProcess, running_service
+from tests.polling import wait_until
+from tests.ports import free_port
 
 
 @dataclass(frozen=True)
@@ -56,6 +61,19 @@ def _run_local_service() -> Iterator[PlaceUnderTest]:
 
 
 @contextmanager
+def _run_listening_service() -> Iterator[PlaceUnderTest]:
+    port, token = free_port(), secrets.token_hex(16)
+    with TemporaryDirectory(prefix="plotline-token-") as folder:
+        token_file = Path(folder) / "token"
+        token_file.write_text(token)
+        listen = ("--listen", f"127.0.0.1:{port}", "--token-file", str(token_file))
+        with running_service("--warm-kernels", "0", *listen) as service:
+            wait_until(lambda: service.place.status().state == "running", 60)
+            place = RemotePlace(f"http://127.0.0.1:{port}", token)
+            yield PlaceUnderTest("own service by URL", place, Differences(), service)
+
+
+@contextmanager
 def _run_jupyter(name: str, command: list[str]) -> Iterator[PlaceUnderTest]:
     with running_jupyter_server(command) as server:
         yield PlaceUnderTest(name, server.place, JUPYTER, server)
@@ -63,11 +81,14 @@ def _run_jupyter(name: str, command: list[str]) -> Iterator[PlaceUnderTest]:
 
 RUN_PLACE: dict[str, Callable[[], AbstractContextManager[PlaceUnderTest]]] = {
     "local-service": _run_local_service,
+    "listening-service": _run_listening_service,
     "jupyter-server": lambda: _run_jupyter("jupyter server by URL", SERVER),
     "kernel-gateway": lambda: _run_jupyter("kernel gateway by URL", GATEWAY),
 }
 
-OWN_PLACE = "local-service"
-"""`make test` runs the tests there; `make drills` runs them at the other places, too."""
+OWN_PLACES = ("local-service", "listening-service")
+"""Plotline's own service, which `make test` uses; `make drills` uses the other places, too."""
+ALL_SERVERS = ("local-service", "jupyter-server", "kernel-gateway")
+"""Places of most tests. The own service differs little if it is reached by URL, see `test_own_service`."""
 MAIN_PLACES = ("local-service", "jupyter-server")
 """Places of the tests that take long. Kernel Gateway has the same code as Jupyter Server for what they check."""

@@ -73,6 +73,30 @@ async def test_kernel_that_takes_too_much_memory_is_ended(place: LocalService, o
     assert await other.run("value") == "7"
 
 
+MAP_MORE_THAN_THE_DEFAULT = """
+import mmap
+try:
+    held = mmap.mmap(-1, {mib} * 1024 * 1024, mmap.MAP_PRIVATE)
+except OSError as error:
+    print(error)
+else:
+    print(len(held) // 1024 // 1024)
+"""
+"""Private memory that is never touched, so that it takes up none."""
+
+
+@pytest.mark.parametrize("option", ["", "--without-sandbox"])
+async def test_process_may_have_as_much_memory_as_the_setting_says(option: str) -> None:
+    with running_service("--warm-kernels", "0", "--memory-limit", "4096", *filter(None, [option])) as service:
+        async with running_kernel(service.place) as kernel:
+            assert await kernel.run(MAP_MORE_THAN_THE_DEFAULT.format(mib=4096)) == "4096\n"
+            if not option:
+                assert (
+                    await kernel.run(MAP_MORE_THAN_THE_DEFAULT.format(mib=5500))
+                    == "[Errno 12] Cannot allocate memory\n"
+                )
+
+
 async def test_kernel_that_fills_the_hosts_folder_with_sockets_is_ended(place: LocalService, other: RawKernel) -> None:
     code = "import socket\nfor number in range(10**6): socket.socket(socket.AF_UNIX).bind(f'/rt/{number}')"
     async with running_kernel(place) as kernel:
