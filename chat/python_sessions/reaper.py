@@ -8,6 +8,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
+import uuid
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
 
@@ -55,15 +57,18 @@ class CleanupResult:
     """Sessions whose cell was interrupted, and why their kernel had to be ended; empty if it lives."""
 
 
-def start() -> threading.Thread:
-    """Start a thread that reaps every few seconds until the process ends."""
-    thread = threading.Thread(target=_reap_forever, name="session-reaper", daemon=True)
+def start(on_abandoned: Callable[[uuid.UUID], object]) -> threading.Thread:
+    """Start a thread that reaps every few seconds until the process ends. `on_abandoned`: see `reap`."""
+    thread = threading.Thread(target=_reap_forever, args=[on_abandoned], name="session-reaper", daemon=True)
     thread.start()
     return thread
 
 
-def reap() -> ClaimedKernels:
-    """End or free all kernels that are due now, and return them. Must not run on a thread with an event loop."""
+def reap(on_abandoned: Callable[[uuid.UUID], object] = lambda message_id: None) -> ClaimedKernels:
+    """End or free all kernels that are due now, and return them. Must not run on a thread with an event loop.
+
+    `on_abandoned`: is called with the id of each message whose code ran in a process that has died.
+    """
     work = claim_work()
     if work:
         done = asyncio.run(_carry_out(work))
@@ -74,6 +79,8 @@ def reap() -> ClaimedKernels:
                 rows.note_lost(session.pk, session.generation, loss)
             else:
                 rows.end_cell(session.pk, session.generation, {})
+            if session.last_message_id:
+                on_abandoned(session.last_message_id)
     delete_orphans()
     return work
 
@@ -163,13 +170,13 @@ def _runs(service: LocalService) -> bool:
         return False
 
 
-def _reap_forever() -> None:
+def _reap_forever(on_abandoned: Callable[[uuid.UUID], object]) -> None:
     pause = threading.Event()
     while True:
         try:
             if is_enabled():
                 close_old_connections()
-                reap()
+                reap(on_abandoned)
         except Exception:
             logger.warning("Python sessions could not be cleaned up", exc_info=True)
             connection.close()
