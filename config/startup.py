@@ -18,7 +18,7 @@ from chat.account import due_deletions
 from chat.database_thread import close_connection
 from chat.providers import warm_up
 from chat.python_sessions import reaper
-from chat.turns import deletions, recovery
+from chat.turns import deletions, recovery, rerun_rows
 
 logger = logging.getLogger(__name__)
 
@@ -34,7 +34,7 @@ def prepare_process(loop: asyncio.AbstractEventLoop) -> None:
     import_providers()
     warn_without_timeouts()
     recovery.start(loop)
-    reaper.start()
+    reaper.start(rerun_rows.end_abandoned)
     due_deletions.start()
     deletions.start()
     exempt_imports_from_garbage_collection()

@@ -32,7 +32,7 @@ def has_run_other_version(session: PythonSession) -> bool:
 
 
 def replay_codes(conversation_id: uuid.UUID) -> list[CodeBlock]:
-    """Return the code of the shown messages in order, wherever it ran. Running it again restores the variables."""
+    """Return the Python code of the shown messages in order, wherever it ran. Running it restores the variables."""
     rows = Part.objects.filter(
         message__conversation=conversation_id, message__is_shown=True, kind=PartKind.EXECUTABLE_CODE
     ).order_by("message__index", "index")
@@ -40,5 +40,5 @@ def replay_codes(conversation_id: uuid.UUID) -> list[CodeBlock]:
     return [
         CodeBlock(row.message_id, row.index, value.code, value.engine)
         for row, value in values
-        if isinstance(value, ExecutableCode)
+        if isinstance(value, ExecutableCode) and value.is_python
     ]

@@ -9,6 +9,8 @@ import asyncio
 import logging
 import threading
 import time
+import uuid
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
 
@@ -60,15 +62,18 @@ class CleanupResult:
     """Sessions whose cell was interrupted, and why their kernel had to be ended; empty if it lives."""
 
 
-def start() -> threading.Thread:
-    """Start a thread that reaps every few seconds until the process ends."""
-    thread = threading.Thread(target=_reap_forever, name="session-reaper", daemon=True)
+def start(on_abandoned: Callable[[uuid.UUID], object]) -> threading.Thread:
+    """Start a thread that reaps every few seconds until the process ends. `on_abandoned`: see `reap`."""
+    thread = threading.Thread(target=_reap_forever, args=[on_abandoned], name="session-reaper", daemon=True)
     thread.start()
     return thread
 
 
-def reap() -> ClaimedKernels:
-    """End or free all kernels that are due now, and return them. Must not run on a thread with an event loop."""
+def reap(on_abandoned: Callable[[uuid.UUID], object] = lambda message_id: None) -> ClaimedKernels:
+    """End or free all kernels that are due now, and return them. Must not run on a thread with an event loop.
+
+    `on_abandoned`: is called with the id of each message whose code ran in a process that has died.
+    """
     work = claim_work()
     if work:
         done = asyncio.run(_carry_out(work))
@@ -79,6 +84,8 @@ def reap() -> ClaimedKernels:
                 rows.note_lost(session.pk, session.generation, loss)
             else:
                 rows.end_cell(session.pk, session.generation, {})
+            if session.last_message_id:
+                on_abandoned(session.last_message_id)
     delete_orphans()
     return work
 
@@ -168,14 +175,14 @@ def _runs(service: LocalService) -> bool:
         return False
 
 
-def _reap_forever() -> None:
+def _reap_forever(on_abandoned: Callable[[uuid.UUID], object]) -> None:
     pause = threading.Event()
     ask_at = 0.0
     while True:
         try:
             if is_enabled():
                 close_old_connections()
-                reap()
+                reap(on_abandoned)
                 if time.monotonic() >= ask_at:
                     note_losses()
         except KernelsUnavailable as error:

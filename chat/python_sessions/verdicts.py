@@ -1,8 +1,9 @@
 """Whether code that ran again gave what it gave before.
 
-Text must be equal, except addresses of objects. Whole numbers in it must be equal, other numbers may differ by
-`TOLERANCE`. Images must look alike: two images are compared by a difference hash, which does not depend on their size.
-The images come from untrusted code: one may be broken, or so large that decoding it would fill the memory.
+Text must be equal, except addresses of objects. Whole numbers in it must be equal. Other numbers may differ by
+`TOLERANCE` of the larger one, or by `ABSOLUTE_TOLERANCE`: what is 0 but for rounding may be 0.0 or -1e-17. Images must
+look alike: two images are compared by a difference hash, which does not depend on their size. The images come from
+untrusted code: one may be broken, or so large that decoding it would fill the memory.
 
 Pure: no clock, no kernel, no database.
 """
@@ -24,6 +25,8 @@ from chat.parts import OUTCOME_DEADLINE_EXCEEDED, OUTCOME_FAILED, OUTCOME_OK
 
 TOLERANCE = 1e-6
 """How much numbers with a decimal point or an exponent may differ, relative to the larger one."""
+ABSOLUTE_TOLERANCE = 1e-12
+"""How much they may always differ. So all numbers that are much smaller count as equal."""
 HASH_SIDE = 16
 """A difference hash has HASH_SIDE rows of as many bits."""
 HASH_LIMIT_BITS = 10
@@ -32,7 +35,7 @@ PIXEL_LIMIT = 16_000_000
 """Larger images are not decoded. Comparing one takes about 12 bytes for each pixel."""
 QUOTE_LIMIT_CHARS = 80
 
-_NUMBER = re.compile(r"((?:\d+(?:\.\d+)?|\.\d+)(?:[eE][-+]?\d+)?)")
+_NUMBER = re.compile(r"(-?(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][-+]?\d+)?)")
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]{6,16}")
 
 
@@ -119,9 +122,13 @@ def _is_same_line(old: str, new: str) -> bool:
 
 
 def _is_same_number(old: str, new: str) -> bool:
-    if old.isdecimal() and new.isdecimal():
+    if _is_whole(old) and _is_whole(new):
         return old == new
-    return math.isclose(float(old), float(new), rel_tol=TOLERANCE)
+    return math.isclose(float(old), float(new), rel_tol=TOLERANCE, abs_tol=ABSOLUTE_TOLERANCE)
+
+
+def _is_whole(number: str) -> bool:
+    return number.removeprefix("-").isdecimal()
 
 
 def image_difference(before: Sequence[bytes], after: Sequence[bytes]) -> str:

@@ -1,8 +1,8 @@
 """The row of a block of code that runs again: its output so far, a request to stop it, and its verdict.
 
 `Message.reruns` holds the state of each block, so a page that is loaded meanwhile shows the output so far. A block runs
-as long as its process renews `until`: after the death of the process, it can be run again some seconds later. All
-functions run on a database thread.
+as long as its process renews `until`: after the death of the process, it can be run again some seconds later. Pages
+are told when the reaper of sessions frees the kernel of the dead process. All functions run on a database thread.
 """
 
 from __future__ import annotations
@@ -72,11 +72,27 @@ def end(message_id: uuid.UUID, index: int, comparison: Comparison | None, *, fro
                 "at": timezone.now().isoformat(timespec="seconds"),
             }
         _save(message, index, state)
-        live = Turn.objects.filter(conversation=message.conversation_id, status__in=Turn.LIVE)
-        if not live.exists():
-            # The frames of a live turn follow one another by revision, so it must not change meanwhile.
-            increment_revision(message.conversation_id)
+        _tell_pages(message)
         return True
+
+
+def end_abandoned(message_id: uuid.UUID) -> bool:
+    """End the blocks of a message whose process has died, and keep their earlier verdicts; return False if none ran."""
+    with _locked(message_id) as message:
+        states: Mapping[str, Mapping[str, Any]] = (message and message.reruns) or {}
+        if message is None or not any("output" in state for state in states.values()):
+            return False
+        message.reruns = {index: _without_run(state) for index, state in states.items()}
+        message.save(update_fields=["reruns"])
+        _tell_pages(message)
+        return True
+
+
+def _tell_pages(message: Message) -> None:
+    live = Turn.objects.filter(conversation=message.conversation_id, status__in=Turn.LIVE)
+    if not live.exists():
+        # The frames of a live turn follow one another by revision, so it must not change meanwhile.
+        increment_revision(message.conversation_id)
 
 
 @contextmanager

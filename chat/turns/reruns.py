@@ -7,6 +7,7 @@ import uuid
 from dataclasses import dataclass
 
 from channels.db import database_sync_to_async
+from django.conf import settings
 
 from attachments.store import BytesUnavailable, read_bytes
 from chat.code_outcomes import UNFINISHED
@@ -39,6 +40,7 @@ NO_GRAPH = "A graph of this code could not be read from storage just now. Try ag
 GONE = "This answer was deleted."
 RUNS_ALREADY = "This code is being run again already. Stop it, or wait until it is done."
 STOPPED = "The code was stopped before its end."
+TOOK_TOO_LONG = "The code was stopped after {limit_s:g} seconds, the limit for it and the code before it."
 
 
 class RerunRefused(Exception):
@@ -61,7 +63,8 @@ async def rerun(message: Message, index: int, *, from_start: bool) -> Comparison
     """Run the code of a part again, store the verdict, and show it on open pages.
 
     `from_start`: restart the session, and run all earlier blocks of the shown version first. Otherwise the session is
-    used as it stands. The code runs on if the caller is cancelled. Raises RerunRefused and KernelTimeUsedUp.
+    used as it stands. The code runs on if the caller is cancelled, for TURN_LIMIT_S at most, which includes the earlier
+    blocks and waiting for a kernel. Raises RerunRefused and KernelTimeUsedUp.
     """
     # Not on the thread of live turns, because storage may be slow.
     block = await database_sync_to_async(_load, thread_sensitive=False)(message.pk, index)
@@ -75,6 +78,7 @@ async def _run(live: LiveRerun, block: _Block, *, from_start: bool) -> Compariso
         raise RerunRefused(RUNS_ALREADY)
     comparison = None
     codes = [*(block.earlier if from_start else ()), block.run.code]
+    limit = asyncio.timeout(settings.TURN_LIMIT_S)
 
     async def run_codes(outputs: OutputParts) -> Execution:
         return await run_blocks(
@@ -87,11 +91,16 @@ async def _run(live: LiveRerun, block: _Block, *, from_start: bool) -> Compariso
         )
 
     try:
-        execution = await live.show(CodeRun(run_codes))
+        async with limit:
+            execution = await live.show(CodeRun(run_codes))
         # In a thread, because comparing images takes some milliseconds for each.
         comparison = await asyncio.to_thread(compare, block.before, output_of(execution))
     except asyncio.CancelledError:
         comparison = Comparison(Verdict.STOPPED, STOPPED)
+    except TimeoutError:
+        if not limit.expired():
+            raise
+        comparison = Comparison(Verdict.STOPPED, TOOK_TOO_LONG.format(limit_s=settings.TURN_LIMIT_S))
     except KernelTimeUsedUp:
         raise
     except SessionUnavailable as error:

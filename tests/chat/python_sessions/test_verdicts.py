@@ -46,6 +46,9 @@ def plot(function: str, dpi: int) -> bytes:
         ("a\n", "a"),
         ("mean: 0.3333333333", "mean: 0.33333334"),
         ("1.5e-07", "1.5000001e-7"),
+        ("sin(pi) = 0.0", "sin(pi) = 1e-17"),
+        ("[0.0, 1.5]", "[-1.2e-16, 1.5]"),
+        ("-1e-17", "0"),
         ("<A object at 0x7f3a2c1d0e50>", "<A object at 0x7fffdeadbeef>"),
         ("", "\n"),
     ],
@@ -63,6 +66,8 @@ def test_texts_that_are_the_same(before: str, after: str) -> None:
         ("x = 1.0", "x = 1.1", "Line 1 was “x = 1.0” and is now “x = 1.1”."),
         ("x  1", "x 1", "Line 1 was “x  1” and is now “x 1”."),
         ("1.5", "-1.5", "Line 1 was “1.5” and is now “-1.5”."),
+        ("1e-10", "2e-10", "Line 1 was “1e-10” and is now “2e-10”."),
+        ("5", "-5", "Line 1 was “5” and is now “-5”."),
         ("2", "2.0000001", ""),
     ],
 )

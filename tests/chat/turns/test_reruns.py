@@ -10,18 +10,20 @@ from channels.db import database_sync_to_async
 from pytest_django import Settings
 
 from chat.kernels.outputs import Output, TextOutput
-from chat.models import Conversation, Message, Part, Turn
-from chat.parts import OUTCOME_OK, CodeExecutionResult, ExecutableCode
+from chat.models import Conversation, Message, Part, PythonSession, Turn
+from chat.parts import OUTCOME_OK, CodeExecutionResult, ExecutableCode, PartKind
 from chat.parts import Part as PartValue
+from chat.python_sessions import reaper
 from chat.python_sessions.errors import SessionUnavailable
 from chat.python_sessions.verdicts import Comparison, Verdict
 from chat.transcript.reruns import rerun_view
 from chat.turns import rerun_rows, reruns
 from chat.turns.database_thread import turn_store
 from chat.turns.live_rerun import stop_rerun
-from chat.turns.reruns import RUNS_ALREADY, STOPPED, RerunRefused, rerun
+from chat.turns.reruns import RUNS_ALREADY, STOPPED, TOOK_TOO_LONG, RerunRefused, rerun
 from chat.turns.runner import start_turn
 from chat.turns.start import RunCode
+from tests.chat.python_sessions.session_rows import soon
 from tests.chat.turn_driver import Tab, fresh_page, new_conversation, parts_of, start_and_wait
 from tests.dom import Page
 from tests.factories import make_conversation, make_model_message
@@ -140,3 +142,39 @@ def test_code_whose_process_has_died_can_run_again() -> None:
     assert rerun_rows.note_output(message.pk, 0, "more")
     assert rerun_rows.request_stop(message.pk, 0)
     assert not rerun_rows.note_output(message.pk, 0, "more")
+
+
+async def test_open_page_learns_that_the_process_of_a_rerun_has_died(sessions: Settings) -> None:
+    conversation = await new_conversation()
+    turn = await run(conversation, "print(1)")
+    message = await Message.objects.aget(pk=turn.message_id)
+    assert await turn_store.run(rerun_rows.begin, message.pk, 0)
+    tab = Tab(conversation.pk)
+    tab.page = Page(f'<div id="transcript">{await fresh_page(conversation)}</div>')
+    assert 'data-action="stop-rerun"' in tab.page.transcript
+    # What the death of the process leaves behind: a cell whose lease nobody renews.
+    abandoned = PythonSession.objects.filter(conversation=conversation)
+    assert await abandoned.filter(last_message=message).aupdate(busy_until=soon(-1)) == 1
+    before = (await Conversation.objects.aget(pk=conversation.pk)).revision
+    await asyncio.to_thread(reaper.reap, rerun_rows.end_abandoned)
+    await message.arefresh_from_db()
+    assert message.reruns == {"0": {}}
+    assert (await Conversation.objects.aget(pk=conversation.pk)).revision == before + 1
+    assert 'data-action="stop-rerun"' not in await fresh_page(conversation)
+    assert not await turn_store.run(rerun_rows.end_abandoned, message.pk)
+
+
+async def test_all_blocks_of_a_rerun_share_one_time_limit(sessions: Settings) -> None:
+    conversation = await new_conversation()
+    first = await run(conversation, "print('first')")
+    turn = await run(conversation, "print('last')")
+    message = await Message.objects.aget(pk=turn.message_id)
+    # No limit of one cell ends this block within the test.
+    sessions.KERNEL_CELL_LIMIT_S = 600
+    earlier = Part.objects.filter(message_id=first.message_id, kind=PartKind.EXECUTABLE_CODE)
+    assert await earlier.aupdate(text="while True: pass") == 1
+    sessions.TURN_LIMIT_S = 1
+    comparison = await rerun(message, 0, from_start=True)
+    assert comparison == Comparison(Verdict.STOPPED, TOOK_TOO_LONG.format(limit_s=1))
+    # The code was interrupted, so the session is free.
+    assert [part.long_text for part in await parts_of(await run(conversation, "print(7)"))][1] == "7\n"

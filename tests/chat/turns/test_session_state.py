@@ -8,8 +8,8 @@ import pytest
 from channels.db import database_sync_to_async
 from pytest_django import Settings
 
-from chat.models import PythonSession
-from chat.parts import Engine
+from chat.models import Part, PythonSession
+from chat.parts import Engine, ExecutableCode
 from chat.python_sessions import reaper, rows
 from chat.python_sessions.branch import OTHER_VERSION, has_run_other_version, replay_codes
 from chat.python_sessions.places import current_client
@@ -17,6 +17,7 @@ from chat.turns.runner import start_turn
 from chat.turns.start import Edit
 from tests.chat.turn_driver import ask_and_wait, calls_since, count_calls, start_and_wait
 from tests.chat.turns.session_turns import outputs_of, session_conversation, state_of
+from tests.factories import make_conversation, make_model_message
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -97,3 +98,13 @@ async def test_variables_of_another_version_are_told(sessions: Settings) -> None
     await ask_and_wait(conversation, "y = 1")
     session = await PythonSession.objects.aget(conversation=conversation)
     assert not await database_sync_to_async(has_run_other_version)(session)
+
+
+def test_only_python_is_run_again() -> None:
+    message = make_model_message(make_conversation(), parts=())
+    codes = [ExecutableCode("print(1)", "PYTHON"), ExecutableCode("ls", "BASH"), ExecutableCode("print(2)")]
+    Part.objects.bulk_create(
+        Part.from_value(code, index=index, message_id=message.pk, attachment_id=None)
+        for index, code in enumerate(codes)
+    )
+    assert [block.code for block in replay_codes(message.conversation_id)] == ["print(1)", "print(2)"]
