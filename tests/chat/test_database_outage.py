@@ -15,10 +15,10 @@ from tests.drills.exercise import ask, sleep_until, wait_for_text
 from tests.drills.services import PostgreSQL
 from tests.drills.tabs import close_open_tabs
 from tests.emulator_server import running_emulator
-from tests.live_server import LiveServer, Visitor, send
+from tests.live_server import LiveServer, Visitor
 from tests.polling import wait_until
 from tests.ports import free_port
-from tests.server_databases import set_up, environment
+from tests.server_databases import environment, set_up
 
 pytestmark = [pytest.mark.drill, pytest.mark.timeout(600)]
 

@@ -1,7 +1,7 @@
 """A server process that is stopped at random moments, as by a busy machine: every answer still comes to its end.
 
-PLOTLINE_TEST_STOPS sets the number of stops, and PLOTLINE_TEST_ANSWERS how many answers stream at once (24 at most). The
-seed is fixed. The test is a drill, and prints its figures. In full:
+PLOTLINE_TEST_STOPS sets the number of stops, and PLOTLINE_TEST_ANSWERS how many answers stream at once (24 at most).
+The seed is fixed. The test is a drill, and prints its figures. In full:
 `PLOTLINE_TEST_STOPS=1000 PLOTLINE_TEST_ANSWERS=20 make test-drills ARGS='-s tests/chat/test_pauses.py'`.
 """
 
@@ -19,7 +19,7 @@ from tests.emulator_server import running_emulator
 from tests.live_server import LiveServer, Visitor, running_server, send
 from tests.polling import wait_until
 
-pytestmark = pytest.mark.drill
+pytestmark = [pytest.mark.drill, pytest.mark.timeout(600)]
 
 STOPS = int(os.environ.get("PLOTLINE_TEST_STOPS") or 15)
 SEED = 20261123
