@@ -2,7 +2,7 @@
 
 PLOTLINE_TEST_STOPS sets the number of stops, and PLOTLINE_TEST_ANSWERS how many answers stream at once (24 at most).
 The seed is fixed. The test is a drill, and prints its figures. In full:
-`PLOTLINE_TEST_STOPS=1000 PLOTLINE_TEST_ANSWERS=20 make test-drills ARGS='-s tests/chat/test_pauses.py'`.
+`PLOTLINE_TEST_STOPS=1000 PLOTLINE_TEST_ANSWERS=20 make test-drills ARGS='-s -n 0 tests/chat/test_pauses.py'`.
 """
 
 from __future__ import annotations
