@@ -51,11 +51,16 @@ LOGGING = {
     "filters": {
         "requests": {"()": "django.utils.log.CallbackFilter", "callback": is_not_a_health_check},
         "redis": {"()": "django.utils.log.CallbackFilter", "callback": is_not_a_lost_redis},
+        "database": {"()": "chat.outages.DatabaseOutageFilter"},
         "secrets": {"()": "django.utils.log.CallbackFilter", "callback": hide_secrets},
     },
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["secrets"]}},
+    "handlers": {
+        "console": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["database", "secrets"]}
+    },
     "root": {"handlers": ["console"], "level": "INFO"},
     "loggers": {
+        # Without the handler that Django adds if DEBUG is on: each line would be there twice, once without a time.
+        "django": {"level": "INFO", "handlers": []},
         # Daphne's access log would duplicate the proxy's, and its paths contain the ids of conversations.
         "django.channels.server": {"level": "WARNING"},
         "daphne": {"level": "WARNING"},

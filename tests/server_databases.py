@@ -61,7 +61,7 @@ def environment(var_dir: Path, **variables: str) -> dict[str, str]:
 def sqlite_template() -> Path:
     """Return the path of a migrated SQLite file with the demo user, to be copied. Each test worker makes it once."""
     var_dir = _new_template_folder()
-    _set_up(environment(var_dir, DATABASE_URL=""))
+    set_up(environment(var_dir, DATABASE_URL=""))
     path = var_dir / SQLITE_FILE
     # A database in WAL mode consists of three files until its last connection is closed.
     with closing(sqlite3.connect(path)) as database:
@@ -74,7 +74,7 @@ def _postgresql_template() -> str:
     """Return the name of a migrated PostgreSQL database with the demo user."""
     var_dir = _new_template_folder()
     create_empty_database(var_dir)
-    _set_up(environment(var_dir))
+    set_up(environment(var_dir))
     atexit.register(drop_database, var_dir)
     return urlsplit(server_url(var_dir)).path.removeprefix("/")
 
@@ -83,7 +83,8 @@ def _new_template_folder() -> Path:
     return Path(mkdtemp(prefix="template-", dir=os.environ["PLOTLINE_VAR_DIR"]))
 
 
-def _set_up(variables: Mapping[str, str]) -> None:
+def set_up(variables: Mapping[str, str]) -> None:
+    """Migrate the database of a server with these variables, and add the demo user."""
     variables = {**variables, "DJANGO_SETTINGS_MODULE": "config.settings"}
     subprocess.run([sys.executable, "-c", SET_UP_PROGRAM], cwd=ROOT, env=variables, check=True, capture_output=True)
 

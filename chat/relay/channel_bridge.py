@@ -22,6 +22,8 @@ from typing import Any, TypeAlias
 from channels.exceptions import ChannelFull
 from channels.layers import InMemoryChannelLayer, get_channel_layer
 
+from chat.outages import Outage
+
 logger = logging.getLogger(__name__)
 
 PROCESSES = "processes"
@@ -92,7 +94,7 @@ class ChannelBridge:
         self._others: dict[str, OtherProcess] = {}
         """Other processes by the name of their channel."""
         self._outboxes: defaultdict[str, list[FrameData]] = defaultdict(list)
-        self._is_available = True
+        self._outage = Outage("the channel layer", "pages read the database until it is back")
         self._has_frames = asyncio.Event()
         self._has_changes = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
@@ -157,15 +159,7 @@ class ChannelBridge:
         """Post no more frames until the layer is back. Pages of other processes read the database meanwhile."""
         self._others.clear()
         self._outboxes.clear()
-        if self._is_available:
-            self._is_available = False
-            reason = f"{type(error).__name__}: {error}".rstrip(": ")
-            logger.warning("the channel layer is unavailable (%s); pages read the database until it is back", reason)
-
-    def _note_success(self) -> None:
-        if not self._is_available:
-            self._is_available = True
-            logger.warning("the channel layer is available again")
+        self._outage.note_failure(error)
 
     async def _connect(self) -> None:
         """Announce and receive, on a new channel, until the layer fails."""
@@ -200,7 +194,7 @@ class ChannelBridge:
                 self._has_changes.clear()
                 await layer.group_send(PROCESSES, self._next_announcement())
                 await self._ask_and_answer()
-            self._note_success()
+            self._outage.note_success()
             self._forget_silent()
             try:
                 async with asyncio.timeout(ANNOUNCE_INTERVAL_S):

@@ -6,7 +6,7 @@ process is left over. Variables survive the end of the web server, because the s
 
 PLOTLINE_TEST_KILLS sets the number of kills of each of the two, and PLOTLINE_TEST_SEED their moments. The tests print
 their figures:
-`PLOTLINE_TEST_KILLS=50 make test-drills ARGS='-s tests/chat/test_kill_sessions.py'`.
+`PLOTLINE_TEST_KILLS=50 make test-drills ARGS='-s -n 0 tests/chat/test_kill_sessions.py'`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """A server process that is stopped at random moments, as by a busy machine: every answer still comes to its end.
 
-PLOTLINE_TEST_STOPS sets the number of stops. The seed is fixed. The test prints its figures:
-`PLOTLINE_TEST_STOPS=1000 make test ARGS='-s -n 0 tests/chat/test_pauses.py'`.
+PLOTLINE_TEST_STOPS sets the number of stops, and PLOTLINE_TEST_ANSWERS how many answers stream at once (24 at most).
+The seed is fixed. The test is a drill, and prints its figures. In full:
+`PLOTLINE_TEST_STOPS=1000 PLOTLINE_TEST_ANSWERS=20 make test-drills ARGS='-s -n 0 tests/chat/test_pauses.py'`.
 """
 
 from __future__ import annotations
@@ -18,14 +19,15 @@ from tests.emulator_server import running_emulator
 from tests.live_server import LiveServer, Visitor, running_server, send
 from tests.polling import wait_until
 
-pytestmark = pytest.mark.drill
+pytestmark = [pytest.mark.drill, pytest.mark.timeout(600)]
 
 STOPS = int(os.environ.get("PLOTLINE_TEST_STOPS") or 15)
 SEED = 20261123
 STOPPED_S = (0.010, 0.050)
 RUNNING_S = (0.001, 0.040)
 VISITORS = ("", "second", "third")
-ANSWERS = 8
+ANSWERS = int(os.environ.get("PLOTLINE_TEST_ANSWERS") or 8)
+"""How many answers stream at once. One person may have 8."""
 IDLE_LIMIT_S = 20
 """A turn whose reading stalls fails after this time. It is far longer than a stop."""
 LIMIT_S = 120.0

@@ -85,7 +85,7 @@ def test_page_of_another_process_goes_on_while_redis_is_away(tmp_path: Path) -> 
                 redis.stop()
                 lag_s = check_page_goes_on(server, page)
                 redis.start()
-                wait_until(lambda: server.log().count("is available again") == 2)
+                wait_until(lambda: server.log().count("the channel layer is back") == 2)
                 wait_until(lambda: server.rows("SELECT status FROM chat_turn") == [("done",)], 60)
                 stored = visitor.transcript(conversation_id)
                 wait_until(lambda: page.transcript == own_page.transcript == stored)

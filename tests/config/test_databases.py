@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 from config.databases import database_settings
+from tests.live_server import ROOT
 
 URL = "postgres://someone:secret@db/plotline"
 
@@ -13,6 +17,15 @@ def test_statements_of_servers_have_a_limit_and_those_of_commands_none(tmp_path:
     limited = database_settings(URL, tmp_path, statement_limit_s=30)["OPTIONS"]["options"]
     assert limited == "-c lock_timeout=2000 -c statement_timeout=30000"
     assert "statement_timeout=0" in database_settings(URL, tmp_path, statement_limit_s=0)["OPTIONS"]["options"]
+
+
+def test_management_commands_have_no_limit_even_where_one_is_set_for_the_server() -> None:
+    variables = os.environ | {"DATABASE_URL": URL, "DATABASE_STATEMENT_LIMIT_S": "30"}
+    command = [sys.executable, "manage.py", "diffsettings", "--output", "unified"]
+    done = subprocess.run(command, cwd=ROOT, env=variables, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    assert "+ DATABASE_STATEMENT_LIMIT_S = 0\n" in done.stdout
+    assert "statement_timeout=0" in done.stdout
 
 
 def test_options_in_the_url_are_kept_and_have_priority(tmp_path: Path) -> None:

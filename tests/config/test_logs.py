@@ -36,7 +36,7 @@ def test_secrets_of_links_are_not_logged(path: str, shown: str, caplog: pytest.L
 
 
 def test_handlers_hide_them(settings: Settings) -> None:
-    assert settings.LOGGING["handlers"]["console"]["filters"] == ["secrets"]
+    assert settings.LOGGING["handlers"]["console"]["filters"] == ["database", "secrets"]
     assert hide_secrets(logging.makeLogRecord({"args": {"a": 1}}))
 
 
