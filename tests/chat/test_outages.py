@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from django.db import OperationalError, connection
+from django.db import OperationalError, connection, connections
+from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.backends.postgresql.base import DatabaseWrapper
 from django.db.backends.signals import connection_created
-from django.utils.connection import ConnectionProxy
 from pytest_django import Settings
 
 from chat.outages import LATE_S, Outage, database_outage
@@ -59,7 +59,7 @@ def away(tmp_path: Path) -> DatabaseWrapper:
     return DatabaseWrapper(defaults | options, "away")
 
 
-def fail(database: DatabaseWrapper | ConnectionProxy, statement: str, message: str) -> None:
+def fail(database: BaseDatabaseWrapper, statement: str, message: str) -> None:
     """Log the error of a statement as the loops of the server do."""
     try:
         with database.cursor() as cursor:
@@ -110,7 +110,7 @@ def test_next_outage_is_logged_again_but_not_what_fails_late(
 @pytest.mark.skipif(connection.vendor != "sqlite", reason="PostgreSQL calls this a programming error")
 def test_error_of_one_statement_keeps_its_traceback(console: io.StringIO) -> None:
     for _ in range(2):
-        fail(connection, "SELECT 1 FROM no_such_table", "a query failed")
+        fail(connections["default"], "SELECT 1 FROM no_such_table", "a query failed")
     assert console.getvalue().count("Traceback") == 4, "each error has the one of SQLite and the one of Django"
     assert "cannot be reached" not in console.getvalue()
 
