@@ -1,0 +1,95 @@
+"""`deploy/compose.yaml` keeps what docs/deployment.md promises: read-only containers with limits behind one proxy."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+import yaml
+
+from config.processes import DRAIN_SECONDS
+from tests.environment import ROOT
+
+SERVICES: dict[str, dict[str, Any]] = yaml.safe_load((ROOT / "deploy" / "compose.yaml").read_text())["services"]
+LASTING = sorted(name for name, service in SERVICES.items() if service["restart"] == "unless-stopped")
+"""The services that run until they are stopped. The others end by themselves."""
+
+
+def seconds(text: str) -> int:
+    """Return the number of seconds, or the default of a variable, such as `${WEB_STOP_GRACE:-45s}`."""
+    match = re.fullmatch(r"(?:\$\{\w+:-)?(\d+)s\}?", text)
+    assert match, text
+    return int(match[1])
+
+
+def test_every_part_of_plotline_is_a_service() -> None:
+    assert set(LASTING) == {"web", "web2", "worker", "kernels", "emulator", "postgres", "redis", "s3", "caddy"}
+    assert set(SERVICES) - set(LASTING) == {"migrate", "bucket"}
+    optional = {name for name, service in SERVICES.items() if service.get("profiles")}
+    assert optional == {"emulator", "s3", "bucket"}
+
+
+@pytest.mark.parametrize("name", sorted(SERVICES))
+def test_root_file_system_is_read_only(name: str) -> None:
+    # PostgreSQL writes its socket and its process id beside its volume.
+    assert SERVICES[name].get("read_only", False) is (name != "postgres")
+
+
+@pytest.mark.parametrize("name", sorted(SERVICES))
+def test_memory_and_processes_are_limited(name: str) -> None:
+    assert SERVICES[name]["mem_limit"]
+    assert SERVICES[name]["pids_limit"] > 0
+
+
+@pytest.mark.parametrize("name", ["web", "web2", "worker", "migrate"])
+def test_process_of_plotline_has_no_privileges(name: str) -> None:
+    assert SERVICES[name]["cap_drop"] == ["ALL"]
+    assert SERVICES[name]["security_opt"] == ["no-new-privileges:true"]
+    assert SERVICES[name]["cpus"]
+
+
+def test_only_the_proxy_has_ports_of_the_host() -> None:
+    assert [name for name, service in SERVICES.items() if "ports" in service] == ["caddy"]
+    assert not [name for name, service in SERVICES.items() if "network_mode" in service or service.get("privileged")]
+
+
+def test_code_of_models_gets_no_secret_but_its_token_and_reaches_no_other_service() -> None:
+    kernels = SERVICES["kernels"]
+    assert not {"env_file", "environment", "volumes"} & set(kernels)
+    assert (kernels["networks"], kernels["secrets"]) == (["kernels"], ["jupyter_gateway_token"])
+    compose = yaml.safe_load((ROOT / "deploy" / "compose.yaml").read_text())
+    assert compose["networks"]["kernels"] == {"internal": True}
+    assert {name for name, service in SERVICES.items() if "kernels" in service.get("networks", ())} == {
+        *("web", "web2", "worker", "migrate", "bucket"),  # of the product itself
+        *("kernels", "emulator"),
+    }
+
+
+@pytest.mark.parametrize("name", ["web", "web2"])
+def test_web_process_has_time_to_end_its_answers(name: str) -> None:
+    assert seconds(SERVICES[name]["stop_grace_period"]) >= DRAIN_SECONDS + 10
+
+
+def test_worker_has_time_to_end_an_upload() -> None:
+    assert seconds(SERVICES["worker"]["stop_grace_period"]) > 12
+
+
+@pytest.mark.parametrize("name", ["web", "web2", "worker", "kernels", "postgres", "redis", "s3"])
+def test_health_is_checked(name: str) -> None:
+    assert SERVICES[name]["healthcheck"]["test"][0] in ("CMD", "CMD-SHELL")
+
+
+def test_health_checks_ask_what_the_processes_answer() -> None:
+    assert "/healthz" in SERVICES["web"]["healthcheck"]["test"][-1]
+    worker = SERVICES["worker"]
+    beats = worker["command"][worker["command"].index("--heartbeat") + 1]
+    assert f"'{beats}'" in worker["healthcheck"]["test"][-1]
+    for name in ("web", "web2", "worker"):
+        for program in SERVICES[name]["healthcheck"]["test"][3:]:
+            compile(program, name, "exec")
+
+
+def test_servers_wait_for_the_migration() -> None:
+    for name in ("web", "web2", "worker"):
+        assert SERVICES[name]["depends_on"]["migrate"] == {"condition": "service_completed_successfully"}
