@@ -18,6 +18,7 @@ from websockets.sync.client import ClientConnection, connect
 from chat.consumers import CLOSE_TOO_FAST
 from chat.relay.follower import CLOSE_DELETED, CLOSE_TOO_SLOW
 from chat.relay.rate_limiter import REFUSED_LIMIT
+from chat.relay.send_window import UNACKNOWLEDGED_BYTES
 from chat.relay.socket_revalidation import CLOSE_SIGNED_OUT
 from tests.dom import Page
 from tests.emulator_server import running_emulator
@@ -79,10 +80,16 @@ def read_sentence(socket: ClientConnection, page: Page) -> str:
     return sentence
 
 
-def read_until_closed(socket: ClientConnection) -> None:
-    """Raises ConnectionClosed, or TimeoutError when it stays open."""
-    while True:
-        socket.recv(timeout=60)
+def read_until_closed(socket: ClientConnection) -> int | None:
+    """Acknowledge nothing, and return the code with which the server closes the socket, as it was received.
+
+    Raises TimeoutError if the socket stays open.
+    """
+    try:
+        while True:
+            socket.recv(timeout=LIMIT_S)
+    except ConnectionClosed as closed:
+        return closed.rcvd.code if closed.rcvd else None
 
 
 def flood(socket: ClientConnection, page: Page) -> None:
@@ -416,8 +423,7 @@ def test_deleting_the_conversation_ends_its_sockets(demo: Visitor) -> None:
     with demo.socket(conversation_id) as socket:
         socket.recv(timeout=60)
         demo.post(f"/c/{conversation_id}/delete/")
-        with pytest.raises(ConnectionClosed):
-            read_until_closed(socket)
+        assert read_until_closed(socket) == CLOSE_DELETED
 
 
 def test_logging_out_ends_open_sockets(server: LiveServer) -> None:
@@ -425,8 +431,31 @@ def test_logging_out_ends_open_sockets(server: LiveServer) -> None:
     with visitor.socket(visitor.new_conversation()) as socket:
         socket.recv(timeout=60)
         visitor.post("/accounts/logout/")
-        with pytest.raises(ConnectionClosed):
-            read_until_closed(socket)
+        assert read_until_closed(socket) == CLOSE_SIGNED_OUT
+
+
+def receive_long(socket: ClientConnection) -> None:
+    """Receive messages until one is longer than a client may leave unacknowledged."""
+    while len(str(socket.recv(timeout=LIMIT_S))) < UNACKNOWLEDGED_BYTES:
+        pass
+
+
+@pytest.mark.drill
+def test_client_that_acknowledges_nothing_is_sent_away(server: LiveServer, demo: Visitor) -> None:
+    conversation_id = conversation(demo, "scenario-text")
+    with demo.socket(conversation_id) as socket:
+        send(socket, "short")
+        ended(server, conversation_id)
+    row_id = conversation_id.replace("-", "")
+    text = "A line of a long question.\n" * (UNACKNOWLEDGED_BYTES // 27 + 1)
+    server.write("UPDATE chat_message SET text = ? WHERE conversation_id = ? AND role = 'user'", text, row_id)
+    with demo.socket(conversation_id, "?revision=0") as socket:
+        # The largest message does not count, so the limit is exceeded by the second one.
+        receive_long(socket)
+        server.write("UPDATE chat_conversation SET revision = revision + 1 WHERE id = ?", row_id)
+        receive_long(socket)
+        send(socket, "")
+        assert read_until_closed(socket) == CLOSE_TOO_SLOW
 
 
 @pytest.mark.drill
