@@ -29,8 +29,8 @@ def test_limit_is_recognized_by_name_and_value(name: object, value: object, limi
 @pytest.mark.parametrize("limit", Limit)
 @pytest.mark.parametrize("size", [None, -1, 2**70, "1", [1], True])
 def test_sentence_without_a_valid_size_names_no_number(limit: Limit, size: object) -> None:
-    names = ("processes", "open_files", "file_bytes", "address_space_bytes")
-    names += ("working_directory_bytes", "temporary_directory_bytes")
+    names = ["processes", "open_files", "file_bytes", "address_space_bytes"]
+    names += ["working_directory_bytes", "temporary_directory_bytes"]
     sentence = limit_sentence(limit, dict.fromkeys(names, size))
     assert sentence == limit_sentence(limit, {})
     assert sentence.endswith(".")
