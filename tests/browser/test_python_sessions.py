@@ -229,6 +229,28 @@ def test_block_is_run_again_with_a_verdict(page: Page) -> None:
 
 
 @pytest.mark.drill
+def test_code_of_the_shown_version_is_offered_if_another_one_made_the_variables(page: Page) -> None:
+    use_session(page)
+    line = page.locator("#other-variables")
+    ask_and_wait(page, "kind = 'first'\nprint(kind)")
+    press(page.locator('article[data-role="user"]').first, "edit")
+    page.fill(BOX, "print('kind' in globals())")
+    page.press(BOX, "Enter")
+    answer = page.locator(ANSWER).first
+    expect(answer.locator(OUTPUT)).to_contain_text("True")
+    expect(line).to_contain_text("variables of another version")
+    page.reload()
+    expect(line).to_be_visible()
+    line.get_by_role("button").click()
+    expect(answer.locator("[data-verdict]")).to_be_visible()
+    expect(answer.locator("[data-verdict]")).to_have_attribute("data-verdict", "differs")
+    expect(line).to_be_hidden()
+    # The variables now belong to the second version.
+    press(page.locator('article[data-role="user"]').first, "switch")
+    expect(line).to_be_visible()
+
+
+@pytest.mark.drill
 def test_panel_is_a_drawer_on_a_phone(page: Page) -> None:
     page.set_viewport_size({"width": 390, "height": 800})
     panel = open_panel(page)
