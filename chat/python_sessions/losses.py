@@ -10,11 +10,10 @@ import logging
 from collections import Counter
 
 from chat.kernels.client import JupyterClient
-from chat.kernels.errors import KernelsUnavailable, ServiceNotRunning
-from chat.kernels.places import LocalService
+from chat.kernels.errors import KernelsUnavailable
 from chat.models import PythonSession
 from chat.python_sessions import rows
-from chat.python_sessions.places import OTHER_PLACE, current_client, current_place
+from chat.python_sessions.places import OTHER_PLACE, current_client, current_place, present_url
 from chat.python_sessions.rows import IDLE, State, session_store
 
 logger = logging.getLogger(__name__)
@@ -32,7 +31,7 @@ async def note_if_lost(session: PythonSession) -> bool:
         return False
     try:
         async with asyncio.timeout(CHECK_LIMIT_S):
-            loss = await _find_loss(current_client(), session, await _present_url())
+            loss = await _find_loss(current_client(), session, await present_url())
     except (KernelsUnavailable, TimeoutError):
         return False
     return bool(loss) and await session_store.run(_note, session, loss)
@@ -59,7 +58,7 @@ def note_losses() -> int:
 async def _find_losses(sessions: list[PythonSession]) -> list[tuple[PythonSession, str]]:
     client = JupyterClient(current_place())
     try:
-        url = await _present_url()
+        url = await present_url()
         losses = [(session, await _find_loss(client, session, url)) for session in sessions]
     finally:
         await client.aclose()
@@ -69,21 +68,6 @@ async def _find_losses(sessions: list[PythonSession]) -> list[tuple[PythonSessio
 async def _find_loss(client: JupyterClient, session: PythonSession, url: str) -> str:
     """Return why the kernel of a running session has ended; empty if it lives. Raises KernelsUnavailable."""
     return await client.find_loss(session.kernel_id) if session.place == url else OTHER_PLACE
-
-
-async def _present_url() -> str:
-    """Return the address of the place; empty if it is a service that does not run. Raises KernelsUnavailable.
-
-    Asking for the address as usual would start that service. Its kernels have ended with it.
-    """
-    place = current_place()
-    if not isinstance(place, LocalService):
-        return (await place.address()).url
-    try:
-        status = await asyncio.to_thread(place.status)
-    except ServiceNotRunning:
-        return ""
-    return status.url if status.state == "running" else ""
 
 
 def _note(session: PythonSession, loss: str) -> bool:

@@ -9,7 +9,7 @@ from pathlib import Path
 from django.conf import settings
 
 from chat.kernels.client import JupyterClient
-from chat.kernels.errors import KernelsUnavailable
+from chat.kernels.errors import KernelsUnavailable, ServiceNotRunning
 from chat.kernels.places import LocalService, Place, ServiceStatus, choose_place, probe_server
 
 OTHER_PLACE = "The service for Python sessions was restarted or replaced. The variables of the session are lost."
@@ -53,6 +53,21 @@ def probe() -> None:
         place.status()
     else:
         probe_server(settings.JUPYTER_GATEWAY_URL)
+
+
+async def present_url() -> str:
+    """Return the address of the place; empty if it is a service that does not run. Raises KernelsUnavailable.
+
+    Asking for the address as usual would start that service. Its kernels have ended with it.
+    """
+    place = current_place()
+    if not isinstance(place, LocalService):
+        return (await place.address()).url
+    try:
+        status = await asyncio.to_thread(place.status)
+    except ServiceNotRunning:
+        return ""
+    return status.url if status.state == "running" else ""
 
 
 def current_client() -> JupyterClient:

@@ -21,12 +21,11 @@ from django.db.models.functions import Now
 
 from chat.kernels.client import JupyterClient
 from chat.kernels.errors import KernelGone, KernelsUnavailable
-from chat.kernels.places import LocalService
 from chat.models import PythonSession
 from chat.python_sessions import rows
 from chat.python_sessions.limits import START_FAILED
 from chat.python_sessions.losses import note_losses
-from chat.python_sessions.places import OTHER_PLACE, current_place, is_enabled
+from chat.python_sessions.places import OTHER_PLACE, current_place, is_enabled, present_url
 from chat.python_sessions.rows import GONE, State, seconds_from_now
 
 logger = logging.getLogger(__name__)
@@ -138,12 +137,9 @@ async def _carry_out(work: ClaimedKernels) -> CleanupResult:
     """Interrupt and end kernels."""
     done = CleanupResult()
     place = current_place()
-    if isinstance(place, LocalService) and not await asyncio.to_thread(_runs, place):
-        # Its kernels have ended with it. Asking for its address would start it.
-        return CleanupResult(work.to_end, [(session, OTHER_PLACE) for session in work.to_free])
     client = JupyterClient(place)
     try:
-        url = (await place.address()).url
+        url = await present_url()
         for session in work.to_end:
             if session.place == url:
                 await client.shut_down(session.kernel_id)
@@ -166,13 +162,6 @@ async def _free(client: JupyterClient, session: PythonSession) -> str:
     except KernelGone as gone:
         return str(gone)
     return ""
-
-
-def _runs(service: LocalService) -> bool:
-    try:
-        return service.status().state == "running"
-    except KernelsUnavailable:
-        return False
 
 
 def _reap_forever(on_abandoned: Callable[[uuid.UUID], object]) -> None:

@@ -1,6 +1,6 @@
 /** The panel of the Python session: its state, code of the user, and running blocks of answers again. */
 import { call } from "./api.js";
-import { connection, newClientId } from "./connection.js";
+import { connection, isOpen, newClientId } from "./connection.js";
 import { refreshFiles } from "./file_states.js";
 import { focusInHeader } from "./head_menu.js";
 import { words } from "./words.js";
@@ -9,8 +9,7 @@ import { words } from "./words.js";
 const OPEN_KEY = "plotline:session-open";
 const DRAFT_KEY = `plotline:own-code:${location.pathname}`;
 const REFRESH_AFTER_MS = 400;
-// No frame tells that a kernel has ended while no code ran.
-const REFRESH_EVERY_MS = 15_000;
+const CHECK_EVERY_MS = 10_000;
 const RESULTS = '[data-part-kind="code_execution_result"]:not([data-outcome=""])';
 
 const panel = document.getElementById("session");
@@ -55,9 +54,14 @@ connection.addEventListener("frame", () => {
   if (transcript.querySelectorAll(RESULTS).length !== shownResults) refreshTimer = setTimeout(refresh, REFRESH_AFTER_MS);
 });
 
-setInterval(() => {
-  if (!panel.hidden && !document.hidden) refresh();
-}, REFRESH_EVERY_MS);
+/** A kernel may end while no code runs. No frame says so. */
+function checkKernel() {
+  const { state } = document.getElementById("session-state").dataset;
+  if (!panel.hidden && !document.hidden && isOpen() && state !== "stopped") refresh();
+}
+
+setInterval(checkKernel, CHECK_EVERY_MS);
+connection.addEventListener("open", checkKernel);
 
 function rerunUrl(button) {
   const { messageId } = button.closest("article").dataset;

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import uuid
+from datetime import timedelta
 
 from django.utils import timezone
 from PIL import Image
@@ -107,6 +108,8 @@ def create() -> None:
         variables=[{"name": "frame", "type": "DataFrame", "shape": [3, 2], "preview": "month  pieces"}],
         files=[{"name": "sales.csv", "size_bytes": 120}],
         started_at=timezone.now(),
+        # The server would notice that there is no such kernel, but leaves a session alone in which code runs.
+        busy_until=timezone.now() + timedelta(days=1),
     )
     Review.objects.decide([conversation.pk], reader, ReviewDecision.FLAGGED, note="Look at it.", labels=["maths"])
     AccessEntry.objects.record(reader, [conversation], "read", reason="Reported by its user")

@@ -131,6 +131,17 @@ def test_panel_shows_variables_and_files(page: Page) -> None:
 
 
 @pytest.mark.drill
+def test_open_panel_learns_that_the_kernel_died_between_cells(page: Page) -> None:
+    code = "import os, signal, threading\nlost = 1\nthreading.Timer(2, os.kill, [os.getpid(), signal.SIGKILL]).start()"
+    run_own_code(page, code)
+    panel = page.locator("#session")
+    expect(panel.get_by_role("row", name="lost")).to_be_visible()
+    expect(panel.locator(".state")).to_contain_text("Not running.", timeout=60_000)
+    expect(panel.locator(".notice")).to_contain_text("variables are lost")
+    expect(panel.get_by_role("row", name="lost")).to_have_count(0)
+
+
+@pytest.mark.drill
 def test_files_that_code_wrote_are_downloaded_and_kept(page: Page) -> None:
     answer = run_own_code(page, "open('out.csv', 'w').write('a,b')\nopen('other.csv', 'w').close()")
     files = answer.locator(".written li")
