@@ -11,10 +11,12 @@ import json
 import signal
 import sqlite3
 import subprocess
+import sys
 import time
 import uuid
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
@@ -34,6 +36,10 @@ RUN_LIMIT_S = 150.0
 GOAL = 0.95
 """Share of the programs that give the same again."""
 NOT_STORED = "not stored"
+AT_ONCE = 3
+"""Conversations at once: as many as one person may have sessions."""
+CELL_LIMIT_S = 30
+"""For the endless loop, which runs out of time again."""
 
 Row = tuple[str, str, str, str]
 """Prompt, index of the part, verdict, and the sentence that explains it."""
@@ -73,8 +79,9 @@ def main(argv: Sequence[str]) -> None:
     """Run the drill, print a table, and write it as JSON. Raises BenchError if a goal is missed; see `check`."""
     with TemporaryDirectory(prefix="plotline-reruns-", dir="/tmp") as name:
         folder = Path(name)
-        with run_plotline(folder) as client:
-            rows = [row for one in conversations() for row in ask_and_rerun(client, folder, *one)]
+        with run_plotline(folder) as client, ThreadPoolExecutor(AT_ONCE) as pool:
+            found = pool.map(lambda one: list(ask_and_rerun(client, folder, *one)), conversations())
+            rows = [row for some in found for row in some]
     counts = Counter(verdict for _, _, verdict, _ in rows)
     print(format_markdown_table([("prompt", "part", "verdict", "why"), *rows]))
     print(f"\n{len(rows)} programs: {', '.join(f'{count} {verdict}' for verdict, count in counts.items())}")
@@ -113,7 +120,9 @@ def ask_and_rerun(client: Client, folder: Path, prompts: Sequence[str], has_tabl
         verdicts = read_verdicts(folder, answer["id"])
         for index in blocks:
             verdict = verdicts.get(str(index), {})
-            yield prompt, str(index), verdict.get("verdict", NOT_STORED), verdict.get("detail", "")
+            row = (" ".join(prompt.split()), str(index), verdict.get("verdict", NOT_STORED), verdict.get("detail", ""))
+            print(*row, sep=" | ", file=sys.stderr, flush=True)
+            yield row
 
 
 def has_ended(client: Client, turn_id: object) -> bool:
@@ -152,6 +161,7 @@ def run_plotline(folder: Path) -> Iterator[Client]:
         DEBUG="1",
         API_CALLS_PER_MINUTE="9999",
         API_WRITES_PER_MINUTE="9999",
+        KERNEL_CELL_LIMIT_S=str(CELL_LIMIT_S),
     )
     with (folder / "log").open("wb") as log:
         process = subprocess.Popen(["bash", "deploy/run"], cwd=ROOT, env=variables, stdout=log, stderr=log)

@@ -41,7 +41,7 @@ ATTACKERS = (("demo", "demo"), ("attacker", "Attacks-all-day-1"))
 KERNELS_PER_PERSON = 3
 CELL_LIMIT_S = 2
 CHATS_PER_PERSON = 20
-READERS = 5
+PEOPLE = 5
 KERNELS_LIMIT = 12
 """The limits of a new installation: so many sessions on the server, and KERNELS_PER_PERSON."""
 IDLE_LIMIT_S = 60
@@ -216,21 +216,21 @@ def test_abuses_end_with_a_sentence_and_another_person_notices_nothing(stormy: P
 def test_a_hundred_idle_sessions_keep_to_the_limits_and_end(calm: Product) -> None:
     server = calm.server
     reader = Reader(server)
-    for number in range(READERS):
+    for number in range(PEOPLE):
         Visitor.signed_up(server, f"person-{number}", "Opens-many-chats-1")
-    people = [Visitor(server, f"person-{number}", "Opens-many-chats-1") for number in range(READERS)]
+    people = [Visitor(server, f"person-{number}", "Opens-many-chats-1") for number in range(PEOPLE)]
     chats: list[Chat] = []
     seconds: list[float] = []
     most = 0
     with reader.reading():
-        for number in range(READERS * CHATS_PER_PERSON):
-            chats.append(Chat(people[number % READERS]))
+        for number in range(PEOPLE * CHATS_PER_PERSON):
+            chats.append(Chat(people[number % PEOPLE]))
             began = time.perf_counter()
             assert "number 7" in chats[-1].run(f"x = {number}\nprint('number', 7)")
             seconds.append(time.perf_counter() - began)
             most = max(most, calm.kernels())
     seconds.sort()
-    print(f"\n{len(chats)} sessions of {READERS} people; at most {most} kernels at once")
+    print(f"\n{len(chats)} sessions of {PEOPLE} people; at most {most} kernels at once")
     print(f"first cell: p50 {seconds[len(seconds) // 2]:.2f} s, longest {seconds[-1]:.2f} s")
     print(f"other person: p95 {reader.p95_s * 1000:.0f} ms, longest {max(reader.waits_s) * 1000:.0f} ms")
     print(f"memory of the service with {calm.kernels()} idle kernels: {calm.kernel_memory_mib():.0f} MiB")
