@@ -1,7 +1,8 @@
 """The drill of re-runs: every program of the demo model runs again in the Python session; `python -m bench reruns`.
 
-It starts Plotline as `make run` does, asks the demo model each of its examples, and runs each block of code of the
-answers again, from the start of the conversation. It prints the stored verdicts.
+It starts Plotline as `make run` does, asks the demo model all questions of `bench.repertoire`, and runs each block of
+code of the answers again, from the start of the conversation. It prints the stored verdicts. Each block must have one,
+with a sentence that explains it, and nearly all must be reproduced.
 """
 
 from __future__ import annotations
@@ -10,11 +11,14 @@ import json
 import signal
 import sqlite3
 import subprocess
+import sys
 import time
 import uuid
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -22,16 +26,20 @@ import requests
 
 from bench.processes import ROOT, BenchError, build_product_environment, find_free_port
 from bench.product import DATABASE, run_python
+from bench.repertoire import TABLE, conversations
 from bench.results import describe_environment, write_result
 from bench.tables import format_markdown_table
-from chat.emulator.demo.answers import TEXTS
 
-TABLE = b"day,city,sales\n2026-01-01,Rome,3.5\n2026-01-02,Oslo,4.25\n2026-01-03,Rome,5\n"
 START_LIMIT_S = 180.0
 ANSWER_LIMIT_S = 90.0
 RUN_LIMIT_S = 150.0
 GOAL = 0.95
 """Share of the programs that give the same again."""
+NOT_STORED = "not stored"
+AT_ONCE = 3
+"""Conversations at once: as many as one person may have sessions."""
+CELL_LIMIT_S = 30
+"""For the endless loop, which runs out of time again."""
 
 Row = tuple[str, str, str, str]
 """Prompt, index of the part, verdict, and the sentence that explains it."""
@@ -68,46 +76,61 @@ class Client:
 
 
 def main(argv: Sequence[str]) -> None:
-    """Run the drill, print a table, and write it as JSON. Raises BenchError if too few programs are reproduced."""
+    """Run the drill, print a table, and write it as JSON. Raises BenchError if a goal is missed; see `check`."""
     with TemporaryDirectory(prefix="plotline-reruns-", dir="/tmp") as name:
         folder = Path(name)
-        with run_plotline(folder) as client:
-            rows = [row for example in examples() for row in ask_and_rerun(client, folder, *example)]
+        with run_plotline(folder) as client, ThreadPoolExecutor(AT_ONCE) as pool:
+            found = pool.map(lambda one: list(ask_and_rerun(client, folder, *one)), conversations())
+            rows = [row for some in found for row in some]
     counts = Counter(verdict for _, _, verdict, _ in rows)
     print(format_markdown_table([("prompt", "part", "verdict", "why"), *rows]))
     print(f"\n{len(rows)} programs: {', '.join(f'{count} {verdict}' for verdict, count in counts.items())}")
     path = write_result("reruns", {**describe_environment(), "rows": rows})
     print(f"Written to {path}")
-    if counts["reproduced"] < GOAL * len(rows):
-        raise BenchError(f"fewer than {GOAL:.0%} of the programs were reproduced")
+    check(rows)
 
 
-def examples() -> list[tuple[str, bool]]:
-    """Return the English example of each entry, and whether it needs a table."""
-    texts = TEXTS["examples"]
-    return [(text, False) for text in texts["en"]] + [(text, True) for text in texts["table_en"]]
+def check(rows: Sequence[Row]) -> None:
+    """Raise BenchError if a program has no verdict, an unexplained one, or if too few are reproduced."""
+    missing = [prompt for prompt, _, verdict, why in rows if verdict == NOT_STORED or not why]
+    if missing or not rows:
+        raise BenchError(f"no verdict, or no sentence that explains it: {'; '.join(missing) or 'no program ran'}")
+    reproduced = sum(verdict == "reproduced" for _, _, verdict, _ in rows)
+    if reproduced < GOAL * len(rows):
+        raise BenchError(f"{reproduced} of {len(rows)} programs were reproduced, which is less than {GOAL:.0%}")
 
 
-def ask_and_rerun(client: Client, folder: Path, prompt: str, needs_table: bool) -> Iterator[Row]:
-    """Ask in a new conversation, run each block of the answer again, and yield the stored verdicts."""
-    path = f"conversations/{client.call('POST', 'conversations/', {'title': prompt})['id']}/"
-    files = [client.upload("data.csv", TABLE)] if needs_table else []
-    question = {"text": prompt, "attachments": files, "code_execution": "on"}
-    turn = client.call("POST", f"{path}turns/", question)
-    wait_until(lambda: client.call("GET", f"turns/{turn['id']}/")["status"] == "done", ANSWER_LIMIT_S)
+def ask_and_rerun(client: Client, folder: Path, prompts: Sequence[str], has_table: bool) -> Iterator[Row]:
+    """Ask in a new conversation, run each block of the answers again, and yield the stored verdicts."""
+    path = f"conversations/{client.call('POST', 'conversations/', {'title': prompts[0]})['id']}/"
+    for number, prompt in enumerate(prompts):
+        files = [client.upload("data.csv", TABLE)] if has_table and not number else []
+        question = {"text": prompt, "attachments": files, "code_execution": "on"}
+        turn = client.call("POST", f"{path}turns/", question)
+        wait_until(partial(has_ended, client, turn["id"]), ANSWER_LIMIT_S)
     messages = client.call("GET", f"{path}messages/")["results"]
     assert isinstance(messages, list)
-    answer = messages[-1]
-    for part in answer["parts"]:
-        if part["kind"] == "executable_code":
-            client.call(
-                "POST", f"messages/{answer['id']}/parts/{part['index']}/rerun/", {"from_start": True}, RUN_LIMIT_S
-            )
-    verdicts = read_verdicts(folder, answer["id"])
-    for part in answer["parts"]:
-        if part["kind"] == "executable_code":
-            verdict = verdicts.get(str(part["index"]), {"verdict": "not stored", "detail": ""})
-            yield prompt, str(part["index"]), verdict["verdict"], verdict["detail"]
+    answers = [message for message in messages if message["role"] == "model"]
+    for prompt, answer in zip(prompts, answers, strict=True):
+        blocks = [part["index"] for part in answer["parts"] if part["kind"] == "executable_code"]
+        if not blocks:
+            raise BenchError(f"the demo model ran nothing for {prompt!r}")
+        for index in blocks:
+            client.call("POST", f"messages/{answer['id']}/parts/{index}/rerun/", {"from_start": True}, RUN_LIMIT_S)
+        verdicts = read_verdicts(folder, answer["id"])
+        for index in blocks:
+            verdict = verdicts.get(str(index), {})
+            row = (" ".join(prompt.split()), str(index), verdict.get("verdict", NOT_STORED), verdict.get("detail", ""))
+            print(*row, sep=" | ", file=sys.stderr, flush=True)
+            yield row
+
+
+def has_ended(client: Client, turn_id: object) -> bool:
+    """Return whether a turn is done. Raises BenchError if it ended in another way."""
+    status = str(client.call("GET", f"turns/{turn_id}/")["status"])
+    if status not in ("queued", "running", "done"):
+        raise BenchError(f"an answer ended as {status}")
+    return status == "done"
 
 
 def read_verdicts(folder: Path, message_id: str) -> Mapping[str, Mapping[str, str]]:
@@ -138,6 +161,7 @@ def run_plotline(folder: Path) -> Iterator[Client]:
         DEBUG="1",
         API_CALLS_PER_MINUTE="9999",
         API_WRITES_PER_MINUTE="9999",
+        KERNEL_CELL_LIMIT_S=str(CELL_LIMIT_S),
     )
     with (folder / "log").open("wb") as log:
         process = subprocess.Popen(["bash", "deploy/run"], cwd=ROOT, env=variables, stdout=log, stderr=log)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bench.figures import Figures
-from bench.goals import GOALS, collect_goal_figures, format_goals_table
+from bench.goals import GOALS, KERNEL_GOALS, collect_goal_figures, format_goals_table, missed_goals
 
 
 def read_row(figures: Figures, label: str) -> list[str]:
@@ -75,3 +75,19 @@ def test_figures_of_one_answer_come_from_its_latest_chunk() -> None:
 def test_browser_figures_are_collected() -> None:
     figures = collect_goal_figures({"plotline": {}}, {"browser_longest_task_ms": 14.3})
     assert read_row(figures, "longest task")[0] == "14.3"
+
+
+def test_goal_of_kernels_is_missed_above_its_limit_and_without_a_figure() -> None:
+    kept: Figures = {
+        "session, cold: ready p50, ms": 700.0,
+        "session, cold: ready p95, ms": 900.0,
+        "session, warm: ready p95, ms": 150.0,
+        "call of 1+1: p95, ms": 50.0,
+        "call of 1+1 beside 6 endless loops: p95, ms": 250.0,
+        "interrupt: slowest, ms": 500.0,
+        "hard stop after the limit, s": 6.0,
+    }
+    assert missed_goals(kept, KERNEL_GOALS) == []
+    for name, goal in zip(kept, KERNEL_GOALS, strict=True):
+        assert missed_goals(kept | {name: kept[name] + 0.1}, KERNEL_GOALS) == [goal.label]
+        assert missed_goals({other: kept[other] for other in kept if other != name}, KERNEL_GOALS) == [goal.label]

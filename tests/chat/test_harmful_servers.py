@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import re
-import statistics
 import subprocess
 import sys
 import threading
@@ -16,7 +15,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from copy import deepcopy
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from html import unescape
 from pathlib import Path
 
@@ -26,6 +25,7 @@ from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import ClientConnection
 
 from tests.chat.imports.documents import MINIMAL
+from tests.chat.other_person import LONGEST_LIMIT_S, MEMORY_LIMIT_MIB, P95_LIMIT_S, Memory, Reader
 from tests.child_processes import terminate
 from tests.harmful_server import event_harms as event_harms
 from tests.harmful_server import http_harms as http_harms
@@ -37,11 +37,6 @@ pytestmark = [pytest.mark.drill, pytest.mark.no_rerun]
 
 HONEST = "honest"
 QUESTION = "What did I write in my secret-notebook?"
-P95_LIMIT_S = 0.25
-LONGEST_LIMIT_S = 1.0
-"""The waits of another person. What they are during an honest answer is added, because the machine may be busy."""
-MEMORY_LIMIT_MIB = 150
-"""How much memory one harm may take in addition."""
 FILE_BYTES = 4_000_000
 LARGE = "hundred-megabytes-at-once"
 PAGE_LIMIT_BYTES = 48 * 1024 * 1024
@@ -94,74 +89,9 @@ def attacked(server: LiveServer) -> Visitor:
     return Visitor(server)
 
 
-@dataclass
-class Reader:
-    """Another person, who reads their conversation without a pause while a block runs."""
-
-    server: LiveServer
-    waits_s: list[float] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        self._visitor = Visitor.signed_up(self.server, "reader", "Reading-all-day-1")
-        self._url = f"{self.server.url}/api/v1/conversations/{self._visitor.new_conversation()}/"
-
-    @contextmanager
-    def reading(self) -> Iterator[None]:
-        """Read during the block; `waits_s` has the seconds of each request."""
-        is_over = threading.Event()
-        self.waits_s = []
-
-        def read() -> None:
-            while not is_over.wait(0.01):
-                began = time.perf_counter()
-                response = self._visitor.http.get(self._url, timeout=120)
-                self.waits_s.append(time.perf_counter() - began)
-                assert response.status_code == 200
-
-        thread = threading.Thread(target=read)
-        thread.start()
-        try:
-            yield
-        finally:
-            is_over.set()
-            thread.join()
-
-    @property
-    def p95_s(self) -> float:
-        """The 95th percentile of the waits."""
-        return (
-            statistics.quantiles(self.waits_s, n=20, method="inclusive")[-1]
-            if len(self.waits_s) > 1
-            else max(self.waits_s)
-        )
-
-
 @pytest.fixture(scope="module")
 def reader(server: LiveServer) -> Reader:
     return Reader(server)
-
-
-@dataclass
-class Memory:
-    """The resident memory of the server process, in MiB."""
-
-    pid: int
-
-    def now(self) -> float:
-        """Return its memory now."""
-        return self._field("VmRSS")
-
-    def forget_peak(self) -> None:
-        """Begin to measure the peak."""
-        Path(f"/proc/{self.pid}/clear_refs").write_text("5")
-
-    def peak(self) -> float:
-        """Return the most memory since `forget_peak`."""
-        return self._field("VmHWM")
-
-    def _field(self, name: str) -> float:
-        status = Path(f"/proc/{self.pid}/status").read_text()
-        return int(status.partition(f"{name}:")[2].split()[0]) / 1024
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """Hostile programs in several kernels at once, while another person works in a kernel of their own.
 
-The tests print their figures: `pytest -s tests/chat/kernels/test_storm.py`.
+The tests print their figures: `make test-drills ARGS='-s tests/chat/kernels/test_storm.py'`.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ import pytest_asyncio
 from chat.kernels.client import JupyterClient, Kernel
 from chat.kernels.outputs import Execution, ExecutionStatus
 from chat.kernels.sandbox import MIB
+from tests.chat.kernels.hostile_programs import FORK_BOMB, PROGRAMS, search_for
 from tests.kernel_service import KernelServiceProcess, running_service
 
 pytestmark = pytest.mark.drill
@@ -34,32 +35,6 @@ END_LIMIT_S = LIMIT_S + 5.0 + 6.0
 FREE_SHARE = 0.25
 """The host's free memory never falls below this share."""
 
-FORK_BOMB = "import os\nwhile True:\n    try: os.fork()\n    except OSError: pass"
-PROGRAMS = {
-    "fork bomb": FORK_BOMB,
-    "64 GiB": "held = bytearray(64 * 1024**3)",
-    "forks that take 6 GiB": (
-        "import os, time\nfor _ in range(6):\n    if os.fork() == 0:\n        held = b'x' * 1024**3\n"
-        "        time.sleep(600)\ntime.sleep(600)"
-    ),
-    "1 GB in many prints": "for _ in range(10**6): print('x' * 1000)",
-    "1 GB in one print": "print('x' * 10**9)",
-    "endless loop": "while True: pass",
-    "endless loop in C": "sum(range(10**12))",
-    "SIGINT ignored": "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nwhile True: pass",
-    "full disk": (
-        "number = 0\nwhile True:\n    with open(f'{number}', 'wb') as file: file.write(bytes(10**6))\n    number += 1"
-    ),
-    "many empty files": "number = 0\nwhile True:\n    open(f'/tmp/{number}', 'w').close()\n    number += 1",
-    "socket pairs": (
-        "import os, socket, time\nfor _ in range(50):\n    if os.fork() == 0: break\n"
-        "pairs = [socket.socketpair() for _ in range(110)]\n"
-        "for pair in pairs:\n    for end in pair:\n        end.setblocking(False)\n"
-        "        try:\n            while True: end.send(bytes(60_000))\n        except OSError: pass\ntime.sleep(600)"
-    ),
-    "death": "import os\nos._exit(1)",
-    "crash": "import ctypes\nctypes.string_at(0)",
-}
 AT_ONCE = 6
 
 
@@ -189,30 +164,11 @@ async def test_connection_outlives_many_pings() -> None:
             await client.aclose()
 
 
-SEARCH = """
-import os
-wanted = [first.encode() + second.encode() for first, second in {halves!r}]
-found = []
-for folder in ('/proc/1', '/proc/self', '/rt', '/box', '/tmp', '/etc', '/home', '/root', '/var', '/run', '/srv'):
-    for path, _, names in os.walk(folder):
-        for name in names:
-            try:
-                # Some files of the kernel block until something happens.
-                with os.fdopen(os.open(os.path.join(path, name), os.O_RDONLY | os.O_NONBLOCK), 'rb') as file:
-                    data = file.read(200_000) or b''
-            except OSError:
-                continue
-            found += [os.path.join(path, name) for secret in wanted if secret in data]
-print(found)
-"""
-
-
 async def test_kernel_can_read_no_secret_of_the_server(storm: Storm, tmp_path: Path) -> None:
-    """The halves are joined in the kernel, so that the search does not find itself."""
     secrets = [(await storm.service.place.address()).token, "canary-in-a-folder", "canary-beside-the-socket"]
     for folder, secret in zip((tmp_path, storm.service.directory), secrets[1:], strict=True):
         (folder / "secret.txt").write_text(secret)
     kernel_id = await storm.client.start_kernel()
     async with await storm.client.connect(kernel_id) as kernel:
-        execution = await kernel.execute(SEARCH.format(halves=[(secret[:7], secret[7:]) for secret in secrets]))
+        execution = await kernel.execute(search_for(secrets))
     assert execution.text.strip() == "[]", execution.text
