@@ -1,4 +1,4 @@
-"""Regular expressions as the source of a module has them: arguments of `re.search` and of other calls, found with `ast`.
+"""Regular expressions in the source of a module: arguments of `re.search` and of other calls, found with `ast`.
 
 An argument may use names of its module, which is imported. Where it uses names of a function, the caller gives values.
 """
