@@ -14,11 +14,14 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
+
+import requests
+from websockets.exceptions import WebSocketException
 
 from bench import abuses
 from bench.abuse_upstream import hostile_upstream
@@ -41,6 +44,8 @@ class Meter:
 
     person: Person
     times_ms: list[float] = field(default_factory=list)
+    error: str = ""
+    """Why a light request failed, which ends the measurement."""
     _is_stopped: threading.Event = field(default_factory=threading.Event)
 
     @contextmanager
@@ -53,10 +58,16 @@ class Meter:
         finally:
             self._is_stopped.set()
             thread.join(60)
+            if thread.is_alive():
+                self.error = "a light request did not end within 60 s"
 
     def _measure(self) -> None:
         while not self._is_stopped.is_set():
-            self.times_ms.append(self.person.page(self.person.conversation_id) * 1000)
+            try:
+                self.times_ms.append(self.person.page(self.person.conversation_id) * 1000)
+            except (requests.RequestException, BenchError) as error:
+                self.error = f"a light request failed: {error}"
+                return
             self._is_stopped.wait(INTERVAL_S)
 
 
@@ -70,12 +81,16 @@ def measure(label: str, victim: Person, abuse: Callable[[], object]) -> dict[str
     baseline = Meter(victim)
     with baseline.running():
         time.sleep(BASELINE_S)
-    meter, started_at, error = Meter(victim), time.monotonic(), ""
+    meter, started_at, error = Meter(victim), time.monotonic(), baseline.error
     with meter.running():
         try:
             abuse()
-        except (BenchError, OSError) as failure:
-            error = str(failure)[:200]
+        except (BenchError, OSError, KeyError, ValueError, WebSocketException) as failure:
+            # Others are faults of this program.
+            error = f"{type(failure).__name__}: {failure}"
+    error = (error or meter.error)[:200]
+    if not meter.times_ms or not baseline.times_ms:
+        raise BenchError(f"{label}: no light request was answered: {error}")
     figures: dict[str, object] = {
         "label": label,
         "duration_s": time.monotonic() - started_at,
@@ -148,7 +163,7 @@ def running_product(folder: Path, upstream_url: str) -> Iterator[list[Person]]:
 
 
 def main(argv: Sequence[str]) -> None:
-    """Measure, write the result and print a table."""
+    """Measure, write the result and print a table. Raise BenchError if a goal is missed, or nothing was measured."""
     parser = argparse.ArgumentParser(prog="python -m bench abuse", description=__doc__)
     parser.add_argument("--only", metavar="WORDS", help="only abuses whose name has these words")
     parser.add_argument("--messages", type=int, default=abuses.MESSAGES, help="messages of the long conversation")
@@ -168,6 +183,21 @@ def main(argv: Sequence[str]) -> None:
     path = write_result("abuse", describe_environment() | {"abuses": results}, options.json)
     print(format_abuse_table(results))
     print(f"\nWritten to {path}", file=sys.stderr)
+    check_results(results)
+
+
+def is_met(result: Mapping[str, object]) -> bool:
+    """Return whether the light request stayed within its goals, and the abuse could be carried out."""
+    p95_ms, max_ms = float(str(result["p95_ms"])), float(str(result["max_ms"]))
+    return p95_ms <= GOAL_P95_MS and max_ms <= GOAL_MAX_MS and not result["error"]
+
+
+def check_results(results: Sequence[Mapping[str, object]]) -> None:
+    """Raise BenchError with the abuses that miss a goal, or if there are no results."""
+    if not results:
+        raise BenchError("no abuse has these words in its name")
+    if missed := [str(result["label"]) for result in results if not is_met(result)]:
+        raise BenchError(f"goals were missed: {', '.join(missed)}")
 
 
 def format_abuse_table(results: Sequence[dict[str, object]]) -> str:
@@ -178,7 +208,6 @@ def format_abuse_table(results: Sequence[dict[str, object]]) -> str:
     ]
     for result in results:
         numbers = [float(str(result[name])) for name in names]
-        is_met = numbers[4] <= GOAL_P95_MS and numbers[5] <= GOAL_MAX_MS and not result["error"]
         cells = [format_number(number, 0) for number in numbers]
-        rows.append((str(result["label"]), *cells, str(result["error"]) or ("met" if is_met else "missed")))
+        rows.append((str(result["label"]), *cells, str(result["error"]) or ("met" if is_met(result) else "missed")))
     return format_markdown_table(rows)

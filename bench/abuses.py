@@ -7,7 +7,7 @@ import json
 import socket
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
@@ -46,12 +46,13 @@ class Person:
         path: str,
         *,
         content_type: str = "",
+        refusals: Collection[int] = (),
         **options: Any,  # noqa: ANN401 - options of `requests`
     ) -> requests.Response:
-        """Call the REST API. Raise BenchError for an error of the server."""
+        """Call the REST API. Raise BenchError for an error, except for a status of `refusals`."""
         headers = {"Authorization": f"Bearer {self.token}"} | ({"Content-Type": content_type} if content_type else {})
         response = requests.request(method, f"{self.url}/api/v1/{path}", headers=headers, timeout=TIMEOUT_S, **options)
-        if response.status_code >= 500:
+        if response.status_code >= 400 and response.status_code not in refusals:
             raise BenchError(f"{method} {path}: {response.status_code} {response.text[:300]}")
         return response
 
@@ -68,16 +69,21 @@ class Person:
         return str(self.call("POST", "conversations/", json={}).json()["id"])
 
     def ask(self, text: str) -> None:
-        """Ask in a new conversation whose page is open, and return when the answer is complete."""
+        """Ask in a new conversation whose page is open, and return when the answer is complete.
+
+        Raise BenchError if the turn ends in another way.
+        """
         conversation_id = self.new_conversation()
         turn = self.call("POST", f"conversations/{conversation_id}/turns/", json={"text": text}).json()
         with self.socket(conversation_id) as tab:
-            while self.call("GET", f"turns/{turn['id']}/").json()["status"] in ("queued", "running"):
+            while (status := self.call("GET", f"turns/{turn['id']}/").json()["status"]) in ("queued", "running"):
                 try:
                     while True:
                         tab.recv(timeout=0.2)
                 except TimeoutError:
                     pass
+        if status != "done":
+            raise BenchError(f"the answer to {text!r} ended as {status}")
 
     def socket(self, conversation_id: str) -> ClientConnection:
         """Open a page's socket."""
@@ -106,18 +112,29 @@ class Person:
         document = [{"id": f"{time.time()}", "title": "Long", "mapping": mapping, "current_node": str(len(texts) - 1)}]
         body = json.dumps(document).encode()
         response = self.call("POST", "import/", data=body, content_type="application/json")
-        if response.status_code != 201:
-            raise BenchError(f"import: {response.status_code} {response.text[:300]}")
         return str(response.json()["ids"][0])
 
 
 def in_parallel(*calls: Callable[[], object]) -> None:
-    """Run calls in threads and return when all have ended."""
-    threads = [threading.Thread(target=call, daemon=True) for call in calls]
+    """Run calls in threads and return when all have ended. Raise the first error, or BenchError if a call hangs."""
+    errors: list[Exception] = []
+
+    def run(call: Callable[[], object]) -> None:
+        try:
+            call()
+        except Exception as error:  # noqa: BLE001 - it is raised below
+            errors.append(error)
+
+    threads = [threading.Thread(target=run, args=[call], daemon=True) for call in calls]
     for thread in threads:
         thread.start()
+    give_up_at = time.monotonic() + TIMEOUT_S
     for thread in threads:
-        thread.join(TIMEOUT_S)
+        thread.join(max(0.0, give_up_at - time.monotonic()))
+    if errors:
+        raise errors[0]
+    if any(thread.is_alive() for thread in threads):
+        raise BenchError(f"a call did not end within {TIMEOUT_S:g} s")
 
 
 def long_texts() -> list[str]:

@@ -113,7 +113,8 @@ def _merge_questions(before: Question, new: Question) -> Question:
 def _mark(prompt: Prompt, table: Table) -> None:
     """Replace the names of columns and the texts of cells in the prompt by marks."""
     names = [(column.name, f" ⟦{number}⟧ ", True) for number, column in enumerate(table.columns)]
-    names += [(re.sub(r"\s*[(\[].*", "", name), mark, True) for name, mark, _ in names]
+    # Without a unit in brackets.
+    names += [(re.split(r"[(\[]", name, maxsplit=1)[0].rstrip(), mark, True) for name, mark, _ in names]
     owners = Counter(text.lower() for _, text in _cells_of(table))
     for index, (_, text) in enumerate(_cells_of(table)):
         if owners[text.lower()] == 1 and len(text) < 100:
