@@ -261,26 +261,6 @@ def test_flood_of_messages_with_names_is_not_answered_one_by_one(demo: Visitor) 
     assert answers < REFUSED_LIMIT / 2
 
 
-def test_page_of_a_deleted_conversation_is_closed_with_its_code(demo: Visitor) -> None:
-    conversation_id = demo.new_conversation()
-    with demo.socket(conversation_id) as socket:
-        demo.delete_conversation(conversation_id)
-        with pytest.raises(ConnectionClosed) as closed:
-            read_until_closed(socket)
-    assert closed.value.rcvd
-    assert closed.value.rcvd.code == CLOSE_DELETED == 4404
-
-
-def test_page_of_a_person_who_signs_out_is_closed_with_its_code(server: LiveServer) -> None:
-    visitor = Visitor.signed_up(server, f"leaver{uuid.uuid4().hex[:8]}", "a-long-pass-word-9")
-    with visitor.socket(visitor.new_conversation()) as socket:
-        visitor.post("/accounts/logout/")
-        with pytest.raises(ConnectionClosed) as closed:
-            read_until_closed(socket)
-    assert closed.value.rcvd
-    assert closed.value.rcvd.code == CLOSE_SIGNED_OUT == 4403
-
-
 @pytest.mark.parametrize("code", [CLOSE_TOO_FAST, CLOSE_TOO_SLOW, CLOSE_DELETED, CLOSE_SIGNED_OUT])
 def test_close_codes_are_those_that_the_server_may_send(code: int) -> None:
     assert 4000 <= code < 5000, "Autobahn lets a server send no other code but 1000, and leaves the socket open"
