@@ -65,7 +65,7 @@ async def _find_losses(sessions: list[PythonSession]) -> list[tuple[PythonSessio
     return [(session, loss) for session, loss in losses if loss]
 
 
-async def _find_loss(client: JupyterClient, session: PythonSession, url: str) -> str:
+async def _find_loss(client: JupyterClient, session: PythonSession, url: str | None) -> str:
     """Return why the kernel of a running session has ended; empty if it lives. Raises KernelsUnavailable."""
     return await client.find_loss(session.kernel_id) if session.place == url else OTHER_PLACE
 

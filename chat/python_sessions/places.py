@@ -55,8 +55,8 @@ def probe() -> None:
         probe_server(settings.JUPYTER_GATEWAY_URL)
 
 
-async def present_url() -> str:
-    """Return the address of the place; empty if it is a service that does not run. Raises KernelsUnavailable.
+async def present_url() -> str | None:
+    """Return the address of the place; `None` if it is a service that does not run. Raises KernelsUnavailable.
 
     Asking for the address as usual would start that service. Its kernels have ended with it.
     """
@@ -66,8 +66,8 @@ async def present_url() -> str:
     try:
         status = await asyncio.to_thread(place.status)
     except ServiceNotRunning:
-        return ""
-    return status.url if status.state == "running" else ""
+        return None
+    return status.url if status.state == "running" else None
 
 
 def current_client() -> JupyterClient:

@@ -42,8 +42,7 @@ _HEADER_CELL = re.compile(r"<th( align=\"(?:left|center|right)\")?>([^<]*+(?:<(?
 _ROW = re.compile(r"<tr>")
 _NOTE_BACK_LINK = re.compile(
     r' ?<a href="#fnref-[^"]*" class="footnote-backref" data-footnote-backref data-footnote-backref-idx="([\d-]+)"'
-    r' aria-label="([^"]*)">↩(.*?)</a>(?=</p>| <a |\n)',
-    re.DOTALL,
+    r' aria-label="([^"]*)">↩((?:[^<]++|<(?!/?a[ >]))*+)</a>(?=</p>| <a |\n)'
 )
 
 

@@ -8,7 +8,8 @@ from django.utils.safestring import SafeString
 
 # Texts are escaped, so only `elements` writes these attributes.
 _SORT_BUTTON = re.compile(
-    r' data-column="\d+" aria-sort="none"><button type="button" data-action="sort">(.*?)</button></th>', re.DOTALL
+    r' data-column="\d+" aria-sort="none"><button type="button" data-action="sort">'
+    r"((?:[^<]++|<(?!/button></th>|th[ >]))*+)</button></th>"
 )
 
 
