@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 from django.db import OperationalError, connection
+from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.backends.postgresql.base import DatabaseWrapper
 from django.db.backends.signals import connection_created
-from django.utils.connection import ConnectionProxy
 from pytest_django import Settings
 
 from chat.outages import LATE_S, Outage, database_outage
@@ -59,7 +59,7 @@ def away(tmp_path: Path) -> DatabaseWrapper:
     return DatabaseWrapper(defaults | options, "away")
 
 
-def fail(database: DatabaseWrapper | ConnectionProxy, statement: str, message: str) -> None:
+def fail(database: BaseDatabaseWrapper, statement: str, message: str) -> None:
     """Log the error of a statement as the loops of the server do."""
     try:
         with database.cursor() as cursor:
