@@ -88,7 +88,7 @@ def note_connection(**_: object) -> None:
 def is_unreachable(error: BaseException) -> bool:
     """Return whether an error of Django means that PostgreSQL was not there, and not that it refused a statement."""
     cause = error.__cause__
-    if not isinstance(error, OperationalError | InterfaceError) or not isinstance(cause, psycopg.Error):
+    if not isinstance(error, OperationalError | InterfaceError) or not isinstance(cause, psycopg.OperationalError):
         return False
     # Without a state, the error comes from the client library or its pool.
     state = cause.sqlstate
@@ -98,7 +98,7 @@ def is_unreachable(error: BaseException) -> bool:
 class DatabaseOutageFilter(logging.Filter):
     """Lets each part of the server log one line for each outage of the database. Other records are not changed.
 
-    A part is a logger with the text of its message before arguments are inserted.
+    A part is a logger with the first line of its message before arguments are inserted.
     """
 
     def filter(self, record: logging.LogRecord) -> bool:
@@ -106,7 +106,7 @@ class DatabaseOutageFilter(logging.Filter):
         error = _find_error(record)
         if error is None or not is_unreachable(error):
             return True
-        if not database_outage.note_failure(error, (record.name, record.msg)):
+        if not database_outage.note_failure(error, (record.name, str(record.msg).partition("\n")[0])):
             return False
         record.exc_info = record.exc_text = None
         return True

@@ -24,7 +24,7 @@ from chat.kernels.kernel_resource import (
     KernelResource,
     open_http_session,
 )
-from chat.kernels.places import Place
+from chat.kernels.places import Address, Place
 from chat.kernels.request_runner import INTERRUPT_GRACE_S
 
 __all__ = ["JupyterClient", "Kernel"]
@@ -94,19 +94,22 @@ class JupyterClient:
             return ""
         return _state_of(model) if model is not None else ""
 
-    async def find_loss(self, kernel_id: str) -> str:
-        """Return why a kernel has ended; empty if the place runs it. Raises KernelsUnavailable.
+    async def find_loss(self, kernel_id: str, address: Address) -> str:
+        """Return why a kernel has ended; empty if the place at this address runs it. Raises KernelsUnavailable.
 
         A kernel that the server has started anew, under its old id, is found only by `connect`.
         """
         try:
-            resource = await self._resource(kernel_id)
-            model = await resource.model()
+            resource = KernelResource(self._session(), address, kernel_id.partition(".")[0])
         except KernelGone as gone:
             return str(gone)
+        model = await resource.model()
         if model is not None and _state_of(model) != "dead":
             return ""
-        return f"{(await resource.end_report()).reason} {VARIABLES_LOST}"
+        report = await resource.end_report()
+        if not report.has_ended:
+            self._begin_shut_down(resource)
+        return f"{report.reason} {VARIABLES_LOST}"
 
     async def interrupt(self, kernel_id: str) -> None:
         """Interrupt the running cell; it is no error if the kernel is gone. Raises KernelsUnavailable."""

@@ -31,6 +31,8 @@ logger = logging.getLogger(__name__)
 
 PROGRAM_LIMIT_S = 20.0
 """Time limit of one snapshot or one piece of a file."""
+SIZES_LIMIT_S = 5.0
+"""Time limit of reading the sizes of limits, after a cell that has met one."""
 _PROBE_INTERVAL_S = 0.5
 _PROBES_UNTIL_CHECK = 2
 
@@ -127,6 +129,7 @@ class Kernel:
         request = PendingExecution(on_output)
         start_s = time.monotonic()
         end = await self._requests.run(content, request, limit_s)
+        duration_s = time.monotonic() - start_s
         reader = request.reader
         request.report(reader.finish())
         status, reason = self._status(end, request, limit_s)
@@ -136,10 +139,13 @@ class Kernel:
             # The traceback is an output of its own and stays.
             sentence = limit_sentence(limit, await self._limit_sizes())
             request.report(reader.add(ErrorOutput(limit.value, sentence, "")))
+            if not self.is_alive:
+                status = ExecutionStatus.DIED
+                request.report(reader.add(ErrorOutput(_ERROR_NAMES[status], self._requests.death_sentence, "")))
         if request.error is not None:
             raise request.error
         outputs = merge_adjacent_text(reader.outputs)
-        return Execution(status, outputs, time.monotonic() - start_s, reader.is_truncated)
+        return Execution(status, outputs, duration_s, reader.is_truncated)
 
     async def snapshot(self) -> Snapshot:
         """Return the variables and files of the kernel; never fails because of what values do.
@@ -212,7 +218,7 @@ class Kernel:
     async def _limit_sizes(self) -> Mapping[str, object]:
         """Return the sizes of the kernel's limits, or none if it cannot say them now."""
         try:
-            return await self._run_program("limits")
+            return await self._run_program("limits", limit_s=SIZES_LIMIT_S)
         except (ProgramFailed, KernelGone, KernelsUnavailable):
             return {}
 

@@ -162,7 +162,8 @@ class LocalService:
     def _unreachable(self, error: Exception) -> KernelsUnavailable:
         if isinstance(error, TimeoutError):
             return KernelsUnavailable("The service for Python sessions does not answer. Try again in a minute.")
-        nobody_listens = isinstance(error, FileNotFoundError | ConnectionRefusedError)
+        # Without its folder, another machine or a wrong setting is as likely.
+        nobody_listens = isinstance(error, FileNotFoundError | ConnectionRefusedError) and self.directory.is_dir()
         return (ServiceNotRunning if nobody_listens else KernelsUnavailable)(
             "The service for Python sessions does not run on this machine. An operator starts it with"
             f" `python -m chat.kernels.service --directory {self.directory}`."

@@ -11,15 +11,18 @@ from collections import Counter
 
 from chat.kernels.client import JupyterClient
 from chat.kernels.errors import KernelsUnavailable
+from chat.kernels.places import Address
 from chat.models import PythonSession
 from chat.python_sessions import rows
-from chat.python_sessions.places import OTHER_PLACE, current_client, current_place, present_url
+from chat.python_sessions.places import OTHER_PLACE, current_client, current_place, present_address
 from chat.python_sessions.rows import IDLE, State, session_store
 
 logger = logging.getLogger(__name__)
 
 CHECK_LIMIT_S = 2.0
 """How long a turn waits for the place's answer. After that, it goes on with what is stored."""
+ERRORS_LIMIT = 2
+"""How many kernels a pass may ask about in vain: a place that does not answer takes 5 to 10 s for each."""
 
 
 async def note_if_lost(session: PythonSession) -> bool:
@@ -31,19 +34,21 @@ async def note_if_lost(session: PythonSession) -> bool:
         return False
     try:
         async with asyncio.timeout(CHECK_LIMIT_S):
-            loss = await _find_loss(current_client(), session, await present_url())
+            loss = await _find_loss(current_client(), session, await present_address())
     except (KernelsUnavailable, TimeoutError):
         return False
-    return bool(loss) and await session_store.run(_note, session, loss)
+    if loss:
+        await session_store.run(_note, session, loss)
+    return bool(loss)
 
 
 def note_losses() -> int:
     """Store which sessions have no kernel any more, and return their number. Must not run on an event loop's thread.
 
-    Raises KernelsUnavailable if the place does not answer.
+    Raises KernelsUnavailable if the place does not answer, after the losses that are known have been stored.
     """
     running = list(PythonSession.objects.filter(IDLE, state=State.RUNNING, conversation__isnull=False))
-    losses = asyncio.run(_find_losses(running)) if running else []
+    losses, errors = asyncio.run(_find_losses(running)) if running else ([], [])
     noted = [(session, loss) for session, loss in losses if _note(session, loss)]
     for place, number in Counter(session.place for session, loss in noted if loss == OTHER_PLACE).items():
         logger.warning(
@@ -52,22 +57,35 @@ def note_losses() -> int:
             number,
             place,
         )
+    if errors:
+        raise errors[0]
     return len(noted)
 
 
-async def _find_losses(sessions: list[PythonSession]) -> list[tuple[PythonSession, str]]:
+async def _find_losses(sessions: list[PythonSession]) -> tuple[list[tuple[PythonSession, str]], list[Exception]]:
+    """Return the sessions whose kernel has ended, and why; and the errors of kernels of which this is not known."""
+    losses: list[tuple[PythonSession, str]] = []
+    errors: list[Exception] = []
     client = JupyterClient(current_place())
     try:
-        url = await present_url()
-        losses = [(session, await _find_loss(client, session, url)) for session in sessions]
+        address = await present_address()
+        for session in sessions:
+            try:
+                losses.append((session, await _find_loss(client, session, address)))
+            except KernelsUnavailable as error:
+                errors.append(error)
+                if len(errors) == ERRORS_LIMIT:
+                    break
     finally:
         await client.aclose()
-    return [(session, loss) for session, loss in losses if loss]
+    return [(session, loss) for session, loss in losses if loss], errors
 
 
-async def _find_loss(client: JupyterClient, session: PythonSession, url: str | None) -> str:
+async def _find_loss(client: JupyterClient, session: PythonSession, address: Address | None) -> str:
     """Return why the kernel of a running session has ended; empty if it lives. Raises KernelsUnavailable."""
-    return await client.find_loss(session.kernel_id) if session.place == url else OTHER_PLACE
+    if address is None or session.place != address.url:
+        return OTHER_PLACE
+    return await client.find_loss(session.kernel_id, address)
 
 
 def _note(session: PythonSession, loss: str) -> bool:

@@ -10,7 +10,7 @@ from django.conf import settings
 
 from chat.kernels.client import JupyterClient
 from chat.kernels.errors import KernelsUnavailable, ServiceNotRunning
-from chat.kernels.places import LocalService, Place, ServiceStatus, choose_place, probe_server
+from chat.kernels.places import Address, LocalService, Place, ServiceStatus, choose_place, probe_server
 
 OTHER_PLACE = "The service for Python sessions was restarted or replaced. The variables of the session are lost."
 """Why a session has no kernel any more."""
@@ -55,19 +55,19 @@ def probe() -> None:
         probe_server(settings.JUPYTER_GATEWAY_URL)
 
 
-async def present_url() -> str | None:
+async def present_address() -> Address | None:
     """Return the address of the place; `None` if it is a service that does not run. Raises KernelsUnavailable.
 
     Asking for the address as usual would start that service. Its kernels have ended with it.
     """
     place = current_place()
     if not isinstance(place, LocalService):
-        return (await place.address()).url
+        return await place.address()
     try:
         status = await asyncio.to_thread(place.status)
     except ServiceNotRunning:
         return None
-    return status.url if status.state == "running" else None
+    return Address(status.url, status.token) if status.state == "running" and status.url else None
 
 
 def current_client() -> JupyterClient:

@@ -25,7 +25,7 @@ from chat.models import PythonSession
 from chat.python_sessions import rows
 from chat.python_sessions.limits import START_FAILED
 from chat.python_sessions.losses import note_losses
-from chat.python_sessions.places import OTHER_PLACE, current_place, is_enabled, present_url
+from chat.python_sessions.places import OTHER_PLACE, current_place, is_enabled, present_address
 from chat.python_sessions.rows import GONE, State, seconds_from_now
 
 logger = logging.getLogger(__name__)
@@ -79,14 +79,21 @@ def reap(on_abandoned: Callable[[uuid.UUID], object] = lambda message_id: None) 
         for session in done.ended:
             rows.end_stop(session.pk, session.generation)
         for session, loss in done.freed:
+            if session.last_message_id:
+                _tell(on_abandoned, session.last_message_id)
             if loss:
                 rows.note_lost(session.pk, session.generation, loss)
             else:
                 rows.end_cell(session.pk, session.generation, {})
-            if session.last_message_id:
-                on_abandoned(session.last_message_id)
     delete_orphans()
     return work
+
+
+def _tell(on_abandoned: Callable[[uuid.UUID], object], message_id: uuid.UUID) -> None:
+    try:
+        on_abandoned(message_id)
+    except Exception:
+        logger.warning("pages are not told that the code of message %s has ended", message_id, exc_info=True)
 
 
 def claim_work() -> ClaimedKernels:
@@ -139,7 +146,8 @@ async def _carry_out(work: ClaimedKernels) -> CleanupResult:
     place = current_place()
     client = JupyterClient(place)
     try:
-        url = await present_url()
+        address = await present_address()
+        url = address.url if address else None
         for session in work.to_end:
             if session.place == url:
                 await client.shut_down(session.kernel_id)

@@ -21,6 +21,7 @@ from itertools import zip_longest
 from PIL import Image
 
 from attachments.validation import UnreadableImage, inspect_image
+from chat.kernels.limit_sentences import Limit
 from chat.parts import OUTCOME_DEADLINE_EXCEEDED, OUTCOME_FAILED, OUTCOME_OK
 
 TOLERANCE = 1e-6
@@ -35,6 +36,7 @@ PIXEL_LIMIT = 16_000_000
 """Larger images are not decoded. Comparing one takes about 12 bytes for each pixel."""
 QUOTE_LIMIT_CHARS = 80
 
+_LIMIT_NAMES = tuple(f"{limit.value}: " for limit in Limit)
 _NUMBER = re.compile(r"(-?(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][-+]?\d+)?)")
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]{6,16}")
 
@@ -92,8 +94,12 @@ def _compare_failures(before: RunOutput, after: RunOutput) -> Comparison:
 
 
 def last_line(text: str) -> str:
-    """Return the last line that is not blank: of a traceback, the error itself."""
-    return next((line.strip() for line in reversed(text.splitlines()) if line.strip()), "")
+    """Return the last line that is not blank: of a traceback, the error itself.
+
+    A sentence about the limit that the error means is left out: whether there is one, and its sizes, may change.
+    """
+    lines = (line.strip() for line in reversed(text.splitlines()))
+    return next((line for line in lines if line and not line.startswith(_LIMIT_NAMES)), "")
 
 
 def text_difference(before: str, after: str) -> str:

@@ -46,4 +46,6 @@ line.querySelector("button").addEventListener("click", () => {
   last.click();
 });
 
+// The panel has asked, too: the session may have been restarted, or have ended.
+panel.addEventListener("refreshed", refresh);
 refresh();

@@ -39,7 +39,8 @@ function refresh() {
   clearTimeout(refreshTimer);
   refreshTimer = null;
   shownResults = transcript.querySelectorAll(RESULTS).length;
-  htmx.ajax("GET", panel.dataset.url, { source: panel, target: "#session-state", swap: "outerMorph" });
+  const shown = htmx.ajax("GET", panel.dataset.url, { source: panel, target: "#session-state", swap: "outerMorph" });
+  Promise.resolve(shown).then(() => panel.dispatchEvent(new Event("refreshed")));
 }
 
 function setOpen(isOpen) {

@@ -7,7 +7,9 @@ from dataclasses import asdict, dataclass
 
 HEALTH_PATH = "/plotline/status"
 """A resource of the gateway that the supervisor reads: the numbers of kernels as JSON."""
-_ADDRESS_SPACE_MINIMUM_MIB = 2048
+_MEMORY_LIMIT_MIB = 1536
+_ADDRESS_SPACE_MIB = 2048
+_MAPPED_MIB = 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +27,7 @@ class GatewayOptions:
     """Kernels that are kept ready."""
     kernels_limit: int = 32
     """Kernels that may belong to somebody at once; the web server has lower limits of its own."""
-    memory_limit_mib: int = 1536
+    memory_limit_mib: int = _MEMORY_LIMIT_MIB
     """Memory of one kernel with all that its processes hold."""
     idle_limit_s: int = 45 * 60
     """Kernels that have no client and show nothing for this time are ended: the web server ends its own much sooner."""
@@ -42,12 +44,14 @@ class GatewayOptions:
 
     @property
     def address_space_mib(self) -> int:
-        """Address space of one process of a kernel in MiB: a third more than the kernel's memory.
+        """Address space of one process of a kernel in MiB, if the kernel may use more memory than by default.
 
         Libraries map more than they use. Measured: 600 MiB more in a new kernel, 970 MiB more with pandas, scipy and
         matplotlib.
         """
-        return max(_ADDRESS_SPACE_MINIMUM_MIB, self.memory_limit_mib * 4 // 3)
+        if self.memory_limit_mib <= _MEMORY_LIMIT_MIB:
+            return _ADDRESS_SPACE_MIB
+        return self.memory_limit_mib + _MAPPED_MIB
 
     def to_json(self) -> str:
         """Return the options as one line of JSON."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from channels.db import database_sync_to_async
 from pytest_django import Settings
@@ -60,9 +62,11 @@ async def test_session_whose_code_runs_is_left_to_the_process_that_runs_it(sessi
     assert session.state == State.RUNNING
 
 
-async def test_kernels_of_a_service_that_does_not_run_are_lost_and_it_is_not_started(emulated: Settings) -> None:
-    with running_service() as service:
-        emulated.KERNEL_SERVICE_DIR = service.directory
+async def test_kernels_of_a_service_that_does_not_run_are_lost_and_it_is_not_started(
+    emulated: Settings, tmp_path: Path
+) -> None:
+    with running_service(directory=tmp_path) as service:
+        emulated.KERNEL_SERVICE_DIR = tmp_path
         session = await kernel_of(await in_thread(make_conversation))
         await close_client()
         await database_sync_to_async(service.place.stop)()
@@ -73,6 +77,15 @@ async def test_kernels_of_a_service_that_does_not_run_are_lost_and_it_is_not_sta
         await PythonSession.objects.filter(pk=session.pk).aupdate(state=State.RUNNING, kernel_id="k.1")
     # The whole service has gone.
     assert await in_thread(note_losses) == 1
+
+
+async def test_service_whose_folder_is_missing_is_no_proof(emulated: Settings, tmp_path: Path) -> None:
+    emulated.KERNEL_SERVICE_DIR = tmp_path / "elsewhere"
+    session = await in_thread(lambda: make_session(place="http://127.0.0.1:1"))
+    with pytest.raises(KernelsUnavailable):
+        await in_thread(note_losses)
+    await session.arefresh_from_db()
+    assert session.state == State.RUNNING
 
 
 async def test_place_that_does_not_answer_changes_nothing(emulated: Settings) -> None:

@@ -155,3 +155,12 @@ def test_verdict_depends_on_how_both_runs_ended(
     before: tuple[str, str], after: tuple[str, str], verdict: Verdict
 ) -> None:
     assert compare(RunOutput(*before), RunOutput(*after)).verdict is verdict
+
+
+def test_sentence_about_a_limit_is_no_part_of_the_error() -> None:
+    error = "Traceback (most recent call last)\nMemoryError: no room\n"
+    before = RunOutput(OUTCOME_FAILED, error, ())
+    for sentence in ("MemoryLimit: each process may have 2,048 MiB.\n", "MemoryLimit: The code asked for more.\n"):
+        assert compare(before, RunOutput(OUTCOME_FAILED, error + sentence, ())).verdict is Verdict.REPRODUCED
+    other = error.replace("no room", "another") + "MemoryLimit: each process may have 2,048 MiB.\n"
+    assert compare(before, RunOutput(OUTCOME_FAILED, other, ())).verdict is Verdict.DIFFERS

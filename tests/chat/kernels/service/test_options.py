@@ -7,7 +7,7 @@ import pytest
 from chat.kernels.service.options import GatewayOptions
 
 
-@pytest.mark.parametrize(("memory_mib", "address_space_mib"), [(256, 2048), (1536, 2048), (3072, 4096), (8192, 10_922)])
+@pytest.mark.parametrize(("memory_mib", "address_space_mib"), [(256, 2048), (1536, 2048), (1537, 2561), (8192, 9216)])
 def test_address_space_exceeds_the_memory_limit(memory_mib: int, address_space_mib: int) -> None:
     assert GatewayOptions(memory_limit_mib=memory_mib).address_space_mib == address_space_mib
 
