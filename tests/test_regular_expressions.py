@@ -22,7 +22,6 @@ import pytest
 
 import attachments
 import chat
-import config
 from chat import sentences
 from chat.emulator.demo import formulas, prompt
 from chat.rendering import maths
@@ -88,7 +87,8 @@ CALL = re.compile(rf"\b(_?[A-Z][A-Z0-9_]*)(?:\[[^\]]*\])?\.({'|'.join(sorted(SEA
 
 
 def modules() -> Iterator[ModuleType]:
-    for package in (chat, attachments, config):
+    # Importing all of `config` would start to set up the server: its event loop would be that of the other tests.
+    for package in (chat, attachments):
         for info in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             # What runs in a kernel is stopped by its limits of time, like the code of users beside it (`chat.kernels`).
             if "__main__" not in info.name and ".migrations" not in info.name and ".in_kernel" not in info.name:
