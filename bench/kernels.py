@@ -212,7 +212,8 @@ def kernel_memory_bytes() -> int:
     kernels = []
     for process in psutil.Process().children(recursive=True):
         try:
-            if process.cmdline()[-1:] == ["kernel"] and "bwrap" not in process.name():
+            # `bootstrap` has the arguments `kernel MIB`; a warm kernel has one more.
+            if process.cmdline()[-2:-1] == ["kernel"] and "bwrap" not in process.name():
                 kernels.append(process)
         except psutil.Error:
             continue
