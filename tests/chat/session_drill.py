@@ -50,7 +50,8 @@ print("state", json.dumps({"kernel": kernel, "runs": runs}))
 RUN = re.compile(r"run (\d+) time (\d+) in (\w+)")
 LINE = re.compile(r"cell-(\d+)-line-(\d+)\n")
 LOSS = re.compile(
-    r"variables (?:of the session )?are lost\.|The service (?:for|that runs) Python sessions (?:does not|is) "
+    r"variables (?:of the session )?are lost\."
+    r"|The service (?:for|that runs) Python sessions (?:does not|is|did not start one:) "
 )
 INTERRUPTED = "This answer was interrupted."
 
