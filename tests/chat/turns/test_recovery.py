@@ -84,7 +84,7 @@ async def test_old_logs_are_deleted_and_pages_stay_the_same(emulated: Settings) 
     turn = await ask_and_wait(conversation, "go")
     page = await fresh_page(conversation)
     assert await database_sync_to_async(delete_old_logs)() == 0
-    await Turn.objects.aupdate(log_kept_until=timezone.now())
+    await Turn.objects.aupdate(log_kept_until=timezone.now() - timedelta(seconds=1))
     assert await database_sync_to_async(delete_old_logs)() > 0
     assert not await TurnEvent.objects.filter(turn=turn).aexists()
     assert await fresh_page(conversation) == page
