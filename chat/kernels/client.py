@@ -32,6 +32,8 @@ __all__ = ["JupyterClient", "Kernel"]
 logger = logging.getLogger(__name__)
 
 _CLOSE_LIMIT_S = 15.0
+_NEXT_INTERRUPT_S = 1.0
+"""When a kernel that was interrupted, and does not answer, is interrupted once more."""
 _SHUT_DOWN_WAIT_S = 2.0
 _SHUT_DOWN_ATTEMPTS = 5
 _SHUT_DOWN_PAUSE_S = 1.0
@@ -140,7 +142,8 @@ class JupyterClient:
         kernel = await self._open(resource)
         try:
             # The server's word for `busy` may be wrong after lost messages, so the kernel itself is asked.
-            if not await kernel.wait_until_ready(INTERRUPT_GRACE_S if is_busy else START_LIMIT_S):
+            is_ready = _wait_until_interrupted(kernel, resource) if is_busy else kernel.wait_until_ready(START_LIMIT_S)
+            if not await is_ready:
                 reason = "Its code could not be interrupted." if is_busy else (await resource.end_report()).reason
                 raise KernelGone(f"{reason} {VARIABLES_LOST}")
             _, _, process_id = kernel_id.partition(".")
@@ -244,6 +247,15 @@ async def _shut_down(resource: KernelResource) -> None:
         logger.warning("The kernel %s could not be shut down.", resource.kernel_id)
     except KernelsUnavailable as error:
         logger.warning("The kernel %s could not be shut down: %s", resource.kernel_id, error)
+
+
+async def _wait_until_interrupted(kernel: Kernel, resource: KernelResource) -> bool:
+    """Wait until a kernel answers that has been interrupted, and return whether it did within 5 s."""
+    if await kernel.wait_until_ready(_NEXT_INTERRUPT_S):
+        return True
+    # Code that ignores errors for a moment, such as a finalizer, may have swallowed the first interrupt.
+    await resource.interrupt()
+    return await kernel.wait_until_ready(INTERRUPT_GRACE_S - _NEXT_INTERRUPT_S)
 
 
 def _state_of(model: Mapping[str, object]) -> str:

@@ -57,8 +57,9 @@ class Watch:
         """Watch all pages of a window."""
         self._windows.append(window)
         window.on("close", lambda closed: self._windows.remove(closed))
-        window.add_init_script(REPORT_CSP)
+        # Adding the script waits for the browser, and the test goes on meanwhile, so the listener comes first.
         window.on("page", self._add_page)
+        window.add_init_script(REPORT_CSP)
 
     def open_windows(self) -> list[BrowserContext]:
         """Return the windows that are open now."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
@@ -10,6 +11,7 @@ import pytest
 from channels.db import database_sync_to_async
 from pytest_django import Settings
 
+from chat.kernels import client
 from chat.kernels.pending_execution import PendingExecution
 from chat.models import Conversation, PythonSession
 from chat.models.deletion import delete_conversation
@@ -72,16 +74,22 @@ async def test_session_of_a_deleted_conversation_is_ended_and_its_row_deleted(se
     assert not await PythonSession.objects.aexists()
 
 
-async def test_cell_of_a_dead_process_is_interrupted_and_its_variables_stay(sessions: Settings) -> None:
+async def test_cell_of_a_dead_process_is_interrupted_and_its_variables_stay(
+    sessions: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(client, "INTERRUPT_GRACE_S", 60.0)
     conversation = await in_thread(make_conversation)
     session_kernel = SessionKernel(conversation.pk, conversation.owner_id)
     async with session_kernel.hold() as held:
         session = held.session
         await held.kernel.execute("x = 1")
         # The process dies: it waits for the cell no more, and renews its lease no more.
-        await held.kernel._connection.send(
-            "shell", "execute_request", {"code": "while True: pass", "silent": False}, PendingExecution()
-        )
+        has_begun = asyncio.Event()
+        cell = PendingExecution(on_output=lambda output: has_begun.set())
+        content = {"code": "print('begun', flush=True)\nwhile True: pass", "silent": False}
+        await held.kernel._connection.send("shell", "execute_request", content, cell)
+        async with asyncio.timeout(60):
+            await has_begun.wait()
     await session_kernel.aclose()
     await PythonSession.objects.filter(pk=session.pk).aupdate(busy_until=soon(-1))
     work = await in_thread(reaper.reap)

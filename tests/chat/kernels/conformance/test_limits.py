@@ -28,6 +28,12 @@ while True:
     except BaseException:
         pass
 """
+IGNORES_ONE_INTERRUPT = """
+try:
+    time.sleep(600)
+except KeyboardInterrupt:
+    time.sleep(600)
+"""
 PNG = "__import__('base64').b64encode(b'\\x89PNG\\r\\n\\x1a\\nrest').decode()"
 SHOW_PNG = f"display({{'image/png': {PNG}}}, raw=True)"
 
@@ -36,6 +42,7 @@ SHOW_PNG = f"display({{'image/png': {PNG}}}, raw=True)"
 def short_grace(monkeypatch: pytest.MonkeyPatch) -> None:
     """Cells that cannot be interrupted are killed earlier."""
     monkeypatch.setattr(request_runner, "INTERRUPT_GRACE_S", GRACE_S)
+    monkeypatch.setattr("chat.kernels.client._NEXT_INTERRUPT_S", GRACE_S / 2)
     monkeypatch.setattr("chat.kernels.client.INTERRUPT_GRACE_S", GRACE_S)
 
 
@@ -90,11 +97,12 @@ async def test_cancelled_cell_is_interrupted(kernel: Kernel) -> None:
     assert (await kernel.execute("print('free again')", limit_s=LONG_S)).text == "free again\n"
 
 
-@pytest.mark.usefixtures("short_grace")
+@pytest.mark.parametrize("code", ["time.sleep(600)", IGNORES_ONE_INTERRUPT])
 async def test_kernel_that_is_busy_for_nobody_is_interrupted_when_somebody_connects(
-    client: JupyterClient, own_id: str
+    client: JupyterClient, own_id: str, monkeypatch: pytest.MonkeyPatch, code: str
 ) -> None:
-    await leave_a_cell_running(client, own_id, "kept = 1\nimport time\ntime.sleep(600)")
+    monkeypatch.setattr("chat.kernels.client.INTERRUPT_GRACE_S", 60.0)
+    await leave_a_cell_running(client, own_id, f"kept = 1\nimport time\n{code}")
     async with await client.connect(own_id) as kernel:
         assert (await kernel.execute("print(kept)")).text == "1\n"
 
