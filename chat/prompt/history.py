@@ -19,8 +19,7 @@ from chat.prompt.replay import Replay
 from chat.prompt.request_size import fixed_bytes
 from chat.prompt.rows import PromptRows
 from chat.prompt.sent_messages import Recipient, SentMessages
-from chat.providers import get_provider
-from chat.providers.base import Capabilities
+from chat.providers.base import Capabilities, NotConfigured
 from chat.providers.requests import (
     CODE_EXECUTION,
     URL_CONTEXT,
@@ -61,15 +60,16 @@ def prepare(
     functions: Sequence[FunctionTool] = (),
     state: str = "",
 ) -> PreparedRequest:
-    """Return the next request of a turn. Raises FilesTooLarge, BytesUnavailable.
+    """Return the next request of a turn. Raises NotConfigured, FilesTooLarge, BytesUnavailable.
 
     `turn`: with its conversation, the owner and project of that, and messages loaded. `answer`: its earlier rounds.
     `functions`: those that the model may call. `state`: what the tools hold; it
     is sent only with functions.
     """
     setup = restore_setup(turn.parameters, provider=turn.provider, endpoint=turn.endpoint, model=turn.model)
-    provider = get_provider(turn.provider, turn.endpoint)
-    recipient = Recipient(setup, provider.capabilities(turn.model), provider.account)
+    if rows.capabilities is None:
+        raise NotConfigured(f"The endpoint {turn.endpoint!r} does not exist here any more, or is turned off.")
+    recipient = Recipient(setup, rows.capabilities)
     takes_both = replay.combines_tools and setup.takes_functions_beside_tools(recipient.capabilities)
     tools = requested_tools(turn, setup, functions, recipient.capabilities, takes_both=takes_both)
     has_functions = any(isinstance(tool, FunctionTool) for tool in tools)
@@ -96,6 +96,7 @@ def prepare(
         max_output_tokens=setup.max_output_tokens,
         image_output=setup.image_output,
         state=sent_state,
+        known=recipient.capabilities.known,
     )
     choice, to_upload = messages.choice, tuple(messages.files.to_upload)
     return PreparedRequest(request, messages.left_out, choice.of_question, choice.of_earlier, to_upload)

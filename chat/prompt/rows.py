@@ -6,9 +6,12 @@ import uuid
 from collections import defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from attachments.models import Attachment
 from chat.models import Instruction, ProjectFile, Turn
+from chat.providers import get_provider
+from chat.providers.base import Capabilities
 from chat.transcript.records import MessageRecord, attachments_by_message, records_of_conversations
 
 
@@ -20,6 +23,8 @@ class PromptRows:
     """The shown messages before the turn's answer, in order."""
     instruction: Instruction | None
     """The operator's texts for all models."""
+    capabilities: Capabilities | None
+    """Of the turn's model. `None`: its endpoint does not exist any more."""
     project_files: Sequence[Attachment] = ()
     """The files of the conversation's project."""
 
@@ -27,7 +32,7 @@ class PromptRows:
 def read_rows(turns: Sequence[Turn], *, without_files: Collection[uuid.UUID] = ()) -> list[PromptRows]:
     """Read the rows of some turns, in their order, with at most two queries, or five if a turn has earlier messages.
 
-    If conversations are in projects, their files take one more.
+    If conversations are in projects, their files take one more. Each model of an endpoint takes three more.
 
     `turns`: with both messages loaded. `without_files`: questions that are known to have no files.
     """
@@ -37,6 +42,7 @@ def read_rows(turns: Sequence[Turn], *, without_files: Collection[uuid.UUID] = (
     earlier = records_of_conversations(with_history, without=new) if with_history else {}
     questions = [turn.user_message_id for turn in turns if turn.user_message_id not in without_files]
     files = attachments_by_message({"message__in": questions}) if questions else {}
+    find_capabilities = cache(_find_capabilities)
     of_projects = files_of_projects({turn.conversation.project_id for turn in turns} - {None})
     return [
         PromptRows(
@@ -49,10 +55,18 @@ def read_rows(turns: Sequence[Turn], *, without_files: Collection[uuid.UUID] = (
                 MessageRecord(turn.user_message, attachments=files.get(turn.user_message_id, [])),
             ],
             instruction,
+            find_capabilities(turn.provider, turn.endpoint, turn.model),
             of_projects.get(turn.conversation.project_id, ()),
         )
         for turn in turns
     ]
+
+
+def _find_capabilities(provider: str, endpoint: str, model: str) -> Capabilities | None:
+    try:
+        return get_provider(provider, endpoint).capabilities(model)
+    except LookupError:
+        return None
 
 
 def files_of_projects(project_ids: Collection[uuid.UUID | None]) -> dict[uuid.UUID | None, list[Attachment]]:

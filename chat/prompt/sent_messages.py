@@ -38,8 +38,11 @@ class Recipient:
 
     setup: Setup
     capabilities: Capabilities
-    account: str
-    """See `Provider.account`."""
+
+    @property
+    def account(self) -> str:
+        """The account with which it is asked."""
+        return self.capabilities.account
 
 
 class SentMessages:

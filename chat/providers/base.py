@@ -235,8 +235,10 @@ class ListedModel:
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """What an endpoint supports for one model."""
+    """What an endpoint supports for one model, and the account with which it is asked."""
 
+    account: str
+    """Digest of the address and the key. Files and signatures of one account mean nothing to another."""
     functions: bool
     """Whether requests may declare functions."""
     functions_beside_built_in: bool
@@ -249,6 +251,8 @@ class Capabilities:
     """Whether a model gets its own thoughts back even without provider data."""
     reads_tool_images: bool = False
     """Whether images that a function made may follow its response."""
+    known: object = None
+    """What the provider has read to say this. A request brings it back, so that it is read once."""
 
 
 class Provider(Protocol):
@@ -261,16 +265,11 @@ class Provider(Protocol):
         """Whether the demo model answers in place of the provider's models. It costs nothing and is not an AI."""
         ...
 
-    @property
-    def account(self) -> str:
-        """Digest of the address and the key. Files and signatures of one account mean nothing to another.
-
-        May query the database, like `capabilities`. Raises LookupError if the endpoint does not exist any more.
-        """
-        ...
-
     def capabilities(self, model: str) -> Capabilities:
-        """Return what requests to this model may contain."""
+        """Return what requests to this model may contain. May query the database.
+
+        Raises LookupError if the endpoint does not exist any more.
+        """
         ...
 
     def stream(self, request: GenerateRequest) -> AsyncGenerator[list[StreamEvent], None]:

@@ -96,6 +96,8 @@ class GenerateRequest:
 
     So the contents before it stay the same, and the provider's cache of them remains valid.
     """
+    known: object = field(default=None, repr=False)
+    """`Capabilities.known` of the model. Without it, the provider reads it again."""
 
     @property
     def functions(self) -> tuple[FunctionTool, ...]:

@@ -195,12 +195,15 @@ async def _remember_refused(turn: LiveTurn, files: Collection[uuid.UUID]) -> Non
     """Save that the model does not take these files, so that no later request pays for them."""
 
     def save() -> None:
-        # On a thread, because the account may be read from the database.
-        account = get_provider(turn.turn.provider, turn.turn.endpoint).account
-        save_refused(files, account=account, model=turn.turn.model)
+        save_refused(files, account=_find_account(turn.turn), model=turn.turn.model)
 
     if files:
         await _in_thread(save)
+
+
+def _find_account(turn: Turn) -> str:
+    """Return the account with which the model of a turn is asked. May query the database."""
+    return get_provider(turn.provider, turn.endpoint).capabilities(turn.model).account
 
 
 async def _prepare(turn: LiveTurn, replay: Replay, toolbox: Toolbox) -> PreparedRequest:
@@ -212,12 +215,11 @@ async def _prepare(turn: LiveTurn, replay: Replay, toolbox: Toolbox) -> Prepared
     rows = await turn.read_prompt_rows()
     # On a history thread, because reading graphs from storage may be slow.
     prepared = await _in_thread(history.prepare, turn.turn, rows, replay, turn.answer, toolbox.functions, state)
-    if not prepared.to_upload:
+    if not prepared.to_upload or rows.capabilities is None:
         return prepared
     provider = get_provider(turn.turn.provider, turn.turn.endpoint)
-    accepted_type = provider.capabilities(turn.turn.model).accepted_type
     for attachment in prepared.to_upload:
-        mime_type = accepted_type(attachment.mime_type)
+        mime_type = rows.capabilities.accepted_type(attachment.mime_type)
         try:
             data = encoded_for_model(await _in_thread(read_bytes, attachment), mime_type)
             uploaded = await provider.upload_file(data, mime_type=mime_type, name=attachment.name)
@@ -228,7 +230,7 @@ async def _prepare(turn: LiveTurn, replay: Replay, toolbox: Toolbox) -> Prepared
                 raise
             logger.warning("turn %s goes on without an earlier file: %s", turn.turn.pk, error)
             continue
-        await _in_thread(provider_files.save_uploaded, attachment, provider.account, uploaded)
+        await _in_thread(provider_files.save_uploaded, attachment, rows.capabilities.account, uploaded)
     return await _in_thread(history.prepare, turn.turn, rows, replay, turn.answer, toolbox.functions, state)
 
 
@@ -242,7 +244,7 @@ async def _pause(turn: LiveTurn, retry: Retry) -> None:
     turn.restart_attempt(retry.sentence)
     await turn.commit()
     if retry.forgets_files:
-        account = get_provider(turn.turn.provider, turn.turn.endpoint).account
+        account = await _in_thread(_find_account, turn.turn)
         await _in_thread(provider_files.forget_uploaded, turn.turn.conversation_id, account)
     await asyncio.sleep(retry.pause_s)
 

@@ -15,9 +15,8 @@ from chat.access import AnyUser, check_writable
 from chat.catalogue.setups import find_setup
 from chat.models import Conversation, Message, PythonSession, Turn
 from chat.prompt.rows import files_of_projects
-from chat.turns.engine_choice import capabilities_of
 from chat.turns.start_quotas import StartQuotas
-from chat.turns.start_rules import StartRefused, account_of
+from chat.turns.start_rules import StartRefused, required_capabilities
 
 
 class StartContext:
@@ -53,10 +52,8 @@ class StartContext:
         # For an endpoint's model, each of these takes queries. They are asked once for the batch.
         self.setup = cache(find_setup)
         """Returns the setup of a model or preset. Raises UnknownModel."""
-        self.account = cache(account_of)
-        """Returns the account with which a setup's model is asked. Raises StartRefused."""
-        self.capabilities = cache(capabilities_of)
-        """Returns what requests to a setup's model may contain."""
+        self.capabilities = cache(required_capabilities)
+        """Returns what requests to a setup's model may contain, and its account. Raises StartRefused."""
 
     def conversation(self, user: AnyUser, conversation_id: uuid.UUID) -> Conversation:
         """Return the locked conversation. Raises NotFound if `user` may not write in it."""

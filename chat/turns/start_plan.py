@@ -83,14 +83,14 @@ def new_turn(
 
     Raises StartRefused if the model is not set up, or does not take the files.
     """
-    account = context.account(setup)
+    capabilities = context.capabilities(setup)
     has_session = partial(context.has_python_session, conversation)
     of_project = context.project_files(conversation)
     decision = decide_code(
         conversation, question, files, chosen, setup, before, has_session, of_project, context.capabilities
     )
     if files:
-        check_files(setup, files, decision.engine, context.capabilities(setup))
+        check_files(setup, files, decision.engine, capabilities)
     answer = Message(
         conversation=conversation,
         parent=question,
@@ -105,7 +105,7 @@ def new_turn(
         status=Turn.Status.RUNNING,
         provider=setup.provider,
         endpoint=setup.endpoint,
-        account=account,
+        account=capabilities.account,
         model=setup.model,
         chosen=chosen.as_json(),
         parameters=setup.parameters(),

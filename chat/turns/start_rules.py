@@ -14,7 +14,6 @@ from chat.models import Conversation, Message, MessageAttachment, Part, Turn
 from chat.notices import ERRORS
 from chat.parts import Engine, JSONObject, PartKind, Role
 from chat.prompt.intent import decide
-from chat.providers import get_provider
 from chat.providers.base import Capabilities
 from chat.turns.engine_choice import (
     EngineOptions,
@@ -86,10 +85,10 @@ def chosen_setup(conversation: Conversation, chosen: TurnChoices, find_setup: Ca
     return setup.with_web_search(conversation.web_search)
 
 
-def account_of(setup: Setup) -> str:
-    """Return the account with which a model is asked. Raises StartRefused if its service is not set up."""
+def required_capabilities(setup: Setup) -> Capabilities:
+    """Return what requests to a setup's model may contain. Raises StartRefused if its service is not set up."""
     try:
-        return get_provider(setup.provider, setup.endpoint).account
+        return capabilities_of(setup)
     except LookupError as unknown:
         raise StartRefused(f"The service of “{setup.label}” is not set up here. Choose another model.") from unknown
 

@@ -54,19 +54,15 @@ class GeminiProvider:
         """See `Provider.is_demo`."""
         return settings.GEMINI_EMULATED
 
-    @property
-    def account(self) -> str:
-        """See `Provider.account`."""
-        return Access.from_settings().account
-
     def capabilities(self, model: str) -> Capabilities:
         """See `Provider.capabilities`."""
-        vertexai = Access.from_settings().vertexai
+        access = Access.from_settings()
         return Capabilities(
+            account=access.account,
             functions=True,
-            functions_beside_built_in=not vertexai,
-            stores_files=not vertexai,
-            accepted_type=partial(accepted_type, vertexai=vertexai),
+            functions_beside_built_in=not access.vertexai,
+            stores_files=not access.vertexai,
+            accepted_type=partial(accepted_type, vertexai=access.vertexai),
         )
 
     async def stream(self, request: GenerateRequest) -> AsyncGenerator[list[StreamEvent], None]:

@@ -1,7 +1,7 @@
 """The provider `openai_compatible`. Read this module first.
 
-load    endpoint and facts       the catalogue, on a thread
-body    request -> JSON          `body`, `messages`, on the same thread
+load    endpoint and facts       the catalogue, on a thread, unless the request brings them
+body    request -> JSON          `body`, `messages`, on a thread
 open    JSON -> response         `transport`; after a refusal that teaches something, the request is repeated
 read    bytes -> events          `reader`, with `sse`, `chunks` and `accumulator`
 """
@@ -11,11 +11,11 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass
 from functools import partial
-from typing import Self, TypeVar
+from typing import Self
 
 from channels.db import database_sync_to_async
 from django.conf import settings
@@ -44,13 +44,19 @@ from chat.stream_events import StreamEvent
 
 logger = logging.getLogger(__name__)
 
-T = TypeVar("T")
-
 LESSONS_LIMIT = 6
 """How often one request is repeated because its refusal taught something. Each time it teaches something new."""
 
 IMAGES = frozenset({"image/png", "image/jpeg", "image/webp"})
 """The image types that all servers read which read images."""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What the catalogue knows of a model."""
+
+    endpoint: Endpoint
+    facts: ModelFacts
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,31 +87,31 @@ class OpenAICompatibleProvider:
         self._endpoint_name = endpoint
         self._clients = Clients()
 
-    @property
-    def account(self) -> str:
-        """See `Provider.account`."""
-        return self._store.find(self._endpoint_name).account
-
     def capabilities(self, model: str) -> Capabilities:
-        """See `Provider.capabilities`. Raises LookupError if the endpoint does not exist any more."""
-        endpoint, facts = self._load(model)
-        dialect = dialect_of(endpoint)
+        """See `Provider.capabilities`."""
+        known = self._load(model)
+        facts, dialect = known.facts, dialect_of(known.endpoint)
         reads_images = facts.images is not False
         return Capabilities(
+            account=known.endpoint.account,
             functions=facts.functions is not False,
             functions_beside_built_in=False,
             stores_files=False,
             accepted_type=partial(_accepted_type, images=reads_images, pdf=dialect.takes_pdf),
             reads_thoughts=bool(dialect.reasoning_field) or REASONING in facts.demands,
             reads_tool_images=reads_images,
+            known=known,
         )
 
     async def stream(self, request: GenerateRequest) -> AsyncGenerator[list[StreamEvent], None]:
         """See `Provider.stream`."""
-        endpoint, facts, body = await self._on_thread(partial(self._load_and_write, request))
-        if not facts.is_probed:
-            await self._remember(endpoint, request.model, await probe(self._clients, endpoint, request.model, facts))
-            endpoint, facts, body = await self._on_thread(partial(self._load_and_write, request))
+        known = request.known if isinstance(request.known, Known) else await self._load_on_thread(request.model)
+        if not known.facts.is_probed:
+            facts = await probe(self._clients, known.endpoint, request.model, known.facts)
+            await self._remember(known.endpoint, request.model, facts)
+            known = await self._load_on_thread(request.model)
+        endpoint, facts = known.endpoint, known.facts
+        body = await asyncio.to_thread(Body.write, request, endpoint, facts)
         for _ in range(LESSONS_LIMIT):
             try:
                 async with aclosing(self._answer(endpoint, body)) as answer:
@@ -153,29 +159,24 @@ class OpenAICompatibleProvider:
 
     async def list_models(self) -> list[ListedModel]:
         """See `Provider.list_models`."""
-        endpoint, _ = await self._on_thread(partial(self._load, ""))
-        return listed_models(await self._clients.ask(endpoint, "/models"))
+        known = await self._load_on_thread("")
+        return listed_models(await self._clients.ask(known.endpoint, "/models"))
 
     async def aclose(self) -> None:
         """See `Provider.aclose`."""
         await self._clients.aclose()
 
-    def _load(self, model: str) -> tuple[Endpoint, ModelFacts]:
+    def _load(self, model: str) -> Known:
         endpoint = self._store.find(self._endpoint_name)
-        return endpoint, self._store.facts(endpoint, model)
+        return Known(endpoint, self._store.facts(endpoint, model))
 
-    def _load_and_write(self, request: GenerateRequest) -> tuple[Endpoint, ModelFacts, Body]:
-        """Return what a request needs. In one step, because each change of the thread waits for all other threads."""
-        endpoint, facts = self._load(request.model)
-        return endpoint, facts, Body.write(request, endpoint, facts)
-
-    async def _on_thread(self, load: Callable[[], T]) -> T:
-        """Return what a function reads from the database. Raises NotConfigured."""
+    async def _load_on_thread(self, model: str) -> Known:
+        """Return what is known of a model. Raises NotConfigured."""
         try:
-            loaded: T = await database_sync_to_async(load, thread_sensitive=False)()
+            known: Known = await database_sync_to_async(self._load, thread_sensitive=False)(model)
         except LookupError as error:
             raise NotConfigured(str(error)) from None
-        return loaded
+        return known
 
     async def _remember(self, endpoint: Endpoint, model: str, facts: ModelFacts) -> None:
         await database_sync_to_async(self._store.remember, thread_sensitive=False)(endpoint, model, facts)

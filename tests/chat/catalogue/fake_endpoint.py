@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 
 from pytest_django import Settings
 
-from chat.catalogue.endpoints import StoredEndpoints
 from chat.models import ENDPOINT_PROVIDER
 from chat.parts import FunctionCall, InlineData, Text
 from chat.providers import get_provider
@@ -33,7 +32,11 @@ def make_capabilities(*, functions: bool = True, images: bool = True) -> Capabil
         return mime_type if images else ""
 
     return Capabilities(
-        functions=functions, functions_beside_built_in=False, stores_files=False, accepted_type=accepted_type
+        account="",
+        functions=functions,
+        functions_beside_built_in=False,
+        stores_files=False,
+        accepted_type=accepted_type,
     )
 
 
@@ -59,12 +62,7 @@ class FakeProvider:
     server = Server()
 
     def __init__(self, endpoint: str = "") -> None:
-        self._endpoint = endpoint
-
-    @property
-    def account(self) -> str:
-        """See `Provider.account`."""
-        return StoredEndpoints().find(self._endpoint).account
+        """`endpoint`: its name."""
 
     def capabilities(self, model: str) -> Capabilities:
         """See `Provider.capabilities`."""

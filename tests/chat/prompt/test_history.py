@@ -56,7 +56,7 @@ CODE = ExecutableCode("1")
 RESULT = CodeExecutionResult(outcome="OUTCOME_OK")
 CALL = FunctionCall("f", {}, "1")
 RESPONSE = FunctionResponse("f", {}, "1")
-BARE = Capabilities(functions=True, functions_beside_built_in=False, stores_files=False, accepted_type=str)
+BARE = Capabilities("account", functions=True, functions_beside_built_in=False, stores_files=False, accepted_type=str)
 SIGNED = {"thought_signature": "cw=="}
 
 

@@ -57,7 +57,7 @@ from tests.factories import attach, make_attachment, make_conversation, make_mod
 
 MB = 1_000_000
 LIMIT = 8 * MB
-BARE = Capabilities(functions=True, functions_beside_built_in=False, stores_files=False, accepted_type=str)
+BARE = Capabilities("account", functions=True, functions_beside_built_in=False, stores_files=False, accepted_type=str)
 URI = "data:image/svg+xml;base64," + base64.b64encode(bytes(range(256)) * 40).decode()
 
 
@@ -70,7 +70,7 @@ def image_of(size_bytes: int, seed: int) -> bytes:
 def add_answer(conversation: Conversation, *parts: PartValue, graph: bytes = b"", name: str = "graph.png") -> None:
     """Add an answer of the conversation's model. `graph`: drawn or printed by its second part."""
     message = make_model_message(conversation, parts=())
-    account = get_provider("gemini", "").account
+    account = get_provider("gemini").capabilities("").account
     Turn.objects.filter(message=message).update(model=conversation.model, account=account)
     attachment = make_attachment(conversation.owner, data=graph, is_graph=True, name=name) if graph else None
     if attachment:
@@ -292,7 +292,7 @@ async def test_refused_file_is_tried_again_with_another_model(emulated: Settings
     conversation = await new_conversation(model="scenario-text")
     graph = (await database_sync_to_async(add_graphs)(conversation, 1, 5_000))[0]
     attachment = await Attachment.objects.aget()
-    account = await sync_to_async(lambda: get_provider("gemini", "").account)()
+    account = await sync_to_async(lambda: get_provider("gemini").capabilities("").account)()
     for model, sent in (("another-model", [graph]), ("scenario-text", [])):
         await RefusedFile.objects.acreate(attachment=attachment, account=account, model=model)
         _, parts = await next_request(emulated, conversation)

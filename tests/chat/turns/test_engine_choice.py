@@ -45,6 +45,7 @@ class FakeProvider:
     def capabilities(self, model: str) -> Capabilities:
         """See `Provider.capabilities`."""
         return Capabilities(
+            "account",
             self.functions,
             self.functions_beside_built_in,
             self.stores_files,

@@ -1,0 +1,68 @@
+"""What a request reads of the model's endpoint: once for many turns, and nothing when the request is sent."""
+
+from __future__ import annotations
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from chat.models import LanguageModel, ModelEndpoint, Turn
+from chat.prompt.history import prepare
+from chat.prompt.replay import Replay
+from chat.prompt.rows import read_rows
+from chat.providers.base import NotConfigured
+from chat.turns.start import Ask, create_turn
+from tests.factories import make_conversation
+
+pytestmark = pytest.mark.django_db
+
+ENDPOINT_QUERIES = 3
+
+
+def start(model: str) -> Turn:
+    conversation = make_conversation(model=model)
+    return create_turn(Ask(conversation.owner, conversation.pk, text="hello"), lease_owner="test").turn
+
+
+@pytest.fixture
+def endpoint() -> ModelEndpoint:
+    """The endpoint of the model `llama`."""
+    LanguageModel.objects.create(name="llama", provider="openai_compatible", endpoint="local")
+    return ModelEndpoint.objects.create(name="local", base_url="http://localhost:8000/v1")
+
+
+def count_queries(turns: list[Turn]) -> int:
+    with CaptureQueriesContext(connection) as queries:
+        read_rows(turns)
+    return len(queries)
+
+
+@pytest.mark.usefixtures("endpoint")
+def test_model_of_an_endpoint_is_read_once_for_many_turns() -> None:
+    of_gemini, of_endpoint = ([start(model) for _ in range(4)] for model in ("", "llama"))
+    assert count_queries(of_endpoint) == count_queries(of_endpoint[:1]) == count_queries(of_gemini) + ENDPOINT_QUERIES
+
+
+@pytest.mark.usefixtures("endpoint")
+def test_request_brings_what_its_provider_has_read() -> None:
+    of_gemini, of_endpoint = start(""), start("llama")
+    numbers = []
+    for turn in (of_gemini, of_endpoint):
+        [rows] = read_rows([turn])
+        assert rows.capabilities
+        with CaptureQueriesContext(connection) as queries:
+            prepared = prepare(turn, rows, Replay())
+        numbers.append(len(queries))
+        assert prepared.request.known is rows.capabilities.known
+    assert prepared.request.known is not None
+    assert numbers[0] == numbers[1]
+
+
+def test_endpoint_that_is_turned_off_after_the_start_has_a_sentence(endpoint: ModelEndpoint) -> None:
+    turn = start("llama")
+    endpoint.is_enabled = False
+    endpoint.save()
+    [rows, of_gemini] = read_rows([turn, start("")])
+    assert of_gemini.capabilities is not None
+    with pytest.raises(NotConfigured):
+        prepare(turn, rows, Replay())
