@@ -65,6 +65,8 @@ def main(arguments: Sequence[str]) -> int:
     signal.signal(signal.SIGTERM, _exit_on_signal)
     # Sockets in this folder may have paths of at most 107 bytes, so its own path is short.
     folder = Path(tempfile.mkdtemp(prefix="pl-", dir="/tmp"))
+    # Servers that refuse to run as root run as another user, in folders below this one.
+    folder.chmod(0o711)
     os.environ["TMPDIR"] = str(folder)
     try:
         return _run(arguments, folder)
