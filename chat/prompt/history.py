@@ -42,6 +42,8 @@ class PreparedRequest:
     """The next request of a turn, with the files that it holds."""
 
     request: GenerateRequest
+    capabilities: Capabilities
+    """Of the model that is asked, with the account."""
     left_out: int
     """How many of the oldest messages it does not hold."""
     question_files: frozenset[uuid.UUID]
@@ -68,7 +70,9 @@ def prepare(
     """
     setup = restore_setup(turn.parameters, provider=turn.provider, endpoint=turn.endpoint, model=turn.model)
     if rows.capabilities is None:
-        raise NotConfigured(f"The endpoint {turn.endpoint!r} does not exist here any more, or is turned off.")
+        raise NotConfigured(
+            f"The service {turn.provider}, endpoint “{turn.endpoint}”, is not set up here any more, or is turned off."
+        )
     recipient = Recipient(setup, rows.capabilities)
     takes_both = replay.combines_tools and setup.takes_functions_beside_tools(recipient.capabilities)
     tools = requested_tools(turn, setup, functions, recipient.capabilities, takes_both=takes_both)
@@ -99,7 +103,9 @@ def prepare(
         known=recipient.capabilities.known,
     )
     choice, to_upload = messages.choice, tuple(messages.files.to_upload)
-    return PreparedRequest(request, messages.left_out, choice.of_question, choice.of_earlier, to_upload)
+    return PreparedRequest(
+        request, rows.capabilities, messages.left_out, choice.of_question, choice.of_earlier, to_upload
+    )
 
 
 def requested_tools(

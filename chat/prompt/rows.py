@@ -24,7 +24,7 @@ class PromptRows:
     instruction: Instruction | None
     """The operator's texts for all models."""
     capabilities: Capabilities | None
-    """Of the turn's model. `None`: its endpoint does not exist any more."""
+    """Of the turn's model. `None`: its service is not set up here any more."""
     project_files: Sequence[Attachment] = ()
     """The files of the conversation's project."""
 
@@ -32,7 +32,7 @@ class PromptRows:
 def read_rows(turns: Sequence[Turn], *, without_files: Collection[uuid.UUID] = ()) -> list[PromptRows]:
     """Read the rows of some turns, in their order, with at most two queries, or five if a turn has earlier messages.
 
-    If conversations are in projects, their files take one more. Each model of an endpoint takes three more.
+    If conversations are in projects, their files take one more. Each model of an endpoint takes at most three more.
 
     `turns`: with both messages loaded. `without_files`: questions that are known to have no files.
     """

@@ -25,7 +25,7 @@ ProviderError                 a code, a sentence for the user, and whether a ret
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import ClassVar, Protocol, Self
 
@@ -251,7 +251,7 @@ class Capabilities:
     """Whether a model gets its own thoughts back even without provider data."""
     reads_tool_images: bool = False
     """Whether images that a function made may follow its response."""
-    known: object = None
+    known: object = field(default=None, repr=False)
     """What the provider has read to say this. A request brings it back, so that it is read once."""
 
 

@@ -1,4 +1,4 @@
-"""Requests to a provider, independent of any wire format. Pure values."""
+"""Requests to a provider, independent of any wire format. Pure values, but for `GenerateRequest.known`."""
 
 from __future__ import annotations
 

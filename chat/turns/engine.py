@@ -168,15 +168,15 @@ async def _ask(turn: LiveTurn, toolbox: Toolbox) -> bool:
             retry = None if turn.has_received else policy.after_failure(error, sent_files=sent_files)
             if retry is None:
                 if isinstance(error, FileRefused) and prepared and not turn.has_received:
-                    await _remember_refused(turn, prepared.question_files)
+                    await _remember_refused(prepared, prepared.question_files)
                 raise
             logger.info("turn %s is tried again: %s", turn.turn.pk, error)
         else:
-            await _remember_refused(turn, policy.suspected_files)
+            await _remember_refused(prepared, policy.suspected_files)
             retry = _retry_if_blank(turn, policy)
             if retry is None:
                 return bool(prepared.request.functions)
-        await _pause(turn, retry)
+        await _pause(turn, retry, prepared)
 
 
 def _retry_if_blank(turn: LiveTurn, policy: RetryPolicy) -> Retry | None:
@@ -191,19 +191,11 @@ def _retry_if_blank(turn: LiveTurn, policy: RetryPolicy) -> Retry | None:
     return retry
 
 
-async def _remember_refused(turn: LiveTurn, files: Collection[uuid.UUID]) -> None:
+async def _remember_refused(prepared: PreparedRequest, files: Collection[uuid.UUID]) -> None:
     """Save that the model does not take these files, so that no later request pays for them."""
-
-    def save() -> None:
-        save_refused(files, account=_find_account(turn.turn), model=turn.turn.model)
-
     if files:
-        await _in_thread(save)
-
-
-def _find_account(turn: Turn) -> str:
-    """Return the account with which the model of a turn is asked. May query the database."""
-    return get_provider(turn.provider, turn.endpoint).capabilities(turn.model).account
+        account, model = prepared.capabilities.account, prepared.request.model
+        await _in_thread(save_refused, files, account=account, model=model)
 
 
 async def _prepare(turn: LiveTurn, replay: Replay, toolbox: Toolbox) -> PreparedRequest:
@@ -215,22 +207,22 @@ async def _prepare(turn: LiveTurn, replay: Replay, toolbox: Toolbox) -> Prepared
     rows = await turn.read_prompt_rows()
     # On a history thread, because reading graphs from storage may be slow.
     prepared = await _in_thread(history.prepare, turn.turn, rows, replay, turn.answer, toolbox.functions, state)
-    if not prepared.to_upload or rows.capabilities is None:
+    if not prepared.to_upload:
         return prepared
     provider = get_provider(turn.turn.provider, turn.turn.endpoint)
     for attachment in prepared.to_upload:
-        mime_type = rows.capabilities.accepted_type(attachment.mime_type)
+        mime_type = prepared.capabilities.accepted_type(attachment.mime_type)
         try:
             data = encoded_for_model(await _in_thread(read_bytes, attachment), mime_type)
             uploaded = await provider.upload_file(data, mime_type=mime_type, name=attachment.name)
         except (InvalidRequest, BytesUnavailable) as error:
             if isinstance(error, FileRefused):
-                await _remember_refused(turn, {attachment.pk})
+                await _remember_refused(prepared, {attachment.pk})
             if attachment.pk in prepared.question_files:
                 raise
             logger.warning("turn %s goes on without an earlier file: %s", turn.turn.pk, error)
             continue
-        await _in_thread(provider_files.save_uploaded, attachment, rows.capabilities.account, uploaded)
+        await _in_thread(provider_files.save_uploaded, attachment, prepared.capabilities.account, uploaded)
     return await _in_thread(history.prepare, turn.turn, rows, replay, turn.answer, toolbox.functions, state)
 
 
@@ -240,11 +232,11 @@ async def _collect(turn: LiveTurn, prepared: PreparedRequest) -> None:
     await show_stream(turn, provider.stream(prepared.request), event_size, turn.add)
 
 
-async def _pause(turn: LiveTurn, retry: Retry) -> None:
+async def _pause(turn: LiveTurn, retry: Retry, prepared: PreparedRequest | None) -> None:
     turn.restart_attempt(retry.sentence)
     await turn.commit()
-    if retry.forgets_files:
-        account = await _in_thread(_find_account, turn.turn)
+    if retry.forgets_files and prepared:
+        account = prepared.capabilities.account
         await _in_thread(provider_files.forget_uploaded, turn.turn.conversation_id, account)
     await asyncio.sleep(retry.pause_s)
 

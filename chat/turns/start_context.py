@@ -16,7 +16,7 @@ from chat.catalogue.setups import find_setup
 from chat.models import Conversation, Message, PythonSession, Turn
 from chat.prompt.rows import files_of_projects
 from chat.turns.start_quotas import StartQuotas
-from chat.turns.start_rules import StartRefused, required_capabilities
+from chat.turns.start_rules import StartRefused, capabilities_or_refusal
 
 
 class StartContext:
@@ -52,7 +52,7 @@ class StartContext:
         # For an endpoint's model, each of these takes queries. They are asked once for the batch.
         self.setup = cache(find_setup)
         """Returns the setup of a model or preset. Raises UnknownModel."""
-        self.capabilities = cache(required_capabilities)
+        self.capabilities = cache(capabilities_or_refusal)
         """Returns what requests to a setup's model may contain, and its account. Raises StartRefused."""
 
     def conversation(self, user: AnyUser, conversation_id: uuid.UUID) -> Conversation:

@@ -85,7 +85,7 @@ def chosen_setup(conversation: Conversation, chosen: TurnChoices, find_setup: Ca
     return setup.with_web_search(conversation.web_search)
 
 
-def required_capabilities(setup: Setup) -> Capabilities:
+def capabilities_or_refusal(setup: Setup) -> Capabilities:
     """Return what requests to a setup's model may contain. Raises StartRefused if its service is not set up."""
     try:
         return capabilities_of(setup)

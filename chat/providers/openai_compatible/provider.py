@@ -53,7 +53,7 @@ IMAGES = frozenset({"image/png", "image/jpeg", "image/webp"})
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What the catalogue knows of a model."""
+    """What the catalogue knows of a model, and its endpoint with the key."""
 
     endpoint: Endpoint
     facts: ModelFacts
@@ -105,7 +105,10 @@ class OpenAICompatibleProvider:
 
     async def stream(self, request: GenerateRequest) -> AsyncGenerator[list[StreamEvent], None]:
         """See `Provider.stream`."""
-        known = request.known if isinstance(request.known, Known) else await self._load_on_thread(request.model)
+        known = request.known
+        if not (isinstance(known, Known) and known.facts.is_probed):
+            # Another answer may have had the model probed meanwhile.
+            known = await self._load_on_thread(request.model)
         if not known.facts.is_probed:
             facts = await probe(self._clients, known.endpoint, request.model, known.facts)
             await self._remember(known.endpoint, request.model, facts)

@@ -1,4 +1,4 @@
-"""A stand-in for the provider `openai_compatible`, whose answers a test decides. It reads the real endpoint store."""
+"""A stand-in for the provider `openai_compatible`, whose answers a test decides."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def make_capabilities(*, functions: bool = True, images: bool = True) -> Capabil
         return mime_type if images else ""
 
     return Capabilities(
-        account="",
+        account="account",
         functions=functions,
         functions_beside_built_in=False,
         stores_files=False,

@@ -1,4 +1,4 @@
-"""What a request reads of the model's endpoint: once for many turns, and nothing when the request is sent."""
+"""What the requests of many turns read of their models' endpoints."""
 
 from __future__ import annotations
 
@@ -44,6 +44,13 @@ def test_model_of_an_endpoint_is_read_once_for_many_turns() -> None:
 
 
 @pytest.mark.usefixtures("endpoint")
+def test_each_model_of_a_batch_has_its_own_capabilities() -> None:
+    LanguageModel.objects.create(name="blind", provider="openai_compatible", endpoint="local", image_input=False)
+    both = read_rows([start("llama"), start("blind")])
+    assert [rows.capabilities and rows.capabilities.reads_tool_images for rows in both] == [True, False]
+
+
+@pytest.mark.usefixtures("endpoint")
 def test_request_brings_what_its_provider_has_read() -> None:
     of_gemini, of_endpoint = start(""), start("llama")
     numbers = []
@@ -64,5 +71,6 @@ def test_endpoint_that_is_turned_off_after_the_start_has_a_sentence(endpoint: Mo
     endpoint.save()
     [rows, of_gemini] = read_rows([turn, start("")])
     assert of_gemini.capabilities is not None
-    with pytest.raises(NotConfigured):
+    with pytest.raises(NotConfigured) as refusal:
         prepare(turn, rows, Replay())
+    assert "endpoint “local”" in refusal.value.detail

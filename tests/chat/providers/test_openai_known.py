@@ -1,0 +1,61 @@
+"""What is known of an endpoint's model comes with the request, and is read only if it does not."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from chat.providers.openai_compatible.endpoint import ModelFacts
+from chat.providers.openai_compatible.provider import OpenAICompatibleProvider
+from chat.providers.requests import GenerateRequest
+from tests.chat.providers.openai_driver import make_request, read_answer
+from tests.openai_endpoints import EndpointsInMemory
+
+PLACE = "generic", "text"
+"""Endpoint and model."""
+
+
+@pytest.fixture
+def reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The models whose facts were read."""
+    read: list[str] = []
+    facts = EndpointsInMemory.facts
+
+    def record(self: EndpointsInMemory, endpoint: object, model: str) -> ModelFacts:
+        read.append(model)
+        return facts(self, endpoint, model)  # type: ignore[arg-type]  # an endpoint
+
+    monkeypatch.setattr(EndpointsInMemory, "facts", record)
+    return read
+
+
+def request_with_known(provider: OpenAICompatibleProvider, reads: list[str]) -> GenerateRequest:
+    request = replace(make_request("text"), known=provider.capabilities("text").known)
+    reads.clear()
+    return request
+
+
+async def test_request_that_brings_it_reads_nothing(
+    openai_provider: OpenAICompatibleProvider, reads: list[str]
+) -> None:
+    EndpointsInMemory.known[PLACE] = ModelFacts(is_probed=True)
+    request = request_with_known(openai_provider, reads)
+    assert (await read_answer(openai_provider, request)).content().text
+    assert reads == []
+
+
+async def test_request_that_does_not_bring_it_reads_it(
+    openai_provider: OpenAICompatibleProvider, reads: list[str]
+) -> None:
+    EndpointsInMemory.known[PLACE] = ModelFacts(is_probed=True)
+    assert (await read_answer(openai_provider, make_request("text"))).content().text
+    assert reads == ["text"]
+
+
+async def test_what_was_learned_since_then_is_kept(openai_provider: OpenAICompatibleProvider, reads: list[str]) -> None:
+    request = request_with_known(openai_provider, reads)
+    learned = ModelFacts(is_probed=True, refuses=frozenset({"temperature"}))
+    EndpointsInMemory.known[PLACE] = learned
+    assert (await read_answer(openai_provider, request)).content().text
+    assert EndpointsInMemory.known[PLACE] == learned
