@@ -6,14 +6,11 @@
  * page that the system itself suspends, as phones do, learns of the end only when it is opened again.
  */
 import { connection, socketRecord } from "./connection.js";
+import { areWanted, forgetChoice, notificationText } from "./notification_choice.js";
 import { isDone, isLive, isWaiting } from "./transcript.js";
 
 /** Marks need no translation. They also tell apart tabs so narrow that only a few characters of the title fit. */
 const MARKS = { done: "✓", ended: "!", waiting: "?" };
-const CHOICE_KEY = "plotline:notifications";
-const ON = "on";
-
-const button = document.querySelector('[data-action="notifications"]');
 const heading = () => document.getElementById("conversation-title").textContent;
 
 // --- the socket stays open while an answer is written ----------------------------------------------------------
@@ -54,17 +51,17 @@ function showTitle() {
 }
 
 function notify() {
-  if (localStorage.getItem(CHOICE_KEY) !== ON || Notification.permission !== "granted") return;
+  if (!areWanted()) return;
   try {
     // The tag replaces an earlier notification, also that of another tab with this conversation.
-    const notification = new Notification(heading(), { body: button.dataset[news], tag: location.pathname });
+    const notification = new Notification(heading(), { body: notificationText(news), tag: location.pathname });
     notification.addEventListener("click", () => {
       window.focus();
       notification.close();
     });
   } catch {
     // Chrome on Android has the permission but not this constructor.
-    localStorage.removeItem(CHOICE_KEY);
+    forgetChoice();
   }
 }
 
@@ -85,27 +82,3 @@ document.addEventListener("visibilitychange", () => {
   news = null;
   showTitle();
 });
-
-// --- the choice, in the dialog with the settings -----------------------------------------------------------------
-
-function showChoice() {
-  const isDenied = Notification.permission === "denied";
-  const isOn = Notification.permission === "granted" && localStorage.getItem(CHOICE_KEY) === ON;
-  button.setAttribute("aria-pressed", String(isOn));
-  for (const help of button.parentElement.querySelectorAll("[data-choice]")) {
-    help.hidden = help.dataset.choice !== (isDenied ? "denied" : String(isOn));
-  }
-}
-
-async function toggle() {
-  const isOn = button.getAttribute("aria-pressed") === "true";
-  if (isOn) localStorage.removeItem(CHOICE_KEY);
-  else if (await Notification.requestPermission() === "granted") localStorage.setItem(CHOICE_KEY, ON);
-  showChoice();
-}
-
-if ("Notification" in window && isSecureContext) {
-  button.closest("fieldset").hidden = false;
-  button.addEventListener("click", toggle);
-  showChoice();
-}

@@ -5,6 +5,8 @@ const MAX_SCALE = 8;
 const STEP = 1.4;
 const TAP_PX = 6;
 const DOUBLE_TAP_MS = 300;
+/** How far an arrow key moves an enlarged image, as a share of the plate. */
+const PAN_SHARE = 0.15;
 
 const dialog = document.getElementById("lightbox");
 const plate = dialog.querySelector(".plate");
@@ -68,6 +70,8 @@ const ACTIONS = {
   "previous-image": () => go(-1),
   "next-image": () => go(1),
 };
+/** The arrow keys move the view: to the right means that the image goes to the left. */
+const PANS = { ArrowLeft: [1, 0], ArrowRight: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
 const KEYS = { "+": "zoom-in", "=": "zoom-in", "-": "zoom-out", ArrowLeft: "previous-image", ArrowRight: "next-image" };
 
 document.addEventListener("click", (event) => {
@@ -81,9 +85,14 @@ document.addEventListener("click", (event) => {
 
 dialog.addEventListener("click", ({ target }) => ACTIONS[target.closest("button")?.dataset.action]?.());
 
-dialog.addEventListener("keydown", ({ key, ctrlKey, metaKey }) => {
-  if (ctrlKey || metaKey) return;
-  if (key === "0") place({ scale: 1, x: 0, y: 0 });
+dialog.addEventListener("keydown", (event) => {
+  const { key } = event;
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  const pan = view.scale > 1 && PANS[key];
+  if (pan) {
+    event.preventDefault();
+    place({ ...view, x: view.x + pan[0] * plate.clientWidth * PAN_SHARE, y: view.y + pan[1] * plate.clientHeight * PAN_SHARE });
+  } else if (key === "0") place({ scale: 1, x: 0, y: 0 });
   else ACTIONS[KEYS[key]]?.();
 });
 

@@ -13,6 +13,7 @@ const transcript = document.getElementById("transcript");
 let missing = [
   { selector: "a.zoom", load: () => import("./lightbox.js") },
   { selector: "figure[data-graph-index]", mark: "data-graph-index=", load: () => import("./graphs.js") },
+  { selector: ".working", mark: 'class="working"', load: () => import("./seconds.js") },
   { selector: ".table-box", mark: "table-box", load: () => import("./tables.js") },
   { selector: ".rating", load: () => import("./feedback.js") },
   { selector: ".approval", mark: 'class="approval"', load: () => import("./approval.js") },

@@ -134,6 +134,23 @@ def test_hidden_tab_tells_that_the_answer_is_done(page: Page) -> None:
     assert page.evaluate("[asked, shown]") == [0, []]
 
 
+def test_notifications_are_chosen_among_the_settings_of_the_account(page: Page) -> None:
+    page.add_init_script(f"({RECORD_NOTIFICATIONS})()")
+    conversation = page.url
+    page.click(".account >> text=Settings")
+    page.get_by_role("link", name="Appearance").click()
+    button = page.get_by_role("button", name="Notify me when an answer is done")
+    button.click()
+    expect(button).to_have_attribute("aria-pressed", "true")
+    page.goto(conversation)
+    page.evaluate("Notification.permission = 'granted'")
+    answer = ask(page, "Plot a sine wave")
+    expect(answer).to_have_attribute("data-status", "running")
+    page.evaluate(HIDE, True)
+    expect(answer).to_have_attribute("data-status", "done")
+    page.wait_for_function("shown.length === 1")
+
+
 def test_hidden_tab_stays_connected_if_its_script_comes_after_the_socket(page: Page) -> None:
     held: list[Route] = []
     page.route("**/background*.js", lambda route: held.append(route))

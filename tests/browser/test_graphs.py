@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.actions import BOX, articles, ask_and_wait
+from tests.browser.actions import ANSWER, BOX, articles, ask_and_wait
 
 TWO_GRAPHS = """```python
 import matplotlib.pyplot as plt
@@ -73,11 +75,40 @@ def test_graph_is_shown_large_with_its_code_and_can_be_changed(page: Page) -> No
     assert large
     assert large["width"] > inline["width"]
     page.keyboard.press("Escape")
+    check_keys_of_enlarged_image(page)
 
     page.fill(BOX, "use red")
     second.locator('button[data-action="change-graph"]').click()
     expect(page.locator(BOX)).to_have_value("Change the graph “Second steps” (graph 2): use red")
     expect(page.locator(BOX)).to_be_focused()
+
+
+def check_keys_of_enlarged_image(page: Page) -> None:
+    """Arrow keys move an enlarged image and go to the others from one that fits, and two fingers enlarge it."""
+    dialog = page.locator("#lightbox")
+    page.locator(f"{ANSWER} figure a.zoom").first.click()
+    label, image = dialog.locator("span"), dialog.locator("img")
+    expect(label).to_have_text("First steps – 1 of 2")
+    for key in ("+", "+", "ArrowRight", "ArrowDown"):
+        page.keyboard.press(key)
+    expect(image).to_have_attribute("style", re.compile(r"translate\(-[\d.]+px, -[\d.]+px\) scale\(1\.9"))
+    expect(label).to_have_text("First steps – 1 of 2")
+    page.keyboard.press("0")
+    expect(image).to_have_attribute("style", re.compile(r"translate\(0px, 0px\) scale\(1\)"))
+    box = dialog.locator(".plate").bounding_box()
+    assert box
+    middle = {"x": box["x"] + box["width"] / 2, "y": box["y"] + box["height"] / 2}
+    fingers = page.context.new_cdp_session(page)
+    for kind, apart in (("touchStart", 40), ("touchMove", 60), ("touchMove", 80), ("touchEnd", 0)):
+        points = [{"x": middle["x"] + side * apart, "y": middle["y"], "id": side} for side in (0, 1)] if apart else []
+        fingers.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+    expect(image).to_have_attribute("style", re.compile(r"scale\((1\.[5-9]|2)"))
+    page.keyboard.press("0")
+    page.keyboard.press("ArrowRight")
+    expect(label).to_have_text("Second steps – 2 of 2")
+    page.keyboard.press("Escape")
+    # The focus returns a moment after the dialog has closed.
+    expect(page.locator(f"{ANSWER} figure a.zoom").last).to_be_focused()
 
 
 @pytest.mark.drill
