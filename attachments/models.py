@@ -66,7 +66,7 @@ class Attachment(models.Model):
         null=True, blank=True, help_text="In pixels; empty if the file is not an image."
     )
     scale = models.PositiveSmallIntegerField(
-        default=1, help_text="Pixels of the image for one pixel of the page, in each direction."
+        db_default=1, default=1, help_text="Pixels of the image for one pixel of the page, in each direction."
     )
     is_graph = models.BooleanField(default=False, help_text="Whether executed code drew this image.")
     status = models.CharField(max_length=10, choices=Status.choices, default=Status.PENDING)

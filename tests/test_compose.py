@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 from typing import Any
 
 import pytest
@@ -22,6 +23,13 @@ def seconds(text: str) -> int:
     match = re.fullmatch(r"(?:\$\{\w+:-)?(\d+)s\}?", text)
     assert match, text
     return int(match[1])
+
+
+def test_image_has_all_folders_that_a_server_needs() -> None:
+    tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, check=True, capture_output=True, text=True).stdout.split()
+    folders = {path.partition("/")[0] for path in tracked if "/" in path and not path.startswith(".")}
+    copied = set(re.findall(r"^COPY (\w+) \1$", (ROOT / "deploy" / "Dockerfile").read_text(), re.MULTILINE))
+    assert copied == folders - {"bench", "deploy", "docs", "tests"}
 
 
 def test_every_part_of_plotline_is_a_service() -> None:

@@ -13,6 +13,6 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='attachment',
             name='scale',
-            field=models.PositiveSmallIntegerField(default=1, help_text='Pixels of the image for one pixel of the page, in each direction.'),
+            field=models.PositiveSmallIntegerField(db_default=1, default=1, help_text='Pixels of the image for one pixel of the page, in each direction.'),
         ),
     ]

@@ -10,12 +10,15 @@ from django.db.models import BigIntegerField, Count, Sum, TextField
 from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Cast, Coalesce, Length
 
-from chat.models import Conversation, Message, Part, Turn
+from chat.models import Conversation, ListPosition, Message, Page, Part, Turn
 from chat.stream_events import Usage
 from chat.transcript.records import MessageRecord, records_in_order
 
 PAGE_LIMIT_CHARS = 2 * 1024 * 1024
-"""Limit for the parts of all messages on one page. Their text is in the response twice: joined, and in the parts."""
+"""Limit for the parts of all messages on one page. Their text is in the response twice: joined, and in the parts.
+
+It is also the limit for the instructions of all conversations on one page.
+"""
 TOKEN_COUNTS = ("prompt", "tool_use", "thoughts", "candidates", "cached", "total")
 
 
@@ -27,6 +30,20 @@ class UsageTotals:
     tokens: Usage
     cost: Decimal | None
     """US dollars; `None` if no price is known."""
+
+
+def fitting_conversations(page: Page) -> Page:
+    """Return a page that ends before the conversation with which it would be longer than `PAGE_LIMIT_CHARS`.
+
+    It has at least one conversation.
+    """
+    chars = 0
+    for number, conversation in enumerate(page.conversations):
+        chars += len(conversation.system_instruction)
+        if number and chars > PAGE_LIMIT_CHARS:
+            last = page.conversations[number - 1]
+            return Page(page.conversations[:number], ListPosition(last.updated_at, last.pk))
+    return page
 
 
 def shown_messages(

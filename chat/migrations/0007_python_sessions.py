@@ -48,7 +48,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='instruction',
             name='python_session',
-            field=models.TextField(blank=True, help_text='When the answer may run code in the Python session.'),
+            field=models.TextField(db_default='', default='', blank=True, help_text='When the answer may run code in the Python session.'),
         ),
         migrations.AlterField(
             model_name='instruction',
@@ -91,22 +91,22 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='conversation',
             name='approval',
-            field=models.CharField(choices=[('always', 'without asking'), ('ask', 'after you have approved it')], default='always', help_text='Whether code runs in the Python session without asking.', max_length=6),
+            field=models.CharField(db_default='always', choices=[('always', 'without asking'), ('ask', 'after you have approved it')], default='always', help_text='Whether code runs in the Python session without asking.', max_length=6),
         ),
         migrations.AddField(
             model_name='conversation',
             name='engine',
-            field=models.CharField(choices=[('auto', "at the model's service; in the Python session if it has to"), ('native', "at the model's service"), ('session', 'in the Python session')], default='auto', help_text='Where the code of answers runs.', max_length=7),
+            field=models.CharField(db_default='auto', choices=[('auto', "at the model's service; in the Python session if it has to"), ('native', "at the model's service"), ('session', 'in the Python session')], default='auto', help_text='Where the code of answers runs.', max_length=7),
         ),
         migrations.AddField(
             model_name='turn',
             name='engine',
-            field=models.CharField(blank=True, choices=[('native', 'native'), ('session', 'session')], help_text='Where its code runs. Empty: it has none.', max_length=7),
+            field=models.CharField(db_default='', default='', blank=True, choices=[('native', 'native'), ('session', 'session')], help_text='Where its code runs. Empty: it has none.', max_length=7),
         ),
         migrations.AddField(
             model_name='turn',
             name='move_reason',
-            field=models.TextField(blank=True, help_text='Why its code moved to the Python session. Empty: it did not move.'),
+            field=models.TextField(db_default='', default='', blank=True, help_text='Why its code moved to the Python session. Empty: it did not move.'),
         ),
         migrations.AddField(
             model_name='turn',

@@ -12,22 +12,22 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='user',
             name='default_approval',
-            field=models.CharField(choices=[('always', 'without asking'), ('ask', 'after you have approved it')], default='always', help_text='Of new conversations.', max_length=6),
+            field=models.CharField(db_default='always', choices=[('always', 'without asking'), ('ask', 'after you have approved it')], default='always', help_text='Of new conversations.', max_length=6),
         ),
         migrations.AddField(
             model_name='user',
             name='default_code_execution',
-            field=models.CharField(choices=[('auto', 'when the question asks for it'), ('on', 'always'), ('off', 'never')], default='auto', help_text='Of new conversations.', max_length=4),
+            field=models.CharField(db_default='auto', choices=[('auto', 'when the question asks for it'), ('on', 'always'), ('off', 'never')], default='auto', help_text='Of new conversations.', max_length=4),
         ),
         migrations.AddField(
             model_name='user',
             name='default_engine',
-            field=models.CharField(choices=[('auto', "at the model's service; in the Python session if it has to"), ('native', "at the model's service"), ('session', 'in the Python session')], default='auto', help_text='Of new conversations.', max_length=7),
+            field=models.CharField(db_default='auto', choices=[('auto', "at the model's service; in the Python session if it has to"), ('native', "at the model's service"), ('session', 'in the Python session')], default='auto', help_text='Of new conversations.', max_length=7),
         ),
         migrations.AddField(
             model_name='user',
             name='default_model',
-            field=models.CharField(blank=True, help_text="Of new conversations. Empty: the server's default model.", max_length=200),
+            field=models.CharField(db_default='', default='', blank=True, help_text="Of new conversations. Empty: the server's default model.", max_length=200),
         ),
         migrations.AddField(
             model_name='user',
@@ -37,16 +37,16 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='user',
             name='display_name',
-            field=models.CharField(blank=True, help_text='Empty: the username is shown.', max_length=100),
+            field=models.CharField(db_default='', default='', blank=True, help_text='Empty: the username is shown.', max_length=100),
         ),
         migrations.AddField(
             model_name='user',
             name='instruction',
-            field=models.TextField(blank=True, help_text='Sent to the model in all conversations of this person.', max_length=4000),
+            field=models.TextField(db_default='', default='', blank=True, help_text='Sent to the model in all conversations of this person.', max_length=4000),
         ),
         migrations.AddField(
             model_name='user',
             name='theme',
-            field=models.CharField(choices=[('system', 'as the device'), ('light', 'light'), ('dark', 'dark')], default='system', max_length=6),
+            field=models.CharField(db_default='system', choices=[('system', 'as the device'), ('light', 'light'), ('dark', 'dark')], default='system', max_length=6),
         ),
     ]

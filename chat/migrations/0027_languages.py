@@ -13,11 +13,11 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='user',
             name='browser_language',
-            field=models.CharField(blank=True, help_text='What the browser asked for last. Answers are rendered without a request.', max_length=10),
+            field=models.CharField(db_default='', default='', blank=True, help_text='What the browser asked for last. Answers are rendered without a request.', max_length=10),
         ),
         migrations.AddField(
             model_name='user',
             name='language',
-            field=models.CharField(blank=True, choices=[('en', 'English'), ('de', 'Deutsch'), ('zh-hans', '简体中文')], help_text='Of the pages. Empty: as the browser asks.', max_length=10),
+            field=models.CharField(db_default='', default='', blank=True, choices=[('en', 'English'), ('de', 'Deutsch'), ('zh-hans', '简体中文')], help_text='Of the pages. Empty: as the browser asks.', max_length=10),
         ),
     ]

@@ -74,6 +74,7 @@ class LanguageModel(models.Model):
     )
     image_input = models.BooleanField(null=True, blank=True, help_text="It reads images. Empty: as its server says.")
     functions_beside_tools = models.BooleanField(
+        db_default=False,
         default=False,
         help_text="It takes functions in requests that also name tools of its service, such as code execution.",
     )
@@ -164,6 +165,7 @@ class Preset(models.Model):
     position = models.IntegerField(default=0, help_text="Order in lists, lowest first.")
     is_default = models.BooleanField(
         "default",
+        db_default=False,
         default=False,
         help_text="Whether conversations without a choice use it, unless GEMINI_MODEL is set. At most one preset.",
     )
@@ -211,9 +213,14 @@ class Instruction(models.Model):
 
     general = models.TextField(blank=True, help_text="Always.")
     code_execution = models.TextField(blank=True, help_text="When the answer may run code at the model's service.")
-    python_session = models.TextField(blank=True, help_text="When the answer may run code in the Python session.")
+    python_session = models.TextField(
+        db_default="", default="", blank=True, help_text="When the answer may run code in the Python session."
+    )
     both_engines = models.TextField(
-        blank=True, help_text="When the answer may run code at the model's service, and in the Python session too."
+        db_default="",
+        default="",
+        blank=True,
+        help_text="When the answer may run code at the model's service, and in the Python session too.",
     )
     web_search = models.TextField(blank=True, help_text="When the answer may search the web.")
     image_output = models.TextField(blank=True, help_text="When the model answers with images.")

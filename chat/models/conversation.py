@@ -149,15 +149,21 @@ class Conversation(models.Model):
     model = models.CharField(max_length=200, blank=True, help_text="Empty: the server's default model.")
     code_execution = models.CharField(max_length=4, choices=CodeExecution.choices, default=CodeExecution.AUTO)
     engine = models.CharField(
-        max_length=7, choices=Engine.choices, default=Engine.AUTO, help_text="Where the code of answers runs."
+        db_default=Engine.AUTO,
+        max_length=7,
+        choices=Engine.choices,
+        default=Engine.AUTO,
+        help_text="Where the code of answers runs.",
     )
     approval = models.CharField(
+        db_default=Approval.ALWAYS,
         max_length=6,
         choices=Approval.choices,
         default=Approval.ALWAYS,
         help_text="Whether code runs in the Python session without asking.",
     )
     web_search = models.CharField(
+        db_default=WebSearch.AUTO,
         max_length=4,
         choices=WebSearch.choices,
         default=WebSearch.AUTO,

@@ -88,6 +88,8 @@ class Turn(models.Model):
     code_execution = models.BooleanField(default=False, help_text="Whether the model was offered code execution.")
     code_reason = models.TextField(blank=True, help_text="Why, in a sentence.")
     engine = models.CharField(
+        db_default="",
+        default="",
         max_length=7,
         blank=True,
         choices=[(engine.value, engine.value) for engine in Engine],
@@ -99,7 +101,10 @@ class Turn(models.Model):
         help_text="Whether the Python session is offered beside the engine, and code may move there.",
     )
     move_reason = models.TextField(
-        blank=True, help_text="Why its code moved to the Python session. Empty: it did not move."
+        db_default="",
+        default="",
+        blank=True,
+        help_text="Why its code moved to the Python session. Empty: it did not move.",
     )
     moved_before_round = models.PositiveIntegerField(
         null=True, blank=True, help_text="The first round after its code moved to the Python session."

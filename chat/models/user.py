@@ -22,28 +22,59 @@ class User(AbstractUser):
         LIGHT = "light", "light"
         DARK = "dark", "dark"
 
-    display_name = models.CharField(max_length=100, blank=True, help_text="Empty: the username is shown.")
-    theme = models.CharField(max_length=6, choices=Theme.choices, default=Theme.SYSTEM)
+    display_name = models.CharField(
+        db_default="", default="", max_length=100, blank=True, help_text="Empty: the username is shown."
+    )
+    theme = models.CharField(db_default=Theme.SYSTEM, max_length=6, choices=Theme.choices, default=Theme.SYSTEM)
     language = models.CharField(
-        max_length=10, choices=settings.LANGUAGES, blank=True, help_text="Of the pages. Empty: as the browser asks."
+        db_default="",
+        default="",
+        max_length=10,
+        choices=settings.LANGUAGES,
+        blank=True,
+        help_text="Of the pages. Empty: as the browser asks.",
     )
     browser_language = models.CharField(
-        max_length=10, blank=True, help_text="What the browser asked for last. Answers are rendered without a request."
+        db_default="",
+        default="",
+        max_length=10,
+        blank=True,
+        help_text="What the browser asked for last. Answers are rendered without a request.",
     )
     default_model = models.CharField(
-        max_length=200, blank=True, help_text="Of new conversations. Empty: the server's default model."
+        db_default="",
+        default="",
+        max_length=200,
+        blank=True,
+        help_text="Of new conversations. Empty: the server's default model.",
     )
     default_code_execution = models.CharField(
-        max_length=4, choices=CodeExecution.choices, default=CodeExecution.AUTO, help_text="Of new conversations."
+        db_default=CodeExecution.AUTO,
+        max_length=4,
+        choices=CodeExecution.choices,
+        default=CodeExecution.AUTO,
+        help_text="Of new conversations.",
     )
     default_engine = models.CharField(
-        max_length=7, choices=Engine.choices, default=Engine.AUTO, help_text="Of new conversations."
+        db_default=Engine.AUTO,
+        max_length=7,
+        choices=Engine.choices,
+        default=Engine.AUTO,
+        help_text="Of new conversations.",
     )
     default_approval = models.CharField(
-        max_length=6, choices=Approval.choices, default=Approval.ALWAYS, help_text="Of new conversations."
+        db_default=Approval.ALWAYS,
+        max_length=6,
+        choices=Approval.choices,
+        default=Approval.ALWAYS,
+        help_text="Of new conversations.",
     )
     instruction = models.TextField(
-        blank=True, max_length=INSTRUCTION_LIMIT, help_text="Sent to the model in all conversations of this person."
+        db_default="",
+        default="",
+        blank=True,
+        max_length=INSTRUCTION_LIMIT,
+        help_text="Sent to the model in all conversations of this person.",
     )
     deletion_at = models.DateTimeField(
         null=True, blank=True, db_index=True, help_text="When the account is deleted. Empty: it is kept."

@@ -21,7 +21,7 @@ from chat.access import (
 from chat.api.conditional_requests import check_if_match, conditional_response, etag_of, with_etag
 from chat.api.pagination import encode_cursor, page_response
 from chat.api.problems import ProblemType, refused
-from chat.api.queries import shown_messages
+from chat.api.queries import fitting_conversations, shown_messages
 from chat.api.schema import ETAG, IF_MATCH, IF_NONE_MATCH, problem_responses
 from chat.api.serializers.conversations import (
     ConversationChangesSerializer,
@@ -68,7 +68,7 @@ class Conversations(ApiView):
         terms = parse(query["q"])
         if query["q"]:
             conversations = conversations.holding(terms, self.caller.pk)
-        page = conversations.page(query["limit"], query.get("cursor"))
+        page = fitting_conversations(conversations.page(query["limit"], query.get("cursor")))
         results = [ListedConversationSerializer(conversation).data for conversation in page.conversations]
         if query["q"]:
             for json, match in zip(results, load_search_results(page.conversations, terms), strict=True):

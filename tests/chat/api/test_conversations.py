@@ -83,6 +83,20 @@ def test_pages_hold_each_conversation_once(client: Client, owner: User) -> None:
     assert set(listed) == ids
 
 
+def test_page_of_long_instructions_is_short_and_leads_to_the_others(
+    client: Client, owner: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("chat.api.queries.PAGE_LIMIT_CHARS", 1_000)
+    conversations = [make_conversation(owner, system_instruction="x" * chars) for chars in (10, 2_000, 700, 300, 300)]
+    pages, url = [], "/api/v1/conversations/"
+    while url:
+        page = client.get(url).json()
+        pages.append([one["id"] for one in page["results"]])
+        url = page["next"]
+    oldest, huge, *newest = (str(one.pk) for one in conversations)
+    assert pages == [[newest[2], newest[1]], [newest[0]], [huge], [oldest]]
+
+
 def test_pages_are_in_the_order_of_changes(client: Client, owner: User) -> None:
     titles = [make_conversation(owner, title=f"Number {number}").title for number in range(5)]
     listed = [conversation["title"] for conversation in all_results(client, f"{LIST}?limit=2")]
