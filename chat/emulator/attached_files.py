@@ -22,7 +22,7 @@ class AttachedFile:
     mime_type: str
     data: bytes
     is_new: bool
-    """Whether the file is in the last content of the request."""
+    """Whether the file came with the last prompt."""
 
     @property
     def is_table(self) -> bool:
@@ -34,11 +34,11 @@ class AttachedFile:
 def attached_files(request: GenerationRequest, store: FileStore) -> list[AttachedFile]:
     """Return the files of all user contents, oldest first. A file replaces an earlier one of the same name."""
     files: dict[str, AttachedFile] = {}
-    for content in request.contents:
+    for index, content in enumerate(request.contents):
         if content.get("role", "user") != "user":
             continue
         for part in content["parts"]:
-            file = _file_of(part, len(files), store, is_new=content is request.contents[-1])
+            file = _file_of(part, len(files), store, is_new=index >= request.last_prompt_index)
             if file is not None:
                 files[file.name] = file
     return list(files.values())

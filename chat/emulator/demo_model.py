@@ -6,6 +6,8 @@
 - Any other prompt: the model says what it is, what it did not understand, and lists examples. It has no access to the
   web, and says so where a prompt or a tool asks for it.
 
+If the request offers Plotline's Python session instead of code execution, the model calls its function.
+
 On the wire it behaves like Gemini 3: code comes whole, nothing is sent while it runs, then comes the result, then
 each graph.
 """
@@ -14,23 +16,23 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import re
-from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import replace
 
 from chat.emulator import DEMO_MODEL, wire
 from chat.emulator.attached_files import AttachedFile, attached_files
 from chat.emulator.chunk_builder import ChunkBuilder
+from chat.emulator.code_runs import NOT_RUN, CodeRun
 from chat.emulator.demo.answers import Plan
 from chat.emulator.demo.plan import plan_answer
 from chat.emulator.demo_image import draw_pattern
 from chat.emulator.files import FileStore
 from chat.emulator.generation_request import GenerationRequest
-from chat.emulator.wire import Step
+from chat.emulator.wire import Step, WireObject
 from chat.kernels.client import JupyterClient, Kernel
 from chat.kernels.errors import KernelGone, KernelsUnavailable
-from chat.kernels.outputs import ErrorOutput, Execution, ExecutionStatus, ImageOutput
+from chat.kernels.outputs import ExecutionStatus, ImageOutput
 from chat.kernels.places import Place
 
 logger = logging.getLogger(__name__)
@@ -49,6 +51,8 @@ CODE_IS_OFF = (
     "Code execution is off for this message, so here is the code instead of its result:\n\n"
     "```python\n{program}\n```\n\nTurn code execution on and ask again, and I will run it.\n"
 )
+RUN_PYTHON = "run_python"
+"""The function of Plotline's Python session."""
 IMAGE_INTRO = "I am not an AI and cannot paint, but here is a pattern made from your words:\n"
 IMAGE_COMMENT = "The same words give the same pattern; change one and it changes.\n"
 
@@ -85,15 +89,19 @@ class DemoModel:
             return
         files = attached_files(request, self._files)
         prompts, last_program = list(request.prompts()), _last_program(request)
+        responses = request.function_responses(RUN_PYTHON)
         plan = await asyncio.to_thread(plan_answer, prompts, last_program, files, asks_web=request.has_web_tools)
         if isinstance(plan, str):
             for chunk in builder.text_chunks(plan):
                 yield chunk
             yield builder.last_chunk()
             return
-        if request.wants_thoughts:
+        if request.wants_thoughts and not responses:
             yield builder.chunk(wire.thought_part(plan.thought))
-        if request.has_code_execution:
+        if RUN_PYTHON in request.functions and not request.has_code_execution:
+            for chunk in _session_answer(builder, plan, responses):
+                yield chunk
+        elif request.has_code_execution:
             for chunk in builder.text_chunks(plan.intro):
                 yield chunk
             async for step in self._run(builder, plan, files):
@@ -119,7 +127,7 @@ class DemoModel:
                         for file in files:
                             await kernel.write_file(file.name, _in_one_piece(file.data))
                 except (KernelsUnavailable, KernelGone, ValueError) as error:
-                    for chunk in builder.text_chunks(f"I could not run this code: {error}\n"):
+                    for chunk in builder.text_chunks(NOT_RUN.format(reason=error)):
                         yield chunk
                     return
                 execution = await kernel.execute(program, limit_s=self._limit_s)
@@ -128,10 +136,11 @@ class DemoModel:
                 for output in execution.outputs:
                     if isinstance(output, ImageOutput):
                         yield builder.chunk(wire.image_part(output.data, output.mime_type))
+                run = CodeRun.of_execution(execution)
                 if number + 1 < len(plan.programs):
-                    for chunk in builder.text_chunks(plan.repair_explanation.format(error=_error_line(execution))):
+                    for chunk in builder.text_chunks(plan.repair_explanation.format(error=run.error)):
                         yield chunk
-            for chunk in builder.text_chunks(_comment(plan.comment, execution)):
+            for chunk in builder.text_chunks(run.comment(plan.comment)):
                 yield chunk
 
 
@@ -147,45 +156,28 @@ def _image_answer(builder: ChunkBuilder) -> Iterator[Step]:
     yield builder.last_chunk()
 
 
+def _session_answer(builder: ChunkBuilder, plan: Plan, responses: Sequence[WireObject]) -> Iterator[Step]:
+    """Yield the next round of an answer whose programs run in Plotline's Python session: a call, or the comment."""
+    number = len(responses)
+    last = CodeRun.of_response(responses[-1]) if responses else None
+    if last and "error" in responses[-1]:
+        yield from builder.text_chunks(NOT_RUN.format(reason=responses[-1]["error"]))
+    elif last and number >= len(plan.programs):
+        yield from builder.text_chunks(last.comment(plan.comment))
+    else:
+        yield from builder.text_chunks(plan.repair_explanation.format(error=last.error) if last else plan.intro)
+        call = {"code": plan.programs[number]}
+        part = wire.call_part(RUN_PYTHON, call, builder.new_id(), builder.new_signature())
+        yield builder.chunk(part, after_s=WRITING_PAUSE_S)
+
+
 def _last_program(request: GenerationRequest) -> str:
-    programs: Iterator[str] = (
-        part["executableCode"].get("code", "")
-        for content in reversed(request.contents)
-        for part in reversed(content["parts"])
-        if "executableCode" in part
-    )
-    return next(programs, "")
+    """Return the newest program of the earlier answers."""
+    return next(filter(None, map(_program_of, request.earlier_parts())), "")
 
 
-class _PrintedValues(dict[str, str]):
-    """The values that a program printed as `name: value`. A missing value is shown as a dash."""
-
-    def __missing__(self, name: str) -> str:
-        return "–"
-
-
-def _comment(template: str, execution: Execution) -> str:
-    """Return the text after an execution: the printed values in words, or how the execution failed."""
-    if execution.status is ExecutionStatus.TIMEOUT:
-        return f"The code was still running after {execution.duration_s:.0f} seconds, so it was ended.\n"
-    if execution.status is ExecutionStatus.DIED:
-        return "The session ended under the code: it used too much memory or ended itself.\n"
-    if execution.status is ExecutionStatus.FAILED:
-        return f"The code failed: `{_error_line(execution)}`. The traceback above shows the line.\n"
-    if not template:
-        return _description(execution)
-    lines = re.findall(r"^(\w[\w ]*): (.+)$", execution.text, re.MULTILINE)
-    return template.format_map(_PrintedValues({name.replace(" ", "_"): value for name, value in lines})) + "\n"
-
-
-def _description(execution: Execution) -> str:
-    graphs = sum(isinstance(output, ImageOutput) for output in execution.outputs)
-    lines = len(execution.text.splitlines())
-    drew = f" and drew {graphs} graph{'s' if graphs > 1 else ''}" if graphs else ""
-    printed = f"printed {lines} line{'s' if lines > 1 else ''}" if lines else "printed nothing"
-    return f"Your code ran in **{execution.duration_s:.2f} s**, {printed}{drew}.\n"
-
-
-def _error_line(execution: Execution) -> str:
-    errors = [output for output in execution.outputs if isinstance(output, ErrorOutput)]
-    return f"{errors[-1].name}: {errors[-1].value}" if errors else "no error"
+def _program_of(part: WireObject) -> str:
+    code, call = part.get("executableCode"), part.get("functionCall")
+    if call and call.get("name") == RUN_PYTHON:
+        code = call.get("args")
+    return str((code or {}).get("code") or "")

@@ -67,6 +67,8 @@ class GenerationRequest:
     """The id that every chunk of the answer carries."""
     has_code_execution: bool = False
     """Whether the model may run code."""
+    functions: frozenset[str] = frozenset()
+    """The names of the functions that the model may call."""
     has_web_tools: bool = False
     """Whether the model may search the web, or read web pages."""
     wants_thoughts: bool = False
@@ -81,12 +83,29 @@ class GenerationRequest:
 
     def prompts(self) -> Iterator[str]:
         """Yield the last text of each user content, newest first. Code that the user ran may precede a question."""
-        for content in reversed(self.contents):
-            texts = [
-                part["text"] for part in content["parts"] if part.get("text") and not part["text"].startswith(NOTE)
-            ]
-            if content.get("role", "user") == "user" and texts:
-                yield texts[-1]
+        yield from filter(None, map(self._prompt_of, reversed(self.contents)))
+
+    @staticmethod
+    def _prompt_of(content: WireObject) -> str:
+        texts = [part["text"] for part in content["parts"] if part.get("text") and not part["text"].startswith(NOTE)]
+        return texts[-1] if content.get("role", "user") == "user" and texts else ""
+
+    def function_responses(self, name: str) -> list[WireObject]:
+        """Return the responses of a function since the last prompt, oldest first."""
+        parts = [part for content in self.contents[self.last_prompt_index :] for part in content["parts"]]
+        responses = [part["functionResponse"] for part in parts if "functionResponse" in part]
+        return [one.get("response") or {} for one in responses if one.get("name") == name]
+
+    def earlier_parts(self) -> Iterator[WireObject]:
+        """Yield the parts before the last prompt, newest first."""
+        for content in reversed(self.contents[: self.last_prompt_index]):
+            yield from reversed(content["parts"])
+
+    @property
+    def last_prompt_index(self) -> int:
+        """The index of the content with the last prompt. The contents after it belong to the same answer."""
+        last = len(self.contents) - 1
+        return next((index for index in range(last, -1, -1) if self._prompt_of(self.contents[index])), last)
 
     def parts(self) -> Iterator[WireObject]:
         """Yield all parts of all contents, oldest first."""
@@ -104,6 +123,7 @@ def parse_generation_request(model: str, body: WireObject, response_id: str) -> 
         contents,
         response_id,
         has_code_execution=has_code_execution(body),
+        functions=declared_functions(body),
         has_web_tools=has_web_tools(body),
         wants_thoughts=wants_thoughts(body),
         wants_images=wants_images(body),
@@ -143,6 +163,12 @@ def parse_contents(body: WireObject) -> list[WireObject]:
 def has_code_execution(body: WireObject) -> bool:
     """Return whether `tools` enables code execution."""
     return any("codeExecution" in tool for tool in requested_tools(body))
+
+
+def declared_functions(body: WireObject) -> frozenset[str]:
+    """Return the names of the functions that `tools` declares."""
+    declared = [one for tool in requested_tools(body) for one in tool.get("functionDeclarations") or ()]
+    return frozenset(str(one.get("name")) for one in declared if isinstance(one, dict))
 
 
 def has_web_tools(body: WireObject) -> bool:

@@ -62,6 +62,11 @@ def code_part(source: str, code_id: str = "", signature: str = "") -> WireObject
     return _with_signature({"executableCode": body}, signature)
 
 
+def call_part(name: str, arguments: WireObject, call_id: str, signature: str = "") -> WireObject:
+    """Return a `functionCall` part."""
+    return _with_signature({"functionCall": {"name": name, "args": arguments, "id": call_id}}, signature)
+
+
 def result_part(outcome: str, output: str = "", code_id: str = "") -> WireObject:
     """Return a `codeExecutionResult` part. If the output is empty, the field is absent, as in real responses."""
     body: WireObject = {"outcome": outcome}

@@ -207,3 +207,44 @@ async def test_demo_model_says_that_it_has_no_access_to_the_web(
     parts = answered["candidates"][0]["content"]["parts"]
     assert not any("executableCode" in part for part in parts)
     assert ("I have no access to the web" in "".join(part.get("text", "") for part in parts)) is says_so
+
+
+def _call_of(chunks: list[types.GenerateContentResponse]) -> types.Part:
+    [part] = [part for part in parts_of(chunks) if part.function_call]
+    return part
+
+
+def _response_to(part: types.Part, **response: object) -> types.Content:
+    call = part.function_call
+    assert call
+    answered = types.FunctionResponse(id=call.id, name=call.name, response=response)
+    return types.Content(role="user", parts=[types.Part(function_response=answered)])
+
+
+async def test_python_session_runs_the_programs_one_after_another(client: genai.Client) -> None:
+    contents: list[types.Content] = [user("Show me a division that fails")]
+    texts = []
+    for response in ({"outcome": "error", "output": "KeyError: 'x'"}, {"outcome": "success", "output": "total: 3\n"}):
+        chunks = await answer(client, DEMO_MODEL, contents, functions=["run_python"])
+        assert finishes_of(chunks) == ["STOP"]
+        call = _call_of(chunks)
+        assert call.thought_signature
+        texts.append(text_of(chunks))
+        contents += [model_content(parts_of(chunks)), _response_to(call, **response)]
+    last = await answer(client, DEMO_MODEL, contents, functions=["run_python"])
+    assert not [part for part in parts_of(last) if part.function_call or part.thought]
+    assert "KeyError: 'x'" in texts[1]
+    assert text_of(last)
+
+
+async def test_code_that_the_session_refuses_is_not_called_run(client: genai.Client) -> None:
+    chunks = await answer(client, DEMO_MODEL, "Plot a sine wave", functions=["run_python"])
+    response = _response_to(_call_of(chunks), error="The user did not allow it.")
+    contents = [user("Plot a sine wave"), model_content(parts_of(chunks)), response]
+    refused = await answer(client, DEMO_MODEL, contents, functions=["run_python"])
+    assert text_of(refused) == "I could not run this code: The user did not allow it.\n"
+
+
+async def test_other_functions_do_not_run_code(client: genai.Client) -> None:
+    chunks = await answer(client, DEMO_MODEL, "Plot a sine wave", functions=["echo"])
+    assert "Code execution is off" in text_of(chunks)

@@ -279,3 +279,24 @@ async def test_unreachable_service_is_told_in_words(sessions: Settings, tmp_path
     assert session.state == "error"
     assert session.note == response["error"]
     assert tab.page.transcript == await fresh_page(conversation)
+
+
+async def test_demo_model_uses_the_session(sessions: Settings) -> None:
+    conversation = await session_conversation(model="")
+    tab = Tab(conversation.pk)
+    plot = await ask_and_wait(conversation, "Plot a sine wave", tab)
+    assert (plot.status, plot.engine, plot.round_count) == ("done", Engine.SESSION, 2)
+    [response] = await responses_of(plot)
+    assert (response["outcome"], response["graphs"]) == ("success", 1)
+    await plot.message.arefresh_from_db()
+    assert "[GRAPH:0]" in plot.message.text
+    # The comment quotes what the code printed.
+    assert "x = **1.571**" in plot.message.text
+    await ask_and_wait(conversation, "```python\nwaves = 3\n```", tab)
+    later = await ask_and_wait(conversation, "```python\nprint(waves + 1, y.shape)\n```", tab)
+    [output] = await outputs_of(later)
+    assert output.startswith("4 (")
+    failed = await ask_and_wait(conversation, "```python\n1 / 0\n```", tab)
+    await failed.message.arefresh_from_db()
+    assert "The code failed: `ZeroDivisionError: division by zero`" in failed.message.text
+    assert "Code execution is off" not in failed.message.text
