@@ -45,7 +45,7 @@ class PageQuerySerializer(StrictQuerySerializer):
         min_value=1,
         max_value=PAGE_SIZE_LIMIT,
         default=PAGE_SIZE,
-        help_text="The most results on one page. A page of long messages has fewer.",
+        help_text="The most results on one page. A page of long messages or instructions has fewer.",
     )
 
 

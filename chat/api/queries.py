@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from itertools import accumulate
 
 from django.db.models import BigIntegerField, Count, Sum, TextField
 from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Cast, Coalesce, Length
 
 from chat.models import Conversation, ListPosition, Message, Page, Part, Turn
+from chat.models.projects import ProjectPage
 from chat.stream_events import Usage
 from chat.transcript.records import MessageRecord, records_in_order
 
 PAGE_LIMIT_CHARS = 2 * 1024 * 1024
 """Limit for the parts of all messages on one page. Their text is in the response twice: joined, and in the parts.
 
-It is also the limit for the instructions of all conversations on one page.
+It is also the limit for the instructions of all conversations or projects on one page.
 """
 TOKEN_COUNTS = ("prompt", "tool_use", "thoughts", "candidates", "cached", "total")
 
@@ -37,13 +40,26 @@ def fitting_conversations(page: Page) -> Page:
 
     It has at least one conversation.
     """
-    chars = 0
-    for number, conversation in enumerate(page.conversations):
-        chars += len(conversation.system_instruction)
-        if number and chars > PAGE_LIMIT_CHARS:
-            last = page.conversations[number - 1]
-            return Page(page.conversations[:number], ListPosition(last.updated_at, last.pk))
-    return page
+    fitting = _number_of_fitting([len(one.system_instruction) for one in page.conversations])
+    if fitting == len(page.conversations):
+        return page
+    last = page.conversations[fitting - 1]
+    return Page(page.conversations[:fitting], ListPosition(last.updated_at, last.pk))
+
+
+def fitting_projects(page: ProjectPage) -> ProjectPage:
+    """Return a page of projects that is cut in the same way."""
+    fitting = _number_of_fitting([len(one.instruction) for one in page.projects])
+    if fitting == len(page.projects):
+        return page
+    last = page.projects[fitting - 1]
+    return ProjectPage(page.projects[:fitting], ListPosition(last.updated_at, last.pk))
+
+
+def _number_of_fitting(sizes: Sequence[int]) -> int:
+    """Return how many of the first items with these sizes fit on a page; one always does."""
+    totals = accumulate(sizes)
+    return max(1, sum(total <= PAGE_LIMIT_CHARS for total in totals)) if sizes else 0
 
 
 def shown_messages(
@@ -66,12 +82,7 @@ def _fitting_on_a_page(message_ids: list[uuid.UUID]) -> list[uuid.UUID]:
     part_chars = Coalesce(Length("text"), 0) + Length(Cast("data", TextField()))
     parts = Part.objects.filter(message__in=message_ids).order_by()
     sizes = dict(parts.values("message").annotate(size=Sum(part_chars)).values_list("message", "size"))
-    chars = 0
-    for number, message_id in enumerate(message_ids):
-        chars += sizes.get(message_id, 0)
-        if number and chars > PAGE_LIMIT_CHARS:
-            return message_ids[:number]
-    return message_ids
+    return message_ids[: _number_of_fitting([sizes.get(pk, 0) for pk in message_ids])]
 
 
 def live_turn_id(conversation: Conversation) -> uuid.UUID | None:

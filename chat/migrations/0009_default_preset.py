@@ -41,7 +41,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name="preset",
             name="is_default",
-            field=models.BooleanField(db_default=False, 
+            field=models.BooleanField(db_default=False,
                 default=False,
                 help_text="Whether conversations without a choice use it, unless GEMINI_MODEL is set. At most one preset.",
                 verbose_name="default",

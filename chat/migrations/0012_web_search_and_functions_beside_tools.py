@@ -58,7 +58,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name="languagemodel",
             name="functions_beside_tools",
-            field=models.BooleanField(db_default=False, 
+            field=models.BooleanField(db_default=False,
                 default=False,
                 help_text="It takes functions in requests that also name tools of its service, such as code execution.",
             ),
@@ -78,7 +78,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name="instruction",
             name="both_engines",
-            field=models.TextField(db_default='', default='', 
+            field=models.TextField(db_default='', default='',
                 blank=True,
                 help_text="When the answer may run code at the model's service, and in the Python session too.",
             ),
@@ -105,7 +105,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name="conversation",
             name="web_search",
-            field=models.CharField(db_default='auto', 
+            field=models.CharField(db_default='auto',
                 choices=[("auto", "as the chosen preset does"), ("on", "when it helps the answer"), ("off", "never")],
                 default="auto",
                 help_text="Whether answers may search the web and read web pages, if their model can.",

@@ -13,7 +13,6 @@ const transcript = document.getElementById("transcript");
 let missing = [
   { selector: "a.zoom", load: () => import("./lightbox.js") },
   { selector: "figure[data-graph-index]", mark: "data-graph-index=", load: () => import("./graphs.js") },
-  { selector: ".working", mark: 'class="working"', load: () => import("./seconds.js") },
   { selector: ".table-box", mark: "table-box", load: () => import("./tables.js") },
   { selector: ".rating", load: () => import("./feedback.js") },
   { selector: ".approval", mark: 'class="approval"', load: () => import("./approval.js") },
@@ -61,8 +60,10 @@ document.addEventListener("click", async (event) => {
 }, true);
 
 for (const entry of missing) if (entry.mark && transcript.querySelector(entry.selector)) load(entry);
-// The first picture of the page does not wait for these: times in the reader's zone, speech, and marks of tabs.
-for (const later of [() => import("./times.js"), () => import("./announcer.js"), () => import("./background.js")]) later().catch(() => {});
+// The first picture of the page does not wait for these: times in the reader's zone, speech, marks of tabs, seconds of work.
+for (const later of [() => import("./times.js"), () => import("./announcer.js"), () => import("./background.js"), () => import("./seconds.js")]) {
+  later().catch(() => {});
+}
 // The page was opened from the result of a search.
 if (location.search.includes("q=")) import("./found_words.js").catch(() => {});
 // The panel was open before a reload, or its draft is restored; see session.js.

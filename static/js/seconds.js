@@ -6,42 +6,52 @@ import { connection } from "./connection.js";
 import { words } from "./words.js";
 
 const KEY = "plotline:work-began";
-const COUNTED = new Set(["code", "thought"]);
-/** What is counted, and since when: `{work, at}`. `at` is null if this page does not know. */
+/** Kinds of parts by the line of the status that is shown while they are last. */
+const KINDS = { code: "executable_code", thought: "thought" };
+/** How a frame shows that it adds to a live answer. Others bring a message as it is, whenever its work began. */
+const ADDITION = '-parts" hx-swap="beforeend"';
+/** What is counted, and since when: `{work, at}`, or null. `at` is null if this page does not know. */
 let began = JSON.parse(sessionStorage.getItem(KEY) ?? "null");
+let isAddition = false;
 let timer = null;
 
-/** Returns the line of the status that is shown, and a key of the work that it names. */
+/** Returns the line of the status that is shown, and a key of the work that it names; null if nothing is counted. */
 function findWork() {
-  const line = document.querySelector("#transcript .working:not(.waiting)");
-  const shown = line && [...line.querySelectorAll("[data-when]")].find((one) => getComputedStyle(one).display !== "none");
-  if (!shown || !COUNTED.has(shown.dataset.when)) return {};
+  const lines = [...document.querySelectorAll("#transcript .working:not(.waiting) [data-when]")];
+  const line = lines.find((one) => getComputedStyle(one).display !== "none");
+  const kind = KINDS[line?.dataset.when];
+  if (!kind) return null;
   const article = line.closest("article");
   // Each piece of code, and each thought, is counted on its own.
-  const pieces = article.querySelectorAll(`[data-part-kind="${shown.dataset.when === "code" ? "executable_code" : "thought"}"]`);
-  return { line, work: `${article.id} ${shown.dataset.when} ${pieces.length}` };
+  const pieces = article.querySelectorAll(`[data-part-kind="${kind}"]`).length;
+  return { line, key: `${article.id} ${kind} ${pieces}` };
 }
 
 function show() {
-  const { line, work } = findWork();
-  if (!work) return;
-  const seconds = began.at === null ? 0 : Math.floor((Date.now() - began.at) / 1000);
-  if (seconds > 0) line.dataset.seconds = words("{seconds} s", { seconds });
-  else delete line.dataset.seconds;
+  const work = findWork();
+  const seconds = work && began?.at ? Math.floor((Date.now() - began.at) / 1000) : 0;
+  for (const line of document.querySelectorAll("#transcript [data-seconds]")) if (line !== work?.line) delete line.dataset.seconds;
+  if (seconds > 0) work.line.dataset.seconds = words("{seconds} s", { seconds });
+  else if (work) delete work.line.dataset.seconds;
 }
 
 /** Begins or ends to count. `isNew`: whether the work began just now. */
 function update(isNew) {
-  const { work } = findWork();
-  if (work && work !== began?.work) {
-    began = { work, at: isNew ? Date.now() : null };
+  const work = findWork();
+  if (!work) {
+    began = null;
+    sessionStorage.removeItem(KEY);
+  } else if (work.key !== began?.work) {
+    began = { work: work.key, at: isNew ? Date.now() : null };
     sessionStorage.setItem(KEY, JSON.stringify(began));
   }
-  if (!work) document.querySelector("#transcript .working[data-seconds]")?.removeAttribute("data-seconds");
   clearInterval(timer);
   timer = work ? setInterval(show, 1000) : null;
-  if (work) show();
+  show();
 }
 
 update(false);
-connection.addEventListener("frame", () => update(true));
+connection.addEventListener("before", ({ detail: html }) => {
+  isAddition = html.includes(ADDITION);
+});
+connection.addEventListener("frame", () => update(isAddition));

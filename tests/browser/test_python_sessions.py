@@ -96,7 +96,7 @@ def test_output_appears_while_the_code_runs(page: Page) -> None:
     expect(answer).to_have_attribute("data-status", "running")
     # The status is that of code which runs, as long as output comes.
     expect(answer.locator(".status")).to_have_text(re.compile("Running the code…"), use_inner_text=True)
-    seconds = answer.locator(".working[data-seconds]")
+    seconds = answer.locator(".working [data-seconds]")
     expect(seconds).to_have_attribute("data-seconds", "2 s")
     page.reload()
     # The tab knows when the code began.
@@ -108,7 +108,7 @@ def test_output_appears_while_the_code_runs(page: Page) -> None:
     other.wait_for_function(
         "performance.getEntriesByType('resource').some(({ name }) => name.includes('/js/seconds.'))"
     )
-    expect(other.locator(".working[data-seconds]")).to_have_count(0)
+    expect(other.locator(".working [data-seconds]")).to_have_count(0)
     other.close()
     page.click('#composer button[data-action="stop"]')
     expect(answer).to_have_attribute("data-status", "stopped")

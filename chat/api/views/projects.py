@@ -15,6 +15,7 @@ from chat.access import NotFound, attachments_of, projects_of, writable_project
 from chat.api.conditional_requests import check_if_match, conditional_response, etag_of, with_etag
 from chat.api.pagination import ListQuerySerializer, encode_cursor, page_response
 from chat.api.problems import ProblemType, refused
+from chat.api.queries import fitting_projects
 from chat.api.schema import ETAG, IF_MATCH, IF_NONE_MATCH, problem_responses
 from chat.api.serializers.projects import (
     NewProjectSerializer,
@@ -48,7 +49,7 @@ class Projects(ApiView):
         serializer.is_valid(raise_exception=True)
         query = serializer.validated_data
         rows = projects_of(self.caller).annotate(conversation_count=count_conversations())
-        page = rows.page(query["limit"], query.get("cursor"))
+        page = fitting_projects(rows.page(query["limit"], query.get("cursor")))
         results = [ProjectSerializer(project).data for project in page.projects]
         return page_response(request, results, encode_cursor(page.end) if page.end else None)
 

@@ -68,6 +68,20 @@ def test_list_has_pages_and_a_constant_number_of_queries(client: Client, owner: 
     assert sum(row["conversations"] for row in client.get(LIST).json()["results"]) == 1
 
 
+def test_page_of_long_instructions_is_short_and_leads_to_the_others(
+    client: Client, owner: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("chat.api.queries.PAGE_LIMIT_CHARS", 1_000)
+    for chars in (10, 2_000, 700, 300, 300):
+        Project.objects.start(owner.pk, name=f"{chars}", instruction="x" * chars)
+    pages, url = [], LIST
+    while url:
+        page = client.get(url).json()
+        pages.append([one["name"] for one in page["results"]])
+        url = page["next"]
+    assert pages == [["300", "300"], ["700"], ["2000"], ["10"]]
+
+
 def test_files_are_added_and_removed(client: Client, owner: User) -> None:
     path, file = f"{LIST}{make_project(owner).pk}/", make_attachment(owner)
     added = client.post(f"{path}files/", {"attachment": str(file.pk)}, content_type=JSON)

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from asgiref.sync import sync_to_async
 from pytest_django import Settings
 
 from chat.models import PythonSession, Turn
@@ -28,7 +29,13 @@ from chat.python_sessions.places import current_client
 from chat.turns.runner import Runner, start_turn, stop_turn
 from tests.attachments.conftest import png
 from tests.chat.turn_driver import Tab, ask_and_wait, calls_since, count_calls, fresh_page, make_question, parts_of
-from tests.chat.turns.session_turns import outputs_of, responses_of, session_conversation
+from tests.chat.turns.session_turns import (
+    ask_with_files,
+    make_file,
+    outputs_of,
+    responses_of,
+    session_conversation,
+)
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -300,3 +307,13 @@ async def test_demo_model_uses_the_session(sessions: Settings) -> None:
     await failed.message.arefresh_from_db()
     assert "The code failed: `ZeroDivisionError: division by zero`" in failed.message.text
     assert "Code execution is off" not in failed.message.text
+
+
+async def test_demo_model_reads_a_table_in_the_session(sessions: Settings) -> None:
+    conversation = await session_conversation(model="")
+    rivers = "".join(f"river {number},{number}\n" for number in range(1, 101))
+    file = await sync_to_async(make_file)(conversation, "rivers.csv", f"river,km\n{rivers}".encode())
+    turn = await ask_with_files(conversation, "What is the mean of km?", file)
+    assert (turn.status, turn.round_count, await outputs_of(turn)) == ("done", 2, ["mean 1: 50.5\n"])
+    await turn.message.arefresh_from_db()
+    assert "Mean of `km`: **50.5**" in turn.message.text
