@@ -10,7 +10,7 @@ import requests
 
 from tests.drills.exercise import Outcome, ask, make_outcome, start_answers
 from tests.drills.installation import DRAIN_SECONDS, Installation, wait_for_exit
-from tests.drills.invariants import check
+from tests.drills.invariants import check, wait_for_end
 from tests.drills.tabs import Tab
 from tests.live_server import LiveServer
 from tests.polling import wait_until
@@ -95,6 +95,8 @@ def worker_killed(installation: Installation) -> Iterator[Outcome]:
     """An upload worker is killed three times while graphs are uploaded: each graph is stored once."""
     tabs: list[Tab] = []
     for number in range(KILLS):
+        # One person may have eight live answers.
+        wait_for_end(installation.front)
         tabs += start_answers(installation, GRAPH_ANSWERS, f"scenario-images-{GRAPHS}")
         installation.workers[number % len(installation.workers)].kill_and_restart()
     findings = check(installation, tabs, graphs=KILLS * GRAPH_ANSWERS * GRAPHS)
