@@ -203,8 +203,7 @@ async def _prepare(turn: LiveTurn, replay: Replay, toolbox: Toolbox) -> Prepared
 
     A file of an earlier message that cannot be stored is only named.
     """
-    state = await toolbox.state()
-    rows = await turn.read_prompt_rows()
+    state, rows = await asyncio.gather(toolbox.state(), turn.read_prompt_rows())
     # On a history thread, because reading graphs from storage may be slow.
     prepared = await _in_thread(history.prepare, turn.turn, rows, replay, turn.answer, toolbox.functions, state)
     if not prepared.to_upload:
