@@ -30,6 +30,7 @@ COMMANDS = {
     "abuse": "bench.abuse",
     "open-pages": "bench.open_pages",
     "newcomer": "bench.newcomer",
+    "turn-logs": "bench.turn_logs",
 }
 
 

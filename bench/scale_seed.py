@@ -91,6 +91,13 @@ class Seed:
             first_part_at=now,
             ended_at=now,
         )
+        self._rounds = Table(
+            apps.get_model("chat", "Round"),
+            index=0,
+            usage={"prompt": 300, "candidates": 400, "total": 700},
+            finish="stop",
+            finish_reason="STOP",
+        )
         self._attachments = Table(
             apps.get_model("attachments", "Attachment"),
             name="graph.png",
@@ -134,13 +141,15 @@ class Seed:
             self._messages.add(conversation_id=conversation, parent_id=previous, **own)
             self._parts.add(message_id=message, index=0, text=text)
             if index % 2:
+                turn = uuid.uuid4().hex
                 self._turns.add(
-                    id=uuid.uuid4().hex,
+                    id=turn,
                     conversation_id=conversation,
                     user_message_id=previous,
                     message_id=message,
                     created_at=now,
                 )
+                self._rounds.add(turn_id=turn)
                 self._answers += 1
                 if self._answers % GRAPH_EVERY == 0:
                     graph = uuid.uuid4().hex
@@ -149,8 +158,15 @@ class Seed:
             previous = message
 
     def _write(self) -> None:
-        tables = (self._conversations, self._messages, self._parts, self._turns, self._attachments, self._placed)
-        for table in tables:
+        for table in (
+            self._conversations,
+            self._messages,
+            self._parts,
+            self._turns,
+            self._rounds,
+            self._attachments,
+            self._placed,
+        ):
             table.write()
 
 

@@ -1,113 +1,80 @@
-"""Rows of the turn log while many answers are written: `python -m bench.with_django bench.turn_logs 20000`.
+"""The benchmark of turn logs: rows of the log while many answers are written; `python -m bench turn-logs`.
 
-Stores answers through the code of the server, at the full speed of the database, while logs of ended turns are deleted
-as in each web process. Logs are kept for some seconds only, so that a run shows the steady state. Run it on a database
-of its own: the rows of the answers stay.
+SQLite is always measured, PostgreSQL with the URL of an empty database.
 """
 
 from __future__ import annotations
 
-import asyncio
-import threading
-import time
-import uuid
-from datetime import timedelta
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TypedDict
 
-from django.db import connection
-from django.utils import timezone
+from bench.processes import build_product_environment
+from bench.product import run_python
+from bench.results import describe_environment, write_result
+from bench.tables import format_markdown_table, format_number
 
-from chat.answers.assembler import Assembler
-from chat.answers.log import Row, to_row
-from chat.models import Conversation, Message, Turn, TurnEvent, User
-from chat.parts import Role, Text
-from chat.stream_events import Finish, Finished, PartReceived
-from chat.turns import finish, old_logs
-from chat.turns.finish import Ending
-from chat.turns.recovery import SWEEP_INTERVAL_S
-from chat.turns.store import TurnWrite, write
-
-LIVE_TURNS = 50
-COMMITS = 20
-"""Transactions of one answer; each stores the text of one frame."""
-LEASE_OWNER = "bench"
-LOG_LIFETIME_S = 10
+ANSWERS = 20_000
 
 
-def main(answers: str) -> None:
-    """Store this number of answers, wait until their logs are deleted, and print the sizes of the table."""
-    finish.LOG_LIFETIME = timedelta(seconds=LOG_LIFETIME_S)
-    stop = threading.Event()
-    peaks = [0]
-    cleaner = threading.Thread(target=_delete_logs, args=[stop, peaks])
-    cleaner.start()
-    started_s = time.perf_counter()
-    owner = User.objects.get_or_create(username="bench")[0]
-    number = int(answers)
-    for done in range(0, number, LIVE_TURNS):
-        turns = _start_turns(owner, min(LIVE_TURNS, number - done))
-        asyncio.run(_write_answers(turns))
-    took_s = time.perf_counter() - started_s
-    print(f"{number:,} answers in {took_s:.0f} s: {number * (COMMITS + 2):,} rows of the log written")
-    print(f"most rows at once: {peaks[0]:,}; at the end of the last answer: {TurnEvent.objects.count():,}")
-    time.sleep(LOG_LIFETIME_S + 2 * SWEEP_INTERVAL_S)
-    stop.set()
-    cleaner.join()
-    print(f"rows left {LOG_LIFETIME_S + 2 * SWEEP_INTERVAL_S:.0f} s later: {TurnEvent.objects.count():,}")
-    if connection.vendor == "postgresql":
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT pg_total_relation_size('chat_turnevent') / 1048576.0")
-            print(f"table and indexes: {cursor.fetchone()[0]:.1f} MiB")
+class TurnLogs(TypedDict):
+    """The result for one database. Rows are those of the table of turn logs."""
+
+    answers: int
+    duration_s: float
+    rows_written: int
+    most_rows: int
+    """The most at once."""
+    rows_at_end: int
+    """When the last answer had ended."""
+    rows_left: int
+    """When no log was due any more, or after the time limit of the benchmark."""
+    deleted_after_s: float
+    """The time from the end of the last answer until then. Logs are kept for 10 s in this benchmark."""
 
 
-def _delete_logs(stop: threading.Event, peaks: list[int]) -> None:
-    while not stop.wait(SWEEP_INTERVAL_S):
-        peaks[0] = max(peaks[0], TurnEvent.objects.count())
-        old_logs.delete_some_logs(threading.Event())
-    connection.close()
+def main(argv: Sequence[str]) -> None:
+    """Measure each database, write the result and print a table."""
+    parser = argparse.ArgumentParser(prog="python -m bench turn-logs", description=__doc__)
+    parser.add_argument("--postgresql", metavar="URL", help="an empty database of PostgreSQL, to measure that too")
+    parser.add_argument("--answers", type=int, default=ANSWERS, help=f"default {ANSWERS}")
+    options = parser.parse_args(argv)
+    urls = {"SQLite": ""} | ({"PostgreSQL": options.postgresql} if options.postgresql else {})
+    logs = {name: measure_database(url, options.answers) for name, url in urls.items()}
+    path = write_result("turn-logs", describe_environment() | logs)
+    print(format_table(logs))
+    print(f"\nWritten to {path}", file=sys.stderr)
 
 
-def _start_turns(owner: User, number: int) -> list[Turn]:
-    conversations = Conversation.objects.bulk_create(Conversation(owner=owner) for _ in range(number))
-    questions = Message.objects.bulk_create(Message(conversation=one, index=0, role=Role.USER) for one in conversations)
-    answers = Message.objects.bulk_create(
-        Message(conversation_id=one.conversation_id, parent=one, index=1, role=Role.MODEL) for one in questions
-    )
-    return Turn.objects.bulk_create(
-        Turn(
-            conversation=conversation,
-            user_message=question,
-            message=answer,
-            status=Turn.Status.RUNNING,
-            lease_owner=LEASE_OWNER,
-            lease_expires_at=timezone.now() + timedelta(hours=1),
+def measure_database(url: str, answers: int) -> TurnLogs:
+    """Migrate an empty database, and write answers into it."""
+    with TemporaryDirectory(prefix="plotline-bench-") as folder:
+        variables = build_product_environment(DEBUG="1", DATABASE_URL=url, PLOTLINE_VAR_DIR=str(Path(folder) / "var"))
+        run_python(variables, "manage.py", "migrate", "--verbosity=0")
+        output = run_python(variables, "-m", "bench.with_django", "bench.turn_logs_process", str(answers))
+    logs: TurnLogs = json.loads(output)
+    return logs
+
+
+def format_table(logs: dict[str, TurnLogs]) -> str:
+    """Return a Markdown table with a row for each database."""
+    rows: list[tuple[str, ...]] = [
+        ("rows of the turn log", "answers", "s", "written", "most at once", "at the end", "left", "after, s")
+    ]
+    for name, one in logs.items():
+        counts = (one["rows_written"], one["most_rows"], one["rows_at_end"], one["rows_left"])
+        cells = (format_number(count, 0) for count in counts)
+        rows.append(
+            (
+                name,
+                f"{one['answers']:,}",
+                format_number(one["duration_s"], 0),
+                *cells,
+                format_number(one["deleted_after_s"], 0),
+            )
         )
-        for conversation, question, answer in zip(conversations, questions, answers, strict=True)
-    )
-
-
-async def _write_answers(turns: list[Turn]) -> None:
-    """Write the answers of all turns together, as group commit does."""
-    assemblers = [Assembler(is_code_offered=False, new_id=lambda: str(uuid.uuid4())) for _ in turns]
-    for commit in range(COMMITS + 1):
-        is_last = commit == COMMITS
-        event = Finished(Finish.STOP, "STOP") if is_last else PartReceived(Text(text=f"Frame {commit} of an answer. "))
-        changes = []
-        for turn, assembler in zip(turns, assemblers, strict=True):
-            rows = [to_row(change) for change in assembler.add(event)]
-            if is_last:
-                rows.append(("status", {"status": "done"}))
-            ending = Ending(Turn.Status.DONE, assembler.answer) if is_last else None
-            changes.append(_changes_of(turn, commit + 1, rows, ending))
-        await write(changes, lease_owner=LEASE_OWNER)
-
-
-def _changes_of(turn: Turn, first_seq: int, rows: list[Row], ending: Ending | None) -> TurnWrite:
-    return TurnWrite(
-        turn_id=turn.pk,
-        conversation_id=turn.conversation_id,
-        message_id=turn.message_id,
-        owner_id=turn.conversation.owner_id,
-        first_seq=first_seq,
-        rows=rows,
-        ending=ending,
-    )
+    return format_markdown_table(rows)
