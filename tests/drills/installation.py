@@ -78,6 +78,8 @@ def running_installation(*, has_pool: bool = False, pace: float = 1.0, **variabl
             if service:
                 service.start()
                 stack.callback(service.stop)
+        if pool:
+            database.set_role_timeouts()
         storage.create_bucket()
         var_dir = folder / "var"
         emulator_url = stack.enter_context(running_emulator(pace=pace))

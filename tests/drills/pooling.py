@@ -19,6 +19,8 @@ PAGES = (
     "/api/v1/conversations/",
     "/api/v1/limits/",
 )
+TIMEOUT_MISSING = "The database role has no "
+"""How the warning begins that a web process logs at its start."""
 FORMATS = ("json", "md", "html", "ipynb", "zip")
 
 
@@ -32,9 +34,11 @@ def pgbouncer(installation: Installation) -> Iterator[Outcome]:
     paths = [*PAGES, f"/c/{conversation_id}/gallery/"]
     paths += [f"/c/{conversation_id}/export/{name}/" for name in FORMATS]
     faults = [fault for path in paths if (fault := _fetch(installation, path))]
-    lines = (installation.var_dir / "server.log").read_text().count("Traceback")
+    log = (installation.var_dir / "server.log").read_text()
+    if TIMEOUT_MISSING in log:
+        faults.append("the timeouts of the database role do not come through the pool")
     findings = check(installation, tabs, graphs=GRAPH_ANSWERS * GRAPHS)
-    yield make_outcome("pgbouncer", findings, *faults, pages=len(paths), tracebacks=lines)
+    yield make_outcome("pgbouncer", findings, *faults, pages=len(paths), tracebacks=log.count("Traceback"))
 
 
 def _fetch(installation: Installation, path: str) -> str:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import psutil
 import psycopg
+from psycopg.sql import SQL, Identifier
 
 from tests.child_processes import terminate, tied
 from tests.environment import ROOT
@@ -24,6 +25,7 @@ STOP_LIMIT_S = 30.0
 POSTGRESQL_USER = "postgres"
 POSTGRESQL_PROGRAMS = Path("/usr/lib/postgresql/15/bin")
 DATABASE_USER = "plotline"
+ROLE_TIMEOUTS = {"lock_timeout": "2s", "statement_timeout": "30s"}
 
 
 class DrillError(Exception):
@@ -134,6 +136,14 @@ class PostgreSQL(Service):
         except psycopg.OperationalError:
             return False
         return True
+
+    def set_role_timeouts(self) -> None:
+        """Give new connections the timeouts that docs/deployment.md asks for behind a pool."""
+        with psycopg.connect(self.url, autocommit=True) as database:
+            for name, value in ROLE_TIMEOUTS.items():
+                database.execute(
+                    SQL("ALTER ROLE {} SET {} = {}").format(Identifier(DATABASE_USER), Identifier(name), value)
+                )
 
     def stop_immediately(self) -> None:
         """Do what `pg_ctl stop -m immediate` does: all connections break, and the next start recovers."""
