@@ -6,13 +6,14 @@ import re
 from dataclasses import dataclass
 from typing import Self
 
+from chat.code_outcomes import ERROR, SUCCESS, TIMEOUT
 from chat.emulator.wire import WireObject
 from chat.kernels.outputs import ErrorOutput, Execution, ExecutionStatus, ImageOutput
 
 STATUSES = {
-    "success": ExecutionStatus.OK,
-    "error": ExecutionStatus.FAILED,
-    "timeout": ExecutionStatus.TIMEOUT,
+    SUCCESS: ExecutionStatus.OK,
+    ERROR: ExecutionStatus.FAILED,
+    TIMEOUT: ExecutionStatus.TIMEOUT,
 }
 """The outcomes in responses of the Python session. There are others, of code that did not reach its end."""
 NOT_RUN = "I could not run this code: {reason}\n"
@@ -25,7 +26,7 @@ class CodeRun:
     status: ExecutionStatus
     text: str
     error: str
-    """The last error on one line; empty if there was none."""
+    """The last error on one line, or `no error`."""
     graphs: int
     duration_s: float | None
     """`None`: not known."""
