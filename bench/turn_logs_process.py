@@ -18,7 +18,6 @@ from django.utils import timezone
 
 from bench.turn_logs import TurnLogs
 from chat.answers.assembler import Assembler
-from chat.answers.log import Row, to_row
 from chat.models import Conversation, Message, Turn, TurnEvent, User
 from chat.parts import Role, Text
 from chat.stream_events import Finish, Finished, PartReceived
@@ -101,23 +100,9 @@ async def _write_answers(turns: list[Turn]) -> None:
     for commit in range(COMMITS + 1):
         is_last = commit == COMMITS
         event = Finished(Finish.STOP, "STOP") if is_last else PartReceived(Text(text=f"Frame {commit} of an answer. "))
-        changes = []
+        writes = []
         for turn, assembler in zip(turns, assemblers, strict=True):
-            rows = [to_row(change) for change in assembler.add(event)]
-            if is_last:
-                rows.append(("status", {"status": "done"}))
+            changes = assembler.add(event)
             ending = Ending(Turn.Status.DONE, assembler.answer) if is_last else None
-            changes.append(_changes_of(turn, commit + 1, rows, ending))
-        await write(changes, lease_owner=LEASE_OWNER)
-
-
-def _changes_of(turn: Turn, first_seq: int, rows: list[Row], ending: Ending | None) -> TurnWrite:
-    return TurnWrite(
-        turn_id=turn.pk,
-        conversation_id=turn.conversation_id,
-        message_id=turn.message_id,
-        owner_id=turn.conversation.owner_id,
-        first_seq=first_seq,
-        rows=rows,
-        ending=ending,
-    )
+            writes.append(TurnWrite.of(turn, changes, first_seq=commit + 1, ending=ending))
+        await write(writes, lease_owner=LEASE_OWNER)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 
 from django.utils import translation
 from django.utils.safestring import SafeString
 
 from chat.answers.answer import Answer
-from chat.answers.changes import Change
 from chat.fragments import EMPTY, delete_swap, join_html, message_html, partial, socket_message, title_swaps, usage_html
 from chat.message_views import MessageView, RenderedText
 from chat.relay.frames import NOT_PART_OF_TURN, Frame
@@ -54,23 +53,19 @@ class LivePage:
         replaced_from = started.replaced.index if started.replaced else None
         return replace(self._frame(content, after=NOT_PART_OF_TURN, seq=0), replaced_from=replaced_from)
 
-    def frame_of(self, batch: TurnWrite, changes: Sequence[Change], stored: StoreResult) -> Frame:
-        """Return the frame of stored changes, and update the turn's row in memory.
+    def frame(self, write: TurnWrite, stored: StoreResult) -> Frame:
+        """Return the frame of stored changes.
 
         The last frame contains the whole message, rendered as for a page that is loaded later.
         """
-        for name, value in (batch.ending.turn_fields() if batch.ending else {}).items():
-            setattr(self._turn, name, value)
-        if stored.conversation is not None:
-            self._turn.conversation.revision = stored.conversation.revision
-        if not (self._is_known or batch.ending):
+        if not (self._is_known or write.ending):
             return self.give_up()
         with translation.override(self._language):
-            return self._frame(self._swaps(batch, changes, stored), after=batch.first_seq - 1, seq=batch.last_seq)
+            return self._frame(self._swaps(write, stored), after=write.first_seq - 1, seq=write.last_seq)
 
-    def _swaps(self, batch: TurnWrite, changes: Sequence[Change], stored: StoreResult) -> SafeString:
-        swaps = self._message.update(changes) if self._is_known else EMPTY
-        if batch.ending or batch.waits:
+    def _swaps(self, write: TurnWrite, stored: StoreResult) -> SafeString:
+        swaps = self._message.update(write.changes) if self._is_known else EMPTY
+        if write.ending or write.waits:
             texts = self._message.rendered_texts() if self._is_known else NO_TEXTS
             html = message_html(self._view(texts))
             swaps = partial(f"message-{self._turn.message_id}", "outerMorph", html)

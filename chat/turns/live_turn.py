@@ -7,28 +7,19 @@ import logging
 import time
 import uuid
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import TypeAlias
 
 from chat.answers.answer import Answer
 from chat.answers.assembler import Assembler
-from chat.answers.changes import (
-    AttachmentAdded,
-    Change,
-    EngineMoved,
-    MessagesLeftOut,
-    PartStarted,
-    StateSent,
-    ToolStarted,
-    Waited,
-)
-from chat.answers.log import coalesce_changes, to_row
+from chat.answers.changes import Change, EngineMoved, MessagesLeftOut, StateSent, ToolStarted, Waited
+from chat.answers.log import coalesce_changes
 from chat.models import Conversation, Turn
 from chat.parts import Engine
 from chat.prompt.rows import PromptRows
 from chat.relay import broadcast
 from chat.relay.batching import BatchedCalls
 from chat.relay.frame_schedule import next_frame_at
-from chat.relay.group_commit import GroupCommit
 from chat.stream_events import PartReceived, StreamEvent
 from chat.transcript.usage import answer_cost
 from chat.turns.answer_size import AnswerSize
@@ -40,7 +31,7 @@ from chat.turns.store import StoreResult, TurnLost, TurnWrite
 
 logger = logging.getLogger(__name__)
 
-Commits: TypeAlias = GroupCommit[TurnWrite, StoreResult]
+Commits: TypeAlias = BatchedCalls[TurnWrite, StoreResult]
 PromptReads: TypeAlias = BatchedCalls[PlannedTurn, PromptRows]
 
 
@@ -50,6 +41,14 @@ class AnswerTooLong(Exception):
 
 class NotStored(Exception):
     """Changes of a turn cannot be stored."""
+
+
+@dataclass(frozen=True, slots=True)
+class UnconfirmedWrite:
+    """Changes that are being stored."""
+
+    write: TurnWrite
+    result: asyncio.Future[StoreResult]
 
 
 class LiveTurn:
@@ -95,8 +94,7 @@ class LiveTurn:
         self._next_frame_at = 0.0
         self._is_fast = False
         """Whether the last list of events contained several parts."""
-        self._unconfirmed: tuple[asyncio.Future[StoreResult], TurnWrite, list[Change]] | None = None
-        """Changes that are being stored."""
+        self._unconfirmed: UnconfirmedWrite | None = None
 
     @property
     def answer(self) -> Answer:
@@ -215,48 +213,54 @@ class LiveTurn:
         await self._confirm()
 
     def _submit(self, ending: Ending | None = None, *, waits_after_s: float | None = None) -> None:
+        """Give all changes to the next transaction."""
         changes = coalesce_changes(self._changes)
         self._changes = []
         self._size.add_stored(changes)
-        rows = [to_row(change) for change in changes]
-        if ending:
-            rows.append(("status", {"status": ending.status.value}))
-        elif waits_after_s is not None:
-            rows.append(("waiting", {}))
-        batch = TurnWrite(
-            turn_id=self.turn.pk,
-            conversation_id=self.turn.conversation_id,
-            message_id=self.turn.message_id,
-            owner_id=self.turn.conversation.owner_id,
+        write = TurnWrite.of(
+            self.turn,
+            changes,
             first_seq=self._seq + 1,
-            rows=rows,
-            attachments=[change.attachment for change in changes if isinstance(change, AttachmentAdded)],
-            has_first_part=not self._has_part and any(isinstance(change, PartStarted) for change in changes),
+            had_no_part=not self._has_part,
             ending=ending,
             waits_after_s=waits_after_s,
-            move=next((change for change in changes if isinstance(change, EngineMoved)), None),
         )
-        self._has_part = self._has_part or batch.has_first_part
-        self._seq = batch.last_seq
-        self._unconfirmed = self._commits.submit(batch), batch, changes
+        self._has_part = self._has_part or write.has_first_part
+        self._seq = write.last_seq
+        self._unconfirmed = UnconfirmedWrite(write, self._commits.submit(write))
 
     async def _confirm(self) -> None:
         """Wait until submitted changes are stored, and publish them."""
         if self._unconfirmed is None:
             return
-        future, batch, changes = self._unconfirmed
+        write = self._unconfirmed.write
         try:
             # Cancelling this task does not cancel the future, so the changes are still stored.
-            stored = await asyncio.shield(future)
+            stored = await asyncio.shield(self._unconfirmed.result)
         except (TurnLost, asyncio.CancelledError):
             raise
         except Exception as error:
             raise NotStored from error
         self._unconfirmed = None
+        self._update_row(write, stored)
+        self._publish(write, stored)
+        if stored.is_stop_requested:
+            self.stop()
+
+    def _update_row(self, write: TurnWrite, stored: StoreResult) -> None:
+        """Bring the row in memory up to date with the database."""
+        if write.ending:
+            for name, value in write.ending.turn_fields().items():
+                setattr(self.turn, name, value)
+        if stored.conversation is not None:
+            self.turn.conversation.revision = stored.conversation.revision
+
+    def _publish(self, write: TurnWrite, stored: StoreResult) -> None:
+        """Send the frame of stored changes to all pages."""
         loop = asyncio.get_running_loop()
         began_at = loop.time()
         try:
-            frame = self.page.frame_of(batch, changes, stored)
+            frame = self.page.frame(write, stored)
         except Exception:
             # The changes are stored, so pages can read a snapshot.
             logger.exception("changes of turn %s could not be rendered", self.turn.pk)
@@ -264,8 +268,6 @@ class LiveTurn:
         now = loop.time()
         self._next_frame_at = next_frame_at(now, render_s=now - began_at, is_fast=self._is_fast)
         broadcast.publish(frame)
-        if stored.is_stop_requested:
-            self.stop()
 
     async def wait_for_next_frame(self) -> None:
         """Return when the next frame may be sent. Events that arrive until then are read together."""

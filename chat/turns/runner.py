@@ -19,8 +19,8 @@ from chat.prompt.rows import PromptRows, read_rows
 from chat.relay import broadcast
 from chat.relay.batching import BatchedCalls
 from chat.relay.frames import Frame
-from chat.relay.group_commit import UNAVAILABLE, GroupCommit, retry_while_unavailable
 from chat.turns import store, titles, versions
+from chat.turns.database_retries import UNAVAILABLE, retry_while_unavailable
 from chat.turns.database_thread import log_folder, prompt_reader, turn_store
 from chat.turns.draining import RESTART, check_not_draining
 from chat.turns.engine import run_turn
@@ -106,7 +106,7 @@ class Runner:
     """The turns of one event loop."""
 
     def __init__(self) -> None:
-        self._commits: Commits = GroupCommit(_write)
+        self._commits: Commits = BatchedCalls(_write, fails_all=UNAVAILABLE)
         self._prompt_reads: PromptReads = BatchedCalls(_read_rows, limit=STARTS_LIMIT, fails_all=UNAVAILABLE)
         self._turns: dict[uuid.UUID, LiveTurn] = {}
         self._leases = LeaseKeeper(self._turns)
@@ -235,8 +235,8 @@ async def _read_rows(started: Sequence[PlannedTurn]) -> list[PromptRows]:
     return await retry_while_unavailable(lambda: prompt_reader.run(read_rows, turns, without_files=without_files))
 
 
-async def _write(changes: Sequence[TurnWrite]) -> list[StoreResult | Exception]:
-    return await store.write(changes, lease_owner=broadcast.PROCESS)
+async def _write(writes: Sequence[TurnWrite]) -> list[StoreResult | Exception]:
+    return await retry_while_unavailable(lambda: store.write(writes, lease_owner=broadcast.PROCESS))
 
 
 async def _name(conversation_id: uuid.UUID) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import uuid
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import timedelta
 
 from django.conf import settings
@@ -19,8 +19,8 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from attachments.store import NewAttachment, create_attachments
-from chat.answers.changes import AnswerAttachment, EngineMoved
-from chat.answers.log import Row
+from chat.answers.changes import AnswerAttachment, AttachmentAdded, Change, EngineMoved, PartStarted
+from chat.answers.log import Row, to_row
 from chat.message_views import ConversationUsage
 from chat.models import Conversation, Turn, TurnEvent
 from chat.parts import Engine
@@ -36,7 +36,7 @@ class TurnLost(Exception):
     """This process no longer holds the turn's lease. Nothing was stored."""
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class TurnWrite:
     """The changes of one live turn that are stored in one transaction."""
 
@@ -45,15 +45,59 @@ class TurnWrite:
     message_id: uuid.UUID
     owner_id: int
     first_seq: int
-    rows: list[Row]
-    attachments: list[AnswerAttachment] = field(default_factory=list)
-    has_first_part: bool = False
-    """Whether these are the first parts of the answer."""
+    rows: Sequence[Row]
+    changes: Sequence[Change] = ()
+    """The changes that the rows hold, without those of the turn's status."""
+    had_no_part: bool = False
+    """Whether the answer had no part before these changes."""
     ending: Ending | None = None
     waits_after_s: float | None = None
     """Seconds that the turn has run, if it now waits for a person's decision."""
-    move: EngineMoved | None = None
-    """Given if the code of the turn has moved to the Python session."""
+
+    @classmethod
+    def of(
+        cls,
+        turn: Turn,
+        changes: Sequence[Change],
+        *,
+        first_seq: int,
+        had_no_part: bool = False,
+        ending: Ending | None = None,
+        waits_after_s: float | None = None,
+    ) -> TurnWrite:
+        """Return what is to be stored of a turn. `turn`: with its conversation."""
+        rows = [to_row(change) for change in changes]
+        if ending:
+            rows.append(("status", {"status": ending.status.value}))
+        elif waits_after_s is not None:
+            rows.append(("waiting", {}))
+        return cls(
+            turn.pk,
+            turn.conversation_id,
+            turn.message_id,
+            turn.conversation.owner_id,
+            first_seq,
+            rows,
+            changes,
+            had_no_part,
+            ending,
+            waits_after_s,
+        )
+
+    @property
+    def attachments(self) -> list[AnswerAttachment]:
+        """The files that the changes add to the answer."""
+        return [change.attachment for change in self.changes if isinstance(change, AttachmentAdded)]
+
+    @property
+    def has_first_part(self) -> bool:
+        """Whether the first part of the answer is among the changes."""
+        return self.had_no_part and any(isinstance(change, PartStarted) for change in self.changes)
+
+    @property
+    def move(self) -> EngineMoved | None:
+        """The change that moves the code of the turn to the Python session, if there is one."""
+        return next((change for change in self.changes if isinstance(change, EngineMoved)), None)
 
     @property
     def waits(self) -> bool:

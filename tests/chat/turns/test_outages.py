@@ -19,17 +19,19 @@ from django.utils.safestring import SafeString
 from pytest_django import Settings
 
 from chat import consumers
-from chat.answers.changes import AnswerAttachment, Change, PartStarted, TextAppended
+from chat.answers.changes import AnswerAttachment, AttachmentAdded, Change, PartStarted, TextAppended
 from chat.models import Conversation, Turn, TurnEvent
+from chat.parts import Text
 from chat.prompt.rows import PromptRows, read_rows
 from chat.relay import broadcast, follower
-from chat.relay.group_commit import GroupCommit
+from chat.relay.batching import BatchedCalls
 from chat.relay.live_message import LiveMessage
 from chat.relay.page_updates import Update, read_update
 from chat.routing import websocket_urlpatterns
 from chat.transcript.window import Window
 from chat.turns import recovery, runner, store
 from chat.turns.database_thread import turn_store
+from chat.turns.live_turn import Commits
 from chat.turns.runner import Runner, start_turn, stop_turn
 from chat.turns.start import Start, create_turn, create_turns
 from chat.turns.start_plan import PlannedTurn
@@ -221,25 +223,21 @@ async def test_changes_whose_confirmation_was_lost_are_not_stored_twice(
 async def test_graph_that_cannot_be_stored_fails_for_its_own_turn_alone(emulated: Settings) -> None:
     conversations = [await new_conversation() for _ in range(2)]
     broken, valid = [
-        TurnWrite(
-            turn_id=started.turn.pk,
-            conversation_id=started.turn.conversation_id,
-            message_id=started.turn.message_id,
-            owner_id=started.turn.conversation.owner_id,
-            first_seq=1,
-            rows=[("text", {"index": 0, "text": "a"})],
-        )
-        for one in conversations
-        for started in [await turn_store.run(create_turn, make_question(one), lease_owner="test")]
+        (await turn_store.run(create_turn, make_question(one), lease_owner="test")).turn for one in conversations
     ]
     stored = await database_sync_to_async(make_attachment)(conversations[0].owner)
     data = png(1)
-    broken.attachments = [AnswerAttachment(0, 0, str(stored.pk), "a.png", "image/png", len(data), "", 8, 6, True, data)]
-    commits: GroupCommit[TurnWrite, StoreResult] = GroupCommit(lambda changes: store.write(changes, lease_owner="test"))
-    results = await asyncio.gather(commits.submit(broken), commits.submit(valid), return_exceptions=True)
+    graph = AnswerAttachment(0, 0, str(stored.pk), "a.png", "image/png", len(data), "", 8, 6, True, data)
+    text = PartStarted(0, Text("a"))
+    writes = [
+        TurnWrite.of(broken, [text, AttachmentAdded(graph)], first_seq=1),
+        TurnWrite.of(valid, [text], first_seq=1),
+    ]
+    commits: Commits = BatchedCalls(lambda waiting: store.write(waiting, lease_owner="test"))
+    results = await asyncio.gather(*map(commits.submit, writes), return_exceptions=True)
     assert isinstance(results[0], IntegrityError)
     assert results[1] == StoreResult()
-    assert [row.turn_id async for row in TurnEvent.objects.all()] == [valid.turn_id]
+    assert [row.turn_id async for row in TurnEvent.objects.all()] == [valid.pk]
 
 
 @pytest.mark.skipif(connection.vendor != "sqlite", reason="only SQLite can be told that its disk is full")

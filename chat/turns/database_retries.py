@@ -1,0 +1,40 @@
+"""Repeats calls while the database is unavailable."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+from django.db import InterfaceError, OperationalError
+
+logger = logging.getLogger(__name__)
+
+UNAVAILABLE = (OperationalError, InterfaceError)
+"""A full disk, or a database that is locked or restarting."""
+
+GIVE_UP_AFTER_S = 60.0
+FIRST_PAUSE_S = 0.1
+LONGEST_PAUSE_S = 2.0
+
+Result = TypeVar("Result")
+
+
+async def retry_while_unavailable(call: Callable[[], Awaitable[Result]]) -> Result:
+    """Await a call that reaches the database, and repeat it while the database is unavailable.
+
+    Raises one of `UNAVAILABLE` after GIVE_UP_AFTER_S. A call that has failed must not have changed anything.
+    """
+    loop = asyncio.get_running_loop()
+    give_up_at = loop.time() + GIVE_UP_AFTER_S
+    pause_s = FIRST_PAUSE_S
+    while True:
+        try:
+            return await call()
+        except UNAVAILABLE as error:
+            if loop.time() > give_up_at:
+                raise
+            logger.warning("live turns could not reach the database, trying again: %s", error)
+            await asyncio.sleep(pause_s)
+            pause_s = min(pause_s * 2, LONGEST_PAUSE_S)
