@@ -1,6 +1,6 @@
 """Delivers frames to all subscribers of a conversation: directly in this process, and by the channel layer in others.
 
-Frames may be lost. Each frame names the step that it follows (`after`), so that a reader who missed one, because the
+Frames may be lost. Each step names the one that it follows (`after`), so that a reader who missed one, because the
 layer dropped it or the reader was slow, notices the gap and reads a snapshot.
 """
 
@@ -11,11 +11,10 @@ import os
 import secrets
 import uuid
 from collections import defaultdict
-from dataclasses import asdict
 from typing import Protocol, runtime_checkable
 
 from chat.relay.channel_bridge import ChannelBridge, FrameData, is_configured
-from chat.relay.frames import Frame
+from chat.relay.frames import Frame, frame_from_json, frame_to_json
 
 PROCESS = f"{os.getpid()}-{secrets.token_hex(4)}"
 """Name of this process, unique among all that serve the same database."""
@@ -80,7 +79,7 @@ def publish(frame: Frame) -> None:
     """Deliver a frame to this process's subscribers, and pass it on to other processes. Never waits and never fails."""
     _deliver(frame)
     if is_configured():
-        _bridge().post(frame.conversation_id, lambda: asdict(frame))
+        _bridge().post(frame.conversation_id, lambda: frame_to_json(frame))
 
 
 def _deliver(frame: Frame) -> None:
@@ -89,7 +88,7 @@ def _deliver(frame: Frame) -> None:
 
 
 def _deliver_data(data: FrameData) -> None:
-    _deliver(Frame(**data))
+    _deliver(frame_from_json(data))
 
 
 def _bridge() -> ChannelBridge:

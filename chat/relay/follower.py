@@ -20,7 +20,7 @@ from channels.db import database_sync_to_async
 
 from chat.models import Conversation, User
 from chat.relay import broadcast, position_polling, socket_revalidation
-from chat.relay.frames import Frame
+from chat.relay.frames import Announcement, ExpectedPosition, Frame, NewRevision, OrderedFrame, UnorderedUpdate
 from chat.relay.page_updates import read_earlier, read_later, read_update
 from chat.relay.send_window import WINDOW_FRAMES, SendWindow
 from chat.relay.stream_position import StreamPosition
@@ -78,7 +78,7 @@ class Follower:
         self._extension: Direction | None = None
         """The messages that the page has asked for."""
         self._send_window = SendWindow()
-        self._frames: deque[Frame] = deque()
+        self._frames: deque[OrderedFrame | UnorderedUpdate] = deque()
         self._is_outdated = False
         """Whether the page needs a snapshot."""
         self._has_work = asyncio.Event()
@@ -107,14 +107,15 @@ class Follower:
 
     def deliver(self, frame: Frame) -> None:
         """See `broadcast.Subscriber`."""
-        if frame.is_expected:
+        if isinstance(frame, ExpectedPosition):
             shows_end = self._window is None or self._window.is_at_end
             # Frames that wait for the page bring it there.
             if self._is_outdated or self._frames or not self._position.is_behind(frame, shows_end=shows_end):
                 return
             self._is_outdated = True
-        elif not frame.text:
-            if self._is_outdated or frame.revision == self._position.revision:
+        elif isinstance(frame, Announcement):
+            is_known = frame.revision is not None and frame.revision == self._position.revision
+            if self._is_outdated or is_known:
                 return
             self._is_outdated = True
         elif len(self._frames) >= WINDOW_FRAMES:
@@ -198,18 +199,23 @@ class Follower:
             else:
                 return
 
-    async def _send_frame(self, frame: Frame) -> None:
-        if frame.is_unordered:
+    async def _send_frame(self, frame: OrderedFrame | UnorderedUpdate) -> None:
+        if isinstance(frame, UnorderedUpdate):
             await self.send_unordered(frame.text)
         elif self._position.includes(frame):
             return
         elif self._window is not None and not self._window.is_at_end:
             # The page does not show the end, where answers grow. But its own messages may have changed, too.
             self._is_outdated = frame.revision != self._position.revision
-        elif self._position.precedes(frame) and not (self._window and self._window.is_cut_at(frame.replaced_from)):
-            await self._send(frame.text, StreamPosition(frame.revision, frame.turn_id, frame.seq))
+        elif self._position.precedes(frame) and not self._is_cut_by(frame):
+            await self._send(frame.text, StreamPosition.of(frame))
         else:
             self._is_outdated = True
+
+    def _is_cut_by(self, frame: OrderedFrame) -> bool:
+        """Return whether the frame removes messages of which the page holds only some."""
+        window = self._window
+        return isinstance(frame, NewRevision) and window is not None and window.is_cut_at(frame.replaced_from)
 
     async def _send_snapshot(self) -> None:
         # A frame that arrives while the snapshot is read follows it, is part of it, or causes another snapshot.

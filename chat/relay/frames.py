@@ -1,57 +1,89 @@
-"""A frame: one step of a conversation's page, sent to every socket that follows the conversation."""
+"""Frames: what every page that follows a conversation is told."""
 
 from __future__ import annotations
 
-import uuid
-from dataclasses import dataclass
-
-NOT_PART_OF_TURN = -1
-UNORDERED = -2
-EXPECTED = -3
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, TypeAlias
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
-    """One step of a conversation's page."""
+class Step:
+    """Stored changes of a live turn."""
 
     conversation_id: str
     revision: int
-    """The conversation's revision once this frame is applied."""
+    """The conversation's revision once this frame is applied. The last step of a turn brings the next one."""
     turn_id: str
     after: int
-    """The `seq` that this frame follows. `NOT_PART_OF_TURN`: it follows the last state of the previous revision."""
+    """The `seq` of the frame before."""
     seq: int
     text: str
-    """The socket message. Empty: the frame only announces a revision."""
+    """The socket message."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewRevision:
+    """A change that follows the last state of the revision before, such as a new turn."""
+
+    conversation_id: str
+    revision: int
+    text: str
+    """The socket message."""
+    turn_id: str = ""
+    """The turn whose steps follow; empty: none does."""
     replaced_from: int | None = None
-    """Index of the first message that the frame removes with all that follow it. `None`: it removes none."""
-
-    @classmethod
-    def unordered(cls, conversation_id: uuid.UUID | str, text: str) -> Frame:
-        """Return a frame that changes no page's position in the stream and may be lost, such as a new title."""
-        return cls(str(conversation_id), -1, turn_id="", after=UNORDERED, seq=0, text=text)
+    """Index of the first message that is removed with all that follow it. `None`: none is."""
 
     @property
-    def is_unordered(self) -> bool:
-        """Whether the frame changes no page's position in the stream."""
-        return self.after == UNORDERED
+    def seq(self) -> int:
+        """The `seq` that the first step of the turn follows."""
+        return 0
 
-    @classmethod
-    def announcement(cls, conversation_id: uuid.UUID | str, revision: int) -> Frame:
-        """Return a frame without content: pages at another revision read a snapshot."""
-        return cls(str(conversation_id), revision, turn_id="", after=NOT_PART_OF_TURN, seq=0, text="")
 
-    @classmethod
-    def expected(cls, conversation_id: uuid.UUID | str, revision: int, turn_id: str = "", seq: int = 0) -> Frame:
-        """Return a frame without content: pages that have not reached this position read a snapshot."""
-        return cls(str(conversation_id), revision, turn_id, after=EXPECTED, seq=seq, text="")
+@dataclass(frozen=True, slots=True)
+class UnorderedUpdate:
+    """A change that may be lost and follows no other, such as a new title."""
 
-    @property
-    def is_expected(self) -> bool:
-        """Whether pages should have reached the frame's position by now."""
-        return self.after == EXPECTED
+    conversation_id: str
+    text: str
+    """The socket message."""
 
-    @classmethod
-    def outdated(cls, conversation_id: uuid.UUID | str) -> Frame:
-        """Return a frame without content that makes every page read a snapshot."""
-        return cls.announcement(conversation_id, -1)
+
+@dataclass(frozen=True, slots=True)
+class Announcement:
+    """The revision of the conversation. Pages that show another one read a snapshot."""
+
+    conversation_id: str
+    revision: int | None
+    """`None`: every page reads a snapshot."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectedPosition:
+    """How far pages should have come. Those that have not read a snapshot."""
+
+    conversation_id: str
+    revision: int
+    turn_id: str = ""
+    """Empty: no turn is live."""
+    seq: int = 0
+
+
+OrderedFrame: TypeAlias = Step | NewRevision
+Frame: TypeAlias = OrderedFrame | UnorderedUpdate | Announcement | ExpectedPosition
+
+KINDS: Mapping[str, type[Frame]] = {
+    kind.__name__: kind for kind in (Step, NewRevision, UnorderedUpdate, Announcement, ExpectedPosition)
+}
+
+
+def frame_to_json(frame: Frame) -> dict[str, Any]:
+    """Return a frame as JSON, for another process."""
+    return {"kind": type(frame).__name__, **asdict(frame)}
+
+
+def frame_from_json(data: Mapping[str, Any]) -> Frame:
+    """Return the frame of `frame_to_json`."""
+    fields = dict(data)
+    return KINDS[fields.pop("kind")](**fields)

@@ -20,7 +20,7 @@ from django.db.models import OuterRef, QuerySet, Subquery
 from chat.models import Turn, TurnEvent
 from chat.relay import broadcast
 from chat.relay.channel_bridge import is_configured
-from chat.relay.frames import Frame
+from chat.relay.frames import ExpectedPosition
 
 logger = logging.getLogger(__name__)
 
@@ -41,7 +41,7 @@ def ensure_running() -> None:
 
 async def _poll_repeatedly() -> None:
     read = database_sync_to_async(read_positions, thread_sensitive=False, executor=_poll_thread)
-    expected: dict[str, Frame] = {}
+    expected: dict[str, ExpectedPosition] = {}
     has_failed = False
     while followed := broadcast.followed_conversations():
         try:
@@ -52,14 +52,14 @@ async def _poll_repeatedly() -> None:
                 logger.warning("positions of live turns could not be read; this is tried again", exc_info=True)
             has_failed = True
             found = expected
-        for conversation_id, frame in expected.items():
+        for conversation_id, position in expected.items():
             for subscriber in broadcast.subscribers(conversation_id):
-                subscriber.deliver(frame)
+                subscriber.deliver(position)
         expected = found
         await asyncio.sleep(POLL_INTERVAL_S)
 
 
-def read_positions(followed: Collection[str], known: Mapping[str, Frame]) -> dict[str, Frame]:
+def read_positions(followed: Collection[str], known: Mapping[str, ExpectedPosition]) -> dict[str, ExpectedPosition]:
     """Return the positions of live turns of other processes in these conversations.
 
     `known`: the result of the last poll. Of its turns that run no more, those that have ended are part of the result
@@ -67,22 +67,22 @@ def read_positions(followed: Collection[str], known: Mapping[str, Frame]) -> dic
     """
     running = Turn.objects.live_of_everyone().exclude(status=Turn.Status.WAITING)
     found = _positions(running.exclude(lease_owner=broadcast.PROCESS))
-    found = {key: frame for key, frame in found.items() if key in followed}
-    ended = [uuid.UUID(frame.turn_id) for key, frame in known.items() if frame.turn_id and key not in found]
+    found = {key: position for key, position in found.items() if key in followed}
+    ended = [uuid.UUID(one.turn_id) for key, one in known.items() if one.turn_id and key not in found]
     if ended:
         found.update(_positions(Turn.objects.filter(pk__in=ended)))
     return found
 
 
-def _positions(turns: QuerySet[Turn]) -> dict[str, Frame]:
+def _positions(turns: QuerySet[Turn]) -> dict[str, ExpectedPosition]:
     last_events = TurnEvent.objects.filter(turn=OuterRef("pk")).order_by("-seq").values("seq")[:1]
     rows = turns.order_by().annotate(last_seq=Subquery(last_events))
     values = rows.values_list("conversation_id", "conversation__revision", "pk", "last_seq", "status")
     return {
         str(conversation_id): (
-            Frame.expected(conversation_id, revision, str(turn_id), last_seq or 0)
+            ExpectedPosition(str(conversation_id), revision, str(turn_id), last_seq or 0)
             if status in Turn.LIVE
-            else Frame.expected(conversation_id, revision)
+            else ExpectedPosition(str(conversation_id), revision)
         )
         for conversation_id, revision, turn_id, last_seq, status in values
     }

@@ -14,7 +14,7 @@ from channels.db import database_sync_to_async
 
 from chat.models import Conversation, LoginSession, User, temporary_conversations
 from chat.relay import broadcast
-from chat.relay.frames import Frame
+from chat.relay.frames import Announcement
 
 logger = logging.getLogger(__name__)
 
@@ -64,8 +64,8 @@ async def check() -> None:
         if revoked not in allowed:
             await revoked.end(CLOSE_SIGNED_OUT, "You are signed out. Sign in again to go on.")
     for key, subscriber in subscribers:
-        # A deleted conversation has no revision. -1 makes its subscribers read a snapshot, which finds no row.
-        subscriber.deliver(Frame.announcement(key, revisions.get(key, -1)))
+        # Subscribers of a deleted conversation, which has no revision, read a snapshot, and find no row.
+        subscriber.deliver(Announcement(key, revisions.get(key)))
 
 
 def _revisions(conversation_ids: list[str]) -> dict[str, int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from chat.relay.frames import NOT_PART_OF_TURN, Frame
+from chat.relay.frames import ExpectedPosition, NewRevision, OrderedFrame
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,22 +15,27 @@ class StreamPosition:
     turn_id: str = ""
     seq: int = 0
 
-    def precedes(self, frame: Frame) -> bool:
+    @classmethod
+    def of(cls, frame: OrderedFrame) -> StreamPosition:
+        """Return the position of a page that shows this frame last."""
+        return cls(frame.revision, frame.turn_id, frame.seq)
+
+    def precedes(self, frame: OrderedFrame) -> bool:
         """Return whether `frame` is the next step."""
-        if frame.after == NOT_PART_OF_TURN:
+        if isinstance(frame, NewRevision):
             return self.revision is not None and frame.revision == self.revision + 1
         return frame.turn_id == self.turn_id and frame.after == self.seq
 
-    def is_behind(self, frame: Frame, *, shows_end: bool) -> bool:
-        """Return whether the page has not reached the position of `frame`.
+    def is_behind(self, expected: ExpectedPosition, *, shows_end: bool) -> bool:
+        """Return whether the page has not reached the position.
 
         `shows_end`: whether the page shows the newest messages. Otherwise it does not follow live turns.
         """
-        if self.revision is None or frame.revision != self.revision:
-            return self.revision is None or frame.revision > self.revision
-        return shows_end and bool(frame.turn_id) and (frame.turn_id != self.turn_id or frame.seq > self.seq)
+        if self.revision is None or expected.revision != self.revision:
+            return self.revision is None or expected.revision > self.revision
+        return shows_end and bool(expected.turn_id) and (expected.turn_id != self.turn_id or expected.seq > self.seq)
 
-    def includes(self, frame: Frame) -> bool:
+    def includes(self, frame: OrderedFrame) -> bool:
         """Return whether the page already shows the content of `frame`."""
         if self.revision is None or frame.revision > self.revision:
             return False

@@ -2,7 +2,7 @@
 
 A rating increments the conversation's revision, so that a page that missed it notices that it is outdated. Not while
 another answer is being written: the frames of that answer follow one another by revision. Open pages then get an
-unordered frame, and the end of that answer brings the next revision.
+unordered update, and the end of that answer brings the next revision.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from chat.fragments import rating_swap, socket_message
 from chat.message_views import Rating
 from chat.models import Conversation, Feedback, Message, Turn, User
 from chat.relay import broadcast
-from chat.relay.frames import NOT_PART_OF_TURN, Frame
+from chat.relay.frames import NewRevision, UnorderedUpdate
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ def rate(message: Message, user: User, thumb: Thumb | None) -> Rating:
 
 async def _publish(conversation_id: uuid.UUID, revision: int | None, swap: SafeString) -> None:
     if revision is None:
-        broadcast.publish(Frame.unordered(conversation_id, socket_message(swap)))
+        broadcast.publish(UnorderedUpdate(str(conversation_id), socket_message(swap)))
         return
     text = socket_message(swap, turn="", seq=0)
-    broadcast.publish(Frame(str(conversation_id), revision, turn_id="", after=NOT_PART_OF_TURN, seq=0, text=text))
+    broadcast.publish(NewRevision(str(conversation_id), revision, text))

@@ -20,7 +20,7 @@ from chat.python_sessions.downloads import open_file
 from chat.python_sessions.written_files import attachment_names, written_files
 from chat.quotas.resources import QuotaExceeded
 from chat.relay import broadcast
-from chat.relay.frames import Frame
+from chat.relay.frames import Announcement
 from chat.transcript.records import records_by_id
 from chat.turns.finish import increment_revision
 
@@ -74,7 +74,7 @@ async def keep_file(message: Message, name: str) -> KeptFile:
     data = await _read(message.conversation_id, found.owner_id, name)
     kept: KeptFile = await database_sync_to_async(_attach, thread_sensitive=False)(message, found, data)
     if kept.is_new:
-        broadcast.publish(Frame.outdated(message.conversation_id))
+        broadcast.publish(Announcement(str(message.conversation_id), None))
     return kept
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from django.utils import translation
 from django.utils.safestring import SafeString
@@ -11,7 +10,7 @@ from django.utils.safestring import SafeString
 from chat.answers.answer import Answer
 from chat.fragments import EMPTY, delete_swap, join_html, message_html, partial, socket_message, title_swaps, usage_html
 from chat.message_views import MessageView, RenderedText
-from chat.relay.frames import NOT_PART_OF_TURN, Frame
+from chat.relay.frames import Announcement, NewRevision, Step
 from chat.relay.live_message import LiveMessage
 from chat.transcript.views import NO_TEXTS, answer_view, attachment_view, user_message_view
 from chat.transcript.window import SNAPSHOT_MESSAGES
@@ -28,6 +27,7 @@ class LivePage:
     def __init__(self, started: PlannedTurn, answer: Answer) -> None:
         self._started = started
         self._turn = started.turn
+        self._turn_id, self._conversation_id = str(started.turn.pk), str(started.turn.conversation_id)
         self._answer = answer
         # The whole answer is written in one language, even if its owner chooses another one meanwhile.
         self._language = self._turn.conversation.owner.shown_language
@@ -36,11 +36,11 @@ class LivePage:
         self._is_known = True
         """False after a rendering error. From then on, pages read snapshots until the turn ends."""
 
-    def opening(self) -> Frame:
+    def opening(self) -> NewRevision | Announcement:
         """Return the frame that adds the question and its empty answer to the transcript."""
         started = self._started
         if len(started.hidden) > HIDDEN_LIMIT:
-            return Frame.announcement(self._turn.conversation_id, self._turn.conversation.revision)
+            return Announcement(self._conversation_id, self._turn.conversation.revision)
         content = join_html(delete_swap(f"message-{hidden}") for hidden in started.hidden)
         with translation.override(self._language):
             html = message_html(self._view())
@@ -50,10 +50,15 @@ class LivePage:
             content += partial("transcript", "beforeend", html)
             if started.names_conversation:
                 content += title_swaps(self._turn.conversation)
-        replaced_from = started.replaced.index if started.replaced else None
-        return replace(self._frame(content, after=NOT_PART_OF_TURN, seq=0), replaced_from=replaced_from)
+        return NewRevision(
+            self._conversation_id,
+            self._turn.conversation.revision,
+            socket_message(content, turn=self._turn_id, seq=0),
+            self._turn_id,
+            replaced_from=started.replaced.index if started.replaced else None,
+        )
 
-    def frame(self, write: TurnWrite, stored: StoreResult) -> Frame:
+    def frame(self, write: TurnWrite, stored: StoreResult) -> Step | Announcement:
         """Return the frame of stored changes.
 
         The last frame contains the whole message, rendered as for a page that is loaded later.
@@ -61,7 +66,15 @@ class LivePage:
         if not (self._is_known or write.ending):
             return self.give_up()
         with translation.override(self._language):
-            return self._frame(self._swaps(write, stored), after=write.first_seq - 1, seq=write.last_seq)
+            content = self._swaps(write, stored)
+        return Step(
+            self._conversation_id,
+            self._turn.conversation.revision,
+            self._turn_id,
+            after=write.first_seq - 1,
+            seq=write.last_seq,
+            text=socket_message(content, turn=self._turn_id, seq=write.last_seq),
+        )
 
     def _swaps(self, write: TurnWrite, stored: StoreResult) -> SafeString:
         swaps = self._message.update(write.changes) if self._is_known else EMPTY
@@ -73,21 +86,10 @@ class LivePage:
             swaps += partial("conversation-usage", "outerMorph", usage_html(stored.conversation.usage))
         return swaps
 
-    def give_up(self) -> Frame:
+    def give_up(self) -> Announcement:
         """Render nothing more until the end; return a frame that makes open pages read a snapshot."""
         self._is_known = False
-        return Frame.outdated(self._turn.conversation_id)
+        return Announcement(self._conversation_id, None)
 
     def _view(self, texts: Mapping[int, RenderedText] = NO_TEXTS) -> MessageView:
         return answer_view(self._turn.message, self._turn, self._answer, self._started.answer_versions, texts)
-
-    def _frame(self, content: SafeString, *, after: int, seq: int) -> Frame:
-        turn_id = str(self._turn.pk)
-        return Frame(
-            conversation_id=str(self._turn.conversation_id),
-            revision=self._turn.conversation.revision,
-            turn_id=turn_id,
-            after=after,
-            seq=seq,
-            text=socket_message(content, turn=turn_id, seq=seq),
-        )

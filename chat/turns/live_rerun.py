@@ -22,7 +22,7 @@ from chat.message_views import RerunView
 from chat.models import Message
 from chat.python_sessions.verdicts import Comparison
 from chat.relay import broadcast
-from chat.relay.frames import Frame
+from chat.relay.frames import Announcement, UnorderedUpdate
 from chat.sanitize import sanitize_text
 from chat.tools.python_session.code_run import CodeRun
 from chat.turns import rerun_rows
@@ -44,7 +44,7 @@ async def stop_rerun(message: Message, index: int) -> bool:
     """Stop a block that runs again, in whichever process it runs; return False if it does not run."""
     if not await turn_store.run(rerun_rows.request_stop, message.pk, index):
         # A page that shows it as running is outdated: its process has died.
-        broadcast.publish(Frame.outdated(message.conversation_id))
+        broadcast.publish(Announcement(str(message.conversation_id), None))
         return False
     if live := _running.get((message.pk, index)):
         live.stop()
@@ -132,7 +132,7 @@ class LiveRerun:
         is_stored = await turn_store.run(
             rerun_rows.end, self.message.pk, self._index, comparison, from_start=from_start
         )
-        broadcast.publish(Frame.outdated(self.message.conversation_id))
+        broadcast.publish(Announcement(str(self.message.conversation_id), None))
         return is_stored
 
     def _publish(self) -> None:
@@ -140,4 +140,4 @@ class LiveRerun:
         view = RerunView(element_id, self._index, output=self._output, is_running=True)
         with translation.override(self._language):
             text = socket_message(rerun_swap(view))
-        broadcast.publish(Frame.unordered(self.message.conversation_id, text))
+        broadcast.publish(UnorderedUpdate(str(self.message.conversation_id), text))

@@ -18,7 +18,7 @@ from chat.models import Turn
 from chat.prompt.rows import PromptRows, read_rows
 from chat.relay import broadcast
 from chat.relay.batching import BatchedCalls
-from chat.relay.frames import Frame
+from chat.relay.frames import Announcement, UnorderedUpdate
 from chat.turns import store, titles, versions
 from chat.turns.database_retries import UNAVAILABLE, retry_while_unavailable
 from chat.turns.database_thread import log_folder, prompt_reader, turn_store
@@ -65,7 +65,7 @@ async def switch_version(authorise: Callable[[], uuid.UUID], message_id: uuid.UU
         return conversation_id, versions.show(conversation_id, message_id)
 
     conversation_id, revision = await turn_store.run(show)
-    broadcast.publish(Frame.announcement(conversation_id, revision))
+    broadcast.publish(Announcement(str(conversation_id), revision))
 
 
 async def stop_turn(
@@ -83,7 +83,7 @@ async def stop_turn(
     Runner.current().stop(stopped.pk)
     if stopped.status == Turn.Status.WAITING:
         # It runs in no process, so no other code publishes its end.
-        broadcast.publish(Frame.outdated(conversation_id))
+        broadcast.publish(Announcement(str(conversation_id), None))
     return True
 
 
@@ -166,7 +166,7 @@ class Runner:
         turn.task.add_done_callback(lambda task: self._end(turn, task))
         self._leases.ensure_running()
         if is_resumed:
-            broadcast.publish(Frame.outdated(turn.turn.conversation_id))
+            broadcast.publish(Announcement(str(turn.turn.conversation_id), None))
         else:
             # This runs after the task's first step, so that the request is prepared while the question is rendered.
             # Changes of the answer are published later, because they must be stored first.
@@ -248,4 +248,4 @@ async def _name(conversation_id: uuid.UUID) -> None:
     result = await titles.ask_title(request, setup)
     swaps = await turn_store.run(titles.save_title, conversation_id, result, setup)
     if swaps:
-        broadcast.publish(Frame.unordered(conversation_id, socket_message(swaps)))
+        broadcast.publish(UnorderedUpdate(str(conversation_id), socket_message(swaps)))

@@ -17,7 +17,7 @@ from chat.models import Conversation, Feedback, Message, Turn
 from chat.models.deletion import delete_conversation
 from chat.parts import PartKind
 from chat.relay import broadcast
-from chat.relay.frames import Frame
+from chat.relay.frames import Frame, NewRevision, UnorderedUpdate
 from chat.relay.stream_position import StreamPosition
 from chat.transcript.snapshot import snapshot
 from chat.turns.feedback import Thumb, rate
@@ -211,11 +211,12 @@ class OpenPage:
 
     def deliver(self, frame: Frame) -> None:
         """Apply a frame as a socket does."""
-        if frame.is_unordered:
+        assert isinstance(frame, NewRevision | UnorderedUpdate)
+        if isinstance(frame, UnorderedUpdate):
             self.unordered_frames += 1
         else:
             assert self.position.precedes(frame)
-            self.position = StreamPosition(frame.revision, frame.turn_id, frame.seq)
+            self.position = StreamPosition.of(frame)
         self.page.apply(frame.text)
 
 

@@ -18,7 +18,7 @@ from chat.models import Conversation, Turn
 from chat.models import Part as PartRow
 from chat.parts import Part
 from chat.relay import broadcast
-from chat.relay.frames import Frame
+from chat.relay.frames import Announcement, ExpectedPosition, Frame, NewRevision, OrderedFrame, UnorderedUpdate
 from chat.transcript.snapshot import snapshot
 from chat.turns.runner import Runner, start_turn
 from chat.turns.start import Ask
@@ -34,9 +34,9 @@ class Tab:
     """Follows a conversation from its beginning, and keeps the page that its frames make."""
 
     conversation_id: uuid.UUID
-    frames: list[Frame] = field(default_factory=list)
+    frames: list[OrderedFrame] = field(default_factory=list)
     """Frames of turns."""
-    all_frames: list[Frame] = field(default_factory=list)
+    all_frames: list[OrderedFrame | UnorderedUpdate] = field(default_factory=list)
     page: Page = field(default_factory=Page)
     _has_new_frame: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -51,15 +51,19 @@ class Tab:
 
     def deliver(self, frame: Frame) -> None:
         """Apply a frame, which must follow the last one."""
+        assert not isinstance(frame, Announcement | ExpectedPosition)
         self.all_frames.append(frame)
         self._has_new_frame.set()
-        if frame.is_unordered:
-            self.page.apply(frame.text)
+        self.page.apply(frame.text)
+        if isinstance(frame, UnorderedUpdate):
             return
         last = next((earlier for earlier in reversed(self.frames) if earlier.turn_id == frame.turn_id), None)
-        assert frame.after == (last.seq if last else -1)
+        if isinstance(frame, NewRevision):
+            assert last is None
+        else:
+            assert last is not None
+            assert frame.after == last.seq
         self.frames.append(frame)
-        self.page.apply(frame.text)
 
     async def receive(self, number: int) -> None:
         """Wait until there are at least so many frames of turns."""

@@ -21,7 +21,7 @@ from chat.api.turn_events import FIRST_SEQ_FROM_PARTS
 from chat.models import Turn, TurnEvent, User
 from chat.parts import OUTCOME_OK, CodeExecutionResult, ExecutableCode, FunctionCall, InlineData, Text, Thought
 from chat.relay import broadcast
-from chat.relay.frames import Frame
+from chat.relay.frames import Announcement
 from tests.attachments.conftest import png
 from tests.chat.api.api_client import Event, parse_events
 from tests.chat.api.logs import LiveTurn
@@ -91,7 +91,7 @@ async def test_stream_of_a_waiting_turn_stays_open_and_goes_on_at_the_frame_of_t
     # The next block is requested before there is one.
     next_block = asyncio.ensure_future(anext(stream))
     turn = await sync_to_async(decide_and_end)(live)
-    broadcast.publish(Frame.outdated(turn.conversation_id))
+    broadcast.publish(Announcement(str(turn.conversation_id), None))
     rest = await next_block + b"".join([block async for block in stream])
     events = [(event.name, event.data) for event in parse_events(iter(rest.split(b"\n")))]
     assert events[0] == ("status", {"status": "running"})

@@ -7,7 +7,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from chat.models import Conversation, Turn, TurnEvent
 from chat.relay import broadcast
-from chat.relay.frames import Frame
+from chat.relay.frames import ExpectedPosition
 from chat.relay.position_polling import read_positions
 from chat.relay.stream_position import StreamPosition
 from tests.factories import make_conversation, make_model_message
@@ -32,7 +32,7 @@ def test_positions_are_those_of_other_processes_in_followed_conversations() -> N
     make_live_turn(not_followed, lease_owner="another", steps=7)
     make_live_turn(own, lease_owner=broadcast.PROCESS, steps=7)
     found = read_positions({str(followed.pk), str(own.pk)}, {})
-    assert found == {str(followed.pk): Frame.expected(followed.pk, followed.revision, str(turn.pk), 7)}
+    assert found == {str(followed.pk): ExpectedPosition(str(followed.pk), followed.revision, str(turn.pk), 7)}
 
 
 @pytest.mark.django_db
@@ -44,7 +44,7 @@ def test_turn_that_has_ended_is_expected_once_more_with_its_revision() -> None:
     Turn.objects.filter(pk=turn.pk).update(status=Turn.Status.DONE)
     Conversation.objects.filter(pk=conversation.pk).update(revision=conversation.revision + 1)
     ended = read_positions({key}, live)
-    assert ended == {key: Frame.expected(conversation.pk, conversation.revision + 1)}
+    assert ended == {key: ExpectedPosition(str(conversation.pk), conversation.revision + 1)}
     assert read_positions({key}, ended) == {}
 
 
@@ -61,21 +61,21 @@ def test_reading_positions_takes_one_query(django_assert_num_queries: DjangoAsse
 @pytest.mark.parametrize(
     ("expected", "is_behind"),
     [
-        (Frame.expected("c", 3, "turn", 5), False),
-        (Frame.expected("c", 3, "turn", 6), True),
+        (ExpectedPosition("c", 3, "turn", 5), False),
+        (ExpectedPosition("c", 3, "turn", 6), True),
         # Another turn of the same revision has just begun.
-        (Frame.expected("c", 3, "other", 0), True),
-        (Frame.expected("c", 3), False),
-        (Frame.expected("c", 4), True),
-        (Frame.expected("c", 4, "other", 1), True),
+        (ExpectedPosition("c", 3, "other", 0), True),
+        (ExpectedPosition("c", 3), False),
+        (ExpectedPosition("c", 4), True),
+        (ExpectedPosition("c", 4, "other", 1), True),
         # The page has gone on since the position was read.
-        (Frame.expected("c", 2, "earlier", 9), False),
+        (ExpectedPosition("c", 2, "earlier", 9), False),
     ],
 )
-def test_page_is_behind_a_position_that_it_has_not_reached(expected: Frame, is_behind: bool) -> None:
+def test_page_is_behind_a_position_that_it_has_not_reached(expected: ExpectedPosition, is_behind: bool) -> None:
     assert POSITION.is_behind(expected, shows_end=True) is is_behind
 
 
 def test_page_that_does_not_show_the_end_is_behind_only_with_its_revision() -> None:
-    assert not POSITION.is_behind(Frame.expected("c", 3, "turn", 6), shows_end=False)
-    assert POSITION.is_behind(Frame.expected("c", 4, "turn", 6), shows_end=False)
+    assert not POSITION.is_behind(ExpectedPosition("c", 3, "turn", 6), shows_end=False)
+    assert POSITION.is_behind(ExpectedPosition("c", 4, "turn", 6), shows_end=False)

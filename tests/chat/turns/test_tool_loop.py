@@ -20,7 +20,7 @@ from chat.models import Conversation, Round, Turn
 from chat.parts import OUTCOME_OK, CodeExecutionResult, ExecutableCode, FunctionCall, FunctionResponse, Refusal, Text
 from chat.prompt.history import STATE
 from chat.relay import broadcast
-from chat.relay.frames import Frame
+from chat.relay.frames import Announcement, Frame
 from chat.stream_events import Finish
 from chat.turns import recovery, runner, store, tool_loop
 from chat.turns.resume import DecisionRefused
@@ -372,7 +372,7 @@ async def test_turn_can_be_stopped_while_it_waits(waiting: tuple[Conversation, T
     assert await stop_turn(conversation.pk)
     broadcast.unsubscribe(conversation.pk, frames)
     # Open pages read a snapshot, because no process runs the turn.
-    assert frames.delivered == [Frame.outdated(conversation.pk)]
+    assert frames.delivered == [Announcement(str(conversation.pk), None)]
     await turn.arefresh_from_db()
     assert turn.status == "stopped"
     assert not tools.calls

@@ -16,7 +16,7 @@ from pytest_django import Settings
 from attachments.models import Attachment
 from chat.models import Message, MessageAttachment, Round, Turn, TurnEvent
 from chat.models import Part as PartRow
-from chat.relay.frames import Frame
+from chat.relay.frames import Frame, Step
 from chat.turns import store
 from chat.turns.runner import Runner, start_turn, stop_turn
 from chat.turns.start import Regenerate
@@ -65,7 +65,7 @@ async def test_images_become_attachments_that_are_shown_once(
 async def test_changes_are_stored_before_they_are_shown(emulated: Settings) -> None:
     conversation = await new_conversation(model="scenario-images")
 
-    def is_stored(frame: Frame) -> bool:
+    def is_stored(frame: Step) -> bool:
         # On a connection of its own, which sees only what is committed.
         try:
             return TurnEvent.objects.filter(turn_id=frame.turn_id, seq=frame.seq).exists()
@@ -75,7 +75,7 @@ async def test_changes_are_stored_before_they_are_shown(emulated: Settings) -> N
     class Checker(Tab):
         def deliver(self, frame: Frame) -> None:
             super().deliver(frame)
-            if frame.seq > 0:
+            if isinstance(frame, Step):
                 checks.append(executor.submit(is_stored, frame).result())
 
     checks: list[bool] = []
