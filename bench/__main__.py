@@ -31,6 +31,7 @@ COMMANDS = {
     "open-pages": "bench.open_pages",
     "newcomer": "bench.newcomer",
     "turn-logs": "bench.turn_logs",
+    "stages": "bench.stages",
 }
 
 

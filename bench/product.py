@@ -122,20 +122,25 @@ def count_commits(database: Path) -> int:
 
 @contextmanager
 def run_product(
-    template: Template, upstream: Upstream, var_dir: Path, redis_url: str = "", *, speaks_openai: bool = False
+    template: Template,
+    upstream: Upstream,
+    var_dir: Path,
+    redis_url: str = "",
+    *,
+    speaks_openai: bool = False,
+    module: str = "config.serve",
 ) -> Iterator[Product]:
     """Run Plotline on a copy of the template until the block ends. `var_dir` must not exist.
 
-    `speaks_openai`: its model is one of an OpenAI-compatible server, not Gemini's.
+    `speaks_openai`: its model is one of an OpenAI-compatible server, not Gemini's. `module`: the server's program.
     """
     shutil.copytree(template.folder / "static", var_dir / "static")
     shutil.copy(template.folder / DATABASE, var_dir)
     # SQLite deletes the WAL index, and with it the commit count, when the last connection closes. Keep one open.
     with (
-        run_server(template, upstream, var_dir, select_cores()[0], redis_url, speaks_openai=speaks_openai) as (
-            process,
-            port,
-        ),
+        run_server(
+            template, upstream, var_dir, select_cores()[0], redis_url, speaks_openai=speaks_openai, module=module
+        ) as (process, port),
         closing(sqlite3.connect(var_dir / DATABASE)) as open_connection,
     ):
         open_connection.execute("SELECT count(*) FROM chat_conversation").fetchall()
@@ -151,6 +156,7 @@ def run_server(
     redis_url: str = "",
     *,
     speaks_openai: bool = False,
+    module: str = "config.serve",
 ) -> Iterator[tuple[PinnedProcess, int]]:
     """Run one server process on a core until the block ends, and yield the process and its port.
 
@@ -166,7 +172,7 @@ def run_server(
     if speaks_openai:
         # The first model of the endpoint is the default then.
         variables |= {"OPENAI_BASE_URL": f"{upstream.url}/v1", "OPENAI_MODELS": "bench", "GEMINI_MODEL": ""}
-    arguments = ["-m", "config.serve", "--bind", "127.0.0.1", "--port", str(port)]
+    arguments = ["-m", module, "--bind", "127.0.0.1", "--port", str(port)]
     log_path = var_dir / f"server-{port}.log"
     with PinnedProcess(arguments, core=core, variables=variables, log_path=log_path) as process:
         process.wait_for_port(port)
