@@ -68,7 +68,7 @@ class CodeDecision:
     reason: str
     """A sentence for the reader."""
     offers_session: bool = False
-    """See `EngineChoice.offers_session`."""
+    """Whether code that runs at the model's service may also run in the session."""
 
 
 def chosen_setup(conversation: Conversation, chosen: TurnChoices, find_setup: Callable[[str], Setup]) -> Setup:

@@ -88,7 +88,7 @@ class OpenAICompatibleProvider:
         self._clients = Clients()
 
     def capabilities(self, model: str) -> Capabilities:
-        """See `Provider.capabilities`."""
+        """Return what the server and the model support. Two or three queries."""
         known = self._load(model)
         facts, dialect = known.facts, dialect_of(known.endpoint)
         reads_images = facts.images is not False
@@ -104,7 +104,7 @@ class OpenAICompatibleProvider:
         )
 
     async def stream(self, request: GenerateRequest) -> AsyncGenerator[list[StreamEvent], None]:
-        """See `Provider.stream`."""
+        """Yield the events of one answer. A model that is used for the first time is probed before the request."""
         known = request.known
         if not (isinstance(known, Known) and known.facts.is_probed):
             # Another answer may have had the model probed meanwhile.
@@ -157,16 +157,16 @@ class OpenAICompatibleProvider:
                     raise reader.error
 
     async def upload_file(self, data: bytes, *, mime_type: str, name: str) -> UploadedFile:
-        """See `Provider.upload_file`. No server stores files."""
+        """Raise InvalidRequest: servers of this protocol store no files."""
         raise InvalidRequest("Servers of this protocol store no files.")
 
     async def list_models(self) -> list[ListedModel]:
-        """See `Provider.list_models`."""
+        """Return the models that the server lists under `/models`. Raises ProviderError."""
         known = await self._load_on_thread("")
         return listed_models(await self._clients.ask(known.endpoint, "/models"))
 
     async def aclose(self) -> None:
-        """See `Provider.aclose`."""
+        """Close the connections of the running event loop."""
         await self._clients.aclose()
 
     def _load(self, model: str) -> Known:

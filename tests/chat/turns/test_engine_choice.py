@@ -43,7 +43,7 @@ class FakeProvider:
     refused_type: str = ""
 
     def capabilities(self, model: str) -> Capabilities:
-        """See `Provider.capabilities`."""
+        """Return what the fields say, for an account without a key."""
         return Capabilities(
             "account",
             self.functions,
