@@ -135,7 +135,7 @@ class OpenAICompatibleProvider:
     async def _learn(
         self, refusal: Refused, endpoint: Endpoint, body: JSONObject, facts: ModelFacts
     ) -> ModelFacts | None:
-        """Return what is known after a refusal, and remember it; `None` if the request cannot be repeated."""
+        """Store what a refusal says about the model. Return updated facts, or `None` if a repeat would fail too."""
         model, report = str(body["model"]), refusal.report
         if without_images := learn_images(refusal.status, report.message, facts):
             await self._remember(endpoint, model, without_images)
