@@ -21,6 +21,7 @@ from channels.db import database_sync_to_async
 from django.conf import settings
 from django.utils.module_loading import import_string
 
+from attachments.images import is_image_type
 from chat.parts import JSONObject
 from chat.providers.base import (
     Capabilities,
@@ -187,7 +188,7 @@ class OpenAICompatibleProvider:
 
 def _accepted_type(mime_type: str, *, images: bool, pdf: bool) -> str:
     """Return the MIME type under which a file is sent; empty if it cannot be sent."""
-    if mime_type.startswith("image/"):
+    if is_image_type(mime_type):
         return mime_type if images and mime_type in IMAGES else ""
     if is_text(mime_type):
         return "text/plain"
