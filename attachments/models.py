@@ -15,6 +15,8 @@ from django.db import models
 from django.urls import reverse
 from django.utils.translation import gettext
 
+from attachments.images import MaybeImage
+
 
 class AttachmentJSON(TypedDict):
     """An attachment in the responses of the REST API and of the upload view."""
@@ -43,7 +45,7 @@ class AttachmentQuerySet(models.QuerySet["Attachment"]):
         return self.filter(owner_id=user.pk)
 
 
-class Attachment(models.Model):
+class Attachment(MaybeImage, models.Model):
     """One file. Only the fields that describe its upload to storage ever change."""
 
     class Status(models.TextChoices):
@@ -82,11 +84,6 @@ class Attachment(models.Model):
 
     def __str__(self) -> str:
         return self.name
-
-    @property
-    def is_image(self) -> bool:
-        """Whether the file is an image that is shown; others are only offered for download."""
-        return self.width is not None
 
     @property
     def url(self) -> str:

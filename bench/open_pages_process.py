@@ -48,12 +48,12 @@ class BridgeCarrier:
         self._bridge = ChannelBridge(deliver, self._followed)
 
     async def follow(self, conversation_id: str) -> None:
-        """See `Carrier`."""
+        """Receive the frames of a conversation from now on."""
         self._followed.add(conversation_id)
         self._bridge.announce_soon(conversation_id)
 
     async def publish(self, conversation_id: str, frame: FrameData) -> None:
-        """See `Carrier`."""
+        """Send a frame to the other process."""
         self._bridge.post(conversation_id, lambda: frame)
 
 
@@ -66,7 +66,7 @@ class GroupCarrier:
         self._channel = ""
 
     async def follow(self, conversation_id: str) -> None:
-        """See `Carrier`."""
+        """Receive the frames of a conversation from now on."""
         layer = get_channel_layer()
         if not self._channel:
             self._channel = await layer.new_channel()
@@ -74,7 +74,7 @@ class GroupCarrier:
         await layer.group_add(conversation_id, self._channel)
 
     async def publish(self, conversation_id: str, frame: FrameData) -> None:
-        """See `Carrier`."""
+        """Send a frame to the other process."""
         await get_channel_layer().group_send(conversation_id, {"type": "frame", "frame": frame})
 
     async def _receive(self) -> None:

@@ -1,8 +1,17 @@
-"""Who may read or write a conversation and what belongs to it. All such decisions are made here.
+"""Who may read or write a conversation and what belongs to it, for the pages, sockets and API calls of users.
 
 A row that does not exist, a row of another user, and an invalid id raise the same `NotFound` after the same query, so
 that a response never reveals whether another user's row exists. A deleted conversation does not exist either, while it
-can still be restored: `Conversation.objects` leaves it out. What staff may read is decided in `admin.read_access`.
+can still be restored: `Conversation.objects` leaves it out.
+
+These decisions are made elsewhere:
+
+- what staff may read: `admin.read_access`, and the permissions that each page of the admin checks
+- who may download an attachment under `/attachments/`: `AttachmentQuerySet.readable_by`, because `attachments` imports
+  nothing of chat
+- which links of shares work: `ShareQuerySet.usable`
+- when an open page loses its socket, for example because its user was deactivated: `relay.socket_revalidation`
+- a user's own API tokens, logins, and log of readers: their views select the rows of this user
 """
 
 from __future__ import annotations

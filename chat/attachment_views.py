@@ -10,6 +10,7 @@ from typing import ClassVar
 
 from django.utils.translation import gettext as _
 
+from attachments.images import MaybeImage
 from attachments.validation import is_table_name, safe_name
 from chat.rendering.plot_code import NO_CAPTION, Caption
 from chat.sentences import translate_sentence
@@ -18,7 +19,7 @@ STEM_LIMIT_CHARS = 60
 
 
 @dataclass(frozen=True, slots=True)
-class AttachmentView:
+class AttachmentView(MaybeImage):
     """An attachment in a message: a figure for graphs and images, a link for other files."""
 
     index: int
@@ -41,11 +42,6 @@ class AttachmentView:
     """Whether the page has the scripts of the buttons beside a graph or a file."""
     is_embedded: ClassVar[bool] = False
     """Whether `url` holds the bytes, as in an export."""
-
-    @property
-    def is_image(self) -> bool:
-        """Whether the file is an image that is shown; others are only offered for download."""
-        return self.width is not None
 
     @property
     def shown_width(self) -> int | None:

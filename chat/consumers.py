@@ -237,11 +237,11 @@ class ConversationConsumer(AsyncWebsocketConsumer):
     # --- answers to this page alone -------------------------------------------------------------------------------
 
     async def send_text(self, text: str) -> None:
-        """See `follower.Socket`."""
+        """Send one message to this page."""
         await self.send(text_data=text)
 
     async def complain(self, sentence: str) -> None:
-        """See `follower.Socket`."""
+        """Show a sentence above the composer of this page, in the user's language."""
         # Another task may call this, for all sockets of a user.
         with translation.override(self.user.shown_language):
             text = socket_message(partial("composer-error", "innerHTML", error_html(sentence)))

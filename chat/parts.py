@@ -83,7 +83,7 @@ class Text(BasePart):
 
     @property
     def is_answer(self) -> bool:
-        """See `BasePart.is_answer`."""
+        """Return whether there is any text. Gemini sends empty texts that only carry a signature."""
         return bool(self.text)
 
     @property
@@ -102,12 +102,12 @@ class Thought(BasePart):
 
     @property
     def is_answer(self) -> bool:
-        """See `BasePart.is_answer`."""
+        """Return `False`: a model that only thought has not answered."""
         return False
 
     @property
     def is_open_text(self) -> bool:
-        """See `Text.is_open_text`."""
+        """Return whether later thoughts may be appended. Provider data belong to exactly this thought."""
         return not self.provider_data
 
 
@@ -257,7 +257,7 @@ class ToolResponse(BasePart):
 
     @property
     def is_answer(self) -> bool:
-        """See `ToolCall.is_answer`."""
+        """Return `False`: the result of a tool is no answer without a word of the model."""
         return False
 
 

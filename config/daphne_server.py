@@ -47,7 +47,7 @@ class Request(http_protocol.WebRequest):
     """A request with a bounded body. As a Twisted push producer, it knows when its connection can take more data."""
 
     def __init__(self, *args: object, **options: object) -> None:
-        """See `twisted.web.http.Request`."""
+        """Begin with nothing received of the body, and a connection that can take data."""
         self._received_bytes = 0
         self._is_refused = False
         self._has_started = False
@@ -188,7 +188,7 @@ class Server(server.Server):
     """Daphne's server, with requests and WebSockets of this module."""
 
     def __init__(self, *args: object, **options: object) -> None:
-        """See `daphne.server.Server`."""
+        """Create a server without open ports."""
         self._ports: list[Port] = []
         self._has_closed = asyncio.Event()
         """Set when a request has been answered, or a WebSocket has been closed."""

@@ -107,12 +107,12 @@ def first_rows_again(sender: AppConfig, using: str, **_: object) -> None:
 
 @pytest.fixture
 def shown(record_property: Callable[[str, object], None]) -> Shown:
-    """For what the run is read for: lines that are told at its end, whichever worker found them."""
+    """Record a line that is printed at the end of the run, whichever worker recorded it."""
     return lambda line: record_property("shown", line)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Tell them."""
+    """Print the recorded lines."""
     for report in [*terminalreporter.getreports("passed"), *terminalreporter.getreports("failed")]:
         for name, line in report.user_properties:
             if name == "shown":

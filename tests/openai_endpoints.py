@@ -32,15 +32,15 @@ class EndpointsInMemory:
     known: ClassVar[dict[tuple[str, str], ModelFacts]] = {}
 
     def find(self, name: str) -> Endpoint:
-        """See `EndpointStore.find`."""
+        """Return the endpoint at the profile of its name."""
         return endpoint_at(self.server, name, self.key)
 
     def facts(self, endpoint: Endpoint, model: str) -> ModelFacts:
-        """See `EndpointStore.facts`."""
+        """Return what was remembered about a model; without that, nothing is known."""
         return self.known.get((endpoint.name, model), ModelFacts())
 
     def remember(self, endpoint: Endpoint, model: str, facts: ModelFacts) -> None:
-        """See `EndpointStore.remember`."""
+        """Keep the facts for later calls of `facts`."""
         self.known[endpoint.name, model] = facts
 
 

@@ -20,7 +20,7 @@ class VerifyingFileStorage(FileSystemStorage):
     """Django's file storage with atomic writes that are verified."""
 
     def store_verified(self, name: str, data: bytes, content_type: str, deadline: Deadline) -> None:
-        """See `VerifyingStorage`. `content_type` is ignored, because files have no place for it."""
+        """Write and verify a file that is not stored yet. `content_type` is ignored: files have no place for it."""
         path = Path(self.path(name))
         try:
             if not self._is_stored(path, data):
@@ -33,7 +33,7 @@ class VerifyingFileStorage(FileSystemStorage):
             raise _build_storage_error(error) from error
 
     def fetch(self, name: str, size_bytes: int, deadline: Deadline) -> bytes:
-        """See `VerifyingStorage`."""
+        """Return the bytes of a file. Raises StorageUnavailable if their number is not `size_bytes`."""
         try:
             with open(self.path(name), "rb") as file:
                 data = file.read(size_bytes + 1)
@@ -46,7 +46,7 @@ class VerifyingFileStorage(FileSystemStorage):
         return data
 
     def remove(self, name: str, deadline: Deadline) -> None:
-        """See `VerifyingStorage`. Folders that become empty are deleted too."""
+        """Delete a file, what was left of its unfinished writes, and folders that become empty."""
         path = Path(self.path(name))
         try:
             for part_path in path.parent.glob(f"{path.name}.*{PART_SUFFIX}"):
@@ -59,7 +59,7 @@ class VerifyingFileStorage(FileSystemStorage):
                 (Path(self.location) / folder).rmdir()
 
     def probe(self, deadline: Deadline) -> None:
-        """See `VerifyingStorage`. The media folder, or its nearest existing parent folder, must be writable."""
+        """Raise StorageRefused unless the media folder, or its nearest existing parent folder, can be written."""
         path = Path(self.location)
         while not path.exists():
             path = path.parent

@@ -76,7 +76,7 @@ class VerifyingS3Storage(S3Storage):
         }
 
     def store_verified(self, name: str, data: bytes, content_type: str, deadline: Deadline) -> None:
-        """See `VerifyingStorage`."""
+        """Upload and verify an object, unless it is stored already."""
         with _translate_errors():
             if self._is_stored_already(name, data, deadline):
                 return
@@ -95,7 +95,7 @@ class VerifyingS3Storage(S3Storage):
                 raise StorageUnavailable("What storage confirms is not what was sent.")
 
     def fetch(self, name: str, size_bytes: int, deadline: Deadline) -> bytes:
-        """See `VerifyingStorage`."""
+        """Return the bytes of an object. Raises StorageUnavailable if their number is not `size_bytes`."""
         with _translate_errors():
             response = self._get_client().get_object(Bucket=self.bucket_name, Key=self._build_key(name))
             # A body that is not read to its end must be closed, or its connection could not be used again.
@@ -109,14 +109,15 @@ class VerifyingS3Storage(S3Storage):
                 return b"".join(chunks)
 
     def remove(self, name: str, deadline: Deadline) -> None:
-        """See `VerifyingStorage`. Some compatible servers respond NoSuchKey, and S3 itself never does."""
+        """Delete an object. Some compatible servers respond NoSuchKey, and S3 itself never does."""
         with contextlib.suppress(ObjectNotFound), _translate_errors():
             self._get_client().delete_object(Bucket=self.bucket_name, Key=self._build_key(name))
 
     def probe(self, deadline: Deadline) -> None:
-        """See `VerifyingStorage`. The probe requests an object that does not exist, so it needs no permission to list.
+        """Return if storage responds to a request for an object that does not exist.
 
-        Without that permission S3 responds AccessDenied instead of NoSuchKey. Wrong access keys have other error codes.
+        This needs no permission to list. Without that permission S3 responds AccessDenied instead of NoSuchKey. Wrong
+        access keys have other error codes.
         """
         with contextlib.suppress(ObjectNotFound), _translate_errors():
             try:

@@ -39,7 +39,7 @@ class BulkActionsAdmin(QueueAdmin):
     actions = ("take", "assign", "approve", "flag", "export", "export_results", "try_storage_again")
 
     def has_retry_permission(self, request: HttpRequest) -> bool:
-        """Return whether the user may retry uploads, as in the list of attachments."""
+        """Return whether the user has the permission `change_pendingupload`."""
         return bool(request.user.has_perm("attachments.change_pendingupload"))
 
     @admin.action(description=gettext_lazy("Assign to me"), permissions=["review"])
@@ -85,7 +85,7 @@ class BulkActionsAdmin(QueueAdmin):
 
     @admin.action(description=gettext_lazy("Try storage of their files again now"), permissions=["retry"])
     def try_storage_again(self, request: SignedInRequest, conversations: Conversations) -> None:
-        """Make all uploads due now that storage has not confirmed."""
+        """Schedule every unconfirmed upload for immediate retry."""
         retried = 0
         for ids in _split_into_batches(_list_ids(conversations)):
             links = MessageAttachment.objects.filter(message__conversation__in=ids).values("attachment")

@@ -47,7 +47,7 @@ class PythonSessionAdmin(ReadOnlyAdmin[PythonSession]):
 
     @admin.display(description=gettext_lazy("conversation"))
     def conversation_short(self, session: PythonSession) -> str:
-        """Short id of the conversation, because its title is content; empty if it was deleted."""
+        """Short id of the conversation; empty if it was deleted. The title is private content and is not shown."""
         return shorten_id(session.conversation_id) if session.conversation_id else ""
 
     @admin.action(description=gettext_lazy("End the chosen sessions"), permissions=["end"])

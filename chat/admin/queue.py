@@ -198,7 +198,7 @@ class QueueAdmin(ReadOnlyAdmin[Conversation]):
 
     @admin.display(description=gettext_lazy("conversation"))
     def visible_title(self, conversation: Conversation) -> str:
-        """Title, which `QueueChangeList` has replaced if the user must not see it."""
+        """Title, or its replacement by `QueueChangeList` if the user may not read it."""
         return str(conversation)
 
     @admin.display(description=gettext_lazy("user"))

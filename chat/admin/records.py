@@ -245,7 +245,7 @@ class TurnAdmin(ReadOnlyAdmin[Turn]):
 
     @admin.display(description=gettext_lazy("conversation"))
     def conversation_short(self, turn: Turn) -> str:
-        """Short id of the conversation, because its title is content."""
+        """Short id of the conversation. Its title is private content and is not shown."""
         return shorten_id(turn.conversation_id)
 
     @admin.display(description=gettext_lazy("user"))

@@ -15,7 +15,8 @@ import mimetypes
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
-from attachments.validation import UnreadableImage, inspect_image, safe_mime_type, safe_name
+from attachments.images import is_image_type
+from attachments.validation import BINARY, ImageInfo, UnreadableImage, inspect_image, safe_mime_type, safe_name
 from chat.answers.answer import Answer
 from chat.answers.changes import (
     AnswerAttachment,
@@ -257,19 +258,14 @@ class Assembler:
             return self._index_by_hash[sha256], None
         number = len(self.answer.attachments) + pending
         self._index_by_hash[sha256] = number
-        width: int | None = None
-        height: int | None = None
-        scale = 1
-        try:
-            image = inspect_image(data)
-            mime_type, width, height, scale = image.mime_type, image.width, image.height, image.scale
-        except UnreadableImage:
+        image = _inspect(data)
+        if image:
+            mime_type = image.mime_type
+        elif is_image_type(mime_type):
             # Stored as a file to download. A browser would only show a broken picture.
-            if mime_type.startswith("image/"):
-                mime_type = "application/octet-stream"
-        is_image = width is not None
-        is_graph = is_image and self._is_code_seen
-        kind = "graph" if is_graph else "image" if is_image else "file"
+            mime_type = BINARY
+        is_graph = image is not None and self._is_code_seen
+        kind = "graph" if is_graph else "image" if image else "file"
         default_name = f"{kind}-{number + 1}{mimetypes.guess_extension(mime_type) or '.bin'}"
         return number, AnswerAttachment(
             index=number,
@@ -279,9 +275,16 @@ class Assembler:
             mime_type=safe_mime_type(mime_type),
             size_bytes=len(data),
             sha256=sha256,
-            width=width,
-            height=height,
+            width=image.width if image else None,
+            height=image.height if image else None,
             is_graph=is_graph,
             data=data,
-            scale=scale if is_graph else 1,
+            scale=image.scale if image and is_graph else 1,
         )
+
+
+def _inspect(data: bytes) -> ImageInfo | None:
+    try:
+        return inspect_image(data)
+    except UnreadableImage:
+        return None

@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from attachments.images import MaybeImage
 from chat.parts import FunctionResponse, Part
 from chat.rendering.markers import Marker
 from chat.stream_events import Report
 
 
 @dataclass(frozen=True, slots=True)
-class AnswerAttachment:
+class AnswerAttachment(MaybeImage):
     """A file that appears in an answer for the first time."""
 
     index: int
@@ -31,11 +32,6 @@ class AnswerAttachment:
     """The file's content; `None` when read back from the log."""
     scale: int = 1
     """Pixels of an image for one CSS pixel, in each direction."""
-
-    @property
-    def is_image(self) -> bool:
-        """Whether the file is an image that is shown; others are only offered for download."""
-        return self.width is not None
 
     @property
     def marker(self) -> Marker | None:

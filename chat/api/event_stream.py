@@ -70,7 +70,7 @@ class _ChangeListener:
         self._has_changed.set()
 
     async def move(self) -> None:
-        """See `broadcast.Movable`."""
+        """End the stream, so that its client connects to another process."""
         self.is_moved = True
         self._has_changed.set()
 

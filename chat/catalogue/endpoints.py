@@ -22,7 +22,7 @@ class StoredEndpoints:
     """The implementation of `EndpointStore` on the settings and the database."""
 
     def find(self, name: str) -> Endpoint:
-        """See `EndpointStore.find`. At most one query."""
+        """Return the endpoint of the settings (empty name) or of a row. Raises LookupError. At most one query."""
         if not name:
             if not settings.OPENAI_BASE_URL:
                 raise LookupError("The settings describe no endpoint: OPENAI_BASE_URL and OPENAI_API_KEY are not set.")
@@ -33,7 +33,7 @@ class StoredEndpoints:
         return endpoint_of(row)
 
     def facts(self, endpoint: Endpoint, model: str) -> ModelFacts:
-        """See `EndpointStore.facts`. Two queries."""
+        """Return the stored facts about a model, with the operator's values in place of them. Two queries."""
         stored, override = load_facts(endpoint, model).get(model, ModelFacts()), _override(endpoint, model)
         return replace(
             stored,
@@ -43,7 +43,7 @@ class StoredEndpoints:
         )
 
     def remember(self, endpoint: Endpoint, model: str, facts: ModelFacts) -> None:
-        """See `EndpointStore.remember`.
+        """Store what the server has said or shown about a model.
 
         The caller usually changes what the method `facts` returned. So a value that the operator has set is not stored
         as if the server had said it.

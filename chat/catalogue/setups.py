@@ -168,7 +168,7 @@ def _find_unlisted_setup(name: str) -> Setup:
 
 
 def is_unlisted(name: str) -> bool:
-    """Return whether users may choose this id although no row names it. No query unless ALLOW_UNLISTED_MODELS is on."""
+    """Return whether users may choose an id that no row names. Runs no query if ALLOW_UNLISTED_MODELS is off."""
     if not settings.ALLOW_UNLISTED_MODELS or not PATH_SEGMENT.fullmatch(name):
         return False
     try:
@@ -182,7 +182,7 @@ def _unknown(name: str) -> UnknownModel:
 
 
 def uses_demo(name: str) -> bool:
-    """Return whether the demo model answers if this name is chosen. No query if it never answers."""
+    """Return whether the demo model answers if this name is chosen. Runs no query when the demo model is off."""
     if not is_demo():
         return False
     try:

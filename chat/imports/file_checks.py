@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from django.conf import settings
 
+from attachments.images import is_image_type
 from attachments.validation import (
     BINARY,
     RASTER_TYPES,
@@ -53,7 +54,7 @@ def check_file(file: UncheckedFile, value: JSONValue) -> ParsedAttachment:
             image = inspect_image(file.data, subject=f"“{name}”")
             mime_type, width, height = image.mime_type, image.width, image.height
             scale = image.scale if file.is_graph else 1
-        elif mime_type.startswith("image/"):
+        elif is_image_type(mime_type):
             mime_type = BINARY
     except RefusedUpload as error:
         raise value.refusal(str(error)) from None

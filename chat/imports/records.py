@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 
+from attachments.images import MaybeImage
 from chat.models import CallDecision, Conversation, Round, Turn
 from chat.part_json import part_to_json
 from chat.parts import Part, Role, Text
@@ -21,7 +22,7 @@ PARTS_LIMIT = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class ParsedAttachment:
+class ParsedAttachment(MaybeImage):
     """A file that passed the checks of an upload."""
 
     key: str
@@ -36,11 +37,6 @@ class ParsedAttachment:
     scale: int
     """Pixels of an image for one CSS pixel, in each direction."""
     is_graph: bool
-
-    @property
-    def is_image(self) -> bool:
-        """Whether the file is an image that is shown; others are only offered for download."""
-        return self.width is not None
 
 
 @dataclass(frozen=True, slots=True)

@@ -93,7 +93,7 @@ def left_out_contents(images: Iterable[Attachment]) -> list[Content]:
 
 
 def _described(image: Attachment) -> str:
-    return f"{image.name} ({image.width} × {image.height} pixels)" if image.width else image.name
+    return f"{image.name} ({image.width} × {image.height} pixels)" if image.is_image else image.name
 
 
 def answer_contents(

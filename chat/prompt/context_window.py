@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import assert_never
 
+from attachments.images import is_image_type
 from chat.parts import (
     CodeExecutionResult,
     Display,
@@ -99,7 +100,7 @@ def part_tokens(part: Part, file_sizes_bytes: Mapping[str, int]) -> int:
 
 
 def _file_tokens(mime_type: str, size_bytes: int) -> int:
-    if mime_type.startswith("image/"):
+    if is_image_type(mime_type):
         return IMAGE_TOKENS
     if mime_type.startswith("text/"):
         return int(size_bytes / ASCII_PER_TOKEN)

@@ -60,7 +60,7 @@ class _Connector(aiohttp.TCPConnector):
     async def connect(
         self, req: aiohttp.ClientRequest, traces: list[aiohttp.tracing.Trace], timeout: aiohttp.ClientTimeout
     ) -> aiohttp.connector.Connection:
-        """See `aiohttp.BaseConnector`."""
+        """Return a connection of the pool, or open one that `_Protocol` watches."""
         # The package has no public way to choose the protocol.
         protocol: type[ResponseHandler] = _Protocol
         self._factory = partial(protocol, loop=asyncio.get_running_loop())
@@ -80,7 +80,7 @@ class _Protocol(ResponseHandler):
         """Since the head of the last response."""
 
     def data_received(self, data: bytes) -> None:
-        """See `asyncio.Protocol`."""
+        """Parse what arrived. Ends a connection that carries hardly any content, and fails a body that is no HTTP."""
         self._received_bytes += len(data)
         super().data_received(data)
         body, failure = self._payload, self._exception
@@ -92,7 +92,7 @@ class _Protocol(ResponseHandler):
             body.set_exception(aiohttp.ClientPayloadError("The server sent a body that breaks the rules of HTTP."))
 
     def feed_data(self, data: tuple[RawResponseMessage, aiohttp.StreamReader], size: int = 0) -> None:
-        """See `aiohttp.DataQueue`. Responses of status 1xx are dropped: they only announce another one."""
+        """Pass a response on to its reader. Responses of status 1xx are dropped: they only announce another one."""
         if self._exception is not None or data[0].code in INFORMATIONAL:
             return
         self._received_bytes = 0
@@ -109,7 +109,7 @@ class _Protocol(ResponseHandler):
             body.set_exception(aiohttp.ClientPayloadError(reason))
 
     def close(self) -> None:
-        """See `ResponseHandler`. A server that does not read the request would keep the connection open."""
+        """Close the connection, or abort it if the server has not read the whole request: it might never do so."""
         if self.transport is not None and self.transport.get_write_buffer_size():
             self.abort()
         else:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from django.db.models import F, Q
 
+from attachments.images import is_image_type
 from attachments.models import Attachment
 from attachments.store import BytesUnavailable, read_bytes
 from chat.kernels.client import Kernel
@@ -27,8 +28,8 @@ SENT_LIMIT_BYTES = 64 * 1024
 """A larger data file is only put into the session. Smaller ones are sent to the model, too, if they are text."""
 PIECE_BYTES = 512 * 1024
 """Size of the pieces in which a file is written."""
-READ_BY_MODELS = ("image/", "application/pdf", "audio/", "video/")
-"""Prefixes of the types of files that models read themselves."""
+READ_BY_MODELS = ("application/pdf", "audio/", "video/")
+"""Prefixes of the types of files that models read themselves, beside images."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +48,7 @@ class SessionFile:
 
 def is_kept_in_session(file: Attachment) -> bool:
     """Return whether a file is not sent to a model whose code runs in a session."""
-    if file.mime_type.startswith(READ_BY_MODELS):
+    if is_image_type(file.mime_type) or file.mime_type.startswith(READ_BY_MODELS):
         return False
     return file.size_bytes > SENT_LIMIT_BYTES or not is_text(file.mime_type)
 

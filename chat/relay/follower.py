@@ -106,7 +106,7 @@ class Follower:
         broadcast.unsubscribe(self._conversation_id, self)
 
     def deliver(self, frame: Frame) -> None:
-        """See `broadcast.Subscriber`."""
+        """Queue a frame for the page. A page that cannot apply it, or has too many to read, gets a snapshot."""
         if isinstance(frame, ExpectedPosition):
             shows_end = self._window is None or self._window.is_at_end
             # Frames that wait for the page bring it there.
@@ -171,7 +171,7 @@ class Follower:
         await self._socket.close(code)
 
     async def move(self) -> None:
-        """See `broadcast.Movable`."""
+        """Close the socket, so that its page connects to another process."""
         if self._task is not None:
             await self._socket.close(CLOSE_RESTARTING)
 

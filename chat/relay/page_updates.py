@@ -31,7 +31,9 @@ def read_update(
     held: Window | None = None,
     reader_at: uuid.UUID | None = None,
 ) -> Update:
-    """Read what has changed for a page of the known revision: the live answer alone, or the page's whole window.
+    """Return the message that brings a page up to date.
+
+    It replaces the live answer alone if the page has the newest revision, else the page's whole window.
 
     `held`: what the page holds; `None`: the newest messages. `reader_at`: a message that the reader sees; see
     `window.fit`. Raises Conversation.DoesNotExist.

@@ -46,6 +46,7 @@ def gallery_page(
     rows = MessageAttachment.objects.filter(
         # The index of the owner's attachments gives the order, so only as many rows as a page has are read.
         attachment__owner_id=owner_id,
+        # As `Attachment.is_image`.
         attachment__width__isnull=False,
         message__conversation__in=conversations.order_by(),
         message__is_shown=True,

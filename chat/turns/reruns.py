@@ -146,7 +146,7 @@ def _images(record: MessageRecord, run: RecordedRun) -> tuple[bytes, ...]:
     attachments = [record.attachment_of(index) for index in run.image_parts]
     attachments += [by_index.get(index) for index in run.printed_images]
     try:
-        return tuple(read_bytes(attachment) for attachment in attachments if attachment and attachment.width)
+        return tuple(read_bytes(attachment) for attachment in attachments if attachment and attachment.is_image)
     except BytesUnavailable as error:
         raise RerunRefused(NO_GRAPH) from error
 

@@ -86,7 +86,7 @@ class Ask(Start):
     """A model for this message only. If empty, the conversation's model is used."""
 
     def plan_new(self, context: StartContext, conversation: Conversation) -> PlannedTurn:
-        """See `Start.plan_new`. Raises NotFound also for an attachment that is not the user's."""
+        """Return the turn that answers the question. Raises NotFound also for an attachment that is not the user's."""
         files = attachments_of(self.user, self.attachment_ids)
         question = new_question(conversation, self.text, context.last_message(conversation))
         return plan_question(context, question, TurnChoices(self.code_mode, self.model), files)
@@ -99,7 +99,7 @@ class RunCode(Start):
     code: str
 
     def plan_new(self, context: StartContext, conversation: Conversation) -> PlannedTurn:
-        """See `Start.plan_new`."""
+        """Return the turn that runs the code. Its question shows the code."""
         if not is_enabled():
             raise StartRefused("Python sessions are turned off on this server.")
         context.quotas.check_own_code(conversation.owner_id)
@@ -117,7 +117,7 @@ class Edit(Ask):
     message_id: uuid.UUID = field(kw_only=True)
 
     def plan_new(self, context: StartContext, conversation: Conversation) -> PlannedTurn:
-        """See `Start.plan_new`."""
+        """Return the turn that answers the new version."""
         before = shown_message(conversation, self.message_id)
         if before is None or before.role != Role.USER:
             raise StartRefused("Only a message of yours that is in view can be changed.")
@@ -143,7 +143,7 @@ class Continue(Start):
     """Whether the model must answer without tools, from the results that it has already."""
 
     def plan_new(self, context: StartContext, conversation: Conversation) -> PlannedTurn:
-        """See `Start.plan_new`."""
+        """Return the turn that continues the last answer, after a short question that asks for it."""
         answer = context.last_message(conversation)
         last = turn_of(answer)
         if last is None or offered_action(last) not in ("continue", "answer"):
@@ -162,7 +162,7 @@ class Regenerate(Start):
     """The answer to replace. `None`: the last answer of the conversation."""
 
     def plan_new(self, context: StartContext, conversation: Conversation) -> PlannedTurn:
-        """See `Start.plan_new`."""
+        """Return the turn that answers the question of the replaced answer again, with the same choices."""
         context.refuse_live(conversation)
         answer = shown_message(conversation, self.message_id) if self.message_id else context.last_message(conversation)
         turn = turn_of(answer)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields, replace
 
 from django.db.models import QuerySet
 
+from attachments.images import is_image_type
 from attachments.models import Attachment
 from attachments.validation import CSV, EXCEL, JSON_TYPE, PARQUET
 from chat.catalogue.setups import Setup, UnknownModel
@@ -24,8 +25,8 @@ from chat.turns.engine_choice import (
     sent_files,
 )
 
-DATA_TYPES = (CSV, JSON_TYPE, EXCEL, PARQUET, "image/")
-"""Prefixes of the MIME types of files that hold data."""
+DATA_TYPES = (CSV, JSON_TYPE, EXCEL, PARQUET)
+"""Prefixes of the MIME types of files that hold data, beside images."""
 DATA_SUFFIXES = (".csv", ".tsv", ".tab", ".dat", ".json", ".jsonl", ".ndjson")
 """Suffixes of the names of such files: tables in plain text cannot be recognised by their content."""
 
@@ -68,7 +69,7 @@ class CodeDecision:
     reason: str
     """A sentence for the reader."""
     offers_session: bool = False
-    """See `EngineChoice.offers_session`."""
+    """Whether code that runs at the model's service may also run in the session."""
 
 
 def chosen_setup(conversation: Conversation, chosen: TurnChoices, find_setup: Callable[[str], Setup]) -> Setup:
@@ -177,7 +178,7 @@ def _has_data(messages: QuerySet[Message]) -> bool:
 
 def is_data(mime_type: str, name: str) -> bool:
     """Return whether a file holds data to compute with."""
-    return mime_type.startswith(DATA_TYPES) or name.lower().endswith(DATA_SUFFIXES)
+    return mime_type.startswith(DATA_TYPES) or is_image_type(mime_type) or name.lower().endswith(DATA_SUFFIXES)
 
 
 def check_files(setup: Setup, files: Sequence[Attachment], engine: Engine | None, capabilities: Capabilities) -> None:

@@ -20,7 +20,7 @@ from tests.time_growth import GROWTH_LIMIT, time_growth
         ("cut \x1b[31", "cut \x1b[31"),
     ],
 )
-def test_text_without_escape_codes(text: str, shown: str) -> None:
+def test_escape_codes_are_removed(text: str, shown: str) -> None:
     assert remove_escape_codes(text) == shown
 
 

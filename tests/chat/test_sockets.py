@@ -236,7 +236,7 @@ def test_refusal_names_the_message_that_is_refused(demo: Visitor) -> None:
         assert refused(socket, json.dumps({"action": "send", "text": "x", "client_id": "five"}), "rejected") == "five"
 
 
-def test_flood_is_told_to_wait_and_then_sent_away(demo: Visitor) -> None:
+def test_client_that_sends_too_fast_gets_a_sentence_before_its_socket_is_closed(demo: Visitor) -> None:
     with demo.socket(demo.new_conversation()) as socket:
         page = Page()
         for _ in range(100):

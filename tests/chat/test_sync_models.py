@@ -24,7 +24,7 @@ class FakeProvider:
     is_demo = False
 
     def __init__(self, endpoint: str) -> None:
-        """See `chat.providers.get_provider`."""
+        """Ignore the endpoint: the models are the same for all."""
 
     async def list_models(self) -> list[ListedModel]:
         """Return two models."""

@@ -46,7 +46,7 @@ def client_of(user: User) -> Client:
     return client
 
 
-def test_button_starts_one_and_another_keeps_it() -> None:
+def test_temporary_conversation_is_started_and_kept_by_buttons() -> None:
     client = client_of(make_user())
     path = client.post("/c/new/temporary/").headers["Location"]
     page = client.get(path).content.decode()
@@ -69,7 +69,7 @@ def test_new_conversation_and_home_do_not_lead_to_a_temporary_one() -> None:
     assert client.get("/").headers["Location"] != first
 
 
-def test_it_is_in_no_list_search_gallery_and_export_of_everything() -> None:
+def test_temporary_conversation_is_in_no_list_search_gallery_or_export() -> None:
     owner = make_user()
     conversation = make_temporary(owner).conversation
     client = client_of(owner)
@@ -87,7 +87,7 @@ def test_it_is_in_no_list_search_gallery_and_export_of_everything() -> None:
     assert appears() == [True] * 6
 
 
-def test_staff_neither_find_nor_open_it() -> None:
+def test_staff_neither_find_nor_open_a_temporary_conversation() -> None:
     message = make_temporary()
     admin = client_of(make_user(is_staff=True, is_superuser=True))
     review = f"/admin/chat/conversation/{message.conversation_id}/change/"
@@ -107,7 +107,7 @@ def test_staff_neither_find_nor_open_it() -> None:
     assert reads() == [200, 200, 200, 200]
 
 
-def test_it_cannot_be_shared() -> None:
+def test_temporary_conversation_cannot_be_shared() -> None:
     conversation = make_temporary().conversation
     with pytest.raises(ShareRefused):
         Share.objects.issue(conversation)
@@ -118,7 +118,7 @@ def test_it_cannot_be_shared() -> None:
 
 
 @pytest.mark.parametrize(("age", "is_deleted"), [(LIMIT - 5 * SECOND, False), (LIMIT + SECOND, True)])
-def test_it_is_deleted_with_its_files_after_the_limit(age: timedelta, is_deleted: bool) -> None:
+def test_temporary_conversation_is_deleted_with_its_files_after_the_limit(age: timedelta, is_deleted: bool) -> None:
     make_temporary(age=age)
     normal = make_conversation()
     Conversation.objects.filter(pk=normal.pk).update(updated_at=timezone.now() - timedelta(days=900))
@@ -133,7 +133,7 @@ def test_limit_is_a_setting(settings: Settings) -> None:
     assert delete_abandoned() == 0
 
 
-def test_open_sockets_and_pages_renew_it_rarely() -> None:
+def test_open_sockets_and_pages_renew_a_temporary_conversation_rarely() -> None:
     message = make_temporary(age=LIMIT + SECOND)
     conversation = message.conversation
 
@@ -186,7 +186,7 @@ def test_pages_have_time_to_connect_after_an_outage() -> None:
     assert not uptime.has_lasted(60, 300.0)
 
 
-def test_api_creates_reads_and_keeps_it() -> None:
+def test_api_creates_reads_and_keeps_a_temporary_conversation() -> None:
     client = client_of(make_user())
 
     def send(method: str, path: str, **body: object) -> tuple[int, dict[str, object]]:

@@ -46,7 +46,7 @@ class TestCatalogue:
         same = [entry.msgid for entry in entries.values() if entry.msgstr == entry.msgid]
         assert len(same) < SAME_IN_ALL * len(entries), same
 
-    def test_is_compiled(self, language: str, domain: str) -> None:
+    def test_compiled_catalogue_equals_its_source(self, language: str, domain: str) -> None:
         compiled = {
             (entry.msgid, *forms_of(entry, language))
             for entry in polib.mofile(str(catalogue_path(language, domain).with_suffix(".mo")))

@@ -75,7 +75,7 @@ class Calculation:
     is_solution: bool = False
 
     def plan(self, language: str) -> Plan:
-        """See `Task.plan`."""
+        """Return the plan that runs the program."""
         return make_plan("solution" if self.is_solution else "calculation", language, self.program)
 
 

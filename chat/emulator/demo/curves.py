@@ -65,7 +65,7 @@ class Curves:
     bounds: tuple[Formula, Formula]
 
     def plan(self, language: str) -> Plan:
-        """See `Task.plan`."""
+        """Return a plan with a program that draws the functions between the bounds."""
         names = [one.sympy.replace(" ** ", "^").replace("E^", "e^") for one in self.functions]
         curves = ", ".join(f'"{name}": {one.numpy} + 0 * x' for name, one in zip(names, self.functions, strict=True))
         low, high = self.bounds

@@ -73,7 +73,7 @@ class Series:
     bins: int = 0
 
     def plan(self, language: str) -> Plan:
-        """See `Task.plan`."""
+        """Return a plan with a program that reads the numbers, draws them if asked to, and prints the operations."""
         operations = self.operations or self._usual_operations()
         lines = "\n".join(OPERATIONS[name] for name in operations) + "\n"
         shows_all = not self.operations and not self.chart and not self.source.is_single

@@ -118,7 +118,7 @@ class Showpiece:
     count: int = 0
 
     def plan(self, language: str) -> Plan:
-        """See `Task.plan`."""
+        """Return the plan that runs the programs, with the number of points or steps in place of the usual one."""
         usual = f"count = {USUAL_COUNTS.get(self.kind)}\n"
         programs = (program.replace(usual, f"count = {self.count}\n") for program in PROGRAMS[self.kind])
         return make_plan(self.kind, language, *programs, count=self.count)

@@ -57,7 +57,7 @@ class TableTask:
     """The names of the sentences after the program, with the facts in them."""
 
     def plan(self, language: str) -> Plan:
-        """See `Task.plan`."""
+        """Return a plan with a program that reads the columns, filters the rows and answers the question."""
         table, question = self.question.table, self.question
         asked = {*question.columns, *question.filtered, question.group}
         is_whole = question.special == "describe" or not question.columns

@@ -106,7 +106,7 @@ TYPE_BY_STATUS: Mapping[object, type[ProviderError]] = {
 
 
 def provider_error(error: Exception, *, http_status: int | None, access: Access) -> ProviderError:
-    """Return the ProviderError for an error. `http_status`: of the response; `None` if there was no response."""
+    """Map an error to a ProviderError. `http_status`: HTTP status; `None` if there was no response."""
     if isinstance(error, sdk_errors.APIError):
         return _error_of_the_api(error.code, error.details, str(error.status or ""), str(error.message or ""), access)
     if isinstance(error, ReportedError):
@@ -153,7 +153,7 @@ def _type_of_local_error(error: Exception, http_status: int | None) -> type[Prov
         return MalformedResponse
     if isinstance(error, (aiohttp.ClientError, OSError)):
         return Unreachable
-    # Without a response, only the request can be wrong.
+    # No HTTP status: the SDK rejected our request.
     return InvalidRequest if http_status is None else MalformedResponse
 
 

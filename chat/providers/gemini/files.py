@@ -31,7 +31,7 @@ MODEL_PREFIXES = ("publishers/google/models/", "models/")
 
 
 async def upload_file(clients: Clients, data: bytes, *, mime_type: str, name: str) -> UploadedFile:
-    """See `Provider.upload_file`. Google stores the file for 48 hours."""
+    """Store a file at Google for 48 hours, and wait until it can be used. Raises ProviderError."""
     # Without this address, the SDK would send the bytes to the address in the response, past a gateway.
     options = types.HttpOptions(base_url=Access.from_settings().base_url or None)
     config = types.UploadFileConfig(mime_type=mime_type, display_name=name, http_options=options)
@@ -52,7 +52,10 @@ async def upload_file(clients: Clients, data: bytes, *, mime_type: str, name: st
 
 
 async def list_models(clients: Clients) -> list[ListedModel]:
-    """See `Provider.list_models`. Vertex AI does not say what a model can do, so all its models are returned."""
+    """Return every model that can generate content. Raises ProviderError.
+
+    Vertex AI does not say what a model can do, so all its models are returned.
+    """
     async with _time_limit(LIST_LIMIT_S), clients.use() as client:
         pager = await client.aio.models.list()
         models = list(pager.page)

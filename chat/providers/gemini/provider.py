@@ -51,11 +51,11 @@ class GeminiProvider:
 
     @property
     def is_demo(self) -> bool:
-        """See `Provider.is_demo`."""
+        """Whether the emulator's demo model answers in place of Google's models."""
         return settings.GEMINI_EMULATED
 
     def capabilities(self, model: str) -> Capabilities:
-        """See `Provider.capabilities`."""
+        """Return what the Developer API, or Vertex AI, supports. It is the same for all models."""
         access = Access.from_settings()
         return Capabilities(
             account=access.account,
@@ -66,7 +66,7 @@ class GeminiProvider:
         )
 
     async def stream(self, request: GenerateRequest) -> AsyncGenerator[list[StreamEvent], None]:
-        """See `Provider.stream`."""
+        """Yield the events of one answer, read by the SDK or by this package (`GEMINI_STREAM_READER`)."""
         exchange = Exchange(Access.from_settings())
         is_finished = False
         try:
@@ -117,15 +117,15 @@ class GeminiProvider:
                 await asyncio.gather(read, return_exceptions=True)
 
     async def upload_file(self, data: bytes, *, mime_type: str, name: str) -> UploadedFile:
-        """See `Provider.upload_file`."""
+        """Store a file at Google, and wait until it can be used. Raises ProviderError."""
         return await files.upload_file(self._clients, data, mime_type=mime_type, name=name)
 
     async def list_models(self) -> list[ListedModel]:
-        """See `Provider.list_models`."""
+        """Return every model that can generate content. Raises ProviderError."""
         return await files.list_models(self._clients)
 
     async def aclose(self) -> None:
-        """See `Provider.aclose`."""
+        """Close the connections of the running event loop."""
         await self._clients.aclose()
 
 

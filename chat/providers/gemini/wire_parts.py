@@ -74,7 +74,7 @@ def part_from_wire(wire: WireObject) -> Part:
     present = {key: value for key, value in wire.items() if value is not None and key != "thoughtSignature"}
     contents = [key for key in present if key in CONTENT_KEYS]
     if present.keys() <= {"thought"}:
-        # Nothing but a signature. Gemini itself puts such a signature on an empty text.
+        # Only a signature. Gemini attaches a thought signature to an empty text part.
         return (Thought if present.get("thought") else Text)("", provider_data=provider_data)
     if len(contents) != 1:
         return Unsupported(provider_data={**provider_data, "fields": present})
@@ -147,7 +147,7 @@ def part_to_wire(part: Part, *, is_own: bool, call_ids: Mapping[str, str]) -> di
         wire = _without_unknown_keys(wire)
     signature = provider_data.get("thought_signature", "")
     if not wire:
-        # The API refuses a part without content. Gemini itself puts such a signature on an empty text.
+        # The API refuses a part without content, so the signature goes back on an empty text part, as Gemini sends it.
         if not signature:
             return None
         wire = {"text": ""}

@@ -108,7 +108,7 @@ class Accumulator:
         """The last call of each index."""
         self._details: dict[tuple[str, str], _Detail] = {}
         self._kept_chars = 0
-        """Length of all that is kept until the end of the response."""
+        """Characters of function calls and reasoning details that are kept until the end of the response."""
         self._texts: list[str] = []
         self._reports: dict[str, Report] = {}
         self._is_refusal = False
@@ -225,7 +225,7 @@ class Accumulator:
         self._count_kept(kept.append(detail))
 
     def _count_kept(self, chars: int) -> None:
-        """Count what is kept until the end of the response. Raises ValueError if it is too much."""
+        """Add to the characters that are kept until the end of the response. Raises ValueError above the limit."""
         self._kept_chars += chars
         if self._kept_chars > KEPT_LIMIT_CHARS:
             raise ValueError("the function calls and the reasoning of the response hold too much")

@@ -131,7 +131,7 @@ def shown_content_type(header: str) -> str:
 def provider_error(
     report: ReportedError, *, status: int | None, headers: Mapping[str, str], api_key: str
 ) -> ProviderError:
-    """Return the ProviderError. `status`: of the response; `None` for an error inside a stream.
+    """Map a reported error to a ProviderError. `status`: HTTP status; `None` for an error inside a stream.
 
     Its detail begins with the status.
     """

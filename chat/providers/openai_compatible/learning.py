@@ -57,7 +57,7 @@ IMAGES_MESSAGE = re.compile(
 
 
 def learn(status: int, parameter: str, message: str, body: Mapping[str, JSON], facts: ModelFacts) -> ModelFacts | None:
-    """Return what is known after a refusal; `None` if it teaches nothing, so that a repeated request would fail too.
+    """Return updated facts, or `None` if the refusal names nothing that a repeated request could leave out or change.
 
     `parameter`: what the server names, such as `temperature`. `body`: of the refused request.
     """
@@ -81,7 +81,7 @@ def learn(status: int, parameter: str, message: str, body: Mapping[str, JSON], f
 
 
 def learn_images(status: int, message: str, facts: ModelFacts) -> ModelFacts | None:
-    """Return what is known after a refusal of images; `None` if it is none.
+    """Return facts that say “reads no images”, or `None` if the error is about something else.
 
     The request is not repeated without them: an answer to a question about an image that was not read would mislead.
     """

@@ -15,6 +15,7 @@ import re
 from dataclasses import dataclass, field
 from typing import assert_never
 
+from attachments.images import is_image_type
 from chat.code_outcomes import outcome_words
 from chat.parts import (
     JSON,
@@ -229,7 +230,7 @@ class MessageWriter:
         data = part.data or b""
         if part.mime_type.startswith("text/"):
             return _text_content(f"[File {part.name}]\n{_fenced(data.decode('utf-8', 'replace'), '')}")
-        if part.mime_type.startswith("image/"):
+        if is_image_type(part.mime_type):
             if not self._form.images:
                 return _text_content(f"[The image {part.name} was here; this model does not read images.]")
             return {"type": "image_url", "image_url": {"url": _data_url(part.mime_type, data)}}

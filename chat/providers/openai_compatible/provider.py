@@ -21,6 +21,7 @@ from channels.db import database_sync_to_async
 from django.conf import settings
 from django.utils.module_loading import import_string
 
+from attachments.images import is_image_type
 from chat.parts import JSONObject
 from chat.providers.base import (
     Capabilities,
@@ -88,7 +89,7 @@ class OpenAICompatibleProvider:
         self._clients = Clients()
 
     def capabilities(self, model: str) -> Capabilities:
-        """See `Provider.capabilities`."""
+        """Return what the server and the model support. Two or three queries."""
         known = self._load(model)
         facts, dialect = known.facts, dialect_of(known.endpoint)
         reads_images = facts.images is not False
@@ -104,7 +105,7 @@ class OpenAICompatibleProvider:
         )
 
     async def stream(self, request: GenerateRequest) -> AsyncGenerator[list[StreamEvent], None]:
-        """See `Provider.stream`."""
+        """Yield the events of one answer. A model that is used for the first time is probed before the request."""
         known = request.known
         if not (isinstance(known, Known) and known.facts.is_probed):
             # Another answer may have had the model probed meanwhile.
@@ -135,7 +136,7 @@ class OpenAICompatibleProvider:
     async def _learn(
         self, refusal: Refused, endpoint: Endpoint, body: JSONObject, facts: ModelFacts
     ) -> ModelFacts | None:
-        """Return what is known after a refusal, and remember it; `None` if the request cannot be repeated."""
+        """Store what a refusal says about the model. Return updated facts, or `None` if a repeat would fail too."""
         model, report = str(body["model"]), refusal.report
         if without_images := learn_images(refusal.status, report.message, facts):
             await self._remember(endpoint, model, without_images)
@@ -157,16 +158,16 @@ class OpenAICompatibleProvider:
                     raise reader.error
 
     async def upload_file(self, data: bytes, *, mime_type: str, name: str) -> UploadedFile:
-        """See `Provider.upload_file`. No server stores files."""
+        """Raise InvalidRequest: servers of this protocol store no files."""
         raise InvalidRequest("Servers of this protocol store no files.")
 
     async def list_models(self) -> list[ListedModel]:
-        """See `Provider.list_models`."""
+        """Return the models that the server lists under `/models`. Raises ProviderError."""
         known = await self._load_on_thread("")
         return listed_models(await self._clients.ask(known.endpoint, "/models"))
 
     async def aclose(self) -> None:
-        """See `Provider.aclose`."""
+        """Close the connections of the running event loop."""
         await self._clients.aclose()
 
     def _load(self, model: str) -> Known:
@@ -187,7 +188,7 @@ class OpenAICompatibleProvider:
 
 def _accepted_type(mime_type: str, *, images: bool, pdf: bool) -> str:
     """Return the MIME type under which a file is sent; empty if it cannot be sent."""
-    if mime_type.startswith("image/"):
+    if is_image_type(mime_type):
         return mime_type if images and mime_type in IMAGES else ""
     if is_text(mime_type):
         return "text/plain"

@@ -68,21 +68,21 @@ class PythonSessionTools:
         self._kernel = SessionKernel(turn.conversation_id, turn.conversation.owner_id)
 
     def declarations(self) -> Sequence[FunctionTool]:
-        """See `ToolSet.declarations`."""
+        """Return the session's functions; `run_python` alone if the model runs code at its service."""
         if self._is_beside_native:
             return [run_python_beside_native(settings.KERNEL_CELL_LIMIT_S)]
         return declarations(settings.KERNEL_CELL_LIMIT_S)
 
     def needs_approval(self, call: FunctionCall) -> bool:
-        """See `ToolSet.needs_approval`."""
+        """Return whether the call runs code in a conversation whose user approves code."""
         return call.name == RUN_PYTHON and self._turn.conversation.approval == Conversation.Approval.ASK
 
     def holds_result(self, call: FunctionCall) -> bool:
-        """See `HoldsResults.holds_result`. Every result describes what the session holds."""
+        """Return `True`: every result describes what the session holds."""
         return True
 
     async def run(self, call: FunctionCall) -> AsyncGenerator[list[Part], None]:
-        """See `ToolSet.run`."""
+        """Run the code of `run_python`, or look up what another function asks. Raises ToolFailed."""
         self._has_run = True
         arguments = call.arguments or {}
         if call.name == RUN_PYTHON:
@@ -101,7 +101,7 @@ class PythonSessionTools:
         yield [FunctionResponse(call.name, result)]
 
     async def state(self) -> str:
-        """See `ToolSet.state`."""
+        """Return a text about the session's variables and files; empty where the session plays no part."""
         if self._is_beside_native and not self._has_run:
             # A turn only begins at the model's service if no session is running: there is nothing to tell.
             return ""
@@ -111,11 +111,11 @@ class PythonSessionTools:
         return state
 
     async def abandon(self) -> None:
-        """See `OutlivesTurns.abandon`. The next cell or the reaper interrupts the cell of the turn."""
+        """Mark the turn's cell as abandoned, so that the next cell or the reaper interrupts it."""
         await session_store.run(abandon_cell, self._turn.message_id)
 
     async def aclose(self) -> None:
-        """See `ToolSet.aclose`."""
+        """Close the connection to the kernel. The kernel goes on."""
         await self._kernel.aclose()
 
     # --- running code -------------------------------------------------------------------------------------------------

@@ -34,7 +34,7 @@ def runs(*parts: Part, attachments: frozenset[int] = frozenset()) -> list[tuple[
         ([Text("a"), Text("b", round=1)], [(0, 1, "a"), (1, 2, "b")]),
     ],
 )
-def test_runs_of_parts(parts: list[Part], expected: list[tuple[int, int, str]]) -> None:
+def test_adjoining_texts_of_a_round_are_one_run(parts: list[Part], expected: list[tuple[int, int, str]]) -> None:
     assert runs(*parts) == expected
 
 

@@ -190,7 +190,9 @@ def test_stream_of_a_waiting_turn_stays_open_until_it_runs_again() -> None:
     ],
     ids=lambda part: part.kind.value,
 )
-def test_part_without_an_event(part: FunctionCall | FunctionResponse | Display | FileData | Text | InlineData) -> None:
+def test_parts_of_other_kinds_give_no_event(
+    part: FunctionCall | FunctionResponse | Display | FileData | Text | InlineData,
+) -> None:
     live = LiveTurn.create()
     live.receive(part)
     assert contents_of(live.turn) == [RUNNING]

@@ -65,17 +65,17 @@ class FakeProvider:
         """`endpoint`: its name."""
 
     def capabilities(self, model: str) -> Capabilities:
-        """See `Provider.capabilities`."""
+        """Return the capabilities that the test has set."""
         return self.server.capabilities
 
     async def list_models(self) -> list[ListedModel]:
-        """See `Provider.list_models`."""
+        """Return the models, or raise the error, that the test has set."""
         if isinstance(self.server.models, ProviderError):
             raise self.server.models
         return self.server.models
 
     async def stream(self, request: GenerateRequest) -> AsyncGenerator[list[StreamEvent], None]:
-        """See `Provider.stream`."""
+        """Yield the test's events for a request with tools, with an image, or with text alone; or raise its error."""
         self.server.asked_models.append(request.model)
         has_image = isinstance(request.contents[0].parts[0], InlineData)
         answer = self.server.function if request.tools else self.server.image if has_image else self.server.text
@@ -85,7 +85,7 @@ class FakeProvider:
             yield [event]
 
     async def aclose(self) -> None:
-        """See `Provider.aclose`."""
+        """Do nothing, because no connection is open."""
 
 
 @contextmanager

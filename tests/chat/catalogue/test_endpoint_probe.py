@@ -33,7 +33,7 @@ def verdicts(results: dict[str, CheckResult]) -> str:
     return "".join({True: "w", False: "f", None: "u"}[result.ok] for result in results.values())
 
 
-def test_server_that_can_do_everything(server: Server, settings: Settings) -> None:
+def test_all_checks_pass_if_the_server_can_do_everything(server: Server, settings: Settings) -> None:
     settings.ENDPOINT_API_KEYS = {"SOME_API_KEY": "secret"}
     make_endpoint(api_key_variable="SOME_API_KEY")
     results = check()
@@ -72,7 +72,7 @@ def test_endpoint_that_is_turned_off_is_not_asked(server: Server) -> None:
     assert "turned off" in result.sentence
 
 
-def test_server_that_cannot_be_reached(server: Server) -> None:
+def test_no_check_passes_if_the_server_cannot_be_reached(server: Server) -> None:
     make_endpoint()
     server.models = server.text = Unreachable("refused")
     results = check()
@@ -98,7 +98,7 @@ def test_server_without_a_list_can_answer(server: Server) -> None:
         ([PartReceived(FunctionCall(name="other", arguments={}))], "wrong name", False),
     ],
 )
-def test_model_that_calls_no_function(
+def test_check_of_functions_says_what_the_model_did_instead(
     server: Server, answer: list[StreamEvent] | InvalidRequest, sentence: str, ok: bool | None
 ) -> None:
     make_endpoint()
@@ -112,7 +112,9 @@ def test_model_that_calls_no_function(
     ("answer", "sentence"),
     [(InvalidRequest("no vision"), "(no vision)"), ([said("Blue.")], "answered “Blue.” to a red image")],
 )
-def test_model_that_sees_no_image(server: Server, answer: list[StreamEvent] | InvalidRequest, sentence: str) -> None:
+def test_check_of_images_fails_if_the_model_sees_none(
+    server: Server, answer: list[StreamEvent] | InvalidRequest, sentence: str
+) -> None:
     make_endpoint()
     server.image = answer
     result = check()[IMAGE]
@@ -127,7 +129,7 @@ def test_what_a_model_is_known_not_to_take_is_not_tried(server: Server) -> None:
     assert len(server.asked_models) == 1
 
 
-def test_answer_without_token_counts(server: Server) -> None:
+def test_answer_without_token_counts_fails_the_check_of_usage(server: Server) -> None:
     make_endpoint()
     server.text = [said("hello")]
     assert verdicts(check()) == "uwwfww"
@@ -153,7 +155,9 @@ def test_silent_server_is_not_waited_for(server: Server, monkeypatch: pytest.Mon
 @pytest.mark.parametrize(
     "event", [said("words " * 100), PartReceived(FunctionCall(name="other"))], ids=["text", "calls"]
 )
-def test_endless_answer_is_left(server: Server, monkeypatch: pytest.MonkeyPatch, event: StreamEvent) -> None:
+def test_endless_answer_is_closed_and_reported_as_too_long(
+    server: Server, monkeypatch: pytest.MonkeyPatch, event: StreamEvent
+) -> None:
     is_closed: list[bool] = []
 
     async def stream(self: FakeProvider, request: GenerateRequest) -> AsyncGenerator[list[StreamEvent], None]:

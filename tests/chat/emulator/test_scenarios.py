@@ -68,7 +68,7 @@ async def test_scenario_is_read_by_the_sdk(client: genai.Client, name: str) -> N
 
 
 @pytest.mark.parametrize(("name", "code"), FAULTS.items())
-async def test_fault_is_raised_by_the_sdk(client: genai.Client, name: str, code: int) -> None:
+async def test_sdk_raises_an_error_with_the_status_of_the_fault(client: genai.Client, name: str, code: int) -> None:
     with pytest.raises(errors.APIError) as caught:
         await answer(client, scenarios.PREFIX + name)
     assert caught.value.code == code

@@ -88,7 +88,7 @@ async def test_history_without_signatures_is_accepted_after_a_scenario_rejected_
 
 
 @pytest.mark.parametrize("model", [SIGNED_STREAM, SIGNED_UNARY])
-async def test_recorded_answer_is_remembered(client: genai.Client, model: str) -> None:
+async def test_replayed_recording_must_be_sent_back_with_its_signatures(client: genai.Client, model: str) -> None:
     parts = parts_of(await answer(client, model, headers={"X-Emulator-Cut": "7"}))
     assert any(part.thought_signature for part in parts)
     assert parts_of(await answer(client, model, [user("Hello"), model_content(parts), user("And then?")])) == parts

@@ -75,7 +75,7 @@ def test_long_table_is_cut() -> None:
         ("text", "```text\narray([[1, 2],"),
     ],
 )
-def test_other_forms(name: str, text: str) -> None:
+def test_other_outputs_are_written_in_their_best_form(name: str, text: str) -> None:
     assert text in markdown_of(name)
 
 
@@ -112,7 +112,7 @@ def test_payload_gives_no_elements_that_load_or_run(payload: str) -> None:
 # Notebook
 
 
-def test_types_in_the_notebook() -> None:
+def test_notebook_holds_only_safe_types_of_an_output() -> None:
     types = {name: set(output_data(BUNDLES[name])) for name in ("small", "svg", "plotly", "html", "latex", "json")}
     assert types == {
         "small": {"text/html", "text/plain"},

@@ -133,7 +133,7 @@ async def test_excel_file_that_unpacks_to_too_much_is_not_read(kernel: Kernel) -
     assert (preview.columns, preview.is_lasting) == ((), True)
 
 
-async def test_json_in_four_shapes(kernel: Kernel) -> None:
+async def test_json_tables_of_four_shapes_have_the_same_columns(kernel: Kernel) -> None:
     rows = [{"city": "Oslo", "km": 1, "more": {"x": [1]}}, {"city": None, "km": 2.5}]
     shapes = {
         "rows.json": json.dumps(rows),
@@ -152,7 +152,7 @@ async def test_json_in_four_shapes(kernel: Kernel) -> None:
     assert preview.row_count == 2
 
 
-async def test_excel_file_with_several_sheets(kernel: Kernel) -> None:
+async def test_preview_of_an_excel_file_shows_one_sheet_and_names_all(kernel: Kernel) -> None:
     days = [date(2024, 1, day) for day in (2, 3, 4)]
     rows: list[list[Cell]] = [[days[0], 3, "x"], [days[1], None, "y"], [days[2], 2.5, ""]]
     data = excel_file({"Empty": [], "A & B": [["Report 2024"], ["day", "n", "who"], *rows], "C": [[1]]})
@@ -177,7 +177,7 @@ async def test_numbers_and_dates_that_excel_stores_as_text_are_named(kernel: Ker
     )
 
 
-async def test_parquet_file(kernel: Kernel) -> None:
+async def test_parquet_file_is_described_with_the_types_of_its_columns(kernel: Kernel) -> None:
     assert (await kernel.execute(WRITE_PARQUET)).text == ""
     preview = await kernel.table_preview("table.parquet", limit_s=LIMIT_S)
     types = {column.name: (column.type, column.missing) for column in preview.columns}

@@ -107,7 +107,9 @@ async def test_two_functions_are_called_in_one_answer(server: StandInServer, pro
 
 
 @pytest.mark.parametrize(("profile", "are_equal"), [("generic", True), ("openai", False)])
-async def test_call_ids_of_two_answers(server: StandInServer, profile: str, are_equal: bool) -> None:
+async def test_only_a_generic_server_repeats_the_ids_of_calls(
+    server: StandInServer, profile: str, are_equal: bool
+) -> None:
     body = request(model="call", tools=[tool()])
     ids = [(await read(server, profile, body)).calls[0]["id"] for _ in range(2)]
     assert (ids[0] == ids[1]) == are_equal

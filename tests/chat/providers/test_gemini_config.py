@@ -128,7 +128,7 @@ def test_generation_config_has_only_what_the_request_sets(fields: dict[str, Any]
 
 
 @pytest.mark.parametrize(("fields", "tools"), TOOLS)
-def test_tools_and_functions_of_a_request(fields: dict[str, Any], tools: dict[str, Any]) -> None:
+def test_request_declares_its_tools_and_functions(fields: dict[str, Any], tools: dict[str, Any]) -> None:
     body = json.loads(request_body(replace(REQUEST, **fields)))
     assert {key: body[key] for key in body if key in ("tools", "toolConfig")} == tools
 

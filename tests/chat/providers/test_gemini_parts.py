@@ -181,7 +181,7 @@ ROWS = [
         {"text": "a", "fileData": {"fileUri": "b"}},
         Unsupported(provider_data={"fields": {"text": "a", "fileData": {"fileUri": "b"}}}),
     ),
-    # A part without content is refused. Gemini itself puts such a signature on an empty text.
+    # A part without content is refused. Gemini attaches a thought signature to an empty text part.
     Row(
         PartKind.TEXT,
         Text("", provider_data=SIGNED),

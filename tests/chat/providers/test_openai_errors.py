@@ -89,7 +89,9 @@ def test_refused_request_gives_its_reason_without_the_key() -> None:
         (None, {"message": "slow down", "code": 429}, RateLimited),
     ],
 )
-def test_errors_are_told_apart(status: int | None, error: dict[str, Any], expected: type[ProviderError]) -> None:
+def test_status_and_body_decide_the_type_of_an_error(
+    status: int | None, error: dict[str, Any], expected: type[ProviderError]
+) -> None:
     assert type(error_of(status, json.dumps({"error": error}))) is expected
 
 

@@ -36,7 +36,7 @@ def request_with_known(provider: OpenAICompatibleProvider, reads: list[str]) -> 
     return request
 
 
-async def test_request_that_brings_it_reads_nothing(
+async def test_request_that_brings_the_known_facts_reads_none(
     openai_provider: OpenAICompatibleProvider, reads: list[str]
 ) -> None:
     EndpointsInMemory.known[PLACE] = ModelFacts(is_probed=True)
@@ -45,7 +45,7 @@ async def test_request_that_brings_it_reads_nothing(
     assert reads == []
 
 
-async def test_request_that_does_not_bring_it_reads_it(
+async def test_request_without_known_facts_reads_them(
     openai_provider: OpenAICompatibleProvider, reads: list[str]
 ) -> None:
     EndpointsInMemory.known[PLACE] = ModelFacts(is_probed=True)

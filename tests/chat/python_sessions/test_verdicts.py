@@ -53,7 +53,7 @@ def plot(function: str, dpi: int) -> bytes:
         ("", "\n"),
     ],
 )
-def test_texts_that_are_the_same(before: str, after: str) -> None:
+def test_texts_that_differ_only_in_noise_count_as_the_same(before: str, after: str) -> None:
     assert text_difference(before, after) == ""
 
 

@@ -51,7 +51,9 @@ def test_limit_is_in_the_unit_of_the_counter() -> None:
         (9, None, 10**9, True, None),
     ],
 )
-def test_what_a_usage_allows(used: int, limit: int | None, amount: int, is_allowed: bool, left: int | None) -> None:
+def test_usage_allows_amounts_up_to_its_limit(
+    used: int, limit: int | None, amount: int, is_allowed: bool, left: int | None
+) -> None:
     usage = ResourceUsage(Resource.TURNS, used, limit)
     assert (usage.allows(amount), usage.left) == (is_allowed, left)
 
@@ -77,7 +79,7 @@ def test_durations_are_rounded_up_to_whole_minutes(duration: timedelta, expected
     assert duration_words(duration) == expected
 
 
-def test_amounts_in_words() -> None:
+def test_amounts_are_written_with_their_unit() -> None:
     assert words(Resource.TOKENS, 1_234_567) == "1,234,567 tokens"
     assert words(Resource.CONVERSATIONS, 1) == "1 conversation"
     assert words(Resource.KERNEL_TIME, 61_400) == "61 seconds"
@@ -105,7 +107,7 @@ def test_refusal_has_the_numbers_and_the_time() -> None:
     )
 
 
-def test_what_waiting_does_not_help_has_no_time() -> None:
+def test_refusal_that_waiting_does_not_end_names_no_time() -> None:
     error = exceeded(Resource.STORAGE, 9 * MB, 10 * MB, 2 * MB, "“a.csv”")
     assert str(error) == (
         "“a.csv” has 2 MB, which is too much. Your files take up 9 MB, of at most 10 MB. Delete conversations with"

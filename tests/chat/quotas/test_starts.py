@@ -53,7 +53,7 @@ def test_turns_of_a_batch_are_counted_to_one(settings: Settings) -> None:
     assert used(ada).turns == 3
 
 
-def test_what_did_not_start_is_not_counted(settings: Settings) -> None:
+def test_refused_and_repeated_starts_are_not_counted(settings: Settings) -> None:
     limits(settings, turns_per_day=2)
     ada = make_user()
     conversation = make_conversation(ada)

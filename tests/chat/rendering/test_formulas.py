@@ -39,7 +39,7 @@ def formulas(text: str) -> list[str]:
         ("`$a` is $x$ and `b$`", ["x"]),
     ],
 )  # fmt: skip
-def test_formulas_between_all_delimiters(text: str, expected: list[str]) -> None:
+def test_formulas_are_found_between_all_delimiters(text: str, expected: list[str]) -> None:
     assert formulas(text) == expected
 
 

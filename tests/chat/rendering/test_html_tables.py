@@ -35,7 +35,7 @@ def only_table(source: str) -> Table:
     return piece
 
 
-def test_data_frame() -> None:
+def test_data_frame_is_read_with_its_index_and_size() -> None:
     table = only_table(SMALL_HTML)
     assert [[cell.text for cell in row] for row in table.header] == [["", "city", "population", "area"]]
     assert table.rows == (
@@ -48,7 +48,7 @@ def test_data_frame() -> None:
     assert table.size == "3 rows × 3 columns"
 
 
-def test_data_frame_with_levels_in_index_and_columns() -> None:
+def test_levels_of_the_header_are_joined_into_column_names() -> None:
     table = only_table(MULTI_INDEX_HTML)
     assert table.rows[1] == ("p", "2", "4", "5", "6")
     assert table.index_columns == 2
@@ -64,14 +64,14 @@ def test_shortened_data_frame_says_how_many_rows_it_has() -> None:
     assert table.size == "100 rows × 3 columns, of which 10 rows are here"
 
 
-def test_styled_data_frame_with_a_caption() -> None:
+def test_styled_data_frame_is_read_with_its_caption() -> None:
     table = only_table(STYLER_HTML)
     assert table.caption == "Cities"
     assert table.index_columns == 0
     assert table.rows[2] == ("=1+1", "nan", "-3.500000")
 
 
-def test_data_frame_of_polars() -> None:
+def test_data_frame_of_polars_is_read_with_its_types() -> None:
     table = only_table(POLARS_HTML)
     assert [[cell.text for cell in row] for row in table.header] == [["foo", "bar"], ["i64", "str"]]
     assert table.rows[0] == ("1", '"a<"')
@@ -79,7 +79,7 @@ def test_data_frame_of_polars() -> None:
     assert table.size == "3 rows × 2 columns"
 
 
-def test_plain_table_of_any_program() -> None:
+def test_table_with_unclosed_tags_is_read() -> None:
     table = only_table("<TABLE><TR><TH>a<TH>b<TR><TD>1<br>x<TD> 2\n 3 <TR><TD colspan=2><p>4</p><p>5</p></TABLE>")
     assert [[cell.text for cell in row] for row in table.header] == [["a", "b"]]
     assert table.rows == (("1\nx", "2 3"), ("4\n5", ""))

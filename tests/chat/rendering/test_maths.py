@@ -37,7 +37,7 @@ def assert_only_mathml(html: str) -> None:
         assert_mathml_attributes(attributes)
 
 
-def test_output_of_sympy() -> None:
+def test_latex_that_sympy_prints_becomes_mathml() -> None:
     html = render_latex(MATRIX_LATEX)
     assert html is not None
     assert re.sub(' alttext="[^"]*"', "", html).startswith(
@@ -94,7 +94,7 @@ def test_other_text_is_not_converted(text: str) -> None:
     assert render_latex(text) is None
 
 
-def test_formula_of_a_text_that_is_one_formula() -> None:
+def test_text_that_is_one_formula_gives_its_latex() -> None:
     assert single_formula(" $$x$$ ") == "x"
     assert single_formula(r"\begin{align}a\end{align}") == r"\begin{align}a\end{align}"
     assert single_formula("$x$ and $y$") == ""

@@ -83,7 +83,9 @@ def test_picture_of_matplotlib_keeps_its_shapes_styles_and_size() -> None:
         ('viewBox="0 0 -1 0"', (None, None), "0 0 -1 0"),
     ],
 )
-def test_size(attributes: str, size: tuple[int | None, int | None], view_box: str | None) -> None:
+def test_size_and_view_box_come_from_the_attributes_of_the_root(
+    attributes: str, size: tuple[int | None, int | None], view_box: str | None
+) -> None:
     picture = picture_of("", attributes)
     assert picture is not None
     assert (picture.width, picture.height) == size

@@ -35,15 +35,15 @@ class CodeTools:
     """The function `run_python`, every call of which needs approval."""
 
     def declarations(self) -> Sequence[FunctionTool]:
-        """See `ToolSet.declarations`."""
+        """Return the function `run_python`."""
         return [FunctionTool("run_python", "Run Python code.", PARAMETERS)]
 
     def needs_approval(self, call: FunctionCall) -> bool:
-        """See `ToolSet.needs_approval`."""
+        """Return `True`: every call needs approval."""
         return True
 
     async def run(self, call: FunctionCall) -> AsyncGenerator[list[Part], None]:
-        """See `ToolSet.run`."""
+        """Note the code in the journal, run it in a process of its own, and yield its output."""
         code = (call.arguments or {}).get("code")
         if not isinstance(code, str):
             raise ToolFailed("There is no code to run.")
@@ -65,11 +65,11 @@ class CodeTools:
         ]
 
     async def state(self) -> str:
-        """See `ToolSet.state`."""
+        """Return an empty text: nothing outlives a call."""
         return ""
 
     async def aclose(self) -> None:
-        """See `ToolSet.aclose`."""
+        """Do nothing, because every process has ended with its call."""
 
 
 def make(turn: Turn) -> CodeTools:

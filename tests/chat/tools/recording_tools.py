@@ -49,15 +49,15 @@ class RecordingTools:
     is_running: asyncio.Event = field(default_factory=asyncio.Event)
 
     def declarations(self) -> Sequence[FunctionTool]:
-        """See `ToolSet.declarations`."""
+        """Return one function for each name, all with the same parameters."""
         return [FunctionTool(name, f"The function {name}.", PARAMETERS) for name in self.names]
 
     def needs_approval(self, call: FunctionCall) -> bool:
-        """See `ToolSet.needs_approval`."""
+        """Return whether the test wants this function's calls approved."""
         return call.name in self.approved_names
 
     async def run(self, call: FunctionCall) -> AsyncGenerator[list[Part], None]:
-        """See `ToolSet.run`."""
+        """Record the call, and do what its function's name says."""
         self.calls.append(call)
         self.is_running.set()
         try:
@@ -116,17 +116,17 @@ class RecordingTools:
             raise ZeroDivisionError
 
     async def state(self) -> str:
-        """See `ToolSet.state`."""
+        """Return the text, or raise the error, that the test has set."""
         if self.state_error:
             raise self.state_error
         return self.state_text
 
     async def abandon(self) -> None:
-        """See `OutlivesTurns.abandon`."""
+        """Count the calls."""
         self.abandoned += 1
 
     async def aclose(self) -> None:
-        """See `ToolSet.aclose`."""
+        """Count the calls."""
         self.closed += 1
 
 

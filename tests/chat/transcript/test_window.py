@@ -90,7 +90,9 @@ def test_snapshot_is_bounded_and_a_page_at_the_end_keeps_the_newest(
         (Window(0, 600), 1000, None, Window(570, 600)),
     ],
 )
-def test_snapshot_of_a_page(held: Window, count: int, reader_at: int | None, expected: Window) -> None:
+def test_window_of_a_snapshot_fits_what_the_page_holds(
+    held: Window, count: int, reader_at: int | None, expected: Window
+) -> None:
     assert window.fit(held, count, reader_at) == expected
 
 

@@ -98,7 +98,7 @@ async def responses_of(turn: Turn) -> list[FunctionResponse]:
         (restart, "interrupted", Refusal.LOST, "Function cut off"),
     ],
 )
-async def test_call_that_is_done_call_that_is_cut_and_call_that_never_began(
+async def test_ended_cut_and_unstarted_calls_of_one_answer_get_different_responses(
     emulated: Settings, use_tools: UseTools, end: End, status: str, refusal: Refusal, words: str
 ) -> None:
     tools = use_tools("echo", "plot_wait", "run")

@@ -43,7 +43,7 @@ class FakeProvider:
     refused_type: str = ""
 
     def capabilities(self, model: str) -> Capabilities:
-        """See `Provider.capabilities`."""
+        """Return what the fields say, for an account without a key."""
         return Capabilities(
             "account",
             self.functions,
@@ -88,7 +88,7 @@ NO_CODE = {"code_execution": False}
         ("session", {**NO_CODE, "allows_code": False}, None, "Modello does not run code."),
     ],
 )
-def test_engine_and_its_reason(
+def test_engine_is_chosen_with_its_reason(
     provider: FakeProvider, setting: str, circumstances: dict[str, Any], engine: Engine | None, reason: str
 ) -> None:
     choice = choose_engine(options(setting, **circumstances))

@@ -143,7 +143,7 @@ class HoldingTools(RecordingTools):
     """A tool set that holds the results of `echo` too."""
 
     def holds_result(self, call: FunctionCall) -> bool:
-        """See `HoldsResults`."""
+        """Return whether the function is `echo`."""
         return call.name == "echo"
 
 

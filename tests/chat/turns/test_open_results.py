@@ -75,7 +75,7 @@ async def check_everywhere(turn: Turn, *, outcome: str, word: str, sentence: str
         ("plot_crash", "OUTCOME_LOST", "lost", "was cut off; its result is lost", "skip-execution"),
     ],
 )
-async def test_code_whose_tool_ends_or_fails(
+async def test_code_that_ended_has_the_same_outcome_everywhere(
     use_tools: UseTools, name: str, outcome: str, word: str, sentence: str, tag: str
 ) -> None:
     use_tools(name)
@@ -96,7 +96,7 @@ async def start_plot(tab: Tab) -> Turn:
     return started.turn
 
 
-async def test_code_that_is_stopped_with_its_answer(use_tools: UseTools) -> None:
+async def test_code_that_was_stopped_is_aborted_everywhere(use_tools: UseTools) -> None:
     use_tools("plot_wait")
     conversation = await new_conversation(model="scenario-function-call", code_execution="off")
     tab = Tab(conversation.pk)
@@ -111,7 +111,7 @@ async def test_code_that_is_stopped_with_its_answer(use_tools: UseTools) -> None
     )
 
 
-async def test_code_whose_server_dies(use_tools: UseTools) -> None:
+async def test_code_whose_server_died_is_lost_everywhere(use_tools: UseTools) -> None:
     use_tools("plot_wait")
     conversation = await new_conversation(model="scenario-function-call", code_execution="off")
     tab = Tab(conversation.pk)

@@ -42,7 +42,7 @@ class DrawingTools(RecordingTools):
     """A tool set whose function `draw` makes an image."""
 
     async def run(self, call: FunctionCall) -> AsyncGenerator[list[Part], None]:
-        """See `ToolSet.run`."""
+        """Record the call, and yield an image as its result."""
         self.calls.append(call)
         yield [InlineData("image/png", "graph.png", png(3))]
         yield [FunctionResponse(call.name, {"output": "A graph was drawn."})]

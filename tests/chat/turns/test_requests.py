@@ -349,7 +349,7 @@ async def settings_of_the_catalogue_are_sent(settings: Settings) -> Conversation
 
 
 @pytest.mark.parametrize("name", CASES)
-async def test_request(name: str, emulated: Settings) -> None:
+async def test_request_to_the_provider_equals_its_snapshot(name: str, emulated: Settings) -> None:
     await Instruction.objects.all().adelete()
     await LanguageModel.objects.all().adelete()
     if name != "settings_of_the_catalogue_are_sent":

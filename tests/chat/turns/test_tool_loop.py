@@ -283,7 +283,7 @@ class FrameRecorder:
     delivered: list[Frame] = field(default_factory=list)
 
     def deliver(self, frame: Frame) -> None:
-        """See `broadcast.subscribe`."""
+        """Record a frame."""
         self.delivered.append(frame)
 
 
