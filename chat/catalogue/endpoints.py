@@ -107,15 +107,6 @@ def remember_listed(endpoint: Endpoint, listed_models: Sequence[ListedModel]) ->
     )
 
 
-def known_context_tokens(endpoint_name: str, model: str) -> int | None:
-    """Return how many tokens a model reads, as its server said; `None` if it has not. At most two queries."""
-    try:
-        endpoint = StoredEndpoints().find(endpoint_name)
-    except LookupError:
-        return None
-    return load_facts(endpoint, model).get(model, ModelFacts()).context_tokens
-
-
 def facts_to_json(facts: ModelFacts) -> JSONObject:
     """Return the fields that differ from their default."""
     values: JSONObject = {

@@ -10,14 +10,10 @@ from typing import Any
 
 from django.conf import settings
 
-from chat.catalogue.endpoints import (
-    known_context_tokens,
-    settings_models,
-    usable_endpoints,
-)
+from chat.catalogue.endpoints import settings_models, usable_endpoints
 from chat.catalogue.offers import Offers, known_names_sentence, may_answer, precedence
 from chat.emulator import DEMO_MODEL
-from chat.models import ENDPOINT_PROVIDER, Conversation, LanguageModel, Preset
+from chat.models import Conversation, LanguageModel, Preset
 from chat.providers import is_demo
 from chat.providers.base import Capabilities
 
@@ -61,6 +57,7 @@ class Setup:
     temperature: float | None = None
     max_output_tokens: int | None = None
     context_tokens: int | None = None
+    """As the operator has set it; `None`: as the endpoint says (`Capabilities.context_tokens`)."""
     code_execution: bool = True
     """Whether the model can run code and the preset allows it."""
     allows_code: bool = True
@@ -207,9 +204,6 @@ def _default_setup() -> Setup:
 
 
 def _model_setup(row: LanguageModel) -> Setup:
-    context_tokens = row.context_tokens
-    if context_tokens is None and row.provider == ENDPOINT_PROVIDER:
-        context_tokens = known_context_tokens(row.endpoint, row.name)
     return Setup(
         provider=row.provider,
         endpoint=row.endpoint,
@@ -219,7 +213,7 @@ def _model_setup(row: LanguageModel) -> Setup:
         thinking_budget=row.thinking_budget,
         temperature=row.temperature,
         max_output_tokens=row.max_output_tokens,
-        context_tokens=context_tokens,
+        context_tokens=row.context_tokens,
         code_execution=row.code_execution,
         can_search=row.web_search,
         can_read_pages=row.url_context,

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import uuid
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from types import MappingProxyType
 
 from attachments.models import Attachment
 from chat.models import Instruction, ProjectFile, Turn
@@ -29,12 +30,18 @@ class PromptRows:
     """The files of the conversation's project."""
 
 
-def read_rows(turns: Sequence[Turn], *, without_files: Collection[uuid.UUID] = ()) -> list[PromptRows]:
+def read_rows(
+    turns: Sequence[Turn],
+    *,
+    without_files: Collection[uuid.UUID] = (),
+    known: Mapping[uuid.UUID, Capabilities] = MappingProxyType({}),
+) -> list[PromptRows]:
     """Read the rows of some turns, in their order, with at most two queries, or five if a turn has earlier messages.
 
     If conversations are in projects, their files take one more. Each model of an endpoint takes at most three more.
 
-    `turns`: with both messages loaded. `without_files`: questions that are known to have no files.
+    `turns`: with both messages loaded. `without_files`: questions that are known to have no files. `known`: the
+    capabilities of a turn's model, by the id of the turn, where they need not be read.
     """
     instruction = Instruction.objects.filter(pk=1).first()
     with_history = {turn.conversation_id for turn in turns if turn.user_message.index}
@@ -55,7 +62,7 @@ def read_rows(turns: Sequence[Turn], *, without_files: Collection[uuid.UUID] = (
                 MessageRecord(turn.user_message, attachments=files.get(turn.user_message_id, [])),
             ],
             instruction,
-            find_capabilities(turn.provider, turn.endpoint, turn.model),
+            known.get(turn.pk) or find_capabilities(turn.provider, turn.endpoint, turn.model),
             of_projects.get(turn.conversation.project_id, ()),
         )
         for turn in turns

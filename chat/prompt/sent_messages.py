@@ -44,6 +44,13 @@ class Recipient:
         """The account with which it is asked."""
         return self.capabilities.account
 
+    @property
+    def context_tokens(self) -> int | None:
+        """The size of its context window: as the operator has set it, or as its endpoint said. `None`: not known."""
+        if self.setup.context_tokens is not None:
+            return self.setup.context_tokens
+        return self.capabilities.context_tokens
+
 
 class SentMessages:
     """Chooses what of a conversation a request holds, and makes the contents.
@@ -84,7 +91,7 @@ class SentMessages:
         *earlier, question = self._records
         later = [record for record in (self._own_rounds, self._project) if record]
         refused = refused_files(attachment_ids([*self._records, *later]), account=recipient.account, model=turn.model)
-        budget = RequestBudget.of(budget_bytes, recipient.setup.context_tokens)
+        budget = RequestBudget.of(budget_bytes, recipient.context_tokens)
         sources = [*earlier, *later] if replay.has_files else []
         self.choice = FileChoice(question, sources, budget, recipient.capabilities, refused | labels.keys())
         self.files = RequestFiles(self.choice, question, recipient.capabilities, recipient.account, refused, labels)
@@ -93,7 +100,7 @@ class SentMessages:
     def contents(self) -> Iterator[Content]:
         """Return the contents, in order. Raises BytesUnavailable for a file of the question."""
         contents = [self._contents_of(record) for record in self._records]
-        window, share = self._recipient.setup.context_tokens, self._replay.context_share
+        window, share = self._recipient.context_tokens, self._replay.context_share
         file_sizes = self.files.sizes_bytes
         of_project, project_tokens = project_contents(self._project, self._project_part, window, share, file_sizes)
         sizes = [sum(tokens_of(content, file_sizes) for content in message) for message in contents]

@@ -251,6 +251,8 @@ class Capabilities:
     """Whether a model gets its own thoughts back even without provider data."""
     reads_tool_images: bool = False
     """Whether images that a function made may follow its response."""
+    context_tokens: int | None = None
+    """The size of the model's context window, as the endpoint said; `None` if it has not."""
     known: object = field(default=None, repr=False)
     """What the provider has read to say this. A request brings it back, so that it is read once."""
 

@@ -172,7 +172,10 @@ class LiveTurn:
 
     async def read_prompt_rows(self) -> PromptRows:
         """Read the rows from which the prompt is built."""
-        return await self._prompt_reads.submit(self._started)
+        rows = await self._prompt_reads.submit(self._started)
+        # Later requests read them again, because this one may teach something about the model.
+        self._started.capabilities = None
+        return rows
 
     # --- storing and showing --------------------------------------------------------------------------------------
 

@@ -232,7 +232,10 @@ async def _create_turns(starts: Sequence[Start]) -> list[PlannedTurn | Exception
 async def _read_rows(started: Sequence[PlannedTurn]) -> list[PromptRows]:
     turns = [one.turn for one in started]
     without_files = {one.turn.user_message_id for one in started if one.has_question and not one.attachments}
-    return await retry_while_unavailable(lambda: prompt_reader.run(read_rows, turns, without_files=without_files))
+    known = {one.turn.pk: one.capabilities for one in started if one.capabilities}
+    return await retry_while_unavailable(
+        lambda: prompt_reader.run(read_rows, turns, without_files=without_files, known=known)
+    )
 
 
 async def _write(writes: Sequence[TurnWrite]) -> list[StoreResult | Exception]:

@@ -171,7 +171,7 @@ class Regenerate(Start):
         chosen, files = TurnChoices(**turn.chosen), files_of(turn.user_message)
         setup = chosen_setup(conversation, chosen, context.setup)
         new = new_turn(context, conversation, turn.user_message, chosen, setup, files, before=turn)
-        return PlannedTurn(new, setup, has_question=False, replaced=answer)
+        return PlannedTurn(new, setup, context.capabilities(setup), has_question=False, replaced=answer)
 
 
 def create_turns(starts: Sequence[Start], *, lease_owner: str) -> list[PlannedTurn | Exception]:

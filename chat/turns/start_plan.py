@@ -12,6 +12,7 @@ from chat.catalogue.setups import Setup
 from chat.message_views import Versions
 from chat.models import Conversation, Message, Turn
 from chat.parts import Role
+from chat.providers.base import Capabilities
 from chat.transcript.views import turn_notice
 from chat.turns.start_context import StartContext
 from chat.turns.start_rules import TurnChoices, check_files, chosen_setup, decide_code
@@ -23,6 +24,8 @@ class PlannedTurn:
 
     turn: Turn
     setup: Setup
+    capabilities: Capabilities | None = None
+    """Of its model, as the start has read them. `None`: they are read when a request is made."""
     attachments: tuple[Attachment, ...] = ()
     """The files of a new question."""
     is_new: bool = True
@@ -54,7 +57,14 @@ def plan_question(
     setup = chosen_setup(conversation, chosen, context.setup)
     turn = new_turn(context, conversation, question, chosen, setup, files, before=before)
     is_unnamed = not conversation.title
-    return PlannedTurn(turn, setup, tuple(files), names_conversation=is_unnamed, replaced=replaced)
+    return PlannedTurn(
+        turn,
+        setup,
+        context.capabilities(setup),
+        attachments=tuple(files),
+        names_conversation=is_unnamed,
+        replaced=replaced,
+    )
 
 
 def new_question(conversation: Conversation, text: str, parent: Message | None) -> Message:

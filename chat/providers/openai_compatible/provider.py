@@ -101,6 +101,7 @@ class OpenAICompatibleProvider:
             accepted_type=partial(_accepted_type, images=reads_images, pdf=dialect.takes_pdf),
             reads_thoughts=bool(dialect.reasoning_field) or REASONING in facts.demands,
             reads_tool_images=reads_images,
+            context_tokens=facts.context_tokens,
             known=known,
         )
 

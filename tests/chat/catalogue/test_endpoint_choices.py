@@ -6,12 +6,10 @@ import pytest
 from pytest_django import DjangoAssertNumQueries, Settings
 
 from chat.catalogue.choices import DEMO_NOTICE, MODELS, NOT_OFFERED_NOTICE, Choice, list_choices
-from chat.catalogue.endpoints import StoredEndpoints
 from chat.catalogue.setups import DEMO_LABEL, Setup, UnknownModel, find_setup, find_title_setup, uses_demo
 from chat.emulator import DEMO_MODEL
 from chat.models import ENDPOINT_PROVIDER
 from chat.providers import is_demo
-from chat.providers.openai_compatible.endpoint import ModelFacts
 from tests.chat.catalogue.fake_endpoint import Server
 from tests.chat.catalogue.rows import make_endpoint, make_endpoint_model, make_model, make_preset
 
@@ -65,17 +63,6 @@ def test_row_takes_precedence_over_a_model_of_the_settings(settings_endpoint: Se
     )
     with pytest.raises(UnknownModel):
         find_setup("big")
-
-
-def test_context_size_comes_from_the_server_unless_the_operator_set_one(settings_endpoint: Settings) -> None:
-    store = StoredEndpoints()
-    store.remember(store.find(""), "big", ModelFacts(context_tokens=4096))
-    assert find_setup("big").context_tokens == 4096
-    row = make_endpoint_model("", "big")
-    assert find_setup("big").context_tokens == 4096
-    row.context_tokens = 100
-    row.save()
-    assert find_setup("big").context_tokens == 100
 
 
 def test_models_of_an_endpoint_are_offered_while_it_is_turned_on(settings: Settings) -> None:
@@ -191,8 +178,7 @@ def test_queries_do_not_depend_on_the_number_of_endpoints(
         make_preset(f"p-{number}", language_model=make_endpoint_model(f"e-{number}", f"m-{number}"))
     with django_assert_num_queries(3):
         assert len(list_choices()) == 12
-    # Endpoint and facts, because nobody set the size of the context.
-    with django_assert_num_queries(4):
+    with django_assert_num_queries(2):
         find_setup("p-1")
-    with django_assert_num_queries(3):
+    with django_assert_num_queries(2):
         find_setup("small")

@@ -13,7 +13,6 @@ from chat.catalogue.endpoints import (
     StoredEndpoints,
     facts_from_json,
     facts_to_json,
-    known_context_tokens,
     remember_listed,
 )
 from chat.models import EndpointModel, ModelEndpoint
@@ -171,13 +170,3 @@ def test_list_of_a_server_adds_to_what_was_learned(django_assert_num_queries: Dj
     assert (facts.refuses, facts.demands, facts.is_probed) == (FACTS.refuses, FACTS.demands, True)
     assert STORE.facts(ENDPOINT, "n") == ModelFacts(images=True)
     assert sorted(EndpointModel.objects.values_list("model", flat=True)) == ["m", "n"]
-
-
-def test_context_size_is_known_only_for_endpoints_that_can_be_used() -> None:
-    row = make_endpoint("local")
-    STORE.remember(ENDPOINT, "m", FACTS)
-    assert known_context_tokens("local", "m") == 8192
-    assert known_context_tokens("local", "n") is None
-    row.is_enabled = False
-    row.save()
-    assert known_context_tokens("local", "m") is None

@@ -6,12 +6,16 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from chat.catalogue.endpoints import StoredEndpoints, endpoint_of
 from chat.models import LanguageModel, ModelEndpoint, Turn
 from chat.prompt.history import prepare
 from chat.prompt.replay import Replay
 from chat.prompt.rows import read_rows
+from chat.prompt.sent_messages import Recipient
 from chat.providers.base import NotConfigured
+from chat.providers.openai_compatible.endpoint import ModelFacts
 from chat.turns.start import Ask, create_turn
+from chat.turns.start_plan import PlannedTurn
 from tests.factories import make_conversation
 
 pytestmark = pytest.mark.django_db
@@ -19,9 +23,13 @@ pytestmark = pytest.mark.django_db
 ENDPOINT_QUERIES = 3
 
 
-def start(model: str) -> Turn:
+def plan(model: str) -> PlannedTurn:
     conversation = make_conversation(model=model)
-    return create_turn(Ask(conversation.owner, conversation.pk, text="hello"), lease_owner="test").turn
+    return create_turn(Ask(conversation.owner, conversation.pk, text="hello"), lease_owner="test")
+
+
+def start(model: str) -> Turn:
+    return plan(model).turn
 
 
 @pytest.fixture
@@ -41,6 +49,29 @@ def count_queries(turns: list[Turn]) -> int:
 def test_model_of_an_endpoint_is_read_once_for_many_turns() -> None:
     of_gemini, of_endpoint = ([start(model) for _ in range(4)] for model in ("", "llama"))
     assert count_queries(of_endpoint) == count_queries(of_endpoint[:1]) == count_queries(of_gemini) + ENDPOINT_QUERIES
+
+
+@pytest.mark.usefixtures("endpoint")
+def test_what_the_start_has_read_of_a_model_is_not_read_again() -> None:
+    planned, of_gemini = plan("llama"), start("")
+    assert planned.capabilities
+    with CaptureQueriesContext(connection) as queries:
+        [rows] = read_rows([planned.turn], known={planned.turn.pk: planned.capabilities})
+    assert rows.capabilities is planned.capabilities
+    assert len(queries) == count_queries([of_gemini])
+
+
+def test_context_size_comes_from_the_server_unless_the_operator_has_set_one(endpoint: ModelEndpoint) -> None:
+    def context_tokens() -> int | None:
+        planned = plan("llama")
+        assert planned.capabilities
+        return Recipient(planned.setup, planned.capabilities).context_tokens
+
+    assert context_tokens() is None
+    StoredEndpoints().remember(endpoint_of(endpoint), "llama", ModelFacts(context_tokens=4096))
+    assert context_tokens() == 4096
+    LanguageModel.objects.filter(name="llama").update(context_tokens=100)
+    assert context_tokens() == 100
 
 
 @pytest.mark.usefixtures("endpoint")

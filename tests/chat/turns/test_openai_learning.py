@@ -10,7 +10,9 @@ import pytest
 from channels.db import database_sync_to_async
 from pytest_django import Settings
 
-from chat.models import Conversation
+from chat.catalogue.endpoints import StoredEndpoints, endpoint_of
+from chat.models import Conversation, ModelEndpoint
+from chat.providers.openai_compatible.endpoint import ModelFacts
 from tests.chat.tools import recording_tools
 from tests.chat.tools.recording_tools import RecordingTools
 from tests.chat.turn_driver import ask_and_wait
@@ -168,6 +170,22 @@ async def test_refused_parameter_is_left_out_and_remembered(
     second = await requests_of(endpoints, conversation, "second")
     assert {entry.status for entry in second} == {200}
     assert all(case.is_remembered(entry.body) for entry in second)
+
+
+async def test_lesson_of_one_round_is_heeded_in_the_next(endpoints: StandInServer, settings: Settings) -> None:
+    def make_probed_conversation() -> Conversation:
+        conversation = make_case_conversation(endpoints, case)
+        endpoint = endpoint_of(ModelEndpoint.objects.get(name=case.endpoint))
+        # What a start has read of such a model is used for the first request.
+        StoredEndpoints().remember(endpoint, case.model, ModelFacts(is_probed=True))
+        return conversation
+
+    case = CASES["reasoning beside functions"]
+    settings.TOOL_SETS = ["tests.chat.tools.recording_tools.make"]
+    recording_tools.choose(RecordingTools(case.functions))
+    conversation = await database_sync_to_async(make_probed_conversation)()
+    entries = await requests_of(endpoints, conversation, "first")
+    assert [entry.status for entry in entries] == [400, 200, 200]
 
 
 async def test_reasoning_that_a_server_demands_is_sent_back(endpoints: StandInServer, settings: Settings) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import threading
 import uuid
-from collections.abc import AsyncIterator, Collection, Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
+from typing import Any
 
 import pytest
 from channels.auth import AuthMiddlewareStack
@@ -188,10 +189,10 @@ async def test_turn_waits_for_a_database_that_is_away_when_its_prompt_is_read(
 ) -> None:
     failures = iter([OperationalError("the server closed the connection")] * 2)
 
-    def fail_twice(turns: Sequence[Turn], *, without_files: Collection[uuid.UUID]) -> list[PromptRows]:
+    def fail_twice(turns: Sequence[Turn], **known: Any) -> list[PromptRows]:  # noqa: ANN401 - passed on
         for failure in failures:
             raise failure
-        return read_rows(turns, without_files=without_files)
+        return read_rows(turns, **known)
 
     monkeypatch.setattr(runner, "read_rows", fail_twice)
     turn = await ask_and_wait(await new_conversation(model="scenario-text"), "go")
