@@ -18,11 +18,11 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404
 from django.utils.cache import get_conditional_response
-from django.utils.http import content_disposition_header
 from django.utils.module_loading import import_string
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_POST, require_safe
 
+from attachments.content_disposition import content_disposition
 from attachments.models import Attachment
 from attachments.store import BytesUnavailable, create_upload, read_bytes
 from attachments.validation import (
@@ -78,7 +78,7 @@ def build_content_response(
             headers = {**_SECURITY_HEADERS, "Cache-Control": "no-store", "Retry-After": "10"}
             return HttpResponse(str(error), status=503, content_type="text/plain; charset=utf-8", headers=headers)
     is_inline = attachment.mime_type in RASTER_TYPES
-    response.headers["Content-Disposition"] = content_disposition_header(not is_inline, attachment.name) or "inline"
+    response.headers["Content-Disposition"] = content_disposition(attachment.name, is_attachment=not is_inline)
     response.headers["ETag"] = etag
     # The content of an id never changes. `private`, because caches shared by several users must not store it.
     response.headers["Cache-Control"] = "private, max-age=31536000, immutable"

@@ -18,7 +18,16 @@ from django.utils.safestring import SafeString
 from chat import parts
 from chat.attachment_views import AttachmentView
 from chat.code_outcomes import NO_RESULT, RUNNING, outcome_word
-from chat.message_views import CodeEnd, ConversationUsage, MessageView, PartView, Rating, RenderedText, RerunView
+from chat.message_views import (
+    CodeEnd,
+    ConversationUsage,
+    MessageView,
+    PartView,
+    Rating,
+    RenderedText,
+    RerunView,
+    ThoughtLine,
+)
 from chat.models import Conversation
 from chat.models.list_states import ListState, list_state
 from chat.parts import CodeExecutionResult, ExecutableCode, Part, Text, Thought
@@ -55,6 +64,7 @@ def part_view(
     code, outcome, code_end = EMPTY, "", None
     display: tuple[Block, ...] = ()
     work: ToolWork | None = None
+    line = thought_line(message_id, index, part.duration_ms) if isinstance(part, Thought) else None
     match part:
         case Text() | Thought():
             rendered = rendered or RenderedText(*split_markdown(part.text, text_options(message_id, index)))
@@ -86,6 +96,7 @@ def part_view(
         is_hidden=is_hidden,
         display=display,
         tool_work=work,
+        thought_line=line,
     )
 
 
@@ -97,6 +108,11 @@ def code_end_view(
     if result is None:
         return CodeEnd(element_id, NO_RESULT if is_without_result else "")
     return CodeEnd(element_id, outcome_word(result), result.duration_ms)
+
+
+def thought_line(message_id: uuid.UUID, index: int, duration_ms: int | None) -> ThoughtLine:
+    """Return the line above the thought with this index. `duration_ms`: `None` if it has not ended."""
+    return ThoughtLine(f"{part_element_id(message_id, index)}-line", duration_ms)
 
 
 def part_element_id(message_id: uuid.UUID, index: int) -> str:
@@ -127,6 +143,11 @@ def part_html(view: PartView) -> SafeString:
 def code_end_swap(end: CodeEnd) -> SafeString:
     """Return the swap that shows how code ended."""
     return partial(end.element_id, "outerMorph", render("chat/_code_end", {"end": end}))
+
+
+def thought_line_swap(line: ThoughtLine) -> SafeString:
+    """Return the swap that shows how long the model thought."""
+    return partial(line.element_id, "outerMorph", render("chat/_thought_line", {"line": line}))
 
 
 def rerun_swap(view: RerunView) -> SafeString:

@@ -64,6 +64,20 @@ class CodeEnd:
 
 
 @dataclass(frozen=True, slots=True)
+class ThoughtLine:
+    """The line that a thought is folded below."""
+
+    element_id: str
+    duration_ms: int | None = None
+    """`None`: the model still thinks, or the time is not known."""
+
+    @property
+    def sentence(self) -> str:
+        """What the line says."""
+        return "Thoughts" if self.duration_ms is None else f"Thought for {duration_text(self.duration_ms)}"
+
+
+@dataclass(frozen=True, slots=True)
 class PartView:
     """One part, and the attachments that are shown right after it."""
 
@@ -91,6 +105,8 @@ class PartView:
     """What shows the work of a tool of the provider."""
     is_static: bool = False
     """Whether the part is shown without scripts, as in an export."""
+    thought_line: ThoughtLine | None = None
+    """`None`: the part is no thought."""
 
     @property
     def outcome_sentence(self) -> str:

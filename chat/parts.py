@@ -99,6 +99,8 @@ class Thought(BasePart):
     kind = PartKind.THOUGHT
     text_field = "text"
     text: str
+    duration_ms: int | None = None
+    """Milliseconds from its first piece to what came after it, as measured by this server. `None`: not known."""
 
     @property
     def is_answer(self) -> bool:

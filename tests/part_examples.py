@@ -33,7 +33,7 @@ EXAMPLES: Mapping[PartKind, Part] = {
     part.kind: part
     for part in (
         Text("a *b*", round=1, made_by="c", provider_data=SIGNED),
-        Thought("hm", round=1, made_by="c", provider_data=SIGNED),
+        Thought("hm", duration_ms=4200, round=1, made_by="c", provider_data=SIGNED),
         ExecutableCode(
             "print(1)", "PYTHON", "c", Engine.SESSION, is_edited=True, round=1, made_by="c", provider_data=SIGNED
         ),

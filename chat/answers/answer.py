@@ -23,11 +23,12 @@ from chat.answers.changes import (
     RoundStarted,
     StateSent,
     TextAppended,
+    ThoughtEnded,
     ToolStarted,
     Waited,
 )
 from chat.answers.marked_text import text_pieces
-from chat.parts import JSON, FunctionCall, FunctionResponse, Part
+from chat.parts import JSON, FunctionCall, FunctionResponse, Part, Thought
 from chat.rendering.markers import join_text
 from chat.stream_events import (
     Finish,
@@ -146,6 +147,8 @@ class Answer:
                 self._join_appended()
                 self.text_chars += len(part.long_text) - len(self._parts[index].long_text)
                 self._parts[index] = part
+            case ThoughtEnded(index, duration_ms):
+                self._end_thought(index, duration_ms)
             case AttachmentAdded(attachment):
                 # The change holds the bytes until they are stored. The answer must not hold the bytes of many graphs.
                 self.attachments.append(replace(attachment, data=None))
@@ -192,6 +195,12 @@ class Answer:
         self.retry_notice = ""
         if attachment is not None:
             self.part_attachments[index] = attachment
+
+    def _end_thought(self, index: int, duration_ms: int) -> None:
+        self._join_appended()
+        thought = self._parts[index]
+        if isinstance(thought, Thought):
+            self._parts[index] = replace(thought, duration_ms=duration_ms)
 
     def _decide_result(self, decision: CallDecided) -> None:
         """Put a released result in the place of the sentence that has stood for it."""

@@ -68,6 +68,14 @@ class PartReplaced:
 
 
 @dataclass(frozen=True, slots=True)
+class ThoughtEnded:
+    """The model has stopped to think. The thought need not be the last part."""
+
+    index: int
+    duration_ms: int
+
+
+@dataclass(frozen=True, slots=True)
 class AttachmentAdded:
     """An attachment, to be stored in the same transaction as the part that shows it."""
 
@@ -182,6 +190,7 @@ Change: TypeAlias = (
     PartStarted
     | TextAppended
     | PartReplaced
+    | ThoughtEnded
     | AttachmentAdded
     | Reported
     | RoundStarted

@@ -26,6 +26,7 @@ from chat.answers.changes import (
     RoundStarted,
     StateSent,
     TextAppended,
+    ThoughtEnded,
     ToolStarted,
     Waited,
 )
@@ -55,6 +56,7 @@ REPORTS: Mapping[str, type[Report]] = {
 }
 PLAIN_CHANGES: Mapping[str, type[Change]] = {
     "append": TextAppended,
+    "thought_ended": ThoughtEnded,
     "round": RoundStarted,
     "tool": ToolStarted,
     "approval": ApprovalRequested,

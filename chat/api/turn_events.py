@@ -32,6 +32,7 @@ from chat.answers.changes import (
     RoundStarted,
     StateSent,
     TextAppended,
+    ThoughtEnded,
     ToolStarted,
     Waited,
 )
@@ -148,6 +149,7 @@ class LogTranslator:
                 return status_content(Turn.Status.RUNNING)
             case (
                 RoundStarted()
+                | ThoughtEnded()
                 | ToolStarted()
                 | ResultHeld()
                 | ApprovalRequested()

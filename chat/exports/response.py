@@ -13,8 +13,8 @@ from contextlib import aclosing
 from asgiref.sync import sync_to_async
 from django.http import StreamingHttpResponse
 from django.utils import translation
-from django.utils.http import content_disposition_header
 
+from attachments.content_disposition import content_disposition
 from chat.database_thread import close_connection
 from chat.exports.download import Download
 from chat.exports.export_lease import ExportClaim
@@ -37,7 +37,7 @@ def download_response(download: Download, claim: ExportClaim | None = None) -> S
     language = translation.get_language() or ""
     content = _stream(download, language) if claim is None else _stream_with_claim(download, claim, language)
     response = StreamingHttpResponse(content, content_type=download.content_type, headers=HEADERS)
-    response.headers["Content-Disposition"] = content_disposition_header(True, download.name) or "attachment"
+    response.headers["Content-Disposition"] = content_disposition(download.name)
     return response
 
 

@@ -21,6 +21,7 @@ from chat.answers.changes import (
     PartReplaced,
     PartStarted,
     TextAppended,
+    ThoughtEnded,
     Waited,
 )
 from chat.answers.code_results import CodeResults
@@ -37,6 +38,8 @@ from chat.fragments import (
     partial,
     status_html,
     text_options,
+    thought_line,
+    thought_line_swap,
 )
 from chat.message_views import PartView, RenderedText
 from chat.models import Turn
@@ -105,6 +108,10 @@ class LiveMessage:
                         self._show_part(part)
                     # Otherwise a later result of the run shows the outcome, so this one looks as before.
                     swaps += self._update_earlier_parts(index, part)
+                case ThoughtEnded(index, duration_ms):
+                    # Its element must exist on the page.
+                    swaps += self._flush()
+                    swaps.append(thought_line_swap(thought_line(self._message_id, index, duration_ms)))
                 case AttachmentAdded(attachment):
                     view = new_attachment_view(attachment)
                     self._attachments.append(self._captions.with_caption(view, attachment.part_index))

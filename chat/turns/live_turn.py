@@ -28,6 +28,7 @@ from chat.turns.finish import NO_ERROR, Ending, TurnError, closing_at_end
 from chat.turns.live_page import LivePage
 from chat.turns.start_plan import PlannedTurn
 from chat.turns.store import StoreResult, TurnLost, TurnWrite
+from chat.turns.thought_times import ThoughtTimes
 
 logger = logging.getLogger(__name__)
 
@@ -85,6 +86,7 @@ class LiveTurn:
         )
         self._size = AnswerSize(self.answer)
         self._code_times = CodeTimes()
+        self._thought_times = ThoughtTimes()
         self._changes: list[Change] = []
         """Changes that are not stored yet."""
         self._seq = seq
@@ -127,6 +129,8 @@ class LiveTurn:
             changes = self._assembler.add(self._code_times.with_duration(event), made_by=made_by)
             self._changes += changes
             self._size.add(event, changes)
+            for ended in self._thought_times.after(changes):
+                self.note(ended)
             parts += isinstance(event, PartReceived)
         self._is_fast = parts > 1
 
@@ -137,6 +141,11 @@ class LiveTurn:
     def note(self, change: Change) -> None:
         """Apply a change that has no stream event."""
         self._changes += self._assembler.note(change)
+
+    def _end_thought(self) -> None:
+        """Give the thought that the model has not ended its duration."""
+        for ended in self._thought_times.end():
+            self.note(ended)
 
     def note_left_out(self, messages: int) -> None:
         """Record how many of the oldest messages are left out of the request."""
@@ -151,6 +160,7 @@ class LiveTurn:
     def restart_attempt(self, sentence: str) -> None:
         """Record that the request is repeated. `sentence` is shown until the next part arrives; it may be empty."""
         self.has_received = False
+        self._end_thought()
         self._changes += self._assembler.restart_attempt()
         if sentence:
             self.note(Waited(sentence))
@@ -158,6 +168,7 @@ class LiveTurn:
     def start_round(self) -> None:
         """Begin the next round."""
         self.has_received = False
+        self._end_thought()
         self._changes += self._assembler.start_round()
 
     def move_to_session(self, reason: str) -> None:
@@ -209,6 +220,7 @@ class LiveTurn:
     async def end(self, status: Turn.Status, error: TurnError = NO_ERROR) -> None:
         """Store the end of the turn with everything that was received, then publish it. Raises as `commit` does."""
         self.is_ending = True
+        self._end_thought()
         self._changes += self._assembler.close(closing_at_end(status))
         await self._confirm()
         cost = answer_cost(self.answer.usage, self.setup, self.answer.queries)

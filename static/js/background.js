@@ -82,3 +82,6 @@ document.addEventListener("visibilitychange", () => {
   news = null;
   showTitle();
 });
+
+// The frame that loaded this module may have brought a new title.
+showTitle();

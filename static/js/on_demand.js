@@ -3,14 +3,19 @@
  * repeated once the module is there. `mark` is how the HTML of a frame shows that it brings something of `selector`.
  */
 import { connection } from "./connection.js";
+import { files } from "./files.js";
 import { words } from "./words.js";
 
 const FAILED = words("A part of this page could not be loaded. Reload the page and try again.");
 const note = document.getElementById("composer-note");
 const transcript = document.getElementById("transcript");
 
+const previews = { selector: '[data-action="preview"]', load: () => import("./previews.js") };
+
 /** The modules that are not loaded yet. Without a `mark`, only a click loads them. */
 let missing = [
+  previews,
+  { selector: '[data-action="copy"]', mark: 'data-action="copy"', load: () => import("./copy.js") },
   { selector: "a.zoom", load: () => import("./lightbox.js") },
   { selector: "figure[data-graph-index]", mark: "data-graph-index=", load: () => import("./graphs.js") },
   { selector: ".table-box", mark: "table-box", load: () => import("./tables.js") },
@@ -60,10 +65,35 @@ document.addEventListener("click", async (event) => {
 }, true);
 
 for (const entry of missing) if (entry.mark && transcript.querySelector(entry.selector)) load(entry);
-// The first picture of the page does not wait for these: times in the reader's zone, speech, marks of tabs, seconds of work.
-for (const later of [() => import("./times.js"), () => import("./announcer.js"), () => import("./background.js"), () => import("./seconds.js")]) {
-  later().catch(() => {});
+
+// Files for the next message, which a draft may have brought back.
+function loadPreviews() {
+  if (files.list().length) load(previews);
 }
+
+for (const name of ["change", "shown"]) files.addEventListener(name, loadPreviews);
+loadPreviews();
+
+// What follows an answer while it is written, and the title: speech, marks of tabs, seconds of work. It is loaded before a
+// person can ask, or with a frame if the answer or the title comes from another tab.
+const FOLLOWED = /class="working|hx-target="#conversation-title"/;
+const SIGNS = ["click", "input", "keydown"];
+
+function follow() {
+  for (const sign of SIGNS) document.removeEventListener(sign, follow, true);
+  connection.removeEventListener("before", followFrame);
+  for (const later of [() => import("./announcer.js"), () => import("./background.js"), () => import("./seconds.js")]) {
+    later().catch(() => {});
+  }
+}
+
+function followFrame({ detail: html }) {
+  if (FOLLOWED.test(html)) follow();
+}
+
+for (const sign of SIGNS) document.addEventListener(sign, follow, true);
+connection.addEventListener("before", followFrame);
+if (transcript.querySelector(".working")) follow();
 // The page was opened from the result of a search.
 if (location.search.includes("q=")) import("./found_words.js").catch(() => {});
 // The panel was open before a reload, or its draft is restored; see session.js.

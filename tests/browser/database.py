@@ -8,8 +8,9 @@ import sys
 from tests.live_server import ROOT, LiveServer, environment
 
 
-def run_in_shell(server: LiveServer, code: str) -> None:
-    """Run code with `manage.py shell` on the server's database."""
+def run_in_shell(server: LiveServer, code: str) -> str:
+    """Run code with `manage.py shell` on the server's database, and return what it printed."""
     command = [sys.executable, "manage.py", "shell", "-v0", "-c", code]
     completed = subprocess.run(command, cwd=ROOT, env=environment(server.var_dir), capture_output=True, text=True)
     assert completed.returncode == 0, completed.stderr
+    return completed.stdout

@@ -1,4 +1,7 @@
-"""A tour with axe-core over all pages of users and all states of the conversation page."""
+"""A tour with axe-core over all pages of users and all states of the conversation page.
+
+Pages that need mail, a second step or a refusal are in `test_account_accessibility`.
+"""
 
 from __future__ import annotations
 
@@ -30,6 +33,8 @@ PAGES = [
     "/conversations/?q=missing",
     "/conversations/?group=archived",
     "/conversations/?imported=1",
+    "/accounts/profile/",
+    "/accounts/appearance/",
     "/accounts/defaults/",
     "/accounts/password/change/",
     "/accounts/two-step/",
@@ -197,8 +202,8 @@ def test_pages_of_visitors_and_of_errors_have_no_finding(browser: Browser, serve
     found += findings(tab)
     request = RequestFactory().get("/")
     request.user = AnonymousUser()
-    for template in ("403.html", "403_csrf.html", "404.html", "500.html"):
-        # In development mode, the server shows Django's own pages for errors.
+    for template in ("403.html", "403_csrf.html", "500.html"):
+        # In development mode, the server shows Django's own pages for these errors.
         html = render_to_string(template, {"user": request.user}, request)
         tab.route(f"**/{template}", serving(html))
         tab.goto(f"{server.url}/{template}")

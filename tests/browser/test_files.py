@@ -10,6 +10,7 @@ from django.conf import settings
 from playwright.sync_api import Page, Request, expect
 
 from chat.form_fields import ATTACHMENTS_LIMIT
+from tests.browser.actions import BOX, QUESTION, ask
 
 pytestmark = pytest.mark.drill
 
@@ -54,3 +55,25 @@ def test_files_above_the_limit_are_refused_by_name(page: Page, tmp_path: Path) -
     page.locator(f"{CHIPS} button").first.click()
     attach(page, paths[-1:])
     expect(page.locator(f"{CHIPS}:not([aria-busy])")).to_have_count(ATTACHMENTS_LIMIT)
+
+
+#: Pastes a file into the text box, as a browser does after a file was copied.
+PASTE = """(box, [name, text]) => {
+    const clipboardData = new DataTransfer();
+    clipboardData.items.add(new File([text], name, { type: "text/plain" }));
+    box.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true }));
+}"""
+
+
+@pytest.mark.parametrize("name", ["100 %.txt", "50%25 off%.txt"])
+def test_pasted_file_keeps_its_name_with_percent_signs(page: Page, name: str) -> None:
+    page.wait_for_load_state("load")
+    page.locator(BOX).evaluate(PASTE, [name, "content"])
+    expect(page.locator(f"{CHIPS}:not([aria-busy]) bdi")).to_have_text([name])
+    ask(page, "Hello")
+    link = page.locator(f"{QUESTION} a.chip")
+    expect(link.locator("bdi")).to_have_text(name)
+    with page.expect_download() as download:
+        link.click()
+    assert download.value.path().read_text() == "content"
+    assert download.value.suggested_filename == name

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -59,11 +60,16 @@ def test_earlier_messages_are_sent_with_the_next_question(page: Page, stand_in: 
     assert sent[-2]["content"] in first.inner_text()
 
 
-def test_reasoning_is_folded_above_the_answer(page: Page) -> None:
+def test_reasoning_is_folded_above_the_answer_and_its_line_says_how_long_it_took(page: Page) -> None:
     change_settings(page, model="reasoning")
     answer = ask_and_wait(page, "Think")
-    expect(answer.locator('[data-part-kind="thought"]')).to_have_count(1)
     expect(answer.locator('[data-part-kind="text"]').first).to_be_visible()
+    line = answer.locator('[data-part-kind="thought"] > summary')
+    expect(line).to_have_text([re.compile(r"^Thought for \d+(\.\d)? s$")])
+    live = articles(page)
+    page.reload()
+    expect(line).to_be_visible()
+    assert articles(page) == live
 
 
 def test_attached_image_is_seen_by_the_model(page: Page) -> None:

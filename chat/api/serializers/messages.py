@@ -84,7 +84,8 @@ class PartSerializer(serializers.Serializer[Part]):
     duration_ms = serializers.IntegerField(
         required=False,
         min_value=0,
-        help_text="Of `code_execution_result`: milliseconds from the code to this result, as measured by this server.",
+        help_text="Of `code_execution_result`: milliseconds from the code to this result. Of `thought`: from its first"
+        " piece to what came after it. Both as measured by this server.",
     )
     id = serializers.CharField(required=False, help_text="Pairs code with its results, and a call with its response.")
     name = serializers.CharField(

@@ -8,12 +8,12 @@ from collections.abc import AsyncGenerator
 from asgiref.sync import async_to_sync
 from django.http import HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
-from django.utils.http import content_disposition_header
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from attachments.content_disposition import content_disposition
 from attachments.validation import BINARY
 from chat.access import readable_conversation, writable_conversation
 from chat.api.problems import Problem, ProblemType, unavailable
@@ -115,7 +115,7 @@ class SessionFile(ApiView):
         """Return the bytes of a file in the working directory, as a download."""
         conversation = readable_conversation(self.caller, conversation_id)
         self.require_asgi()
-        headers = {**FILE_HEADERS, "Content-Disposition": content_disposition_header(True, name) or "attachment"}
+        headers = {**FILE_HEADERS, "Content-Disposition": content_disposition(name)}
         try:
             content = async_to_sync(_open)(
                 conversation.pk, conversation.owner_id, name, is_head=request.method == "HEAD"

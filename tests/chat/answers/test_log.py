@@ -23,6 +23,7 @@ from chat.answers.changes import (
     RoundStarted,
     StateSent,
     TextAppended,
+    ThoughtEnded,
     ToolStarted,
     Waited,
 )
@@ -52,6 +53,7 @@ CHANGES: list[Change] = [
     PartStarted(1, Text("b"), attachment=3),
     TextAppended(1, "c"),
     PartReplaced(2, CodeExecutionResult(output="1", outcome="OUTCOME_OK", engine=Engine.SESSION, made_by="c")),
+    ThoughtEnded(0, 4200),
     AttachmentAdded(AnswerAttachment(0, 1, "id", "graph-1.png", "image/png", 10, "ab", 8, 6, is_graph=True)),
     *(Reported(report) for report in REPORTS),
     RoundStarted(1),

@@ -115,6 +115,12 @@ def test_thought_is_folded_and_contains_only_closed_blocks_and_tail() -> None:
     assert html.endswith(f'"><p>a</p>\n<div id="{ELEMENT_ID}-tail" class="tail"><p>b</p></div></div></details>')
 
 
+@pytest.mark.parametrize(("duration_ms", "words"), [(None, "Thoughts"), (4200, "Thought for 4.2 s")])
+def test_line_of_a_thought_says_how_long_it_took(duration_ms: int | None, words: str) -> None:
+    html = part_html(part_view(MESSAGE_ID, 0, Thought("a", duration_ms=duration_ms)))
+    assert f">{words}</summary>" in html
+
+
 # Code and its results
 
 

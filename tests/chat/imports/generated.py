@@ -98,7 +98,7 @@ def amounts() -> st.SearchStrategy[Decimal]:
 
 FIELDS: Mapping[type[Part], dict[str, st.SearchStrategy[Any]]] = {
     Text: {"text": TEXTS},
-    Thought: {"text": TEXTS},
+    Thought: {"text": TEXTS, "duration_ms": st.none() | st.integers(0, 10**6)},
     ExecutableCode: {
         "code": TEXTS,
         "language": WORDS,

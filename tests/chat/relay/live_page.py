@@ -19,6 +19,7 @@ from chat.relay.live_message import LiveMessage
 from chat.rendering.stream import split_markdown
 from chat.stream_events import PartReceived
 from chat.transcript.views import answer_view
+from chat.turns.thought_times import ThoughtTimes
 from tests.dom import Page
 
 MESSAGE_ID = uuid.UUID(int=7)
@@ -32,6 +33,7 @@ class LivePage:
     def __init__(self) -> None:
         numbers = iter(range(1, 1000))
         self.assembler = Assembler(is_code_offered=True, new_id=lambda: str(uuid.UUID(int=next(numbers))))
+        self.thought_times = ThoughtTimes(lambda: 0.0)
         self.live = LiveMessage(TURN, Answer())
         self.page = Page(EMPTY_PAGE)
         self.log: list[Row] = []
@@ -44,8 +46,13 @@ class LivePage:
 
     def receive(self, parts: Iterable[Part]) -> None:
         """Show parts in one frame."""
-        added = [self.assembler.add(PartReceived(part), made_by=part.made_by) for part in parts]
-        self.show([change for changes in added for change in changes])
+        changes: list[Change] = []
+        for part in parts:
+            added = self.assembler.add(PartReceived(part), made_by=part.made_by)
+            changes += added
+            for ended in self.thought_times.after(added):
+                changes += self.assembler.note(ended)
+        self.show(changes)
 
     @property
     def parts_html(self) -> str:

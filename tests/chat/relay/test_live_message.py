@@ -167,6 +167,15 @@ def test_text_around_a_signature_is_one_document_that_grows_by_its_new_text_alon
     assert page.parts_html == render_whole(page.assembler.answer)
 
 
+def test_thought_that_has_ended_says_how_long_it_took() -> None:
+    page = LivePage()
+    page.receive([Thought("hm")])
+    assert ">Thoughts</summary>" in page.parts_html
+    page.receive([Text("a")])
+    assert ">Thought for 0.1 s</summary>" in page.parts_html
+    page.check()
+
+
 def test_attachment_ends_a_run_of_texts() -> None:
     page = LivePage()
     page.receive([Text("a", provider_data=SIGNED), GRAPH, Text("b", provider_data=SIGNED), Text("c")])

@@ -10,7 +10,7 @@ from pytest_django import Settings
 
 from attachments.store import read_bytes
 from chat.models import Conversation, Turn
-from chat.parts import CodeExecutionResult, FunctionCall, FunctionResponse, InlineData, Part
+from chat.parts import CodeExecutionResult, FunctionCall, FunctionResponse, InlineData, Part, Thought
 from chat.rendering.data_uris import ExtractedImage, restore_images
 from chat.sanitize import sanitize_event
 from chat.stream_events import PartReceived, Usage
@@ -93,7 +93,7 @@ def as_sent(parts: list[Part]) -> list[Part]:
         replace(part, call_id="")
         if isinstance(part, FunctionCall)
         else replace(part, duration_ms=None)
-        if isinstance(part, CodeExecutionResult)
+        if isinstance(part, CodeExecutionResult | Thought)
         else part
         for part in parts
         if not isinstance(part, FunctionResponse)

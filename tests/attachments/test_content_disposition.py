@@ -1,0 +1,25 @@
+"""Names of files in headers."""
+
+from __future__ import annotations
+
+import pytest
+
+from attachments.content_disposition import content_disposition
+
+
+@pytest.mark.parametrize(
+    ("name", "header"),
+    [
+        ("a b.txt", 'attachment; filename="a b.txt"'),
+        ("Größe.txt", "attachment; filename*=utf-8''Gr%C3%B6%C3%9Fe.txt"),
+        ("50%25 off%.txt", "attachment; filename*=utf-8''50%2525%20off%25.txt"),
+        ("", "attachment"),
+    ],
+)
+def test_name_with_a_percent_sign_is_encoded_because_browsers_decode_quoted_names(name: str, header: str) -> None:
+    assert content_disposition(name) == header
+
+
+def test_file_that_a_browser_shows_keeps_its_name() -> None:
+    assert content_disposition("a%.png", is_attachment=False) == "inline; filename*=utf-8''a%25.png"
+    assert content_disposition("", is_attachment=False) == "inline"

@@ -1,0 +1,82 @@
+"""What a reader sees of answers that a page can easily show wrongly."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, StorageState, expect
+
+from tests.browser.actions import ANSWER, ask_and_wait
+from tests.browser.answer_samples import CONVERSATION_ID, SAMPLES
+from tests.browser.database import run_in_shell
+from tests.live_server import LiveServer
+
+pytestmark = pytest.mark.drill
+
+ADDRESS = f"/c/{CONVERSATION_ID}/"
+IS_LOADED = "image => image.complete && image.naturalWidth === 64"
+
+
+@pytest.fixture(scope="module")
+def samples(browser: Browser, signed_in: StorageState, server: LiveServer) -> Iterator[Page]:
+    """Open a conversation with all samples."""
+    run_in_shell(server, "from tests.browser.answer_samples import create; create()")
+    window = browser.new_context(storage_state=signed_in)
+    page = window.new_page()
+    page.goto(server.url + ADDRESS)
+    expect(page.locator(ANSWER)).to_have_count(len(SAMPLES))
+    yield page
+    window.close()
+
+
+def answer_of(page: Page, name: str) -> Locator:
+    """Return the answer of a sample."""
+    return page.locator(ANSWER).nth(list(SAMPLES).index(name))
+
+
+@pytest.mark.parametrize(
+    ("name", "selector", "texts"),
+    [
+        ("signature", ".parts strong", ["very likely"]),
+        ("signature", ".parts p", ["Rain is very likely today."]),
+        ("money", ".parts p", ["It costs $5 and $10."]),
+        ("tildes", ".parts p", ["From ~5 to ~10, not 7."]),
+        ("tildes", ".parts del", ["7"]),
+        ("escape codes", ".output pre", ["red and plain"]),
+        ("diagram", ".code-head > span", ["mermaid"]),
+        ("diagram", ".code-block pre", ["graph TD; A-->B"]),
+    ],
+)
+def test_reader_sees_what_the_answer_means(samples: Page, name: str, selector: str, texts: list[str]) -> None:
+    shown = answer_of(samples, name).locator(selector)
+    expect(shown).to_have_text(texts, use_inner_text=True)
+    expect(shown.first).to_be_visible()
+
+
+def test_formula_in_brackets_is_laid_out_as_mathml(samples: Page) -> None:
+    power = answer_of(samples, "formula").locator("math msup")
+    base, exponent = power.locator("mi").bounding_box(), power.locator("mn").bounding_box()
+    assert base
+    assert exponent
+    assert exponent["y"] < base["y"] + base["height"] / 2
+    expect(answer_of(samples, "money").locator("math")).to_have_count(0)
+
+
+def test_picture_of_an_image_model_is_shown_and_in_the_gallery(samples: Page, server: LiveServer) -> None:
+    picture = answer_of(samples, "image").locator("figure img")
+    picture.scroll_into_view_if_needed()
+    samples.wait_for_function(IS_LOADED, arg=picture.element_handle())
+    gallery = samples.context.new_page()
+    gallery.goto(f"{server.url}{ADDRESS}gallery/")
+    expect(gallery.locator(".tiles img")).to_have_count(1)
+    gallery.wait_for_function(IS_LOADED, arg=gallery.locator(".tiles img").element_handle())
+    gallery.close()
+
+
+def test_footer_and_exports_name_the_demo_model(page: Page) -> None:
+    answer = ask_and_wait(page, "Hello")
+    expect(answer.locator("footer .about summary")).to_contain_text("Demo model")
+    for file_type in ("md", "html", "ipynb", "json"):
+        exported = page.request.get(f"{page.url}export/{file_type}/")
+        assert "Demo model" in exported.text(), file_type
