@@ -62,7 +62,7 @@ async def check() -> None:
     allowed = await database_sync_to_async(_allowed)(revocable)
     for revoked in revocable:
         if revoked not in allowed:
-            await revoked.end(CLOSE_SIGNED_OUT, "You are signed out. Sign in again to go on.")
+            await revoked.end(CLOSE_SIGNED_OUT, "You are logged out. Log in again to go on.")
     for key, subscriber in subscribers:
         # A deleted conversation has no revision. -1 makes its subscribers read a snapshot, which finds no row.
         subscriber.deliver(Frame.announcement(key, revisions.get(key, -1)))
