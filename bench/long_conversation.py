@@ -62,14 +62,14 @@ def make_long_conversation(owner: User, texts: TextGenerator, messages: int, *, 
         if has_graph:
             contents += [(PartKind.EXECUTABLE_CODE, _CODE), (PartKind.CODE_EXECUTION_RESULT, "done\n")]
             contents += [(PartKind.TEXT, texts.generate(40))]
-            graph = _make_graph(owner)
+            graph = make_graph(owner)
             rows.graphs.append(graph)
             rows.message_attachments.append(MessageAttachment(message=answer, attachment=graph, index=0, part_index=2))
         answer.text = "\n[GRAPH:0]\n".join(text for kind, text in contents if kind is PartKind.TEXT)
         rows.messages += [question, answer]
         rows.parts.append(Part(message=question, index=0, kind=PartKind.TEXT, text=question.text))
         rows.parts += [_make_part(answer, index, kind, text) for index, (kind, text) in enumerate(contents)]
-        rows.turns.append(_make_turn(conversation, question, answer, has_code_execution=has_graph))
+        rows.turns.append(make_turn(conversation, question, answer, has_code_execution=has_graph))
     rows.save()
     return conversation
 
@@ -101,7 +101,8 @@ def _make_part(message: Message, index: int, kind: PartKind, text: str) -> Part:
     )
 
 
-def _make_graph(owner: User) -> Attachment:
+def make_graph(owner: User) -> Attachment:
+    """Return an unsaved graph, whose bytes no page reads."""
     return Attachment(
         owner=owner,
         name="graph.png",
@@ -116,7 +117,8 @@ def _make_graph(owner: User) -> Attachment:
     )
 
 
-def _make_turn(conversation: Conversation, question: Message, answer: Message, *, has_code_execution: bool) -> Turn:
+def make_turn(conversation: Conversation, question: Message, answer: Message, *, has_code_execution: bool) -> Turn:
+    """Return an unsaved turn, which has ended."""
     now = timezone.now()
     return Turn(
         conversation=conversation,

@@ -60,9 +60,11 @@ def make_requests(dataset: PageDataset) -> list[tuple[str, Request]]:
     def make_snapshot() -> bytes:
         return read_update(dataset.long.pk, None).text.encode()
 
-    next_page = re.search(r'hx-get="([^"]+)"', get("/conversations/")().decode())
-    if next_page is None:
-        raise BenchError("the list has no next page")
+    def get_next(path: str) -> Request:
+        """Return the request of the page to which the button "Older" leads."""
+        return get(path + find_link(r'class="button" href="(\?[^"]+)"', get(path)))
+
+    project = dataset.project.get_absolute_url()
     two_words = " ".join(reversed(ENGLISH.split()))
     return [
         ("home, to the newest conversation", get("/")),
@@ -70,7 +72,7 @@ def make_requests(dataset: PageDataset) -> list[tuple[str, Request]]:
         ("page of 1,000 messages and 200 graphs", get(f"/c/{dataset.long.pk}/")),
         ("its snapshot, the first frame of a socket", make_snapshot),
         ("list, first page", get("/conversations/")),
-        ("list, next page", get(unescape(next_page[1]))),
+        ("list, next page", get(find_link(r'hx-get="([^"]+)"', get("/conversations/")))),
         ("search: a word in one message", search(RARE_WORD)),
         ("search: a word in 1 % of the messages", search(GERMAN)),
         ("search: the most common word", search(dataset.most_common_word)),
@@ -81,7 +83,22 @@ def make_requests(dataset: PageDataset) -> list[tuple[str, Request]]:
         ("search: Chinese, four characters", search(CHINESE)),
         ("search: Chinese, two common characters", search("一丁")),
         ("search: no match", search("qqqq")),
+        ("list of 500 projects, first page", get("/projects/")),
+        ("list of 500 projects, next page", get_next("/projects/")),
+        ("project with 5,000 conversations, first page", get(project)),
+        ("project with 5,000 conversations, next page", get_next(project)),
+        ("gallery of 10,200 graphs, first page", get("/gallery/")),
+        ("gallery of 10,200 graphs, next page", get_next("/gallery/")),
+        ("gallery of the conversation with 200 graphs", get(f"/c/{dataset.long.pk}/gallery/")),
     ]
+
+
+def find_link(pattern: str, request: Request) -> str:
+    """Return the address in a page that the expression's group matches. Raise BenchError if there is none."""
+    match = re.search(pattern, request().decode())
+    if match is None:
+        raise BenchError(f"no link matches {pattern}")
+    return unescape(match[1])
 
 
 def fetch(browser: Client, path: str, query: dict[str, str]) -> bytes:

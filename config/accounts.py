@@ -28,6 +28,8 @@ ACCOUNT_SIGNUP_FIELDS = ["username*", "password1*", "password2*"]
 #: Nobody needs an address. If mail is set up, an account can have one, which is confirmed before it is used.
 ACCOUNT_EMAIL_VERIFICATION = "none"
 ACCOUNT_CHANGE_EMAIL = True
+#: The page after an address was confirmed, if its owner is logged in. A page of a conversation shows no notice of it.
+ACCOUNT_EMAIL_CONFIRMATION_AUTHENTICATED_REDIRECT_URL = "account_email"
 ACCOUNT_EMAIL_UNKNOWN_ACCOUNTS = False
 ACCOUNT_EMAIL_SUBJECT_PREFIX = ""
 #: A new address can be used to set a new password, so it asks for the present one.

@@ -2,6 +2,10 @@
 
 Only the name and the start of the value of the exception count: Python writes both for an error of Linux. The sizes
 come from the kernel itself, see `in_kernel.limits`; a kernel that lies only lies about itself.
+
+The sentence is a line of the cell's output, as the lines of a traceback are. It is stored with the output, the model
+reads it there, and exports, the API and copies contain it. So it is in English in every language of the pages: a
+translation on the page would differ from what the model was sent.
 """
 
 from __future__ import annotations

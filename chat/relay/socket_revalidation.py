@@ -62,7 +62,7 @@ async def check() -> None:
     allowed = await database_sync_to_async(_allowed)(revocable)
     for revoked in revocable:
         if revoked not in allowed:
-            await revoked.end(CLOSE_SIGNED_OUT, "You are signed out. Sign in again to go on.")
+            await revoked.end(CLOSE_SIGNED_OUT, "You are logged out. Log in again to go on.")
     for key, subscriber in subscribers:
         # Subscribers of a deleted conversation, which has no revision, read a snapshot, and find no row.
         subscriber.deliver(Announcement(key, revisions.get(key)))

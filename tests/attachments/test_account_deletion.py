@@ -12,6 +12,7 @@ from allauth.mfa.models import Authenticator
 from django.apps import apps
 from django.contrib.admin.models import CHANGE, LogEntry
 from django.contrib.auth.models import Group, Permission
+from django.db import connection
 from django.db.models.functions import Now
 from django.test import Client
 from django.utils import timezone
@@ -19,6 +20,7 @@ from django.utils import timezone
 from attachments.deletions import attempt_deletion, find_due_deletions
 from attachments.models import AttachmentPreview, ObjectDeletion
 from attachments.uploads import attempt_upload
+from chat.account.due_deletions import delete_due_accounts
 from chat.models import (
     AccessEntry,
     ApiToken,
@@ -68,16 +70,23 @@ OUTLASTING = {
     "admin.logentry",  # It says who deleted the account.
     "django_tasks_database.dbtaskresult",  # The worker deletes tasks after a day.
 }
+SEARCH_TABLES = {"chat_searchentry", "chat_searchwords"}
+"""Tables of the search index in SQLite, which have no model. PostgreSQL has indexes in their place."""
 
 
 def count_rows() -> dict[str, int]:
     """Return the number of rows of every table."""
     models = [model for model in apps.get_models(include_auto_created=True) if model._meta.managed]
-    return {model._meta.label_lower: model._default_manager.count() for model in models}
+    counts = {model._meta.label_lower: model._default_manager.count() for model in models}
+    with connection.cursor() as cursor:
+        for table in SEARCH_TABLES.intersection(connection.introspection.table_names(cursor)):
+            cursor.execute(f"SELECT count(*) FROM {table}")
+            [counts[table]] = cursor.fetchone()
+    return counts
 
 
 def create_account(reviewer: User) -> User:
-    """Create a user with rows in every table that can refer to one, and with four objects in storage."""
+    """Create a user with rows in every table that can refer to one but tokens, and with four objects in storage."""
     user = make_user("leaving")
     user.groups.add(Group.objects.get(name="Reviewer"))
     user.user_permissions.add(Permission.objects.all()[0])
@@ -104,7 +113,6 @@ def create_account(reviewer: User) -> User:
     add_files(project, graphs[2:4])
     move_conversation(conversation, project)
     Share.objects.issue(conversation)
-    ApiToken.objects.issue(user.pk, name="a token", life=timedelta(days=1))
     Quota.objects.create(user=user)
     QuotaUse.objects.create(user=user, day="2026-01-31")
     RunningExport.objects.create(user=user, claim=conversation.pk, expires_at=now)
@@ -126,20 +134,41 @@ def names_in_storage(
     return lambda: {str(path.relative_to(media)) for path in media.rglob("*")}
 
 
-def test_deleted_account_leaves_no_row_and_no_object(names_in_storage: Callable[[], set[str]]) -> None:
-    boss, other = make_account("superuser"), make_account("reviewer")
-    client = client_of(boss)
+def delete_in_admin(user: User) -> None:
+    """Delete an account as a superuser does."""
+    client = client_of(User.objects.get(is_superuser=True))
+    assert client.post(admin_url(User, user.pk, "delete"), {"post": "yes"}).status_code == 302
+    # The login is a row, too.
+    client.logout()
+
+
+def delete_as_planned(user: User) -> None:
+    """Delete an account as its owner planned it, once its time is over."""
+    User.objects.filter(pk=user.pk).update(deletion_at=timezone.now() - timedelta(seconds=1))
+    assert delete_due_accounts() == 1
+
+
+@pytest.mark.parametrize("delete", [delete_in_admin, delete_as_planned])
+def test_deleted_account_leaves_no_row_and_no_object(
+    names_in_storage: Callable[[], set[str]], delete: Callable[[User], None]
+) -> None:
+    other = make_account("reviewer")
+    make_account("superuser")
     assert attempt_upload(create_graph(other).pk) == "stored"
     Label.objects.create(name="a label")
     rows_before, names_before = count_rows(), names_in_storage()
 
     user = create_account(other)
+    _, secret = ApiToken.objects.issue(user.pk, name="a token", life=timedelta(days=1))
+    shared_page = f"/s/{Share.objects.get().token}/"
+    assert Client().get(shared_page).status_code == 200
+    assert ApiToken.objects.authenticate(secret) is not None
     rows = count_rows()
     grown = {label for label, number in rows.items() if number > rows_before[label]}
     assert grown | WITHOUT_ACCOUNT == set(rows), "the account must have a row in every table that can refer to one"
     assert len([name for name in names_in_storage() - names_before if name.endswith(".png")]) == 4
 
-    assert client.post(admin_url(User, user.pk, "delete"), {"post": "yes"}).status_code == 302
+    delete(user)
     delete_orphans()
     # Time passes, until no upload of the deleted files can be under way.
     ObjectDeletion.objects.update(next_attempt_at=Now())
@@ -149,3 +178,5 @@ def test_deleted_account_leaves_no_row_and_no_object(names_in_storage: Callable[
     changed = {label for label, number in count_rows().items() if number != rows_before[label]}
     assert changed <= OUTLASTING
     assert names_in_storage() == names_before
+    assert Client().get(shared_page).status_code == 404
+    assert ApiToken.objects.authenticate(secret) is None

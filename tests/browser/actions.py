@@ -34,6 +34,12 @@ def press(message: Locator, action: str) -> None:
     message.locator(f'button[data-action="{action}"]').first.click()
 
 
+def open_settings(page: Page, section: str) -> None:
+    """Go from a conversation, or from one page of the settings, to a section of the settings."""
+    page.get_by_role("link", name="Settings", exact=True).click()
+    page.get_by_role("navigation", name="Settings").get_by_role("link", name=section, exact=True).click()
+
+
 def press_in_header(page: Page, selector: str) -> None:
     """Click a button of the header, which a menu holds on a phone."""
     more = page.locator("button[popovertarget=head-menu]")

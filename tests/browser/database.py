@@ -14,3 +14,9 @@ def run_in_shell(server: LiveServer, code: str) -> str:
     completed = subprocess.run(command, cwd=ROOT, env=environment(server.var_dir), capture_output=True, text=True)
     assert completed.returncode == 0, completed.stderr
     return completed.stdout
+
+
+def create_people(server: LiveServer, *names: str) -> None:
+    """Create users whose passwords are their names, as `sign_in` expects."""
+    people = f"[User.objects.create_user(name, password=name) for name in {names!r}]"
+    run_in_shell(server, f"from chat.models import User; {people}")

@@ -8,19 +8,18 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.conftest import sign_in
-from tests.browser.database import run_in_shell
+from tests.browser.database import create_people
 from tests.live_server import LiveServer
 
 pytestmark = pytest.mark.drill
 
 LIGHT, DARK = "rgb(251, 251, 249)", "rgb(21, 24, 23)"
-CREATE = "from chat.models import User; User.objects.create_user('painter', password='painter')"
 
 
 @pytest.fixture
 def painter(browser: Browser, server: LiveServer) -> Iterator[Page]:
     """Open a window of a person of their own, on a device with light colours."""
-    run_in_shell(server, CREATE)
+    create_people(server, "painter")
     window = browser.new_context(color_scheme="light")
     page = window.new_page()
     sign_in(page, server, "painter")

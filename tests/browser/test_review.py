@@ -11,6 +11,7 @@ from typing import Literal
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
+from tests.browser.actions import open_settings
 from tests.browser.database import run_in_shell
 from tests.live_server import LiveServer
 
@@ -171,8 +172,7 @@ def test_owner_sees_who_read_a_conversation(context: BrowserContext, server: Liv
     page.goto(f"{server.url}/")
     # The settings alone lead to it.
     expect(page.locator(".account")).not_to_contain_text("Who read mine")
-    page.click(".account >> text=Settings")
-    page.get_by_role("navigation", name="Settings").get_by_role("link", name="Who read mine").click()
+    open_settings(page, "Who read mine")
     expect(page.locator("table.listing tbody tr").first).to_contain_text("Reported by its user")
     expect(page.locator("table.listing tbody tr").first).to_contain_text("Rain (deleted)")
     take_screenshot(page, "readings")
