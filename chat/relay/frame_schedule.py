@@ -1,4 +1,4 @@
-"""When the next frame of a live turn may be sent. Pure.
+"""When the next frame of a live turn may be sent.
 
 Frames of all turns are due at common times, so that one commit stores, and one burst of rendering shows, what many
 turns have received. With 50 turns of 50 chunks a second this took the server from 82 % to 60 % of a core.
@@ -6,6 +6,7 @@ turns have received. With 50 turns of 50 chunks a second this took the server fr
 
 from __future__ import annotations
 
+import asyncio
 import math
 
 FRAME_INTERVAL_S = 0.04
@@ -28,3 +29,23 @@ def next_frame_at(now: float, *, render_s: float, is_fast: bool) -> float:
     """
     tick_s = FAST_TICK_S if is_fast else TICK_S
     return math.ceil((now + max(FRAME_INTERVAL_S, render_s / RENDER_SHARE)) / tick_s) * tick_s
+
+
+class FrameSchedule:
+    """The times of one turn's frames, on the clock of the event loop."""
+
+    def __init__(self) -> None:
+        self.is_fast = False
+        """Whether several chunks have arrived for the next frame."""
+        self._next_at = 0.0
+
+    def add(self, began_at: float) -> None:
+        """Plan the next frame after one that has just been rendered. `began_at`: when its rendering began."""
+        now = asyncio.get_running_loop().time()
+        self._next_at = next_frame_at(now, render_s=now - began_at, is_fast=self.is_fast)
+
+    async def wait(self) -> None:
+        """Return when the next frame may be sent."""
+        pause_s = self._next_at - asyncio.get_running_loop().time()
+        if pause_s > 0:
+            await asyncio.sleep(pause_s)

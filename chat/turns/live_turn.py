@@ -19,7 +19,7 @@ from chat.parts import Engine
 from chat.prompt.rows import PromptRows
 from chat.relay import broadcast
 from chat.relay.batching import BatchedCalls
-from chat.relay.frame_schedule import next_frame_at
+from chat.relay.frame_schedule import FrameSchedule
 from chat.stream_events import PartReceived, StreamEvent
 from chat.transcript.usage import answer_cost
 from chat.turns.answer_size import AnswerSize
@@ -93,9 +93,7 @@ class LiveTurn:
         """The last step of the log."""
         self._has_part = bool(self.answer.part_count)
         self.page = LivePage(started, self.answer)
-        self._next_frame_at = 0.0
-        self._is_fast = False
-        """Whether the last list of events contained several parts."""
+        self._schedule = FrameSchedule()
         self._unconfirmed: UnconfirmedWrite | None = None
 
     @property
@@ -132,7 +130,7 @@ class LiveTurn:
             for ended in self._thought_times.after(changes):
                 self.note(ended)
             parts += isinstance(event, PartReceived)
-        self._is_fast = parts > 1
+        self._schedule.is_fast = parts > 1
 
     def end_code(self, outcome: str) -> None:
         """Give an outcome to code in the Python session that will get no result."""
@@ -257,38 +255,26 @@ class LiveTurn:
         except Exception as error:
             raise NotStored from error
         self._unconfirmed = None
-        self._update_row(write, stored)
+        stored.update_row(self.turn, write)
         self._publish(write, stored)
         if stored.is_stop_requested:
             self.stop()
 
-    def _update_row(self, write: TurnWrite, stored: StoreResult) -> None:
-        """Bring the row in memory up to date with the database."""
-        if write.ending:
-            for name, value in write.ending.turn_fields().items():
-                setattr(self.turn, name, value)
-        if stored.conversation is not None:
-            self.turn.conversation.revision = stored.conversation.revision
-
     def _publish(self, write: TurnWrite, stored: StoreResult) -> None:
         """Send the frame of stored changes to all pages."""
-        loop = asyncio.get_running_loop()
-        began_at = loop.time()
+        began_at = asyncio.get_running_loop().time()
         try:
             frame = self.page.frame(write, stored)
         except Exception:
             # The changes are stored, so pages can read a snapshot.
             logger.exception("changes of turn %s could not be rendered", self.turn.pk)
             frame = self.page.give_up()
-        now = loop.time()
-        self._next_frame_at = next_frame_at(now, render_s=now - began_at, is_fast=self._is_fast)
+        self._schedule.add(began_at)
         broadcast.publish(frame)
 
     async def wait_for_next_frame(self) -> None:
         """Return when the next frame may be sent. Events that arrive until then are read together."""
-        pause_s = self._next_frame_at - asyncio.get_running_loop().time()
-        if pause_s > 0:
-            await asyncio.sleep(pause_s)
+        await self._schedule.wait()
 
     # --- stopping -------------------------------------------------------------------------------------------------
 

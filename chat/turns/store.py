@@ -126,6 +126,13 @@ class StoreResult:
     conversation: ConversationState | None = None
     """The state of the conversation, only for a turn that has ended."""
 
+    def update_row(self, turn: Turn, write: TurnWrite) -> None:
+        """Bring the row in memory up to date with the database."""
+        for name, value in (write.ending.turn_fields() if write.ending else {}).items():
+            setattr(turn, name, value)
+        if self.conversation is not None:
+            turn.conversation.revision = self.conversation.revision
+
 
 async def write(changes: Sequence[TurnWrite], *, lease_owner: str) -> list[StoreResult | Exception]:
     """Store the changes of several turns in one transaction. The result of a turn may be TurnLost.

@@ -14,6 +14,7 @@ from chat.models import Turn, TurnEvent
 from chat.parts import FunctionCall, Text, Thought
 from chat.providers.gemini.provider import GeminiProvider
 from chat.providers.requests import GenerateRequest
+from chat.relay import frame_schedule
 from chat.stream_events import (
     Finish,
     Finished,
@@ -24,7 +25,6 @@ from chat.stream_events import (
     Usage,
     UsageReported,
 )
-from chat.turns import live_turn
 from chat.turns.answer_size import AnswerSize
 from tests.chat.turn_driver import ask_and_wait, new_conversation, parts_of
 
@@ -42,7 +42,7 @@ END = Finished(Finish.STOP)
 def answers(emulated: Settings, monkeypatch: pytest.MonkeyPatch) -> Answers:
     """Let the provider answer with these lists, without a pause between frames."""
     emulated.ANSWER_LIMIT_CHARS = 10_000
-    monkeypatch.setattr(live_turn, "next_frame_at", lambda now, **_: now)
+    monkeypatch.setattr(frame_schedule, "next_frame_at", lambda now, **_: now)
 
     def answer(lists: Iterable[list[StreamEvent]]) -> None:
         async def stream(provider: GeminiProvider, request: GenerateRequest) -> AsyncGenerator[list[StreamEvent], None]:

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from chat.turns.live_turn import LiveTurn
+from chat.relay.frame_schedule import FrameSchedule
 
 
 @pytest.mark.parametrize("ahead_ms", range(0, 60, 5))
@@ -15,9 +15,9 @@ async def test_time_that_passes_between_two_readings_of_the_clock_stalls_nothing
     monkeypatch: pytest.MonkeyPatch, ahead_ms: int, lost_ms: int
 ) -> None:
     loop = asyncio.get_running_loop()
-    turn = LiveTurn.__new__(LiveTurn)  # of the turn, only the time of its next frame matters
+    schedule = FrameSchedule()
     read_clock, lost_s = loop.time, 0.0
-    turn._next_frame_at = read_clock() + ahead_ms / 1000
+    schedule._next_at = read_clock() + ahead_ms / 1000
 
     def clock_of_a_busy_machine() -> float:
         nonlocal lost_s
@@ -25,7 +25,7 @@ async def test_time_that_passes_between_two_readings_of_the_clock_stalls_nothing
         return read_clock() + lost_s
 
     monkeypatch.setattr(loop, "time", clock_of_a_busy_machine)
-    waiting = asyncio.ensure_future(turn.wait_for_next_frame())
+    waiting = asyncio.ensure_future(schedule.wait())
     for _ in range(200):
         await asyncio.sleep(0)
     assert waiting.done(), "each reading of the clock takes it far past the next frame"
