@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
@@ -29,6 +29,7 @@ from chat.tools.toolbox import Toolbox
 from chat.turns import runner, store
 from chat.turns.live_turn import LiveTurn
 from chat.turns.start import create_turns
+from chat.turns.store import StoreResult, TurnWrite
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -81,7 +82,7 @@ class Clock:
 
 def install(clock: Clock) -> None:
     """Put the clock into the functions that end a stage."""
-    receive, publish, send = ConversationConsumer.receive, broadcast.publish, Follower._send
+    receive, publish, send, write = ConversationConsumer.receive, broadcast.publish, Follower._send, store.write
 
     async def begin(
         consumer: ConversationConsumer, text_data: str | None = None, bytes_data: bytes | None = None
@@ -89,6 +90,12 @@ def install(clock: Clock) -> None:
         if '"send"' in (text_data or ""):
             clock.begin()
         await receive(consumer, text_data, bytes_data)
+
+    async def write_and_mark(writes: Sequence[TurnWrite], *, lease_owner: str) -> list[StoreResult | Exception]:
+        results = await write(writes, lease_owner=lease_owner)
+        if any(one.has_first_part for one in writes):
+            clock.mark(Stage.PART_STORED)
+        return results
 
     def publish_and_mark(frame: Frame) -> None:
         if isinstance(frame, Step):
@@ -107,7 +114,7 @@ def install(clock: Clock) -> None:
         (Toolbox, "state", clock.after_async(Toolbox.state, Stage.STATE_READ)),
         (history, "prepare", clock.after(history.prepare, Stage.REQUEST_MADE)),
         (LiveTurn, "add", clock.after(LiveTurn.add, Stage.FIRST_EVENT)),
-        (store, "write", clock.after_async(store.write, Stage.PART_STORED)),
+        (store, "write", write_and_mark),
         (broadcast, "publish", publish_and_mark),
         (Follower, "_send", send_and_mark),
     ]

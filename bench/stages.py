@@ -66,7 +66,7 @@ def measure(folder: Path, protocol: str, chats: int) -> dict[str, float]:
         product.run(WARM_UP)
         firsts_ms = [product.run(SINGLE).first_part_ms[0] for _ in range(chats)]
         lines = [json.loads(line) for line in (own / "var" / STAGES_FILE).read_text().splitlines()][-chats:]
-    return {stage: statistics.median(line.get(stage, 0.0) for line in lines) for stage in Stage} | {
+    return {stage: statistics.median(line[stage] for line in lines) for stage in Stage} | {
         CLIENT: statistics.median(firsts_ms)
     }
 

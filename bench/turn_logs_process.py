@@ -45,24 +45,26 @@ def main(answers: str) -> None:
     started_s = time.perf_counter()
     owner = User.objects.create(username="bench")
     number = int(answers)
-    for done in range(0, number, LIVE_TURNS):
-        turns = _start_turns(owner, min(LIVE_TURNS, number - done))
-        asyncio.run(_write_answers(turns))
-    took_s = time.perf_counter() - started_s
-    rows_at_end = TurnEvent.objects.count()
-    ended_s = time.perf_counter()
-    while (left := TurnEvent.objects.count()) and time.perf_counter() - ended_s < DELETION_LIMIT_S:
-        time.sleep(0.1)
-    deleted_after_s = time.perf_counter() - ended_s
-    stop.set()
-    cleaner.join()
+    try:
+        for done in range(0, number, LIVE_TURNS):
+            turns = _start_turns(owner, min(LIVE_TURNS, number - done))
+            asyncio.run(_write_answers(turns))
+        took_s = time.perf_counter() - started_s
+        rows_at_end = TurnEvent.objects.count()
+        ended_s = time.perf_counter()
+        while TurnEvent.objects.exists() and time.perf_counter() - ended_s < DELETION_LIMIT_S:
+            time.sleep(0.5)
+        deleted_after_s = time.perf_counter() - ended_s
+    finally:
+        stop.set()
+        cleaner.join()
     logs = TurnLogs(
         answers=number,
         duration_s=took_s,
         rows_written=number * (COMMITS + 2),
         most_rows=max(peaks[0], rows_at_end),
         rows_at_end=rows_at_end,
-        rows_left=left,
+        rows_left=TurnEvent.objects.count(),
         deleted_after_s=deleted_after_s,
     )
     print(json.dumps(logs))
@@ -105,4 +107,6 @@ async def _write_answers(turns: list[Turn]) -> None:
             changes = assembler.add(event)
             ending = Ending(Turn.Status.DONE, assembler.answer) if is_last else None
             writes.append(TurnWrite.of(turn, changes, first_seq=commit + 1, ending=ending))
-        await write(writes, lease_owner=LEASE_OWNER)
+        for result in await write(writes, lease_owner=LEASE_OWNER):
+            if isinstance(result, Exception):
+                raise result

@@ -88,7 +88,9 @@ def _deliver(frame: Frame) -> None:
 
 
 def _deliver_data(data: FrameData) -> None:
-    _deliver(frame_from_json(data))
+    # A page that misses a frame of another version reads a snapshot.
+    if frame := frame_from_json(data):
+        _deliver(frame)
 
 
 def _bridge() -> ChannelBridge:

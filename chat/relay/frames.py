@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, TypeAlias
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
     """Stored changes of a live turn."""
 
@@ -22,7 +22,7 @@ class Step:
     """The socket message."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NewRevision:
     """A change that follows the last state of the revision before, such as a new turn."""
 
@@ -83,7 +83,11 @@ def frame_to_json(frame: Frame) -> dict[str, Any]:
     return {"kind": type(frame).__name__, **asdict(frame)}
 
 
-def frame_from_json(data: Mapping[str, Any]) -> Frame:
-    """Return the frame of `frame_to_json`."""
+def frame_from_json(data: Mapping[str, Any]) -> Frame | None:
+    """Return the frame of `frame_to_json`; `None` if it comes from a version that has other frames."""
     fields = dict(data)
-    return KINDS[fields.pop("kind")](**fields)
+    kind = KINDS.get(fields.pop("kind", ""))
+    try:
+        return kind(**fields) if kind else None
+    except TypeError:
+        return None

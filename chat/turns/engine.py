@@ -203,7 +203,8 @@ async def _prepare(turn: LiveTurn, replay: Replay, toolbox: Toolbox) -> Prepared
 
     A file of an earlier message that cannot be stored is only named.
     """
-    state, rows = await asyncio.gather(toolbox.state(), turn.read_prompt_rows())
+    state = await toolbox.state()
+    rows = await turn.read_prompt_rows()
     # On a history thread, because reading graphs from storage may be slow.
     prepared = await _in_thread(history.prepare, turn.turn, rows, replay, turn.answer, toolbox.functions, state)
     if not prepared.to_upload:
@@ -229,6 +230,7 @@ async def _collect(turn: LiveTurn, prepared: PreparedRequest) -> None:
     """Read one response, and store and show it while it arrives."""
     provider = get_provider(turn.turn.provider, turn.turn.endpoint)
     await show_stream(turn, provider.stream(prepared.request), event_size, turn.add)
+    turn.end_thought()
 
 
 async def _pause(turn: LiveTurn, retry: Retry, prepared: PreparedRequest | None) -> None:

@@ -61,4 +61,4 @@ async def _publish(conversation_id: uuid.UUID, revision: int | None, swap: SafeS
         broadcast.publish(UnorderedUpdate(str(conversation_id), socket_message(swap)))
         return
     text = socket_message(swap, turn="", seq=0)
-    broadcast.publish(NewRevision(str(conversation_id), revision, text))
+    broadcast.publish(NewRevision(conversation_id=str(conversation_id), revision=revision, text=text))

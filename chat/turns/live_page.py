@@ -51,10 +51,10 @@ class LivePage:
             if started.names_conversation:
                 content += title_swaps(self._turn.conversation)
         return NewRevision(
-            self._conversation_id,
-            self._turn.conversation.revision,
-            socket_message(content, turn=self._turn_id, seq=0),
-            self._turn_id,
+            conversation_id=self._conversation_id,
+            revision=self._turn.conversation.revision,
+            text=socket_message(content, turn=self._turn_id, seq=0),
+            turn_id=self._turn_id,
             replaced_from=started.replaced.index if started.replaced else None,
         )
 
@@ -68,9 +68,9 @@ class LivePage:
         with translation.override(self._language):
             content = self._swaps(write, stored)
         return Step(
-            self._conversation_id,
-            self._turn.conversation.revision,
-            self._turn_id,
+            conversation_id=self._conversation_id,
+            revision=self._turn.conversation.revision,
+            turn_id=self._turn_id,
             after=write.first_seq - 1,
             seq=write.last_seq,
             text=socket_message(content, turn=self._turn_id, seq=write.last_seq),

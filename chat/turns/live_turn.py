@@ -17,6 +17,7 @@ from chat.answers.log import coalesce_changes
 from chat.models import Conversation, Turn
 from chat.parts import Engine
 from chat.prompt.rows import PromptRows
+from chat.providers.base import Capabilities
 from chat.relay import broadcast
 from chat.relay.batching import BatchedCalls
 from chat.relay.frame_schedule import FrameSchedule
@@ -33,7 +34,8 @@ from chat.turns.thought_times import ThoughtTimes
 logger = logging.getLogger(__name__)
 
 Commits: TypeAlias = BatchedCalls[TurnWrite, StoreResult]
-PromptReads: TypeAlias = BatchedCalls[PlannedTurn, PromptRows]
+PromptReads: TypeAlias = BatchedCalls[tuple[PlannedTurn, Capabilities | None], PromptRows]
+"""A read is given the capabilities of the turn's model, or `None` to read them, too."""
 
 
 class AnswerTooLong(Exception):
@@ -81,6 +83,9 @@ class LiveTurn:
         """Whether the provider has sent anything in this attempt."""
         self._commits = commits
         self._prompt_reads = prompt_reads
+        # The rows of the first request are read while the question is rendered.
+        asks_now = answer is None and not self.turn.is_own_code
+        self._first_read = prompt_reads.submit((started, started.capabilities)) if asks_now else None
         self._assembler = Assembler(
             is_code_offered=self.turn.code_execution, new_id=lambda: str(uuid.uuid4()), answer=answer
         )
@@ -140,8 +145,8 @@ class LiveTurn:
         """Apply a change that has no stream event."""
         self._changes += self._assembler.note(change)
 
-    def _end_thought(self) -> None:
-        """Give the thought that the model has not ended its duration."""
+    def end_thought(self) -> None:
+        """Give the thought that is still open, if there is one, its duration: the response has ended."""
         for ended in self._thought_times.end():
             self.note(ended)
 
@@ -158,7 +163,7 @@ class LiveTurn:
     def restart_attempt(self, sentence: str) -> None:
         """Record that the request is repeated. `sentence` is shown until the next part arrives; it may be empty."""
         self.has_received = False
-        self._end_thought()
+        self.end_thought()
         self._changes += self._assembler.restart_attempt()
         if sentence:
             self.note(Waited(sentence))
@@ -166,7 +171,7 @@ class LiveTurn:
     def start_round(self) -> None:
         """Begin the next round."""
         self.has_received = False
-        self._end_thought()
+        self.end_thought()
         self._changes += self._assembler.start_round()
 
     def move_to_session(self, reason: str) -> None:
@@ -180,11 +185,10 @@ class LiveTurn:
         self.note(ToolStarted(call_id))
 
     async def read_prompt_rows(self) -> PromptRows:
-        """Read the rows from which the prompt is built."""
-        rows = await self._prompt_reads.submit(self._started)
-        # Later requests read them again, because this one may teach something about the model.
-        self._started.capabilities = None
-        return rows
+        """Read the rows from which the next request is built."""
+        first, self._first_read = self._first_read, None
+        # Later requests read the model's capabilities again, because an earlier one may have taught something.
+        return await (first or self._prompt_reads.submit((self._started, None)))
 
     # --- storing and showing --------------------------------------------------------------------------------------
 
@@ -218,7 +222,7 @@ class LiveTurn:
     async def end(self, status: Turn.Status, error: TurnError = NO_ERROR) -> None:
         """Store the end of the turn with everything that was received, then publish it. Raises as `commit` does."""
         self.is_ending = True
-        self._end_thought()
+        self.end_thought()
         self._changes += self._assembler.close(closing_at_end(status))
         await self._confirm()
         cost = answer_cost(self.answer.usage, self.setup, self.answer.queries)

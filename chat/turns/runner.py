@@ -16,6 +16,7 @@ from chat.answers.approval import Decision
 from chat.fragments import socket_message
 from chat.models import Turn
 from chat.prompt.rows import PromptRows, read_rows
+from chat.providers.base import Capabilities
 from chat.relay import broadcast
 from chat.relay.batching import BatchedCalls
 from chat.relay.frames import Announcement, UnorderedUpdate
@@ -229,10 +230,10 @@ async def _create_turns(starts: Sequence[Start]) -> list[PlannedTurn | Exception
     return await turn_store.run(create_turns, starts, lease_owner=broadcast.PROCESS)
 
 
-async def _read_rows(started: Sequence[PlannedTurn]) -> list[PromptRows]:
-    turns = [one.turn for one in started]
-    without_files = {one.turn.user_message_id for one in started if one.has_question and not one.attachments}
-    known = {one.turn.pk: one.capabilities for one in started if one.capabilities}
+async def _read_rows(reads: Sequence[tuple[PlannedTurn, Capabilities | None]]) -> list[PromptRows]:
+    turns = [one.turn for one, _ in reads]
+    without_files = {one.turn.user_message_id for one, _ in reads if one.has_question and not one.attachments}
+    known = {one.turn.pk: capabilities for one, capabilities in reads if capabilities}
     return await retry_while_unavailable(
         lambda: prompt_reader.run(read_rows, turns, without_files=without_files, known=known)
     )

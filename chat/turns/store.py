@@ -36,7 +36,7 @@ class TurnLost(Exception):
     """This process no longer holds the turn's lease. Nothing was stored."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TurnWrite:
     """The changes of one live turn that are stored in one transaction."""
 
@@ -46,7 +46,7 @@ class TurnWrite:
     owner_id: int
     first_seq: int
     rows: Sequence[Row]
-    changes: Sequence[Change] = ()
+    changes: Sequence[Change]
     """The changes that the rows hold, without those of the turn's status."""
     had_no_part: bool = False
     """Whether the answer had no part before these changes."""
@@ -72,16 +72,16 @@ class TurnWrite:
         elif waits_after_s is not None:
             rows.append(("waiting", {}))
         return cls(
-            turn.pk,
-            turn.conversation_id,
-            turn.message_id,
-            turn.conversation.owner_id,
-            first_seq,
-            rows,
-            changes,
-            had_no_part,
-            ending,
-            waits_after_s,
+            turn_id=turn.pk,
+            conversation_id=turn.conversation_id,
+            message_id=turn.message_id,
+            owner_id=turn.conversation.owner_id,
+            first_seq=first_seq,
+            rows=rows,
+            changes=changes,
+            had_no_part=had_no_part,
+            ending=ending,
+            waits_after_s=waits_after_s,
         )
 
     @property

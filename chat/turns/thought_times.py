@@ -6,14 +6,13 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 
 from chat.answers.changes import Change, PartStarted, ThoughtEnded
-from chat.answers.text_runs import is_hidden
-from chat.parts import Thought
+from chat.parts import Part, Text, Thought
 
 
 class ThoughtTimes:
     """Gives each thought of an answer the time from its first piece to the next part, as the page counts it meanwhile.
 
-    A part that only holds a signature is no thought, and ends none.
+    A text or thought that only holds a signature is no thought, and ends none.
     """
 
     def __init__(self, now_s: Callable[[], float] = time.monotonic) -> None:
@@ -24,7 +23,7 @@ class ThoughtTimes:
     def after(self, changes: Iterable[Change]) -> Iterator[ThoughtEnded]:
         """Yield the end of the open thought if these changes begin another part."""
         for change in changes:
-            if isinstance(change, PartStarted) and not is_hidden(change.part):
+            if isinstance(change, PartStarted) and not _is_signature(change.part):
                 yield from self.end()
                 if isinstance(change.part, Thought):
                     self._open = change.index, self._now_s()
@@ -35,3 +34,7 @@ class ThoughtTimes:
             index, began_at = self._open
             self._open = None
             yield ThoughtEnded(index, round((self._now_s() - began_at) * 1000))
+
+
+def _is_signature(part: Part) -> bool:
+    return isinstance(part, Text | Thought) and not part.text and bool(part.provider_data)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -23,12 +24,12 @@ POSITION = StreamPosition(3, "turn", 5)
 
 def step(revision: int, turn_id: str, after: int, seq: int) -> Step:
     """Return a step of these numbers."""
-    return Step("conversation", revision, turn_id, after, seq, "text")
+    return Step(conversation_id="conversation", revision=revision, turn_id=turn_id, after=after, seq=seq, text="text")
 
 
 def opening(revision: int) -> NewRevision:
     """Return the first frame of another turn."""
-    return NewRevision("conversation", revision, "text", "another")
+    return NewRevision(conversation_id="conversation", revision=revision, text="text", turn_id="another")
 
 
 def test_only_the_very_next_step_is_next() -> None:
@@ -60,7 +61,7 @@ def test_frame_that_the_page_shows_already_is_included() -> None:
     "frame",
     [
         step(3, "turn", 5, 6),
-        NewRevision("conversation", 4, "text", "another", replaced_from=2),
+        replace(opening(4), replaced_from=2),
         UnorderedUpdate("conversation", "text"),
         Announcement("conversation", None),
         ExpectedPosition("conversation", 3, "turn", 5),
@@ -68,3 +69,15 @@ def test_frame_that_the_page_shows_already_is_included() -> None:
 )
 def test_frame_is_the_same_in_another_process(frame: Frame) -> None:
     assert frame_from_json(json.loads(json.dumps(frame_to_json(frame)))) == frame
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {"conversation_id": "conversation", "text": "text"},
+        {"kind": "Later", "conversation_id": "conversation"},
+        {"kind": "UnorderedUpdate", "conversation_id": "conversation", "text": "text", "later": 1},
+    ],
+)
+def test_frame_of_another_version_is_left_out(data: dict[str, object]) -> None:
+    assert frame_from_json(data) is None

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 from django.db import InterfaceError, OperationalError
 
-from chat.relay.batching import BatchedCalls
-from chat.turns import database_retries
-from chat.turns.database_retries import UNAVAILABLE, retry_while_unavailable
+from chat.turns import database_retries, store
+from chat.turns.runner import Runner
 
 
 class Database:
@@ -19,17 +19,21 @@ class Database:
     def __init__(self, *failures: Exception) -> None:
         self.failures = list(failures)
         self.stored: list[str] = []
+        self.calls = 0
 
-    async def write(self, items: Sequence[str]) -> list[str | Exception]:
+    async def write(self, items: Sequence[str], *, lease_owner: str) -> list[str | Exception]:
         """Store the items, or fail."""
+        self.calls += 1
         if self.failures:
             raise self.failures.pop(0)
         self.stored += items
         return [f"{item} is stored" for item in items]
 
 
-def group_commit(database: Database) -> BatchedCalls[str, str]:
-    return BatchedCalls(lambda items: retry_while_unavailable(lambda: database.write(items)), fails_all=UNAVAILABLE)
+def group_commit(monkeypatch: pytest.MonkeyPatch, database: Database) -> Any:  # noqa: ANN401 - items are texts here
+    """Return the group commit of a process, with another function in place of the one that writes."""
+    monkeypatch.setattr(store, "write", database.write)
+    return Runner()._commits
 
 
 @pytest.fixture(autouse=True)
@@ -38,9 +42,9 @@ def _short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(database_retries, "LONGEST_PAUSE_S", 0.002)
 
 
-async def test_items_are_stored_after_an_outage() -> None:
+async def test_items_are_stored_after_an_outage(monkeypatch: pytest.MonkeyPatch) -> None:
     database = Database(OperationalError("locked"), InterfaceError("closed"), OperationalError("locked"))
-    commits = group_commit(database)
+    commits = group_commit(monkeypatch, database)
     results = await asyncio.gather(commits.submit("a"), commits.submit("b"))
     assert list(results) == ["a is stored", "b is stored"]
     assert database.stored == ["a", "b"]
@@ -48,6 +52,8 @@ async def test_items_are_stored_after_an_outage() -> None:
 
 async def test_outage_that_is_too_long_fails_all_items(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(database_retries, "GIVE_UP_AFTER_S", 0)
-    commits = group_commit(Database(*[OperationalError("down")] * 100))
+    database = Database(*[OperationalError("down")] * 100)
+    commits = group_commit(monkeypatch, database)
     results = await asyncio.gather(commits.submit("a"), commits.submit("b"), return_exceptions=True)
     assert [type(result) for result in results] == [OperationalError, OperationalError]
+    assert database.calls == 1, "the items are not tried one after another"

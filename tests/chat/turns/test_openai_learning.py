@@ -12,6 +12,8 @@ from pytest_django import Settings
 
 from chat.catalogue.endpoints import StoredEndpoints, endpoint_of
 from chat.models import Conversation, ModelEndpoint
+from chat.prompt import rows
+from chat.providers.base import Capabilities
 from chat.providers.openai_compatible.endpoint import ModelFacts
 from tests.chat.tools import recording_tools
 from tests.chat.tools.recording_tools import RecordingTools
@@ -172,7 +174,9 @@ async def test_refused_parameter_is_left_out_and_remembered(
     assert all(case.is_remembered(entry.body) for entry in second)
 
 
-async def test_lesson_of_one_round_is_heeded_in_the_next(endpoints: StandInServer, settings: Settings) -> None:
+async def test_lesson_of_one_round_is_heeded_in_the_next(
+    endpoints: StandInServer, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def make_probed_conversation() -> Conversation:
         conversation = make_case_conversation(endpoints, case)
         endpoint = endpoint_of(ModelEndpoint.objects.get(name=case.endpoint))
@@ -184,8 +188,17 @@ async def test_lesson_of_one_round_is_heeded_in_the_next(endpoints: StandInServe
     settings.TOOL_SETS = ["tests.chat.tools.recording_tools.make"]
     recording_tools.choose(RecordingTools(case.functions))
     conversation = await database_sync_to_async(make_probed_conversation)()
+    read = []
+    find_capabilities = rows._find_capabilities
+
+    def find_and_note(provider: str, endpoint: str, model: str) -> Capabilities | None:
+        read.append(model)
+        return find_capabilities(provider, endpoint, model)
+
+    monkeypatch.setattr(rows, "_find_capabilities", find_and_note)
     entries = await requests_of(endpoints, conversation, "first")
     assert [entry.status for entry in entries] == [400, 200, 200]
+    assert read == [case.model], "the first round has what the start read"
 
 
 async def test_reasoning_that_a_server_demands_is_sent_back(endpoints: StandInServer, settings: Settings) -> None:

@@ -9,7 +9,7 @@ from chat.parts import Part, Text, Thought
 from chat.stream_events import PartReceived
 from chat.turns.thought_times import ThoughtTimes
 
-SIGNATURE = Thought("", provider_data={"thought_signature": "c2lnbmVk"})
+SIGNED = {"thought_signature": "c2lnbmVk"}
 
 
 def test_thought_has_the_time_from_its_first_piece_to_the_next_part() -> None:
@@ -24,7 +24,8 @@ def test_thought_has_the_time_from_its_first_piece_to_the_next_part() -> None:
     receive(Thought("first "))
     now_s = 101.0
     receive(Thought("thought"))
-    receive(SIGNATURE)
+    receive(Thought("", provider_data=SIGNED))
+    receive(Text("", provider_data=SIGNED))
     now_s = 104.2
     receive(Text("An answer"))
     now_s = 105.0
