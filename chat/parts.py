@@ -40,6 +40,8 @@ class BasePart:
     kind: ClassVar[PartKind]
     text_field: ClassVar[str] = ""
     """The field with the long text, which has a column of its own in the database."""
+    is_streamed: ClassVar[bool] = False
+    """Whether providers send parts of this kind in pieces."""
 
     round: int = 0
     """The round of its turn, counted from 0."""
@@ -58,8 +60,8 @@ class BasePart:
 
     @property
     def is_open_text(self) -> bool:
-        """Whether later text of the same kind may be appended to this part."""
-        return False
+        """Whether later text of the same kind may be appended. A provider's data belong to exactly this part's text."""
+        return self.is_streamed and not self.provider_data
 
     @property
     def long_text(self) -> str:
@@ -79,17 +81,13 @@ class Text(BasePart):
 
     kind = PartKind.TEXT
     text_field = "text"
+    is_streamed = True
     text: str
 
     @property
     def is_answer(self) -> bool:
         """See `BasePart.is_answer`."""
         return bool(self.text)
-
-    @property
-    def is_open_text(self) -> bool:
-        """A provider's data belong to exactly this text, so nothing may be appended to it."""
-        return not self.provider_data
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +96,7 @@ class Thought(BasePart):
 
     kind = PartKind.THOUGHT
     text_field = "text"
+    is_streamed = True
     text: str
     duration_ms: int | None = None
     """Milliseconds from its first piece to what came after it, as measured by this server. `None`: not known."""
@@ -106,11 +105,6 @@ class Thought(BasePart):
     def is_answer(self) -> bool:
         """See `BasePart.is_answer`."""
         return False
-
-    @property
-    def is_open_text(self) -> bool:
-        """See `Text.is_open_text`."""
-        return not self.provider_data
 
 
 @dataclass(frozen=True, slots=True)

@@ -131,8 +131,7 @@ class LiveTurn:
             changes = self._assembler.add(self._code_times.with_duration(event), made_by=made_by)
             self._changes += changes
             self._size.add(event, changes)
-            for ended in self._thought_times.after(changes):
-                self.note(ended)
+            self.note(*self._thought_times.after(changes))
             parts += isinstance(event, PartReceived)
         self._is_fast = parts > 1
 
@@ -140,14 +139,10 @@ class LiveTurn:
         """Give an outcome to code in the Python session that will get no result."""
         self._changes += self._assembler.end_code(outcome)
 
-    def note(self, change: Change) -> None:
-        """Apply a change that has no stream event."""
-        self._changes += self._assembler.note(change)
-
-    def _end_thought(self) -> None:
-        """Give the thought that the model has not ended its duration."""
-        for ended in self._thought_times.end():
-            self.note(ended)
+    def note(self, *changes: Change) -> None:
+        """Apply changes that have no stream event."""
+        for change in changes:
+            self._changes += self._assembler.note(change)
 
     def note_left_out(self, messages: int) -> None:
         """Record how many of the oldest messages are left out of the request."""
@@ -162,7 +157,7 @@ class LiveTurn:
     def restart_attempt(self, sentence: str) -> None:
         """Record that the request is repeated. `sentence` is shown until the next part arrives; it may be empty."""
         self.has_received = False
-        self._end_thought()
+        self.note(*self._thought_times.end())
         self._changes += self._assembler.restart_attempt()
         if sentence:
             self.note(Waited(sentence))
@@ -170,7 +165,7 @@ class LiveTurn:
     def start_round(self) -> None:
         """Begin the next round."""
         self.has_received = False
-        self._end_thought()
+        self.note(*self._thought_times.end())
         self._changes += self._assembler.start_round()
 
     def move_to_session(self, reason: str) -> None:
@@ -219,7 +214,7 @@ class LiveTurn:
     async def end(self, status: Turn.Status, error: TurnError = NO_ERROR) -> None:
         """Store the end of the turn with everything that was received, then publish it. Raises as `commit` does."""
         self.is_ending = True
-        self._end_thought()
+        self.note(*self._thought_times.end())
         self._changes += self._assembler.close(closing_at_end(status))
         await self._confirm()
         cost = answer_cost(self.answer.usage, self.setup, self.answer.queries)
