@@ -40,8 +40,8 @@ class BasePart:
     kind: ClassVar[PartKind]
     text_field: ClassVar[str] = ""
     """The field with the long text, which has a column of its own in the database."""
-    grows: ClassVar[bool] = False
-    """Whether parts of this kind arrive in pieces."""
+    is_streamed: ClassVar[bool] = False
+    """Whether providers send parts of this kind in pieces."""
 
     round: int = 0
     """The round of its turn, counted from 0."""
@@ -60,8 +60,8 @@ class BasePart:
 
     @property
     def is_open_text(self) -> bool:
-        """Whether later text of the same kind may be appended. A provider's data belong to exactly its text."""
-        return self.grows and not self.provider_data
+        """Whether later text of the same kind may be appended. A provider's data belong to exactly this part's text."""
+        return self.is_streamed and not self.provider_data
 
     @property
     def long_text(self) -> str:
@@ -81,7 +81,7 @@ class Text(BasePart):
 
     kind = PartKind.TEXT
     text_field = "text"
-    grows = True
+    is_streamed = True
     text: str
 
     @property
@@ -96,7 +96,7 @@ class Thought(BasePart):
 
     kind = PartKind.THOUGHT
     text_field = "text"
-    grows = True
+    is_streamed = True
     text: str
     duration_ms: int | None = None
     """Milliseconds from its first piece to what came after it, as measured by this server. `None`: not known."""

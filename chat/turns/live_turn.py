@@ -132,8 +132,7 @@ class LiveTurn:
             changes = self._assembler.add(self._code_times.with_duration(event), made_by=made_by)
             self._changes += changes
             self._size.add(event, changes)
-            for ended in self._thought_times.after(changes):
-                self.note(ended)
+            self.note(*self._thought_times.after(changes))
             parts += isinstance(event, PartReceived)
         self._schedule.is_fast = parts > 1
 
@@ -141,14 +140,14 @@ class LiveTurn:
         """Give an outcome to code in the Python session that will get no result."""
         self._changes += self._assembler.end_code(outcome)
 
-    def note(self, change: Change) -> None:
-        """Apply a change that has no stream event."""
-        self._changes += self._assembler.note(change)
+    def note(self, *changes: Change) -> None:
+        """Apply changes that have no stream event."""
+        for change in changes:
+            self._changes += self._assembler.note(change)
 
     def end_thought(self) -> None:
         """Give the thought that is still open, if there is one, its duration: the response has ended."""
-        for ended in self._thought_times.end():
-            self.note(ended)
+        self.note(*self._thought_times.end())
 
     def note_left_out(self, messages: int) -> None:
         """Record how many of the oldest messages are left out of the request."""

@@ -89,7 +89,9 @@ class Photographer:
     def save(self, page: Page, name: str) -> None:
         """Save what the window shows, once its images are loaded and its socket has sent the state of a live answer."""
         page.wait_for_load_state("networkidle")
-        page.wait_for_function("[...document.images].every((image) => image.complete || !image.checkVisibility())")
+        page.wait_for_function(
+            "() => [...document.images].every((image) => image.complete || !image.checkVisibility())"
+        )
         page.evaluate(STEADY)
         picture = Image.open(io.BytesIO(page.screenshot(animations="disabled")))
         picture.convert("RGB").save(self._folder / f"{name}.webp", quality=QUALITY, method=6)

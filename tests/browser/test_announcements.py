@@ -121,10 +121,10 @@ def test_hidden_tab_tells_that_the_answer_is_done(page: Page) -> None:
     expect(answer).to_have_attribute("data-status", "done")
     assert page.evaluate("[asked, shown]") == [1, ["Waves: The answer is complete."]]
     # Then the socket of the hidden page is closed, as that of any idle tab.
-    page.wait_for_function("import('/static/js/connection.js').then((connection) => !connection.isOpen())")
+    page.wait_for_function("() => import('/static/js/connection.js').then((connection) => !connection.isOpen())")
     page.evaluate(HIDE, False)
     expect(page).to_have_title("Waves · Plotline")
-    page.wait_for_function("import('/static/js/connection.js').then((connection) => connection.isOpen())")
+    page.wait_for_function("() => import('/static/js/connection.js').then((connection) => connection.isOpen())")
     # An answer that is seen is not announced. The choice is kept.
     change_settings(page, model="scenario-text")
     page.reload()
@@ -148,7 +148,7 @@ def test_notifications_are_chosen_among_the_settings_of_the_account(page: Page) 
     expect(answer).to_have_attribute("data-status", "running")
     page.evaluate(HIDE, True)
     expect(answer).to_have_attribute("data-status", "done")
-    page.wait_for_function("shown.length === 1")
+    page.wait_for_function("() => shown.length === 1")
 
 
 def test_hidden_tab_stays_connected_if_its_script_comes_after_the_socket(page: Page) -> None:

@@ -24,7 +24,7 @@ def test_end_stays_in_view_over_several_answers(page: Page, size: ViewportSize) 
     for question in ("Plot a sine wave", "Make it a cosine", "Show a histogram of 2000 random values"):
         answer = ask_and_wait(page, question)
         expect(answer.locator("img")).to_have_js_property("complete", True)
-        page.wait_for_function(f"{DISTANCE_TO_END} < 48")
+        page.wait_for_function(f"() => {DISTANCE_TO_END} < 48")
         expect(page.locator("#jump")).to_be_hidden()
 
 
@@ -55,7 +55,7 @@ def test_reader_who_scrolls_up_is_left_alone(page: Page) -> None:
     expect(answer).to_have_attribute("data-status", "stopped")
     assert page.evaluate("document.getElementById('scroller').scrollTop") == before
     page.click("#jump")
-    page.wait_for_function(f"{DISTANCE_TO_END} < 48")
+    page.wait_for_function(f"() => {DISTANCE_TO_END} < 48")
 
 
 @pytest.mark.drill
@@ -87,7 +87,7 @@ def test_login_page_forgets_drafts(page: Page, server: LiveServer) -> None:
     visitor = window.new_context(storage_state={"cookies": [], "origins": state["origins"]})
     tab = visitor.new_page()
     tab.goto(f"{server.url}/accounts/login/")
-    tab.wait_for_function("Object.keys(localStorage).length === 0")
+    tab.wait_for_function("() => Object.keys(localStorage).length === 0")
     visitor.close()
 
 

@@ -32,7 +32,7 @@ def test_graph_is_shown_large_with_its_code_and_can_be_changed(page: Page) -> No
     expect(second.locator("img")).to_have_attribute("alt", "Bar chart: Second steps")
     # Drawn twice as dense as it is shown. The kernel trims the margins, so the size is nearly that of the figure.
     first.locator("img").scroll_into_view_if_needed()
-    page.wait_for_function("document.querySelector('figure[data-graph-index] img').naturalWidth > 1000")
+    page.wait_for_function("() => document.querySelector('figure[data-graph-index] img').naturalWidth > 1000")
     assert first.locator("img").evaluate("image => Math.abs(image.naturalWidth / 2 - image.width) < 1")
 
     second.locator('button[data-action="copy-image"]').click()

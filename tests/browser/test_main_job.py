@@ -31,7 +31,9 @@ def test_demo_model_plots_a_sine_wave(page: Page) -> None:
     graph = answer.locator("figure[data-graph-index] img")
     expect(graph).to_have_count(1)
     graph.scroll_into_view_if_needed()
-    page.wait_for_function("[...document.querySelectorAll('figure img')].every(i => i.complete && i.naturalWidth)")
+    page.wait_for_function(
+        "() => [...document.querySelectorAll('figure img')].every(i => i.complete && i.naturalWidth)"
+    )
     assert has_drawn_graph(answer)
     order = [element.get_attribute("data-part-kind") or "graph" for element in answer.locator(".parts > *").all()]
     assert order.index("code_execution_result") < order.index("graph") < len(order) - 1

@@ -24,13 +24,15 @@ def test_empty_page_loads_only_the_scripts_that_it_names(page: Page) -> None:
     page.on("request", lambda one: requested.append(one.url) if one.resource_type == "script" else None)
     page.reload()
     # The socket opens after all modules have run.
-    page.wait_for_function("import('/static/js/connection.js').then((connection) => connection.isOpen())")
+    page.wait_for_function("() => import('/static/js/connection.js').then((connection) => connection.isOpen())")
     assert sorted(requested) == sorted(page.evaluate(NAMED))
 
 
 def test_what_follows_an_answer_is_loaded_before_its_question_is_sent(page: Page) -> None:
     page.locator("textarea[name=text]").press("H")
-    page.wait_for_function(f"({LOADED})().filter((path) => /announcer|background|seconds/.test(path)).length === 3")
+    page.wait_for_function(
+        f"() => ({LOADED})().filter((path) => /announcer|background|seconds/.test(path)).length === 3"
+    )
 
 
 def test_title_and_answer_of_another_tab_load_what_follows_them(page: Page) -> None:
@@ -39,6 +41,8 @@ def test_title_and_answer_of_another_tab_load_what_follows_them(page: Page) -> N
     assert "background" not in loaded_modules(other)
     ask_and_wait(page, "Hello")
     expect(other.locator('article[data-role="model"]')).to_have_attribute("data-status", "done")
-    other.wait_for_function("document.title.startsWith(document.getElementById('conversation-title').textContent)")
+    other.wait_for_function(
+        "() => document.title.startsWith(document.getElementById('conversation-title').textContent)"
+    )
     assert {"announcer", "background", "seconds", "copy"} <= loaded_modules(other)
     other.close()

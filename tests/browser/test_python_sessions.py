@@ -106,7 +106,7 @@ def test_output_appears_while_the_code_runs(page: Page) -> None:
     other.goto(page.url)
     expect(other.locator(".status").last).to_have_text(re.compile("Running the code…"), use_inner_text=True)
     other.wait_for_function(
-        "performance.getEntriesByType('resource').some(({ name }) => name.includes('/js/seconds.'))"
+        "() => performance.getEntriesByType('resource').some(({ name }) => name.includes('/js/seconds.'))"
     )
     expect(other.locator(".working [data-seconds]")).to_have_count(0)
     other.close()
