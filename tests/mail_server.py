@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from email import message_from_bytes, policy
 from email.message import EmailMessage
+from itertools import takewhile
 from queue import Queue
 from socketserver import StreamRequestHandler, ThreadingTCPServer
 from typing import cast
@@ -46,7 +47,7 @@ class _Connection(StreamRequestHandler):
             if command == b"QUIT":
                 return
             if command == b"DATA":
-                text = b"".join(iter(self.rfile.readline, b".\r\n"))
+                text = b"".join(takewhile(lambda line: line != b".\r\n", self.rfile))
                 self.server.mails.put(message_from_bytes(text, policy=policy.default))
                 self.wfile.write(b"250 OK\r\n")
 
@@ -56,5 +57,7 @@ def running_mail_server() -> Iterator[MailServer]:
     """Run a mail server during the block."""
     with MailServer() as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield server
-        server.shutdown()
+        try:
+            yield server
+        finally:
+            server.shutdown()
