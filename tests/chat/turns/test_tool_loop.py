@@ -16,8 +16,18 @@ from pytest_django import Settings
 
 from chat import notices
 from chat.answers.approval import Decision
+from chat.answers.log import fold
 from chat.models import Conversation, Round, Turn
-from chat.parts import OUTCOME_OK, CodeExecutionResult, ExecutableCode, FunctionCall, FunctionResponse, Refusal, Text
+from chat.parts import (
+    OUTCOME_OK,
+    CodeExecutionResult,
+    ExecutableCode,
+    FunctionCall,
+    FunctionResponse,
+    Refusal,
+    Text,
+    Thought,
+)
 from chat.prompt.history import STATE
 from chat.relay import broadcast
 from chat.relay.frames import Announcement, Frame
@@ -316,6 +326,14 @@ async def test_turn_that_waits_is_at_rest(waiting: tuple[Conversation, Turn, Rec
     with pytest.raises(StartRefused):
         await start_turn(make_question(conversation, "another"))
     assert 'data-status="waiting"' in await fresh_page(conversation)
+
+
+async def test_thought_has_ended_while_its_turn_waits(use_tools: UseTools) -> None:
+    use_tools("echo", approved_names=["echo"])
+    turn = await wait_for_approval(await new_conversation(model="scenario-function-call-thought", code_execution="off"))
+    answer = fold([row async for row in turn.events.order_by("seq").values_list("name", "data")])
+    [thought] = [part for part in answer.parts if isinstance(part, Thought)]
+    assert thought.duration_ms is not None
 
 
 @pytest.mark.parametrize("is_approved", [True, False])

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from chat.emulator.chunk_builder import ChunkBuilder
 from chat.emulator.generation_request import NOTE, GenerationRequest
 from chat.emulator.tool_checks import NO_CIRCULATION
-from chat.emulator.wire import Step, WireObject, code_part, result_part, text_part
+from chat.emulator.wire import Step, WireObject, code_part, result_part, text_part, thought_part
 from tests.gemini_emulator.scenarios.registry import ScenarioCall, scenario
 from tests.gemini_emulator.steps import http_error
 
@@ -42,8 +42,10 @@ def _responses_in(content: WireObject) -> list[WireObject]:
     return [part["functionResponse"] for part in content["parts"] if "functionResponse" in part]
 
 
-def _calls(builder: ChunkBuilder, names: Sequence[str], arguments: Sequence[object] = ()) -> Iterator[Step]:
-    """Yield parallel calls. As in Gemini 3, each has an id and only the first has a signature."""
+def _calls(
+    builder: ChunkBuilder, names: Sequence[str], arguments: Sequence[object] = (), thought: str = ""
+) -> Iterator[Step]:
+    """Yield parallel calls, and a thought. As in Gemini 3, each has an id and only the first has a signature."""
     first = calls_in_turn(builder.request) + 1
     for index, name in enumerate(names):
         args = arguments[index] if arguments else {"value": first + index}
@@ -51,6 +53,8 @@ def _calls(builder: ChunkBuilder, names: Sequence[str], arguments: Sequence[obje
         if index == 0:
             part["thoughtSignature"] = builder.new_signature()
         yield builder.chunk(part)
+    if thought:
+        yield builder.chunk(thought_part(thought))
     yield builder.chunk(text_part(""), finish="STOP")
 
 
@@ -76,6 +80,16 @@ def _call_once(builder: ChunkBuilder, names: Sequence[str], arguments: Sequence[
 def _function_call(builder: ChunkBuilder, call: ScenarioCall) -> Iterator[Step]:
     """One call of the first declared function, then a text that quotes its response."""
     yield from _call_once(builder, declared_functions(builder.request)[:1])
+
+
+@scenario("function-call-thought")
+def _function_call_thought(builder: ChunkBuilder, call: ScenarioCall) -> Iterator[Step]:
+    """One call of the first declared function and a thought after it, then a text that quotes its response."""
+    names = declared_functions(builder.request)[:1]
+    if names and not _responses_in(builder.request.contents[-1]):
+        yield from _calls(builder, names, thought="What will it return?")
+    else:
+        yield from _quote_responses(builder)
 
 
 @scenario("function-calls", amount=2)
