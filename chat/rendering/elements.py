@@ -77,6 +77,8 @@ def rewrite_elements(raw_html: str, id_prefix: str = "", *, has_buttons: bool = 
 
 def rewrite_code_blocks(raw_html: str, *, is_finished: bool = True, has_buttons: bool = True) -> str:
     """Return the parser's HTML with a header for each code block. Unfinished code is not highlighted."""
+    if not raw_html:
+        return raw_html
     return _CODE.sub(partial(_finished_code if is_finished else _unfinished_code, has_buttons=has_buttons), raw_html)
 
 
