@@ -6,12 +6,12 @@ import re
 import uuid
 from dataclasses import dataclass
 from math import ceil
-from typing import ClassVar
 
 from django.utils.translation import gettext as _
 
 from attachments.images import MaybeImage
 from attachments.validation import is_table_name, safe_name
+from chat.readers import Reader
 from chat.rendering.plot_code import NO_CAPTION, Caption
 from chat.sentences import translate_sentence
 
@@ -32,16 +32,13 @@ class AttachmentView(MaybeImage):
     width: int | None
     height: int | None
     is_graph: bool
+    reader: Reader
     scale: int = 1
     """Pixels of the image for one CSS pixel, in each direction."""
     caption: Caption = NO_CAPTION
     """What the code says about a graph that it drew."""
     code_id: str = ""
     """The id of the element with this code. Empty: there is none."""
-    has_actions: bool = True
-    """Whether the page has the scripts of the buttons beside a graph or a file."""
-    is_embedded: ClassVar[bool] = False
-    """Whether `url` holds the bytes, as in an export."""
 
     @property
     def shown_width(self) -> int | None:
@@ -55,8 +52,8 @@ class AttachmentView(MaybeImage):
 
     @property
     def has_preview(self) -> bool:
-        """Whether the file can hold a table, of which the page shows a preview."""
-        return self.has_actions and not self.is_embedded and is_table_name(self.name)
+        """Whether the file can hold a table, of which the page shows its owner a preview."""
+        return self.reader.may_act and is_table_name(self.name)
 
     @property
     def label(self) -> str:

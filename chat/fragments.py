@@ -31,6 +31,7 @@ from chat.message_views import (
 from chat.models import Conversation
 from chat.models.list_states import ListState, list_state
 from chat.parts import CodeExecutionResult, ExecutableCode, Part, Text, Thought
+from chat.readers import Reader
 from chat.rendering.displays import Block, display_blocks
 from chat.rendering.documents import MarkdownOptions
 from chat.rendering.highlight import highlight_code
@@ -48,6 +49,7 @@ def part_view(
     part: Part,
     attachments: Sequence[AttachmentView] = (),
     *,
+    reader: Reader,
     rendered: RenderedText | None = None,
     result: CodeExecutionResult | None = None,
     has_code: bool = False,
@@ -67,7 +69,7 @@ def part_view(
     line = thought_line(message_id, index, part.duration_ms) if isinstance(part, Thought) else None
     match part:
         case Text() | Thought():
-            rendered = rendered or RenderedText(*split_markdown(part.text, text_options(message_id, index)))
+            rendered = rendered or RenderedText(*split_markdown(part.text, text_options(message_id, index, reader)))
         case ExecutableCode():
             code = highlight_code(part.code, part.language.lower() or "python")
             code_end = code_end_view(message_id, index, result, is_without_result=is_without_result)
@@ -77,7 +79,7 @@ def part_view(
         case parts.InlineData() | parts.FileData() | parts.FunctionCall() | parts.FunctionResponse():
             pass
         case parts.Display():
-            display = display_blocks(part.bundle, has_attachments=bool(attachments))
+            display = display_blocks(part.bundle, has_attachments=bool(attachments), has_buttons=reader.has_scripts)
         case parts.ToolCall() | parts.ToolResponse():
             work = tool_work(part)
         case parts.Unsupported():
@@ -91,6 +93,7 @@ def part_view(
         code,
         outcome,
         tuple(attachments),
+        reader,
         code_end,
         has_code,
         is_hidden=is_hidden,
@@ -125,9 +128,9 @@ def rerun_element_id(message_id: uuid.UUID, index: int) -> str:
     return f"{part_element_id(message_id, index)}-rerun"
 
 
-def text_options(message_id: uuid.UUID, index: int) -> MarkdownOptions:
+def text_options(message_id: uuid.UUID, index: int, reader: Reader) -> MarkdownOptions:
     """Return how the text of a part is rendered: ids in it are unique on the page."""
-    return MarkdownOptions(part_element_id(message_id, index))
+    return MarkdownOptions(part_element_id(message_id, index), has_buttons=reader.has_scripts)
 
 
 def message_html(view: MessageView) -> SafeString:

@@ -13,6 +13,7 @@ from chat.attachment_views import AttachmentView, WrittenFileView
 from chat.code_outcomes import ERROR, PREDICATES, SUCCESS, TIMEOUT, outcome_sentence
 from chat.notices import Notice
 from chat.parts import Part
+from chat.readers import Reader
 from chat.rendering.displays import Block
 from chat.rendering.durations import duration_text
 from chat.rendering.provider_tools import ToolWork
@@ -91,6 +92,7 @@ class PartView:
     outcome: str
     """How the code of a result ended: a word of `code_outcomes`. Empty: it runs, or a later result says it."""
     attachments: tuple[AttachmentView, ...]
+    reader: Reader
     code_end: CodeEnd | None = None
     """How the code ended, if the part is executable code."""
     has_code: bool = False
@@ -103,8 +105,6 @@ class PartView:
     """What shows a rich output."""
     tool_work: ToolWork | None = None
     """What shows the work of a tool of the provider."""
-    is_static: bool = False
-    """Whether the part is shown without scripts, as in an export."""
     thought_line: ThoughtLine | None = None
     """`None`: the part is no thought."""
 
@@ -146,24 +146,24 @@ class Grounding:
 
 @dataclass(frozen=True, slots=True)
 class AnswerDetails:
-    """How an answer was made."""
+    """How an answer was made. Fields that the reader may not see have their default value."""
 
     model: str
     """The model's label."""
     code_execution: bool
-    code_reason: str
-    usage: tuple[tuple[str, int], ...]
-    """(label, tokens) of each count that the provider reported."""
-    total: int | None
-    cost: str
-    """US dollars as text. Empty: not known."""
     duration_s: float | None
-    rounds: int
-    """Number of requests to the provider; 0 while the turn is live."""
-    service: str = ""
-    """The provider that answered, and its endpoint. Empty: no model answered."""
     engine: str = ""
     """Where code could run. Empty: nowhere, or the turn is live."""
+    service: str = ""
+    """The provider that answered, and its endpoint. Empty: no model answered."""
+    code_reason: str = ""
+    usage: tuple[tuple[str, int], ...] = ()
+    """(label, tokens) of each count that the provider reported."""
+    total: int | None = None
+    cost: str = ""
+    """US dollars as text. Empty: not known."""
+    rounds: int = 0
+    """Number of requests to the provider; 0 while the turn is live."""
     parameters: tuple[str, ...] = ()
     """The settings of the model, in words."""
     searches: str = ""
@@ -196,6 +196,7 @@ class MessageView:
     """One message of the transcript."""
 
     message_id: uuid.UUID
+    reader: Reader
     role: str
     status: str
     """The status of an answer's turn; `done` for a user's message."""
@@ -230,8 +231,6 @@ class MessageView:
     """How an answer was made."""
     rating: Rating | None = None
     """`None`: the message cannot be rated here."""
-    is_shared: bool = False
-    """Whether the message is shown to readers who cannot act on it."""
 
     @property
     def loses_files(self) -> bool:

@@ -18,12 +18,13 @@ from chat.message_views import MessageView
 from chat.models import Conversation, Feedback, Message, Turn
 from chat.part_json import SIGNATURE, part_to_json
 from chat.parts import Part
+from chat.readers import staff_reader
 from chat.rendering.compact_json import shown_json
 from chat.transcript.answer_details import USAGE_WORDS, dollars
 from chat.transcript.records import MessageRecord, records_in_order
 from chat.transcript.snapshot import snapshot
 from chat.transcript.versions import versions_among
-from chat.transcript.views import message_view, with_file_urls
+from chat.transcript.views import message_view
 
 TEXT_LIMIT = 20_000
 """Maximum length of a text on the page, in characters. Exports contain all of it."""
@@ -158,17 +159,15 @@ def list_versions(nodes: Mapping[uuid.UUID, MessageNode], path: Iterable[uuid.UU
 def load_transcript(
     conversation: Conversation, path: list[uuid.UUID], nodes: Mapping[uuid.UUID, MessageNode]
 ) -> list[MessageView]:
-    """Return the views of the messages of a path, with the URLs from which reviewers load files."""
+    """Return the views of the messages of a path for reviewers."""
+    reader = staff_reader(partial(build_file_url, conversation.pk))
     if all(nodes[pk].is_shown for pk in path):
-        views = list(snapshot(conversation.pk).messages)
-    else:
-        children = group_by_parent(nodes)
-        views = [
-            message_view(record, versions_among(record.message.pk, children[record.message.parent_id]))
-            for record in records_in_order(path)
-        ]
-    # The page shows the feedback in its table of turns.
-    return [with_file_urls(view, partial(build_file_url, conversation.pk)) for view in views]
+        return list(snapshot(conversation.pk, reader=reader).messages)
+    children = group_by_parent(nodes)
+    return [
+        message_view(record, reader, versions_among(record.message.pk, children[record.message.parent_id]))
+        for record in records_in_order(path)
+    ]
 
 
 def build_file_url(conversation_id: uuid.UUID, attachment_id: uuid.UUID) -> str:

@@ -12,10 +12,9 @@ import re
 import secrets
 import uuid
 from collections.abc import Generator, Iterator
-from dataclasses import dataclass, fields, replace
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import ClassVar
 
 from django.contrib.staticfiles import finders
 from django.template.loader import render_to_string
@@ -23,7 +22,6 @@ from django.utils.safestring import SafeString
 
 from attachments.models import Attachment
 from attachments.validation import BINARY, RASTER_TYPES
-from chat.attachment_views import AttachmentView
 from chat.exports.download import Download
 from chat.exports.encoding import encode_base64
 from chat.exports.export_format import ExportFormat
@@ -34,22 +32,14 @@ from chat.fragments import message_html
 from chat.message_views import MessageView
 from chat.models import Turn
 from chat.notices import Notice
-from chat.parts import Role
-from chat.rendering.static_html import remove_sort_buttons
-from chat.transcript.records import MessageRecord, PlacedAttachment
-from chat.transcript.views import attachment_view, model_message_view, user_message_view, without_session
+from chat.readers import Reader, export_reader
+from chat.transcript.records import MessageRecord
+from chat.transcript.views import message_view
 
 STYLE_SHEETS = tuple(
     f"css/{name}.css"
     for name in ("tokens", "forms", "transcript", "work", "code", "files", "displays", "export", "print")
 )
-
-
-@dataclass(frozen=True, slots=True)
-class EmbeddedView(AttachmentView):
-    """An attachment whose bytes are in the page. Templates then offer no link to download it."""
-
-    is_embedded: ClassVar[bool] = True
 
 
 def export(source: ExportSource) -> Download:
@@ -75,33 +65,18 @@ def chunks(source: ExportSource) -> Generator[bytes]:
     yield before_styles.encode()
     yield styles().encode()
     yield before_messages.encode()
+    reader = export_reader(lambda attachment_id: f"{nonce}:{attachment_id}")
     for record in source.messages(shown_only=True):
-        html = remove_sort_buttons(message_html(_message_view(record, nonce)))
-        yield from _insert_bytes(html, nonce, record)
+        yield from _insert_bytes(message_html(_message_view(record, reader)), nonce, record)
     yield end.encode()
 
 
-def _message_view(record: MessageRecord, nonce: str) -> MessageView:
-    """Return the view of a message as the page has it, without versions, rating and actions."""
-    if record.message.role == Role.USER:
-        return user_message_view(record.message, [_embedded_view(placed, nonce) for placed in record.attachments])
-    assert record.turn is not None
-    views: dict[int | None, list[AttachmentView]] = {}
-    for placed in record.attachments:
-        views.setdefault(placed.part_index, []).append(_embedded_view(placed, nonce))
-    view = model_message_view(record.message, record.turn, record.parts, views, left_out=record.left_out)
-    parts = tuple(replace(part, is_static=True) for part in view.parts)
-    view = replace(view, parts=parts, files=tuple(map(without_session, view.files)), text_url="")
+def _message_view(record: MessageRecord, reader: Reader) -> MessageView:
+    """Return the view of a message. An unfinished answer ends with the export."""
+    view = message_view(record, reader)
     if record.is_live:
         return replace(view, status=Turn.Status.INTERRUPTED, notice=Notice("info", notice_sentence(record)))
-    return replace(view, notice=replace(view.notice, action="")) if view.notice else view
-
-
-def _embedded_view(placed: PlacedAttachment, nonce: str) -> AttachmentView:
-    """Return the view of an attachment whose URL is a placeholder: the nonce and the attachment's id."""
-    view = attachment_view(placed.attachment, placed.index)
-    values = {field.name: getattr(view, field.name) for field in fields(view)}
-    return EmbeddedView(**{**values, "url": f"{nonce}:{placed.attachment.pk}"})
+    return view
 
 
 def _insert_bytes(html: SafeString, nonce: str, record: MessageRecord) -> Iterator[bytes]:

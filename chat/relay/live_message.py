@@ -44,6 +44,7 @@ from chat.fragments import (
 from chat.message_views import PartView, RenderedText
 from chat.models import Turn
 from chat.parts import CodeExecutionResult, Part, Text, Thought
+from chat.readers import OWNER
 from chat.rendering.output_text import OutputStream
 from chat.rendering.stream import MarkdownStream
 from chat.transcript.graph_captions import captions_so_far
@@ -178,6 +179,7 @@ class LiveMessage:
             index,
             part,
             attachments,
+            reader=OWNER,
             rendered=rendered,
             result=self._results.result_of.get(index),
             has_code=index in self._results.code_of,
@@ -203,7 +205,7 @@ class LiveMessage:
         """Render the last run of an answer that pages show already, because later text may join it."""
         if isinstance(run.part, Text):
             self._part, self._last_part = run.part, parts[run.last]
-            self._stream = MarkdownStream(text_options(self._message_id, run.start))
+            self._stream = MarkdownStream(text_options(self._message_id, run.start, OWNER))
             self._stream.append(run.part.text)
             self._stream.update()
 
@@ -226,7 +228,7 @@ class LiveMessage:
         self._is_changed = True
         self._stream = None
         if isinstance(part, Text | Thought):
-            self._stream = MarkdownStream(text_options(self._message_id, self._starts[-1]))
+            self._stream = MarkdownStream(text_options(self._message_id, self._starts[-1], OWNER))
         elif isinstance(part, CodeExecutionResult):
             # The first update of an output is a reset, so a final form replaces the whole element.
             self._stream = OutputStream()

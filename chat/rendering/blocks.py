@@ -119,28 +119,32 @@ def iter_top_level_blocks(raw_html: str) -> Iterator[tuple[int, int]]:
             depth += 1
 
 
-def make_safe_html(raw_html: str, *, open_source: str | None = None, id_prefix: str = "") -> SafeString:
+def make_safe_html(
+    raw_html: str, *, open_source: str | None = None, id_prefix: str = "", has_buttons: bool = True
+) -> SafeString:
     """Rewrite and sanitize the parser's HTML of complete top-level blocks.
 
     `open_source` is the source text of the last block if that block may still grow. Code at its end is then highlighted
     only once its fence is closed, instead of again with every line. `id_prefix`: see `elements.rewrite_elements`.
+    `has_buttons`: whether code and tables have buttons.
     """
     raw_html = _limit_depth(_SOURCE_POSITION.sub("", raw_html) if " data-sourcepos=" in raw_html else raw_html)
-    raw_html = rewrite_elements(raw_html, id_prefix)
+    raw_html = rewrite_elements(raw_html, id_prefix, has_buttons=has_buttons)
     if "<pre>" in raw_html:
-        raw_html = _render_code_blocks(raw_html, open_source)
+        raw_html = _render_code_blocks(raw_html, open_source, has_buttons=has_buttons)
     safe_html = sanitize_html(raw_html)
     # Remove the title of links whose address the sanitizer rejected, since the title contains that address.
     return SafeString(_LINK_WITHOUT_ADDRESS.sub("<a>", safe_html) if "<a " in safe_html else safe_html)
 
 
-def _render_code_blocks(raw_html: str, open_source: str | None) -> str:
+def _render_code_blocks(raw_html: str, open_source: str | None, *, has_buttons: bool) -> str:
     """Highlight all code blocks except an unfinished one at the end."""
     unfinished = ""
     if open_source is not None and _ENDS_IN_CODE.search(raw_html) and not _ends_with_closing_fence(open_source):
         start = raw_html.rindex("<pre>")
         raw_html, unfinished = raw_html[:start], raw_html[start:]
-    return rewrite_code_blocks(raw_html) + rewrite_code_blocks(unfinished, is_finished=False)
+    finished_html = rewrite_code_blocks(raw_html, has_buttons=has_buttons)
+    return finished_html + rewrite_code_blocks(unfinished, is_finished=False, has_buttons=has_buttons)
 
 
 def _ends_with_closing_fence(source: str) -> bool:

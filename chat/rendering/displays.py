@@ -11,11 +11,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar, TypeAlias
 
 from django.utils.safestring import SafeString
 
 from chat.parts import JSON
+from chat.rendering.documents import MarkdownOptions
 from chat.rendering.html_tables import read_html
 from chat.rendering.json_text import format_json
 from chat.rendering.markdown import render_markdown
@@ -120,9 +122,15 @@ Block: TypeAlias = Table | Picture | Formula | RenderedMarkdown | Source | Plain
 """A piece of a display. `templates/chat/displays/_<kind>.jinja` shows it."""
 
 
-def display_blocks(bundle: Mapping[str, JSON], *, has_attachments: bool = False) -> tuple[Block, ...]:
-    """Return the blocks that show a bundle. `has_attachments`: whether images follow, which can stand for it alone."""
-    for show in (_show_svg, _show_interactive, _show_tables, _show_latex, _show_markdown, _show_json, _show_text):
+def display_blocks(
+    bundle: Mapping[str, JSON], *, has_attachments: bool = False, has_buttons: bool = True
+) -> tuple[Block, ...]:
+    """Return the blocks that show a bundle.
+
+    `has_attachments`: whether images follow, which can stand for it alone. `has_buttons`: see `MarkdownOptions`.
+    """
+    show_markdown = partial(_show_markdown, has_buttons=has_buttons)
+    for show in (_show_svg, _show_interactive, _show_tables, _show_latex, show_markdown, _show_json, _show_text):
         if blocks := show(bundle):
             return blocks
     if has_attachments:
@@ -176,12 +184,13 @@ def _show_latex(bundle: Mapping[str, JSON]) -> tuple[Block, ...]:
     return (Source("LaTeX", latex),) if html is None else (Formula(html, latex),)
 
 
-def _show_markdown(bundle: Mapping[str, JSON]) -> tuple[Block, ...]:
+def _show_markdown(bundle: Mapping[str, JSON], *, has_buttons: bool) -> tuple[Block, ...]:
     source = _text(bundle, MARKDOWN)
     if not source:
         return ()
-    is_long = len(source) > MARKDOWN_LIMIT_CHARS
-    return (Source("Markdown", source) if is_long else RenderedMarkdown(render_markdown(source), source),)
+    if len(source) > MARKDOWN_LIMIT_CHARS:
+        return (Source("Markdown", source),)
+    return (RenderedMarkdown(render_markdown(source, MarkdownOptions(has_buttons=has_buttons)), source),)
 
 
 def _show_json(bundle: Mapping[str, JSON]) -> tuple[Block, ...]:

@@ -52,6 +52,8 @@ class MarkdownOptions:
     """Begins the ids of footnotes, which must be unique on the page. Without it, footnotes have no links."""
     has_line_breaks: bool = False
     """Whether each line of a paragraph stays a line, as people expect of what they typed."""
+    has_buttons: bool = True
+    """Whether code and tables have buttons, which need scripts."""
 
 
 DEFAULT_OPTIONS = MarkdownOptions()
@@ -122,7 +124,7 @@ class Document:
         raw_html = self._tail_raw_html
         if raw_html is None:
             raw_html = self._parse(source, with_positions=False)
-        return make_safe_html(raw_html, open_source=source, id_prefix=self._options.id_prefix)
+        return self._make_safe(raw_html, source)
 
     def end(self) -> tuple[ClosedHtmlChange, Document]:
         """End this document because it is full; return the change and the next document with the remaining text."""
@@ -199,8 +201,11 @@ class Document:
         self._tail_raw_html = raw_html[position:]
         return self._replace_closed_html(self.closed_html, self._make_safe(raw_html[:position]))
 
-    def _make_safe(self, raw_html: str) -> SafeString:
-        return make_safe_html(raw_html, id_prefix=self._options.id_prefix)
+    def _make_safe(self, raw_html: str, open_source: str | None = None) -> SafeString:
+        options = self._options
+        return make_safe_html(
+            raw_html, open_source=open_source, id_prefix=options.id_prefix, has_buttons=options.has_buttons
+        )
 
     def _replace_closed_html(self, previous_html: SafeString, html: SafeString) -> ClosedHtmlChange:
         self._closed_pieces = [html]

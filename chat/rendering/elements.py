@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import html
 import re
+from functools import partial
 from itertools import count
 
 from django.utils.translation import gettext as _
@@ -46,10 +47,11 @@ _NOTE_BACK_LINK = re.compile(
 )
 
 
-def rewrite_elements(raw_html: str, id_prefix: str = "") -> str:
+def rewrite_elements(raw_html: str, id_prefix: str = "", *, has_buttons: bool = True) -> str:
     """Return the parser's HTML with all elements but code blocks as pages show them.
 
     `id_prefix`: begins the ids of footnotes, which must be unique on the page. Without it, footnotes have no links.
+    `has_buttons`: whether tables have buttons.
     """
     # While an answer streams, its tail is rendered up to 25 times a second and rarely contains all of these elements,
     # so a search comes before each substitution.
@@ -69,13 +71,15 @@ def rewrite_elements(raw_html: str, id_prefix: str = "") -> str:
     if "<input " in raw_html:
         raw_html = _CHECK_BOX.sub(f'<input type="checkbox" aria-label="{_("Task")}" ', raw_html)
     if "<table>" in raw_html:
-        raw_html = _TABLE.sub(_table, raw_html)
+        raw_html = _TABLE.sub(partial(_table, has_buttons=has_buttons), raw_html)
     return raw_html
 
 
-def rewrite_code_blocks(raw_html: str, *, is_finished: bool = True) -> str:
+def rewrite_code_blocks(raw_html: str, *, is_finished: bool = True, has_buttons: bool = True) -> str:
     """Return the parser's HTML with a header for each code block. Unfinished code is not highlighted."""
-    return _CODE.sub(_finished_code if is_finished else _unfinished_code, raw_html)
+    if not raw_html:
+        return raw_html
+    return _CODE.sub(partial(_finished_code if is_finished else _unfinished_code, has_buttons=has_buttons), raw_html)
 
 
 def _rewrite_images(raw_html: str) -> str:
@@ -121,16 +125,18 @@ def _rewrite_footnotes(raw_html: str, id_prefix: str) -> str:
     return _NOTE_BACK_LINK.sub(back_link, raw_html)
 
 
-def _table(match: re.Match[str]) -> str:
-    """Return a table that `static/js/tables.js` sorts and saves, in a box that scrolls if the table is too wide."""
+def _table(match: re.Match[str], *, has_buttons: bool) -> str:
+    """Return a table in a box that scrolls if the table is too wide. `static/js/tables.js` serves its buttons."""
     columns = count()
-    header = _HEADER_CELL.sub(lambda cell: _header_cell(cell, next(columns)), match[1])
+    header = _HEADER_CELL.sub(lambda cell: _header_cell(cell, next(columns), has_button=has_buttons), match[1])
     numbers = count()
     body = _ROW.sub(lambda tag: f'<tr data-row="{next(numbers)}">', match[2])
     size = f"{_row_count(next(numbers))} × {_column_count(next(columns))}"
-    copy = f'<button type="button" class="quiet" data-action="copy-csv">{_("Copy CSV")}</button>'
-    save = f'<button type="button" class="quiet" data-action="save-csv">{_("Download CSV")}</button>'
-    foot = f'<span class="muted">{size}</span><span class="table-actions">{copy}{save}</span>'
+    foot = f'<span class="muted">{size}</span>'
+    if has_buttons:
+        copy = f'<button type="button" class="quiet" data-action="copy-csv">{_("Copy CSV")}</button>'
+        save = f'<button type="button" class="quiet" data-action="save-csv">{_("Download CSV")}</button>'
+        foot += f'<span class="table-actions">{copy}{save}</span>'
     return (
         '<div class="table-box markdown-table" data-all="">'
         f'<div class="table-scroll" tabindex="0" role="region" aria-label="{_("Table")}, {size}">'
@@ -139,12 +145,14 @@ def _table(match: re.Match[str]) -> str:
     )
 
 
-def _header_cell(cell: re.Match[str], column: int) -> str:
+def _header_cell(cell: re.Match[str], column: int, *, has_button: bool) -> str:
     """Return a cell of the header as a button that sorts. A cell with a link or a check box stays as it is."""
     attribute, content = cell[1] or "", cell[2]
     if "<a" in content or "<input" in content:
         return cell[0]
     label = content or f'<span class="visually-hidden">{_("Column")} {column + 1}</span>'
+    if not has_button:
+        return f'<th{attribute} scope="col">{label}</th>'
     button = f'<button type="button" data-action="sort">{label}</button>'
     return f'<th{attribute} scope="col" data-column="{column}" aria-sort="none">{button}</th>'
 
@@ -173,24 +181,24 @@ def _formula_element(latex: str, *, is_block: bool) -> str:
     return formula
 
 
-def _finished_code(match: re.Match[str]) -> str:
+def _finished_code(match: re.Match[str], *, has_buttons: bool) -> str:
     info, escaped = html.unescape(match[1] or ""), match[2]
     if info == "math" and "<code" not in (formula := _formula_element(html.unescape(escaped), is_block=True)):
         return f"<p>{formula}</p>"
-    return _code_block(info, highlight_code(html.unescape(escaped), info))
+    return _code_block(info, highlight_code(html.unescape(escaped), info), has_button=has_buttons)
 
 
-def _unfinished_code(match: re.Match[str]) -> str:
-    return _code_block(html.unescape(match[1] or ""), match[2])
+def _unfinished_code(match: re.Match[str], *, has_buttons: bool) -> str:
+    return _code_block(html.unescape(match[1] or ""), match[2], has_button=has_buttons)
 
 
-def _code_block(info: str, inner_html: str) -> str:
-    """Return code below a header with its language and a button that copies it."""
+def _code_block(info: str, inner_html: str, *, has_button: bool) -> str:
+    """Return code below a header with its language and perhaps a button that copies it."""
     language = find_language(info)
     attribute = f' data-language="{language}"' if language else ""
     word = _LABEL.match(info)
     label = html.escape(language or (word[1][:LABEL_LIMIT_CHARS] if word else "") or _("code"))
-    button = f'<button type="button" class="quiet" data-action="copy">{_("Copy")}</button>'
+    button = f'<button type="button" class="quiet" data-action="copy">{_("Copy")}</button>' if has_button else ""
     return (
         f'<div class="code-block"><div class="code-head"><span>{label}</span>{button}</div>'
         f'<pre tabindex="0" aria-label="{_("Code")}"{attribute}><code>{inner_html}</code></pre></div>'

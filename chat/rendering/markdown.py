@@ -21,8 +21,8 @@ def render_markdown(text: str, options: MarkdownOptions = DEFAULT_OPTIONS) -> Sa
     return SafeString(closed_html + tail_html)
 
 
-def render_question(text: str, id_prefix: str) -> SafeString:
-    """Render what a person typed: Markdown in which each line stays a line. `id_prefix`: see `MarkdownOptions`."""
+def render_question(text: str, id_prefix: str, *, has_buttons: bool = True) -> SafeString:
+    """Render what a person typed: Markdown in which each line stays a line. Parameters: see `MarkdownOptions`."""
     if len(text) > QUESTION_LIMIT_CHARS:
         return SafeString(f'<div class="as-typed">{escape(text)}</div>')
-    return render_markdown(text, MarkdownOptions(id_prefix, has_line_breaks=True))
+    return render_markdown(text, MarkdownOptions(id_prefix, has_line_breaks=True, has_buttons=has_buttons))

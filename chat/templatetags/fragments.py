@@ -8,20 +8,12 @@ from django import template
 from django.utils.safestring import SafeString
 
 from chat import fragments
-from chat.message_views import MessageView
 from chat.models import Conversation
-from chat.rendering.static_html import remove_sort_buttons
 
 register = template.Library()
 register.filter("message_html", fragments.message_html)
 register.filter("title_html", fragments.title_html)
 register.filter("usage_html", fragments.usage_html)
-
-
-@register.filter
-def static_message_html(view: MessageView) -> SafeString:
-    """Render a whole message for a page without scripts."""
-    return remove_sort_buttons(fragments.message_html(view))
 
 
 @register.simple_tag

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from chat.catalogue.costs import count_searches, search_cost
 from chat.message_views import AnswerDetails
 from chat.models import Turn
 from chat.parts import Engine, ExecutableCode, Part
+from chat.readers import Reader
 
 USAGE_WORDS = {
     "prompt": "read",
@@ -66,23 +67,31 @@ def answered_by(turn: Turn | None) -> AnsweredBy:
     return AnsweredBy(turn.provider, turn.endpoint, turn.model, turn.engine or None)
 
 
-def answer_details(turn: Turn, parts: Iterable[Part] = ()) -> AnswerDetails:
-    """Return how the answer of a turn was made, with its usage once the turn has ended. `parts`: of the answer."""
-    usage = {} if turn.is_live else turn.usage
+def answer_details(turn: Turn, reader: Reader, parts: Iterable[Part] = ()) -> AnswerDetails:
+    """Return how the answer of a turn was made, as far as the reader may know it. `parts`: of the answer.
+
+    The usage is known once the turn has ended.
+    """
     # A clock may be set back while a turn runs.
     duration = max(0.0, (turn.ended_at - turn.created_at).total_seconds()) if turn.ended_at else None
-    return AnswerDetails(
+    details = AnswerDetails(
         model="Python session" if turn.is_own_code else turn.parameters.get("label") or turn.model,
         code_execution=turn.code_execution,
+        duration_s=None if duration is None else round(duration, 1),
+        # A live turn may move to another engine.
+        engine="" if turn.is_live else _engine_words(turn, parts),
+        service=answered_by(turn).service if reader.sees_service else "",
+    )
+    if not reader.sees_costs:
+        return details
+    usage = {} if turn.is_live else turn.usage
+    return replace(
+        details,
         code_reason=turn.code_reason,
         usage=tuple((words, usage[name]) for name, words in USAGE_WORDS.items() if usage.get(name)),
         total=usage.get("total"),
         cost=dollars(turn.cost),
-        duration_s=None if duration is None else round(duration, 1),
         rounds=turn.round_count,
-        service=answered_by(turn).service,
-        # A live turn may move to another engine.
-        engine="" if turn.is_live else _engine_words(turn, parts),
         parameters=tuple(_parameters(turn)),
         searches="" if turn.is_live else _searches(turn),
     )

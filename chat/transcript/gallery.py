@@ -12,6 +12,7 @@ from django.db.models import Q
 
 from chat.attachment_views import AttachmentView
 from chat.models import ConversationQuerySet, MessageAttachment
+from chat.readers import OWNER
 from chat.transcript.graph_captions import with_captions
 from chat.transcript.message_links import message_url
 from chat.transcript.records import MessageRecord, records_by_id
@@ -85,6 +86,6 @@ def _views(record: MessageRecord) -> dict[int, AttachmentView]:
     """Return the attachments of a message by their index, with the captions of graphs."""
     shown: dict[int | None, list[AttachmentView]] = {}
     for placed in record.attachments:
-        shown.setdefault(placed.part_index, []).append(attachment_view(placed.attachment, placed.index))
+        shown.setdefault(placed.part_index, []).append(attachment_view(placed.attachment, placed.index, OWNER))
     captioned = with_captions(record.message.pk, record.parts, shown)
     return {view.index: view for views in captioned.values() for view in views}

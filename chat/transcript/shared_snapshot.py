@@ -1,20 +1,19 @@
 """Reads the snapshot of a share: a range of its messages, as readers who are not the owner see them.
 
-A snapshot shows the messages with their code, results and graphs. It leaves out what belongs to the owner alone: the
-instruction, costs and token counts, the service that answered, ratings, other versions, and files that only the Python
-session has.
+A snapshot shows the messages with their code, results and graphs. `readers.guest_reader` says what their views leave
+out. Other versions and the instruction of the conversation belong to its owner, too.
 """
 
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from chat.message_views import AnswerDetails, MessageView
+from chat.message_views import MessageView
 from chat.models import MessageAttachment, Share
+from chat.readers import FileUrl, guest_reader
 from chat.transcript.records import MessageRecord, records_by_id
-from chat.transcript.views import message_view, with_file_urls
+from chat.transcript.views import message_view
 
 PAGE_MESSAGES = 40
 """Messages of one page."""
@@ -31,12 +30,13 @@ class SharedPage:
     """The index with which the next page begins; `None` on the last page."""
 
 
-def shared_page(share: Share, first: int, url_of: Callable[[uuid.UUID], str]) -> SharedPage:
-    """Return the page that begins with this index. `url_of`: returns the URL of an attachment by its id."""
+def shared_page(share: Share, first: int, file_url: FileUrl) -> SharedPage:
+    """Return the page that begins with this index."""
+    reader = guest_reader(file_url)
     ids = share.message_ids(first, first + PAGE_MESSAGES + 1)
     records = shared_records(share, ids[:PAGE_MESSAGES])
     return SharedPage(
-        tuple(_shared_view(with_file_urls(message_view(record), url_of)) for record in records),
+        tuple(message_view(record, reader) for record in records),
         earlier=max(0, first - PAGE_MESSAGES) if first else None,
         later=first + PAGE_MESSAGES if len(ids) > PAGE_MESSAGES else None,
     )
@@ -51,29 +51,3 @@ def shared_records(share: Share, ids: list[uuid.UUID]) -> list[MessageRecord]:
         record.attachments = [one for one in record.attachments if (record.message.pk, one.index) not in added]
     # A message is missing if the conversation has just been deleted.
     return [records[pk] for pk in ids if pk in records]
-
-
-def _shared_view(view: MessageView) -> MessageView:
-    """Return a message of the owner's page without what only the owner may see or do, and without scripts."""
-    return replace(
-        view,
-        is_shared=True,
-        parts=tuple(replace(part, is_static=True) for part in view.parts),
-        notice=replace(view.notice, action="") if view.notice else None,
-        details=_shared_details(view.details) if view.details else None,
-    )
-
-
-def _shared_details(details: AnswerDetails) -> AnswerDetails:
-    """Return the model, and where and for how long code ran."""
-    return AnswerDetails(
-        model=details.model,
-        code_execution=details.code_execution,
-        code_reason="",
-        usage=(),
-        total=None,
-        cost="",
-        duration_s=details.duration_s,
-        rounds=0,
-        engine=details.engine,
-    )

@@ -15,6 +15,7 @@ from django.utils.safestring import SafeString
 from chat.fragments import earlier_html, later_html
 from chat.message_views import MessageView
 from chat.models import Conversation, Message, Turn
+from chat.readers import OWNER, Reader
 from chat.transcript.records import path_records
 from chat.transcript.versions import versions_in_view
 from chat.transcript.views import message_view
@@ -53,12 +54,12 @@ class Snapshot:
         return later_html(self.window.last, self.messages[-1].message_id if self.messages else None)
 
 
-def snapshot(conversation_id: uuid.UUID, choose: ChooseWindow = whole) -> Snapshot:
+def snapshot(conversation_id: uuid.UUID, choose: ChooseWindow = whole, reader: Reader = OWNER) -> Snapshot:
     """Read a range of the transcript. Raises Conversation.DoesNotExist."""
     for _ in range(READ_ATTEMPTS):
         revision = read_revision(conversation_id)
         window = choose(path_length(conversation_id))
-        page = _read(conversation_id, revision, window, _is_in(window))
+        page = _read(conversation_id, revision, window, _is_in(window), reader)
         # A turn that ended between the reads has incremented the revision: the records do not agree, so read again.
         if read_revision(conversation_id) == revision:
             break
@@ -74,16 +75,16 @@ def live_snapshot(conversation_id: uuid.UUID) -> Snapshot:
     """Read only the live message, for a page that shows everything else. Raises Conversation.DoesNotExist."""
     for _ in range(READ_ATTEMPTS):
         revision = read_revision(conversation_id)
-        page = _read(conversation_id, revision, whole(0), Q(turn__status__in=Turn.LIVE))
+        page = _read(conversation_id, revision, whole(0), Q(turn__status__in=Turn.LIVE), OWNER)
         if read_revision(conversation_id) == revision:
             break
     return page
 
 
-def _read(conversation_id: uuid.UUID, revision: int, window: Window, condition: Q) -> Snapshot:
+def _read(conversation_id: uuid.UUID, revision: int, window: Window, condition: Q, reader: Reader) -> Snapshot:
     records = path_records(conversation_id, condition)
     versions = versions_in_view(conversation_id, [record.message for record in records])
-    views = tuple(message_view(record, versions.get(record.message.pk)) for record in records)
+    views = tuple(message_view(record, reader, versions.get(record.message.pk)) for record in records)
     live = next((record for record in records if record.is_live), None)
     position = LivePosition(live.turn.pk, live.message.pk, live.seq) if live and live.turn else None
     return Snapshot(revision, window, views, position)

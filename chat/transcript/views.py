@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
@@ -25,6 +25,7 @@ from chat.notices import Notice, notice_of
 from chat.parts import Part, Role, Text, ToolCall, WrittenFile
 from chat.python_sessions.fences import unfence_code
 from chat.python_sessions.written_files import attachment_names, written_files
+from chat.readers import OWNER, Reader
 from chat.rendering.markdown import render_question
 from chat.transcript.answer_details import answer_details
 from chat.transcript.graph_captions import with_captions
@@ -35,11 +36,11 @@ from chat.transcript.sources import grounding_of
 NO_TEXTS: Mapping[int, RenderedText] = MappingProxyType({})
 
 
-def message_view(record: MessageRecord, versions: Versions | None = None) -> MessageView:
-    """Return the view of one message, as its owner's page shows it."""
-    files = [attachment_view(placed.attachment, placed.index) for placed in record.attachments]
+def message_view(record: MessageRecord, reader: Reader, versions: Versions | None = None) -> MessageView:
+    """Return the view of one message."""
+    files = [attachment_view(placed.attachment, placed.index, reader) for placed in record.attachments]
     if record.turn is None:
-        return user_message_view(record.message, files, versions)
+        return user_message_view(record.message, files, reader, versions)
     shown: dict[int | None, list[AttachmentView]] = {}
     for placed, view in zip(record.attachments, files, strict=True):
         shown.setdefault(placed.part_index, []).append(view)
@@ -49,6 +50,7 @@ def message_view(record: MessageRecord, versions: Versions | None = None) -> Mes
         record.turn,
         record.parts,
         shown,
+        reader,
         versions,
         retry_notice=record.retry_notice,
         left_out=record.left_out,
@@ -65,16 +67,18 @@ def rating_of(message: Message, feedback: Feedback | None) -> Rating:
 
 
 def user_message_view(
-    message: Message, attachments: Sequence[AttachmentView], versions: Versions | None = None
+    message: Message, attachments: Sequence[AttachmentView], reader: Reader, versions: Versions | None = None
 ) -> MessageView:
     """Return the view of a user's message."""
+    id_prefix, has_buttons = f"message-{message.pk}", reader.has_scripts
     return MessageView(
         message_id=message.pk,
+        reader=reader,
         role=Role.USER,
         status=Turn.Status.DONE,
         text=message.text,
         is_own_code=unfence_code(message.text) is not None,
-        text_html=render_question(message.text, f"message-{message.pk}") if message.text else NO_HTML,
+        text_html=render_question(message.text, id_prefix, has_buttons=has_buttons) if message.text else NO_HTML,
         parts=(),
         attachments=tuple(attachments),
         notice=None,
@@ -90,7 +94,9 @@ def answer_view(
     versions: Versions | None = None,
     texts: Mapping[int, RenderedText] = NO_TEXTS,
 ) -> MessageView:
-    """Return the view of an answer that this process holds in memory. `texts`: those that are rendered already."""
+    """Return the owner's view of an answer that this process holds in memory. `texts`: those that are rendered
+    already.
+    """
     shown: dict[int | None, list[AttachmentView]] = {}
     for attachment in answer.attachments:
         shown.setdefault(attachment.part_index, []).append(new_attachment_view(attachment))
@@ -99,6 +105,7 @@ def answer_view(
         turn,
         answer.parts,
         shown,
+        OWNER,
         versions,
         retry_notice=answer.retry_notice,
         left_out=answer.messages_left_out,
@@ -115,6 +122,7 @@ def model_message_view(
     turn: Turn,
     parts: Sequence[Part],
     shown: Mapping[int | None, Sequence[AttachmentView]],
+    reader: Reader,
     versions: Versions | None = None,
     *,
     retry_notice: str = "",
@@ -130,10 +138,12 @@ def model_message_view(
     `shown`: attachments by the index of the part after which they are shown. `texts`: rendered texts by the index of
     the first part of their run. `reruns`: see `Message.reruns`; `None` if code cannot be run again.
     """
+    if not reader.may_act:
+        approval = rating = reruns = None
     shown = with_captions(message.pk, parts, shown)
     unplaced = [view for index, views in shown.items() if index is None or index >= len(parts) for view in views]
     # A live answer does not show them yet: a later block may change them.
-    files = () if turn.is_live else file_views(message, written_files(parts), unplaced)
+    files = () if turn.is_live else file_views(message, written_files(parts), unplaced, reader)
     results, earlier = CodeResults(parts), earlier_results(parts)
     hidden = CallsAsCode(parts).hidden
     # The code of a live answer may still get one.
@@ -141,10 +151,11 @@ def model_message_view(
     kept_ids = {file.kept.attachment_id for file in files if file.kept}
     return MessageView(
         message_id=message.pk,
+        reader=reader,
         role=Role.MODEL,
         status=turn.status,
         text="",
-        text_url=reverse("message-text", args=[message.pk]),
+        text_url=reverse("message-text", args=[message.pk]) if reader.may_act else "",
         parts=tuple(
             replace(
                 part_view(
@@ -152,6 +163,7 @@ def model_message_view(
                     run.start,
                     run.part,
                     shown.get(run.last, ()),
+                    reader=reader,
                     rendered=texts.get(run.start),
                     result=results.result_of.get(run.start),
                     has_code=run.start in results.code_of,
@@ -174,13 +186,13 @@ def model_message_view(
         move_reason=move_reason,
         # Shown only after the end of the turn, because a live turn may still change its sources.
         grounding=None if turn.is_live else grounding_of(turn.sources, turn.queries),
-        details=answer_details(turn, parts),
+        details=answer_details(turn, reader, parts),
         rating=rating,
     )
 
 
 def file_views(
-    message: Message, files: Sequence[WrittenFile], attachments: Iterable[AttachmentView]
+    message: Message, files: Sequence[WrittenFile], attachments: Iterable[AttachmentView], reader: Reader
 ) -> tuple[WrittenFileView, ...]:
     """Return the views of files that code wrote. `attachments`: those at the message's end.
 
@@ -188,41 +200,19 @@ def file_views(
     """
     kept = {view.name: view for view in attachments}
     names = attachment_names(files)
-    return tuple(_file_view(message, file, kept.get(names[file.name])) for file in files)
+    return tuple(_file_view(message, file, kept.get(names[file.name]), reader) for file in files)
 
 
-def _file_view(message: Message, file: WrittenFile, kept: AttachmentView | None) -> WrittenFileView:
-    return WrittenFileView(
-        name=file.name,
-        size_bytes=file.size_bytes,
-        modified_at=file.modified_at,
-        is_new=file.is_new,
+def _file_view(message: Message, file: WrittenFile, kept: AttachmentView | None, reader: Reader) -> WrittenFileView:
+    view = WrittenFileView(file.name, file.size_bytes, file.modified_at, is_new=file.is_new, kept=kept)
+    if not reader.may_act:
+        return view
+    return replace(
+        view,
         url=reverse("api-session-file", args=[message.conversation_id, file.name]),
         keep_url=reverse("api-keep-file", args=[message.pk, file.name]),
-        kept=kept,
         kept_state_url=reverse("api-attachment", args=[kept.attachment_id]) if kept else "",
     )
-
-
-def with_file_urls(view: MessageView, url_of: Callable[[uuid.UUID], str]) -> MessageView:
-    """Return the view for a reader who is not the owner: with other addresses of files, and without what only the owner
-    may do: rate, decide, run code, and use the session's files.
-
-    `url_of`: returns the address of an attachment by its id.
-    """
-
-    def with_url(attachment: AttachmentView) -> AttachmentView:
-        return replace(attachment, url=url_of(attachment.attachment_id), has_actions=False)
-
-    parts = tuple(replace(part, attachments=tuple(map(with_url, part.attachments)), rerun=None) for part in view.parts)
-    files = tuple(without_session(replace(file, kept=file.kept and with_url(file.kept))) for file in view.files)
-    attachments = tuple(map(with_url, view.attachments))
-    return replace(view, parts=parts, attachments=attachments, files=files, rating=None, approval=None, text_url="")
-
-
-def without_session(file: WrittenFileView) -> WrittenFileView:
-    """Return the view of a file for a reader who cannot use the session."""
-    return replace(file, url="", keep_url="", kept_state_url="")
 
 
 def answer_markdown(record: MessageRecord) -> str:
@@ -249,21 +239,23 @@ def turn_notice(turn: Turn, parts: Sequence[Part]) -> Notice | None:
     )
 
 
-def attachment_view(attachment: Attachment, index: int) -> AttachmentView:
+def attachment_view(attachment: Attachment, index: int, reader: Reader) -> AttachmentView:
     """Return the view of a stored attachment with this index in its message."""
-    return _attachment_view(attachment, attachment.pk, index)
+    return _attachment_view(attachment, attachment.pk, index, reader)
 
 
 def new_attachment_view(attachment: AnswerAttachment) -> AttachmentView:
-    """Return the view of an attachment of a live answer."""
-    return _attachment_view(attachment, uuid.UUID(attachment.attachment_id), attachment.index)
+    """Return the owner's view of an attachment of a live answer."""
+    return _attachment_view(attachment, uuid.UUID(attachment.attachment_id), attachment.index, OWNER)
 
 
-def _attachment_view(attachment: Attachment | AnswerAttachment, attachment_id: uuid.UUID, index: int) -> AttachmentView:
+def _attachment_view(
+    attachment: Attachment | AnswerAttachment, attachment_id: uuid.UUID, index: int, reader: Reader
+) -> AttachmentView:
     return AttachmentView(
         index=index,
         attachment_id=attachment_id,
-        url=reverse("attachment-content", args=[attachment_id]),
+        url=reader.file_url(attachment_id),
         name=attachment.name,
         mime_type=attachment.mime_type,
         size_bytes=attachment.size_bytes,
@@ -271,4 +263,5 @@ def _attachment_view(attachment: Attachment | AnswerAttachment, attachment_id: u
         height=attachment.height,
         scale=attachment.scale,
         is_graph=attachment.is_graph,
+        reader=reader,
     )

@@ -10,6 +10,7 @@ from django.utils.safestring import SafeString
 from chat.answers.answer import Answer
 from chat.fragments import EMPTY, delete_swap, join_html, message_html, partial, socket_message, title_swaps, usage_html
 from chat.message_views import MessageView, RenderedText
+from chat.readers import OWNER
 from chat.relay.frames import Announcement, NewRevision, Step
 from chat.relay.live_message import LiveMessage
 from chat.transcript.views import NO_TEXTS, answer_view, attachment_view, user_message_view
@@ -45,8 +46,9 @@ class LivePage:
         with translation.override(self._language):
             html = message_html(self._view())
             if started.has_question:
-                files = [attachment_view(attachment, index) for index, attachment in enumerate(started.attachments)]
-                html = message_html(user_message_view(self._turn.user_message, files, started.question_versions)) + html
+                files = [attachment_view(one, index, OWNER) for index, one in enumerate(started.attachments)]
+                question = user_message_view(self._turn.user_message, files, OWNER, started.question_versions)
+                html = message_html(question) + html
             content += partial("transcript", "beforeend", html)
             if started.names_conversation:
                 content += title_swaps(self._turn.conversation)

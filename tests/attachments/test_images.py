@@ -7,6 +7,7 @@ import pytest
 from attachments.images import is_image_type
 from attachments.models import Attachment
 from chat.attachment_views import AttachmentView
+from chat.readers import OWNER
 
 
 @pytest.mark.parametrize(
@@ -20,5 +21,7 @@ def test_type_of_an_image_is_known_by_its_prefix(mime_type: str, expected: bool)
 @pytest.mark.parametrize(("width", "expected"), [(3, True), (None, False)])
 def test_only_files_with_a_size_in_pixels_are_shown_as_images(width: int | None, expected: bool) -> None:
     row = Attachment(width=width)
-    view = AttachmentView(0, row.pk, "", "a.png", "image/png", 1, width=width, height=width, is_graph=False)
+    view = AttachmentView(
+        0, row.pk, "", "a.png", "image/png", 1, width=width, height=width, is_graph=False, reader=OWNER
+    )
     assert (row.is_image, view.is_image) == (expected, expected)

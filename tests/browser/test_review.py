@@ -101,6 +101,17 @@ def press_shortcut(page: Page, key: str) -> None:
     page.keyboard.press(key)
 
 
+def test_reviewer_copies_code(reviewer: Page, server: LiveServer) -> None:
+    reviewer.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    reviewer.goto(server.url + QUEUE)
+    reviewer.locator(f"{ENTRIES} th a").first.click()
+    code = reviewer.locator("#transcript [data-part-kind=executable_code]").first
+    code.locator("summary").click()
+    code.get_by_role("button", name="Copy").click()
+    expect(code.get_by_role("button", name="Copied")).to_be_visible()
+    assert reviewer.evaluate("navigator.clipboard.readText()").startswith("import matplotlib")
+
+
 def test_reviewer_works_through_the_queue_by_keys(reviewer: Page, server: LiveServer) -> None:
     page = reviewer
     page.goto(server.url + QUEUE)

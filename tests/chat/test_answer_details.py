@@ -10,6 +10,7 @@ import pytest
 
 from chat.models import Turn
 from chat.parts import Engine, ExecutableCode
+from chat.readers import OWNER
 from chat.transcript.answer_details import answer_details
 
 BEGAN_AT = datetime(2026, 1, 1, tzinfo=UTC)
@@ -22,7 +23,7 @@ def make_turn(**columns: Any) -> Turn:  # noqa: ANN401 - columns of a row
 
 
 def test_settings_that_the_service_chose_itself_are_left_out() -> None:
-    details = answer_details(make_turn())
+    details = answer_details(make_turn(), OWNER)
     assert (details.model, details.duration_s, details.engine) == ("Gemini X", 4.3, "")
     assert details.parameters == ("model gemini-x",)
 
@@ -36,32 +37,32 @@ def test_settings_of_a_preset_are_named() -> None:
         "web_search": True,
         "url_context": True,
     }
-    assert answer_details(make_turn(parameters=parameters)).parameters == (
+    assert answer_details(make_turn(parameters=parameters), OWNER).parameters == (
         "thinking high",
         "temperature 0.0",
         "at most 4,000 tokens written",
         "searches the web",
         "reads web pages",
     )
-    budget = answer_details(make_turn(parameters={"label": "gemini-x", "thinking_budget": 0})).parameters
+    budget = answer_details(make_turn(parameters={"label": "gemini-x", "thinking_budget": 0}), OWNER).parameters
     assert budget == ("at most 0 tokens of thinking",)
 
 
 def test_model_that_chose_the_session_beside_its_sandbox_ran_code_in_both() -> None:
     turn = make_turn(engine=Engine.NATIVE)
     native, session = ExecutableCode("1"), ExecutableCode("2", engine=Engine.SESSION, made_by="c")
-    assert answer_details(turn, [native]).engine == "in the sandbox of the model's service"
-    both = answer_details(turn, [native, session]).engine
+    assert answer_details(turn, OWNER, [native]).engine == "in the sandbox of the model's service"
+    both = answer_details(turn, OWNER, [native, session]).engine
     assert both == "in the sandbox of the model's service, and in the Python session"
 
 
 def test_searches_are_counted_with_their_cost() -> None:
     priced = {"parameters": {"prices": {"input": "1", "search": "14"}}, "cost": Decimal("0.05")}
-    assert answer_details(make_turn(**priced)).searches == ""
-    assert answer_details(make_turn(**priced, queries=["", "a", "b"])).searches == "2, $0.0280 of the cost"
-    assert answer_details(make_turn(queries=["a"])).searches == "1"
+    assert answer_details(make_turn(**priced), OWNER).searches == ""
+    assert answer_details(make_turn(**priced, queries=["", "a", "b"]), OWNER).searches == "2, $0.0280 of the cost"
+    assert answer_details(make_turn(queries=["a"]), OWNER).searches == "1"
     running = make_turn(queries=["a"], status=Turn.Status.RUNNING, ended_at=None)
-    assert answer_details(running).searches == ""
+    assert answer_details(running, OWNER).searches == ""
 
 
 @pytest.mark.parametrize(
@@ -69,5 +70,5 @@ def test_searches_are_counted_with_their_cost() -> None:
     [(Engine.NATIVE, "in the sandbox of the model's service"), (Engine.SESSION, "in the Python session")],
 )
 def test_engine_is_named_once_the_turn_has_ended(engine: Engine, words: str) -> None:
-    assert answer_details(make_turn(engine=engine)).engine == words
-    assert answer_details(make_turn(engine=engine, status=Turn.Status.RUNNING, ended_at=None)).engine == ""
+    assert answer_details(make_turn(engine=engine), OWNER).engine == words
+    assert answer_details(make_turn(engine=engine, status=Turn.Status.RUNNING, ended_at=None), OWNER).engine == ""

@@ -14,6 +14,7 @@ from chat.fragments import part_html, part_view
 from chat.models import Part as PartRow
 from chat.part_json import json_names, part_from_json, part_to_json
 from chat.parts import JSON, PART_TYPES, CodeExecutionResult, FunctionCall, Part, PartKind, Text
+from chat.readers import OWNER
 from tests.factories import make_conversation, make_model_message
 from tests.part_examples import EXAMPLES
 
@@ -58,7 +59,7 @@ def test_part_is_read_back_from_its_row(part: Part) -> None:
 
 @every_example
 def test_part_is_rendered_with_its_id_and_kind(part: Part) -> None:
-    html = part_html(part_view(uuid.UUID(int=1), 3, part))
+    html = part_html(part_view(uuid.UUID(int=1), 3, part, reader=OWNER))
     assert f'id="part-{uuid.UUID(int=1)}-3"' in html
     assert f'data-part-kind="{part.kind}"' in html
 

@@ -15,6 +15,7 @@ from chat.exports.as_html import styles
 from chat.fragments import message_html
 from chat.models import Message, Turn
 from chat.parts import Display, PartKind
+from chat.readers import export_reader
 from chat.transcript.snapshot import snapshot
 from tests.chat.exports.samples import add_parts, exported_bytes, png, rich_conversation, session_conversation
 from tests.factories import attach, make_attachment, make_conversation, make_model_message, make_user_message
@@ -49,12 +50,12 @@ class Elements(HTMLParser):
         self.urls += [value or "" for name, value in attrs if name in ("href", "src", "action")]
 
 
-def test_messages_equal_those_of_the_page_except_for_urls_of_attachments() -> None:
+def test_messages_equal_those_of_the_page_except_for_what_this_reader_may_not_see() -> None:
     conversation = rich_conversation()
     html = exported_bytes(conversation, "html").decode()
-    for view in snapshot(conversation.pk).messages:
-        if not view.attachments and not any(part.attachments for part in view.parts) and not view.notice:
-            assert message_html(replace(view, text_url="")) in html
+    for view in snapshot(conversation.pk, reader=export_reader(str)).messages:
+        if not view.attachments and not any(part.attachments for part in view.parts):
+            assert message_html(replace(view, versions=None)) in html
     assert html.count("<article") == 4
     assert f'<img src="data:image/png;base64,{base64.b64encode(png()).decode()}"' in html
     assert html.count("data:image/png") == 1
@@ -109,10 +110,10 @@ def test_typed_placeholder_of_an_attachment_stays_text() -> None:
 
 def test_display_is_shown_as_on_the_page_but_without_buttons() -> None:
     html = exported_bytes(session_conversation(), "html").decode()
+    assert "<button" not in html
     display = html[html.index('data-part-kind="display"') :].partition('data-part-kind="code_execution_result"')[0]
     assert '<td class="number">1</td>' in display
     assert "data-all" in display
-    assert "<button" not in display
     for kind in ("function_call", "executable_code", "display", "code_execution_result", "function_response"):
         assert f'data-part-kind="{kind}"' in html
 
@@ -130,9 +131,9 @@ def test_code_of_the_session_is_one_fold_as_on_the_page() -> None:
     assert shown[-3:] == ["function_call", "function_response", "text"]
 
 
-def test_export_says_who_answered() -> None:
+def test_export_says_who_answered_but_not_what_it_cost() -> None:
     conversation = make_conversation()
-    make_model_message(conversation, endpoint="local", engine="session")
+    make_model_message(conversation, endpoint="local", engine="session", code_reason="The owner wanted it", cost="1.5")
     html = exported_bytes(conversation, "html").decode()
     for name, value in (
         ("Model", "plotline-demo"),
@@ -140,6 +141,8 @@ def test_export_says_who_answered() -> None:
         ("Runs", "in the Python session"),
     ):
         assert f"<dt>{name}</dt><dd>{value}</dd>" in html
+    for private in ("The owner wanted it", "$1.50", "7 tokens"):
+        assert private not in html
 
 
 def test_reason_of_a_refused_request_is_text() -> None:

@@ -13,6 +13,7 @@ from chat.attachment_views import AttachmentView
 from chat.message_views import AnswerDetails, Grounding, MessageView, PartView, RenderedText, SourceView
 from chat.notices import Notice
 from chat.parts import Part
+from chat.readers import OWNER
 from chat.rendering.markdown import render_question
 from tests.part_examples import EXAMPLES
 
@@ -30,6 +31,7 @@ GRAPH = AttachmentView(
     width=1000,
     height=600,
     is_graph=True,
+    reader=OWNER,
 )
 IMAGE = replace(GRAPH, index=1, attachment_id=uuid.UUID(int=51, version=4), is_graph=False)
 FILE = replace(IMAGE, index=2, name="data.csv", mime_type="text/csv", width=None, height=None)
@@ -62,13 +64,13 @@ RESULT_APPROVAL = Approval(
 
 def view_of(part: Part, *attachments: AttachmentView) -> PartView:
     """Return the view of a part at index 0, with its attachments."""
-    return fragments.part_view(MESSAGE_ID, 0, part, attachments)
+    return fragments.part_view(MESSAGE_ID, 0, part, attachments, reader=OWNER)
 
 
 def text_view(part: Part, *, closed: str, tail: str) -> PartView:
     """Return the view of a text or thought whose HTML is given."""
     rendered = RenderedText(SafeString(closed), SafeString(tail))
-    return fragments.part_view(MESSAGE_ID, 0, part, rendered=rendered)
+    return fragments.part_view(MESSAGE_ID, 0, part, reader=OWNER, rendered=rendered)
 
 
 def message_view(
@@ -83,6 +85,7 @@ def message_view(
     """Return the view of a message; by default of a finished answer without parts."""
     return MessageView(
         message_id=MESSAGE_ID,
+        reader=OWNER,
         role=role,
         status=status,
         text=text,

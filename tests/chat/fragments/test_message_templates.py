@@ -270,7 +270,7 @@ def test_answer_shows_how_it_was_made() -> None:
 
 
 def test_details_without_values_are_left_out() -> None:
-    details = AnswerDetails("m", False, "", (), None, "", None, rounds=0)
+    details = AnswerDetails("m", False, None)
     html = message_html(replace(COMPLETE_ANSWER, details=details))
     assert "<summary><span>m</span><span>no code</span></summary><dl><dt>Model</dt><dd>m</dd></dl>" in html
 

@@ -72,7 +72,9 @@ def hostile_messages() -> Iterator[str]:
     answer = replace(
         message_view(),
         grounding=Grounding((source,), (HOSTILE,)),
-        details=AnswerDetails(HOSTILE, True, HOSTILE, ((HOSTILE, 1),), 1, HOSTILE, 1.0, rounds=2),
+        details=AnswerDetails(
+            HOSTILE, True, 1.0, HOSTILE, HOSTILE, HOSTILE, ((HOSTILE, 1),), 1, HOSTILE, 2, (HOSTILE,), HOSTILE
+        ),
         retry_notice=HOSTILE,
     )
     for status in ("done", "running", "waiting"):

@@ -15,6 +15,7 @@ from chat.fragments import part_html, status_html, text_options
 from chat.message_views import RenderedText
 from chat.models import Message, Turn
 from chat.parts import Part, Text, Thought
+from chat.readers import OWNER
 from chat.relay.live_message import LiveMessage
 from chat.rendering.stream import split_markdown
 from chat.stream_events import PartReceived
@@ -67,7 +68,7 @@ class LivePage:
         assert self.parts_html == render_whole(answer)
         texts = {run.start: run.part.long_text for run in shown_runs(answer) if isinstance(run.part, Text | Thought)}
         for index, rendered in self.live.rendered_texts().items():
-            assert rendered == RenderedText(*split_markdown(texts[index], text_options(MESSAGE_ID, index)))
+            assert rendered == RenderedText(*split_markdown(texts[index], text_options(MESSAGE_ID, index, OWNER)))
         status = self.page.ids[f"message-{MESSAGE_ID}-status"].html()
         assert status == status_html(answer_view(TURN.message, TURN, answer))
 

@@ -8,8 +8,8 @@ import pytest
 from django.utils.html import escape
 
 from chat.rendering.blocks import make_safe_html, parse_markdown
+from chat.rendering.documents import MarkdownOptions
 from chat.rendering.markdown import render_markdown, render_question
-from chat.rendering.static_html import remove_sort_buttons
 from tests.chat.rendering.pages import Elements
 from tests.chat.rendering.specifications import load_examples
 
@@ -67,12 +67,16 @@ def test_columns_of_a_table_have_names_and_buttons_that_sort_unless_they_hold_a_
     assert [action in html for action in ('data-action="copy-csv"', 'data-action="save-csv"')] == [True, True]
 
 
-def test_page_without_scripts_has_names_of_columns_in_place_of_buttons() -> None:
-    text = '| a</th> | `<button type="button" data-action="sort">` |\n|---|---|\n| 1 | 2 |\n'
-    html = remove_sort_buttons(render_markdown(text))
+def test_page_without_scripts_has_no_buttons() -> None:
+    text = '| a</th> | `<button type="button" data-action="sort">` | |\n|---|---|---|\n| 1 | 2 | 3 |\n'
+    text += "\n```\nx\n```\n\n    y"
+    html = render_markdown(text, MarkdownOptions(has_buttons=False))
     assert '<th scope="col">a&lt;/th&gt;</th>' in html
     assert '<th scope="col"><code>&lt;button type="button" data-action="sort"&gt;</code></th>' in html
-    assert "<button" not in html.partition('<div class="table-foot">')[0]
+    assert '<th scope="col"><span class="visually-hidden">Column 3</span></th>' in html
+    assert '<div class="table-foot"><span class="muted">1 row × 3 columns</span></div>' in html
+    assert html.count('<div class="code-head"><span>code</span></div>') == 2
+    assert "<button" not in html
 
 
 def test_raw_html_is_shown_as_typed() -> None:
