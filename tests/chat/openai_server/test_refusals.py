@@ -9,10 +9,12 @@ import aiohttp
 import openai
 import pytest
 
-from tests.openai_server.profiles import PROFILES
-from tests.openai_server.requests import QUESTION, call, calling, image_part, message, request, result, tool
+from tests.chat.openai_server.requests import QUESTION, call, calling, image_part, message, request, result, tool
+from tests.openai_server.model_names import parse_model_name
+from tests.openai_server.profiles import KEY, PROFILES
+from tests.openai_server.refusals import TABLES
 from tests.openai_server.server import StandInServer
-from tests.openai_server.violations import KEY
+from tests.openai_server.violations import violations
 
 SYSTEM = message("system", "Be brief.")
 ANSWER = message("assistant", "It is 1.")
@@ -178,6 +180,15 @@ async def test_request_is_accepted(server: StandInServer, profile: str, body: di
     assert status == 200, text
     assert "data: [DONE]" in text
     assert server.journal.entries[-1].is_complete
+
+
+def test_every_mistake_that_a_server_refuses_has_a_case() -> None:
+    found = {
+        violation.rule
+        for profile, body, _, _ in REFUSED
+        for violation in violations(body, parse_model_name(body["model"]), PROFILES[profile].fields)
+    }
+    assert {rule for table in TABLES.values() for rule in table} == found | {"key", "model"}
 
 
 @pytest.mark.parametrize(

@@ -11,10 +11,9 @@ import aiohttp
 import openai
 import pytest
 
-from tests.openai_server.profiles import PROFILES
-from tests.openai_server.requests import QUESTION, calling, image_part, message, request, result, tool
+from tests.chat.openai_server.requests import QUESTION, calling, image_part, message, request, result, tool
+from tests.openai_server.profiles import KEY, PROFILES
 from tests.openai_server.server import StandInServer
-from tests.openai_server.violations import KEY
 from tests.polling import wait_until_async
 
 each_profile = pytest.mark.parametrize("profile", PROFILES)
