@@ -39,8 +39,8 @@ from chat.parts import (
 from chat.rendering.compact_json import SHOWN_CHARS
 from chat.rendering.jinja import render
 from chat.rendering.plot_code import NO_CAPTION, Caption
-from tests.chat.fragments.html_reader import ParsedHtml
 from tests.chat.fragments.samples import ELEMENT_ID, FILE, GRAPH, IMAGE, MESSAGE_ID, text_view, view_of
+from tests.parsed_html import ParsedHtml
 from tests.part_examples import EXAMPLES
 
 PART_TEMPLATES = settings.BASE_DIR / "templates" / "chat" / "parts"
