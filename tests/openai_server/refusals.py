@@ -7,14 +7,20 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from tests.openai_server.violations import Violation
 
-TABLES: Mapping[str, Mapping[str, tuple[int, str, str]]] = tomllib.loads(
-    Path(__file__).with_suffix(".toml").read_text()
-)
-"""For each server, the status, the code and the message for each mistake that it refuses."""
+Table: TypeAlias = Mapping[str, tuple[int, str, str]]
+"""For each mistake, the status, the code and the message."""
+
+_FILE: Mapping[str, Table] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text())
+TABLES: Mapping[str, Table] = {
+    server: table if server == "mistral" else {**_FILE["common"], **table}
+    for server, table in _FILE.items()
+    if server != "common"
+}
+"""What each server refuses."""
 LOCAL_TYPES = {400: "invalid_request_error", 401: "authentication_error", 404: "not_found_error"}
 VLLM_TYPES = {400: "BadRequestError", 401: "AuthenticationError", 404: "NotFoundError"}
 MISTRAL_TYPES = {
@@ -41,8 +47,6 @@ class Refusal:
 def refuse(server: str, violation: Violation, model: str) -> Refusal | None:
     """Return how a server refuses a request with this mistake; `None` if it accepts it."""
     table = TABLES[server]
-    if server != "mistral":
-        table = {**TABLES["common"], **table}
     if violation.rule not in table:
         return None
     status, code, message = table[violation.rule]
