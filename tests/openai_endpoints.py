@@ -7,9 +7,8 @@ from typing import ClassVar
 from chat.models import ENDPOINT_PROVIDER, Conversation, EndpointModel, LanguageModel, ModelEndpoint
 from chat.providers.openai_compatible.endpoint import Endpoint, ModelFacts
 from tests.factories import make_conversation
-from tests.openai_server.profiles import PROFILES
+from tests.openai_server.profiles import KEY, PROFILES
 from tests.openai_server.server import StandInServer
-from tests.openai_server.violations import KEY
 
 UNRECOGNISED = "-unrecognised"
 """An endpoint with this suffix has no dialect, as if the operator had not chosen one."""

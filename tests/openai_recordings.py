@@ -19,9 +19,8 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from chat.stream_events import Usage
-from tests.openai_server.answers import EVENT_STREAM, JSON_TYPE
 from tests.openai_server.expected import Expected, ExpectedCall
-from tests.openai_server.server import RecordedBody
+from tests.openai_server.shape import EVENT_STREAM, JSON_TYPE, RecordedBody
 
 FOLDER_VARIABLE = "PLOTLINE_OPENAI_RECORDINGS_DIR"
 

@@ -8,8 +8,8 @@ The name of a model is `TRAITS/SCENARIO`, and the traits may be left out:
 - the scenario decides the answer: `text`, `call` and others of `scenarios`, the name of a hand-written body of
   `shapes`, or `recording:NAME` for a body that the test has passed;
 - the traits decide what this model refuses: `gpt-5`, `o1-mini`, `text-only`, `no-tools`, `context-300`. Several are
-  joined by `+`. `model_names` describes them.
+  joined by `+`. `violations` describes them.
 
-The journal records every request, so that a test can read what was sent. A request is checked by `violations`, which
-finds what is wrong with it. The profile decides which of these violations it refuses, and in which words.
+The journal records every request, so that a test can read what was sent. `violations` finds every mistake in a request.
+`refusals.toml` says which servers refuse which mistakes, with which status and in which words.
 """

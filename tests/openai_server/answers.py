@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import TypeAlias
 
-EVENT_STREAM = "text/event-stream"
-JSON_TYPE = "application/json"
+from tests.openai_server.shape import EVENT_STREAM
+
 PIECE_LIMITS = (1, 1, 7, 64, 400)
 """Upper limits of the sizes into which `in_pieces` cuts, in bytes. Each is taken equally often."""
 LARGEST_PIECE_LIMIT = 1500

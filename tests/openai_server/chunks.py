@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from tests.openai_server.profiles import CallForm, Profile
+from tests.openai_server.shape import DONE, events
 
-DONE = b"data: [DONE]\n\n"
-PIECES = re.compile(r"\S*\s*", re.DOTALL)
+PIECES = re.compile(r"\S+\s*|\s+")
 CALL_PIECE_CHARS = 5
 
 
@@ -22,11 +21,6 @@ class Call:
 
     name: str
     arguments: str
-
-
-def event(value: object) -> bytes:
-    """Return a server-sent event."""
-    return b"data: " + json.dumps(value, ensure_ascii=False).encode() + b"\n\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +46,11 @@ class ChunkWriter:
     def text(self, text: str) -> Iterator[bytes]:
         """Yield one chunk for each word."""
         for piece in PIECES.findall(text):
-            if piece:
-                yield self.chunk({"content": piece})
+            yield self.chunk({"content": piece})
 
     def reasoning(self, text: str) -> Iterator[bytes]:
         """Yield one chunk for each word of the reasoning; none if this server does not show it."""
-        for piece in filter(None, PIECES.findall(text)):
+        for piece in PIECES.findall(text):
             if self.profile.reasoning_field:
                 yield self.chunk({self.profile.reasoning_field: piece})
             elif self.profile.name == "mistral":
@@ -93,7 +86,7 @@ class ChunkWriter:
 
     def _event(self, choices: list[dict[str, Any]], **fields: object) -> bytes:
         head = {"id": f"chatcmpl-{self.number}", "object": "chat.completion.chunk", "created": 1760000000}
-        return event({**head, "model": self.model, "choices": choices, **fields})
+        return events({**head, "model": self.model, "choices": choices, **fields}, is_ascii=False)
 
     def _whole_call(self, index: int, call: Call) -> dict[str, Any]:
         function = {"name": call.name, "arguments": call.arguments}

@@ -5,16 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
-from tests.openai_server.answers import JSON_TYPE
 from tests.openai_server.expected import Expected
-from tests.openai_server.shape import DONE, Shape, chunk, delta, ending, events, stream
+from tests.openai_server.shape import DONE, JSON_TYPE, Shape, chunk, delta, ending, events, stream
 
 LONG_LM_STUDIO = (
     "The number of tokens to keep from the initial prompt is greater than the context length. Try to load the model"
     " with a larger context length, or provide a shorter input"
 )
 LONG_LLAMACPP = "the request exceeds the available context size. try increasing the context size"
-LONG_OPENAI = "This model's maximum context length is 8192 tokens. However, your messages resulted in 9000 tokens."
 PAGE = b"<!doctype html><title>Sign in</title><p>Please sign in."
 
 
@@ -73,26 +71,9 @@ STREAM_ERRORS: Mapping[str, Shape] = {
     ),
 }
 
+# The profiles refuse wrong keys, unknown models and long contexts: see `refusals.toml`.
 HTTP_ERRORS: Mapping[str, Shape] = {
-    "http-too-long-openai": http(400, "context_too_long", error(LONG_OPENAI, code="context_length_exceeded")),
-    "http-too-long-llamacpp": http(
-        400,
-        "context_too_long",
-        {"error": {"code": 400, "message": LONG_LLAMACPP, "type": "exceed_context_size_error", "n_ctx": 512}},
-    ),
-    "http-too-long-deepseek": http(400, "context_too_long", error(LONG_OPENAI, code="invalid_request_error")),
-    "http-too-long-vllm": http(400, "context_too_long", error(LONG_OPENAI, code=400, kind="BadRequestError")),
-    "http-key-as-detail": http(401, "unauthorised", {"detail": "Invalid API Key"}),
-    "http-key": http(401, "unauthorised", error("Incorrect API key provided: sk-1***2.", code="invalid_api_key")),
     "http-forbidden": http(403, "unauthorised", error("Country, region, or territory not supported")),
-    "http-model": http(404, "model_not_found", error("The model `x` does not exist.", code="model_not_found")),
-    "http-model-as-string": http(404, "model_not_found", {"error": "Specified model not found: x."}),
-    "http-model-flat-400": http(
-        400,
-        "model_not_found",
-        {"object": "error", "message": "Invalid model: x", "type": "invalid_model", "param": None, "code": "1500"},
-    ),
-    "http-model-deepseek": http(400, "model_not_found", error("Model Not Exist", code="invalid_request_error")),
     "http-flat": http(400, "invalid_request", {"code": 400, "message": "Validation: no", "type": "Bad Request"}),
     "http-in-a-list": http(400, "invalid_request", [error("Bad field")]),
     "http-details": http(

@@ -11,13 +11,6 @@ TEXT_ONLY = "text-only"
 """The model takes no images."""
 NO_TOOLS = "no-tools"
 """The model, or the way in which its server was started, takes no functions."""
-NO_USAGE_OPTION = "no-usage-option"
-"""The server refuses `stream_options`."""
-NO_SYSTEM_ROLE = "o1-mini"
-TOOLS_NEED_NO_EFFORT = "gpt-5.6"
-"""The model takes functions only with `reasoning_effort: none`."""
-REASONING = re.compile(r"gpt-5|o\d")
-"""Traits of OpenAI's reasoning models begin like this."""
 CONTEXT = re.compile(r"context-(\d+)")
 
 
@@ -28,11 +21,6 @@ class ModelName:
     full: str
     traits: frozenset[str]
     scenario: str
-
-    @property
-    def is_reasoning(self) -> bool:
-        """Whether it behaves like OpenAI's reasoning models, if its server is OpenAI."""
-        return any(REASONING.match(trait) for trait in self.traits)
 
     @property
     def context_tokens(self) -> int | None:

@@ -11,14 +11,12 @@ from typing import Any, TypeAlias
 
 from PIL import Image
 
-from tests.openai_server import history_violations
 from tests.openai_server.answers import Pause, Step
-from tests.openai_server.chunks import Call, ChunkWriter, event
-from tests.openai_server.history_violations import image_urls
+from tests.openai_server.chunks import Call, ChunkWriter
+from tests.openai_server.shape import DONE, events
+from tests.openai_server.violations import image_urls
 
 REASONING = "I have to think about this."
-UNDECLARED = "no_such_function"
-BAD_ARGUMENTS = '{"value": '
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +55,9 @@ class ScenarioRequest:
 
 def text_of(message: Mapping[str, Any]) -> str:
     """Return the text of a message without the client's note about its tools."""
-    return history_violations.text_of(message).partition("\n\n[Note of the server")[0]
+    content = message.get("content") or ""
+    text = content if isinstance(content, str) else "".join(part.get("text", "") for part in content)
+    return text.partition("\n\n[Note of the server")[0]
 
 
 Scenario: TypeAlias = Callable[[ScenarioRequest], Iterator[Step]]
@@ -83,15 +83,15 @@ def first_pixel(messages: list[dict[str, Any]]) -> str:
     return "#" + bytes(int(value) for value in pixel).hex()
 
 
-def example_arguments(function: Mapping[str, Any]) -> str:
-    """Return arguments that fit the schema of a function."""
+def example_call(function: Mapping[str, Any]) -> Call:
+    """Return a call with arguments that fit the schema of the function."""
     examples: dict[str, object] = {"integer": 1, "number": 1.5, "boolean": True, "array": [], "object": {}}
     properties = function.get("parameters", {}).get("properties", {})
     values = {
         name: "print(6 * 7)" if name == "code" else examples.get(schema.get("type"), "example")
         for name, schema in properties.items()
     }
-    return json.dumps(values)
+    return Call(function["name"], json.dumps(values))
 
 
 def answer_text(request: ScenarioRequest, text: str, reasoning: str = "") -> Iterator[Step]:
@@ -108,7 +108,7 @@ def answer_results(request: ScenarioRequest) -> Iterator[Step]:
     colour = first_pixel(request.messages[-1:])
     if colour:
         sentences.append(f"The image begins with {colour}.")
-    yield from answer_text(request, " ".join(sentences))
+    return answer_text(request, " ".join(sentences))
 
 
 def answer_call(request: ScenarioRequest, *calls: Call, text: str = "") -> Iterator[Step]:
@@ -125,21 +125,19 @@ def answer_call(request: ScenarioRequest, *calls: Call, text: str = "") -> Itera
 @scenario
 def text(request: ScenarioRequest) -> Iterator[Step]:
     """Repeat the last question."""
-    question = text_of(request.messages[-1])
-    yield from answer_text(request, f"You asked: {question}")
+    return answer_text(request, f"You asked: {text_of(request.messages[-1])}")
 
 
 @scenario
 def reasoning(request: ScenarioRequest) -> Iterator[Step]:
     """Think, then answer."""
-    yield from answer_text(request, "The answer is 42.", REASONING)
+    return answer_text(request, "The answer is 42.", REASONING)
 
 
 @scenario
 def call(request: ScenarioRequest) -> Iterator[Step]:
     """Call the first function, then repeat its result."""
-    calls = [Call(function["name"], example_arguments(function)) for function in request.functions[:1]]
-    yield from answer_call(request, *calls) if calls else text(request)
+    return answer_call(request, example_call(request.functions[0])) if request.functions else text(request)
 
 
 @scenario
@@ -149,40 +147,38 @@ def script(request: ScenarioRequest) -> Iterator[Step]:
     # Files stand before the question, each in a fence.
     script = question.rpartition("```")[2].strip()
     calls = [Call("run_python", json.dumps({"code": block})) for block in script.split("\n---\n")]
-    yield from answer_call(request, *calls) if request.functions else text(request)
+    return answer_call(request, *calls) if request.functions else text(request)
 
 
 @scenario
 def two_calls(request: ScenarioRequest) -> Iterator[Step]:
     """Call the first two functions in one answer, after a text."""
-    calls = [Call(function["name"], example_arguments(function)) for function in request.functions[:2]]
-    yield from answer_call(request, *calls, text="I call both. ")
+    return answer_call(request, *map(example_call, request.functions[:2]), text="I call both. ")
 
 
 @scenario
 def unknown_call(request: ScenarioRequest) -> Iterator[Step]:
     """Call a function that was not declared."""
-    yield from answer_call(request, Call(UNDECLARED, "{}"))
+    return answer_call(request, Call("no_such_function", "{}"))
 
 
 @scenario
 def bad_arguments(request: ScenarioRequest) -> Iterator[Step]:
     """Call the first function with arguments that are no JSON."""
-    yield from answer_call(request, Call(request.functions[0]["name"], BAD_ARGUMENTS))
+    return answer_call(request, Call(request.functions[0]["name"], '{"value": '))
 
 
 @scenario
 def forever(request: ScenarioRequest) -> Iterator[Step]:
     """Call the first function in every answer."""
-    function = request.functions[0]
     yield request.writer.start()
-    yield from request.writer.calls([Call(function["name"], example_arguments(function))])
+    yield from request.writer.calls([example_call(request.functions[0])])
 
 
 @scenario
 def image(request: ScenarioRequest) -> Iterator[Step]:
     """Say with which colour the last image begins."""
-    yield from answer_text(request, f"It begins with {first_pixel(request.messages) or 'no colour'}.")
+    return answer_text(request, f"It begins with {first_pixel(request.messages) or 'no colour'}.")
 
 
 @scenario
@@ -191,44 +187,39 @@ def silent(request: ScenarioRequest) -> Iterator[Step]:
     yield Pause.SILENCE
 
 
+def first_words(request: ScenarioRequest, *steps: Step) -> Iterator[Step]:
+    """Yield some text, then other steps."""
+    yield request.writer.start()
+    yield from request.writer.text("The first words")
+    yield from steps
+
+
 @scenario
 def stalls(request: ScenarioRequest) -> Iterator[Step]:
     """Send some text, then nothing."""
-    yield request.writer.start()
-    yield from request.writer.text("The first words")
-    yield Pause.SILENCE
+    return first_words(request, Pause.SILENCE)
 
 
 @scenario
 def cut(request: ScenarioRequest) -> Iterator[Step]:
     """Close the connection after some text."""
-    yield request.writer.start()
-    yield from request.writer.text("The first words")
-    yield Pause.CUT
+    return first_words(request, Pause.CUT)
 
 
 @scenario
 def cut_in_event(request: ScenarioRequest) -> Iterator[Step]:
     """Close the connection in the middle of an event."""
-    yield request.writer.start()
-    yield from request.writer.text("The first words")
-    yield request.writer.chunk({"content": "lost"})[:-20]
-    yield Pause.CUT
+    return first_words(request, request.writer.chunk({"content": "lost"})[:-20], Pause.CUT)
 
 
 @scenario
 def error_mid_stream(request: ScenarioRequest) -> Iterator[Step]:
     """Send some text, then an error, as vLLM does."""
-    yield request.writer.start()
-    yield from request.writer.text("The first words")
     error = {"message": "The engine died.", "type": "InternalServerError", "param": None, "code": 500}
-    yield event({"error": error})
-    yield b"data: [DONE]\n\n"
+    return first_words(request, events({"error": error}), DONE)
 
 
 @scenario
 def length(request: ScenarioRequest) -> Iterator[Step]:
     """End in the middle of a text."""
-    yield request.writer.start()
-    yield from request.writer.text("The first words")
-    yield from request.writer.end("length")
+    return first_words(request, *request.writer.end("length"))

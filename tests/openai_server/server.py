@@ -6,37 +6,24 @@ import asyncio
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import Any
 
 from aiohttp import web
 
 from tests.openai_server import listings
-from tests.openai_server.answers import JSON_TYPE, Answer, Pause, in_pieces
+from tests.openai_server.answers import Answer, Pause, in_pieces
 from tests.openai_server.chunks import ChunkWriter
 from tests.openai_server.journal import Journal, JournalEntry
 from tests.openai_server.model_names import RECORDING, ModelName, parse_model_name
 from tests.openai_server.profiles import PROFILES, Profile
 from tests.openai_server.refusals import Refusal
-from tests.openai_server.rules import Rule, Violation
 from tests.openai_server.scenarios import SCENARIOS, ScenarioRequest, answer_results
+from tests.openai_server.shape import JSON_TYPE, RecordedBody, Shape
 from tests.openai_server.shapes import SHAPES
-from tests.openai_server.violations import KEY, count_tokens
+from tests.openai_server.violations import count_tokens
 
 START_LIMIT_S = 60.0
 REQUEST_LIMIT_BYTES = 64 * 1024 * 1024
-LOCAL_BAD_KEY = "wrong"
-"""Servers that need no key accept every key but this one."""
-
-
-@dataclass(frozen=True, slots=True)
-class RecordedBody:
-    """A response body that `recording:NAME` replays."""
-
-    body: bytes
-    status: int = 200
-    content_type: str = "text/event-stream"
-    headers: Mapping[str, str] = field(default_factory=dict)
 
 
 class StandInServer:
@@ -73,7 +60,8 @@ class StandInServer:
         model = parse_model_name(body["model"])
         refusal = self._refusal(request, profile, model, body)
         if refusal is not None:
-            return _refuse(entry, refusal)
+            entry.status, entry.error = refusal.status, refusal.body
+            return _error_response(refusal)
         try:
             return await _write(request, entry, self._answer(profile, model, entry))
         except (asyncio.CancelledError, ConnectionError):
@@ -83,40 +71,42 @@ class StandInServer:
     def _refusal(
         self, request: web.Request, profile: Profile, model: ModelName, body: Mapping[str, Any]
     ) -> Refusal | None:
-        if not _has_key(request, profile):
-            return profile.refuse(Violation(Rule.KEY), model.full)
-        if not profile.knows_all_models and not self._knows(model):
-            return profile.refuse(Violation(Rule.MODEL, {}, ("model",)), model.full)
-        return profile.refusal(body, model)
+        return (
+            profile.key_refusal(_key_of(request))
+            or (None if self._knows(model) else profile.model_refusal(model))
+            or profile.refusal(body, model)
+        )
+
+    def _replayed(self, model: ModelName) -> RecordedBody | Shape | None:
+        """Return the body that the name of a model names; `None` for a scenario and for an unknown model."""
+        name = model.scenario
+        if name.startswith(RECORDING):
+            return self._recordings.get(name.removeprefix(RECORDING))
+        return SHAPES.get(name)
 
     def _knows(self, model: ModelName) -> bool:
-        name = model.scenario
-        is_recorded = name.startswith(RECORDING) and name.removeprefix(RECORDING) in self._recordings
-        return is_recorded or name in SHAPES or name in SCENARIOS
+        return self._replayed(model) is not None or model.scenario in SCENARIOS
 
     def _answer(self, profile: Profile, model: ModelName, entry: JournalEntry) -> Answer:
-        name = model.scenario
         asks_for_usage = bool((entry.body.get("stream_options") or {}).get("include_usage"))
         tokens = count_tokens(entry.body)
         usage = {"prompt_tokens": tokens, "completion_tokens": 7, "total_tokens": tokens + 7}
         writer = ChunkWriter(profile, model.full, entry.number, asks_for_usage, usage)
         scenario_request = ScenarioRequest(entry.body, writer)
-        if name.startswith(RECORDING) or name in SHAPES:
+        replayed = self._replayed(model)
+        if replayed is None:
+            return Answer(SCENARIOS.get(model.scenario, SCENARIOS["text"])(scenario_request))
+        if scenario_request.results():
             # The result of a function that a recorded answer called is answered by the stand-in itself.
-            if scenario_request.results():
-                return Answer(answer_results(scenario_request))
-            if name in SHAPES:
-                shape = SHAPES[name]
-                return Answer(in_pieces(shape.body, name), shape.status, shape.content_type, shape.headers)
-            recorded = self._recordings[name.removeprefix(RECORDING)]
-            return Answer(in_pieces(recorded.body, name), recorded.status, recorded.content_type, recorded.headers)
-        return Answer(SCENARIOS.get(name, SCENARIOS["text"])(scenario_request))
+            return Answer(answer_results(scenario_request))
+        pieces = in_pieces(replayed.body, model.scenario)
+        return Answer(pieces, replayed.status, replayed.content_type, replayed.headers)
 
     async def _list_models(self, request: web.Request) -> web.Response:
         profile = PROFILES[request.match_info["profile"]]
-        if not _has_key(request, profile):
-            refusal = profile.refuse(Violation(Rule.KEY), "")
-            return web.Response(status=refusal.status, body=refusal.serialize(), content_type=JSON_TYPE)
+        refusal = profile.key_refusal(_key_of(request))
+        if refusal is not None:
+            return _error_response(refusal)
         return web.json_response(listings.list_models(profile.name))
 
     async def _show_model(self, request: web.Request) -> web.Response:
@@ -127,16 +117,14 @@ class StandInServer:
         return web.json_response(listings.show_model(model))
 
     async def _server_properties(self, request: web.Request) -> web.Response:
-        return web.json_response(listings.server_properties(parse_model_name("text")))
+        return web.json_response(listings.server_properties())
 
 
-def _has_key(request: web.Request, profile: Profile) -> bool:
-    key = request.headers.get("Authorization", "").removeprefix("Bearer ")
-    return key == KEY if profile.needs_key else key != LOCAL_BAD_KEY
+def _key_of(request: web.Request) -> str:
+    return request.headers.get("Authorization", "").removeprefix("Bearer ")
 
 
-def _refuse(entry: JournalEntry, refusal: Refusal) -> web.Response:
-    entry.status, entry.error = refusal.status, refusal.body
+def _error_response(refusal: Refusal) -> web.Response:
     return web.Response(status=refusal.status, body=refusal.serialize(), content_type=JSON_TYPE)
 
 

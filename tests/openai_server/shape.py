@@ -7,10 +7,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.openai_server.answers import EVENT_STREAM
 from tests.openai_server.expected import Expected
 
+EVENT_STREAM = "text/event-stream"
+JSON_TYPE = "application/json"
 DONE = b"data: [DONE]\n\n"
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedBody:
+    """A response that is always the same bytes."""
+
+    body: bytes
+    status: int = 200
+    content_type: str = EVENT_STREAM
+    headers: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,3 +59,8 @@ def events(*values: object, is_ascii: bool = True) -> bytes:
 def stream(*values: object, is_ascii: bool = True) -> bytes:
     """Return server-sent events, and the end of the stream."""
     return events(*values, is_ascii=is_ascii) + DONE
+
+
+def answer(expected: Expected, *chunks: dict[str, Any], finish: str = "stop") -> Shape:
+    """Return a whole stream: the chunks, the finish reason and the end. With an empty `finish`, it is left out."""
+    return Shape(stream(*chunks, *([ending(finish)] if finish else [])), expected)

@@ -64,37 +64,77 @@ def image(data: bytes, mime_type: str = "image/png") -> InlineData:
     return InlineData(mime_type, data=data)
 
 
-def test_text_is_joined_but_never_across_provider_data() -> None:
-    parts = [
-        Text("a"),
-        Text("b"),
-        Text("", provider_data=SIGNED),
-        Text("c"),
-        Text("d", provider_data=SIGNED),
-        Text("e"),
-    ]
-    answer = assemble(*parts)
-    assert answer.parts == [
-        Text("ab"),
-        Text("", provider_data=SIGNED),
-        Text("c"),
-        Text("d", provider_data=SIGNED),
-        Text("e"),
-    ]
-    assert answer.text == "abcde"
+def running(output: str) -> CodeExecutionResult:
+    """Return an increment of output of code that still runs in the session."""
+    return CodeExecutionResult(output=output, call_id="c", engine=Engine.SESSION)
 
 
-def test_empty_text_without_provider_data_is_dropped() -> None:
-    assert assemble(Text(""), CODE, Text(""), Text("x"), Text("")).parts == [CODE, Text("x")]
+def ended(output: str | None) -> CodeExecutionResult:
+    """Return the result of code of the session that has ended."""
+    return CodeExecutionResult(output=output, outcome=OUTCOME_OK, call_id="c", engine=Engine.SESSION)
 
 
-def test_thought_and_text_are_kept_apart() -> None:
-    assert assemble(Thought("hm"), Thought("hm"), Text("x")).parts == [Thought("hmhm"), Text("x")]
+SIGNATURE = Text("", provider_data=SIGNED)
+SIGNED_TEXT = Text("d", provider_data=SIGNED)
+GRAPH = InlineData("image/png")
+OTHER = CodeExecutionResult(output="2", outcome=OUTCOME_OK, call_id="d", engine=Engine.SESSION)
+UNSTORABLE_CALL = FunctionCall("f\0", {"\0": ["\ud800", 1]}, "\0", provider_data={"x": "\0"})
+STORABLE_CALL = FunctionCall("f\ufffd", {"\ufffd": ["\ufffd", 1]}, "\ufffd", provider_data={"x": "\ufffd"})
+
+PARTS: dict[str, tuple[list[Part], list[Part]]] = {
+    "text is joined, but never across provider data": (
+        [Text("a"), Text("b"), SIGNATURE, Text("c"), SIGNED_TEXT, Text("e")],
+        [Text("ab"), SIGNATURE, Text("c"), SIGNED_TEXT, Text("e")],
+    ),
+    "empty text without provider data is dropped": (
+        [Text(""), CODE, Text(""), Text("x"), Text("")],
+        [CODE, Text("x")],
+    ),
+    "thought and text are kept apart": (
+        [Thought("hm"), Thought("hm"), Text("x")],
+        [Thought("hmhm"), Text("x")],
+    ),
+    "absent output stays absent": ([CODE, result(None)], [CODE, result(None)]),
+    "empty output stays empty": ([CODE, result("")], [CODE, result("")]),
+    "characters of a text that databases cannot store are replaced": (
+        [Text("a\0b\ud800c😀")],
+        [Text("a\ufffdb\ufffdc😀")],
+    ),
+    "characters of a call that databases cannot store are replaced": ([UNSTORABLE_CALL], [STORABLE_CALL]),
+    "native results are never joined": (
+        [CODE, CodeExecutionResult(output="1"), result("2")],
+        [CODE, CodeExecutionResult(output="1"), result("2")],
+    ),
+    "results of different calls are never joined": ([running("1"), OTHER], [running("1"), OTHER]),
+    "text after a graph begins a new result, and no text is shown twice": (
+        [running("1\n"), running("2\n"), image(png(1)), running("3\n"), ended("1\n2\n3\n4\n")],
+        [ended("1\n2\n"), GRAPH, ended("3\n4\n")],
+    ),
+    "text after a graph ends where it is, without a whole result": (
+        [running("1\n"), running("2\n"), image(png(1)), running("3\n"), ended(None)],
+        [ended("1\n2\n"), GRAPH, ended("3\n")],
+    ),
+    "outcome after a graph is a result of its own": (
+        [running("1\n"), image(png(1)), ended("1\n")],
+        [ended("1\n"), GRAPH, ended(None)],
+    ),
+    "outcome after a graph is a result of its own, without a whole result": (
+        [running("1\n"), image(png(1)), ended(None)],
+        [ended("1\n"), GRAPH, ended(None)],
+    ),
+    "output that is not what was shown takes the place of the last result": (
+        [running("a\n"), image(png(1)), running("50 %\r"), ended("done\n")],
+        [ended("a\n"), GRAPH, ended("done\n")],
+    ),
+}
 
 
-def test_absent_output_is_not_an_empty_one() -> None:
-    assert assemble(CODE, result(None)).parts[1] == result(None)
-    assert assemble(CODE, result("")).parts[1] == result("")
+@pytest.mark.parametrize(("received", "expected"), PARTS.values(), ids=PARTS)
+def test_received_parts_become_parts_of_the_answer(received: list[Part], expected: list[Part]) -> None:
+    answer = assemble(*received, is_code_offered=True)
+    assert answer.parts == expected
+    texts = [part.text for part in expected if isinstance(part, Text)]
+    assert answer.text.replace("\n[GRAPH:0]\n", "") == "".join(texts)
 
 
 def test_identical_bytes_are_one_graph_that_is_shown_where_it_was_received_first() -> None:
@@ -147,13 +187,6 @@ def test_typed_marker_is_text_wherever_it_is_cut() -> None:
     assert answer.attachments == []
 
 
-def test_characters_that_databases_cannot_store_are_replaced() -> None:
-    assert assemble(Text("a\0b\ud800c😀")).parts == [Text("a\ufffdb\ufffdc😀")]
-    call = FunctionCall("f\0", {"\0": ["\ud800", 1]}, "\0", provider_data={"x": "\0"})
-    expected = FunctionCall("f\ufffd", {"\ufffd": ["\ufffd", 1]}, "\ufffd", provider_data={"x": "\ufffd"})
-    assert assemble(call).parts == [expected]
-
-
 def test_function_calls_have_unique_ids() -> None:
     calls = [FunctionCall("f", {}, call_id) for call_id in ("", "a", "a", "")]
     ids = [part.call_id for part in assemble(*calls).parts if isinstance(part, FunctionCall)]
@@ -177,11 +210,6 @@ def test_last_usage_and_last_finish_count() -> None:
 # --- output of a running tool --------------------------------------------------------------------------------------
 
 
-def running(output: str) -> CodeExecutionResult:
-    """Return an increment of output of code that still runs in the session."""
-    return CodeExecutionResult(output=output, call_id="c", engine=Engine.SESSION)
-
-
 def test_output_of_running_code_grows_and_is_then_replaced_by_the_whole_result() -> None:
     assembler = make_assembler()
     events = [PartReceived(part) for part in (running("1\n"), running("2\n"), ended("1\n2\n"))]
@@ -192,32 +220,6 @@ def test_output_of_running_code_grows_and_is_then_replaced_by_the_whole_result()
         output="1\n2\n", outcome=OUTCOME_OK, call_id="c", engine=Engine.SESSION, made_by="c"
     )
     check_log(changes, assembler.answer)
-
-
-def ended(output: str | None) -> CodeExecutionResult:
-    """Return the result of code of the session that has ended."""
-    return CodeExecutionResult(output=output, outcome=OUTCOME_OK, call_id="c", engine=Engine.SESSION)
-
-
-GRAPH = InlineData("image/png")
-
-
-@pytest.mark.parametrize("whole", ["1\n2\n3\n4\n", None])
-def test_text_after_a_graph_begins_a_new_result_and_no_text_is_shown_twice(whole: str | None) -> None:
-    parts: list[Part] = [running("1\n"), running("2\n"), image(png(1)), running("3\n"), ended(whole)]
-    answer = assemble(*parts, is_code_offered=True)
-    assert answer.parts == [ended("1\n2\n"), GRAPH, ended("3\n4\n" if whole else "3\n")]
-
-
-def test_outcome_after_a_graph_is_a_result_of_its_own() -> None:
-    for whole in ("1\n", None):
-        answer = assemble(running("1\n"), image(png(1)), ended(whole), is_code_offered=True)
-        assert answer.parts == [ended("1\n"), GRAPH, ended(None)]
-
-
-def test_output_that_is_not_what_was_shown_takes_the_place_of_the_last_result() -> None:
-    answer = assemble(running("a\n"), image(png(1)), running("50 %\r"), ended("done\n"), is_code_offered=True)
-    assert answer.parts == [ended("a\n"), GRAPH, ended("done\n")]
 
 
 def test_image_that_code_of_the_session_prints_is_a_graph_wherever_its_output_is_cut() -> None:
@@ -252,16 +254,6 @@ def test_image_that_is_printed_again_and_again_is_one_attachment() -> None:
     assert [
         printed.attachment for part in answer.parts if isinstance(part, CodeExecutionResult) for printed in part.images
     ] == [0] * 3
-
-
-def test_results_of_different_calls_are_never_joined() -> None:
-    other = CodeExecutionResult(output="2", outcome=OUTCOME_OK, call_id="d", engine=Engine.SESSION)
-    assert assemble(running("1"), other).parts == [running("1"), other]
-
-
-def test_native_results_are_never_joined() -> None:
-    results = [CodeExecutionResult(output="1"), CodeExecutionResult(output="2", outcome=OUTCOME_OK)]
-    assert assemble(CODE, *results).parts == [CODE, *results]
 
 
 # --- rounds and attempts --------------------------------------------------------------------------------------------

@@ -18,11 +18,11 @@ from chat.parts import JSON, Display, PartKind
 from chat.rendering.svg import sanitize_svg
 from tests.chat.exports.samples import add_parts, exported_bytes
 from tests.chat.fragments.test_displays import hostile_bundles
-from tests.chat.rendering.pages import Elements
 from tests.chat.rendering.test_safety import EXFILTRATION, SCRIPTS
 from tests.chat.rendering.test_svg import assert_is_safe
 from tests.display_bundles import BUNDLES, wide_html
 from tests.factories import make_conversation, make_model_message
+from tests.parsed_html import ParsedHtml
 
 
 def rendered(markdown: str) -> str:
@@ -90,8 +90,8 @@ def test_picture_is_embedded() -> None:
 @given(st.lists(st.lists(st.text(max_size=10), min_size=3, max_size=3), min_size=1, max_size=4))
 def test_any_cell_stays_in_its_place(rows: list[list[str]]) -> None:
     lines = "".join(f"<tr>{''.join(f'<td>x{json_text(text)}</td>' for text in row)}</tr>" for row in rows)
-    elements = Elements(rendered(display_markdown(Display({"text/html": f"<table>{lines}</table>"}))))
-    tags = [tag for tag, _ in elements.tags if tag not in ("p", "em", "table", "thead", "tbody", "tr")]
+    parsed = ParsedHtml(rendered(display_markdown(Display({"text/html": f"<table>{lines}</table>"}))))
+    tags = [tag for tag, _ in parsed.elements if tag not in ("p", "em", "table", "thead", "tbody", "tr")]
     assert tags == ["th"] * 3 + ["td"] * 3 * len(rows)
 
 
@@ -103,7 +103,7 @@ def json_text(text: str) -> str:
 @pytest.mark.parametrize("payload", SCRIPTS + EXFILTRATION)
 def test_payload_gives_no_elements_that_load_or_run(payload: str) -> None:
     for bundle in hostile_bundles(payload):
-        for tag, attributes in Elements(rendered(display_markdown(Display(bundle)))).tags:
+        for tag, attributes in ParsedHtml(rendered(display_markdown(Display(bundle)))).elements:
             assert tag not in ("script", "svg", "iframe", "object", "embed", "style", "link", "form", "base", "meta")
             assert not [name for name in attributes if name.startswith(("on", "hx-", "style"))]
             assert attributes.get("src", "data:image/svg+xml;base64,").startswith("data:image/svg+xml;base64,")
@@ -136,7 +136,7 @@ def output_data(bundle: dict[str, JSON]) -> dict[str, JSON]:
 def test_html_and_pictures_of_a_notebook_are_safe(payload: str) -> None:
     for bundle in hostile_bundles(payload):
         data = output_data(bundle)
-        for tag, attributes in Elements(str(data.get("text/html", ""))).tags:
+        for tag, attributes in ParsedHtml(str(data.get("text/html", ""))).elements:
             assert tag in ("table", "caption", "thead", "tbody", "tr", "th", "td", "p")
             assert set(attributes) <= {"border", "class", "colspan", "rowspan"}
             assert attributes.get("class") in (None, "dataframe")

@@ -6,7 +6,6 @@ import base64
 import hashlib
 import re
 from dataclasses import replace
-from html.parser import HTMLParser
 
 import pytest
 
@@ -19,6 +18,7 @@ from chat.readers import export_reader
 from chat.transcript.snapshot import snapshot
 from tests.chat.exports.samples import add_parts, exported_bytes, png, rich_conversation, session_conversation
 from tests.factories import attach, make_attachment, make_conversation, make_model_message, make_user_message
+from tests.parsed_html import ParsedHtml
 
 pytestmark = pytest.mark.django_db
 
@@ -33,21 +33,6 @@ HOSTILE = [
     "<iframe srcdoc='<script>alert(1)</script>'>",
     '<meta http-equiv="refresh" content="0; url=https://example.org">',
 ]
-
-
-class Elements(HTMLParser):
-    """Collects the elements, attributes and URLs of a page."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.names: set[str] = set()
-        self.attributes: set[str] = set()
-        self.urls: list[str] = []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.names.add(tag)
-        self.attributes |= {name for name, _ in attrs}
-        self.urls += [value or "" for name, value in attrs if name in ("href", "src", "action")]
 
 
 def test_messages_equal_those_of_the_page_except_for_what_this_reader_may_not_see() -> None:
@@ -91,12 +76,14 @@ def test_text_of_users_and_models_never_becomes_markup(text: str) -> None:
     add_parts(answer, Display({"text/plain": text, "text/html": text}))
     Message.objects.filter(pk=answer.pk).update(text=text)
     html = exported_bytes(conversation, "html").decode()
-    page = Elements()
-    page.feed(html)
-    assert not page.names & {"script", "iframe", "link", "base", "object", "embed", "form", "svg", "img"}
-    assert not {name for name in page.attributes if name.startswith("on") or name in ("style", "srcset", "srcdoc")}
+    page = ParsedHtml(html)
+    tags = {element.tag for element in page.elements}
+    assert not tags & {"script", "iframe", "link", "base", "object", "embed", "form", "svg", "img"}
+    assert not {name for name in page.attribute_names if name.startswith("on") or name in ("style", "srcset", "srcdoc")}
     assert html.count("<meta") == 5
-    urls = [url for url in page.urls if not url.startswith("data:application/octet-stream")]
+    attributes = [attribute for element in page.elements for attribute in element.attributes.items()]
+    addresses = [value for name, value in attributes if name in ("href", "src", "action")]
+    urls = [url for url in addresses if not url.startswith("data:application/octet-stream")]
     assert {url for url in urls if not url.startswith("https://example.org/")} <= {"#transcript"}
     assert "data:text/html" not in html
 

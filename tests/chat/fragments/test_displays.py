@@ -19,12 +19,12 @@ from chat.rendering import html_tables, maths, svg
 from chat.rendering.displays import MARKDOWN_LIMIT_CHARS, display_blocks
 from chat.rendering.html_tables import TABLES_LIMIT
 from chat.rendering.tables import ROWS_SHOWN, Table
-from tests.chat.fragments.html_reader import ParsedHtml
 from tests.chat.fragments.samples import GRAPH, view_of
 from tests.chat.rendering.mathml import MATHML_TAGS, assert_mathml_attributes
 from tests.chat.rendering.test_safety import ADDRESS, ALLOWED, EXFILTRATION, SCRIPTS
 from tests.chat.rendering.test_svg import assert_is_safe
 from tests.display_bundles import BUNDLES, SMALL_HTML, SVG, wide_html
+from tests.parsed_html import ParsedHtml
 
 #: Elements and attributes of the templates, listed independently of them.
 TAGS = {

@@ -14,7 +14,6 @@ from chat.message_views import AnswerDetails, ConversationUsage, Grounding, Mess
 from chat.models import Turn
 from chat.notices import Notice
 from chat.parts import JSON, ExecutableCode, Text
-from tests.chat.fragments.html_reader import ParsedHtml
 from tests.chat.fragments.samples import (
     CALL_APPROVAL,
     COMPLETE_ANSWER,
@@ -31,6 +30,7 @@ from tests.chat.fragments.samples import (
     message_view,
     view_of,
 )
+from tests.parsed_html import ParsedHtml
 
 
 def button_actions(html: str) -> list[tuple[str | None, str | None]]:

@@ -9,8 +9,8 @@ from django.test import RequestFactory
 from chat.catalogue.choices import Choice
 from chat.message_views import ConversationUsage
 from chat.models import Conversation
-from tests.chat.fragments.html_reader import ParsedHtml
 from tests.chat.fragments.samples import message_view
+from tests.parsed_html import ParsedHtml
 
 MODEL_CHOICES = [
     Choice("", "Default (Flash)", "", "", is_missing=False),

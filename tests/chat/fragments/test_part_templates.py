@@ -40,8 +40,8 @@ from chat.readers import OWNER, guest_reader
 from chat.rendering.compact_json import SHOWN_CHARS
 from chat.rendering.jinja import render
 from chat.rendering.plot_code import NO_CAPTION, Caption
-from tests.chat.fragments.html_reader import ParsedHtml
 from tests.chat.fragments.samples import ELEMENT_ID, FILE, GRAPH, IMAGE, MESSAGE_ID, text_view, view_of
+from tests.parsed_html import ParsedHtml
 from tests.part_examples import EXAMPLES
 
 PART_TEMPLATES = settings.BASE_DIR / "templates" / "chat" / "parts"
@@ -118,7 +118,7 @@ def test_thought_is_folded_and_contains_only_closed_blocks_and_tail() -> None:
 
 @pytest.mark.parametrize(("duration_ms", "words"), [(None, "Thoughts"), (4200, "Thought for 4.2 s")])
 def test_line_of_a_thought_says_how_long_it_took(duration_ms: int | None, words: str) -> None:
-    html = part_html(part_view(MESSAGE_ID, 0, Thought("a", duration_ms=duration_ms)))
+    html = part_html(part_view(MESSAGE_ID, 0, Thought("a", duration_ms=duration_ms), reader=OWNER))
     assert f">{words}</summary>" in html
 
 

@@ -32,8 +32,8 @@ from chat.parts import (
     Unsupported,
 )
 from chat.search.excerpt import Piece
-from tests.chat.fragments.html_reader import ParsedHtml
 from tests.chat.fragments.samples import FILE, GRAPH, MESSAGE_ID, message_view, view_of
+from tests.parsed_html import ParsedHtml
 
 HOSTILE = "\"><script>alert(1)</script>' onload=x {{ 1|add:1 }} \u202ex"
 HOSTILE_OBJECT: dict[str, JSON] = {HOSTILE: [HOSTILE, {HOSTILE: HOSTILE}]}

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from chat.attachment_views import WrittenFileView
 from chat.fragments import message_html
-from tests.chat.fragments.html_reader import ParsedHtml
 from tests.chat.fragments.samples import FILE, MESSAGE_ID, message_view
+from tests.parsed_html import ParsedHtml
 
 NAME = '<b>"a" & b.csv'
 WRITTEN = WrittenFileView(NAME, 1234, "2026-01-01T00:00:00+00:00", is_new=True, url="/session/a", keep_url="/keep/a")

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.openai_server.server import RecordedBody, StandInServer, running_server
+from tests.openai_server.server import StandInServer, running_server
+from tests.openai_server.shape import RecordedBody
 
 RECORDED = RecordedBody(b'data: {"choices": []}\n\n' * 50)
 

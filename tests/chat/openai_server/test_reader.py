@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from tests.openai_recordings import read_stream
-from tests.openai_server.answers import EVENT_STREAM
+from tests.openai_server.shape import EVENT_STREAM
 from tests.openai_server.shapes import SHAPES
 
 #: Errors that are not JSON. The reader is not for them.

@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import aiohttp
 import openai
 import pytest
 
-from tests.openai_server.profiles import PROFILES
-from tests.openai_server.requests import QUESTION, call, calling, image_part, message, request, result, tool
+from tests.chat.openai_server.requests import QUESTION, call, calling, image_part, message, request, result, tool
+from tests.openai_server.model_names import parse_model_name
+from tests.openai_server.profiles import KEY, PROFILES
+from tests.openai_server.refusals import TABLES
 from tests.openai_server.server import StandInServer
-from tests.openai_server.violations import KEY
 
 SYSTEM = message("system", "Be brief.")
 ANSWER = message("assistant", "It is 1.")
-ANSWER_WITH_REASONING = message("assistant", "It is 1.", reasoning_content="")
 THINKING_CALL = calling(call(), reasoning_content="")
-EFFORT = "Function tools with reasoning_effort are not supported"
-UNANSWERED = "must be followed by tool messages"
-WITHOUT_CALL = "must be a response to a preceeding message"
-EXTRA = "Extra inputs are not permitted"
-TOO_MANY = "Not the same number of function calls and responses"
+LINKED_IMAGE = {"type": "image_url", "image_url": {"url": "https://host/a.png"}}
+LONG_QUESTION = message("user", "x" * 2000)
 
 
 async def post(server: StandInServer, profile: str, body: dict[str, Any], key: str = KEY) -> tuple[int, str]:
@@ -33,102 +31,90 @@ async def post(server: StandInServer, profile: str, body: dict[str, Any], key: s
         return response.status, await response.text()
 
 
-REFUSED: list[tuple[str, dict[str, Any], int, str]] = [
-    # The model, the key and the fields.
-    ("openai", request(model="nothing"), 404, '"model_not_found"'),
-    ("mistral", request(model="nothing"), 400, '"invalid_model"'),
-    ("deepseek", request(model="nothing"), 400, "Model Not Exist"),
-    ("ollama", request(model="nothing"), 404, "model 'nothing' not found"),
-    ("vllm", request(model="nothing"), 404, "The model `nothing` does not exist."),
-    ("generic", request(model="nothing"), 404, '{"error": "Specified model not found: nothing"}'),
-    ("openai", request(top_k=3), 400, "Unknown parameter: 'top_k'."),
-    ("openai", request(QUESTION | {"id": 1}), 400, "Unknown parameter: 'messages[0].id'."),
-    ("openai", request(QUESTION, ANSWER_WITH_REASONING, QUESTION), 400, "messages[1].reasoning_content"),
-    ("openai", request(QUESTION, calling(call(extra_content={})), result()), 400, "messages[1].tool_calls[0].extra"),
-    ("mistral", request(QUESTION, calling(call(extra_content={})), result()), 422, EXTRA),
-    ("mistral", request(stream_options={"include_usage": True}), 422, EXTRA),
-    ("mistral", request(max_completion_tokens=5), 422, EXTRA),
-    ("generic", request(model="no-usage-option/text", stream_options={"include_usage": True}), 400, "stream_options"),
-    # The messages.
-    *((name, request() | {"messages": []}, 400, "") for name in PROFILES),
-    ("openai", request(message("robot", "Hi")), 400, "Invalid value: 'robot'"),
-    ("mistral", request(message("robot", "Hi")), 422, "robot"),
-    ("openai", request(QUESTION, message("assistant", None), QUESTION), 400, "expected a string, got null"),
-    ("ollama", request(QUESTION, message("assistant", None), QUESTION), 400, "invalid message content type: <nil>"),
-    ("mistral", request(QUESTION, message("assistant", None), QUESTION), 400, "either content or tool_calls"),
-    ("openai", request(QUESTION, message("assistant", "x", tool_calls=[]), QUESTION), 400, "empty array"),
-    ("openai", request(SYSTEM, model="o1-mini/text"), 400, "does not support 'system' with this model"),
-    ("vllm", request(QUESTION, SYSTEM, QUESTION), 400, "System message must be at the beginning"),
-    ("llamacpp", request(QUESTION, SYSTEM, QUESTION), 500, "System message must be at the beginning"),
-    ("mistral", request(QUESTION, ANSWER), 400, "Expected last role User or Tool"),
-    ("deepseek", request(QUESTION, ANSWER, QUESTION), 400, "must be passed back to the API"),
-    # Function calls and their results.
-    ("openai", request(QUESTION, calling(call()), QUESTION), 400, UNANSWERED),
-    ("openai", request(QUESTION, calling(call())), 400, UNANSWERED),
-    ("openai", request(QUESTION, calling(call(), call("b")), result(), QUESTION, result("b")), 400, UNANSWERED),
-    ("deepseek", request(QUESTION, THINKING_CALL, QUESTION), 400, UNANSWERED),
-    ("mistral", request(QUESTION, calling(call()), QUESTION), 400, TOO_MANY),
-    ("generic", request(QUESTION, calling(call()), QUESTION), 400, UNANSWERED),
-    ("openai", request(QUESTION, result()), 400, WITHOUT_CALL),
-    ("openai", request(QUESTION, calling(call()), result(), result()), 400, WITHOUT_CALL),
-    ("mistral", request(QUESTION, result()), 400, "Unexpected role 'tool' after role 'user'"),
-    (
-        "mistral",
-        request(QUESTION, calling(call()), result(), QUESTION),
-        400,
-        "Unexpected role 'user' after role 'tool'",
-    ),
-    (
-        "openai",
+MISTAKES: dict[str, list[dict[str, Any]]] = {
+    "unknown-field": [
+        request(top_k=3),
+        request(QUESTION | {"id": 1}),
+        request(QUESTION, calling(call(extra_content={})), result()),
+    ],
+    "empty-messages": [request() | {"messages": []}],
+    "role": [request(message("robot", "Hi"))],
+    "content": [request(QUESTION, message("assistant", None), QUESTION)],
+    "system-role": [request(SYSTEM, model="o1-mini/text")],
+    "late-system": [request(QUESTION, SYSTEM, QUESTION)],
+    "no-reasoning": [request(QUESTION, ANSWER, QUESTION)],
+    "assistant-last": [request(QUESTION, ANSWER)],
+    "empty-calls": [request(QUESTION, message("assistant", "x", tool_calls=[]), QUESTION)],
+    "call-id-repeated": [
         request(QUESTION, calling(call(), call()), result(), result()),
-        400,
-        "Duplicate value for 'tool_call_id'",
-    ),
-    (
-        "openai",
         request(QUESTION, calling(call()), result(), calling(call()), result()),
-        400,
-        "in messages[1] and messages[3]",
-    ),
-    ("mistral", request(QUESTION, calling(call("call_1")), result("call_1")), 400, "Tool call id was call_1"),
-    *((name, request(QUESTION, calling(call(arguments="{")), result()), 400, "") for name in ("openai", "mistral")),
-    ("llamacpp", request(QUESTION, calling(call(arguments="{")), result()), 500, "Failed to parse tool call arguments"),
-    ("vllm", request(QUESTION, calling(call(arguments="")), result()), 400, "Expecting value"),
-    ("ollama", request(QUESTION, calling(call(arguments="[]")), result()), 400, "invalid tool call arguments"),
-    ("generic", request(QUESTION, calling(call(arguments={"value": 1})), result()), 400, "not a JSON object"),
-    # Images.
-    ("openai", request(QUESTION, calling(call()), result(content=[image_part()])), 400, "only allowed for messages"),
-    ("mistral", request(QUESTION, calling(call()), result(content=[image_part()])), 400, "role 'tool'"),
-    ("openai", request(message("user", [image_part()]), model="text-only/text"), 400, "only supported by certain"),
-    ("deepseek", request(message("user", [image_part()])), 400, "unknown variant `image_url`, expected `text`"),
-    ("llamacpp", request(message("user", [image_part()]), model="text-only/text"), 500, "image input is not supported"),
-    ("vllm", request(message("user", [image_part()]), model="text-only/text"), 400, "is not a multimodal model"),
-    (
-        "ollama",
-        request(message("user", [{"type": "image_url", "image_url": {"url": "https://host/a.png"}}])),
-        400,
-        "invalid image input",
-    ),
-    # Functions.
-    ("openai", request(tools=[tool("python")]), 400, "'python' is reserved"),
-    ("openai", request(tools=[tool("run.python")]), 400, "does not match pattern"),
-    ("openai", request(tools=[]), 400, "empty array"),
-    ("openai", request(tool_choice="auto"), 400, "only allowed when 'tools' are specified"),
-    ("openai", request(model="gpt-5.6/text", tools=[tool()]), 400, EFFORT),
-    ("openai", request(model="gpt-5.6/text", tools=[tool()], reasoning_effort="low"), 400, EFFORT),
-    ("deepseek", request(tools=[tool()], tool_choice="required"), 400, "Thinking mode does not support this"),
-    ("llamacpp", request(model="no-tools/text", tools=[tool()]), 500, "tools param requires --jinja flag"),
-    ("vllm", request(model="no-tools/text", tools=[tool()]), 400, "requires --enable-auto-tool-choice"),
-    ("ollama", request(model="no-tools/text", tools=[tool()]), 400, "does not support tools"),
-    # Optional parameters.
-    ("openai", request(model="gpt-5/text", max_tokens=5), 400, "Use 'max_completion_tokens' instead"),
-    ("openai", request(model="o3/text", temperature=0.5), 400, "'temperature' does not support 0.5"),
-    # The length.
-    *(
-        (name, request(message("user", "x" * 2000), model="context-300/text"), 400, "300")
-        for name in ("openai", "mistral", "deepseek", "llamacpp", "vllm", "generic")
-    ),
+    ],
+    "call-id-form": [request(QUESTION, calling(call("call_1")), result("call_1"))],
+    "arguments": [
+        request(QUESTION, calling(call(arguments=arguments)), result()) for arguments in ("{", "", "[]", {"value": 1})
+    ],
+    "call-unanswered": [
+        request(QUESTION, calling(call()), QUESTION),
+        request(QUESTION, calling(call())),
+        request(QUESTION, calling(call(), call("abcdefgh2")), result(), QUESTION),
+    ],
+    "result-without-call": [
+        request(QUESTION, result()),
+        request(QUESTION, calling(call()), result(), result()),
+    ],
+    "user-after-tool": [request(QUESTION, calling(call()), result(), QUESTION)],
+    "image": [request(message("user", [image_part()]))],
+    "image-for-text-model": [request(message("user", [image_part()]), model="text-only/text")],
+    "image-role": [request(QUESTION, calling(call()), result(content=[image_part()]))],
+    "image-address": [request(message("user", [LINKED_IMAGE]))],
+    "tools": [request(model="no-tools/text", tools=[tool()])],
+    "empty-tools": [request(tools=[])],
+    "tool-name": [request(tools=[tool("run.python")])],
+    "tool-named-python": [request(tools=[tool("python")])],
+    "choice-without-tools": [request(tool_choice="auto")],
+    "forced-choice": [request(tools=[tool()], tool_choice="required")],
+    "tools-with-effort": [
+        request(model="gpt-5.6/text", tools=[tool()]),
+        request(model="gpt-5.6/text", tools=[tool()], reasoning_effort="low"),
+    ],
+    "max-tokens": [request(model="gpt-5/text", max_tokens=5)],
+    "sampling": [request(model="o3/text", temperature=0.5)],
+    "usage-option": [request(model="no-usage-option/text", stream_options={"include_usage": True})],
+    "long-context": [request(LONG_QUESTION, model="context-300/text")],
+}
+"""Requests with one mistake."""
+REFUSED = [
+    (server, mistake, body)
+    for server, table in TABLES.items()
+    for mistake in table
+    for body in MISTAKES.get(mistake, [])
+    # DeepSeek refuses every image, wherever it is.
+    if (server, mistake) != ("deepseek", "image-address")
 ]
+
+
+def error(message: str, kind: str, code: object) -> dict[str, Any]:
+    """Return an error body in the form of OpenAI."""
+    return {"error": {"message": message, "type": kind, "param": None, "code": code}}
+
+
+UNKNOWN_MODEL = {
+    "openai": error(
+        "The model `nothing` does not exist or you do not have access to it.",
+        "invalid_request_error",
+        "model_not_found",
+    ),
+    "mistral": {
+        **error("Invalid model: nothing", "invalid_model", "1500")["error"],
+        "object": "error",
+        "raw_status_code": 400,
+    },
+    "deepseek": error("Model Not Exist", "invalid_request_error", "invalid_request_error"),
+    "vllm": error("The model `nothing` does not exist.", "NotFoundError", 404),
+    "ollama": error("model 'nothing' not found", "not_found_error", None),
+    "generic": {"error": "Specified model not found: nothing"},
+}
+"""The form of each server's errors. llama.cpp answers with the loaded model."""
 
 ACCEPTED: list[tuple[str, dict[str, Any]]] = [
     *((name, request()) for name in PROFILES),
@@ -148,28 +134,57 @@ ACCEPTED: list[tuple[str, dict[str, Any]]] = [
     ("openai", request(model="gpt-5/text", max_completion_tokens=5, temperature=1)),
     ("openai", request(temperature=0.5, max_tokens=5, stream_options={"include_usage": True})),
     ("deepseek", request(QUESTION, ANSWER, QUESTION, thinking={"type": "disabled"})),
-    ("ollama", request(message("user", "x" * 2000), model="context-300/text")),
+    ("ollama", request(LONG_QUESTION, model="context-300/text")),
     ("generic", request(QUESTION | {"id": 1}, top_k=3)),
 ]
 
 
 def case_name(value: object) -> str:
     """Return a short name for a value of a case."""
-    return value if isinstance(value, str) else "" if isinstance(value, dict) else str(value)
+    return value if isinstance(value, str) else ""
 
 
-@pytest.mark.parametrize(("profile", "body", "status", "words"), REFUSED, ids=case_name)
-async def test_request_is_refused_in_the_words_of_the_server(
-    server: StandInServer, profile: str, body: dict[str, Any], status: int, words: str
-) -> None:
-    got_status, text = await post(server, profile, body)
-    # The body is JSON, so quotation marks in it are escaped.
-    assert (got_status, words in text or words in json.dumps(json.loads(text), ensure_ascii=False)) == (status, True), (
-        text
-    )
+def test_every_mistake_that_a_server_refuses_has_a_case() -> None:
+    assert {mistake for table in TABLES.values() for mistake in table} == MISTAKES.keys() | {"key", "model"}
+
+
+@pytest.mark.parametrize(("server", "mistake", "body"), REFUSED, ids=case_name)
+def test_mistake_is_refused_in_the_words_of_the_server(server: str, mistake: str, body: dict[str, Any]) -> None:
+    if server == "deepseek" and mistake != "no-reasoning":
+        body = body | {"thinking": {"type": "disabled"}}
+    refusal = PROFILES[server].refusal(body, parse_model_name(body["model"]))
+    assert refusal is not None
+    status, _, message = TABLES[server][mistake]
+    assert refusal.status == status
+    words = re.sub(r"\\\{\w+\\\}", ".+", re.escape(json.dumps(message)))
+    assert re.search(words, json.dumps(refusal.body)), refusal.body
+
+
+def test_openai_names_the_path_of_a_mistake() -> None:
+    body = request(QUESTION, calling(call(extra_content={})), result())
+    refusal = PROFILES["openai"].refusal(body, parse_model_name("text"))
+    assert refusal is not None
+    path = "messages[1].tool_calls[0].extra_content"
+    assert (refusal.body["error"]["param"], path in refusal.body["error"]["message"]) == (path, True)
+
+
+@pytest.mark.parametrize("field", [{"stream_options": {"include_usage": True}}, {"max_completion_tokens": 5}])
+def test_field_that_mistral_does_not_know_is_named(field: dict[str, Any]) -> None:
+    refusal = PROFILES["mistral"].refusal(request(**field), parse_model_name("text"))
+    assert refusal is not None
+    [(name, value)] = field.items()
+    detail = {"type": "extra_forbidden", "loc": ["body", name], "msg": "Extra inputs are not permitted", "input": value}
+    form = {"object": "error", "type": "invalid_request_error", "param": None, "code": None}
+    assert (refusal.status, refusal.body) == (422, {**form, "message": {"detail": [detail]}})
+
+
+@pytest.mark.parametrize("profile", UNKNOWN_MODEL)
+async def test_unknown_model_is_refused_in_the_form_of_the_server(server: StandInServer, profile: str) -> None:
+    body = request(model="nothing")
+    status, text = await post(server, profile, body)
+    assert (status, json.loads(text)) == (TABLES[profile]["model"][0], UNKNOWN_MODEL[profile])
     entry = server.journal.entries[-1]
-    assert (entry.profile, entry.body, entry.status) == (profile, body, status)
-    assert entry.error == json.loads(text)
+    assert (entry.profile, entry.body, entry.status, entry.error) == (profile, body, status, json.loads(text))
 
 
 @pytest.mark.parametrize(("profile", "body"), ACCEPTED, ids=case_name)
@@ -207,7 +222,7 @@ async def test_errors_have_the_form_that_the_openai_package_reads(server: StandI
 
 
 async def test_context_error_of_llamacpp_has_its_numbers(server: StandInServer) -> None:
-    _, text = await post(server, "llamacpp", request(message("user", "x" * 2000), model="context-300/text"))
+    _, text = await post(server, "llamacpp", request(LONG_QUESTION, model="context-300/text"))
     error = json.loads(text)["error"]
     assert (error["type"], error["n_ctx"]) == ("exceed_context_size_error", 300)
     assert error["n_prompt_tokens"] > 300

@@ -1,9 +1,10 @@
-"""The answers of the stand-in, read by the official `openai` package."""
+"""The answers of the stand-in, read by the official `openai` package.
+
+Tests of the provider and of turns prove the scenarios of images, of silence and of cut streams.
+"""
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,11 +12,9 @@ import aiohttp
 import openai
 import pytest
 
-from tests.openai_server.profiles import PROFILES
-from tests.openai_server.requests import QUESTION, calling, image_part, message, request, result, tool
+from tests.chat.openai_server.requests import QUESTION, calling, request, result, tool
+from tests.openai_server.profiles import KEY, PROFILES
 from tests.openai_server.server import StandInServer
-from tests.openai_server.violations import KEY
-from tests.polling import wait_until_async
 
 each_profile = pytest.mark.parametrize("profile", PROFILES)
 
@@ -30,17 +29,10 @@ class Read:
     usage: Any = None
 
 
-@asynccontextmanager
-async def client_of(server: StandInServer, profile: str) -> AsyncGenerator[openai.AsyncOpenAI, None]:
-    """Provide a client of the package."""
-    async with openai.AsyncOpenAI(base_url=server.url(profile), api_key=KEY, max_retries=0) as client:
-        yield client
-
-
 async def read(server: StandInServer, profile: str, body: dict[str, Any]) -> Read:
     """Send a request, and read its answer to the end."""
     got = Read()
-    async with client_of(server, profile) as client:
+    async with openai.AsyncOpenAI(base_url=server.url(profile), api_key=KEY, max_retries=0) as client:
         stream: Any = await client.chat.completions.create(**body)
         async for chunk in stream:
             got.usage = chunk.usage or got.usage
@@ -53,23 +45,6 @@ async def read(server: StandInServer, profile: str, body: dict[str, Any]) -> Rea
                     kept["name"] = call.function.name or kept["name"]
                     kept["arguments"] += call.function.arguments or ""
     return got
-
-
-async def read_raw(
-    server: StandInServer,
-    body: dict[str, Any],
-    timeout: aiohttp.ClientTimeout | None = None,
-    received: bytearray | None = None,
-) -> None:
-    """Read the bytes of an answer of vLLM's to its end, and append them to `received`."""
-    kept = bytearray() if received is None else received
-    url = server.url("vllm") + "/chat/completions"
-    async with (
-        aiohttp.ClientSession(timeout=timeout or aiohttp.ClientTimeout()) as session,
-        session.post(url, json=body) as response,
-    ):
-        async for data in response.content.iter_any():
-            kept += data
 
 
 @each_profile
@@ -113,48 +88,6 @@ async def test_only_a_generic_server_repeats_the_ids_of_calls(
     body = request(model="call", tools=[tool()])
     ids = [(await read(server, profile, body)).calls[0]["id"] for _ in range(2)]
     assert (ids[0] == ids[1]) == are_equal
-
-
-async def test_colour_of_the_last_image_is_read(server: StandInServer) -> None:
-    content = [{"type": "text", "text": "?"}, image_part((1, 2, 3)), image_part((0, 128, 255))]
-    got = await read(server, "openai", request(message("user", content), model="image"))
-    assert got.text == "It begins with #0080ff."
-
-
-async def test_image_after_a_result_is_described(server: StandInServer) -> None:
-    messages = [QUESTION, calling(result_call()), result("a"), message("user", [image_part()])]
-    got = await read(server, "openai", request(*messages, model="call", tools=[tool()]))
-    assert got.text == "The result is 1. The image begins with #ff0000."
-
-
-def result_call() -> dict[str, Any]:
-    """Return a call with the id `a`."""
-    return {"id": "a", "type": "function", "function": {"name": "echo", "arguments": "{}"}}
-
-
-@pytest.mark.parametrize("scenario", ["silent", "stalls"])
-async def test_silence_lasts_until_the_client_closes(server: StandInServer, scenario: str) -> None:
-    before = len(server.journal)
-    body = request(model=scenario)
-    with pytest.raises(TimeoutError):
-        await read_raw(server, body, aiohttp.ClientTimeout(sock_read=1.0))
-    [entry] = server.journal.since(before)
-    await wait_until_async(entry.closed.is_set)
-    assert (entry.status, entry.is_complete) == (0 if scenario == "silent" else 200, False)
-
-
-@pytest.mark.parametrize("scenario", ["cut", "cut-in-event"])
-async def test_connection_is_closed_in_the_middle(server: StandInServer, scenario: str) -> None:
-    received = bytearray()
-    with pytest.raises(aiohttp.ClientPayloadError):
-        await read_raw(server, request(model=scenario), received=received)
-    assert b"words" in received
-    assert b"[DONE]" not in received
-
-
-async def test_error_in_the_middle_follows_the_text(server: StandInServer) -> None:
-    with pytest.raises(openai.APIError, match="The engine died"):
-        await read(server, "vllm", request(model="error-mid-stream"))
 
 
 async def test_recording_is_replayed_byte_for_byte(server: StandInServer) -> None:

@@ -11,13 +11,17 @@ from typing import Any
 import pytest
 from pytest_django import Settings
 
+from chat.parts import Role, Text
 from chat.providers.base import Stalled, Unauthorised
 from chat.providers.openai_compatible.provider import OpenAICompatibleProvider
+from chat.providers.requests import Content
 from chat.stream_events import PartReceived
 from tests.chat.providers.openai_driver import make_request, read_answer
 from tests.openai_endpoints import EndpointsInMemory
+from tests.openai_server.expected import Expected
+from tests.openai_server.profiles import KEY, WRONG_KEY
+from tests.openai_server.refusals import TABLES
 from tests.openai_server.server import StandInServer
-from tests.openai_server.violations import KEY
 from tests.polling import wait_until_async
 from tests.sampling import sampled
 
@@ -52,7 +56,9 @@ def garbage_collected_generators() -> Iterator[list[str]]:
 
 @pytest.mark.parametrize(
     "model",
-    sampled(["text", "no-json-in-an-event", "error-in-data", "page-of-html", "cut", "error-mid-stream", "http-key"], 3),
+    sampled(
+        ["text", "no-json-in-an-event", "error-in-data", "page-of-html", "cut", "error-mid-stream", "http-busy"], 3
+    ),
 )
 async def test_no_generator_is_left_to_the_garbage_collector(
     openai_provider: OpenAICompatibleProvider, model: str
@@ -103,6 +109,23 @@ async def test_key_is_sent_and_never_shown(
     assert "sk-wrong" not in answer.error.detail
     assert KEY not in answer.error.detail
     await strict.aclose()
+
+
+CODES = {"key": "unauthorised", "model": "model_not_found", "long-context": "context_too_long"}
+REFUSED = [(server, mistake) for server, table in TABLES.items() for mistake in table if mistake in CODES]
+
+
+@pytest.mark.parametrize(("profile", "mistake"), REFUSED)
+async def test_refusal_has_the_same_error_code_at_every_server(
+    openai_provider: OpenAICompatibleProvider, monkeypatch: pytest.MonkeyPatch, profile: str, mistake: str
+) -> None:
+    if mistake == "key":
+        monkeypatch.setattr(EndpointsInMemory, "key", WRONG_KEY)
+    model = {"model": "nothing", "long-context": "context-300/text"}.get(mistake, "text")
+    question = Content(Role.USER, (Text("word " * 500),))
+    async with aclosing(OpenAICompatibleProvider(profile)) as provider:
+        answer = await read_answer(provider, make_request(model, question, functions=()))
+    assert answer.content() == Expected(finish=None, error=CODES[mistake])
 
 
 @pytest.mark.parametrize(

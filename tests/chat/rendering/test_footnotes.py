@@ -10,7 +10,8 @@ from chat.rendering import documents, stream
 from chat.rendering.documents import MarkdownOptions
 from chat.rendering.markdown import render_markdown
 from chat.rendering.stream import split_markdown
-from tests.chat.rendering.pages import Elements, assert_streams_like_whole
+from tests.chat.rendering.pages import assert_streams_like_whole
+from tests.parsed_html import ParsedHtml
 
 TEXT = 'One[^a] two[^"b] one again[^a].\n\n[^a]: First *note*\n[^"b]: Second note\n\nThe end.\n'
 
@@ -47,7 +48,7 @@ def test_footnotes_without_a_prefix_have_neither_ids_nor_links() -> None:
 
 
 def test_footnotes_come_after_all_blocks() -> None:
-    assert Elements(render_markdown(TEXT)).text.split()[-6:] == ["The", "end.", "First", "note", "Second", "note"]
+    assert ParsedHtml(render_markdown(TEXT)).text.split()[-6:] == ["The", "end.", "First", "note", "Second", "note"]
 
 
 def test_reference_without_a_footnote_is_text() -> None:

@@ -2,23 +2,20 @@ r"""What is a formula in Markdown, and what is money or brackets."""
 
 from __future__ import annotations
 
-import re
-from html import unescape
-
 import pytest
 
 from chat.rendering.formula_source import mask_source
 from chat.rendering.markdown import render_markdown
 from chat.rendering.maths import render_formula
 from chat.rendering.stream import MarkdownStream
-from tests.chat.rendering.pages import Elements
+from tests.parsed_html import ParsedHtml
 from tests.time_growth import GROWTH_LIMIT, time_growth
 
 
 def formulas(text: str) -> list[str]:
     """Return the LaTeX of all formulas in a text; those that stand in a line of their own begin with a `!`."""
-    found = re.findall(r'<math( display="block")? alttext="([^"]*)"', render_markdown(text))
-    return [("!" if display else "") + unescape(latex) for display, latex in found]
+    formulas = ParsedHtml(render_markdown(text)).find_all("math")
+    return [("!" if "display" in formula else "") + formula["alttext"] for formula in formulas]
 
 
 @pytest.mark.parametrize(
@@ -65,7 +62,7 @@ def test_formulas_are_found_between_all_delimiters(text: str, expected: list[str
 )
 def test_money_is_not_a_formula(text: str) -> None:
     assert formulas(text) == []
-    assert Elements(render_markdown(text)).text == f"{text}\n"
+    assert ParsedHtml(render_markdown(text)).text == f"{text}\n"
 
 
 def test_prices_in_tables_are_not_formulas() -> None:
@@ -91,7 +88,7 @@ def test_markdown_beside_money_is_rendered() -> None:
 )
 def test_escaped_brackets_and_code_are_not_formulas(text: str, shown: str) -> None:
     assert formulas(text) == []
-    assert Elements(render_markdown(text)).text == f"{shown}\n"
+    assert ParsedHtml(render_markdown(text)).text == f"{shown}\n"
 
 
 def test_code_keeps_its_dollars_and_backslashes() -> None:
@@ -104,7 +101,7 @@ def test_code_keeps_its_dollars_and_backslashes() -> None:
 @pytest.mark.parametrize("character", "⸸⹏᳓꧁߾")
 def test_text_with_the_characters_of_masks_stays_as_it_is(character: str) -> None:
     text = f"{character}1{character} costs $5, or $6 and x$"
-    assert Elements(render_markdown(text)).text == f"{text}\n"
+    assert ParsedHtml(render_markdown(text)).text == f"{text}\n"
     assert mask_source("⸸⹏᳓꧁߾ $5 or $6").text == "⸸⹏᳓꧁߾ $5 or $6"
 
 
@@ -140,7 +137,7 @@ def test_formula_that_arrives_in_pieces_swallows_nothing_and_builds_no_other_blo
         closed += update.closed_html
         assert not update.is_reset
         assert "<li" not in closed + update.tail_html
-    assert Elements(closed + update.tail_html).text.startswith("Before")
+    assert ParsedHtml(closed + update.tail_html).text.startswith("Before")
     assert "After <math" in update.tail_html
 
 

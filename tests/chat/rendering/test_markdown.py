@@ -10,8 +10,8 @@ from django.utils.html import escape
 from chat.rendering.blocks import make_safe_html, parse_markdown
 from chat.rendering.documents import MarkdownOptions
 from chat.rendering.markdown import render_markdown, render_question
-from tests.chat.rendering.pages import Elements
 from tests.chat.rendering.specifications import load_examples
+from tests.parsed_html import ParsedHtml
 
 #: Numbers of examples whose HTML differs on purpose. Bare addresses are links, since GFM's autolink extension is always
 #: on. Nested strong text keeps both tags, which follows CommonMark and not GFM.
@@ -27,7 +27,7 @@ def outline(html: str, *, is_expected: bool = False) -> str:
     `is_expected`: the HTML is that of the specification, whose headings are two levels higher.
     """
     html = re.sub(r'<div class="(?:code-head|table-foot)">.*?</div>', "", html)
-    pieces = re.sub(r"</?(?:div|button)>", "", "".join(Elements(html).outline))
+    pieces = re.sub(r"</?(?:div|button)>", "", "".join(ParsedHtml(html).outline))
     if is_expected:
         pieces = re.sub(r"(</?h)([1-6])>", lambda tag: f"{tag[1]}{min(6, int(tag[2]) + 2)}>", pieces)
     pieces = re.sub(r"</?span>|</(?:br|hr|input)>", "", pieces)
@@ -81,7 +81,7 @@ def test_page_without_scripts_has_no_buttons() -> None:
 
 def test_raw_html_is_shown_as_typed() -> None:
     html = render_markdown("<div onclick=x>\n*a*\n</div>\n\nb <b>c</b><br>\n")
-    assert Elements(html).text.split() == ["<div", "onclick=x>", "*a*", "</div>", "b", "<b>c</b><br>"]
+    assert ParsedHtml(html).text.split() == ["<div", "onclick=x>", "*a*", "</div>", "b", "<b>c</b><br>"]
 
 
 def test_image_is_shown_as_a_link_with_its_description() -> None:
@@ -103,7 +103,7 @@ def test_link_opens_in_a_new_tab_and_shows_its_address() -> None:
 )
 def test_link_with_a_scheme_other_than_http_or_mailto_has_no_address(address: str) -> None:
     [(tag, attributes)] = [
-        element for element in Elements(render_markdown(f"[a]({address})")).tags if element[0] == "a"
+        element for element in ParsedHtml(render_markdown(f"[a]({address})")).elements if element[0] == "a"
     ]
     assert tag == "a"
     assert "href" not in attributes
@@ -167,11 +167,11 @@ def test_unpaired_surrogate_becomes_a_replacement_character() -> None:
 def test_deep_nesting_is_flattened_and_keeps_its_text() -> None:
     html = render_markdown("_" * 2000 + "a" + "_" * 2000 + "\n\n" + ">" * 500 + "b")
     depth = deepest = 0
-    for piece in Elements(html).outline:
+    for piece in ParsedHtml(html).outline:
         depth += piece.startswith("<") - 2 * piece.startswith("</")
         deepest = max(deepest, depth)
     assert deepest == 64
-    assert Elements(html).text.split() == ["a", "b"]
+    assert ParsedHtml(html).text.split() == ["a", "b"]
 
 
 def test_table_that_would_be_padded_to_millions_of_cells_is_not_rendered_as_a_table() -> None:

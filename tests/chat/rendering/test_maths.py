@@ -13,9 +13,9 @@ from latex2mathml import commands
 
 from chat.rendering.maths import LIMIT_CHARS, render_formula, render_latex, single_formula
 from tests.chat.rendering.mathml import MATHML_TAGS, assert_mathml_attributes
-from tests.chat.rendering.pages import Elements
 from tests.chat.rendering.test_safety import EXFILTRATION, SCRIPTS
 from tests.display_bundles import MATRIX_LATEX
+from tests.parsed_html import ParsedHtml
 from tests.time_growth import GROWTH_LIMIT, time_growth
 
 
@@ -30,9 +30,9 @@ def formula(latex: str) -> str:
 
 def assert_only_mathml(html: str) -> None:
     """Check that HTML consists of text and of allowed elements of MathML."""
-    elements = Elements(html)
-    assert not elements.non_elements
-    for tag, attributes in elements.tags:
+    parsed = ParsedHtml(html)
+    assert not parsed.non_elements
+    for tag, attributes in parsed.elements:
         assert tag in MATHML_TAGS
         assert_mathml_attributes(attributes)
 

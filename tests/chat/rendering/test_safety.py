@@ -13,7 +13,8 @@ from chat.rendering.documents import MarkdownOptions
 from chat.rendering.markdown import render_markdown
 from chat.rendering.stream import MarkdownStream, split_markdown
 from tests.chat.rendering.mathml import MATHML_TAGS, assert_mathml_attributes
-from tests.chat.rendering.pages import Elements, apply_update
+from tests.chat.rendering.pages import apply_update
+from tests.parsed_html import ParsedHtml
 
 #: Allowed tags and attributes, listed independently of the code under test.
 TAGS_WITHOUT_ATTRIBUTES = [
@@ -230,9 +231,9 @@ EXFILTRATION = [
 
 def assert_only_allowed(html: str) -> None:
     """Check that every tag, attribute and value is allowed; only links have addresses, and those need a click."""
-    elements = Elements(html)
-    assert not elements.non_elements
-    for tag, attributes in elements.tags:
+    parsed = ParsedHtml(html)
+    assert not parsed.non_elements
+    for tag, attributes in parsed.elements:
         if tag in MATHML_TAGS:
             assert_mathml_attributes(attributes)
             continue
@@ -316,8 +317,8 @@ def test_title_of_a_link_contains_no_unescaped_brackets() -> None:
     raw_html = '<p><a href="https://e.example/?&lt;script&gt;&lt;a title=&quot;y&quot;">x</a></p>'
     assert ' title="https://e.example/?&lt;script&gt;&lt;a title=&quot;y&quot;" ' in make_safe_html(raw_html)
     for source in ("[x](https://e.example/<script>)", "[x](https://e.example/&lt;script&gt; '<b>')"):
-        elements = Elements(render_markdown(source))
-        assert [tag for tag, _ in elements.tags] == ["p", "a"]
+        parsed = ParsedHtml(render_markdown(source))
+        assert [tag for tag, _ in parsed.elements] == ["p", "a"]
         assert re.search(r'="[^"]*[<>]', render_markdown(source)) is None
 
 
@@ -328,9 +329,9 @@ def test_payload_lists_contain_no_duplicates_and_are_large() -> None:
 
 @pytest.mark.parametrize("payload", [payload for payload in EXFILTRATION if payload.startswith("![x](http")])
 def test_image_is_a_link_that_loads_nothing_until_it_is_clicked(payload: str) -> None:
-    elements = Elements(render_markdown(payload))
-    assert [tag for tag, _ in elements.tags] == ["p", "a"]
-    assert elements.text.startswith("x")
+    parsed = ParsedHtml(render_markdown(payload))
+    assert [tag for tag, _ in parsed.elements] == ["p", "a"]
+    assert parsed.text.startswith("x")
 
 
 @pytest.mark.parametrize(
@@ -349,6 +350,6 @@ def test_image_is_a_link_that_loads_nothing_until_it_is_clicked(payload: str) ->
     ],
 )
 def test_image_of_a_model_is_shown_by_its_description_or_as_text(source: str, shown: str) -> None:
-    elements = Elements(render_markdown(source))
-    assert "img" not in [tag for tag, _ in elements.tags]
-    assert elements.text.strip() == shown
+    parsed = ParsedHtml(render_markdown(source))
+    assert "img" not in [tag for tag, _ in parsed.elements]
+    assert parsed.text.strip() == shown

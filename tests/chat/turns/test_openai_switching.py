@@ -22,10 +22,10 @@ from tests.chat.tools import recording_tools
 from tests.chat.tools.recording_tools import RecordingTools
 from tests.chat.turn_driver import Tab, ask_and_wait, calls_since, count_calls, fresh_page, new_conversation
 from tests.openai_endpoints import make_endpoint_conversation, make_endpoint_model
-from tests.openai_server.history_violations import image_urls
 from tests.openai_server.journal import JournalEntry
 from tests.openai_server.profiles import PROFILES
 from tests.openai_server.server import StandInServer
+from tests.openai_server.violations import image_urls
 from tests.sampling import sampled
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -20,9 +20,8 @@ from tests.chat.tools.recording_tools import RecordingTools
 from tests.chat.turn_driver import Tab, ask_and_wait, fresh_page, make_question, new_conversation, parts_of
 from tests.openai_endpoints import make_endpoint_conversation
 from tests.openai_server.journal import JournalEntry
-from tests.openai_server.profiles import PROFILES
+from tests.openai_server.profiles import KEY, PROFILES
 from tests.openai_server.server import StandInServer
-from tests.openai_server.violations import KEY
 from tests.polling import wait_until_async
 from tests.sampling import sampled
 
