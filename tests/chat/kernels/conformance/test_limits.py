@@ -20,16 +20,19 @@ LONG_S = 120.0
 SHORT_S = 0.3
 GRACE_S = 0.5
 ENDLESS_C_LOOP = "sum(range(10**12))"
-IGNORES_INTERRUPTS = """
+BEGIN = "print('begun', flush=True)"
+IGNORES_INTERRUPTS = f"""
 import time
 while True:
     try:
+        {BEGIN}
         time.sleep(60)
     except BaseException:
         pass
 """
-IGNORES_ONE_INTERRUPT = """
+IGNORES_ONE_INTERRUPT = f"""
 try:
+    {BEGIN}
     time.sleep(600)
 except KeyboardInterrupt:
     time.sleep(600)
@@ -97,7 +100,7 @@ async def test_cancelled_cell_is_interrupted(kernel: Kernel) -> None:
     assert (await kernel.execute("print('free again')", limit_s=LONG_S)).text == "free again\n"
 
 
-@pytest.mark.parametrize("code", ["time.sleep(600)", IGNORES_ONE_INTERRUPT])
+@pytest.mark.parametrize("code", [f"{BEGIN}; time.sleep(600)", IGNORES_ONE_INTERRUPT])
 async def test_kernel_that_is_busy_for_nobody_is_interrupted_when_somebody_connects(
     client: JupyterClient, own_id: str, monkeypatch: pytest.MonkeyPatch, code: str
 ) -> None:
@@ -117,10 +120,12 @@ async def test_kernel_that_is_busy_for_nobody_and_cannot_be_interrupted_is_ended
 
 
 async def leave_a_cell_running(client: JupyterClient, kernel_id: str, code: str) -> None:
-    """Start a cell and break the connection, as a web server does that is killed."""
+    """Start a cell and break the connection, as a web server does that is killed.
+
+    `code`: does BEGIN where it is to be interrupted.
+    """
     kernel = await client.connect(kernel_id)
     has_begun = asyncio.Event()
-    code = f"print('begun', flush=True)\n{code}"
     cell = asyncio.create_task(kernel.execute(code, limit_s=LONG_S, on_output=lambda _: has_begun.set()))
     await has_begun.wait()
     # `close` returns while the cell runs on; only a cancelled cell is interrupted.
