@@ -1,4 +1,4 @@
-"""URL routes of the attachments app. `config.urls` has that of the upload, which the throttles of the API limit."""
+"""Routes of the attachments app. The upload's route is in `config.urls`, because it uses the throttles of the API."""
 
 from __future__ import annotations
 

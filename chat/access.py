@@ -201,7 +201,7 @@ def shares_of(user: AnyUser) -> ShareQuerySet:
     return Share.objects.filter(conversation__in=conversations_of(user).order_by())
 
 
-def writable_share(user: AnyUser, share_id: uuid.UUID) -> Share:
+def revocable_share(user: AnyUser, share_id: uuid.UUID) -> Share:
     """Return a share that the user may revoke: only the conversation's owner may. Raises NotFound."""
     share = shares_of(user).filter(pk=share_id).first()
     if share is None:

@@ -221,7 +221,7 @@ class ConversationConsumer(AsyncWebsocketConsumer):
             await self.complain(form.sentence())
         elif self._follower:
             data = form.cleaned_data
-            self._follower.hold(Window(data["first"], data["last"]), data["message_id"])
+            self._follower.set_window(Window(data["first"], data["last"]), data["message_id"])
 
     async def _earlier(self, _: JSONObject) -> None:
         if self._follower:

@@ -24,10 +24,10 @@ from chat.access import (
     SignedInRequest,
     check_sharing,
     readable_share,
+    revocable_share,
     shared_attachment,
     shares_of,
     writable_conversation,
-    writable_share,
 )
 from chat.forms import ShareForm
 from chat.imports.refusal import RefusedImport
@@ -143,7 +143,7 @@ def conversation_shares(request: SignedInRequest, conversation_id: uuid.UUID) ->
 @require_POST
 def share_revoke(request: SignedInRequest, share_id: uuid.UUID) -> HttpResponse:
     """Revoke a link: from now on it leads nowhere."""
-    share = writable_share(request.user, share_id)
+    share = revocable_share(request.user, share_id)
     share.delete()
     if request.htmx:
         return _render_shares(request, share.conversation)

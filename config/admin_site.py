@@ -34,7 +34,7 @@ class CheckedActionsMixin(ModelAdmin):
 
 
 class AdminSite(admin.AdminSite):
-    """A site whose lists all check the ids of their actions, also lists of other packages."""
+    """An admin site in which every list, also of other packages, validates the ids of the rows chosen for an action."""
 
     def register(
         self,

@@ -67,7 +67,7 @@ OPENAI_API_KEY = env.secret("OPENAI_API_KEY")
 OPENAI_MODELS = env.words("OPENAI_MODELS", [])
 #: Base URL of a server that speaks OpenAI's chat completions. Empty: there is none, unless there are rows in the admin.
 OPENAI_BASE_URL = complete_openai_url(env.url("OPENAI_BASE_URL", ("http", "https")), OPENAI_API_KEY, OPENAI_MODELS)
-#: Names of this server's own keys, which no endpoint of the admin may use.
+#: The environment variables with this server's own keys. Endpoints that staff add in the admin must not use them.
 OWN_API_KEYS = frozenset({"GEMINI_API_KEY", "GOOGLE_API_KEY", "OPENAI_API_KEY"})
 #: Keys of the endpoints in the admin, by the name of their variable: every other variable that ends in `_API_KEY`.
 ENDPOINT_API_KEYS = env.secrets("_API_KEY", except_for=OWN_API_KEYS)

@@ -249,7 +249,7 @@ class Assembler:
     def _attachment(
         self, part_index: int, data: bytes, mime_type: str, name: str, *, pending: int = 0
     ) -> tuple[int, AnswerAttachment | None]:
-        """Return the index of these bytes, and the attachment if they are new.
+        """Return the number of the attachment with these bytes, and the attachment if it is new in the answer.
 
         `pending`: attachments of the same event that are not applied yet.
         """

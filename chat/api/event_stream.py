@@ -66,7 +66,7 @@ class _ChangeListener:
         self._has_changed = asyncio.Event()
 
     def deliver(self, frame: Frame) -> None:
-        """Take a frame. Its content does not matter."""
+        """Note that something has changed. The stream then reads the log, so the frame's content is not used."""
         self._has_changed.set()
 
     async def move(self) -> None:

@@ -126,7 +126,7 @@ class Follower:
             self._frames.append(frame)
         self._has_work.set()
 
-    def hold(self, window: Window, reader_at: uuid.UUID | None) -> None:
+    def set_window(self, window: Window, reader_at: uuid.UUID | None) -> None:
         """Set the window that the page holds, and a message that its reader sees. A second call is ignored."""
         if self._window is not None:
             return
@@ -218,7 +218,8 @@ class Follower:
         return isinstance(frame, NewRevision) and window is not None and window.is_cut_at(frame.replaced_from)
 
     async def _send_snapshot(self) -> None:
-        # A frame that arrives while the snapshot is read follows it, is part of it, or causes another snapshot.
+        # The snapshot contains the frames so far. One that arrives while it is read follows it or is part of it. If one
+        # is missing in between, the page gets another snapshot.
         self._frames.clear()
         self._is_outdated = False
         read = database_sync_to_async(read_update, thread_sensitive=False, executor=_snapshot_threads)

@@ -107,7 +107,7 @@ class LiveMessage:
                 case PartReplaced(index, part):
                     if index == self._starts[-1]:
                         self._show_part(part)
-                    # Otherwise a later result of the run shows the outcome, so this one looks as before.
+                    # Of several results of a run, only the last one shows how the code ended. The others do not change.
                     swaps += self._update_earlier_parts(index, part)
                 case ThoughtEnded(index, duration_ms):
                     # Its element must exist on the page.

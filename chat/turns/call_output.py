@@ -56,7 +56,7 @@ class CallOutput:
 
     def _with_notice(self, text: str) -> str:
         self._is_cut = True
-        # A part of an image in base64 can be read by nobody.
+        # Nobody can read an image of which the end is missing.
         text, _ = split_open_uri(text)
         is_at_line_start = text.endswith("\n") if text else self._is_at_line_start
         line_break = "" if is_at_line_start or not self._notice else "\n"

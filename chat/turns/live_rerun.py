@@ -1,7 +1,8 @@
-"""A block of code that runs again in this process: its output is stored, then shown on open pages.
+"""Runs a block of code again in this process.
 
-It has no log and no place among the frames of turns, because its output is gone once the verdict is there. A page that
-misses a frame shows the output with the next one, and the verdict with the conversation's revision.
+Until the run ends, its output is stored with the message and shown on open pages. Then the verdict replaces it: the
+same result, a different one, or failed. So no log is kept. A page that misses a frame gets the output with the next
+frame, and the verdict when it reads the conversation again.
 """
 
 from __future__ import annotations

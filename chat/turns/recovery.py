@@ -111,7 +111,7 @@ class Uptime:
         self._began_s = None
 
     def is_long_enough(self, now_s: float) -> bool:
-        """Return whether every live process has had the time to renew its leases."""
+        """Return whether the database was reachable for a whole lease: every live process could renew its leases."""
         return self.has_lasted(settings.TURN_LEASE_S, now_s)
 
     def has_lasted(self, limit_s: float, now_s: float) -> bool:

@@ -73,7 +73,7 @@ async def rerun(message: Message, index: int, *, from_start: bool) -> Comparison
 
 
 async def _run(live: LiveRerun, block: _Block, *, from_start: bool) -> Comparison:
-    """Run a block to its end, show its output meanwhile, and store the verdict."""
+    """Run a block again, show its output while it runs, and store the verdict: whether the result is the same."""
     if not await live.begin():
         raise RerunRefused(RUNS_ALREADY)
     comparison = None

@@ -163,7 +163,7 @@ class Regenerate(Start):
 
     def plan_new(self, context: StartContext, conversation: Conversation) -> PlannedTurn:
         """Return the turn that answers the question of the replaced answer again, with the same choices."""
-        context.refuse_live(conversation)
+        context.check_may_start(conversation)
         answer = shown_message(conversation, self.message_id) if self.message_id else context.last_message(conversation)
         turn = turn_of(answer)
         if answer is None or turn is None:

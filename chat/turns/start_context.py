@@ -86,7 +86,7 @@ class StartContext:
         """Return the turn that this `client_id` has started before."""
         return self._known_turns.get((conversation.pk, client_id)) if client_id else None
 
-    def refuse_live(self, conversation: Conversation) -> None:
+    def check_may_start(self, conversation: Conversation) -> None:
         """Raise StartRefused if an answer is not finished here, or too many are being written for this owner.
 
         Raise QuotaExceeded if this owner may start no more today.

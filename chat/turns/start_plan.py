@@ -53,7 +53,7 @@ def plan_question(
 ) -> PlannedTurn:
     """Return the turn of a new question. `before`: the turn that it continues. Raises StartRefused."""
     conversation = question.conversation
-    context.refuse_live(conversation)
+    context.check_may_start(conversation)
     setup = chosen_setup(conversation, chosen, context.setup)
     turn = new_turn(context, conversation, question, chosen, setup, files, before=before)
     is_unnamed = not conversation.title

@@ -1,7 +1,8 @@
 """Stores the changes of live turns, renews their leases, and records requests to stop them.
 
 `write` stores the changes of several live turns of this process in one transaction, before any page shows them. It
-writes only for turns whose lease this process holds. All other functions run on the database thread.
+writes only for turns whose lease this process holds. The other functions are synchronous: callers run them on a thread
+of the database (`database_thread`).
 """
 
 from __future__ import annotations
@@ -134,31 +135,31 @@ class StoreResult:
             turn.conversation.revision = self.conversation.revision
 
 
-async def write(changes: Sequence[TurnWrite], *, lease_owner: str) -> list[StoreResult | Exception]:
-    """Store the changes of several turns in one transaction. The result of a turn may be TurnLost.
+async def write(writes: Sequence[TurnWrite], *, lease_owner: str) -> list[StoreResult | Exception]:
+    """Store the writes of several turns in one transaction. The result of a turn may be TurnLost.
 
     Raises django.db.OperationalError or InterfaceError while the database is unavailable.
     """
     try:
-        results = await turn_store.run(_write, changes, lease_owner=lease_owner)
+        results = await turn_store.run(_write, writes, lease_owner=lease_owner)
     except IntegrityError:
         # `seq` is unique, so the log may have these rows already: the connection can break after a commit, before its
         # confirmation arrives.
-        stored = await turn_store.run(_already_stored, changes)
+        stored = await turn_store.run(_already_stored, writes)
         if not stored:
             raise
-        return [stored.get(one.turn_id, TurnLost()) for one in changes]
-    lost = [one for one, result in zip(changes, results, strict=True) if isinstance(result, TurnLost) and one.rows]
+        return [stored.get(one.turn_id, TurnLost()) for one in writes]
+    lost = [one for one, result in zip(writes, results, strict=True) if isinstance(result, TurnLost) and one.rows]
     if lost:
         stored = await turn_store.run(_already_stored, lost)
-        results = [stored.get(one.turn_id, result) for one, result in zip(changes, results, strict=True)]
+        results = [stored.get(one.turn_id, result) for one, result in zip(writes, results, strict=True)]
     return results
 
 
-def _write(changes: Sequence[TurnWrite], *, lease_owner: str) -> list[StoreResult | Exception]:
+def _write(writes: Sequence[TurnWrite], *, lease_owner: str) -> list[StoreResult | Exception]:
     with transaction.atomic():
-        held = lock_held_turns([one.turn_id for one in changes], lease_owner)
-        ours = [one for one in changes if one.turn_id in held]
+        held = lock_held_turns([one.turn_id for one in writes], lease_owner)
+        ours = [one for one in writes if one.turn_id in held]
         if new := list(_new_attachments(ours)):
             create_attachments(new)
         insert_rows(
@@ -194,31 +195,31 @@ def _write(changes: Sequence[TurnWrite], *, lease_owner: str) -> list[StoreResul
         StoreResult(held[one.turn_id], conversations.get(one.conversation_id) if one.ending else None)
         if one.turn_id in held
         else TurnLost()
-        for one in changes
+        for one in writes
     ]
 
 
-def _already_stored(changes: Sequence[TurnWrite]) -> dict[uuid.UUID, StoreResult]:
-    """Return the results of those changes that were committed although no confirmation arrived."""
-    conversations = conversation_states([one.conversation_id for one in changes if one.ending])
+def _already_stored(writes: Sequence[TurnWrite]) -> dict[uuid.UUID, StoreResult]:
+    """Return the results of those writes that were committed although no confirmation arrived."""
+    conversations = conversation_states([one.conversation_id for one in writes if one.ending])
     return {
         one.turn_id: StoreResult(conversation=conversations.get(one.conversation_id) if one.ending else None)
-        for one in changes
+        for one in writes
         if _is_stored(one)
     }
 
 
-def _is_stored(changes: TurnWrite) -> bool:
+def _is_stored(write: TurnWrite) -> bool:
     """Return whether the log has the last of these rows. A process that ended the turn may have added other rows."""
-    if not changes.rows:
+    if not write.rows:
         return True
-    row = TurnEvent.objects.filter(turn_id=changes.turn_id, seq=changes.last_seq).values_list("name", "data").first()
-    name, data = changes.rows[-1]
+    row = TurnEvent.objects.filter(turn_id=write.turn_id, seq=write.last_seq).values_list("name", "data").first()
+    name, data = write.rows[-1]
     return row == (name, json.loads(json.dumps(data)))
 
 
-def _new_attachments(changes: Iterable[TurnWrite]) -> Iterator[NewAttachment]:
-    for one in changes:
+def _new_attachments(writes: Iterable[TurnWrite]) -> Iterator[NewAttachment]:
+    for one in writes:
         for attachment in one.attachments:
             assert attachment.data is not None
             yield NewAttachment(

@@ -9,7 +9,7 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from chat.access import NotFound, check_sharing, writable_conversation, writable_share
+from chat.access import NotFound, check_sharing, revocable_share, writable_conversation
 from chat.api.pagination import page_response
 from chat.api.problems import Problem, ProblemType, refused
 from chat.api.schema import problem_responses
@@ -69,5 +69,5 @@ class ShareDetail(ApiView):
     )
     def delete(self, request: Request, share_id: uuid.UUID) -> Response:
         """Revoke a link. From now on it leads nowhere."""
-        writable_share(self.caller, share_id).delete()
+        revocable_share(self.caller, share_id).delete()
         return Response(status=204)

@@ -102,7 +102,7 @@ def test_exported_notebook_is_imported_as_its_messages() -> None:
     assert parts_of(messages[3]) == [("text", "Half an ans")]
 
 
-def test_label_of_a_model_is_stored_on_one_line_and_does_not_get_into_the_next_import() -> None:
+def test_label_of_a_model_is_stored_on_one_line_and_adds_no_markdown_to_an_exported_notebook() -> None:
     turn = {"parameters": {"label": "<b>\n\n### x\u202e\x1b[2J"}, "model": "a\nb\u200b"}
     document = exported_json(session_conversation())
     document["messages"][1]["turn"] |= turn

@@ -52,7 +52,7 @@ def test_answer_of_another_shape_is_an_empty_snapshot(answer: dict[str, object])
 @pytest.mark.parametrize(
     ("value", "size_bytes"), [(0, 0), (2**62 - 1, 2**62 - 1), (2**62, None), (-1, None), (True, None), (1.5, None)]
 )
-def test_number_must_fit_into_a_database(value: object, size_bytes: int | None) -> None:
+def test_size_that_no_column_of_a_database_can_hold_becomes_none(value: object, size_bytes: int | None) -> None:
     [variable] = parse_snapshot({**ANSWER, "variables": [{**VARIABLE, "size_bytes": value}]}).variables
     assert variable.size_bytes == size_bytes
 

@@ -218,7 +218,7 @@ def test_very_long_list_is_split_between_its_items() -> None:
     assert "<pre" not in html
 
 
-def test_updates_of_a_long_text_contain_all_its_documents() -> None:
+def test_long_text_sent_in_pieces_equals_the_text_rendered_at_once() -> None:
     text = "".join(f"## {number}\n\nText of {number}, and *more*: [x]\n\n" for number in range(6000))
     markdown = MarkdownStream()
     html = ""

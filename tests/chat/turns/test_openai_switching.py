@@ -107,7 +107,7 @@ def has_signature(call: dict[str, Any]) -> bool:
 
 
 @pytest.mark.parametrize("profile", READ_IMAGES)
-async def test_graph_goes_to_another_server_as_an_image_and_the_conversation_comes_back(
+async def test_graph_is_sent_as_an_image_after_a_switch_of_server_and_switching_back_works(
     endpoints: StandInServer, settings: Settings, profile: str
 ) -> None:
     await database_sync_to_async(make_endpoint_model)(endpoints, profile, IMAGE_MODEL)

@@ -208,7 +208,7 @@ async def test_round_keeps_what_the_provider_reported(emulated: Settings) -> Non
         ("malformed-json", "malformed_response", "oops"),
     ],
 )
-async def test_text_of_a_server_is_not_logged(
+async def test_log_of_a_failed_turn_has_the_error_code_and_not_the_text_of_the_provider(
     emulated: Settings, caplog: pytest.LogCaptureFixture, scenario: str, code: str, text: str
 ) -> None:
     caplog.set_level(logging.INFO)
