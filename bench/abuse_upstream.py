@@ -21,7 +21,8 @@ FENCES = "".join(
     * 4
 )
 """Twenty blocks of code, over which lexers that backtrack take minutes."""
-LONG = "".join(f"Paragraph {number} with *some* words and `code`.\n\n" for number in range(100_000))[: 4 * 1024**2]
+LONG = "".join(f"Paragraph {number} with *some* words and `code`.\n\n" for number in range(100_000))[:4_000_000]
+"""Nearly as long as an answer may be."""
 ANSWERS = {"fences": FENCES, "long": LONG}
 CHUNK_CHARS = 2_000
 
