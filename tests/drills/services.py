@@ -250,7 +250,9 @@ def unprivileged() -> list[str]:
     """Return the words that run a command as another user: for programs that refuse to run as root."""
     if os.geteuid() != 0:
         return []
-    return ["setpriv", f"--reuid={POSTGRESQL_USER}", f"--regid={POSTGRESQL_USER}", "--clear-groups"]
+    # A change of the user unties a process from its parent, so it is tied again.
+    user = [f"--reuid={POSTGRESQL_USER}", f"--regid={POSTGRESQL_USER}", "--clear-groups"]
+    return ["setpriv", *user, *tied([])]
 
 
 def find_program(name: str) -> str:
