@@ -57,7 +57,7 @@ class Setup:
     temperature: float | None = None
     max_output_tokens: int | None = None
     context_tokens: int | None = None
-    """As the operator has set it; `None`: as the endpoint says (`Capabilities.context_tokens`)."""
+    """The size of the context window as the operator has set it; `None`: as `Capabilities.context_tokens` says."""
     code_execution: bool = True
     """Whether the model can run code and the preset allows it."""
     allows_code: bool = True
