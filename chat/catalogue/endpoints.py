@@ -11,6 +11,7 @@ from django.db import transaction
 
 from chat.models import ENDPOINT_PROVIDER, EndpointModel, LanguageModel, ModelEndpoint
 from chat.parts import JSON, JSONObject
+from chat.plain_sql import select_rows
 from chat.providers.base import ListedModel
 from chat.providers.openai_compatible.endpoint import Endpoint, ModelFacts
 from chat.providers.openai_compatible.listing import facts_of_listed
@@ -27,10 +28,9 @@ class StoredEndpoints:
             if not settings.OPENAI_BASE_URL:
                 raise LookupError("The settings describe no endpoint: OPENAI_BASE_URL and OPENAI_API_KEY are not set.")
             return Endpoint("", settings.OPENAI_BASE_URL, settings.OPENAI_API_KEY)
-        row = ModelEndpoint.objects.filter(name=name, is_enabled=True).first()
-        if row is None:
-            raise LookupError(f"There is no endpoint “{name}” here, or it is turned off.")
-        return endpoint_of(row)
+        for row in select_rows(ModelEndpoint, "name = %s AND is_enabled", name):
+            return endpoint_of(row)
+        raise LookupError(f"There is no endpoint “{name}” here, or it is turned off.")
 
     def facts(self, endpoint: Endpoint, model: str) -> ModelFacts:
         """Return the stored facts about a model, with the operator's values in place of them. Two queries."""
@@ -62,9 +62,12 @@ class StoredEndpoints:
 
 def _override(endpoint: Endpoint, model: str) -> ModelFacts:
     """Return what the operator has set for a model."""
-    rows = LanguageModel.objects.filter(provider=ENDPOINT_PROVIDER, endpoint=endpoint.name, name=model)
-    columns = rows.values_list("context_tokens", "function_calling", "image_input").first()
-    return ModelFacts(*columns) if columns else ModelFacts()
+    rows = select_rows(
+        LanguageModel, "provider = %s AND endpoint = %s AND name = %s", ENDPOINT_PROVIDER, endpoint.name, model
+    )
+    for row in rows:
+        return ModelFacts(row.context_tokens, row.function_calling, row.image_input)
+    return ModelFacts()
 
 
 def _first(override: T | None, stored: T | None) -> T | None:
@@ -81,9 +84,12 @@ def _said(given: T | None, override: T | None, stored: T | None) -> T | None:
 
 def load_facts(endpoint: Endpoint, *models: str) -> dict[str, ModelFacts]:
     """Return what the server said about these models, or about all, by id. Facts of another account are ignored."""
-    rows = EndpointModel.objects.filter(endpoint=endpoint.name, account=endpoint.account)
-    rows = rows.filter(model__in=models) if models else rows
-    return {model: facts_from_json(facts) for model, facts in rows.values_list("model", "facts")}
+    condition, values = "endpoint = %s AND account = %s", [endpoint.name, endpoint.account]
+    if models:
+        rows = select_rows(EndpointModel, f"{condition} AND model IN %s", *values, list(models))
+    else:
+        rows = select_rows(EndpointModel, condition, *values)
+    return {row.model: facts_from_json(row.facts) for row in rows}
 
 
 def remember_listed(endpoint: Endpoint, listed_models: Sequence[ListedModel]) -> None:

@@ -14,6 +14,7 @@ from chat.catalogue.endpoints import settings_models, usable_endpoints
 from chat.catalogue.offers import Offers, known_names_sentence, may_answer, precedence
 from chat.emulator import DEMO_MODEL
 from chat.models import Conversation, LanguageModel, Preset
+from chat.plain_sql import select_rows
 from chat.providers import is_demo
 from chat.providers.base import Capabilities
 
@@ -139,10 +140,10 @@ def _find_catalogued_setup(name: str) -> Setup | None:
     name = name or settings.DEFAULT_MODEL
     if not name:
         return _default_setup()
-    preset = Preset.objects.select_related("language_model").filter(slug=name).first()
+    preset = _find_preset("slug = %s", name)
     if preset is not None and (is_default or (preset.is_enabled and _is_offered(preset.language_model))):
         return _preset_setup(preset, preset.language_model)
-    rows = list(LanguageModel.objects.filter(name=name))
+    rows = select_rows(LanguageModel, "name = %s ORDER BY position, name", name)
     rows += [row for row in settings_models(rows) if row.name == name]
     offered = [row for row in rows if _is_offered(row, is_default=is_default)]
     if not offered and is_default:
@@ -154,6 +155,13 @@ def _find_catalogued_setup(name: str) -> Setup | None:
         return Setup(settings.CHAT_PROVIDER, name, label=name)
     if rows or preset is not None:
         raise _unknown(name)
+    return None
+
+
+def _find_preset(condition: str, *values: object) -> Preset | None:
+    for preset in select_rows(Preset, condition, *values):
+        [preset.language_model] = select_rows(LanguageModel, "id = %s", preset.language_model_id)
+        return preset
     return None
 
 
@@ -195,7 +203,7 @@ def _is_offered(row: LanguageModel, *, is_default: bool = False) -> bool:
 
 def _default_setup() -> Setup:
     """Return the setup of the catalogue's default, mostly with one query; raise UnknownModel if there is none."""
-    row = Preset.objects.select_related("language_model").filter(is_default=True).first() or Offers().default
+    row = _find_preset("is_default ORDER BY position, label") or Offers().default
     if isinstance(row, Preset):
         return _preset_setup(row, row.language_model)
     if row is None:

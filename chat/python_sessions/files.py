@@ -10,8 +10,6 @@ import uuid
 from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from django.db.models import F, Q
-
 from attachments.images import is_image_type
 from attachments.models import Attachment
 from attachments.store import BytesUnavailable, read_bytes
@@ -19,6 +17,7 @@ from chat.kernels.client import Kernel
 from chat.kernels.files import file_labels
 from chat.models import MessageAttachment, ProjectFile
 from chat.parts import Role
+from chat.plain_sql import select_rows
 from chat.providers.text_types import is_text
 from chat.python_sessions.rows import session_store
 
@@ -67,19 +66,25 @@ def session_files(conversation_id: uuid.UUID, *, in_project: bool = True) -> lis
     """Return the files that the session gets, each once: of shown questions, of the project, then those that were kept.
 
     Kept files come last, so that keeping one gives no file of a question another name. `in_project`: False if the
-    conversation is known to be in no project, which saves one of the two queries.
+    conversation is known to be in no project, which saves one of three queries.
     """
-    links = MessageAttachment.objects.filter(message__conversation=conversation_id, message__is_shown=True)
-    given_or_kept = links.filter(Q(message__role=Role.USER) | Q(message__role=Role.MODEL, part_index__isnull=True))
-    rows = given_or_kept.annotate(role=F("message__role")).select_related("attachment")
-    rows = rows.order_by("message__index", "index")
-    asked = [link for link in rows if link.role == Role.USER]
-    kept = [link for link in rows if link.role == Role.MODEL]
-    kept.sort(key=lambda link: (link.attachment.created_at, link.pk))
+    links = select_rows(
+        MessageAttachment,
+        "conversation_id = %s AND is_shown AND (role = %s OR part_index IS NULL)"
+        ' ORDER BY chat_message."index", chat_messageattachment."index"',
+        conversation_id,
+        Role.USER.value,
+        columns="chat_messageattachment.*, role",
+        joined="JOIN chat_message ON chat_message.id = message_id",
+    )
+    linked = {file.pk: file for file in select_rows(Attachment, "id IN %s", {link.attachment_id for link in links})}
+    asked = [linked[link.attachment_id] for link in links if vars(link)["role"] == Role.USER]
+    kept = [(link.pk, linked[link.attachment_id]) for link in links if vars(link)["role"] == Role.MODEL]
+    kept.sort(key=lambda one: (one[1].created_at, one[0]))
     of_project = ProjectFile.objects.filter(project__conversations=conversation_id).select_related("attachment")
-    project_files = of_project.order_by("pk") if in_project else ()
-    given = {link.attachment_id: link.attachment for link in (*asked, *project_files)}
-    files = given | {link.attachment_id: link.attachment for link in kept}
+    project_files = [link.attachment for link in of_project.order_by("pk")] if in_project else []
+    given = {file.pk: file for file in (*asked, *project_files)}
+    files = given | {file.pk: file for _, file in kept}
     labels = labels_of(files.values())
     return [SessionFile(file, labels[pk], is_kept=pk not in given) for pk, file in files.items()]
 

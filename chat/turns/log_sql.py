@@ -14,6 +14,7 @@ from django.db import connection
 
 from chat.models import Turn, TurnEvent
 from chat.parts import JSONObject
+from chat.plain_sql import lock_clause
 
 ROWS_LIMIT = 200
 """Rows of one statement. A statement of SQLite has at most 999 values in older versions."""
@@ -36,17 +37,16 @@ def lock_held_turns(turn_ids: Sequence[uuid.UUID], lease_owner: str) -> dict[uui
     if not turn_ids:
         return {}
     ids = {_TURN_ID.get_db_prep_value(turn_id, connection): turn_id for turn_id in turn_ids}
-    lock = "FOR UPDATE" if connection.features.has_select_for_update else ""
     sql = (
         "SELECT id, stop_requested FROM chat_turn"
-        f" WHERE id IN ({_places(len(ids))}) AND status = %s AND lease_owner = %s {lock}"
+        f" WHERE id IN ({_places(len(ids))}) AND status = %s AND lease_owner = %s{lock_clause()}"
     )
     with connection.cursor() as cursor:
         cursor.execute(sql, [*ids, Turn.Status.RUNNING.value, lease_owner])
         return {ids[turn_id]: bool(is_stop_requested) for turn_id, is_stop_requested in cursor.fetchall()}
 
 
-def insert_rows(rows: Sequence[LogRow]) -> None:
+def append_rows(rows: Sequence[LogRow]) -> None:
     """Append rows to logs. Raises IntegrityError if a turn's log has a row with this `seq` already."""
     values = [
         value

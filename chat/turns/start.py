@@ -19,12 +19,12 @@ from django.utils import timezone
 from chat.access import AnyUser, attachments_of
 from chat.catalogue.setups import Setup
 from chat.form_fields import ATTACHMENTS_LIMIT
-from chat.models import Conversation, Message, MessageAttachment, Part, Turn
+from chat.models import Conversation, MessageAttachment, Part
 from chat.parts import Role, Text
+from chat.plain_sql import insert_rows, update_rows
 from chat.python_sessions.fences import fence_code, unfence_code
 from chat.python_sessions.places import is_enabled
 from chat.transcript.versions import versions_of
-from chat.turns.row_updates import update_rows
 from chat.turns.start_context import StartContext
 from chat.turns.start_plan import (
     PlannedTurn,
@@ -209,20 +209,19 @@ def _store(planned: Sequence[PlannedTurn], lease_owner: str) -> None:
     for one in with_versions:
         one.hidden = hide(one.replaced)
     questions = [one.turn.user_message for one in with_question]
-    Message.objects.bulk_create([*questions, *(one.turn.message for one in planned)])
-    Part.objects.bulk_create(
-        Part.from_value(Text(one.turn.user_message.text), index=0, message=one.turn.user_message)
-        for one in with_question
+    insert_rows([*questions, *(one.turn.message for one in planned)])
+    insert_rows([Part.from_value(Text(one.text), index=0, message=one) for one in questions])
+    insert_rows(
+        [
+            MessageAttachment(message=one.turn.user_message, attachment=attachment, index=index)
+            for one in with_question
+            for index, attachment in enumerate(one.attachments)
+        ]
     )
-    MessageAttachment.objects.bulk_create(
-        MessageAttachment(message=one.turn.user_message, attachment=attachment, index=index)
-        for one in with_question
-        for index, attachment in enumerate(one.attachments)
-    )
-    now = timezone.now()
+    now, expires_at = timezone.now(), lease_end()
     for one in planned:
-        one.turn.lease_owner, one.turn.started_at, one.turn.lease_expires_at = lease_owner, now, lease_end()
-    Turn.objects.bulk_create([one.turn for one in planned])
+        one.turn.lease_owner, one.turn.started_at, one.turn.lease_expires_at = lease_owner, now, expires_at
+    insert_rows([one.turn for one in planned])
     _update_conversations(planned, now)
     for one in with_versions:
         if one.has_question:

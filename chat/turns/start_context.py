@@ -8,12 +8,12 @@ from collections.abc import Collection, Sequence
 from functools import cache, cached_property
 
 from django.conf import settings
-from django.db.models import OuterRef, Subquery
 
 from attachments.models import Attachment
 from chat.access import AnyUser, check_writable
 from chat.catalogue.setups import find_setup
-from chat.models import Conversation, Message, PythonSession, Turn
+from chat.models import Conversation, Message, Project, PythonSession, Turn, User
+from chat.plain_sql import lock_clause, select_rows
 from chat.prompt.rows import files_of_projects
 from chat.turns.start_quotas import StartQuotas
 from chat.turns.start_rules import StartRefused, capabilities_or_refusal
@@ -22,7 +22,7 @@ from chat.turns.start_rules import StartRefused, capabilities_or_refusal
 class StartContext:
     """The state that starting a turn needs, for a whole batch of starts. It is updated as turns are planned.
 
-    The state is read in five statements, inside the transaction that stores the turns. The conversations are locked, so
+    The state is read in six statements, inside the transaction that stores the turns. The conversations are locked, so
     if two tabs send at the same time, the second start sees the turn of the first. The counters of their owners are
     locked after that, so the limits hold across conversations and processes.
     """
@@ -30,10 +30,7 @@ class StartContext:
     def __init__(self, wanted: Collection[tuple[uuid.UUID, str]]) -> None:
         """`wanted`: conversation and `client_id` of each start."""
         ids = {conversation_id for conversation_id, _ in wanted}
-        # The instructions of the owner and of the project are part of every prompt.
-        rows = Conversation.objects.select_related("owner", "project").select_for_update(of=("self",))
-        locked = rows.filter(pk__in=ids).order_by("pk")
-        self._conversations = {conversation.pk: conversation for conversation in locked}
+        self._conversations = {conversation.pk: conversation for conversation in _locked_conversations(ids)}
         self.quotas = StartQuotas(
             Counter(self._conversations[pk].owner_id for pk, _ in wanted if pk in self._conversations)
         )
@@ -43,12 +40,11 @@ class StartContext:
         """The conversations in which answers are being written, by owner."""
         self._waiting: set[uuid.UUID] = set()
         """The conversations in which an answer waits for a decision. It is at rest, so it does not count as written."""
-        live = Turn.objects.live_of_everyone().values_list("conversation__owner_id", "conversation_id", "status")
-        for owner_id, conversation_id, status in live:
-            if status == Turn.Status.WAITING:
-                self._waiting.add(conversation_id)
+        for turn in _live_turns():
+            if turn.status == Turn.Status.WAITING:
+                self._waiting.add(turn.conversation_id)
             else:
-                self._live[owner_id].append(conversation_id)
+                self._live[vars(turn)["owner_id"]].append(turn.conversation_id)
         # For an endpoint's model, each of these takes queries. They are asked once for the batch.
         self.setup = cache(find_setup)
         """Returns the setup of a model or preset. Raises UnknownModel."""
@@ -65,10 +61,14 @@ class StartContext:
 
     @cached_property
     def _with_python_session(self) -> set[uuid.UUID]:
-        running = PythonSession.objects.filter(
-            conversation__in=[*self._conversations], state=PythonSession.State.RUNNING
+        running = select_rows(
+            PythonSession,
+            "conversation_id IN %s AND state = %s",
+            [*self._conversations],
+            PythonSession.State.RUNNING.value,
+            columns="id, conversation_id",
         )
-        return set(running.order_by().values_list("conversation_id", flat=True))
+        return {session.conversation_id for session in running if session.conversation_id}
 
     def project_files(self, conversation: Conversation) -> Sequence[Attachment]:
         """Return the files of the conversation's project. The first call for a batch takes a query if there is one."""
@@ -108,26 +108,49 @@ class StartContext:
             self._known_turns[turn.conversation_id, turn.client_id] = turn
 
 
-def _last_messages(conversation_ids: Collection[uuid.UUID]) -> dict[uuid.UUID, Message]:
+def _locked_conversations(ids: set[uuid.UUID]) -> list[Conversation]:
+    """Return the conversations with their owners and projects, whose instructions are part of every prompt."""
+    conversations = select_rows(Conversation, "id IN %s AND deleted_at IS NULL ORDER BY id" + lock_clause(), ids)
+    owners = {user.pk: user for user in select_rows(User, "id IN %s", {one.owner_id for one in conversations})}
+    project_ids = {one.project_id for one in conversations if one.project_id}
+    projects = {project.pk: project for project in select_rows(Project, "id IN %s", project_ids)}
+    for one in conversations:
+        one.owner = owners[one.owner_id]
+        one.project = projects[one.project_id] if one.project_id else None
+    return conversations
+
+
+def _last_messages(conversation_ids: set[uuid.UUID]) -> dict[uuid.UUID, Message]:
     """Return the last shown message of each conversation that has one."""
-    shown = Message.objects.filter(is_shown=True).order_by("-index")
-    if len(conversation_ids) == 1:
-        rows = shown.filter(conversation__in=conversation_ids)[:1]
-    else:
-        last = shown.filter(conversation=OuterRef("pk")).values("pk")[:1]
-        last_ids = Conversation.objects.filter(pk__in=conversation_ids).order_by().values(last=Subquery(last))
-        rows = Message.objects.filter(pk__in=last_ids).order_by()
-    return {message.conversation_id: message for message in rows}
+    last = (
+        "SELECT shown.id FROM chat_message shown WHERE shown.conversation_id = chat_conversation.id AND shown.is_shown"
+        ' ORDER BY shown."index" DESC LIMIT 1'
+    )
+    condition = f"id IN (SELECT ({last}) FROM chat_conversation WHERE chat_conversation.id IN %s)"
+    return {message.conversation_id: message for message in select_rows(Message, condition, conversation_ids)}
+
+
+def _live_turns() -> Sequence[Turn]:
+    """Return the live turns of everyone: their conversations, states and, as `owner_id`, the conversations' owners.
+
+    As in `TurnQuerySet.live_of_everyone`, the states are literals of the statement.
+    """
+    states = ", ".join(f"'{status.value}'" for status in Turn.LIVE)
+    return select_rows(
+        Turn,
+        f"chat_turn.status IN ({states})",
+        columns="chat_turn.id, conversation_id, status, owner_id",
+        joined="JOIN chat_conversation ON chat_conversation.id = conversation_id",
+    )
 
 
 def _known_turns(wanted: Collection[tuple[uuid.UUID, str]]) -> dict[tuple[uuid.UUID, str], Turn]:
     with_client_id = {(conversation_id, client_id) for conversation_id, client_id in wanted if client_id}
-    if not with_client_id:
-        return {}
-    conversation_ids, client_ids = zip(*with_client_id, strict=True)
-    rows = Turn.objects.filter(conversation__in=conversation_ids, client_id__in=client_ids).order_by()
-    # Ids alone, because there is hardly ever such a turn, and a turn has many columns.
-    columns = rows.values_list("pk", "conversation_id", "client_id")
-    ids = [pk for pk, *key in columns if tuple(key) in with_client_id]
-    turns = Turn.objects.filter(pk__in=ids) if ids else ()
-    return {(turn.conversation_id, turn.client_id): turn for turn in turns if turn.client_id}
+    turns = select_rows(
+        Turn,
+        "conversation_id IN %s AND client_id IN %s",
+        {conversation_id for conversation_id, _ in with_client_id},
+        {client_id for _, client_id in with_client_id},
+    )
+    known = {(turn.conversation_id, turn.client_id or ""): turn for turn in turns}
+    return {key: turn for key, turn in known.items() if key in with_client_id}

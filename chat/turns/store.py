@@ -11,12 +11,10 @@ import json
 import uuid
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
-from django.db.models.expressions import CombinedExpression
-from django.db.models.functions import Now
 from django.utils import timezone
 
 from attachments.store import NewAttachment, create_attachments
@@ -25,11 +23,11 @@ from chat.answers.log import Row, to_row
 from chat.message_views import ConversationUsage
 from chat.models import Conversation, Turn, TurnEvent
 from chat.parts import Engine
+from chat.plain_sql import database_time, update_rows
 from chat.transcript.usage import conversation_usages
 from chat.turns.database_thread import turn_store
 from chat.turns.finish import EndedTurn, Ending, end_turn_from_log, end_turns
-from chat.turns.log_sql import LogRow, insert_rows, lock_held_turns
-from chat.turns.row_updates import update_rows
+from chat.turns.log_sql import LogRow, append_rows, lock_held_turns
 from chat.turns.stored_log import StoredLog
 
 
@@ -162,7 +160,7 @@ def _write(writes: Sequence[TurnWrite], *, lease_owner: str) -> list[StoreResult
         ours = [one for one in writes if one.turn_id in held]
         if new := list(_new_attachments(ours)):
             create_attachments(new)
-        insert_rows(
+        append_rows(
             [
                 LogRow(one.turn_id, one.first_seq + offset, name, data)
                 for one in ours
@@ -292,6 +290,6 @@ def note_stop(
         return turn
 
 
-def lease_end() -> CombinedExpression:
+def lease_end() -> datetime:
     """Return the end of a lease that begins now, on the database's clock: clocks of processes may differ."""
-    return Now() + timedelta(seconds=settings.TURN_LEASE_S)
+    return database_time() + timedelta(seconds=settings.TURN_LEASE_S)

@@ -178,7 +178,7 @@ def test_queries_do_not_depend_on_the_number_of_endpoints(
         make_preset(f"p-{number}", language_model=make_endpoint_model(f"e-{number}", f"m-{number}"))
     with django_assert_num_queries(3):
         assert len(list_choices()) == 12
-    with django_assert_num_queries(2):
+    with django_assert_num_queries(3):
         find_setup("p-1")
     with django_assert_num_queries(2):
         find_setup("small")
