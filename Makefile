@@ -40,7 +40,8 @@ DATABASE_TESTS := tests/chat/search tests/chat/quotas tests/chat/overview tests/
   tests/chat/test_deletion.py tests/chat/test_conversation_list.py tests/chat/test_gallery.py tests/attachments/test_deletions.py \
   tests/attachments/test_account_deletion.py tests/chat/turns/test_old_logs.py \
   tests/chat/turns/test_outages.py tests/chat/turns/test_recovery.py tests/chat/admin/test_superusers.py \
-  tests/chat/python_sessions/test_limits.py tests/config/test_database_timeouts.py
+  tests/chat/python_sessions/test_limits.py tests/config/test_database_timeouts.py tests/chat/test_plain_sql.py \
+  tests/chat/turns/test_start.py
 test-postgresql: export PYTHONDONTWRITEBYTECODE :=
 test-postgresql: .venv/installed-dev .venv-kernel/installed
 	@deploy/system-packages test-postgresql
