@@ -236,10 +236,6 @@ class ConversationConsumer(AsyncWebsocketConsumer):
 
     # --- answers to this page alone -------------------------------------------------------------------------------
 
-    async def send_text(self, text: str) -> None:
-        """Send one message to this page."""
-        await self.send(text_data=text)
-
     async def complain(self, sentence: str) -> None:
         """Show a sentence above the composer of this page, in the user's language."""
         # Another task may call this, for all sockets of a user.
