@@ -6,7 +6,7 @@ import asyncio
 import statistics
 import time
 
-from chat.kernels.client import JupyterClient, Kernel
+from chat.kernels.client import JupyterClient, KernelClient
 
 BUSY_KERNELS = 6
 SETTLE_S = 3.0
@@ -43,7 +43,7 @@ async def measure_beside_busy_kernels(client: JupyterClient) -> dict[str, float]
     }
 
 
-async def _time_calls(kernel: Kernel) -> list[float]:
+async def _time_calls(kernel: KernelClient) -> list[float]:
     times = []
     for _ in range(CALLS):
         started_s = time.perf_counter()

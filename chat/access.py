@@ -171,7 +171,7 @@ def check_sharing() -> None:
 
 
 def readable_share(token: str) -> Share:
-    """Return the share of a link with its conversation. Whoever has the link may read the snapshot. Raises NotFound.
+    """Return the share of a link with its conversation. Whoever has the link may read its messages. Raises NotFound.
 
     A link that never existed, was revoked or has expired, and one whose conversation was deleted, are not told apart.
     """
@@ -183,7 +183,7 @@ def readable_share(token: str) -> Share:
 
 
 def shared_attachment(share: Share, attachment_id: uuid.UUID) -> Attachment:
-    """Return an attachment that the snapshot of a share shows. Raises NotFound.
+    """Return an attachment of the messages of a share. Raises NotFound.
 
     It takes three queries, however many messages show the attachment: anybody can send this request.
     """

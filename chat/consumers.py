@@ -22,7 +22,7 @@ from django.db import DatabaseError
 from django.utils import translation
 
 from chat.access import NotFound, newest_turn, readable_conversation, writable_conversation
-from chat.answers.approval import Decision
+from chat.answers.approval import ApprovalDecision
 from chat.forms import ApprovalForm, EditForm, MessageForm, SendForm, WindowForm
 from chat.fragments import EMPTY, error_html, partial, socket_message
 from chat.models import Conversation, User
@@ -204,7 +204,7 @@ class ConversationConsumer(AsyncWebsocketConsumer):
             await self._refuse(message, form.sentence())
             return
         data = form.cleaned_data
-        decision = Decision(data["call_id"], is_approved, data["code"], decided_by=self.user.pk)
+        decision = ApprovalDecision(data["call_id"], is_approved, data["code"], decided_by=self.user.pk)
         # While an answer waits, no other turn can be started in its conversation.
         await decide(lambda: newest_turn(self.user, self.conversation_id).pk, decision)
         await self._clear_complaint()
@@ -235,10 +235,6 @@ class ConversationConsumer(AsyncWebsocketConsumer):
         return writable_conversation(self.user, self.conversation_id).pk
 
     # --- answers to this page alone -------------------------------------------------------------------------------
-
-    async def send_text(self, text: str) -> None:
-        """Send one message to this page."""
-        await self.send(text_data=text)
 
     async def complain(self, sentence: str) -> None:
         """Show a sentence above the composer of this page, in the user's language."""

@@ -240,7 +240,7 @@ class StatesForm(SentencesForm):
 
 
 class ShareForm(SentencesForm):
-    """A new link to a snapshot of a conversation."""
+    """A new share: a link to the messages of a conversation so far."""
 
     days = forms.TypedChoiceField(
         choices=[(str(days), str(days)) for days in (1, 7, 30, 365)],

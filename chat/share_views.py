@@ -35,7 +35,7 @@ from chat.imports.shared_copy import copy_share
 from chat.models import Conversation, Share, ShareRefused
 from chat.quotas.pages import View, limited, limited_as_calls, refusal
 from chat.quotas.throttles import CallThrottle, ShareThrottle, WriteThrottle
-from chat.transcript.shared_snapshot import shared_page
+from chat.transcript.shared_pages import shared_page
 
 P = ParamSpec("P")
 
@@ -66,7 +66,7 @@ def _for_readers(view: View[HttpRequest, P]) -> View[HttpRequest, P]:
 
 @_for_readers
 def shared(request: HttpRequest, token: str) -> HttpResponse:
-    """Render a page of a snapshot. The first page counts as an opening, except for the owner."""
+    """Render a page of the messages of a share. The first page counts as an opening, except for the owner."""
     share = readable_share(token)
     first = _number(request, "from")
     page = shared_page(share, first, lambda pk: reverse("shared-file", args=[token, pk]))
@@ -79,7 +79,7 @@ def shared(request: HttpRequest, token: str) -> HttpResponse:
 
 @_for_readers
 def shared_file(request: HttpRequest, token: str, attachment_id: uuid.UUID) -> HttpResponseBase:
-    """Return the bytes of an attachment of a snapshot."""
+    """Return the bytes of an attachment of a share."""
     share = readable_share(token)
     attachment = shared_attachment(share, attachment_id)
     return build_content_response(request, attachment, counted_for=("shares", attachment.owner_id))
@@ -90,7 +90,7 @@ def shared_file(request: HttpRequest, token: str, attachment_id: uuid.UUID) -> H
 @require_http_methods(["GET", "HEAD", "POST"])
 @limited(CallThrottle, WriteThrottle, methods=["POST"])
 def shared_continue(request: SignedInRequest, token: str) -> HttpResponse:
-    """Ask whether to copy a snapshot; with POST, make the reader's own conversation of it.
+    """Ask whether to copy the messages of a share; with POST, make the reader's own conversation of it.
 
     This is a page of its own, because a browser sends no origin with forms of a page that sends no referrer.
     """

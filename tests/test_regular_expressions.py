@@ -71,7 +71,7 @@ EXAMPLES: dict[str, Sequence[Values]] = {
         for is_column in (True, False)
     ],
     "chat.exports.as_html": [{"nonce": "5e0c"}],
-    "chat.providers.openai_compatible.learning": [{"name": "max_tokens"}],
+    "chat.providers.openai_compatible.refusal_facts": [{"name": "max_tokens"}],
     "chat.rendering.formula_source": [{"character": "(?:\ue000|%EE%80%80)"}],
     "chat.rendering.highlight": [{"grammar": grammar} for grammar in GRAMMARS.values()],
     "chat.rendering.maths": [{"words": "FRAKTUR"}, {"words": "SANS-SERIF BOLD"}],

@@ -65,7 +65,7 @@ class Approval:
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class ApprovalDecision:
     """The decision about an approval: a person's, or the denial after the time limit."""
 
     approval_id: str
@@ -95,7 +95,7 @@ def awaited_approval(answer: Answer) -> Approval | None:
     )
 
 
-def decision_change(answer: Answer, decision: Decision) -> CallDecided | None:
+def decision_change(answer: Answer, decision: ApprovalDecision) -> CallDecided | None:
     """Return the change that a decision makes; `None` if the answer does not wait for this decision."""
     awaited = answer.awaited
     if awaited is None or awaited.approval_id != decision.approval_id:
@@ -105,7 +105,7 @@ def decision_change(answer: Answer, decision: Decision) -> CallDecided | None:
     return CallDecided(awaited.call_id, decision.is_approved, code, awaited.is_result, decision.is_timeout)
 
 
-def is_repeated(answer: Answer, decision: Decision) -> bool:
+def is_repeated(answer: Answer, decision: ApprovalDecision) -> bool:
     """Return whether the answer has exactly this decision already."""
     stored = answer.decisions.get(decision.approval_id)
     if stored is None or stored.is_approved != decision.is_approved:

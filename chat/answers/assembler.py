@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import mimetypes
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
 from attachments.images import is_image_type
@@ -78,15 +78,10 @@ class Assembler:
         self._runs: dict[str, _Run] = {}
         """`call_id` of code in the session that runs. Code never runs while a turn waits, so a resumed one has none."""
 
-    def note(self, change: Change) -> list[Change]:
-        """Apply a change that no event of a stream makes."""
-        self.answer.apply(change)
-        return [change]
-
     def start_round(self) -> list[Change]:
         """Begin the next round."""
         self._first_open = self.answer.part_count
-        return self.note(RoundStarted(self.answer.round_number + 1))
+        return self.answer.apply_all([RoundStarted(self.answer.round_number + 1)])
 
     def restart_attempt(self) -> list[Change]:
         """Remove the parts of the last attempt at this round, except the thoughts at its beginning."""
@@ -94,7 +89,7 @@ class Assembler:
         dropped = (index for index, part in enumerate(parts) if part.round == number and not isinstance(part, Thought))
         self._first_open = next(dropped, len(parts))
         self._runs.clear()
-        return self.note(AttemptRestarted(self._first_open))
+        return self.answer.apply_all([AttemptRestarted(self._first_open)])
 
     def add(self, event: StreamEvent, *, made_by: str = "") -> list[Change]:
         """Apply one event. Its changes belong together and must be stored in one transaction.
@@ -102,12 +97,13 @@ class Assembler:
         `made_by`: the function call whose tool sends the event.
         """
         event = sanitize_event(event)
+        answer = self.answer
         if not isinstance(event, PartReceived):
-            return self.note(Reported(event))
+            return answer.apply_all([Reported(event)])
         part = event.part
         if isinstance(part, CodeExecutionResult) and part.engine is Engine.SESSION:
-            return self._apply(self._session_changes(replace(part, round=self.answer.round_number, made_by=made_by)))
-        return self._apply(self._appended_text(part) or self._part_changes(part, made_by))
+            return answer.apply_all(self._session_changes(replace(part, round=answer.round_number, made_by=made_by)))
+        return answer.apply_all(self._appended_text(part) or self._part_changes(part, made_by))
 
     def end_code(self, outcome: str) -> list[Change]:
         """Give an outcome to all code in the session that has none, because it will get no result."""
@@ -116,17 +112,15 @@ class Assembler:
             # What may have become an image is text, or a part of an image that nobody can read.
             text = without_data_uris(run.held_back)
             part = CodeExecutionResult(text, call_id=call_id, engine=Engine.SESSION, round=self.answer.round_number)
-            changes += self._apply(self._output_changes(run, replace(part, made_by=run.made_by)) if text else ())
+            changes += self.answer.apply_all(
+                self._output_changes(run, replace(part, made_by=run.made_by)) if text else ()
+            )
         self._runs.clear()
-        return changes + self._apply(code_changes(self.answer, outcome))
+        return changes + self.answer.apply_all(code_changes(self.answer, outcome))
 
     def close(self, closing: Closing) -> list[Change]:
         """Close all code and all function calls that have not ended, because the answer ends."""
-        return self.end_code(closing.outcome) + self._apply(call_changes(self.answer, closing))
-
-    def _apply(self, changes: Iterable[Change]) -> list[Change]:
-        """Apply each change before the next one is made. Return them."""
-        return self.answer.apply_all(changes)
+        return self.end_code(closing.outcome) + self.answer.apply_all(call_changes(self.answer, closing))
 
     def _appended_text(self, part: Part) -> list[Change]:
         """Return the change that appends to the open text, or an empty list. This is the path of nearly every event."""

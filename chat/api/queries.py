@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from decimal import Decimal
 from itertools import accumulate
 
@@ -22,7 +22,7 @@ PAGE_LIMIT_CHARS = 2 * 1024 * 1024
 
 It is also the limit for the instructions of all conversations or projects on one page.
 """
-TOKEN_COUNTS = ("prompt", "tool_use", "thoughts", "candidates", "cached", "total")
+TOKEN_COUNTS = [one.name for one in fields(Usage)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,7 @@ from chat.emulator.demo_image import draw_pattern
 from chat.emulator.files import FileStore
 from chat.emulator.generation_request import GenerationRequest
 from chat.emulator.wire import Step, WireObject
-from chat.kernels.client import JupyterClient, Kernel
+from chat.kernels.client import JupyterClient, KernelClient
 from chat.kernels.errors import KernelGone, KernelsUnavailable
 from chat.kernels.outputs import ExecutionStatus, ImageOutput
 from chat.kernels.places import Place
@@ -115,7 +115,7 @@ class DemoModel:
         self, builder: ChunkBuilder, plan: Plan, files: Iterable[AttachedFile]
     ) -> AsyncGenerator[Step, None]:
         async with self._free_kernels, AsyncExitStack() as stack:
-            kernel: Kernel | None = None
+            kernel: KernelClient | None = None
             for number, program in enumerate(plan.programs):
                 code_id = builder.new_id()
                 code = wire.code_part(program, code_id, builder.new_signature())

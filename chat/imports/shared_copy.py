@@ -1,4 +1,4 @@
-"""Copies the snapshot of a share into a conversation of its reader, through the export and the import as JSON.
+"""Copies the messages of a share into a conversation of its reader, through the export and the import as JSON.
 
 The copy has what the reader was shown, and the parts as the provider sent them. It does not have the owner's settings,
 costs, token counts, ratings and names of endpoints. Who copies the same share again gets the copy that exists already.
@@ -19,38 +19,38 @@ from chat.imports.importer import IMPORT_LIMIT_BYTES, import_document
 from chat.imports.refusal import RefusedImport
 from chat.models import Conversation, Share
 from chat.transcript.records import MessageRecord
-from chat.transcript.shared_snapshot import shared_records
+from chat.transcript.shared_pages import shared_records
 
 TOO_LARGE = "This conversation is too large to be copied: its messages and files have more than {limit_mb} MB."
 
 
 @dataclass(frozen=True, slots=True)
 class _SharedSource(ExportSource):
-    """The snapshot of a share, as the export reads it."""
+    """The messages of a share, as the export reads them."""
 
     share: Share
 
     def messages(self, *, shown_only: bool) -> Iterator[MessageRecord]:
-        """Yield the messages of the snapshot."""
+        """Yield the messages of the share."""
         stop = self.share.last_message.index + 1
         ids = self.share.message_ids(0, stop)
         for start in range(0, len(ids), BATCH_MESSAGES):
             yield from map(_without_owner, shared_records(self.share, ids[start : start + BATCH_MESSAGES]))
 
     def is_live(self) -> bool:
-        """Return False: a snapshot has no live answer."""
+        """Return False: a share has no live answer."""
         return False
 
 
 def copy_share(share: Share, *, owner_id: int) -> uuid.UUID:
-    """Return the reader's conversation with a copy of the snapshot. Raises RefusedImport and QuotaExceeded."""
+    """Return the reader's conversation with a copy of the share's messages. Raises RefusedImport and QuotaExceeded."""
     result = import_document(partial(_document, share), owner_id=owner_id, name=str(share))
     [conversation_id] = result.created + result.existing
     return conversation_id
 
 
 def _document(share: Share) -> bytes:
-    """Return the snapshot as a document of an export. Raises RefusedImport."""
+    """Return the share's messages as a document of an export. Raises RefusedImport."""
     now = timezone.now()
     # The time of the share makes copies of different shares different conversations.
     conversation = Conversation(title=share.title, created_at=share.created_at, updated_at=now)

@@ -14,20 +14,20 @@ from contextlib import asynccontextmanager, suppress
 import aiohttp
 
 from chat.kernels.errors import KernelGone, KernelsUnavailable
-from chat.kernels.kernel import Kernel
-from chat.kernels.kernel_connection import KernelConnection
-from chat.kernels.kernel_program import ProgramFailed
-from chat.kernels.kernel_resource import (
+from chat.kernels.kernel_api import (
     NOT_STARTED,
     START_LIMIT_S,
     VARIABLES_LOST,
-    KernelResource,
+    KernelApi,
     open_http_session,
 )
+from chat.kernels.kernel_client import KernelClient
+from chat.kernels.kernel_program import ProgramFailed
+from chat.kernels.kernel_websocket import KernelWebSocket
 from chat.kernels.places import Address, Place
 from chat.kernels.request_runner import INTERRUPT_GRACE_S
 
-__all__ = ["JupyterClient", "Kernel"]
+__all__ = ["JupyterClient", "KernelClient"]
 
 logger = logging.getLogger(__name__)
 
@@ -70,19 +70,19 @@ class JupyterClient:
         `note_created` is awaited with an id that `shut_down` knows, as soon as there is one: the kernel does not end if
         this process ends before the kernel is ready.
         """
-        resource, kernel = await self._start(note_created)
+        api, kernel = await self._start(note_created)
         async with kernel:
-            return f"{resource.kernel_id}.{kernel.process_id[:_PROCESS_ID_CHARS]}"
+            return f"{api.kernel_id}.{kernel.process_id[:_PROCESS_ID_CHARS]}"
 
     @asynccontextmanager
-    async def new_kernel(self) -> AsyncGenerator[Kernel]:
+    async def new_kernel(self) -> AsyncGenerator[KernelClient]:
         """Start a kernel that ends with the block, and yield a connection to it; raises KernelsUnavailable."""
-        resource, kernel = await self._start()
+        api, kernel = await self._start()
         try:
             yield kernel
         finally:
             # The kernel ends first, so that nobody waits for code that still runs.
-            self._begin_shut_down(resource)
+            self._begin_shut_down(api)
             await kernel.close()
 
     async def state(self, kernel_id: str) -> str:
@@ -91,7 +91,7 @@ class JupyterClient:
         Raises KernelsUnavailable.
         """
         try:
-            model = await (await self._resource(kernel_id)).model()
+            model = await (await self._kernel_api(kernel_id)).model()
         except KernelGone:
             return ""
         return _state_of(model) if model is not None else ""
@@ -102,55 +102,55 @@ class JupyterClient:
         A kernel that the server has started anew, under its old id, is found only by `connect`.
         """
         try:
-            resource = KernelResource(self._session(), address, kernel_id.partition(".")[0])
+            api = KernelApi(self._session(), address, kernel_id.partition(".")[0])
         except KernelGone as gone:
             return str(gone)
-        model = await resource.model()
+        model = await api.model()
         if model is not None and _state_of(model) != "dead":
             return ""
-        report = await resource.end_report()
+        report = await api.end_report()
         if not report.has_ended:
-            self._begin_shut_down(resource)
+            self._begin_shut_down(api)
         return f"{report.reason} {VARIABLES_LOST}"
 
     async def interrupt(self, kernel_id: str) -> None:
         """Interrupt the running cell; it is no error if the kernel is gone. Raises KernelsUnavailable."""
         with suppress(KernelGone):
-            await (await self._resource(kernel_id)).interrupt()
+            await (await self._kernel_api(kernel_id)).interrupt()
 
     async def shut_down(self, kernel_id: str) -> None:
         """End the kernel and its variables; it is no error if it is gone. Raises KernelsUnavailable."""
         with suppress(KernelGone):
-            await (await self._resource(kernel_id)).shut_down()
+            await (await self._kernel_api(kernel_id)).shut_down()
 
-    async def connect(self, kernel_id: str) -> Kernel:
+    async def connect(self, kernel_id: str) -> KernelClient:
         """Connect to a kernel. Raises KernelGone if it or its process has ended, KernelsUnavailable.
 
         A kernel that is busy is interrupted first: whoever waited for its cell has gone. If the cell does not stop
         within 5 s, the kernel is shut down.
         """
-        resource = await self._resource(kernel_id)
-        model = await resource.model()
+        api = await self._kernel_api(kernel_id)
+        model = await api.model()
         if model is None or _state_of(model) == "dead":
-            report = await resource.end_report()
+            report = await api.end_report()
             if not report.has_ended:
-                await self._finish_shut_down(resource)
+                await self._finish_shut_down(api)
             raise KernelGone(f"{report.reason} {VARIABLES_LOST}")
         is_busy = _state_of(model) == "busy"
         if is_busy:
-            await resource.interrupt()
-        kernel = await self._open(resource)
+            await api.interrupt()
+        kernel = await self._open(api)
         try:
             # The server's word for `busy` may be wrong after lost messages, so the kernel itself is asked.
-            is_ready = _wait_until_interrupted(kernel, resource) if is_busy else kernel.wait_until_ready(START_LIMIT_S)
+            is_ready = _wait_until_interrupted(kernel, api) if is_busy else kernel.wait_until_ready(START_LIMIT_S)
             if not await is_ready:
-                reason = "Its code could not be interrupted." if is_busy else (await resource.end_report()).reason
+                reason = "Its code could not be interrupted." if is_busy else (await api.end_report()).reason
                 raise KernelGone(f"{reason} {VARIABLES_LOST}")
             _, _, process_id = kernel_id.partition(".")
             if not kernel.process_id.startswith(process_id):
                 raise KernelGone(f"It ended by itself. {VARIABLES_LOST}")
         except KernelGone:
-            await self._finish_shut_down(resource)
+            await self._finish_shut_down(api)
             await kernel.close()
             raise
         except BaseException:
@@ -174,51 +174,51 @@ class JupyterClient:
             self._http = open_http_session()
         return self._http
 
-    async def _resource(self, kernel_id: str) -> KernelResource:
+    async def _kernel_api(self, kernel_id: str) -> KernelApi:
         """Return the kernel at the place's present address: the local service may have another one than before."""
-        return KernelResource(self._session(), await self._place.address(), kernel_id.partition(".")[0])
+        return KernelApi(self._session(), await self._place.address(), kernel_id.partition(".")[0])
 
     async def _start(
         self, note_created: Callable[[str], Awaitable[None]] | None = None
-    ) -> tuple[KernelResource, Kernel]:
+    ) -> tuple[KernelApi, KernelClient]:
         """Start a kernel and connect to it; raises KernelsUnavailable."""
-        start = asyncio.create_task(KernelResource.start(self._session(), await self._place.address()))
+        start = asyncio.create_task(KernelApi.start(self._session(), await self._place.address()))
         try:
-            resource = await asyncio.shield(start)
+            api = await asyncio.shield(start)
         except asyncio.CancelledError:
             # The server starts the kernel in any case.
             self._run_in_background(_shut_down_started(start))
             raise
         try:
             if note_created is not None:
-                await note_created(resource.kernel_id)
-            kernel = await self._open(resource)
+                await note_created(api.kernel_id)
+            kernel = await self._open(api)
             try:
                 await self._prepare(kernel)
             except BaseException:
                 await kernel.close()
                 raise
         except (KernelGone, ProgramFailed) as error:
-            self._begin_shut_down(resource)
+            self._begin_shut_down(api)
             raise KernelsUnavailable(f"{NOT_STARTED}: {error}") from error
         except BaseException:
-            self._begin_shut_down(resource)
+            self._begin_shut_down(api)
             raise
-        return resource, kernel
+        return api, kernel
 
-    async def _prepare(self, kernel: Kernel) -> None:
+    async def _prepare(self, kernel: KernelClient) -> None:
         """Wait until a new kernel answers. Raises KernelsUnavailable, KernelGone, ProgramFailed."""
         if not await kernel.wait_until_ready(START_LIMIT_S):
             raise KernelsUnavailable(f"{NOT_STARTED}: the kernel does not answer.")
         await kernel.enter_own_directory()
 
-    async def _open(self, resource: KernelResource) -> Kernel:
-        websocket = await resource.open_websocket()
-        return Kernel(KernelConnection(websocket), resource, lambda: self._begin_shut_down(resource))
+    async def _open(self, api: KernelApi) -> KernelClient:
+        websocket = await api.open_websocket()
+        return KernelClient(KernelWebSocket(websocket), api, lambda: self._begin_shut_down(api))
 
-    def _begin_shut_down(self, resource: KernelResource) -> asyncio.Task[None]:
+    def _begin_shut_down(self, api: KernelApi) -> asyncio.Task[None]:
         """End a kernel in a task of its own, because some servers wait seconds before they kill a busy kernel."""
-        return self._run_in_background(_shut_down(resource))
+        return self._run_in_background(_shut_down(api))
 
     def _run_in_background(self, work: Coroutine[None, None, None]) -> asyncio.Task[None]:
         task = asyncio.create_task(work)
@@ -226,35 +226,35 @@ class JupyterClient:
         task.add_done_callback(self._tasks.discard)
         return task
 
-    async def _finish_shut_down(self, resource: KernelResource) -> None:
-        await asyncio.wait({self._begin_shut_down(resource)}, timeout=_SHUT_DOWN_WAIT_S)
+    async def _finish_shut_down(self, api: KernelApi) -> None:
+        await asyncio.wait({self._begin_shut_down(api)}, timeout=_SHUT_DOWN_WAIT_S)
 
 
-async def _shut_down_started(start: asyncio.Task[KernelResource]) -> None:
+async def _shut_down_started(start: asyncio.Task[KernelApi]) -> None:
     """End a kernel once it has started."""
     with suppress(KernelsUnavailable):
         await _shut_down(await start)
 
 
-async def _shut_down(resource: KernelResource) -> None:
+async def _shut_down(api: KernelApi) -> None:
     """End a kernel, again if it comes back: a server may be about to start a kernel again that has just died."""
     try:
         for _ in range(_SHUT_DOWN_ATTEMPTS):
-            await resource.shut_down()
-            if await resource.model() is None:
+            await api.shut_down()
+            if await api.model() is None:
                 return
             await asyncio.sleep(_SHUT_DOWN_PAUSE_S)
-        logger.warning("The kernel %s could not be shut down.", resource.kernel_id)
+        logger.warning("The kernel %s could not be shut down.", api.kernel_id)
     except KernelsUnavailable as error:
-        logger.warning("The kernel %s could not be shut down: %s", resource.kernel_id, error)
+        logger.warning("The kernel %s could not be shut down: %s", api.kernel_id, error)
 
 
-async def _wait_until_interrupted(kernel: Kernel, resource: KernelResource) -> bool:
+async def _wait_until_interrupted(kernel: KernelClient, api: KernelApi) -> bool:
     """Wait until a kernel answers that has been interrupted, and return whether it did within 5 s."""
     if await kernel.wait_until_ready(_NEXT_INTERRUPT_S):
         return True
     # Code that ignores errors for a moment, such as a finalizer, may have swallowed the first interrupt.
-    await resource.interrupt()
+    await api.interrupt()
     return await kernel.wait_until_ready(INTERRUPT_GRACE_S - _NEXT_INTERRUPT_S)
 
 

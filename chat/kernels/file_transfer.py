@@ -25,10 +25,10 @@ _ERROR_LIMIT_CHARS = 200
 
 
 class RunProgram(Protocol):
-    """Runs a module of `in_kernel`, see `Kernel`."""
+    """Runs a module of `in_kernel`, see `KernelClient`."""
 
     async def __call__(self, module: str, *arguments: object, limit_chars: int = ...) -> Mapping[str, object]:
-        """Return the answer; raises ProgramFailed and what `Kernel.snapshot` raises."""
+        """Return the answer; raises ProgramFailed and what `KernelClient.contents` raises."""
 
 
 async def write_file(
@@ -37,7 +37,7 @@ async def write_file(
     name: str,
     chunks: AsyncIterable[bytes],
 ) -> str:
-    """Write a file into the working directory; see `Kernel.write_file`."""
+    """Write a file into the working directory; see `KernelClient.write_file`."""
     (label,) = file_labels([name])
     token = secrets.token_hex(8)
     offset = 0
@@ -70,7 +70,7 @@ async def write_file(
 
 
 async def read_file(run_program: RunProgram, name: str) -> AsyncGenerator[bytes, None]:
-    """Read a file of the working directory up to the size that it has at first; see `Kernel.read_file`."""
+    """Read a file of the working directory up to the size that it has at first; see `KernelClient.read_file`."""
     if file_labels([name]) != [name]:
         raise FileNotFoundError(f"There is no file {name} in the Python session.")
     offset = 0

@@ -14,7 +14,7 @@ from chat.sanitize import sanitize_text
 
 
 class ExecutionStatus(StrEnum):
-    """How a cell ended; `Kernel.is_alive` says whether its variables still exist."""
+    """How a cell ended; `KernelClient.is_alive` says whether its variables still exist."""
 
     OK = "ok"
     FAILED = "failed"

@@ -12,8 +12,8 @@ from contextlib import suppress
 from enum import Enum
 
 from chat.kernels.errors import KernelsUnavailable
-from chat.kernels.kernel_connection import KernelConnection
-from chat.kernels.kernel_resource import VARIABLES_LOST, KernelResource
+from chat.kernels.kernel_api import VARIABLES_LOST, KernelApi
+from chat.kernels.kernel_websocket import KernelWebSocket
 from chat.kernels.pending_execution import PendingExecution, set_done
 
 INTERRUPT_GRACE_S = 5.0
@@ -41,11 +41,11 @@ class RequestRunner:
     """The requests of one connection. It belongs to the event loop that created the instance."""
 
     def __init__(
-        self, connection: KernelConnection, resource: KernelResource, begin_shut_down: Callable[[], asyncio.Task[None]]
+        self, connection: KernelWebSocket, api: KernelApi, begin_shut_down: Callable[[], asyncio.Task[None]]
     ) -> None:
         """`begin_shut_down` ends the kernel in a task that somebody else waits for."""
         self._connection = connection
-        self._resource = resource
+        self._kernel_api = api
         self._begin_shut_down = begin_shut_down
         self._lock = asyncio.Lock()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -110,7 +110,7 @@ class RequestRunner:
         """Abort the connection if the server does not know the kernel any more."""
         # If the server does not answer, the end of the websocket will tell.
         with suppress(KernelsUnavailable):
-            if await self._resource.model() is None:
+            if await self._kernel_api.model() is None:
                 self._connection.abort()
 
     # --- waiting --------------------------------------------------------------------------------------------------
@@ -197,7 +197,7 @@ class RequestRunner:
         await _wait_for_any(_INTERRUPT_REPLY_S, message.reply, message.completion, *ends)
         if not message.reply.done() and not _is_any_done(*ends) and self._connection.is_open:
             with suppress(KernelsUnavailable):
-                await self._resource.interrupt()
+                await self._kernel_api.interrupt()
         return message
 
     async def _abandon(self, request: PendingExecution) -> None:
@@ -222,7 +222,7 @@ class RequestRunner:
         if self._is_closed:
             self._death_sentence = "The connection to the Python session was closed."
         else:
-            report = await self._resource.end_report()
+            report = await self._kernel_api.end_report()
             await self._die(self._connection.end_reason or report.reason, has_ended=report.has_ended)
 
     async def _die(self, reason: str, *, has_ended: bool = False) -> None:

@@ -6,8 +6,8 @@ rows, each by a conditional UPDATE, so that several processes may serve one conv
 into the kernel, `downloads` reads files from it, and `written_files` says which ones code wrote. `control` interrupts
 and ends sessions; `losses` notices kernels that have ended by themselves; `reaper` ends those that nobody uses, and
 cleans up after processes that have died. `branch` says whether the variables belong to the version that is shown.
-`snapshots` writes what a kernel holds into its row. `results` holds what tools and prompts say of a cell. `places`
-says where kernels run.
+`contents_columns` makes columns of what a kernel contains. `results` holds what tools and prompts say of a cell.
+`places` says where kernels run.
 
 Two features of `chat.turns` have their parts here. Code of a person: `fences` writes it into a question and reads it
 from there. Blocks that are run again: `recorded_runs` reads what a block gave before, `replay` runs it, and `verdicts`

@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import AsyncGenerator
 
-from chat.kernels.client import Kernel
+from chat.kernels.client import KernelClient
 from chat.kernels.errors import KernelGone, KernelsUnavailable
 from chat.python_sessions.errors import SessionUnavailable
 from chat.python_sessions.session_kernel import SessionKernel
@@ -40,7 +40,7 @@ async def _chain(first: bytes, pieces: AsyncGenerator[bytes, None]) -> AsyncGene
 
 async def _read_pieces(conversation_id: uuid.UUID, owner_id: int | None, name: str) -> AsyncGenerator[bytes, None]:
     session_kernel = SessionKernel(conversation_id, owner_id)
-    kernel: Kernel | None = None
+    kernel: KernelClient | None = None
     pieces: AsyncGenerator[bytes, None] | None = None
     try:
         while True:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from attachments.images import is_image_type
 from attachments.models import Attachment
 from attachments.store import BytesUnavailable, read_bytes
-from chat.kernels.client import Kernel
+from chat.kernels.client import KernelClient
 from chat.kernels.files import file_labels
 from chat.models import MessageAttachment, ProjectFile
 from chat.parts import Role
@@ -97,7 +97,7 @@ def files_to_place(
 
 
 async def place_files(
-    kernel: Kernel, files: Sequence[SessionFile], placed: Mapping[str, str], present: Collection[str]
+    kernel: KernelClient, files: Sequence[SessionFile], placed: Mapping[str, str], present: Collection[str]
 ) -> tuple[dict[str, str], list[str]]:
     """Write files into the working directory, if they are not there yet.
 

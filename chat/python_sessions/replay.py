@@ -11,7 +11,7 @@ from chat.models import Message
 from chat.python_sessions.errors import SessionUnavailable
 from chat.python_sessions.kernel_time import check_kernel_time
 from chat.python_sessions.run import run_in_held_kernel
-from chat.python_sessions.session_kernel import HeldKernel, SessionKernel, restart
+from chat.python_sessions.session_kernel import LeasedKernel, SessionKernel, restart
 
 WAS_DISTURBED = "Other code ran in the Python session after it was restarted. Try again."
 
@@ -56,7 +56,7 @@ async def run_blocks(
 
 
 async def _run_block(
-    held: HeldKernel, code: str, on_output: Callable[[Output], None], on_note: Callable[[str], None]
+    held: LeasedKernel, code: str, on_output: Callable[[Output], None], on_note: Callable[[str], None]
 ) -> Execution:
     limit_s: float = settings.KERNEL_CELL_LIMIT_S
     result = await run_in_held_kernel(held, code, limit_s=limit_s, on_output=on_output, on_note=on_note)

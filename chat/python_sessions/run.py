@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 from chat.kernels.errors import KernelGone, KernelsUnavailable
 from chat.kernels.outputs import ErrorOutput, Execution, Output
 from chat.parts import JSONObject, WrittenFile
+from chat.python_sessions.contents_columns import contents_columns, files_as_json
 from chat.python_sessions.errors import SessionUnavailable
 from chat.python_sessions.files import place_files, session_files
 from chat.python_sessions.kernel_time import check_kernel_time
 from chat.python_sessions.rows import session_store
-from chat.python_sessions.session_kernel import HeldKernel, SessionKernel
-from chat.python_sessions.snapshots import listed_files, snapshot_columns
+from chat.python_sessions.session_kernel import LeasedKernel, SessionKernel
 from chat.python_sessions.written_files import written_between
 
 SETTLE_LIMIT_S = 20.0
@@ -65,7 +65,7 @@ async def run_cell(
 
 
 async def run_in_held_kernel(
-    held: HeldKernel,
+    held: LeasedKernel,
     code: str,
     *,
     limit_s: float,
@@ -99,7 +99,7 @@ async def run_in_held_kernel(
     return CellResult(execution, tuple(notes.sentences), written_between(before, after))
 
 
-async def _place_files(held: HeldKernel, notes: _Notes) -> Sequence[JSONObject]:
+async def _place_files(held: LeasedKernel, notes: _Notes) -> Sequence[JSONObject]:
     """Write the conversation's files into the kernel if needed; return all files that are there then."""
     assert held.session.conversation_id is not None, "it was opened for a conversation"
     files = await session_store.run(session_files, held.session.conversation_id)
@@ -110,17 +110,17 @@ async def _place_files(held: HeldKernel, notes: _Notes) -> Sequence[JSONObject]:
     for problem in problems:
         notes.add(problem)
     # Code may change a file that was just written, so its time must be known.
-    return known if placed == before else listed_files(await held.kernel.snapshot())
+    return known if placed == before else files_as_json(await held.kernel.contents())
 
 
-async def _read_contents(held: HeldKernel) -> list[JSONObject]:
+async def _read_contents(held: LeasedKernel) -> list[JSONObject]:
     """Read what the kernel holds now; return its files."""
-    snapshot = await held.kernel.snapshot()
-    held.columns |= snapshot_columns(snapshot)
-    return listed_files(snapshot)
+    contents = await held.kernel.contents()
+    held.columns |= contents_columns(contents)
+    return files_as_json(contents)
 
 
-async def _settle(held: HeldKernel) -> None:
+async def _settle(held: LeasedKernel) -> None:
     """Wait until the kernel is idle after a cancelled cell, and read what it holds."""
     try:
         async with asyncio.timeout(SETTLE_LIMIT_S):

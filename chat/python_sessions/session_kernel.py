@@ -16,7 +16,7 @@ from typing import Any
 
 from django.conf import settings
 
-from chat.kernels.client import Kernel
+from chat.kernels.client import KernelClient
 from chat.kernels.errors import KernelGone, KernelsUnavailable
 from chat.models import PythonSession
 from chat.python_sessions import control, limits, rows
@@ -46,12 +46,12 @@ class NotRunning(Exception):
 
 
 @dataclass(slots=True)
-class HeldKernel:
+class LeasedKernel:
     """A kernel whose lease this process holds."""
 
     session: PythonSession
     """The row as it was before the lease was taken."""
-    kernel: Kernel
+    kernel: KernelClient
     columns: dict[str, Any] = field(default_factory=dict)
     """The columns that are stored when the lease is released."""
     loss: str = ""
@@ -71,7 +71,7 @@ class SessionKernel:
         """Use the session of a conversation. Nothing is started or connected yet."""
         self.conversation_id = conversation_id
         self._owner_id = owner_id
-        self._kernel: Kernel | None = None
+        self._kernel: KernelClient | None = None
         self._generation = 0
 
     async def aclose(self) -> None:
@@ -88,7 +88,7 @@ class SessionKernel:
         on_wait: Callable[[str], None] = ignore,
         starts: bool = True,
         wait_limit_s: float | None = None,
-    ) -> AsyncGenerator[HeldKernel, None]:
+    ) -> AsyncGenerator[LeasedKernel, None]:
         """Hold the kernel for the length of the block; no other process runs code there meanwhile.
 
         `message_id`: the message whose code runs in the block. `on_wait`: is called with a sentence before a longer
@@ -110,7 +110,7 @@ class SessionKernel:
             if held.run_s:
                 await count_kernel_time(session.owner_id, held.run_s)
 
-    async def _take(self, message_id: uuid.UUID | None, patience: _Patience, *, starts: bool) -> HeldKernel:
+    async def _take(self, message_id: uuid.UUID | None, patience: _Patience, *, starts: bool) -> LeasedKernel:
         started = 0
         while True:
             session = await session_store.run(rows.open_session, self.conversation_id, self._owner_id)
@@ -118,7 +118,7 @@ class SessionKernel:
                 if await session_store.run(rows.begin_cell, session.pk, session.generation, message_id):
                     kernel = await self._connect(session)
                     if kernel is not None:
-                        return HeldKernel(session, kernel)
+                        return LeasedKernel(session, kernel)
                 else:
                     await patience.wait(IS_BUSY)
             elif not starts:
@@ -128,7 +128,7 @@ class SessionKernel:
             else:
                 started += await self._start(session.pk, patience)
 
-    async def _connect(self, session: PythonSession) -> Kernel | None:
+    async def _connect(self, session: PythonSession) -> KernelClient | None:
         """Return the connection to the session's kernel; `None` after storing that the kernel has ended."""
         if self._kernel is not None and self._generation == session.generation and self._kernel.is_alive:
             return self._kernel

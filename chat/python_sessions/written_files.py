@@ -11,7 +11,7 @@ from chat.parts import CodeExecutionResult, JSONObject, Part, WrittenFile
 
 
 def written_between(before: Sequence[JSONObject], after: Sequence[JSONObject]) -> tuple[WrittenFile, ...]:
-    """Return the files that are new or changed between two listings, as `listed_files` makes them."""
+    """Return the files that are new or changed between two listings, as `files_as_json` makes them."""
     names = {file["name"] for file in before}
     return tuple(
         WrittenFile(

@@ -44,7 +44,7 @@ _snapshot_threads = ThreadPoolExecutor(max_workers=4, thread_name_prefix="snapsh
 class Socket(Protocol):
     """The connection to the page."""
 
-    async def send_text(self, text: str) -> None:
+    async def send(self, text_data: str) -> None:
         """Send one message."""
         ...
 
@@ -160,7 +160,7 @@ class Follower:
         """Send a message that does not change the page's position in the stream."""
         if not await self._is_closed_as_too_slow():
             self._send_window.unordered_bytes += len(text.encode())
-            await self._socket.send_text(text)
+            await self._socket.send(text)
 
     async def end(self, code: int, sentence: str) -> None:
         """Close the socket, and tell the page why."""
@@ -259,7 +259,7 @@ class Follower:
             if await self._is_closed_as_too_slow():
                 return
             self._send_window.add(position.turn_id, position.seq, len(text.encode()))
-            await self._socket.send_text(text)
+            await self._socket.send(text)
         self._position = position
 
     async def _is_closed_as_too_slow(self) -> bool:

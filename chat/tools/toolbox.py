@@ -53,9 +53,9 @@ async def open_toolbox(turn: Turn) -> AsyncGenerator[Toolbox, None]:
             if tool_set is not None:
                 stack.push_async_callback(tool_set.aclose)
                 tool_sets.append(tool_set)
-        by_name = {function.name: tool_set for tool_set in tool_sets for function in tool_set.declarations()}
-        functions = tuple(function for tool_set in tool_sets for function in tool_set.declarations())
-        yield Toolbox(tuple(tool_sets), functions, by_name)
+        offered = [(function, tool_set) for tool_set in tool_sets for function in tool_set.declarations()]
+        by_name = {function.name: tool_set for function, tool_set in offered}
+        yield Toolbox(tuple(tool_sets), tuple(function for function, _ in offered), by_name)
 
 
 async def abandon_calls(turn: Turn) -> None:

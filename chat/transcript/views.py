@@ -198,6 +198,8 @@ def file_views(
 
     An attachment at an answer's end with the name of a file is this file, which was kept.
     """
+    if not files:
+        return ()
     kept = {view.name: view for view in attachments}
     names = attachment_names(files)
     return tuple(_file_view(message, file, kept.get(names[file.name]), reader) for file in files)

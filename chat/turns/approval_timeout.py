@@ -17,7 +17,7 @@ from django.db import OperationalError
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
-from chat.answers.approval import Decision
+from chat.answers.approval import ApprovalDecision
 from chat.models import Turn
 from chat.turns.draining import Draining, is_draining
 from chat.turns.finish import end_turn_from_log
@@ -85,7 +85,7 @@ def _system_may_deny(turn_id: uuid.UUID) -> Callable[[], uuid.UUID]:
 
 async def _deny(turn_id: uuid.UUID, approval_id: str) -> None:
     try:
-        if await decide(_system_may_deny(turn_id), Decision(approval_id, is_approved=False, is_timeout=True)):
+        if await decide(_system_may_deny(turn_id), ApprovalDecision(approval_id, is_approved=False, is_timeout=True)):
             logger.info("turn %s goes on without a decision: nobody made it in time", turn_id)
     except (DecisionRefused, Draining):
         # Somebody has decided, or stopped the turn, in the meantime; or another process will deny it.

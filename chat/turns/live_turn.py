@@ -98,7 +98,8 @@ class LiveTurn:
         """The last step of the log."""
         self._has_part = bool(self.answer.part_count)
         self.page = LivePage(started, self.answer)
-        self._schedule = FrameSchedule()
+        self.frame_schedule = FrameSchedule()
+        """When the next frame may be sent. Events that arrive until then are read together."""
         self._unconfirmed: UnconfirmedWrite | None = None
 
     @property
@@ -134,7 +135,7 @@ class LiveTurn:
             self._size.add(event, changes)
             self.note(*self._thought_times.after(changes))
             parts += isinstance(event, PartReceived)
-        self._schedule.is_fast = parts > 1
+        self.frame_schedule.is_fast = parts > 1
 
     def end_code(self, outcome: str) -> None:
         """Give an outcome to code in the Python session that will get no result."""
@@ -142,8 +143,7 @@ class LiveTurn:
 
     def note(self, *changes: Change) -> None:
         """Apply changes that have no stream event."""
-        for change in changes:
-            self._changes += self._assembler.note(change)
+        self._changes += self.answer.apply_all(changes)
 
     def end_thought(self) -> None:
         """Give the thought that is still open, if there is one, its duration: the response has ended."""
@@ -272,12 +272,8 @@ class LiveTurn:
             # The changes are stored, so pages can read a snapshot.
             logger.exception("changes of turn %s could not be rendered", self.turn.pk)
             frame = self.page.give_up()
-        self._schedule.add(began_at)
+        self.frame_schedule.add(began_at)
         broadcast.publish(frame)
-
-    async def wait_for_next_frame(self) -> None:
-        """Return when the next frame may be sent. Events that arrive until then are read together."""
-        await self._schedule.wait()
 
     # --- stopping -------------------------------------------------------------------------------------------------
 

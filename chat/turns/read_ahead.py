@@ -37,7 +37,7 @@ async def show_stream(
         async for items in lists:
             add(items)
             await turn.commit()
-            await turn.wait_for_next_frame()
+            await turn.frame_schedule.wait()
 
 
 async def read_ahead(

@@ -10,7 +10,7 @@ from django.conf import settings
 from django.db import transaction
 
 from chat.answers.answer import Answer
-from chat.answers.approval import Approval, Decision, awaited_approval, decision_change, is_repeated
+from chat.answers.approval import Approval, ApprovalDecision, awaited_approval, decision_change, is_repeated
 from chat.answers.changes import CallDecided
 from chat.answers.log import fold, to_row
 from chat.catalogue.setups import restore_setup
@@ -44,7 +44,9 @@ class ResumedTurn:
     seq: int
 
 
-def decide_call(authorise: Callable[[], uuid.UUID], decision: Decision, *, lease_owner: str) -> ResumedTurn | None:
+def decide_call(
+    authorise: Callable[[], uuid.UUID], decision: ApprovalDecision, *, lease_owner: str
+) -> ResumedTurn | None:
     """Store a decision and take the turn's lease; return `None` if exactly this decision was stored before.
 
     `authorise`: checks that the decision may be made, and returns the turn's id. Raises its errors, DecisionRefused and
@@ -107,7 +109,7 @@ def _record(turn: Turn, change: CallDecided, decided_by: int | None) -> None:
     )
 
 
-def _reason(turn: Turn, answer: Answer, decision: Decision) -> str:
+def _reason(turn: Turn, answer: Answer, decision: ApprovalDecision) -> str:
     """Return a sentence that says why a decision comes too late or is about something else."""
     stored = answer.decisions.get(decision.approval_id)
     if stored is not None and stored.is_timeout:

@@ -12,7 +12,7 @@ import weakref
 from collections.abc import Callable, Coroutine, Sequence
 from typing import TypeAlias
 
-from chat.answers.approval import Decision
+from chat.answers.approval import ApprovalDecision
 from chat.fragments import socket_message
 from chat.models import Turn
 from chat.prompt.rows import PromptRows, read_rows
@@ -88,7 +88,7 @@ async def stop_turn(
     return True
 
 
-async def decide(authorise: Callable[[], uuid.UUID], decision: Decision) -> bool:
+async def decide(authorise: Callable[[], uuid.UUID], decision: ApprovalDecision) -> bool:
     """Continue a waiting turn with a person's decision; return False if exactly this decision was made before.
 
     `authorise`: runs on a database thread, also in the transaction that stores the decision, checks that the user may
@@ -142,7 +142,7 @@ class Runner:
         if not created.cancelled() and created.exception() is None and created.result().is_new:
             self._launch(LiveTurn(created.result(), self._commits, self._prompt_reads))
 
-    async def resume(self, authorise: Callable[[], uuid.UUID], decision: Decision) -> bool:
+    async def resume(self, authorise: Callable[[], uuid.UUID], decision: ApprovalDecision) -> bool:
         """Store the decision and launch the turn, see `decide`. A claimed turn runs even if the caller is cancelled."""
         check_not_draining()
         task = asyncio.get_running_loop().create_task(self._resume(authorise, decision))
@@ -150,7 +150,7 @@ class Runner:
         task.add_done_callback(self._resuming.discard)
         return await asyncio.shield(task)
 
-    async def _resume(self, authorise: Callable[[], uuid.UUID], decision: Decision) -> bool:
+    async def _resume(self, authorise: Callable[[], uuid.UUID], decision: ApprovalDecision) -> bool:
         resumed = await log_folder.run(decide_call, authorise, decision, lease_owner=broadcast.PROCESS)
         if resumed is None:
             return False

@@ -14,7 +14,7 @@ from chat.catalogue.setups import Setup, UnknownModel
 from chat.models import Conversation, Message, MessageAttachment, Part, Turn
 from chat.notices import ERRORS
 from chat.parts import Engine, JSONObject, PartKind, Role
-from chat.prompt.intent import decide
+from chat.prompt.intent import predict_code
 from chat.providers.base import Capabilities
 from chat.turns.engine_choice import (
     EngineOptions,
@@ -158,8 +158,8 @@ def _is_code_wanted(
         return True, f"Only code can read files like “{file.name}”."
     has_data, ran_code_before = _earlier_data_and_code(question)
     has_data = has_data or any(is_data(file.mime_type, file.name) for file in (*files, *project_files))
-    decision = decide(question.text, has_data=has_data, ran_code_before=ran_code_before)
-    return decision.is_wanted, decision.explanation
+    prediction = predict_code(question.text, has_data=has_data, ran_code_before=ran_code_before)
+    return prediction.is_wanted, prediction.explanation
 
 
 def _earlier_data_and_code(question: Message) -> tuple[bool, bool]:

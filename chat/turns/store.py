@@ -18,7 +18,7 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from attachments.store import NewAttachment, create_attachments
-from chat.answers.changes import AnswerAttachment, AttachmentAdded, Change, EngineMoved, PartStarted
+from chat.answers.changes import AttachmentAdded, Change, EngineMoved, PartStarted
 from chat.answers.log import Row, to_row
 from chat.message_views import ConversationUsage
 from chat.models import Conversation, Turn, TurnEvent
@@ -82,11 +82,6 @@ class TurnWrite:
             ending=ending,
             waits_after_s=waits_after_s,
         )
-
-    @property
-    def attachments(self) -> list[AnswerAttachment]:
-        """The files that the changes add to the answer."""
-        return [change.attachment for change in self.changes if isinstance(change, AttachmentAdded)]
 
     @property
     def has_first_part(self) -> bool:
@@ -170,8 +165,8 @@ def _write(writes: Sequence[TurnWrite], *, lease_owner: str) -> list[StoreResult
         now = timezone.now()
         update_rows(Turn, {one.turn_id: {"first_part_at": now} for one in ours if one.has_first_part})
         for one in ours:
-            if one.move:
-                Turn.objects.filter(pk=one.turn_id).update(engine=Engine.SESSION, move_reason=one.move.reason)
+            if move := one.move:
+                Turn.objects.filter(pk=one.turn_id).update(engine=Engine.SESSION, move_reason=move.reason)
             # A turn that somebody has asked to stop keeps its lease, and is ended by its own process.
             if one.waits_after_s is not None and not held[one.turn_id]:
                 Turn.objects.filter(pk=one.turn_id).update(
@@ -218,7 +213,7 @@ def _is_stored(write: TurnWrite) -> bool:
 
 def _new_attachments(writes: Iterable[TurnWrite]) -> Iterator[NewAttachment]:
     for one in writes:
-        for attachment in one.attachments:
+        for attachment in (change.attachment for change in one.changes if isinstance(change, AttachmentAdded)):
             assert attachment.data is not None
             yield NewAttachment(
                 attachment_id=uuid.UUID(attachment.attachment_id),

@@ -1,4 +1,4 @@
-/** The buttons that copy links to snapshots: in the dialog, and on the pages that list them. */
+/** The buttons that copy the links of shares: in the dialog, and on the pages that list them. */
 import { copy } from "./clipboard.js";
 
 document.addEventListener("click", ({ target }) => {

@@ -1,4 +1,4 @@
-"""Links to snapshots: the dialog of the owner, and the page of readers, with and without scripts."""
+"""Shares: the dialog of the owner, and the page of readers, with and without scripts."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from chat.models import Conversation, Message, MessageAttachment, Quota, Share, 
 from chat.models import shares as shares_module
 from chat.models.deletion import delete_conversation, hide_conversation, restore_conversation
 from chat.parts import PartKind
-from chat.transcript import shared_snapshot
+from chat.transcript import shared_pages
 from tests.chat.exports.samples import graph_in, png
 from tests.factories import (
     attach,
@@ -100,7 +100,7 @@ def test_page_has_nothing_of_its_owner_and_no_scripts_and_forms(share: Share, an
     assert not re.search(r'data-action="(edit|regenerate|continue|rerun|rate|say-why|switch|copy-image)"', page)
 
 
-def test_snapshot_stays_when_the_conversation_goes_on(share: Share, answer: Message) -> None:
+def test_shared_messages_stay_when_the_conversation_goes_on(share: Share, answer: Message) -> None:
     before = page_of(share)
     conversation = answer.conversation
     later = make_model_message(conversation, parts=[(PartKind.TEXT, "Said later.")])
@@ -163,11 +163,11 @@ def test_answer_that_is_being_written_is_not_shared_with_its_question(answer: Me
             Share.objects.issue(conversation)
 
 
-def test_long_snapshot_is_read_page_by_page_with_the_same_queries(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_long_share_is_read_page_by_page_with_the_same_queries(monkeypatch: pytest.MonkeyPatch) -> None:
     share = Share.objects.issue(make_long_conversation(messages=60))
     counts = []
     for size in (4, 20):
-        monkeypatch.setattr(shared_snapshot, "PAGE_MESSAGES", size)
+        monkeypatch.setattr(shared_pages, "PAGE_MESSAGES", size)
         with CaptureQueriesContext(connection) as queries:
             page = page_of(share, f"?from={size}")
         counts.append(len(queries))
@@ -371,7 +371,7 @@ def test_api_makes_lists_and_revokes_links(answer: Message) -> None:
 # --- a copy
 
 
-def test_reader_continues_with_a_copy_of_the_snapshot(share: Share, answer: Message) -> None:
+def test_reader_continues_with_a_copy_of_the_share(share: Share, answer: Message) -> None:
     Turn.objects.filter(message=answer).update(cost="1.5", endpoint="inner", usage={"total": 7}, response_id="r-1")
     Turn.objects.filter(message=answer).update(code_reason="The owner wanted it")
     make_model_message(answer.conversation, parts=[(PartKind.TEXT, "Said later.")])
@@ -417,13 +417,13 @@ def test_copies_of_one_reader_are_built_one_at_a_time(share: Share, monkeypatch:
     client = client_of()
     monkeypatch.setattr(importer, "_importing_users", {int(client.session["_auth_user_id"])})
     # A copy may take as much memory as an import, so it is refused before it is built.
-    monkeypatch.delattr(shared_snapshot, "records_by_id")
+    monkeypatch.delattr(shared_pages, "records_by_id")
     response = client.post(f"{share.get_absolute_url()}continue/")
     assert response.status_code == 400
     assert "is being imported just now" in response.content.decode()
 
 
-def test_snapshot_that_is_too_large_is_not_copied(share: Share, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_share_that_is_too_large_is_not_copied(share: Share, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shared_copy, "IMPORT_LIMIT_BYTES", 500)
     response = client_of().post(f"{share.get_absolute_url()}continue/")
     assert response.status_code == 400

@@ -20,7 +20,7 @@ class NewShareSerializer(StrictSerializer):
 
 
 class ShareSerializer(serializers.Serializer[Share]):
-    """A link to a snapshot of a conversation."""
+    """A link to the messages of a conversation so far."""
 
     id = serializers.UUIDField()
     url = serializers.CharField(

@@ -10,7 +10,7 @@ from django.urls import reverse
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from chat.answers.approval import Approval, ApprovalKind, Decision
+from chat.answers.approval import Approval, ApprovalDecision, ApprovalKind
 from chat.api.serializers.fields import (
     CodeExecutionField,
     EnumField,
@@ -160,11 +160,11 @@ class DecisionSerializer(StrictSerializer):
         help_text="Code to run in place of the call's code, if it has any. At most 256 KB of UTF-8. `deny` ignores it.",
     )
 
-    def to_decision(self, user: User) -> Decision:
+    def to_decision(self, user: User) -> ApprovalDecision:
         """Return the decision of a user. The serializer must be valid."""
         data = self.validated_data
         is_approved = data["decision"] == DecisionVerb.RUN
-        return Decision(data["id"], is_approved, data.get("code") if is_approved else None, decided_by=user.pk)
+        return ApprovalDecision(data["id"], is_approved, data.get("code") if is_approved else None, decided_by=user.pk)
 
 
 class StartedTurnSerializer(serializers.Serializer[Turn]):

@@ -1,4 +1,4 @@
-"""Calls about links to snapshots of conversations."""
+"""Calls about shares: links to conversations as they are when the link is made."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from chat.models import Conversation, Share, ShareRefused
 
 
 class ConversationShares(ApiView):
-    """The links to snapshots of one conversation."""
+    """The shares of one conversation."""
 
     @extend_schema(
         operation_id="shares-list",

@@ -42,13 +42,13 @@ NAMES_OF_IPYTHON = frozenset({"In", "Out", "get_ipython"})
 
 def main(namespace: Mapping[str, Any], operation: str, *arguments: Any) -> dict[str, object]:
     """Run one operation."""
-    return describe(namespace, *arguments) if operation == "describe" else snapshot(namespace)
+    return describe(namespace, *arguments) if operation == "describe" else contents(namespace)
 
 
 # --- the list -------------------------------------------------------------------------------------------------------
 
 
-def snapshot(namespace: Mapping[str, Any]) -> dict[str, object]:
+def contents(namespace: Mapping[str, Any]) -> dict[str, object]:
     """Return the newest variables in the order of definition, and the newest files in the order of names."""
     budget = LIST_LIMIT_CHARS
     names = [name for name, value in dict(namespace).items() if is_variable(name, value)]

@@ -1,9 +1,9 @@
-"""Decide from the words of a question whether code execution would improve the answer (the mode "auto").
+"""Predict from the words of a question whether code execution would improve the answer (the mode "auto").
 
 Two judges work together. `rules` is a table of points for signals: quantities with units, rates, dates, formulas,
 tables, and words in English, German and Chinese. `classifier` is a logistic regression over the sum of these points,
 the signals that do not depend on a language, and the n-grams of the text. It is trained on labelled prompts in six
-languages, and it decides: code execution is wanted from `WANTED_LOG_ODDS` on.
+languages, and it gives the result: code execution is wanted from `WANTED_LOG_ODDS` on.
 
 The package is pure and deterministic. To improve a language or to add one, add labelled prompts to `prompts` and run
 `python -m chat.prompt.intent.training`. No word list is needed for this.
@@ -22,13 +22,13 @@ from chat.prompt.intent.rules import RULES
 WANTED_LOG_ODDS: Final = 0.15
 """Slightly above even odds, because precision matters a little more than recall."""
 NO_SIGNAL: Final = "nothing to calculate"
-"""The only reason if no rule applied and no word of the text speaks for the decision."""
+"""The only reason if no rule applied and no word of the text speaks for the prediction."""
 SHOWN_WORD_CHARS: Final = 24
 LOG_ODDS_LIMIT: Final = 30.0
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class CodePrediction:
     """Whether code execution is wanted, and why."""
 
     is_wanted: bool
@@ -51,8 +51,8 @@ class Decision:
         return "Nothing here is to be calculated."
 
 
-def decide(text: str, *, has_data: bool = False, ran_code_before: bool = False) -> Decision:
-    """Decide whether the answer to `text` should have code execution; the module's docstring describes how.
+def predict_code(text: str, *, has_data: bool = False, ran_code_before: bool = False) -> CodePrediction:
+    """Predict whether the answer to `text` is better with code execution; the module's docstring describes how.
 
     `has_data`: whether a table or image file is attached now or was attached earlier in the conversation.
     `ran_code_before`: whether an earlier turn of the conversation ran code.
@@ -65,11 +65,11 @@ def decide(text: str, *, has_data: bool = False, ran_code_before: bool = False) 
     reasons = list(dict.fromkeys(rule.reason for rule in sorted(rules, key=lambda rule: -abs(rule.points))))
     if not any(reason.startswith("but ") != is_wanted for reason in reasons):
         reasons = [*_reasons_from_words(facts, features, is_wanted=is_wanted), *reasons]
-    return Decision(is_wanted, round(1 / (1 + math.exp(-log_odds)), 3), tuple(reasons) or (NO_SIGNAL,))
+    return CodePrediction(is_wanted, round(1 / (1 + math.exp(-log_odds)), 3), tuple(reasons) or (NO_SIGNAL,))
 
 
 def _reasons_from_words(facts: Facts, features: Features, *, is_wanted: bool) -> list[str]:
-    """Return a reason from the words of the text, for a decision that no rule explains."""
+    """Return a reason from the words of the text, for a prediction that no rule explains."""
     word = find_weightiest_word(facts.prose, features, is_wanted=is_wanted)
     if word is None:
         return ["looks like a task for code"] if is_wanted else []

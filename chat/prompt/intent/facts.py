@@ -94,7 +94,7 @@ class Fences:
 
 
 def extract_facts(text: str, *, has_data: bool = False, ran_code_before: bool = False) -> Facts:
-    """Return the facts about `text`; the other arguments are those of `decide`."""
+    """Return the facts about `text`; the other arguments are those of `predict_code`."""
     fences = _split_fences(extract_window(text))
     prose = fences.prose
     normalized = normalize(prose)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from chat.parts import JSON, JSONObject
 from chat.providers.openai_compatible.dialects import Dialect
 from chat.providers.openai_compatible.endpoint import ModelFacts
-from chat.providers.openai_compatible.learning import EFFORT_NONE, OTHER_LIMIT_FIELD, REASONING
 from chat.providers.openai_compatible.messages import Form, MessageWriter
+from chat.providers.openai_compatible.refusal_facts import EFFORT_NONE, OTHER_LIMIT_FIELD, REASONING
 from chat.providers.requests import FunctionTool, GenerateRequest, Thinking, ToolChoice
 
 NO_PARAMETERS: JSONObject = {"type": "object", "properties": {}}

@@ -1,7 +1,7 @@
 """How servers differ in what they want. Pure.
 
 Source: the servers' documentation, recorded traffic and issue threads. What is not in this table is learned from a
-server's refusals (`learning`).
+server's refusals (`refusal_facts`).
 """
 
 from __future__ import annotations

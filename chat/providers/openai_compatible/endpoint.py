@@ -38,9 +38,9 @@ class ModelFacts:
     images: bool | None = None
     """Whether it reads images."""
     refuses: frozenset[str] = frozenset()
-    """Names of optional parameters and roles that the server refused for this model (`learning.REFUSABLE`)."""
+    """Names of optional parameters and roles that the server refused for this model (`refusal_facts.REFUSABLE`)."""
     demands: frozenset[str] = frozenset()
-    """What the server demanded for this model (`learning.EFFORT_NONE`, `learning.REASONING`)."""
+    """What the server demanded for this model (`refusal_facts.EFFORT_NONE`, `refusal_facts.REASONING`)."""
     is_probed: bool = False
     """Whether the server was asked about this model."""
 

@@ -34,10 +34,10 @@ from chat.providers.openai_compatible.accumulator import Accumulator
 from chat.providers.openai_compatible.body import request_body
 from chat.providers.openai_compatible.dialects import dialect_of
 from chat.providers.openai_compatible.endpoint import Endpoint, EndpointStore, ModelFacts
-from chat.providers.openai_compatible.learning import REASONING, learn, learn_images
 from chat.providers.openai_compatible.listing import listed_models
 from chat.providers.openai_compatible.probe import probe
 from chat.providers.openai_compatible.reader import MALFORMED_CALL, ResponseReader, malformed_call
+from chat.providers.openai_compatible.refusal_facts import REASONING, facts_after_image_refusal, facts_after_refusal
 from chat.providers.openai_compatible.transport import Clients, Refused
 from chat.providers.requests import GenerateRequest
 from chat.providers.text_types import is_text
@@ -45,7 +45,7 @@ from chat.stream_events import StreamEvent
 
 logger = logging.getLogger(__name__)
 
-LESSONS_LIMIT = 6
+REFUSALS_LIMIT = 6
 """How often one request is repeated because its refusal taught something. Each time it teaches something new."""
 
 IMAGES = frozenset({"image/png", "image/jpeg", "image/webp"})
@@ -117,7 +117,7 @@ class OpenAICompatibleProvider:
             known = await self._load_on_thread(request.model)
         endpoint, facts = known.endpoint, known.facts
         body = await asyncio.to_thread(Body.write, request, endpoint, facts)
-        for _ in range(LESSONS_LIMIT):
+        for _ in range(REFUSALS_LIMIT):
             try:
                 async with aclosing(self._answer(endpoint, body)) as answer:
                     async for events in answer:
@@ -127,26 +127,26 @@ class OpenAICompatibleProvider:
                 if refusal.report.code == MALFORMED_CALL:
                     yield [malformed_call(refusal.report, endpoint.api_key)]
                     return
-                learned = await self._learn(refusal, endpoint, body.value, facts)
-                if learned is None:
+                updated = await self._update_facts(refusal, endpoint, body.value, facts)
+                if updated is None:
                     raise refusal.error from None
-                facts = learned
+                facts = updated
                 body = await asyncio.to_thread(Body.write, request, endpoint, facts)
         raise InvalidRequest("The server refused one optional parameter after another.")
 
-    async def _learn(
+    async def _update_facts(
         self, refusal: Refused, endpoint: Endpoint, body: JSONObject, facts: ModelFacts
     ) -> ModelFacts | None:
         """Store what a refusal says about the model. Return updated facts, or `None` if a repeat would fail too."""
         model, report = str(body["model"]), refusal.report
-        if without_images := learn_images(refusal.status, report.message, facts):
+        if without_images := facts_after_image_refusal(refusal.status, report.message, facts):
             await self._remember(endpoint, model, without_images)
             return None
-        learned = learn(refusal.status, report.parameter, report.message, body, facts)
-        if learned:
+        updated = facts_after_refusal(refusal.status, report.parameter, report.message, body, facts)
+        if updated:
             logger.info("endpoint %s refused a request to %s: %s", endpoint.name, model, refusal.error)
-            await self._remember(endpoint, model, learned)
-        return learned
+            await self._remember(endpoint, model, updated)
+        return updated
 
     async def _answer(self, endpoint: Endpoint, body: Body) -> AsyncGenerator[list[StreamEvent], None]:
         """Send a request, and yield the events of each network read. Raises Refused and ProviderError."""

@@ -22,6 +22,7 @@ from chat.parts import (
 from chat.providers.requests import FunctionTool
 from chat.python_sessions import control
 from chat.python_sessions.branch import OTHER_VERSION, has_run_other_version
+from chat.python_sessions.contents_columns import contents_columns
 from chat.python_sessions.errors import SessionUnavailable
 from chat.python_sessions.files import files_to_place, session_files
 from chat.python_sessions.losses import note_if_lost
@@ -29,7 +30,6 @@ from chat.python_sessions.results import OUTCOMES, shortened
 from chat.python_sessions.rows import State, abandon_cell, find_session, session_store
 from chat.python_sessions.run import CellResult, run_cell
 from chat.python_sessions.session_kernel import NotRunning, SessionKernel
-from chat.python_sessions.snapshots import snapshot_columns
 from chat.tools.base import ToolFailed
 from chat.tools.python_session.arguments import RunArguments, read_run_arguments, read_variable_name
 from chat.tools.python_session.code_run import CodeRun
@@ -190,7 +190,7 @@ class PythonSessionTools:
     async def _refreshed(self) -> PythonSession:
         """Return the session with what its kernel holds now. Raises NotRunning."""
         async with self._kernel.hold(starts=False) as held:
-            held.columns |= snapshot_columns(await held.kernel.snapshot())
+            held.columns |= contents_columns(await held.kernel.contents())
             for name, value in held.columns.items():
                 setattr(held.session, name, value)
             return held.session

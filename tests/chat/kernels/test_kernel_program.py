@@ -61,7 +61,7 @@ def test_error_of_a_program_can_be_stored() -> None:
 
 
 def test_program_counts_no_cell_and_holds_no_code() -> None:
-    content = program_content("variables", "snapshot")
+    content = program_content("variables", "contents")
     assert (content["code"], content["silent"], content["store_history"]) == ("", True, False)
     json.dumps(content)
 

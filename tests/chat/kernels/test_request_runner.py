@@ -9,8 +9,8 @@ import pytest
 
 from chat.kernels import request_runner
 from chat.kernels.channel_messages import Message
-from chat.kernels.kernel_connection import KernelConnection
-from chat.kernels.kernel_resource import EndReport, KernelResource
+from chat.kernels.kernel_api import EndReport, KernelApi
+from chat.kernels.kernel_websocket import KernelWebSocket
 from chat.kernels.pending_execution import PendingExecution, set_done
 from chat.kernels.request_runner import End, RequestRunner
 
@@ -35,10 +35,10 @@ def end(request: PendingExecution) -> None:
     answer(request, "iopub", "status", execution_state="idle")
 
 
-class FakeConnection(KernelConnection):
+class FakeWebSocket(KernelWebSocket):
     """Passes requests to a function, which plays the kernel."""
 
-    def __init__(self, play: Callable[[FakeConnection, str, PendingExecution], None]) -> None:
+    def __init__(self, play: Callable[[FakeWebSocket, str, PendingExecution], None]) -> None:
         """`play` gets each request with its kind."""
         self.play = play
         self.kinds: list[str] = []
@@ -61,7 +61,7 @@ class FakeConnection(KernelConnection):
         set_done(self.end)
 
 
-class FakeResource(KernelResource):
+class FakeKernelApi(KernelApi):
     """A kernel that its server knows."""
 
     def __init__(self) -> None:
@@ -90,8 +90,8 @@ def short_times(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def run(
-    play: Callable[[FakeConnection, str, PendingExecution], None], limit_s: float = NEVER_S
-) -> tuple[End, FakeConnection, bool]:
+    play: Callable[[FakeWebSocket, str, PendingExecution], None], limit_s: float = NEVER_S
+) -> tuple[End, FakeWebSocket, bool]:
     """Run one request; return why it ended, the connection, and whether the kernel was shut down."""
     is_shut_down = False
 
@@ -100,8 +100,8 @@ async def run(
         is_shut_down = True
         return asyncio.create_task(asyncio.sleep(0))
 
-    connection = FakeConnection(play)
-    runner = RequestRunner(connection, FakeResource(), begin_shut_down)
+    connection = FakeWebSocket(play)
+    runner = RequestRunner(connection, FakeKernelApi(), begin_shut_down)
     async with asyncio.timeout(TEST_LIMIT_S):
         reason = await runner.run({}, PendingExecution(), limit_s)
     assert runner.is_alive is not is_shut_down
@@ -109,7 +109,7 @@ async def run(
 
 
 async def test_request_whose_last_messages_arrive_together_ends_at_once() -> None:
-    def play(connection: FakeConnection, kind: str, request: PendingExecution) -> None:
+    def play(connection: FakeWebSocket, kind: str, request: PendingExecution) -> None:
         begin(request)
         asyncio.get_running_loop().call_soon(end, request)
 
@@ -118,7 +118,7 @@ async def test_request_whose_last_messages_arrive_together_ends_at_once() -> Non
 
 
 async def test_late_request_is_interrupted_once() -> None:
-    def play(connection: FakeConnection, kind: str, request: PendingExecution) -> None:
+    def play(connection: FakeWebSocket, kind: str, request: PendingExecution) -> None:
         if kind == "execute_request":
             begin(request)
         else:
@@ -132,7 +132,7 @@ async def test_late_request_is_interrupted_once() -> None:
 
 
 async def test_interrupt_that_has_no_effect_is_repeated() -> None:
-    def play(connection: FakeConnection, kind: str, request: PendingExecution) -> None:
+    def play(connection: FakeWebSocket, kind: str, request: PendingExecution) -> None:
         if kind == "execute_request":
             begin(request)
             return
@@ -150,7 +150,7 @@ async def test_interrupt_that_has_no_effect_is_repeated() -> None:
 async def test_kernel_that_does_not_react_is_ended_after_one_grace(has_begun: bool) -> None:
     """Code in C may take the interpreter's lock before the kernel can say that it has begun."""
 
-    def play(connection: FakeConnection, kind: str, request: PendingExecution) -> None:
+    def play(connection: FakeWebSocket, kind: str, request: PendingExecution) -> None:
         if kind == "execute_request" and has_begun:
             begin(request)
 
@@ -160,7 +160,7 @@ async def test_kernel_that_does_not_react_is_ended_after_one_grace(has_begun: bo
 
 
 async def test_request_that_waits_for_another_cell_gets_a_grace_of_its_own() -> None:
-    def play(connection: FakeConnection, kind: str, request: PendingExecution) -> None:
+    def play(connection: FakeWebSocket, kind: str, request: PendingExecution) -> None:
         if kind == "execute_request":
             return
         answer(request, "control", "interrupt_reply")
@@ -176,7 +176,7 @@ async def test_request_that_waits_for_another_cell_gets_a_grace_of_its_own() -> 
 
 
 async def test_flood_is_stopped_and_waited_for() -> None:
-    def play(connection: FakeConnection, kind: str, request: PendingExecution) -> None:
+    def play(connection: FakeWebSocket, kind: str, request: PendingExecution) -> None:
         if kind == "execute_request":
             begin(request)
             set_done(request.flood)

@@ -18,7 +18,7 @@ import psutil
 import pytest
 import pytest_asyncio
 
-from chat.kernels.client import JupyterClient, Kernel
+from chat.kernels.client import JupyterClient, KernelClient
 from chat.kernels.outputs import Execution, ExecutionStatus
 from chat.kernels.sandbox import MIB
 from tests.chat.kernels.hostile_programs import FORK_BOMB, PROGRAMS, search_for
@@ -44,7 +44,7 @@ class Storm:
 
     service: KernelServiceProcess
     client: JupyterClient
-    worker: Kernel
+    worker: KernelClient
 
 
 @pytest_asyncio.fixture
@@ -71,7 +71,7 @@ async def attack(client: JupyterClient, program: str) -> tuple[Execution, float]
     return execution, duration_s
 
 
-async def work(kernel: Kernel, durations: list[float]) -> None:
+async def work(kernel: KernelClient, durations: list[float]) -> None:
     """Run small cells until cancelled, and add the seconds of each to the list."""
     with contextlib.suppress(asyncio.CancelledError):
         while True:

@@ -9,7 +9,7 @@ from datetime import date
 import pytest
 import pytest_asyncio
 
-from chat.kernels.client import JupyterClient, Kernel
+from chat.kernels.client import JupyterClient, KernelClient
 from chat.kernels.table_preview import PreviewColumn, TablePreview
 from tests.kernel_service import shared_service
 from tests.table_files import WRITE_PARQUET, Cell, excel_file
@@ -22,7 +22,7 @@ GERMAN = "id;datum;umsatz;stadt;plz\n1;31.12.2023;1.234,50;Köln;01067\n2;01.01.
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def kernel() -> AsyncIterator[Kernel]:
+async def kernel() -> AsyncIterator[KernelClient]:
     """One kernel for all files: descriptions leave no traces in it."""
     client = JupyterClient(shared_service())
     async with client.new_kernel() as kernel:
@@ -30,7 +30,7 @@ async def kernel() -> AsyncIterator[Kernel]:
     await client.aclose()
 
 
-async def describe(kernel: Kernel, name: str, data: bytes) -> TablePreview:
+async def describe(kernel: KernelClient, name: str, data: bytes) -> TablePreview:
     """Write a file into the kernel and describe it there."""
 
     async def pieces() -> AsyncIterator[bytes]:
@@ -54,7 +54,7 @@ def by_name(preview: TablePreview) -> dict[str, PreviewColumn]:
     ],
 )
 async def test_oddities_of_a_german_csv_file_are_named_in_each_encoding(
-    kernel: Kernel, encoding: str, note: str | None
+    kernel: KernelClient, encoding: str, note: str | None
 ) -> None:
     preview = await describe(kernel, "umsätze.csv", GERMAN.encode(encoding))
     columns = by_name(preview)
@@ -100,7 +100,7 @@ NOTES = {
 
 
 @pytest.mark.parametrize("text", NOTES)
-async def test_each_oddity_has_its_sentence(kernel: Kernel, text: str) -> None:
+async def test_each_oddity_has_its_sentence(kernel: KernelClient, text: str) -> None:
     preview = await describe(kernel, "odd.tsv" if "\t" in text else "odd.csv", text.encode())
     assert list(preview.notes) == NOTES[text]
 
@@ -120,20 +120,20 @@ async def test_each_oddity_has_its_sentence(kernel: Kernel, text: str) -> None:
         ("columns.csv", b"," * 2**20, "it has more than 100,000 columns."),
     ],
 )
-async def test_file_that_is_no_table_gives_a_sentence(kernel: Kernel, name: str, data: bytes, error: str) -> None:
+async def test_file_that_is_no_table_gives_a_sentence(kernel: KernelClient, name: str, data: bytes, error: str) -> None:
     preview = await describe(kernel, name, data)
     assert preview.error.startswith(error)
     assert preview.error.endswith(".")
     assert (preview.columns, preview.is_lasting) == ((), True)
 
 
-async def test_excel_file_that_unpacks_to_too_much_is_not_read(kernel: Kernel) -> None:
+async def test_excel_file_that_unpacks_to_too_much_is_not_read(kernel: KernelClient) -> None:
     preview = await describe(kernel, "bomb.xlsx", excel_file({"A": [["a"], [1]]}, padding_bytes=300 * 2**20))
     assert preview.error == "it unpacks to more than 256 MB."
     assert (preview.columns, preview.is_lasting) == ((), True)
 
 
-async def test_json_tables_of_four_shapes_have_the_same_columns(kernel: Kernel) -> None:
+async def test_json_tables_of_four_shapes_have_the_same_columns(kernel: KernelClient) -> None:
     rows = [{"city": "Oslo", "km": 1, "more": {"x": [1]}}, {"city": None, "km": 2.5}]
     shapes = {
         "rows.json": json.dumps(rows),
@@ -152,7 +152,7 @@ async def test_json_tables_of_four_shapes_have_the_same_columns(kernel: Kernel) 
     assert preview.row_count == 2
 
 
-async def test_preview_of_an_excel_file_shows_one_sheet_and_names_all(kernel: Kernel) -> None:
+async def test_preview_of_an_excel_file_shows_one_sheet_and_names_all(kernel: KernelClient) -> None:
     days = [date(2024, 1, day) for day in (2, 3, 4)]
     rows: list[list[Cell]] = [[days[0], 3, "x"], [days[1], None, "y"], [days[2], 2.5, ""]]
     data = excel_file({"Empty": [], "A & B": [["Report 2024"], ["day", "n", "who"], *rows], "C": [[1]]})
@@ -169,7 +169,7 @@ async def test_preview_of_an_excel_file_shows_one_sheet_and_names_all(kernel: Ke
     assert execution.text.strip().startswith("Empty DataFrame")
 
 
-async def test_numbers_and_dates_that_excel_stores_as_text_are_named(kernel: Kernel) -> None:
+async def test_numbers_and_dates_that_excel_stores_as_text_are_named(kernel: KernelClient) -> None:
     preview = await describe(kernel, "texts.xlsx", excel_file({"A": [["n", "d"], ["12", "2024-01-02"]]}))
     assert preview.notes == (
         "“n” has numbers that are stored as text, such as “12”.",
@@ -177,7 +177,7 @@ async def test_numbers_and_dates_that_excel_stores_as_text_are_named(kernel: Ker
     )
 
 
-async def test_parquet_file_is_described_with_the_types_of_its_columns(kernel: Kernel) -> None:
+async def test_parquet_file_is_described_with_the_types_of_its_columns(kernel: KernelClient) -> None:
     assert (await kernel.execute(WRITE_PARQUET)).text == ""
     preview = await kernel.table_preview("table.parquet", limit_s=LIMIT_S)
     types = {column.name: (column.type, column.missing) for column in preview.columns}
@@ -186,7 +186,7 @@ async def test_parquet_file_is_described_with_the_types_of_its_columns(kernel: K
     assert execution.text == "10\n"
 
 
-async def test_wide_table_and_hostile_names_are_bounded(kernel: Kernel) -> None:
+async def test_wide_table_and_hostile_names_are_bounded(kernel: KernelClient) -> None:
     names = ["<script>alert(1)</script>", "x" * 10_000, "a\x1b[31m\x00b\u202e", *(f"c{n}" for n in range(197))]
     data = "\t".join(names) + "\n" + "\t".join(map(str, range(200)))
     preview = await describe(kernel, "wide.tsv", data.replace("\0", "").encode())
@@ -198,7 +198,7 @@ async def test_wide_table_and_hostile_names_are_bounded(kernel: Kernel) -> None:
 
 
 @pytest.mark.drill
-async def test_file_of_30_mb_is_described(kernel: Kernel) -> None:
+async def test_file_of_30_mb_is_described(kernel: KernelClient) -> None:
     rows = 60_000
     line = f"{{}},2024-01-02,Oslo,1.25,{'some words ' * 46}\n"
     data = ("id,day,city,price,note\n" + "".join(map(line.format, range(rows)))).encode()
@@ -208,7 +208,7 @@ async def test_file_of_30_mb_is_described(kernel: Kernel) -> None:
     assert preview.columns[0].is_index
 
 
-async def test_reading_that_takes_too_long_is_interrupted_and_the_kernel_lives(kernel: Kernel) -> None:
+async def test_reading_that_takes_too_long_is_interrupted_and_the_kernel_lives(kernel: KernelClient) -> None:
     async def pieces() -> AsyncIterator[bytes]:
         yield b"a,b\n"
         for _ in range(8):

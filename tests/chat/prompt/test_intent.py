@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chat.emulator.demo.answers import TEXTS
-from chat.prompt.intent import WANTED_LOG_ODDS, Decision, classifier, decide, training
+from chat.prompt.intent import WANTED_LOG_ODDS, CodePrediction, classifier, predict_code, training
 from chat.prompt.intent.classifier import BIAS, WEIGHTS_FILE, load_weights
 from chat.prompt.intent.lexicon import HEAD_CHARS, INDEX, KEY_CHARS, SUFFIX_ENTRIES, TAIL_CHARS, extract_window
 from chat.prompt.intent.ngrams import find_ngrams
@@ -44,15 +44,15 @@ def load_held_out(name: str) -> Iterator[tuple[str, Prompt]]:
         yield language, next(load_prompts([rest]))
 
 
-def decide_prompt(prompt: Prompt) -> Decision:
+def predict_prompt(prompt: Prompt) -> CodePrediction:
     """Return the decision on a labelled prompt."""
-    return decide(prompt.text, has_data=prompt.flag == "data", ran_code_before=prompt.flag == "before")
+    return predict_code(prompt.text, has_data=prompt.flag == "data", ran_code_before=prompt.flag == "before")
 
 
 def precision_and_recall(*sets: str) -> dict[str, tuple[float, float]]:
     """Return (precision, recall) by language, over the prompts of these sets."""
     counts = Counter(
-        (language, prompt.is_wanted, decide_prompt(prompt).is_wanted)
+        (language, prompt.is_wanted, predict_prompt(prompt).is_wanted)
         for name in sets
         for language, prompt in load_held_out(name)
     )
@@ -133,15 +133,15 @@ def test_language_without_word_lists_is_decided_by_its_prompts_alone() -> None:
         ("¿Cuánto es el 15 % de 80?", True),
         ("Traduce «el 15 % de descuento»", False),
     ):
-        assert decide(text).is_wanted is is_wanted, text
+        assert predict_code(text).is_wanted is is_wanted, text
 
 
 def test_a_word_explains_what_no_rule_explains() -> None:
-    decision = decide("Traduis ce texte")
-    assert decision.reasons[0] == "but says “traduis”"
-    assert decision.explanation == "It says “traduis”, so running code would not help."
-    assert "écris" in decide("Écris un poème").explanation  # as it was typed
-    long_word = decide("é" * 200 + " poème").explanation
+    prediction = predict_code("Traduis ce texte")
+    assert prediction.reasons[0] == "but says “traduis”"
+    assert prediction.explanation == "It says “traduis”, so running code would not help."
+    assert "écris" in predict_code("Écris un poème").explanation  # as it was typed
+    long_word = predict_code("é" * 200 + " poème").explanation
     assert len(long_word) <= EXPLANATION_LIMIT_CHARS
 
 
@@ -153,7 +153,7 @@ def test_accents_do_not_matter() -> None:
 def test_every_demo_prompt_runs_code(language: str) -> None:
     examples = [(example, False) for example in TEXTS["examples"][language]]
     examples += [(example, True) for example in TEXTS["examples"][f"table_{language}"]]
-    failures = [example for example, has_data in examples if not decide(example, has_data=has_data).is_wanted]
+    failures = [example for example, has_data in examples if not predict_code(example, has_data=has_data).is_wanted]
     assert not failures
 
 
@@ -177,8 +177,8 @@ FENCED_PYTHON = "```python\nprint(1)\n```"
     ],
 )
 def test_short_requests_run_code(text: str, has_data: bool) -> None:
-    assert decide(text, has_data=has_data).is_wanted
-    assert decide(text.lower(), has_data=has_data).is_wanted
+    assert predict_code(text, has_data=has_data).is_wanted
+    assert predict_code(text.lower(), has_data=has_data).is_wanted
 
 
 @pytest.mark.parametrize(
@@ -196,8 +196,8 @@ def test_short_requests_run_code(text: str, has_data: bool) -> None:
     ],
 )
 def test_fenced_python_alone_or_with_a_request_to_run_it_runs(text: str) -> None:
-    assert decide(text.format(FENCED_PYTHON)).is_wanted
-    assert decide(text.format(f"```python\n{'total = 1  # explain, translate' * 300}\n```")).is_wanted
+    assert predict_code(text.format(FENCED_PYTHON)).is_wanted
+    assert predict_code(text.format(f"```python\n{'total = 1  # explain, translate' * 300}\n```")).is_wanted
 
 
 @pytest.mark.parametrize(
@@ -215,7 +215,7 @@ def test_fenced_python_alone_or_with_a_request_to_run_it_runs(text: str) -> None
     ],
 )
 def test_code_that_is_requested_as_text_does_not_run(text: str) -> None:
-    assert not decide(text.format(FENCED_PYTHON)).is_wanted
+    assert not predict_code(text.format(FENCED_PYTHON)).is_wanted
 
 
 @pytest.mark.parametrize(
@@ -230,7 +230,7 @@ def test_code_that_is_requested_as_text_does_not_run(text: str) -> None:
     ],
 )
 def test_decision_names_its_reasons(text: str, reason: str) -> None:
-    assert reason in decide(text).reasons
+    assert reason in predict_code(text).reasons
 
 
 @pytest.mark.parametrize(
@@ -248,7 +248,7 @@ def test_decision_names_its_reasons(text: str, reason: str) -> None:
     ],
 )
 def test_decision_is_explained_in_one_sentence(text: str, explanation: str) -> None:
-    assert decide(text).explanation == explanation
+    assert predict_code(text).explanation == explanation
 
 
 def test_every_explanation_is_one_short_sentence() -> None:
@@ -257,26 +257,26 @@ def test_every_explanation_is_one_short_sentence() -> None:
         for reasons in (tuple(longest_reasons), *((rule.reason,) for rule in RULES)):
             if is_wanted and reasons[0].startswith("but "):
                 continue
-            explanation = Decision(is_wanted=is_wanted, score=0.5, reasons=reasons).explanation
+            explanation = CodePrediction(is_wanted=is_wanted, score=0.5, reasons=reasons).explanation
             assert len(explanation) <= EXPLANATION_LIMIT_CHARS
             assert explanation.count(".") == 1
             assert explanation.endswith(".")
 
 
 def test_data_and_earlier_code_change_the_decision() -> None:
-    assert not decide("Which region sells best?").is_wanted
-    assert decide("Which region sells best?", has_data=True).is_wanted
-    assert not decide("now in blue").is_wanted
-    assert decide("now in blue", ran_code_before=True).is_wanted
+    assert not predict_code("Which region sells best?").is_wanted
+    assert predict_code("Which region sells best?", has_data=True).is_wanted
+    assert not predict_code("now in blue").is_wanted
+    assert predict_code("now in blue", ran_code_before=True).is_wanted
     for text in ("thanks!", "translate that", "danke dir", "翻译成英文"):
-        assert not decide(text, ran_code_before=True).is_wanted
+        assert not predict_code(text, ran_code_before=True).is_wanted
 
 
 def test_code_is_wanted_exactly_from_one_score_on() -> None:
     minimum = 1 / (1 + math.exp(-WANTED_LOG_ODDS))
     for _, prompt in load_held_out("blind"):
-        decision = decide_prompt(prompt)
-        assert decision.is_wanted == (decision.score >= minimum)
+        prediction = predict_prompt(prompt)
+        assert prediction.is_wanted == (prediction.score >= minimum)
 
 
 @settings(max_examples=200, deadline=None)
@@ -286,13 +286,13 @@ def test_code_is_wanted_exactly_from_one_score_on() -> None:
     ran_code_before=st.booleans(),
 )
 def test_any_text_gives_an_explained_decision(text: str, has_data: bool, ran_code_before: bool) -> None:
-    decision = decide(text, has_data=has_data, ran_code_before=ran_code_before)
-    assert decision == decide(text, has_data=has_data, ran_code_before=ran_code_before)
-    assert 0 <= decision.score <= 1
-    assert decision.reasons
-    assert decision.explanation.endswith(".")
-    assert len(decision.explanation) <= EXPLANATION_LIMIT_CHARS
-    assert len(set(decision.reasons)) == len(decision.reasons)
+    prediction = predict_code(text, has_data=has_data, ran_code_before=ran_code_before)
+    assert prediction == predict_code(text, has_data=has_data, ran_code_before=ran_code_before)
+    assert 0 <= prediction.score <= 1
+    assert prediction.reasons
+    assert prediction.explanation.endswith(".")
+    assert len(prediction.explanation) <= EXPLANATION_LIMIT_CHARS
+    assert len(set(prediction.reasons)) == len(prediction.reasons)
 
 
 HOSTILE_UNITS = (
@@ -332,14 +332,14 @@ def test_only_head_and_tail_of_a_huge_text_are_examined(unit: str) -> None:
     assert len(window) <= 2 * (HEAD_CHARS + TAIL_CHARS + 1)  # lower case may need a second code point
     other_middle = f"{huge[:HEAD_CHARS]}{'middle' * 1000}{huge[-TAIL_CHARS:]}"
     assert extract_window(other_middle) == window
-    assert decide(other_middle) == decide(huge)
+    assert predict_code(other_middle) == predict_code(huge)
 
 
 def test_request_before_or_after_a_long_paste_is_recognized() -> None:
     paste = "The committee met again and talked about the garden.\n" * 400
-    assert decide(f"Plot y = x^2 from -3 to 3.\n{paste}").is_wanted
-    assert decide(f"{paste}\nPlot y = x^2 from -3 to 3.").is_wanted
-    assert not decide(f"Summarise this:\n{paste}").is_wanted
+    assert predict_code(f"Plot y = x^2 from -3 to 3.\n{paste}").is_wanted
+    assert predict_code(f"{paste}\nPlot y = x^2 from -3 to 3.").is_wanted
+    assert not predict_code(f"Summarise this:\n{paste}").is_wanted
 
 
 def test_every_needle_is_long_enough_for_the_index_and_normalized() -> None:

@@ -21,7 +21,12 @@ from chat.providers.base import (
 )
 from chat.providers.openai_compatible.endpoint import ModelFacts
 from chat.providers.openai_compatible.errors import provider_error, report_of, report_of_body
-from chat.providers.openai_compatible.learning import EFFORT_NONE, REASONING, learn, learn_images
+from chat.providers.openai_compatible.refusal_facts import (
+    EFFORT_NONE,
+    REASONING,
+    facts_after_image_refusal,
+    facts_after_refusal,
+)
 
 KEY = "sk-secret-secret-secret"
 
@@ -189,7 +194,7 @@ BODY: dict[str, Any] = {
 )
 def test_refusal_teaches_what_a_server_does_not_take(status: int, error: dict[str, Any], facts: ModelFacts) -> None:
     report = report_of({"error": error})
-    assert learn(status, report.parameter, report.message, BODY, ModelFacts()) == facts
+    assert facts_after_refusal(status, report.parameter, report.message, BODY, ModelFacts()) == facts
 
 
 @pytest.mark.parametrize(
@@ -206,13 +211,13 @@ def test_refusal_teaches_what_a_server_does_not_take(status: int, error: dict[st
     ],
 )
 def test_other_refusals_teach_nothing(status: int, message: str) -> None:
-    assert learn(status, "", message, BODY, ModelFacts()) is None
+    assert facts_after_refusal(status, "", message, BODY, ModelFacts()) is None
 
 
 def test_limit_of_an_answer_is_never_dropped() -> None:
     known = ModelFacts(refuses=frozenset({"max_tokens"}))
     body = {**BODY, "max_completion_tokens": 5}
-    assert learn(400, "", "'max_completion_tokens' is not supported", body, known) is None
+    assert facts_after_refusal(400, "", "'max_completion_tokens' is not supported", body, known) is None
 
 
 def test_error_of_a_validator_is_read_without_the_input_that_it_repeats() -> None:
@@ -225,17 +230,17 @@ def test_error_of_a_validator_is_read_without_the_input_that_it_repeats() -> Non
     report = report_of({"detail": [detail]})
     assert report.parameter == "stream_options"
     assert "secret" not in report.message
-    facts = learn(422, report.parameter, report.message, BODY, ModelFacts())
+    facts = facts_after_refusal(422, report.parameter, report.message, BODY, ModelFacts())
     assert facts == ModelFacts(refuses=frozenset({"stream_options"}))
 
 
-def test_same_lesson_is_not_learned_twice() -> None:
+def test_known_refusal_changes_no_facts() -> None:
     known = ModelFacts(demands=frozenset({REASONING}))
-    assert learn(400, "", "reasoning_content must be passed back to the API", BODY, known) is None
+    assert facts_after_refusal(400, "", "reasoning_content must be passed back to the API", BODY, known) is None
 
 
 def test_refused_images_are_remembered_once() -> None:
     message = "image input is not supported - hint: if this is unexpected, you may need to provide the mmproj"
-    facts = learn_images(500, message, ModelFacts())
+    facts = facts_after_image_refusal(500, message, ModelFacts())
     assert facts == ModelFacts(images=False)
-    assert learn_images(500, message, facts) is None
+    assert facts_after_image_refusal(500, message, facts) is None

@@ -27,7 +27,7 @@ from chat.parts import (
 from chat.providers.openai_compatible.body import request_body
 from chat.providers.openai_compatible.dialects import DIALECTS, GENERIC, Dialect
 from chat.providers.openai_compatible.endpoint import ModelFacts
-from chat.providers.openai_compatible.learning import EFFORT_NONE, REASONING
+from chat.providers.openai_compatible.refusal_facts import EFFORT_NONE, REASONING
 from chat.providers.requests import Content, FunctionTool, GenerateRequest, Thinking, ThinkingLevel
 
 PNG = b"\x89PNG"

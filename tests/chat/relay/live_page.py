@@ -52,7 +52,7 @@ class LivePage:
             added = self.assembler.add(PartReceived(part), made_by=part.made_by)
             changes += added
             for ended in self.thought_times.after(added):
-                changes += self.assembler.note(ended)
+                changes += self.assembler.answer.apply_all([ended])
         self.show(changes)
 
     @property

@@ -219,11 +219,11 @@ def test_attempts_without_an_answer_look_like_the_whole_message(
         if number:
             pending += page.assembler.restart_attempt()
             if data.draw(st.booleans()):
-                pending += page.assembler.note(Waited(f"wait {number}"))
+                pending += page.assembler.answer.apply_all([Waited(f"wait {number}")])
         if data.draw(st.booleans()):
-            pending += page.assembler.note(MessagesLeftOut(number))
+            pending += page.assembler.answer.apply_all([MessagesLeftOut(number)])
         if data.draw(st.booleans()):
-            pending += page.assembler.note(EngineMoved(f"reason {number}"))
+            pending += page.assembler.answer.apply_all([EngineMoved(f"reason {number}")])
         for part in parts:
             pending += page.assembler.add(PartReceived(part))
             if data.draw(st.booleans()):

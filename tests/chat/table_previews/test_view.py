@@ -16,7 +16,7 @@ from django.test import AsyncClient
 from pytest_django import Settings
 
 from attachments.models import Attachment, AttachmentPreview
-from chat.kernels.client import JupyterClient, Kernel
+from chat.kernels.client import JupyterClient, KernelClient
 from chat.kernels.errors import KernelGone
 from chat.kernels.places import LocalService
 from chat.kernels.table_preview import TablePreview
@@ -102,10 +102,10 @@ async def test_there_is_no_preview_without_kernels_and_of_other_files(settings: 
 async def test_kernel_that_ends_gives_a_sentence_that_is_not_stored(
     kernels: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def end(self: Kernel, name: str, *, limit_s: float) -> None:
+    async def end(self: KernelClient, name: str, *, limit_s: float) -> None:
         raise KernelGone("It used too much memory.")
 
-    monkeypatch.setattr(Kernel, "table_preview", end)
+    monkeypatch.setattr(KernelClient, "table_preview", end)
     client, attachment = await upload()
     assert computation.TOO_MUCH in (await preview(client, attachment)).content.decode()
     assert await AttachmentPreview.objects.acount() == 0

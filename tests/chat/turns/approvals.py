@@ -9,7 +9,7 @@ from typing import Any
 from channels.db import database_sync_to_async
 from django.utils import timezone
 
-from chat.answers.approval import Approval, Decision
+from chat.answers.approval import Approval, ApprovalDecision
 from chat.models import Turn
 from chat.turns.approval_timeout import deny_overdue_approvals
 from chat.turns.resume import current_approval
@@ -43,7 +43,7 @@ async def approval_id_of(turn: Turn) -> str:
 
 async def decide_and_wait(turn: Turn, *, is_approved: bool = True, code: str | None = None) -> Turn:
     """Decide about the approval of a turn, and return the turn once it has ended or waits again."""
-    decision = Decision(await approval_id_of(turn), is_approved, code, decided_by=turn.conversation.owner_id)
+    decision = ApprovalDecision(await approval_id_of(turn), is_approved, code, decided_by=turn.conversation.owner_id)
     assert await decide(lambda: turn.pk, decision)
     await Runner.current().drain()
     return await reread(turn)

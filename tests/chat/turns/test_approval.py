@@ -14,7 +14,7 @@ from pytest_django import Settings
 
 from chat.access import NotFound, newest_turn
 from chat.answers.approval import EDITED as EDITED_NOTE
-from chat.answers.approval import Decision
+from chat.answers.approval import ApprovalDecision
 from chat.models import CallDecision, Conversation, Round, Turn, User
 from chat.parts import CodeExecutionResult, ExecutableCode, FunctionCall, FunctionResponse, Refusal
 from chat.turns import recovery, tool_loop
@@ -94,7 +94,7 @@ async def test_code_that_was_opened_and_not_changed_counts_as_unchanged(emulated
     code = next(part for part in await parts_of(turn) if isinstance(part, ExecutableCode))
     assert not code.is_edited
     # The same decision in other words.
-    assert not await decide(lambda: turn.pk, Decision(approval_id, is_approved=True))
+    assert not await decide(lambda: turn.pk, ApprovalDecision(approval_id, is_approved=True))
 
 
 async def test_error_of_changed_code_names_the_code(emulated: Settings) -> None:
@@ -108,7 +108,7 @@ async def test_code_is_refused_for_a_call_without_code(emulated: Settings) -> No
     turn = await ask_for_code("function-call")
     approval_id = await approval_id_of(turn)
     with pytest.raises(CodeRefused):
-        await decide(lambda: turn.pk, Decision(approval_id, is_approved=True, code=EDITED))
+        await decide(lambda: turn.pk, ApprovalDecision(approval_id, is_approved=True, code=EDITED))
     assert (await reread(turn)).status == "waiting"
     assert await approval_id_of(turn) == approval_id
     turn = await decide_and_wait(turn)
@@ -164,7 +164,11 @@ async def test_decisions_and_who_made_them_outlive_the_log(emulated: Settings) -
 async def test_one_of_two_decisions_at_once_wins(emulated: Settings) -> None:
     turn = await ask_for_code()
     approval_id = await approval_id_of(turn)
-    decisions = [Decision(approval_id, True), Decision(approval_id, False), Decision(approval_id, True, EDITED)]
+    decisions = [
+        ApprovalDecision(approval_id, True),
+        ApprovalDecision(approval_id, False),
+        ApprovalDecision(approval_id, True, EDITED),
+    ]
     results = await asyncio.gather(*(decide(lambda: turn.pk, one) for one in decisions), return_exceptions=True)
     await Runner.current().drain()
     assert [result for result in results if result is True] == [True]
@@ -177,7 +181,9 @@ async def test_one_of_two_decisions_at_once_wins(emulated: Settings) -> None:
 
 async def test_decision_is_carried_out_if_its_caller_goes_away(emulated: Settings) -> None:
     turn = await ask_for_code()
-    caller = asyncio.create_task(decide(lambda: turn.pk, Decision(await approval_id_of(turn), is_approved=True)))
+    caller = asyncio.create_task(
+        decide(lambda: turn.pk, ApprovalDecision(await approval_id_of(turn), is_approved=True))
+    )
     await asyncio.sleep(0)
     caller.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -189,7 +195,7 @@ async def test_decision_is_carried_out_if_its_caller_goes_away(emulated: Setting
 
 async def test_call_that_was_approved_before_a_crash_is_not_run_afterwards(emulated: Settings) -> None:
     turn = await ask_for_code()
-    decision = Decision(await approval_id_of(turn), is_approved=True)
+    decision = ApprovalDecision(await approval_id_of(turn), is_approved=True)
     # A process stores the decision and dies before it starts the tool.
     await log_folder.run(decide_call, lambda: turn.pk, decision, lease_owner="dead")
     expired = timezone.now() - timedelta(seconds=1)
@@ -203,7 +209,7 @@ async def test_call_that_was_approved_before_a_crash_is_not_run_afterwards(emula
     assert response.refusal is Refusal.NOT_RUN
     assert (await CallDecision.objects.aget(turn=turn)).is_approved
     with pytest.raises(DecisionRefused):
-        await decide(lambda: turn.pk, Decision(decision.approval_id, is_approved=False))
+        await decide(lambda: turn.pk, ApprovalDecision(decision.approval_id, is_approved=False))
     assert not await decide(lambda: turn.pk, decision)
     # The answer can be continued. The model learns that the call has no result.
     await Conversation.objects.filter(pk=turn.conversation_id).aupdate(model="scenario-text")
@@ -215,7 +221,7 @@ async def test_call_that_was_approved_before_a_crash_is_not_run_afterwards(emula
 async def test_decision_without_the_right_changes_nothing(emulated: Settings) -> None:
     turn = await ask_for_code()
     stranger = await User.objects.acreate(username="stranger")
-    decision = Decision(await approval_id_of(turn), is_approved=True)
+    decision = ApprovalDecision(await approval_id_of(turn), is_approved=True)
     with pytest.raises(NotFound):
         await decide(lambda: newest_turn(stranger, turn.conversation_id).pk, decision)
     assert (await reread(turn)).status == "waiting"
@@ -231,7 +237,7 @@ async def test_right_to_decide_is_checked_in_the_transaction_of_the_decision(emu
         in_transaction.append(connection.in_atomic_block)
         return turn.pk
 
-    assert await decide(authorise, Decision(await approval_id_of(turn), is_approved=False))
+    assert await decide(authorise, ApprovalDecision(await approval_id_of(turn), is_approved=False))
     await Runner.current().drain()
     # Before it, to find the log that is read first.
     assert in_transaction == [False, True]
@@ -243,7 +249,7 @@ async def test_decision_about_a_deleted_turn_is_refused(emulated: Settings) -> N
     async with asyncio.timeout(20):
         await database_sync_to_async(_delete)(turn)
     with pytest.raises(DecisionRefused):
-        await decide(lambda: turn.pk, Decision(approval_id, is_approved=True))
+        await decide(lambda: turn.pk, ApprovalDecision(approval_id, is_approved=True))
 
 
 def _delete(turn: Turn) -> None:

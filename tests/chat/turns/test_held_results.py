@@ -6,7 +6,7 @@ import pytest
 from channels.db import database_sync_to_async
 from pytest_django import Settings
 
-from chat.answers.approval import Decision
+from chat.answers.approval import ApprovalDecision
 from chat.models import Conversation, Turn
 from chat.parts import FunctionCall, FunctionResponse, Refusal
 from chat.turns import tool_loop
@@ -90,7 +90,7 @@ async def test_result_of_a_turn_that_is_stopped_instead_is_never_sent(held_resul
 
 async def test_decision_about_a_call_that_is_sent_twice_does_not_release_its_result(held_results: Settings) -> None:
     turn = await ask_for_code()
-    decision = Decision(await approval_id_of(turn), is_approved=True)
+    decision = ApprovalDecision(await approval_id_of(turn), is_approved=True)
     assert await decide(lambda: turn.pk, decision)
     await Runner.current().drain()
     assert not await decide(lambda: turn.pk, decision)
@@ -135,7 +135,7 @@ async def test_result_that_nobody_releases_in_time_is_withheld(held_results: Set
 async def test_changed_code_cannot_be_sent_with_the_release_of_a_result(held_results: Settings) -> None:
     turn = await ask_and_run_code()
     with pytest.raises(CodeRefused):
-        await decide(lambda: turn.pk, Decision(await approval_id_of(turn), is_approved=True, code=EDITED))
+        await decide(lambda: turn.pk, ApprovalDecision(await approval_id_of(turn), is_approved=True, code=EDITED))
     assert await stop_turn(turn.conversation_id)
 
 

@@ -15,7 +15,7 @@ from chat.parts import OUTCOME_OK, CodeExecutionResult, Engine, ExecutableCode, 
 from chat.python_sessions import replay
 from chat.python_sessions.errors import KernelTimeUsedUp, SessionUnavailable
 from chat.python_sessions.run import CellResult, run_cell, run_in_held_kernel
-from chat.python_sessions.session_kernel import IS_BUSY, HeldKernel, SessionKernel
+from chat.python_sessions.session_kernel import IS_BUSY, LeasedKernel, SessionKernel
 from chat.python_sessions.verdicts import Verdict
 from chat.quotas.enforcement import count_usage
 from chat.quotas.resources import QuotaExceeded, Resource
@@ -119,7 +119,7 @@ async def test_no_other_code_runs_between_the_blocks_of_a_rerun(
         finally:
             await kernel.aclose()
 
-    async def run_block(held: HeldKernel, code: str, **arguments: Any) -> CellResult:  # noqa: ANN401 - of any type
+    async def run_block(held: LeasedKernel, code: str, **arguments: Any) -> CellResult:  # noqa: ANN401 - of any type
         result = await run_in_held_kernel(held, code, **arguments)
         if not others:
             others.append(asyncio.create_task(run_other()))

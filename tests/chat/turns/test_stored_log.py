@@ -12,7 +12,7 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from chat.answers.answer import Answer
-from chat.answers.approval import Decision
+from chat.answers.approval import ApprovalDecision
 from chat.answers.changes import Change, TextAppended
 from chat.answers.log import to_row
 from chat.models import Turn, TurnEvent
@@ -60,7 +60,7 @@ async def test_other_answer_is_stored_while_a_long_log_is_folded(
     emulated: Settings, monkeypatch: pytest.MonkeyPatch, action: str, status: str
 ) -> None:
     turn, conversation = await ask_for_code(), await new_conversation(model="scenario-text")
-    decision = Decision(await approval_id_of(turn), is_approved=True)
+    decision = ApprovalDecision(await approval_id_of(turn), is_approved=True)
     if action == "recover":
         expired = timezone.now() - timedelta(seconds=9)
         await Turn.objects.filter(pk=turn.pk).aupdate(status="running", lease_owner="dead", lease_expires_at=expired)

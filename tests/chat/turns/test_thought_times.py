@@ -19,7 +19,7 @@ def test_thought_has_the_time_from_its_first_piece_to_the_next_part() -> None:
 
     def receive(part: Part) -> None:
         for ended in times.after(assembler.add(PartReceived(part))):
-            assembler.note(ended)
+            assembler.answer.apply_all([ended])
 
     receive(Thought("first "))
     now_s = 101.0
@@ -33,7 +33,7 @@ def test_thought_has_the_time_from_its_first_piece_to_the_next_part() -> None:
     receive(Thought("second"))
     now_s = 107.5
     for ended in times.end():
-        assembler.note(ended)
+        assembler.answer.apply_all([ended])
     assert [*times.end()] == []
     thoughts = [part for part in assembler.answer.parts if isinstance(part, Thought)]
     assert [(part.text, part.duration_ms) for part in thoughts] == [

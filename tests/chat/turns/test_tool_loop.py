@@ -15,7 +15,7 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from chat import notices
-from chat.answers.approval import Decision
+from chat.answers.approval import ApprovalDecision
 from chat.answers.log import fold
 from chat.models import Conversation, Round, Turn
 from chat.parts import (
@@ -342,13 +342,13 @@ async def test_decision_lets_the_turn_go_on(
 ) -> None:
     conversation, turn, tools = waiting
     before = count_calls(emulated.GOOGLE_GEMINI_BASE_URL)
-    decision = Decision(await awaited_call(turn), is_approved)
+    decision = ApprovalDecision(await awaited_call(turn), is_approved)
     with pytest.raises(DecisionRefused, match="waits for another decision"):
-        await runner.decide(lambda: turn.pk, Decision("another call", is_approved=True))
+        await runner.decide(lambda: turn.pk, ApprovalDecision("another call", is_approved=True))
     assert await runner.decide(lambda: turn.pk, decision)
     assert not await runner.decide(lambda: turn.pk, decision)
     with pytest.raises(DecisionRefused, match="already"):
-        await runner.decide(lambda: turn.pk, Decision(decision.approval_id, is_approved=not is_approved))
+        await runner.decide(lambda: turn.pk, ApprovalDecision(decision.approval_id, is_approved=not is_approved))
     await Runner.current().drain()
     await turn.arefresh_from_db()
     assert turn.status == "done"
@@ -370,7 +370,7 @@ async def test_several_calls_are_decided_one_after_the_other(emulated: Settings,
         await turn.arefresh_from_db()
         assert turn.status == "waiting"
         call_id = [data["call_id"] async for data in _approvals(turn)][-1]
-        assert await runner.decide(lambda: turn.pk, Decision(call_id, is_approved=number == 0))
+        assert await runner.decide(lambda: turn.pk, ApprovalDecision(call_id, is_approved=number == 0))
         await Runner.current().drain()
     await turn.arefresh_from_db()
     assert turn.status == "done"
@@ -397,7 +397,7 @@ async def test_turn_can_be_stopped_while_it_waits(waiting: tuple[Conversation, T
     [response] = [part for part in await parts_of(turn) if isinstance(part, FunctionResponse)]
     assert response.refusal is Refusal.NOT_RUN
     with pytest.raises(DecisionRefused, match="any more"):
-        await runner.decide(lambda: turn.pk, Decision(await awaited_call(turn), is_approved=True))
+        await runner.decide(lambda: turn.pk, ApprovalDecision(await awaited_call(turn), is_approved=True))
 
 
 async def test_turn_that_is_stopped_just_before_it_waits_ends(

@@ -6,7 +6,7 @@ import pytest
 from channels.db import database_sync_to_async
 from pytest_django import Settings
 
-from chat.answers.approval import Decision
+from chat.answers.approval import ApprovalDecision
 from chat.models import CallDecision, Conversation, Turn
 from chat.turns import recovery, tool_loop
 from chat.turns.approval_timeout import find_overdue_approvals
@@ -70,7 +70,7 @@ async def test_call_that_nobody_decides_about_counts_as_denied(emulated: Setting
     stored = await CallDecision.objects.aget(turn=turn)
     assert (stored.is_approved, stored.is_timeout, stored.decided_by_id) == (False, True, None)
     with pytest.raises(DecisionRefused, match="within 3 h"):
-        await decide(lambda: turn.pk, Decision(approval_id, is_approved=True))
+        await decide(lambda: turn.pk, ApprovalDecision(approval_id, is_approved=True))
 
 
 async def test_time_counts_from_the_beginning_of_each_wait(emulated: Settings) -> None:
@@ -108,7 +108,7 @@ async def test_decision_that_comes_with_the_time_limit_is_not_overruled(emulated
     assert overdue == [(turn.pk, approval_id)]
     await decide_and_wait(turn)
     with pytest.raises(DecisionRefused, match="approved already"):
-        await decide(lambda: turn.pk, Decision(approval_id, is_approved=False, is_timeout=True))
+        await decide(lambda: turn.pk, ApprovalDecision(approval_id, is_approved=False, is_timeout=True))
     assert executed(emulated.VAR_DIR) == [CODE]
 
 

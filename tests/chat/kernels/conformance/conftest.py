@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Iterator
 import pytest
 import pytest_asyncio
 
-from chat.kernels.client import JupyterClient, Kernel
+from chat.kernels.client import JupyterClient, KernelClient
 from chat.kernels.errors import KernelsUnavailable
 from tests.chat.kernels.conformance.places import ALL_SERVERS, OWN_PLACES, RUN_PLACE, PlaceUnderTest
 
@@ -47,7 +47,7 @@ async def start_kernel(client: JupyterClient) -> str:
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def kernel(client: JupyterClient) -> AsyncIterator[Kernel]:
+async def kernel(client: JupyterClient) -> AsyncIterator[KernelClient]:
     """One kernel for all tests of a module that leave it alive."""
     kernel_id = await start_kernel(client)
     async with await client.connect(kernel_id) as kernel:
@@ -64,7 +64,7 @@ async def own_id(client: JupyterClient) -> AsyncIterator[str]:
 
 
 @pytest_asyncio.fixture(loop_scope="module")
-async def own_kernel(client: JupyterClient, own_id: str) -> AsyncIterator[Kernel]:
+async def own_kernel(client: JupyterClient, own_id: str) -> AsyncIterator[KernelClient]:
     """A connection to a kernel that the test may end."""
     async with await client.connect(own_id) as kernel:
         yield kernel

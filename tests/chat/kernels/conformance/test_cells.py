@@ -8,7 +8,7 @@ from io import BytesIO
 import pytest
 from PIL import Image
 
-from chat.kernels.client import Kernel
+from chat.kernels.client import KernelClient
 from chat.kernels.output_reader import IMAGE_LIMIT_BYTES
 from chat.kernels.outputs import DisplayOutput, ErrorOutput, ExecutionStatus, ImageOutput, Output, TextOutput
 from tests.chat.kernels.conformance.places import PlaceUnderTest
@@ -30,7 +30,7 @@ def displays(outputs: tuple[Output, ...]) -> list[DisplayOutput]:
     return [output for output in outputs if isinstance(output, DisplayOutput)]
 
 
-async def test_text_and_value_of_the_last_expression_are_outputs(kernel: Kernel) -> None:
+async def test_text_and_value_of_the_last_expression_are_outputs(kernel: KernelClient) -> None:
     execution = await kernel.execute("import sys\nprint('a')\nprint('b', file=sys.stderr)\n40 + 2")
     assert execution.status is ExecutionStatus.OK
     assert sorted(execution.text.split()) == ["42", "a", "b"]
@@ -39,18 +39,18 @@ async def test_text_and_value_of_the_last_expression_are_outputs(kernel: Kernel)
     assert not execution.is_truncated
 
 
-async def test_state_is_kept_between_cells(kernel: Kernel) -> None:
+async def test_state_is_kept_between_cells(kernel: KernelClient) -> None:
     await kernel.execute("value = 21")
     assert (await kernel.execute("print(value * 2)")).text == "42\n"
 
 
-async def test_silent_cell_keeps_state_and_shows_no_value(kernel: Kernel) -> None:
+async def test_silent_cell_keeps_state_and_shows_no_value(kernel: KernelClient) -> None:
     execution = await kernel.execute("silent_value = 1\nsilent_value", is_silent=True)
     assert (execution.status, execution.outputs) == (ExecutionStatus.OK, ())
     assert (await kernel.execute("print(silent_value)")).text == "1\n"
 
 
-async def test_error_fails_the_cell_with_its_traceback(kernel: Kernel) -> None:
+async def test_error_fails_the_cell_with_its_traceback(kernel: KernelClient) -> None:
     execution = await kernel.execute("print('before')\n1 / 0")
     assert execution.status is ExecutionStatus.FAILED
     (error,) = [output for output in execution.outputs if isinstance(output, ErrorOutput)]
@@ -61,25 +61,25 @@ async def test_error_fails_the_cell_with_its_traceback(kernel: Kernel) -> None:
     assert (await kernel.execute("print('after')")).text == "after\n"
 
 
-async def test_code_that_is_no_python_fails(kernel: Kernel) -> None:
+async def test_code_that_is_no_python_fails(kernel: KernelClient) -> None:
     execution = await kernel.execute("for")
     assert execution.status is ExecutionStatus.FAILED
     assert "SyntaxError" in execution.text
 
 
-async def test_code_cannot_wait_for_input(kernel: Kernel) -> None:
+async def test_code_cannot_wait_for_input(kernel: KernelClient) -> None:
     execution = await kernel.execute("input('name? ')", limit_s=LONG_S)
     assert execution.status is ExecutionStatus.FAILED
     assert "StdinNotImplementedError" in execution.text
 
 
-async def test_exit_of_the_interpreter_ends_only_its_cell(kernel: Kernel) -> None:
+async def test_exit_of_the_interpreter_ends_only_its_cell(kernel: KernelClient) -> None:
     execution = await kernel.execute("import sys\nsys.exit(3)")
     assert execution.status is ExecutionStatus.FAILED
     assert (await kernel.execute("print('alive')")).text == "alive\n"
 
 
-async def test_plot_is_a_png(kernel: Kernel) -> None:
+async def test_plot_is_a_png(kernel: KernelClient) -> None:
     execution = await kernel.execute(DRAW.format(values=[1, 2]) + "plt.show()", limit_s=LONG_S)
     (graph,) = images(execution.outputs)
     assert graph.mime_type == "image/png"
@@ -89,21 +89,21 @@ async def test_plot_is_a_png(kernel: Kernel) -> None:
     assert execution.text == ""
 
 
-async def test_figure_left_open_is_displayed_at_the_end_of_the_cell(kernel: Kernel) -> None:
+async def test_figure_left_open_is_displayed_at_the_end_of_the_cell(kernel: KernelClient) -> None:
     code = DRAW.format(values=[1, 3]) + "plt.show()\n" + DRAW.format(values=[2, 1])
     assert len(images((await kernel.execute(code, limit_s=LONG_S)).outputs)) == 2
 
 
-async def test_saved_figure_is_one_graph_also_if_it_is_displayed(kernel: Kernel, place: PlaceUnderTest) -> None:
+async def test_saved_figure_is_one_graph_also_if_it_is_displayed(kernel: KernelClient, place: PlaceUnderTest) -> None:
     save = DRAW.format(values=[3, 1]) + "plt.savefig('saved.png')\n"
     shown_count = len(images((await kernel.execute(save + "plt.show()", limit_s=LONG_S)).outputs))
     assert shown_count == 1
     saved_count = len(images((await kernel.execute(save + "plt.close()", limit_s=LONG_S)).outputs))
     assert saved_count == (1 if place.differences.shows_saved_images else 0)
-    assert "saved.png" in {file.name for file in (await kernel.snapshot()).files}
+    assert "saved.png" in {file.name for file in (await kernel.contents()).files}
 
 
-async def test_table_is_a_bundle_with_its_html_and_text(kernel: Kernel) -> None:
+async def test_table_is_a_bundle_with_its_html_and_text(kernel: KernelClient) -> None:
     code = "import pandas as pd\ntable = pd.DataFrame({'a': [1, 2]})\ntable"
     execution = await kernel.execute(code, limit_s=LONG_S)
     (table,) = displays(execution.outputs)
@@ -129,12 +129,12 @@ async def test_table_is_a_bundle_with_its_html_and_text(kernel: Kernel) -> None:
         ),
     ],
 )
-async def test_rich_output_is_a_bundle(kernel: Kernel, code: str, mime_type: str, form: object) -> None:
+async def test_rich_output_is_a_bundle(kernel: KernelClient, code: str, mime_type: str, form: object) -> None:
     (shown,) = displays((await kernel.execute(code)).outputs)
     assert shown.bundle[mime_type] == form
 
 
-async def test_image_in_a_bundle_follows_it(kernel: Kernel) -> None:
+async def test_image_in_a_bundle_follows_it(kernel: KernelClient) -> None:
     png = "b'\\x89PNG\\r\\n\\x1a\\nrest'"
     code = (
         f"import base64\nimage = base64.b64encode({png}).decode()\n"
@@ -145,7 +145,7 @@ async def test_image_in_a_bundle_follows_it(kernel: Kernel) -> None:
     assert image == ImageOutput("image/png", b"\x89PNG\r\n\x1a\nrest")
 
 
-async def test_image_of_the_largest_size_is_an_output(kernel: Kernel) -> None:
+async def test_image_of_the_largest_size_is_an_output(kernel: KernelClient) -> None:
     code = (
         f"import base64\ndata = b'\\x89PNG\\r\\n\\x1a\\n' + bytes({IMAGE_LIMIT_BYTES} - 8)\n"
         "display({'image/png': base64.b64encode(data).decode()}, raw=True)"
@@ -154,7 +154,7 @@ async def test_image_of_the_largest_size_is_an_output(kernel: Kernel) -> None:
     assert len(image.data) == IMAGE_LIMIT_BYTES
 
 
-async def test_outputs_are_reported_while_the_cell_runs(kernel: Kernel) -> None:
+async def test_outputs_are_reported_while_the_cell_runs(kernel: KernelClient) -> None:
     outputs: asyncio.Queue[Output] = asyncio.Queue()
     code = "import time\nprint('first', flush=True)\ntime.sleep(60)"
     cell = asyncio.create_task(kernel.execute(code, limit_s=LONG_S, on_output=outputs.put_nowait))
@@ -165,7 +165,7 @@ async def test_outputs_are_reported_while_the_cell_runs(kernel: Kernel) -> None:
         await cell
 
 
-async def test_error_of_the_callback_stops_the_cell_and_reaches_the_caller(kernel: Kernel) -> None:
+async def test_error_of_the_callback_stops_the_cell_and_reaches_the_caller(kernel: KernelClient) -> None:
     def fail(output: Output) -> None:
         raise LookupError(output)
 
@@ -175,6 +175,6 @@ async def test_error_of_the_callback_stops_the_cell_and_reaches_the_caller(kerne
     assert (await kernel.execute("print('free again')", limit_s=LONG_S)).text == "free again\n"
 
 
-async def test_output_of_another_thread_belongs_to_the_cell_that_runs(kernel: Kernel) -> None:
+async def test_output_of_another_thread_belongs_to_the_cell_that_runs(kernel: KernelClient) -> None:
     code = "import threading\nthread = threading.Thread(target=print, args=('from a thread',))\n"
     assert (await kernel.execute(code + "thread.start()\nthread.join()")).text == "from a thread\n"

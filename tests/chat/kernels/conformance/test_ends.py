@@ -7,7 +7,7 @@ from functools import partial
 
 import pytest
 
-from chat.kernels.client import JupyterClient, Kernel
+from chat.kernels.client import JupyterClient, KernelClient
 from chat.kernels.errors import KernelGone, KernelsUnavailable
 from chat.kernels.outputs import ExecutionStatus, Output
 from tests.chat.kernels.conformance.places import MAIN_PLACES, RUN_PLACE, PlaceUnderTest
@@ -23,7 +23,7 @@ EXIT = "import os; os._exit(3)"
 
 @pytest.mark.parametrize("code", [EXIT, CRASH])
 async def test_death_of_the_kernel_ends_the_cell_before_its_time_limit(
-    own_kernel: Kernel, place: PlaceUnderTest, code: str
+    own_kernel: KernelClient, place: PlaceUnderTest, code: str
 ) -> None:
     # The pause lets the kernel send what was printed.
     execution = await own_kernel.execute(f"print('last words', flush=True)\nimport time; time.sleep(0.5)\n{code}")
@@ -34,7 +34,7 @@ async def test_death_of_the_kernel_ends_the_cell_before_its_time_limit(
     assert not own_kernel.is_alive
     assert (await own_kernel.execute("1")).status is ExecutionStatus.DIED
     with pytest.raises(KernelGone):
-        await own_kernel.snapshot()
+        await own_kernel.contents()
 
 
 async def test_kernel_that_died_between_two_cells_is_gone(client: JupyterClient, own_id: str) -> None:
@@ -81,7 +81,7 @@ async def test_unknown_kernel_is_gone(client: JupyterClient, kernel_id: str) -> 
         await client.connect(kernel_id)
 
 
-async def test_new_kernel_after_an_end_has_no_old_state(client: JupyterClient, own_kernel: Kernel) -> None:
+async def test_new_kernel_after_an_end_has_no_old_state(client: JupyterClient, own_kernel: KernelClient) -> None:
     await own_kernel.execute("value = 1")
     new_id = await client.start_kernel()
     async with await client.connect(new_id) as kernel:

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from chat.kernels.client import JupyterClient, Kernel
+from chat.kernels.client import JupyterClient, KernelClient
 from tests.chat.kernels.conformance.places import MAIN_PLACES, PlaceUnderTest
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -25,13 +25,13 @@ async def chunks(*parts: bytes) -> AsyncIterator[bytes]:
         yield part
 
 
-async def read(kernel: Kernel, name: str) -> bytes:
+async def read(kernel: KernelClient, name: str) -> bytes:
     """Return the content of a file."""
     return b"".join([piece async for piece in kernel.read_file(name)])
 
 
 @pytest.mark.parametrize("size", [0, 1, 512 * 1024, 5 * MIB + 7])
-async def test_file_is_the_same_in_both_directions(kernel: Kernel, size: int) -> None:
+async def test_file_is_the_same_in_both_directions(kernel: KernelClient, size: int) -> None:
     data = random.Random(size).randbytes(size)
     parts = [data[start : start + 700_001] for start in range(0, size, 700_001)]
     assert await kernel.write_file("data.bin", chunks(*parts)) == "data.bin"
@@ -53,45 +53,45 @@ async def test_file_is_the_same_in_both_directions(kernel: Kernel, size: int) ->
         ("x" * 300 + ".csv", "x" * 96 + ".csv"),
     ],
 )
-async def test_odd_name_becomes_a_label(kernel: Kernel, name: str, label: str) -> None:
+async def test_odd_name_becomes_a_label(kernel: KernelClient, name: str, label: str) -> None:
     assert await kernel.write_file(name, chunks(b"content")) == label
     assert await read(kernel, label) == b"content"
-    assert label in {file.name for file in (await kernel.snapshot()).files}
+    assert label in {file.name for file in (await kernel.contents()).files}
 
 
-async def test_file_replaces_one_of_the_same_name(kernel: Kernel) -> None:
+async def test_file_replaces_one_of_the_same_name(kernel: KernelClient) -> None:
     await kernel.write_file("same.txt", chunks(b"long content"))
     await kernel.write_file("same.txt", chunks(b"short"))
     assert await read(kernel, "same.txt") == b"short"
 
 
-async def test_link_out_of_the_folder_is_neither_read_nor_written(kernel: Kernel) -> None:
+async def test_link_out_of_the_folder_is_neither_read_nor_written(kernel: KernelClient) -> None:
     await kernel.execute("import os\nos.symlink('/etc/hostname', 'link.txt')\nos.symlink('/etc', 'folder')")
     for name in ("link.txt", "folder", "../etc/hostname", "/etc/hostname", "folder/hostname"):
         with pytest.raises(FileNotFoundError):
             await read(kernel, name)
-    names = {file.name for file in (await kernel.snapshot()).files}
+    names = {file.name for file in (await kernel.contents()).files}
     assert not {"link.txt", "folder"} & names
     assert await kernel.write_file("link.txt", chunks(b"mine")) == "link.txt"
     assert (await kernel.execute("os.path.islink('link.txt')")).text == "False\n"
 
 
-async def test_pipe_blocks_neither_side(kernel: Kernel) -> None:
+async def test_pipe_blocks_neither_side(kernel: KernelClient) -> None:
     await kernel.execute("import os\nos.mkfifo('pipe.txt')")
     async with asyncio.timeout(5):
-        assert "pipe.txt" not in {file.name for file in (await kernel.snapshot()).files}
+        assert "pipe.txt" not in {file.name for file in (await kernel.contents()).files}
         with pytest.raises(FileNotFoundError):
             await read(kernel, "pipe.txt")
         await kernel.write_file("pipe.txt", chunks(b"a file now"))
     assert await read(kernel, "pipe.txt") == b"a file now"
 
 
-async def test_missing_file_is_reported(kernel: Kernel) -> None:
+async def test_missing_file_is_reported(kernel: KernelClient) -> None:
     with pytest.raises(FileNotFoundError, match=r"There is no file missing\.txt"):
         await read(kernel, "missing.txt")
 
 
-async def test_file_under_the_name_of_a_folder_is_refused(kernel: Kernel) -> None:
+async def test_file_under_the_name_of_a_folder_is_refused(kernel: KernelClient) -> None:
     await kernel.execute("import os\nos.mkdir('sub')")
     with pytest.raises(ValueError, match="sub could not be written"):
         await kernel.write_file("sub", chunks(b"content"))
@@ -99,7 +99,7 @@ async def test_file_under_the_name_of_a_folder_is_refused(kernel: Kernel) -> Non
     assert left_over.text == "[]\n"
 
 
-async def test_file_that_changes_while_it_is_read_is_reported(kernel: Kernel) -> None:
+async def test_file_that_changes_while_it_is_read_is_reported(kernel: KernelClient) -> None:
     await kernel.execute("open('changing.bin', 'wb').write(bytes(2_000_000))")
     reader = kernel.read_file("changing.bin")
     await anext(reader)
@@ -108,7 +108,7 @@ async def test_file_that_changes_while_it_is_read_is_reported(kernel: Kernel) ->
         await anext(reader)
 
 
-async def test_growing_file_is_read_up_to_its_first_size(kernel: Kernel) -> None:
+async def test_growing_file_is_read_up_to_its_first_size(kernel: KernelClient) -> None:
     await kernel.execute("log = open('log.bin', 'wb')\nlog.write(bytes(600_000))\nlog.flush()")
     reader = kernel.read_file("log.bin")
     first = await anext(reader)
@@ -117,7 +117,7 @@ async def test_growing_file_is_read_up_to_its_first_size(kernel: Kernel) -> None
     assert len(first) + sum(map(len, rest)) == 600_000
 
 
-async def test_cancelled_upload_leaves_no_file(kernel: Kernel) -> None:
+async def test_cancelled_upload_leaves_no_file(kernel: KernelClient) -> None:
     has_begun = asyncio.Event()
 
     async def endless() -> AsyncIterator[bytes]:
@@ -137,7 +137,7 @@ async def test_cancelled_upload_leaves_no_file(kernel: Kernel) -> None:
     assert execution.text == "[]\n"
 
 
-async def test_file_without_room_is_refused_with_the_reason(kernel: Kernel, place: PlaceUnderTest) -> None:
+async def test_file_without_room_is_refused_with_the_reason(kernel: KernelClient, place: PlaceUnderTest) -> None:
     if place.differences.limits_memory:
 
         async def large() -> AsyncIterator[bytes]:
@@ -156,11 +156,13 @@ async def test_file_without_room_is_refused_with_the_reason(kernel: Kernel, plac
     assert await kernel.write_file("small.bin", chunks(b"fits")) == "small.bin"
 
 
-async def test_kernels_of_one_place_do_not_share_their_working_directory(client: JupyterClient, kernel: Kernel) -> None:
+async def test_kernels_of_one_place_do_not_share_their_working_directory(
+    client: JupyterClient, kernel: KernelClient
+) -> None:
     await kernel.write_file("mine.txt", chunks(b"mine"))
     other_id = await client.start_kernel()
     async with await client.connect(other_id) as other:
-        assert (await other.snapshot()).files == ()
+        assert (await other.contents()).files == ()
         with pytest.raises(FileNotFoundError):
             await read(other, "mine.txt")
     await client.shut_down(other_id)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from chat.kernels.client import Kernel
+from chat.kernels.client import KernelClient
 from chat.kernels.outputs import ErrorOutput, Execution, ExecutionStatus
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -92,7 +92,7 @@ def errors_of(execution: Execution) -> list[ErrorOutput]:
 
 
 @pytest.mark.parametrize("case", CASES)
-async def test_limit_is_explained_after_the_traceback(kernel: Kernel, case: str) -> None:
+async def test_limit_is_explained_after_the_traceback(kernel: KernelClient, case: str) -> None:
     code, names, sentence = CASES[case]
     execution = await kernel.execute(code, limit_s=LONG_S)
     error, limit = errors_of(execution)
@@ -103,6 +103,6 @@ async def test_limit_is_explained_after_the_traceback(kernel: Kernel, case: str)
     assert (await kernel.execute("files = None\nprint('fine')")).text == "fine\n"
 
 
-async def test_error_that_code_prints_is_no_limit(kernel: Kernel) -> None:
+async def test_error_that_code_prints_is_no_limit(kernel: KernelClient) -> None:
     execution = await kernel.execute("print('OSError: [Errno 28] No space left on device')\n1 / 0")
     assert [error.name for error in errors_of(execution)] == ["ZeroDivisionError"]

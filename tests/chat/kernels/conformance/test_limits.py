@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from chat.kernels import request_runner
-from chat.kernels.client import JupyterClient, Kernel
+from chat.kernels.client import JupyterClient, KernelClient
 from chat.kernels.errors import KernelGone
 from chat.kernels.output_reader import TEXT_LIMIT_BYTES
 from chat.kernels.outputs import ExecutionStatus, ImageOutput
@@ -50,7 +50,7 @@ def short_grace(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("code", ["while True: pass", "import time; time.sleep(60)"])
-async def test_cell_past_its_time_limit_is_interrupted_and_keeps_variables(kernel: Kernel, code: str) -> None:
+async def test_cell_past_its_time_limit_is_interrupted_and_keeps_variables(kernel: KernelClient, code: str) -> None:
     await kernel.execute("variable = 'here'")
     execution = await kernel.execute(code, limit_s=SHORT_S)
     assert execution.status is ExecutionStatus.TIMEOUT
@@ -59,14 +59,14 @@ async def test_cell_past_its_time_limit_is_interrupted_and_keeps_variables(kerne
     assert (await kernel.execute("print(variable)")).text == "here\n"
 
 
-async def test_output_before_the_time_limit_is_kept(kernel: Kernel) -> None:
+async def test_output_before_the_time_limit_is_kept(kernel: KernelClient) -> None:
     execution = await kernel.execute("print('begun', flush=True)\nwhile True: pass", limit_s=SHORT_S)
     assert execution.text.startswith("begun\nTimeoutError")
 
 
 @pytest.mark.usefixtures("short_grace")
 @pytest.mark.parametrize("code", [ENDLESS_C_LOOP, IGNORES_INTERRUPTS])
-async def test_code_that_cannot_be_interrupted_ends_the_kernel(own_kernel: Kernel, code: str) -> None:
+async def test_code_that_cannot_be_interrupted_ends_the_kernel(own_kernel: KernelClient, code: str) -> None:
     execution = await own_kernel.execute(code, limit_s=SHORT_S)
     assert execution.status is ExecutionStatus.TIMEOUT
     assert not own_kernel.is_alive
@@ -89,7 +89,7 @@ async def test_interrupt_by_somebody_else_fails_the_cell(client: JupyterClient, 
         assert (await kernel.execute("print(kept)")).text == "1\n"
 
 
-async def test_cancelled_cell_is_interrupted(kernel: Kernel) -> None:
+async def test_cancelled_cell_is_interrupted(kernel: KernelClient) -> None:
     has_output = asyncio.Event()
     code = "print('running', flush=True)\nimport time; time.sleep(60)"
     cell = asyncio.create_task(kernel.execute(code, limit_s=LONG_S, on_output=lambda _: has_output.set()))
@@ -134,7 +134,7 @@ async def leave_a_cell_running(client: JupyterClient, kernel_id: str, code: str)
     assert await client.state(kernel_id) == "busy"
 
 
-async def test_endless_output_is_cut_and_the_kernel_stays_usable(kernel: Kernel, place: PlaceUnderTest) -> None:
+async def test_endless_output_is_cut_and_the_kernel_stays_usable(kernel: KernelClient, place: PlaceUnderTest) -> None:
     drops_output = place.differences.drops_fast_output
     # Without a pause ipykernel itself collects gigabytes, because it waits for no reader.
     code = "import time\nwhile True:\n    print('y' * 60_000)\n    time.sleep(0.001)"
@@ -152,7 +152,7 @@ async def test_endless_output_is_cut_and_the_kernel_stays_usable(kernel: Kernel,
     assert (await kernel.execute("print('fine')", limit_s=LONG_S)).text == "fine\n"
 
 
-async def test_endless_displays_are_stopped(kernel: Kernel) -> None:
+async def test_endless_displays_are_stopped(kernel: KernelClient) -> None:
     code = "import time\nwhile True:\n    display({'text/html': 'y' * 500_000}, raw=True)\n    time.sleep(0.005)"
     execution = await kernel.execute(code, limit_s=LONG_S)
     assert execution.status is ExecutionStatus.FAILED
@@ -160,7 +160,7 @@ async def test_endless_displays_are_stopped(kernel: Kernel) -> None:
     assert (await kernel.execute("print('fine')", limit_s=LONG_S)).text == "fine\n"
 
 
-async def test_gigabyte_in_one_print_ends_at_most_its_kernel(own_kernel: Kernel, place: PlaceUnderTest) -> None:
+async def test_gigabyte_in_one_print_ends_at_most_its_kernel(own_kernel: KernelClient, place: PlaceUnderTest) -> None:
     execution = await own_kernel.execute("print('x' * 10**9)", limit_s=LONG_S)
     assert len(execution.text) < TEXT_LIMIT_BYTES + 5000
     if place.differences.limits_output_in_kernel:
@@ -171,7 +171,9 @@ async def test_gigabyte_in_one_print_ends_at_most_its_kernel(own_kernel: Kernel,
         assert "MemoryError" in execution.text
 
 
-async def test_much_output_in_many_prints_ends_at_most_its_kernel(own_kernel: Kernel, place: PlaceUnderTest) -> None:
+async def test_much_output_in_many_prints_ends_at_most_its_kernel(
+    own_kernel: KernelClient, place: PlaceUnderTest
+) -> None:
     count = 10_000 if place.differences.limits_output_in_kernel else 1000
     execution = await own_kernel.execute(f"for _ in range({count}): print('x' * 100_000)", limit_s=LONG_S)
     assert execution.is_truncated
@@ -179,7 +181,7 @@ async def test_much_output_in_many_prints_ends_at_most_its_kernel(own_kernel: Ke
     assert (await own_kernel.execute("print('fine')", limit_s=LONG_S)).text == "fine\n"
 
 
-async def test_graph_after_much_output_is_an_output(kernel: Kernel) -> None:
+async def test_graph_after_much_output_is_an_output(kernel: KernelClient) -> None:
     execution = await kernel.execute(f"print('x' * 12_000_000)\n{SHOW_PNG}", limit_s=LONG_S)
     assert execution.status is ExecutionStatus.OK
     assert execution.is_truncated
@@ -187,7 +189,7 @@ async def test_graph_after_much_output_is_an_output(kernel: Kernel) -> None:
 
 
 async def test_message_above_the_limit_ends_the_kernel_and_not_the_server(
-    client: JupyterClient, own_kernel: Kernel, own_id: str
+    client: JupyterClient, own_kernel: KernelClient, own_id: str
 ) -> None:
     code = "display({'text/html': 'x' * 17_000_000}, raw=True)\nimport time; time.sleep(60)"
     execution = await own_kernel.execute(code, limit_s=LONG_S)
@@ -200,7 +202,7 @@ async def test_message_above_the_limit_ends_the_kernel_and_not_the_server(
     await client.shut_down(other_id)
 
 
-async def test_costly_json_is_left_out(kernel: Kernel) -> None:
+async def test_costly_json_is_left_out(kernel: KernelClient) -> None:
     code = "display({'application/json': [[]] * 1_000_000}, raw=True)\nprint('after')"
     execution = await kernel.execute(code, limit_s=LONG_S)
     assert execution.is_truncated
@@ -208,7 +210,7 @@ async def test_costly_json_is_left_out(kernel: Kernel) -> None:
     assert execution.text.endswith("after\n")
 
 
-async def test_forged_messages_are_dropped_or_end_the_kernel(own_kernel: Kernel) -> None:
+async def test_forged_messages_are_dropped_or_end_the_kernel(own_kernel: KernelClient) -> None:
     code = (
         "kernel = get_ipython().kernel\nsend = kernel.session.send\n"
         "send(kernel.iopub_socket, 'stream', {'name': [], 'text': {'a': float('nan')}}, parent=kernel.get_parent())\n"
@@ -223,7 +225,7 @@ async def test_forged_messages_are_dropped_or_end_the_kernel(own_kernel: Kernel)
     assert "last\n" in execution.text
 
 
-async def test_memory_of_all_processes_of_a_kernel_is_limited(own_kernel: Kernel, place: PlaceUnderTest) -> None:
+async def test_memory_of_all_processes_of_a_kernel_is_limited(own_kernel: KernelClient, place: PlaceUnderTest) -> None:
     code = "import os, time\nfor _ in range(3): os.fork()\nheld = b'x' * 300_000_000\ntime.sleep({})"
     if place.differences.limits_memory:
         execution = await own_kernel.execute(code.format(60), limit_s=LONG_S)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from chat.kernels.client import Kernel
+from chat.kernels.client import KernelClient
 from chat.kernels.outputs import ImageOutput
 from tests.chat.kernels.conformance.places import OWN_PLACES
 
@@ -14,12 +14,12 @@ PLACES = OWN_PLACES
 LONG_S = 120.0
 
 
-async def test_working_directory_is_the_folder_of_the_sandbox(kernel: Kernel) -> None:
+async def test_working_directory_is_the_folder_of_the_sandbox(kernel: KernelClient) -> None:
     code = "import os\nsize = os.statvfs('.')\nprint(os.getcwd(), size.f_blocks * size.f_frsize)"
     assert (await kernel.execute(code)).text == f"/box {256 * 1024 * 1024}\n"
 
 
-async def test_saved_figure_is_a_graph(kernel: Kernel) -> None:
+async def test_saved_figure_is_a_graph(kernel: KernelClient) -> None:
     code = "import matplotlib.pyplot as plt\nplt.plot([3, 1])\nplt.savefig('saved.png')\nplt.close()"
     execution = await kernel.execute(code, limit_s=LONG_S)
     assert [type(output) for output in execution.outputs] == [ImageOutput]

@@ -1,4 +1,4 @@
-"""What a kernel says about its state: variables, files and the number of cells. Pure.
+"""What a kernel says that it contains: variables, files and the number of cells. Pure.
 
 The code in a kernel can forge the answer. Every value is therefore validated, cleaned and bounded here, whatever
 `in_kernel.variables` promises.
@@ -59,8 +59,8 @@ class KernelFile:
 
 
 @dataclass(frozen=True, slots=True)
-class Snapshot:
-    """The state of a kernel between two cells."""
+class KernelContents:
+    """What a kernel contains between two cells."""
 
     variables: tuple[Variable, ...] = ()
     """In the order of their definition, without modules and names that start with an underscore."""
@@ -74,8 +74,8 @@ class Snapshot:
     """Why the kernel did not describe itself; a sentence. Then everything else is empty."""
 
 
-def parse_snapshot(answer: Mapping[str, object]) -> Snapshot:
-    """Return the snapshot in the answer of `in_kernel.variables`. Items of an unexpected shape are left out."""
+def parse_contents(answer: Mapping[str, object]) -> KernelContents:
+    """Return the contents in the answer of `in_kernel.variables`. Items of an unexpected shape are left out."""
     count = _number(answer.get("execution_count"))
     listed = (answer.get("variables"), answer.get("files"))
     variables, files = (value if isinstance(value, list) else [] for value in listed)
@@ -83,7 +83,7 @@ def parse_snapshot(answer: Mapping[str, object]) -> Snapshot:
     known_files = tuple(_parse_items(files[:FILES_LIMIT], _parse_file))
     is_complete = len(known_variables) == len(variables) and len(known_files) == len(files)
     is_truncated = answer.get("is_truncated") is not False or not is_complete
-    return Snapshot(known_variables, known_files, min(count or 0, _COUNT_LIMIT), is_truncated)
+    return KernelContents(known_variables, known_files, min(count or 0, _COUNT_LIMIT), is_truncated)
 
 
 def parse_description(answer: Mapping[str, object]) -> str:

@@ -56,7 +56,9 @@ IMAGES_MESSAGE = re.compile(
 )
 
 
-def learn(status: int, parameter: str, message: str, body: Mapping[str, JSON], facts: ModelFacts) -> ModelFacts | None:
+def facts_after_refusal(
+    status: int, parameter: str, message: str, body: Mapping[str, JSON], facts: ModelFacts
+) -> ModelFacts | None:
     """Return updated facts, or `None` if the refusal names nothing that a repeated request could leave out or change.
 
     `parameter`: what the server names, such as `temperature`. `body`: of the refused request.
@@ -80,7 +82,7 @@ def learn(status: int, parameter: str, message: str, body: Mapping[str, JSON], f
     return replace(facts, refuses=facts.refuses | {named})
 
 
-def learn_images(status: int, message: str, facts: ModelFacts) -> ModelFacts | None:
+def facts_after_image_refusal(status: int, message: str, facts: ModelFacts) -> ModelFacts | None:
     """Return facts that say “reads no images”, or `None` if the error is about something else.
 
     The request is not repeated without them: an answer to a question about an image that was not read would mislead.

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 import aiohttp
 
-from chat.kernels.kernel_connection import KernelConnection
+from chat.kernels.kernel_websocket import KernelWebSocket
 from chat.kernels.outputs import ErrorOutput, Output, TextOutput
 from chat.kernels.pending_execution import PendingExecution
 
@@ -47,7 +47,7 @@ class FakeWebsocket(aiohttp.ClientWebSocketResponse):
 
 async def test_forged_messages_do_not_end_the_connection() -> None:
     websocket = FakeWebsocket()
-    connection = KernelConnection(websocket)
+    connection = KernelWebSocket(websocket)
     outputs: list[Output] = []
     request = PendingExecution(outputs.append)
     await connection.send("shell", "execute_request", {}, request)

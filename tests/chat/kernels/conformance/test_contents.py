@@ -1,4 +1,4 @@
-"""A snapshot lists variables and files, whatever the code of their classes does, and leaves no traces."""
+"""A kernel lists its variables and files, whatever the code of their classes does, and leaves no traces."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from chat.kernels import kernel as kernel_module
-from chat.kernels.client import JupyterClient, Kernel
+from chat.kernels import kernel_client
+from chat.kernels.client import JupyterClient, KernelClient
 from chat.kernels.errors import KernelsUnavailable
+from chat.kernels.kernel_contents import Variable
 from chat.kernels.outputs import ExecutionStatus
-from chat.kernels.snapshot import Variable
 from tests.chat.kernels.conformance.places import MAIN_PLACES
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -20,20 +20,20 @@ PLACES = MAIN_PLACES
 LONG_S = 120.0
 
 
-async def variables(kernel: Kernel) -> dict[str, Variable]:
-    """Return the variables of a snapshot by their names."""
-    snapshot = await kernel.snapshot()
-    assert snapshot.error == ""
-    return {variable.name: variable for variable in snapshot.variables}
+async def variables(kernel: KernelClient) -> dict[str, Variable]:
+    """Return the variables of a kernel by their names."""
+    contents = await kernel.contents()
+    assert contents.error == ""
+    return {variable.name: variable for variable in contents.variables}
 
 
-async def test_new_kernel_has_no_variables(own_kernel: Kernel) -> None:
-    snapshot = await own_kernel.snapshot()
-    assert (snapshot.variables, snapshot.files, snapshot.execution_count) == ((), (), 0)
-    assert not snapshot.is_truncated
+async def test_new_kernel_has_no_variables(own_kernel: KernelClient) -> None:
+    contents = await own_kernel.contents()
+    assert (contents.variables, contents.files, contents.execution_count) == ((), (), 0)
+    assert not contents.is_truncated
 
 
-async def test_values_are_described(own_kernel: Kernel) -> None:
+async def test_values_are_described(own_kernel: KernelClient) -> None:
     code = """
 import math, numpy as np, pandas as pd
 from math import sin
@@ -82,10 +82,10 @@ _hidden = 1
     assert found["add"].preview == "add(first, second)"
     assert found["Shape"].preview == "class Shape"
     assert found["shape"].preview == "<Shape object>"
-    assert (await own_kernel.snapshot()).execution_count == 1
+    assert (await own_kernel.contents()).execution_count == 1
 
 
-async def test_code_of_classes_is_not_called(own_kernel: Kernel) -> None:
+async def test_code_of_classes_is_not_called(own_kernel: KernelClient) -> None:
     code = """
 class Meta(type):
     def __getattribute__(cls, name): raise SystemExit
@@ -106,8 +106,8 @@ evil, evils, evil_list = Evil(), [Evil(), {1: Evil()}], EvilList()
     assert found["evil_list"].preview == "<EvilList object>"
 
 
-async def test_redefined_builtins_do_not_matter(own_kernel: Kernel) -> None:
-    names = "list = dict = str = len = repr = type = open = exec = eval = sorted = json = os = sys = main = snapshot"
+async def test_redefined_builtins_do_not_matter(own_kernel: KernelClient) -> None:
+    names = "list = dict = str = len = repr = type = open = exec = eval = sorted = json = os = sys = main = contents"
     assert (await own_kernel.execute(f"{names} = 5\nvalue = 7")).status is ExecutionStatus.OK
     found = await variables(own_kernel)
     assert found["value"].preview == "7"
@@ -121,9 +121,9 @@ async def one_chunk() -> AsyncIterator[bytes]:
     yield b"content"
 
 
-async def test_snapshot_leaves_no_traces(own_kernel: Kernel) -> None:
+async def test_reading_the_contents_leaves_no_traces(own_kernel: KernelClient) -> None:
     await own_kernel.execute("before = set(globals())")
-    await own_kernel.snapshot()
+    await own_kernel.contents()
     await own_kernel.variable("before")
     await own_kernel.write_file("a.txt", one_chunk())
     execution = await own_kernel.execute("set(globals()) - before - {'before'}")
@@ -131,20 +131,20 @@ async def test_snapshot_leaves_no_traces(own_kernel: Kernel) -> None:
     assert {name for name in eval(execution.text) if not name.startswith("_i")} == set()
 
 
-async def test_many_variables_and_files_are_bounded(own_kernel: Kernel) -> None:
+async def test_many_variables_and_files_are_bounded(own_kernel: KernelClient) -> None:
     code = (
         "for number in range(300): globals()[f'name_{number:03}'] = '€' * 1000\n"
         "for number in range(250): open(f'file_{number:03}', 'w').close()"
     )
     await own_kernel.execute(code, limit_s=LONG_S)
-    snapshot = await own_kernel.snapshot()
-    assert snapshot.is_truncated
-    assert len(snapshot.variables) <= 100
-    assert snapshot.variables[-1].name == "name_299"
-    assert 100 < len(snapshot.files) <= 200
+    contents = await own_kernel.contents()
+    assert contents.is_truncated
+    assert len(contents.variables) <= 100
+    assert contents.variables[-1].name == "name_299"
+    assert 100 < len(contents.files) <= 200
 
 
-async def test_variable_is_described_at_length(own_kernel: Kernel) -> None:
+async def test_variable_is_described_at_length(own_kernel: KernelClient) -> None:
     code = """
 import pandas as pd
 table = pd.DataFrame({"number": range(1000)})
@@ -165,24 +165,24 @@ long = list(range(10**6))
     assert await own_kernel.variable("other") == "There is no variable other in the Python session."
 
 
-async def test_description_that_hangs_is_interrupted(own_kernel: Kernel, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kernel_module, "PROGRAM_LIMIT_S", 2.0)
+async def test_description_that_hangs_is_interrupted(own_kernel: KernelClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kernel_client, "PROGRAM_LIMIT_S", 2.0)
     await own_kernel.execute("class Slow:\n    def __repr__(self):\n        while True: pass\nslow, kept = Slow(), 1")
     assert await own_kernel.variable("slow") == "The value of slow cannot be described."
     assert (await own_kernel.execute("print(kept)")).text == "1\n"
 
 
-async def test_snapshot_of_a_kernel_that_another_connection_keeps_busy_is_refused(
+async def test_reading_the_contents_of_a_kernel_that_another_connection_keeps_busy_is_refused(
     client: JupyterClient, own_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(kernel_module, "PROGRAM_LIMIT_S", 0.3)
+    monkeypatch.setattr(kernel_client, "PROGRAM_LIMIT_S", 0.3)
     async with await client.connect(own_id) as first, await client.connect(own_id) as second:
         has_begun = asyncio.Event()
         code = "print('begun', flush=True)\nimport time; time.sleep(60)"
         cell = asyncio.create_task(first.execute(code, limit_s=LONG_S, on_output=lambda _: has_begun.set()))
         await has_begun.wait()
         with pytest.raises(KernelsUnavailable, match="busy"):
-            await second.snapshot()
+            await second.contents()
         assert not cell.done()
         cell.cancel()
         with pytest.raises(asyncio.CancelledError):

@@ -1,4 +1,4 @@
-"""One kernel in the REST API of a Jupyter server: start, state, interrupt, end, and the websocket to it.
+"""The calls of a Jupyter server's REST API about one kernel: start, state, interrupt, end, and its websocket.
 
 Answers come from the server and not from the code in a kernel. They are still bounded and validated, because the
 server may be another organisation's. Source: https://jupyter-server.readthedocs.io/en/latest/developers/rest-api.html
@@ -53,8 +53,8 @@ class EndReport:
     """Whether the server has forgotten the kernel, so that it need not be shut down."""
 
 
-class KernelResource:
-    """A kernel that a server lists under `/api/kernels/`."""
+class KernelApi:
+    """The REST calls about one kernel, which its server lists under `/api/kernels/`."""
 
     def __init__(self, http: aiohttp.ClientSession, address: Address, kernel_id: str) -> None:
         """Make no request yet; raises KernelGone if this cannot be the id of a kernel."""
@@ -66,7 +66,7 @@ class KernelResource:
         self._path = f"/api/kernels/{kernel_id}"
 
     @classmethod
-    async def start(cls, http: aiohttp.ClientSession, address: Address) -> KernelResource:
+    async def start(cls, http: aiohttp.ClientSession, address: Address) -> KernelApi:
         """Ask the server for a new kernel of its default kind; raises KernelsUnavailable."""
         status, body = await _call(http, address, "POST", "/api/kernels", START_LIMIT_S, {})
         kernel_id = body.get("id")

@@ -1,6 +1,6 @@
-"""Reads the snapshot of a share: a range of its messages, as readers who are not the owner see them.
+"""Reads the messages of a share, page by page, as readers who are not the owner see them.
 
-A snapshot shows the messages with their code, results and graphs. `readers.guest_reader` says what their views leave
+Readers see the messages with their code, results and graphs. `readers.guest_reader` says what their views leave
 out. Other versions and the instruction of the conversation belong to its owner, too.
 """
 
@@ -21,7 +21,7 @@ PAGE_MESSAGES = 40
 
 @dataclass(frozen=True, slots=True)
 class SharedPage:
-    """A range of the messages of a snapshot, the oldest first."""
+    """A range of the messages of a share, the oldest first."""
 
     messages: tuple[MessageView, ...]
     earlier: int | None
@@ -43,7 +43,7 @@ def shared_page(share: Share, first: int, file_url: FileUrl) -> SharedPage:
 
 
 def shared_records(share: Share, ids: list[uuid.UUID]) -> list[MessageRecord]:
-    """Read messages of the snapshot in this order, without the files that were added to them later."""
+    """Read messages of the share in this order, without the files that were added to them later."""
     records = records_by_id(ids)
     later = MessageAttachment.objects.filter(message__in=ids, pk__gt=share.last_attachment).order_by()
     added = set(later.values_list("message_id", "index"))

@@ -15,7 +15,7 @@ from chat.kernels.in_kernel.variables import (
     PREVIEW_LIMIT_CHARS,
     VARIABLES_LIMIT,
 )
-from chat.kernels.snapshot import KernelFile, Snapshot, Variable, parse_description, parse_snapshot
+from chat.kernels.kernel_contents import KernelContents, KernelFile, Variable, parse_contents, parse_description
 
 VARIABLE = {"name": "x", "type": "ndarray", "shape": [3, 4], "size_bytes": 96, "preview": "zeros"}
 FILE = {"name": "a.csv", "size_bytes": 3, "modified_at": 10.5}
@@ -33,11 +33,11 @@ def items(example: dict[str, object]) -> st.SearchStrategy[dict[str, object]]:
 
 
 def test_forged_count_of_cells_fits_into_its_column() -> None:
-    assert parse_snapshot({**ANSWER, "execution_count": 2**40}).execution_count == 2**31 - 1
+    assert parse_contents({**ANSWER, "execution_count": 2**40}).execution_count == 2**31 - 1
 
 
-def test_answer_is_a_snapshot() -> None:
-    assert parse_snapshot(ANSWER) == Snapshot(
+def test_answer_is_parsed() -> None:
+    assert parse_contents(ANSWER) == KernelContents(
         (Variable("x", "ndarray", (3, 4), 96, "zeros"),),
         (KernelFile("a.csv", 3, datetime(1970, 1, 1, 0, 0, 10, 500_000, UTC)),),
         execution_count=2,
@@ -45,42 +45,42 @@ def test_answer_is_a_snapshot() -> None:
 
 
 @pytest.mark.parametrize("answer", [{}, {"variables": {}, "files": "a"}, {"execution_count": True}])
-def test_answer_of_another_shape_is_an_empty_snapshot(answer: dict[str, object]) -> None:
-    assert parse_snapshot(answer) == Snapshot(is_truncated=True)
+def test_answer_of_another_shape_has_no_contents(answer: dict[str, object]) -> None:
+    assert parse_contents(answer) == KernelContents(is_truncated=True)
 
 
 @pytest.mark.parametrize(
     ("value", "size_bytes"), [(0, 0), (2**62 - 1, 2**62 - 1), (2**62, None), (-1, None), (True, None), (1.5, None)]
 )
 def test_size_that_no_column_of_a_database_can_hold_becomes_none(value: object, size_bytes: int | None) -> None:
-    [variable] = parse_snapshot({**ANSWER, "variables": [{**VARIABLE, "size_bytes": value}]}).variables
+    [variable] = parse_contents({**ANSWER, "variables": [{**VARIABLE, "size_bytes": value}]}).variables
     assert variable.size_bytes == size_bytes
 
 
 @pytest.mark.parametrize("name", ["", "../a", "a/b", ".hidden", "a\nb", "\ud800", "x" * 101, 7, None])
 def test_file_of_a_name_that_is_no_label_is_left_out(name: object) -> None:
-    snapshot = parse_snapshot({**ANSWER, "files": [{**FILE, "name": name}, FILE]})
-    assert [file.name for file in snapshot.files] == ["a.csv"]
-    assert snapshot.is_truncated
+    contents = parse_contents({**ANSWER, "files": [{**FILE, "name": name}, FILE]})
+    assert [file.name for file in contents.files] == ["a.csv"]
+    assert contents.is_truncated
 
 
 @pytest.mark.parametrize("modified_at", [-1, 2**33, 1e300, float("nan"), float("inf"), "now", None])
 def test_impossible_time_is_the_epoch(modified_at: object) -> None:
-    [file] = parse_snapshot({**ANSWER, "files": [{**FILE, "modified_at": modified_at}]}).files
+    [file] = parse_contents({**ANSWER, "files": [{**FILE, "modified_at": modified_at}]}).files
     assert file.modified_at == datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def test_numbers_of_items_are_limited() -> None:
     for count, is_truncated in ((VARIABLES_LIMIT, False), (VARIABLES_LIMIT + 1, True)):
-        snapshot = parse_snapshot({**ANSWER, "variables": [VARIABLE] * count})
-        assert (len(snapshot.variables), snapshot.is_truncated) == (VARIABLES_LIMIT, is_truncated)
+        contents = parse_contents({**ANSWER, "variables": [VARIABLE] * count})
+        assert (len(contents.variables), contents.is_truncated) == (VARIABLES_LIMIT, is_truncated)
     for count, is_truncated in ((FILES_LIMIT, False), (FILES_LIMIT + 1, True)):
-        snapshot = parse_snapshot({**ANSWER, "files": [FILE] * count})
-        assert (len(snapshot.files), snapshot.is_truncated) == (FILES_LIMIT, is_truncated)
+        contents = parse_contents({**ANSWER, "files": [FILE] * count})
+        assert (len(contents.files), contents.is_truncated) == (FILES_LIMIT, is_truncated)
 
 
 def test_texts_are_bounded_and_can_be_stored() -> None:
-    [variable] = parse_snapshot({**ANSWER, "variables": [{**VARIABLE, "preview": "\0\ud800" * 10_000}]}).variables
+    [variable] = parse_contents({**ANSWER, "variables": [{**VARIABLE, "preview": "\0\ud800" * 10_000}]}).variables
     assert len(variable.preview) == PREVIEW_LIMIT_CHARS
     assert not set(variable.preview) & {"\0", "\ud800"}
     assert len(parse_description({"text": "a" * 10**6})) == DESCRIPTION_LIMIT_CHARS + 100
@@ -88,12 +88,12 @@ def test_texts_are_bounded_and_can_be_stored() -> None:
 
 
 @given(st.lists(items(VARIABLE) | JSON_VALUES, max_size=4), st.lists(items(FILE) | JSON_VALUES, max_size=4))
-def test_every_answer_is_a_snapshot_that_can_be_stored(variables: list[object], files: list[object]) -> None:
-    snapshot = parse_snapshot({**ANSWER, "variables": variables, "files": files})
-    for variable in snapshot.variables:
+def test_every_answer_is_parsed_to_contents_that_can_be_stored(variables: list[object], files: list[object]) -> None:
+    contents = parse_contents({**ANSWER, "variables": variables, "files": files})
+    for variable in contents.variables:
         assert 0 < len(variable.name) <= PREVIEW_LIMIT_CHARS
         assert all(0 <= length < 2**62 for length in variable.shape)
         f"{variable.name}{variable.type}{variable.preview}".encode()
-    for file in snapshot.files:
+    for file in contents.files:
         assert file_labels([file.name]) == [file.name]
-    assert snapshot.is_truncated or len(snapshot.variables) == len(variables)
+    assert contents.is_truncated or len(contents.variables) == len(variables)

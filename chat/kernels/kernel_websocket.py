@@ -19,7 +19,7 @@ _DEATH_STATES = frozenset({"dead", "restarting", "autorestarting", "terminating"
 TOO_MUCH = "It sent more at once than can be read."
 
 
-class KernelConnection:
+class KernelWebSocket:
     """An open websocket. It belongs to the event loop that created the instance."""
 
     def __init__(self, websocket: aiohttp.ClientWebSocketResponse) -> None:

@@ -1,6 +1,6 @@
-"""A connection to one kernel: run cells, look at its state, and exchange files with it.
+"""The client of one kernel: run cells, read what it contains, and exchange files with it.
 
-Any number of connections, also of several processes, can use one kernel; it runs their cells one after another. Code
+Any number of clients, also of several processes, can use one kernel; it runs their cells one after another. Code
 that hangs, floods its output, exits or uses too much memory ends at most its own kernel, and `execute` returns within
 its time limit plus a few seconds.
 """
@@ -16,21 +16,21 @@ from typing import Self
 
 from chat.kernels import file_transfer
 from chat.kernels.errors import KernelGone, KernelsUnavailable
-from chat.kernels.kernel_connection import KernelConnection
+from chat.kernels.kernel_api import KernelApi
+from chat.kernels.kernel_contents import ANSWER_LIMIT_CHARS, KernelContents, parse_contents, parse_description
 from chat.kernels.kernel_program import ProgramFailed, parse_answer, program_content
-from chat.kernels.kernel_resource import KernelResource
+from chat.kernels.kernel_websocket import KernelWebSocket
 from chat.kernels.limit_sentences import limit_of, limit_sentence
 from chat.kernels.outputs import ErrorOutput, Execution, ExecutionStatus, Output, merge_adjacent_text
 from chat.kernels.pending_execution import PendingExecution
 from chat.kernels.request_runner import End, RequestRunner
-from chat.kernels.snapshot import ANSWER_LIMIT_CHARS, Snapshot, parse_description, parse_snapshot
 from chat.kernels.table_preview import ANSWER_LIMIT_CHARS as PREVIEW_LIMIT_CHARS
 from chat.kernels.table_preview import TablePreview, parse_table_preview
 
 logger = logging.getLogger(__name__)
 
 PROGRAM_LIMIT_S = 20.0
-"""Time limit of one snapshot or one piece of a file."""
+"""Time limit of reading the contents, or one piece of a file."""
 SIZES_LIMIT_S = 5.0
 """Time limit of reading the sizes of limits, after a cell that has met one."""
 _PROBE_INTERVAL_S = 0.5
@@ -43,18 +43,18 @@ _ERROR_NAMES = {
 }
 
 
-class Kernel:
-    """A connection to a live kernel; `JupyterClient.connect` opens it. `close` leaves the kernel running."""
+class KernelClient:
+    """The client of a live kernel; `JupyterClient.connect` makes it. `close` leaves the kernel running."""
 
     def __init__(
-        self, connection: KernelConnection, resource: KernelResource, begin_shut_down: Callable[[], asyncio.Task[None]]
+        self, connection: KernelWebSocket, api: KernelApi, begin_shut_down: Callable[[], asyncio.Task[None]]
     ) -> None:
         """Use `JupyterClient.connect` instead. `begin_shut_down` ends the kernel in a task of the client."""
         self._connection = connection
-        self._requests = RequestRunner(connection, resource, begin_shut_down)
+        self._requests = RequestRunner(connection, api, begin_shut_down)
 
     async def __aenter__(self) -> Self:
-        """Return the connection itself."""
+        """Return the client itself."""
         return self
 
     async def __aexit__(
@@ -99,7 +99,7 @@ class Kernel:
         return True
 
     async def enter_own_directory(self) -> None:
-        """Make sure that no other kernel has the same working directory; raises ProgramFailed, and like `snapshot`."""
+        """Make sure that no other kernel has the same working directory; raises ProgramFailed, and like `contents`."""
         await self._run_program("files", "enter_own_directory")
 
     async def execute(
@@ -147,19 +147,19 @@ class Kernel:
         outputs = merge_adjacent_text(reader.outputs)
         return Execution(status, outputs, duration_s, reader.is_truncated)
 
-    async def snapshot(self) -> Snapshot:
+    async def contents(self) -> KernelContents:
         """Return the variables and files of the kernel; never fails because of what values do.
 
         Waits for the cell that this connection runs. Raises KernelGone, KernelsUnavailable if another connection's
         cell does not end.
         """
         try:
-            return parse_snapshot(await self._run_program("variables", "snapshot"))
+            return parse_contents(await self._run_program("variables", "contents"))
         except ProgramFailed:
-            return Snapshot(error="The Python session does not say what it contains.")
+            return KernelContents(error="The Python session does not say what it contains.")
 
     async def variable(self, name: str) -> str:
-        """Return a longer description of one variable, or a sentence if there is none; raises like `snapshot`.
+        """Return a longer description of one variable, or a sentence if there is none; raises like `contents`.
 
         It may be written by code of the variable's class.
         """
@@ -170,7 +170,7 @@ class Kernel:
         return text or f"There is no variable {name} in the Python session."
 
     async def table_preview(self, name: str, *, limit_s: float) -> TablePreview:
-        """Return what the table in a file of the working directory holds; raises like `snapshot`."""
+        """Return what the table in a file of the working directory holds; raises like `contents`."""
         try:
             answer = await self._run_program("tables", name, limit_s=limit_s, limit_chars=PREVIEW_LIMIT_CHARS)
         except ProgramFailed as failure:

@@ -1,0 +1,25 @@
+"""What a kernel holds, as columns of its row. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from chat.kernels.kernel_contents import KernelContents
+from chat.parts import JSONObject
+
+
+def contents_columns(contents: KernelContents) -> dict[str, Any]:
+    """Return the columns of `PythonSession` that the contents of a kernel fill."""
+    if contents.error:
+        return {"variables": [], "files": [], "note": contents.error}
+    variables = [{**asdict(variable), "shape": list(variable.shape)} for variable in contents.variables]
+    return {"execution_count": contents.execution_count, "variables": variables, "files": files_as_json(contents)}
+
+
+def files_as_json(contents: KernelContents) -> list[JSONObject]:
+    """Return the files as JSON: name, size_bytes and modified_at."""
+    return [
+        {"name": file.name, "size_bytes": file.size_bytes, "modified_at": file.modified_at.isoformat()}
+        for file in contents.files
+    ]
