@@ -6,6 +6,7 @@ import gc
 import sys
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing, contextmanager
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from pytest_django import Settings
 
 from chat.parts import Role, Text
 from chat.providers.base import Stalled, Unauthorised
+from chat.providers.openai_compatible.endpoint import ModelFacts
 from chat.providers.openai_compatible.provider import OpenAICompatibleProvider
 from chat.providers.requests import Content
 from chat.stream_events import PartReceived
@@ -148,3 +150,22 @@ async def test_listing_of_every_server_is_read(
     [listed] = [one for one in await listing.list_models() if one.name == "context-4096/text"]
     assert (listed.context_tokens, listed.functions, listed.images) == (context_tokens, functions, images)
     await listing.aclose()
+
+
+@pytest.mark.parametrize(
+    ("profile", "model", "facts"),
+    [
+        # Ollama names the model's own context size, which is not the size with which it is loaded.
+        ("ollama", "text", ModelFacts(None, functions=True, images=True)),
+        ("ollama", "no-tools/text", ModelFacts(None, functions=False, images=True)),
+        ("ollama", "text-only/text", ModelFacts(None, functions=True, images=False)),
+        ("ollama", "nothing", ModelFacts()),
+        ("llamacpp", "text", ModelFacts(32768, functions=True, images=True)),
+    ],
+)
+async def test_server_is_asked_about_the_model_before_its_first_answer(
+    openai_provider: OpenAICompatibleProvider, profile: str, model: str, facts: ModelFacts
+) -> None:
+    async with aclosing(OpenAICompatibleProvider(profile)) as provider:
+        await read_answer(provider, make_request(model, functions=()))
+    assert EndpointsInMemory.known == {(profile, model): replace(facts, is_probed=True)}
