@@ -8,14 +8,15 @@ from typing import Any
 
 import pytest
 
-from tests.chat.openai_server.requests import QUESTION, call, calling, image_part, message, request, result, tool
+from tests.chat.openai_server.requests import QUESTION, call, calling, message, request, result, tool
 from tests.openai_server.models import ModelName
-from tests.openai_server.refusals import PROFILES, TABLES, Refusal, refuse
+from tests.openai_server.refusals import KEY, PROFILES, TABLES, WRONG_KEY, Refusal, refuse, refuse_key
 from tests.openai_server.violations import Violation, violations
 
 SYSTEM = message("system", "Be brief.")
 ANSWER = message("assistant", "It is 1.")
 THINKING_CALL = calling(call(), reasoning_content="")
+IMAGE = {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw0KGgo="}}
 LINKED_IMAGE = {"type": "image_url", "image_url": {"url": "https://host/a.png"}}
 LONG_QUESTION = message("user", "x" * 2000)
 
@@ -52,9 +53,9 @@ MISTAKES: dict[str, list[dict[str, Any]]] = {
         request(QUESTION, calling(call()), result(), result()),
     ],
     "user-after-tool": [request(QUESTION, calling(call()), result(), QUESTION)],
-    "image": [request(message("user", [image_part()]))],
-    "image-for-text-model": [request(message("user", [image_part()]), model="text-only/text")],
-    "image-role": [request(QUESTION, calling(call()), result(content=[image_part()]))],
+    "image": [request(message("user", [IMAGE]))],
+    "image-for-text-model": [request(message("user", [IMAGE]), model="text-only/text")],
+    "image-role": [request(QUESTION, calling(call()), result(content=[IMAGE]))],
     "image-address": [request(message("user", [LINKED_IMAGE]))],
     "tools": [request(model="no-tools/text", tools=[tool()])],
     "empty-tools": [request(tools=[])],
@@ -115,9 +116,9 @@ ACCEPTED: list[tuple[str, dict[str, Any]]] = [
     ),
     *((name, request(SYSTEM, QUESTION, calling(call()), result())) for name in ("openai", "mistral")),
     ("openai", request(QUESTION, calling(call(), call("b")), result("b"), result(), QUESTION)),
-    ("openai", request(QUESTION, calling(call()), result(), message("user", [image_part()]))),
-    ("mistral", request(QUESTION, calling(call()), result(), ANSWER, message("user", [image_part()]))),
-    ("llamacpp", request(QUESTION, calling(call()), result(content=[image_part()]), QUESTION)),
+    ("openai", request(QUESTION, calling(call()), result(), message("user", [IMAGE]))),
+    ("mistral", request(QUESTION, calling(call()), result(), ANSWER, message("user", [IMAGE]))),
+    ("llamacpp", request(QUESTION, calling(call()), result(content=[IMAGE]), QUESTION)),
     ("openai", request(model="gpt-5.6/text", tools=[tool()], reasoning_effort="none")),
     ("openai", request(model="gpt-5/text", max_completion_tokens=5, temperature=1)),
     ("openai", request(temperature=0.5, max_tokens=5, stream_options={"include_usage": True})),
@@ -157,6 +158,14 @@ def test_mistake_is_refused_in_the_words_of_the_server(server: str, mistake: str
 @pytest.mark.parametrize(("server", "body"), ACCEPTED, ids=case_name)
 def test_request_is_accepted(server: str, body: dict[str, Any]) -> None:
     assert refusals_of(server, body) == {}
+
+
+@pytest.mark.parametrize("server", PROFILES)
+def test_wrong_key_is_refused(server: str) -> None:
+    assert refuse_key(server, KEY) is None
+    refusal = refuse_key(server, WRONG_KEY)
+    assert refusal is not None
+    assert (refusal.status, TABLES[server]["key"][2] in str(refusal.body)) == (401, True)
 
 
 @pytest.mark.parametrize(("server", "expected"), UNKNOWN_MODEL.items())
