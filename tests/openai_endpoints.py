@@ -7,7 +7,7 @@ from typing import ClassVar
 from chat.models import ENDPOINT_PROVIDER, Conversation, EndpointModel, LanguageModel, ModelEndpoint
 from chat.providers.openai_compatible.endpoint import Endpoint, ModelFacts
 from tests.factories import make_conversation
-from tests.openai_server.profiles import KEY, PROFILES
+from tests.openai_server.refusals import KEY, PROFILES
 from tests.openai_server.server import StandInServer
 
 UNRECOGNISED = "-unrecognised"

@@ -19,8 +19,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from chat.stream_events import Usage
-from tests.openai_server.expected import Expected, ExpectedCall
-from tests.openai_server.shape import EVENT_STREAM, JSON_TYPE, RecordedBody
+from tests.openai_server.shapes import EVENT_STREAM, JSON_TYPE, Expected, ExpectedCall, RecordedBody
 
 FOLDER_VARIABLE = "PLOTLINE_OPENAI_RECORDINGS_DIR"
 

@@ -55,7 +55,7 @@ def test_first_model_of_the_server_is_the_default_and_no_page_speaks_of_a_demo(p
 def test_earlier_messages_are_sent_with_the_next_question(page: Page, stand_in: StandInServer) -> None:
     first = ask_and_wait(page, "Hello")
     ask_and_wait(page, "And again")
-    sent = stand_in.journal.entries[-1].body["messages"]
+    sent = stand_in.journal[-1].body["messages"]
     assert [message["role"] for message in sent if message["role"] != "system"] == ["user", "assistant", "user"]
     assert sent[-2]["content"] in first.inner_text()
 
@@ -88,7 +88,7 @@ def test_answer_can_be_stopped_and_asked_for_again(page: Page, stand_in: StandIn
     expect(answer.locator('[data-part-kind="text"]').first).to_be_visible()
     page.click('button[data-action="stop"]')
     expect(answer).to_have_attribute("data-status", "stopped")
-    assert stand_in.journal.entries[-1].closed.wait(20)
+    assert stand_in.journal[-1].closed.wait(20)
     change_settings(page, model="text")
     press(answer, "regenerate")
     expect(page.locator(ANSWER)).to_have_attribute("data-status", "done")

@@ -18,7 +18,7 @@ from tests.emulator_server import running_emulator
 from tests.factories import make_user
 from tests.openai_endpoints import ENDPOINT_NAMES, KEY_VARIABLE
 from tests.openai_recordings import recordings
-from tests.openai_server.profiles import KEY
+from tests.openai_server.refusals import KEY
 from tests.openai_server.server import StandInServer, running_server
 
 

@@ -8,19 +8,15 @@ import re
 import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
-from html import unescape
 from typing import Any
 
 from chat.code_outcomes import OUTCOMES
 from chat.escape_codes import remove_escape_codes
 from tests.live_server import Visitor
+from tests.parsed_html import ParsedHtml
 
 FORMATS = ("md", "html", "json", "ipynb", "zip")
 IMAGE = "image/png"
-PAGE_OUTPUT = re.compile(
-    r'<pre tabindex="0" aria-label="Output">\n(.*?)<span id="[^"]*-tail">(.*?)</span></pre>', re.DOTALL
-)
-PAGE_OUTCOME = re.compile(r'class="code-end" data-end="(\w*)"')
 MARKDOWN_OUTPUT = re.compile(r"^```text\n(.*?)\n```$", re.DOTALL | re.MULTILINE)
 MARKDOWN_OUTCOME = re.compile(r"^\*The code ([^*]+)\*$", re.MULTILINE)
 NOT_RUN = "skip-execution"
@@ -45,9 +41,12 @@ def plain(*outputs: str) -> str:
 
 def on_page(html: str) -> Shown:
     """Return what HTML of a page, or of an export, says."""
-    outputs = [unescape(closed + tail) for closed, tail in PAGE_OUTPUT.findall(html)]
-    [outcome] = PAGE_OUTCOME.findall(html)
-    return Shown(plain(*outputs), outcome, len(set(re.findall(r'data-graph-index="(\d+)"', html))))
+    page = ParsedHtml(html)
+    # A browser drops the line feed after the start tag.
+    outputs = [output.text.removeprefix("\n") for output in page.select("pre", aria_label="Output")]
+    outcome = page.only(class_="code-end").attributes["data-end"]
+    graphs = {element.attributes.get("data-graph-index") for element in page.elements} - {None}
+    return Shown(plain(*outputs), outcome, len(graphs))
 
 
 def in_messages(messages: list[dict[str, Any]], attachments: Mapping[str, Any] | None = None) -> Shown:

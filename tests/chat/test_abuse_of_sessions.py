@@ -10,14 +10,12 @@ import asyncio
 import io
 import os
 import random
-import re
 import time
 import zipfile
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from html import unescape
 
 import psutil
 import pytest
@@ -30,6 +28,7 @@ from tests.emulator_server import running_emulator
 from tests.kernel_service import KernelServiceProcess, running_service
 from tests.live_server import LiveServer, Visitor, running_server
 from tests.openai_server.server import running_server as running_stand_in
+from tests.parsed_html import ParsedHtml
 from tests.polling import wait_until
 
 pytestmark = [pytest.mark.drill, pytest.mark.no_rerun, pytest.mark.timeout(900)]
@@ -139,8 +138,8 @@ class Chat:
     def run(self, code: str) -> str:
         """Run code to its end; return the text that the page shows of the answer."""
         self._wait_for(self._post(f"conversations/{self.id}/session/run/", {"code": code}, 202))
-        article = self.visitor.page(self.id).rpartition("<article ")[2].partition("</article>")[0]
-        return " ".join(unescape(re.sub(r"<[^>]+>", " ", article.partition(">")[2])).split())
+        article = ParsedHtml(self.visitor.page(self.id)).select("article")[-1]
+        return " ".join(" ".join(article.texts).split())
 
     def ask(self, text: str) -> None:
         """Ask a question, and wait for the end of the answer."""

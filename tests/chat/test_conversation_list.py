@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import zoneinfo
 from datetime import timedelta
-from html import unescape
 
 import pytest
 from django.db import connection
@@ -18,6 +17,7 @@ from chat.form_fields import ListPositionField
 from chat.forms import ListForm
 from chat.models import Conversation, ListPosition, Message, Project, User
 from tests.factories import make_conversation, make_user, make_user_message
+from tests.parsed_html import ParsedHtml
 
 pytestmark = pytest.mark.django_db
 
@@ -32,12 +32,22 @@ def make_many(owner: User, count: int, text: str = "needle") -> None:
     Message.objects.bulk_create(Message(conversation=row, index=0, role="user", text=text) for row in rows)
 
 
-MORE = re.compile(r'<li class="more"><a href="[^"]*" hx-get="([^"]+)"')
-
-
 def ids_in(html: str) -> list[str]:
     """Return the ids of the entries, in order."""
-    return re.findall(r'<li id="(?:entry|found)-([0-9a-f-]+)"', html)
+    ids = [entry.get("id", "").partition("-") for entry in ParsedHtml(html).find_all("li")]
+    return [entry_id for kind, _, entry_id in ids if kind in ("entry", "found")]
+
+
+def headings_in(html: str) -> list[str]:
+    """Return the keys of the headings, in order."""
+    headings = ParsedHtml(html).select("li", class_="heading")
+    return [heading.attributes["id"].removeprefix("heading-") for heading in headings]
+
+
+def next_page(html: str) -> str:
+    """Return the path of the page that follows; empty if this is the last one."""
+    links = [link for more in ParsedHtml(html).select("li", class_="more") for link in more.find_all("a")]
+    return links[0]["hx-get"] if links else ""
 
 
 def all_pages(browser: Client, path: str) -> list[list[str]]:
@@ -46,8 +56,7 @@ def all_pages(browser: Client, path: str) -> list[list[str]]:
     while next_path:
         html = browser.get(next_path, headers=HTMX).content.decode()
         pages.append(ids_in(html))
-        more = MORE.search(html)
-        next_path = unescape(more[1]) if more else ""
+        next_path = next_page(html)
     return pages
 
 
@@ -71,9 +80,7 @@ def test_conversation_that_becomes_newer_between_two_pages_is_not_repeated(brows
     order = newest_first(owner)
     first = browser.get("/conversations/", headers=HTMX).content.decode()
     Conversation.objects.get(pk=order[3]).save()
-    more = re.search(r'hx-get="([^"]+)"', first)
-    assert more
-    second = browser.get(unescape(more[1]), headers=HTMX).content.decode()
+    second = browser.get(next_page(first), headers=HTMX).content.decode()
     assert ids_in(first) + ids_in(second) == order
 
 
@@ -185,17 +192,13 @@ def test_pinned_conversations_come_first_and_archived_ones_have_their_own_list(
     assert sum(map(len, all_pages(browser, "/conversations/?q=needle"))) == len(order)
 
 
-HEADING = re.compile(r'<li id="heading-([^"]+)" class="heading"')
-
-
 def headings_of_all_pages(browser: Client) -> list[str]:
     """Return the keys of the headings, as a user gets them who scrolls to the end."""
     whole, path = "", "/conversations/"
     while path:
         html = browser.get(path, headers=HTMX).content.decode()
-        more = MORE.search(html)
-        whole, path = whole + html, unescape(more[1]) if more else ""
-    return HEADING.findall(whole)
+        whole, path = whole + html, next_page(html)
+    return headings_in(whole)
 
 
 @pytest.mark.parametrize("pinned", [0, 1, LIST_PAGE_SIZE, LIST_PAGE_SIZE + 1])
@@ -219,13 +222,12 @@ def age(conversation: Conversation, **units: float) -> Conversation:
 def test_next_page_is_grouped_by_the_day_of_the_first(browser: Client, owner: User) -> None:
     make_many(owner, LIST_PAGE_SIZE + 1)
     first = browser.get("/conversations/", headers=HTMX).content.decode()
-    more = MORE.search(first)
-    assert more
+    following = next_page(first)
     # As if midnight had passed: the entries have become those of yesterday.
-    path = re.sub(r"day=[0-9-]+", f"day={timezone.now().date() + timedelta(days=1)}", unescape(more[1]))
-    assert HEADING.findall(first) == ["today"]
-    assert HEADING.findall(browser.get(unescape(more[1]), headers=HTMX).content.decode()) == []
-    assert HEADING.findall(browser.get(path, headers=HTMX).content.decode()) == []
+    path = re.sub(r"day=[0-9-]+", f"day={timezone.now().date() + timedelta(days=1)}", following)
+    assert headings_in(first) == ["today"]
+    assert headings_in(browser.get(following, headers=HTMX).content.decode()) == []
+    assert headings_in(browser.get(path, headers=HTMX).content.decode()) == []
 
 
 def test_days_are_those_of_the_readers_time_zone(browser: Client, owner: User) -> None:
@@ -248,7 +250,7 @@ def test_open_conversation_is_listed_once_whatever_its_age(browser: Client, owne
     old = age(make_conversation(owner, title="Old"), days=400)
     make_many(owner, LIST_PAGE_SIZE + 1)
     html = browser.get(old.get_absolute_url()).content.decode()
-    assert HEADING.findall(html) == ["open", "today"]
+    assert headings_in(html) == ["open", "today"]
     assert ids_in(html)[0] == str(old.pk)
     pages = all_pages(browser, f"/conversations/?open={old.pk}")
     assert sorted(each for page in pages for each in page) == sorted(newest_first(owner))
@@ -258,7 +260,7 @@ def test_open_conversation_is_listed_once_whatever_its_age(browser: Client, owne
     Conversation.objects.filter(pk=archived.pk).update(updated_at=old.updated_at)
     for other in (stranger, archived):
         html = browser.get("/conversations/", {"open": str(other.pk)}, headers=HTMX).content.decode()
-        assert HEADING.findall(html) == ["today"]
+        assert headings_in(html) == ["today"]
     html = browser.get("/conversations/", {"open": str(old.pk), "group": "archived"}, headers=HTMX).content.decode()
     assert ids_in(html) == [str(archived.pk)]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import uuid
 from datetime import timedelta
 
@@ -37,6 +36,7 @@ from tests.factories import (
     make_user,
     make_user_message,
 )
+from tests.parsed_html import ParsedHtml
 
 pytestmark = pytest.mark.django_db
 
@@ -190,9 +190,8 @@ def test_page_without_scripts_says_what_was_deleted_and_offers_to_undo(browser: 
     deleted = make_conversation(owner, title="<i>Gone</i>")
     html = browser.post(f"/c/{deleted.pk}/delete/", follow=True).content.decode()
     assert "“&lt;i&gt;Gone&lt;/i&gt;” was deleted. You can undo this for 30 seconds." in html
-    form = re.search(r'<div id="deleted".*?<form method="post" action="([^"]+)">', html)
-    assert form
-    assert browser.post(form[1]).headers["Location"] == deleted.get_absolute_url()
+    form = ParsedHtml(html).only("div", id="deleted").only("form", method="post")
+    assert browser.post(form.attributes["action"]).headers["Location"] == deleted.get_absolute_url()
 
 
 def test_script_gets_the_changed_parts_of_the_page(browser: Client, owner: User) -> None:

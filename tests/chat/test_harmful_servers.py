@@ -7,7 +7,6 @@ their own conversation again and again. The test prints a table of all harms (`-
 from __future__ import annotations
 
 import json
-import re
 import subprocess
 import sys
 import threading
@@ -16,7 +15,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass
-from html import unescape
 from pathlib import Path
 
 import pytest
@@ -31,6 +29,7 @@ from tests.harmful_server import event_harms as event_harms
 from tests.harmful_server import http_harms as http_harms
 from tests.harmful_server.connection import CANARY, HARMS
 from tests.live_server import ROOT, LiveServer, Visitor, running_server, send
+from tests.parsed_html import ParsedHtml
 from tests.polling import wait_until
 
 pytestmark = [pytest.mark.drill, pytest.mark.no_rerun]
@@ -164,10 +163,10 @@ def turn_of(server: LiveServer, conversation_id: str, number: int) -> tuple[str,
 
 def end_of(html: str) -> str:
     """Return the notice of the last answer of a page; without one, the beginning of its text."""
-    article = html.rpartition("<article ")[2].partition("</article>")[0]
-    notice = re.search(r'<div class="notice"[^>]*><p>(.*?)</p>', article, flags=re.DOTALL)
-    found = notice[1] if notice else re.sub(r"<[^>]+>", " ", article[:4_000].partition(">")[2])
-    return " ".join(unescape(found).split())[:160]
+    article = ParsedHtml(html).select("article")[-1]
+    notices = article.select("div", class_="notice")
+    texts = notices[0].select("p")[0].texts if notices else article.texts
+    return " ".join(" ".join(texts).split())[:160]
 
 
 def measure(visitor: Visitor, reader: Reader, model: str) -> tuple[Row, str]:

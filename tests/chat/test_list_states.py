@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import uuid
 
 import pytest
@@ -16,6 +15,7 @@ from chat.models import Conversation, Project, Turn, User
 from chat.models.list_states import mark_answer_read, with_live_status
 from chat.turns.finish import Ending, end_turn
 from tests.factories import make_conversation, make_model_message
+from tests.parsed_html import ParsedHtml
 
 pytestmark = pytest.mark.django_db
 
@@ -24,7 +24,12 @@ HTMX = {"HX-Request": "true"}
 
 def states(html: str) -> dict[str, str]:
     """Return the states of the entries that have one, by title."""
-    return dict(re.findall(r'class="name">([^<]*)</bdi><span class="state" data-state="(\w+)"', html))
+    entries = ParsedHtml(html).select("li")
+    return {
+        entry.only("bdi", class_="name").text: state.attributes["data-state"]
+        for entry in entries
+        for state in entry.select("span", class_="state")
+    }
 
 
 def listed(browser: Client) -> dict[str, str]:

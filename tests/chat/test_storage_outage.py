@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import re
 import subprocess
 import sys
 from collections import Counter
@@ -21,6 +20,7 @@ from tests.child_processes import tied
 from tests.dom import Page
 from tests.emulator_server import running_emulator
 from tests.live_server import ROOT, LiveServer, Visitor, environment, running_server, send
+from tests.parsed_html import ParsedHtml
 from tests.polling import wait_until
 
 pytestmark = [pytest.mark.drill, pytest.mark.no_rerun]
@@ -68,7 +68,7 @@ def draw(server: LiveServer, username: str, graphs: int) -> tuple[Visitor, list[
         send(socket, "draw")
         while 'data-role="model" data-status="done"' not in page.root.html():
             page.apply(str(socket.recv(timeout=60)))
-    return visitor, re.findall(r'<img src="([^"]+)"', page.transcript)
+    return visitor, [image["src"] for image in ParsedHtml(page.transcript).find_all("img")]
 
 
 def assert_shown(visitor: Visitor, urls: list[str]) -> None:

@@ -15,7 +15,6 @@ import uuid
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +33,7 @@ from chat.models import Conversation
 from tests.chat.exports.samples import exported_bytes, rich_conversation
 from tests.factories import make_conversation, make_model_message, make_user
 from tests.live_server import ROOT, LiveServer, Visitor, environment, running_server
+from tests.parsed_html import ParsedHtml
 
 MANAGE = ROOT / "manage.py"
 MINIMAL = Path(__file__).parent / "imports/minimal.json"
@@ -135,9 +135,8 @@ def test_import_of_several_conversations_leads_to_a_list_of_them() -> None:
     response = client.post("/import/", {"file": SimpleUploadedFile("a.zip", data)}, follow=True)
     page = response.content.decode()
     assert "42 conversations imported." in page
-    more = re.search(r'<li class="more"><a href="([^"]+)"', page)
-    assert more
-    page += client.get(unescape(more[1])).content.decode()
+    [more] = ParsedHtml(page).only("li", class_="more").find_all("a")
+    page += client.get(more["href"]).content.decode()
     imported = owner.conversations.filter(imported__isnull=False)
     assert imported.count() == LIST_PAGE_SIZE + 2
     assert all(f'href="/c/{conversation.pk}/"' in page for conversation in imported)

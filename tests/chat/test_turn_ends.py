@@ -8,7 +8,6 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from html import unescape
 
 import pytest
 from websockets.sync.client import ClientConnection
@@ -16,6 +15,7 @@ from websockets.sync.client import ClientConnection
 from tests.dom import Page
 from tests.emulator_server import running_emulator
 from tests.live_server import LiveServer, Visitor, running_server, send
+from tests.parsed_html import Element, ParsedHtml
 from tests.sampling import sampled
 
 LIMIT_S = 60.0
@@ -55,25 +55,28 @@ class Tab:
     @property
     def article(self) -> str:
         """The last article."""
-        *_, last = re.finditer(r"<article .*?</article>", self.page.transcript, flags=re.DOTALL)
-        return last[0]
+        html = self.page.transcript
+        return html[html.rindex("<article ") : html.rindex("</article>")]
 
     @property
     def status(self) -> str:
         """The status of its turn."""
-        return self.article.partition('data-status="')[2].partition('"')[0]
+        return ParsedHtml(self.article).only("article").attributes["data-status"]
+
+    @property
+    def notices(self) -> list[Element]:
+        """Its notice, if it has one."""
+        return ParsedHtml(self.article).select("div", class_="notice")
 
     @property
     def sentence(self) -> str:
         """The sentence of its notice; empty if it has none."""
-        notice = re.search(r'<div class="notice"[^>]*><p>(.*?)</p>', self.article, flags=re.DOTALL)
-        return unescape(notice[1]) if notice else ""
+        return "".join(notice.select("p")[0].text for notice in self.notices)
 
     @property
     def offers(self) -> list[str]:
         """The actions of its notice."""
-        notice = re.search(r'<div class="notice".*?</div>', self.article, flags=re.DOTALL)
-        return re.findall(r'data-action="([\w-]+)"', notice[0]) if notice else []
+        return [button["data-action"] for notice in self.notices for button in notice.find_all("button")]
 
     def act(self, **message: str) -> None:
         """Send an action."""

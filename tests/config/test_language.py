@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 
 import pytest
 from django.http import HttpRequest
@@ -15,6 +14,7 @@ from chat.models import Share, User
 from chat.sentences import translate_sentence
 from config.language import PAGE_HEADER
 from tests.factories import make_conversation, make_model_message, make_user, make_user_message
+from tests.parsed_html import ParsedHtml
 
 GERMAN = {"Accept-Language": "de-AT,de;q=0.9,en;q=0.5"}
 CHINESE = {"Accept-Language": "zh-CN,zh;q=0.9"}
@@ -35,9 +35,7 @@ def client(person: User) -> Client:
 
 
 def language_of(html: bytes) -> str:
-    found = re.search(r'<html lang="([^"]+)"', html.decode())
-    assert found
-    return found[1]
+    return ParsedHtml(html.decode()).only("html").attributes["lang"]
 
 
 @pytest.mark.parametrize(
@@ -156,9 +154,7 @@ def test_a_shared_page_speaks_the_language_of_its_reader(person: User, client: C
 def test_the_words_of_scripts_come_with_the_page_as_json(person: User, client: Client) -> None:
     conversation = make_conversation(person)
     html = client.get(f"/c/{conversation.pk}/", headers=GERMAN).content.decode()
-    found = re.search(r'<script type="application/json" id="words">(.*?)</script>', html)
-    assert found
-    words = json.loads(found[1])
+    words = json.loads(ParsedHtml(html).only("script", id="words", type="application/json").text)
     assert words["Settings saved."] == "Einstellungen gespeichert."
     assert words["{number} line"] == ["{number} Zeile", "{number} Zeilen"]
     html = client.get(f"/c/{conversation.pk}/", HTTP_ACCEPT_LANGUAGE="en").content.decode()

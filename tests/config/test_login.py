@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
 from django.test import Client
 from django.urls import reverse
 from pytest_django import Settings
 
 from chat.models import User
+from tests.parsed_html import ParsedHtml
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("fast_password_hasher")]
 
@@ -31,9 +30,9 @@ def test_closed_sign_up_shows_a_message_and_creates_no_user(client: Client, sett
 
 
 def test_login_page_focuses_the_name(client: Client) -> None:
-    page = client.get("/accounts/login/").content.decode()
-    assert re.search(r'<input[^>]+name="login"[^>]* autofocus', page)
-    assert "Remember me" in page
+    page = ParsedHtml(client.get("/accounts/login/").content.decode())
+    assert "autofocus" in page.only("input", name="login").attributes
+    assert "Remember me" in page.text
 
 
 def test_login_page_has_no_link_to_a_closed_sign_up(client: Client, settings: Settings) -> None:

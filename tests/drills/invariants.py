@@ -11,7 +11,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 import uuid
 from collections import Counter
 from collections.abc import Callable, Sequence, Set
@@ -23,6 +22,7 @@ from tests.dom import without_reruns
 from tests.drills.installation import Installation
 from tests.drills.tabs import Tab
 from tests.live_server import LiveServer
+from tests.parsed_html import ParsedHtml
 from tests.polling import wait_until
 from tests.server_databases import Row
 
@@ -166,7 +166,7 @@ def fetch_graphs(installation: Installation, conversation: str) -> Counter[str]:
     """Load a conversation's page with all its images, and return the hash of each."""
     hashes: Counter[str] = Counter()
     for visitor in installation.visitors:
-        for path in re.findall(r'<img src="([^"]+)"', visitor.transcript(str(uuid.UUID(conversation)))):
-            image = visitor.http.get(f"{visitor.server.url}{path}", timeout=60)
+        for shown in ParsedHtml(visitor.transcript(str(uuid.UUID(conversation)))).find_all("img"):
+            image = visitor.http.get(f"{visitor.server.url}{shown['src']}", timeout=60)
             hashes[hashlib.sha256(image.content).hexdigest()] += 1
     return hashes

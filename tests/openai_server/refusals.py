@@ -1,18 +1,29 @@
-"""Turns a violation into the HTTP error of a server. `refusals.toml` has the statuses, the codes and the messages."""
+"""How each server refuses a request. `refusals.toml` has the statuses, the codes and the messages.
+
+`violations` finds the mistakes.
+"""
 
 from __future__ import annotations
 
-import json
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from tests.openai_server.violations import Violation
+from tests.openai_server.models import ModelName
+from tests.openai_server.violations import Violation, violations
 
 Table: TypeAlias = Mapping[str, tuple[int, str, str]]
 """For each mistake, the status, the code and the message."""
+
+KEY = "sk-stand-in"
+"""The key that servers which need one accept."""
+WRONG_KEY = "wrong"
+"""Servers that need no key accept every key but this one."""
+NEED_KEY = ("openai", "mistral", "deepseek")
+LOCAL_TYPES = {400: "invalid_request_error", 401: "authentication_error", 404: "not_found_error"}
+VLLM_TYPES = {400: "BadRequestError", 401: "AuthenticationError", 404: "NotFoundError"}
 
 _FILE: Mapping[str, Table] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text())
 TABLES: Mapping[str, Table] = {
@@ -21,15 +32,8 @@ TABLES: Mapping[str, Table] = {
     if server != "common"
 }
 """What each server refuses."""
-LOCAL_TYPES = {400: "invalid_request_error", 401: "authentication_error", 404: "not_found_error"}
-VLLM_TYPES = {400: "BadRequestError", 401: "AuthenticationError", 404: "NotFoundError"}
-MISTRAL_TYPES = {
-    "1500": "invalid_model",
-    "3230": "invalid_request_message_order",
-    "3240": "invalid_request_assistant_message",
-    "3280": "invalid_function_call",
-    "3310": "invalid_request_file",
-}
+PROFILES = list(TABLES)
+"""The kinds of servers that the stand-in plays."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,21 +43,27 @@ class Refusal:
     status: int
     body: Any
 
-    def serialize(self) -> bytes:
-        """Return the body as JSON."""
-        return json.dumps(self.body, ensure_ascii=False).encode()
 
-
-def refuse(server: str, violation: Violation, model: str) -> Refusal | None:
+def refuse(server: str, violation: Violation, model: str = "") -> Refusal | None:
     """Return how a server refuses a request with this mistake; `None` if it accepts it."""
-    table = TABLES[server]
-    if violation.rule not in table:
+    if violation.rule not in TABLES[server]:
         return None
-    status, code, message = table[violation.rule]
-    words = {"model": model, "path": path_text(violation), "value": violation.value, **violation.words}
+    status, code, message = TABLES[server][violation.rule]
     position = violation.path[1] if len(violation.path) > 1 else ""
-    message = message.format(position=position, **words)
-    return Refusal(status, error_body(server, status, code, message, violation))
+    words = {"model": model, "path": path_text(violation), "value": violation.value, "position": position}
+    return Refusal(status, error_body(server, status, code, message.format(**words, **violation.words), violation))
+
+
+def refuse_key(server: str, key: str) -> Refusal | None:
+    """Return how a server refuses an API key; `None` if it accepts it."""
+    is_accepted = key == KEY if server in NEED_KEY else key != WRONG_KEY
+    return None if is_accepted else refuse(server, Violation("key"))
+
+
+def refuse_request(server: str, body: Mapping[str, Any], model: ModelName) -> Refusal | None:
+    """Return how a server refuses a request; `None` if it accepts it."""
+    refusals = (refuse(server, violation, model.full) for violation in violations(server, body, model))
+    return next(filter(None, refusals), None)
 
 
 def path_text(violation: Violation) -> str:
@@ -69,29 +79,26 @@ def error_body(server: str, status: int, code: str, message: str, violation: Vio
         case "openai":
             return {"error": {**error, "param": path_text(violation) or None, "code": code or None}}
         case "deepseek":
-            is_key = status == 401
-            return {
-                "error": {**error, "type": LOCAL_TYPES[status], "code": None if is_key else "invalid_request_error"}
-            }
+            fields = {"type": LOCAL_TYPES[status], "code": None if status == 401 else "invalid_request_error"}
+            return {"error": {**error, **fields}}
         case "vllm":
             return {"error": {**error, "type": VLLM_TYPES[status], "code": status}}
         case "ollama":
             return {"error": {**error, "type": LOCAL_TYPES.get(status, "api_error")}}
         case "llamacpp" if violation.rule == "long-context":
             numbers = {"n_ctx": violation.words["limit"], "n_prompt_tokens": violation.words["tokens"]}
-            return {"error": {"code": status, "message": message, "type": "exceed_context_size_error", **numbers}}
+            return {"error": {"code": status, "message": message, "type": code, **numbers}}
         case "llamacpp":
             return {"error": {"code": status, "message": message, "type": LOCAL_TYPES.get(status, "server_error")}}
         case "mistral" if status == 401:
             return {"detail": message}
         case "mistral" if status == 422:
             # The flat body has an object as its message.
-            path = ["body", *violation.path]
-            detail = {"type": code or None, "loc": path, "msg": message, "input": violation.value}
+            detail = {"type": code, "loc": ["body", *violation.path], "msg": message, "input": violation.value}
             return {**error, "object": "error", "message": {"detail": [detail]}}
         case "mistral":
-            fields = {"object": "error", "raw_status_code": status, "code": code or None}
-            return {**error, **fields, "type": MISTRAL_TYPES.get(code, "invalid_request_error")}
+            kind = "invalid_model" if code == "1500" else "invalid_request_error"
+            return {**error, "object": "error", "raw_status_code": status, "type": kind, "code": code or None}
         case _:
             # Some gateways write a string.
             return {"error": message}

@@ -3,28 +3,49 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 import io
 import json
-from collections.abc import Callable, Iterator, Mapping
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from enum import Enum, auto
 from typing import Any, TypeAlias
 
 from PIL import Image
 
-from tests.openai_server.answers import Pause, Step
-from tests.openai_server.chunks import Call, ChunkWriter
-from tests.openai_server.shape import DONE, events
-from tests.openai_server.violations import image_urls
+from tests.openai_server.shapes import DONE, chunk
+from tests.openai_server.violations import count_tokens, image_urls
 
 REASONING = "I have to think about this."
+ARGUMENTS = '{"value": 1}'
+"""They fit the functions of all tests but those that run code."""
+WORDS = re.compile(r"\S+\s*|\s+")
+
+
+class Pause(Enum):
+    """A step without bytes."""
+
+    SILENCE = auto()
+    """Send nothing until the client closes the connection. As the first step: not even a status line."""
+    CUT = auto()
+    """Close the connection in the middle of the response."""
+
+
+Step: TypeAlias = bytes | Pause
+Call: TypeAlias = tuple[str, str]
+"""Name and arguments of a function call."""
+FIRST_WORDS = [chunk({"content": word}) for word in WORDS.findall("The first words")]
 
 
 @dataclass(frozen=True, slots=True)
 class ScenarioRequest:
-    """A request, and the writer of its answer."""
+    """A request that was accepted."""
 
+    profile: str
+    number: int
+    """Number of the request. It makes the ids of calls unique."""
     body: Mapping[str, Any]
-    writer: ChunkWriter
 
     @property
     def messages(self) -> list[dict[str, Any]]:
@@ -33,9 +54,20 @@ class ScenarioRequest:
         return messages
 
     @property
-    def functions(self) -> list[dict[str, Any]]:
-        """The declared functions."""
-        return [tool["function"] for tool in self.body.get("tools") or []]
+    def functions(self) -> list[str]:
+        """The names of the declared functions."""
+        return [tool["function"]["name"] for tool in self.body.get("tools") or []]
+
+    @property
+    def question(self) -> str:
+        """The text of the last message of the user."""
+        return next(text_of(message) for message in reversed(self.messages) if message["role"] == "user")
+
+    @property
+    def usage(self) -> dict[str, int]:
+        """The tokens of the request and of its answer."""
+        tokens = count_tokens(self.body)
+        return {"prompt_tokens": tokens, "completion_tokens": 7, "total_tokens": tokens + 7}
 
     def results(self) -> list[str]:
         """Return the results of functions that no answer has followed yet.
@@ -52,23 +84,17 @@ class ScenarioRequest:
             results.insert(0, text_of(messages.pop()))
         return results
 
+    def call_id(self, index: int) -> str:
+        """Return the id of a call in the form of the server. Some servers repeat the ids in every answer."""
+        digest = hashlib.sha256(f"{self.number} {index}".encode()).hexdigest()
+        return {"generic": str(index), "mistral": digest[:9]}.get(self.profile, f"call_{digest[:24]}")
+
 
 def text_of(message: Mapping[str, Any]) -> str:
     """Return the text of a message without the client's note about its tools."""
     content = message.get("content") or ""
     text = content if isinstance(content, str) else "".join(part.get("text", "") for part in content)
     return text.partition("\n\n[Note of the server")[0]
-
-
-Scenario: TypeAlias = Callable[[ScenarioRequest], Iterator[Step]]
-
-SCENARIOS: dict[str, Scenario] = {}
-
-
-def scenario(function: Scenario) -> Scenario:
-    """Register a function as the scenario of its name."""
-    SCENARIOS[function.__name__.replace("_", "-")] = function
-    return function
 
 
 def first_pixel(messages: list[dict[str, Any]]) -> str:
@@ -78,148 +104,75 @@ def first_pixel(messages: list[dict[str, Any]]) -> str:
         return ""
     data = base64.b64decode(urls[-1].partition(";base64,")[2], validate=True)
     with Image.open(io.BytesIO(data)) as image:
-        pixel = image.convert("RGB").getpixel((0, 0))
-    assert isinstance(pixel, tuple)
-    return "#" + bytes(int(value) for value in pixel).hex()
+        return "#" + image.convert("RGB").tobytes()[:3].hex()
 
 
-def example_call(function: Mapping[str, Any]) -> Call:
-    """Return a call with arguments that fit the schema of the function."""
-    examples: dict[str, object] = {"integer": 1, "number": 1.5, "boolean": True, "array": [], "object": {}}
-    properties = function.get("parameters", {}).get("properties", {})
-    values = {
-        name: "print(6 * 7)" if name == "code" else examples.get(schema.get("type"), "example")
-        for name, schema in properties.items()
-    }
-    return Call(function["name"], json.dumps(values))
+def answer(request: ScenarioRequest, text: str, reasoning: str = "", calls: Iterable[Call] = ()) -> Iterator[bytes]:
+    """Yield an answer: one chunk for each word, and the arguments of each call in two pieces."""
+    yield chunk({"role": "assistant", "content": ""})
+    for name, words in (("reasoning_content", reasoning), ("content", text)):
+        for piece in WORDS.findall(words):
+            yield chunk({name: piece})
+    finish_reason = "stop"
+    for index, (name, arguments) in enumerate(calls):
+        finish_reason = "tool_calls"
+        function = {"name": name, "arguments": arguments[:5]}
+        first = {"index": index, "id": request.call_id(index), "type": "function", "function": function}
+        yield chunk({"tool_calls": [first]})
+        yield chunk({"tool_calls": [{"index": index, "function": {"arguments": arguments[5:]}}]})
+    yield chunk({}, finish_reason)
+    # Mistral reports the usage without being asked.
+    if request.profile == "mistral" or request.body.get("stream_options", {}).get("include_usage"):
+        yield chunk({}, choices=[], usage=request.usage)
+    yield DONE
 
 
-def answer_text(request: ScenarioRequest, text: str, reasoning: str = "") -> Iterator[Step]:
-    """Yield an answer that consists of text."""
-    yield request.writer.start()
-    yield from request.writer.reasoning(reasoning)
-    yield from request.writer.text(text)
-    yield from request.writer.end("stop")
-
-
-def answer_results(request: ScenarioRequest) -> Iterator[Step]:
+def answer_results(request: ScenarioRequest) -> Iterator[bytes]:
     """Yield an answer that repeats the results of functions, and says how their image begins."""
     sentences = [f"The result is {result}." for result in request.results()]
     colour = first_pixel(request.messages[-1:])
     if colour:
         sentences.append(f"The image begins with {colour}.")
-    return answer_text(request, " ".join(sentences))
+    return answer(request, " ".join(sentences))
 
 
-def answer_call(request: ScenarioRequest, *calls: Call, text: str = "") -> Iterator[Step]:
-    """Yield function calls, or the answer to their results."""
+def answer_calls(request: ScenarioRequest, *calls: Call, text: str = "") -> Iterator[bytes]:
+    """Yield function calls, or the answer to their results. Without functions, repeat the question."""
     if request.results():
-        yield from answer_results(request)
-        return
-    yield request.writer.start()
-    yield from request.writer.reasoning(REASONING)
-    yield from request.writer.text(text)
-    yield from request.writer.calls(calls)
+        return answer_results(request)
+    if not request.functions:
+        return answer(request, f"You asked: {request.question}")
+    return answer(request, text, REASONING, calls)
 
 
-@scenario
-def text(request: ScenarioRequest) -> Iterator[Step]:
-    """Repeat the last question."""
-    return answer_text(request, f"You asked: {text_of(request.messages[-1])}")
-
-
-@scenario
-def reasoning(request: ScenarioRequest) -> Iterator[Step]:
-    """Think, then answer."""
-    return answer_text(request, "The answer is 42.", REASONING)
-
-
-@scenario
-def call(request: ScenarioRequest) -> Iterator[Step]:
-    """Call the first function, then repeat its result."""
-    return answer_call(request, example_call(request.functions[0])) if request.functions else text(request)
-
-
-@scenario
-def script(request: ScenarioRequest) -> Iterator[Step]:
-    """Run the blocks of code in the last question, which lines of `---` separate, in one answer; repeat the results."""
-    question = next(text_of(message) for message in reversed(request.messages) if message["role"] == "user")
+def script_calls(request: ScenarioRequest) -> list[Call]:
+    """Return a call for each block of code in the question, which lines of `---` separate."""
     # Files stand before the question, each in a fence.
-    script = question.rpartition("```")[2].strip()
-    calls = [Call("run_python", json.dumps({"code": block})) for block in script.split("\n---\n")]
-    return answer_call(request, *calls) if request.functions else text(request)
+    script = request.question.rpartition("```")[2].strip()
+    return [("run_python", json.dumps({"code": block})) for block in script.split("\n---\n")]
 
 
-@scenario
-def two_calls(request: ScenarioRequest) -> Iterator[Step]:
-    """Call the first two functions in one answer, after a text."""
-    return answer_call(request, *map(example_call, request.functions[:2]), text="I call both. ")
+def example_calls(request: ScenarioRequest, count: int = 1) -> list[Call]:
+    """Return calls of the first functions."""
+    return [(name, ARGUMENTS) for name in request.functions[:count]]
 
 
-@scenario
-def unknown_call(request: ScenarioRequest) -> Iterator[Step]:
-    """Call a function that was not declared."""
-    return answer_call(request, Call("no_such_function", "{}"))
-
-
-@scenario
-def bad_arguments(request: ScenarioRequest) -> Iterator[Step]:
-    """Call the first function with arguments that are no JSON."""
-    return answer_call(request, Call(request.functions[0]["name"], '{"value": '))
-
-
-@scenario
-def forever(request: ScenarioRequest) -> Iterator[Step]:
-    """Call the first function in every answer."""
-    yield request.writer.start()
-    yield from request.writer.calls([example_call(request.functions[0])])
-
-
-@scenario
-def image(request: ScenarioRequest) -> Iterator[Step]:
-    """Say with which colour the last image begins."""
-    return answer_text(request, f"It begins with {first_pixel(request.messages) or 'no colour'}.")
-
-
-@scenario
-def silent(request: ScenarioRequest) -> Iterator[Step]:
-    """Send no byte."""
-    yield Pause.SILENCE
-
-
-def first_words(request: ScenarioRequest, *steps: Step) -> Iterator[Step]:
-    """Yield some text, then other steps."""
-    yield request.writer.start()
-    yield from request.writer.text("The first words")
-    yield from steps
-
-
-@scenario
-def stalls(request: ScenarioRequest) -> Iterator[Step]:
-    """Send some text, then nothing."""
-    return first_words(request, Pause.SILENCE)
-
-
-@scenario
-def cut(request: ScenarioRequest) -> Iterator[Step]:
-    """Close the connection after some text."""
-    return first_words(request, Pause.CUT)
-
-
-@scenario
-def cut_in_event(request: ScenarioRequest) -> Iterator[Step]:
-    """Close the connection in the middle of an event."""
-    return first_words(request, request.writer.chunk({"content": "lost"})[:-20], Pause.CUT)
-
-
-@scenario
-def error_mid_stream(request: ScenarioRequest) -> Iterator[Step]:
-    """Send some text, then an error, as vLLM does."""
-    error = {"message": "The engine died.", "type": "InternalServerError", "param": None, "code": 500}
-    return first_words(request, events({"error": error}), DONE)
-
-
-@scenario
-def length(request: ScenarioRequest) -> Iterator[Step]:
-    """End in the middle of a text."""
-    return first_words(request, *request.writer.end("length"))
+SCENARIOS: Mapping[str, Callable[[ScenarioRequest], Iterable[Step]]] = {
+    "text": lambda request: answer(request, f"You asked: {text_of(request.messages[-1])}"),
+    "reasoning": lambda request: answer(request, "The answer is 42.", REASONING),
+    "image": lambda request: answer(request, f"It begins with {first_pixel(request.messages) or 'no colour'}."),
+    # These call functions in one answer, and repeat the results in the next one.
+    "call": lambda request: answer_calls(request, *example_calls(request)),
+    "two-calls": lambda request: answer_calls(request, *example_calls(request, 2), text="I call both. "),
+    "script": lambda request: answer_calls(request, *script_calls(request)),
+    "unknown-call": lambda request: answer_calls(request, ("no_such_function", "{}")),
+    "bad-arguments": lambda request: answer_calls(request, (request.functions[0], '{"value": ')),
+    # This one calls a function in every answer.
+    "forever": lambda request: answer(request, "", calls=example_calls(request)),
+    # These do not end.
+    "silent": lambda request: [Pause.SILENCE],
+    "stalls": lambda request: [*FIRST_WORDS, Pause.SILENCE],
+    "cut": lambda request: [*FIRST_WORDS, Pause.CUT],
+    "cut-in-event": lambda request: [*FIRST_WORDS, chunk({"content": "lost"})[:-20], Pause.CUT],
+}
+"""The scenarios by the name that a model has after its traits."""

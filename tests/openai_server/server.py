@@ -3,38 +3,59 @@
 from __future__ import annotations
 
 import asyncio
+import random
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Any
 
 from aiohttp import web
 
-from tests.openai_server import listings
-from tests.openai_server.answers import Answer, Pause, in_pieces
-from tests.openai_server.chunks import ChunkWriter
-from tests.openai_server.journal import Journal, JournalEntry
-from tests.openai_server.model_names import RECORDING, ModelName, parse_model_name
-from tests.openai_server.profiles import PROFILES, Profile
-from tests.openai_server.refusals import Refusal
-from tests.openai_server.scenarios import SCENARIOS, ScenarioRequest, answer_results
-from tests.openai_server.shape import JSON_TYPE, RecordedBody, Shape
-from tests.openai_server.shapes import SHAPES
-from tests.openai_server.violations import count_tokens
+from tests.openai_server.models import PROPERTIES, RECORDING, ModelName, list_models, show_model
+from tests.openai_server.refusals import Refusal, refuse, refuse_key, refuse_request
+from tests.openai_server.scenarios import SCENARIOS, Pause, ScenarioRequest, Step, answer_results
+from tests.openai_server.shapes import SHAPES, RecordedBody
+from tests.openai_server.violations import Violation
 
 START_LIMIT_S = 60.0
 REQUEST_LIMIT_BYTES = 64 * 1024 * 1024
+PIECE_LIMITS = (1, 1, 7, 64, 400, 1500)
+"""Upper limits of the sizes into which `in_pieces` cuts, in bytes. Each is taken equally often."""
+
+
+@dataclass(eq=False, slots=True)
+class JournalEntry:
+    """One request for an answer."""
+
+    profile: str
+    body: dict[str, Any]
+    status: int = 0
+    """HTTP status of the response."""
+    error: Any = None
+    """The body of the response, if the request was refused."""
+    closed: threading.Event = field(default_factory=threading.Event)
+    """Set when the client has closed the connection before the end of the answer."""
+
+    @property
+    def messages(self) -> list[dict[str, Any]]:
+        """The messages of the request."""
+        messages: list[dict[str, Any]] = self.body["messages"]
+        return messages
 
 
 class StandInServer:
-    """The server while it runs, and its journal."""
+    """The server while it runs. Tests read its journal from another thread."""
 
     def __init__(self, recordings: Mapping[str, RecordedBody]) -> None:
         """`recordings` are the bodies that can be replayed, by name."""
-        self.journal = Journal()
+        self.journal: list[JournalEntry] = []
+        """All requests for answers, oldest first."""
         self.root_url = ""
         """For example `http://127.0.0.1:40001`."""
-        self._recordings = recordings
+        self._bodies = {name: shape.response for name, shape in SHAPES.items()}
+        self._bodies.update({RECORDING + name: body for name, body in recordings.items()})
+        """What is always answered with the same bytes, by scenario."""
 
     def url(self, profile: str) -> str:
         """Return the base URL of a profile, with `/v1`."""
@@ -48,76 +69,56 @@ class StandInServer:
                 web.post("/{profile}/v1/chat/completions", self._complete),
                 web.get("/{profile}/v1/models", self._list_models),
                 web.post("/ollama/api/show", self._show_model),
-                web.get("/llamacpp/props", self._server_properties),
+                web.get("/llamacpp/props", self._show_properties),
             ]
         )
         return app
 
     async def _complete(self, request: web.Request) -> web.StreamResponse:
-        profile = PROFILES[request.match_info["profile"]]
-        body: dict[str, Any] = await request.json()
-        entry = self.journal.begin(profile.name, body)
-        model = parse_model_name(body["model"])
-        refusal = self._refusal(request, profile, model, body)
+        profile = request.match_info["profile"]
+        entry = JournalEntry(profile, await request.json())
+        self.journal.append(entry)
+        model = ModelName(entry.body["model"])
+        refusal = refuse_key(profile, _key_of(request)) or self._refuse_unknown(profile, model)
+        refusal = refusal or refuse_request(profile, entry.body, model)
         if refusal is not None:
             entry.status, entry.error = refusal.status, refusal.body
             return _error_response(refusal)
+        replayed = self._bodies.get(model.scenario)
+        scenario_request = ScenarioRequest(profile, len(self.journal), entry.body)
+        steps: Iterable[Step]
+        if replayed is None:
+            steps = SCENARIOS.get(model.scenario, SCENARIOS["text"])(scenario_request)
+        elif scenario_request.results():
+            # The result of a function that a recorded answer called is answered by the stand-in itself.
+            replayed, steps = None, answer_results(scenario_request)
+        else:
+            steps = in_pieces(replayed.body, model.scenario)
+        head = replayed or RecordedBody(b"")
+        entry.status = head.status
         try:
-            return await _write(request, entry, self._answer(profile, model, entry))
+            return await _write(request, steps, head)
         except (asyncio.CancelledError, ConnectionError):
             entry.closed.set()
             raise
 
-    def _refusal(
-        self, request: web.Request, profile: Profile, model: ModelName, body: Mapping[str, Any]
-    ) -> Refusal | None:
-        return (
-            profile.key_refusal(_key_of(request))
-            or (None if self._knows(model) else profile.model_refusal(model))
-            or profile.refusal(body, model)
-        )
-
-    def _replayed(self, model: ModelName) -> RecordedBody | Shape | None:
-        """Return the body that the name of a model names; `None` for a scenario and for an unknown model."""
-        name = model.scenario
-        if name.startswith(RECORDING):
-            return self._recordings.get(name.removeprefix(RECORDING))
-        return SHAPES.get(name)
-
-    def _knows(self, model: ModelName) -> bool:
-        return self._replayed(model) is not None or model.scenario in SCENARIOS
-
-    def _answer(self, profile: Profile, model: ModelName, entry: JournalEntry) -> Answer:
-        asks_for_usage = bool((entry.body.get("stream_options") or {}).get("include_usage"))
-        tokens = count_tokens(entry.body)
-        usage = {"prompt_tokens": tokens, "completion_tokens": 7, "total_tokens": tokens + 7}
-        writer = ChunkWriter(profile, model.full, entry.number, asks_for_usage, usage)
-        scenario_request = ScenarioRequest(entry.body, writer)
-        replayed = self._replayed(model)
-        if replayed is None:
-            return Answer(SCENARIOS.get(model.scenario, SCENARIOS["text"])(scenario_request))
-        if scenario_request.results():
-            # The result of a function that a recorded answer called is answered by the stand-in itself.
-            return Answer(answer_results(scenario_request))
-        pieces = in_pieces(replayed.body, model.scenario)
-        return Answer(pieces, replayed.status, replayed.content_type, replayed.headers)
+    def _refuse_unknown(self, profile: str, model: ModelName) -> Refusal | None:
+        """Return how a server refuses an unknown model; `None` if it answers with the model that is loaded."""
+        is_known = model.scenario in self._bodies or model.scenario in SCENARIOS
+        return None if is_known else refuse(profile, Violation("model"), model.full)
 
     async def _list_models(self, request: web.Request) -> web.Response:
-        profile = PROFILES[request.match_info["profile"]]
-        refusal = profile.key_refusal(_key_of(request))
-        if refusal is not None:
-            return _error_response(refusal)
-        return web.json_response(listings.list_models(profile.name))
+        profile = request.match_info["profile"]
+        refusal = refuse_key(profile, _key_of(request))
+        return _error_response(refusal) if refusal else web.json_response(list_models(profile))
 
     async def _show_model(self, request: web.Request) -> web.Response:
-        body = await request.json()
-        model = parse_model_name(body.get("model") or body.get("name") or "")
-        if not self._knows(model):
-            return web.json_response({"error": f"model '{model.full}' not found"}, status=404)
-        return web.json_response(listings.show_model(model))
+        model = ModelName((await request.json())["model"])
+        refusal = self._refuse_unknown("ollama", model)
+        return _error_response(refusal) if refusal else web.json_response(show_model(model))
 
-    async def _server_properties(self, request: web.Request) -> web.Response:
-        return web.json_response(listings.server_properties())
+    async def _show_properties(self, request: web.Request) -> web.Response:
+        return web.json_response(PROPERTIES)
 
 
 def _key_of(request: web.Request) -> str:
@@ -125,14 +126,24 @@ def _key_of(request: web.Request) -> str:
 
 
 def _error_response(refusal: Refusal) -> web.Response:
-    return web.Response(status=refusal.status, body=refusal.serialize(), content_type=JSON_TYPE)
+    return web.json_response(refusal.body, status=refusal.status)
 
 
-async def _write(request: web.Request, entry: JournalEntry, answer: Answer) -> web.StreamResponse:
+def in_pieces(body: bytes, seed: str) -> Iterator[bytes]:
+    """Cut a body into pieces as a network might. Some pieces have one byte. Equal seeds give equal pieces."""
+    chance = random.Random(seed)
+    # Long bodies do not have thousands of pieces.
+    limits = (*PIECE_LIMITS, len(body) // 20 + 1)
+    while body:
+        size = chance.randint(1, chance.choice(limits))
+        yield body[:size]
+        body = body[size:]
+
+
+async def _write(request: web.Request, steps: Iterable[Step], head: RecordedBody) -> web.StreamResponse:
     """Write an answer step by step. The status line is sent with the first bytes."""
-    headers = {"Content-Type": answer.content_type, **answer.headers}
-    response = web.StreamResponse(status=answer.status, headers=headers)
-    for step in answer.steps:
+    response = web.StreamResponse(status=head.status, headers={"Content-Type": head.content_type, **head.headers})
+    for step in steps:
         match step:
             case Pause.SILENCE:
                 # aiohttp cancels the handler when the client closes the connection.
@@ -143,15 +154,11 @@ async def _write(request: web.Request, entry: JournalEntry, answer: Answer) -> w
                 return response
             case bytes():
                 if not response.prepared:
-                    entry.status = answer.status
                     await response.prepare(request)
                 await response.write(step)
                 await asyncio.sleep(0)
     if not response.prepared:
-        entry.status = answer.status
         await response.prepare(request)
-    # Before the end is sent, so that a client which has read it finds this in the journal.
-    entry.is_complete = True
     await response.write_eof()
     return response
 
@@ -160,26 +167,22 @@ async def _write(request: web.Request, entry: JournalEntry, answer: Answer) -> w
 def running_server(recordings: Mapping[str, RecordedBody] | None = None) -> Iterator[StandInServer]:
     """Run the stand-in on a free loopback port during the block. It starts in some milliseconds."""
     server = StandInServer(recordings or {})
+    runner = web.AppRunner(server.application(), handler_cancellation=True, access_log=None, shutdown_timeout=0.1)
     loop = asyncio.new_event_loop()
-    is_started = threading.Event()
-    stop = asyncio.Event()
-    thread = threading.Thread(target=loop.run_until_complete, args=[_serve(server, is_started, stop)], daemon=True)
+    thread = threading.Thread(target=loop.run_forever, daemon=True)
     thread.start()
-    assert is_started.wait(START_LIMIT_S), "The stand-in server did not start."
     try:
+        asyncio.run_coroutine_threadsafe(_start(server, runner), loop).result(START_LIMIT_S)
         yield server
     finally:
-        loop.call_soon_threadsafe(stop.set)
+        asyncio.run_coroutine_threadsafe(runner.cleanup(), loop).result(START_LIMIT_S)
+        loop.call_soon_threadsafe(loop.stop)
         thread.join()
         loop.close()
 
 
-async def _serve(server: StandInServer, is_started: threading.Event, stop: asyncio.Event) -> None:
-    runner = web.AppRunner(server.application(), handler_cancellation=True, access_log=None, shutdown_timeout=0.1)
+async def _start(server: StandInServer, runner: web.AppRunner) -> None:
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", 0).start()
     host, port = runner.addresses[0][:2]
     server.root_url = f"http://{host}:{port}"
-    is_started.set()
-    await stop.wait()
-    await runner.cleanup()

@@ -1,122 +1,111 @@
-"""Response bodies that are always the same bytes: the ways in which servers differ, written by hand.
-
-The shapes come from recorded traffic, from the source code of servers, and from issue threads. `SHAPES` maps the name
-of a model to its body and to what a client must read from it. `call_shapes` and `error_shapes` hold the other two
-groups.
-"""
+"""Responses that are always the same bytes. `shapes.yaml` has the hand-written ones, and says what they contain."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
+import yaml
+
 from chat.stream_events import Usage
-from tests.openai_server.call_shapes import CALL_SHAPES
-from tests.openai_server.error_shapes import ERROR_SHAPES
-from tests.openai_server.expected import Expected
-from tests.openai_server.shape import JSON_TYPE, Shape, answer, chunk, delta, ending, events, stream
 
-USAGE = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
-COUNTS = Usage(prompt=10, candidates=5, total=15)
-THOUGHTS = {**USAGE, "completion_tokens_details": {"reasoning_tokens": 4}}
-FILTER = {"prompt_filter_results": [{"prompt_index": 0, "content_filter_results": {}}]}
-COMPLETION = {
-    "id": "x",
-    "object": "chat.completion",
-    "model": "m",
-    "choices": [{"index": 0, "message": {"role": "assistant", "content": "hi"}, "finish_reason": "stop"}],
-    "usage": USAGE,
+EVENT_STREAM = "text/event-stream"
+JSON_TYPE = "application/json"
+DONE = b"data: [DONE]\n\n"
+CHUNK_HEAD = {"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1760000000, "model": "m"}
+FINISH_REASONS = {"texts": "stop", "calls": "tool_calls"}
+"""By group of shapes, the finish reason of those that give none."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedBody:
+    """A response. Recordings and shapes are such responses."""
+
+    body: bytes
+    status: int = 200
+    content_type: str = EVENT_STREAM
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectedCall:
+    """A function call. `arguments` is `None` if they are not a JSON object."""
+
+    name: str
+    arguments: Mapping[str, Any] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """What a client must read from a response, written independently of the product's code."""
+
+    text: str = ""
+    reasoning: str = ""
+    calls: tuple[ExpectedCall, ...] = ()
+    finish: str | None = "stop"
+    """A value of `Finish`; `None` if the answer was cut, or ended with an error."""
+    usage: Usage | None = None
+    """`None`: the response has no usage."""
+    error: str | None = None
+    """The code of the error that ends the response. Empty: there is an error, and its code does not matter."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """A hand-written response, and what a client must read from it."""
+
+    response: RecordedBody
+    expected: Expected
+
+
+def event(value: object) -> bytes:
+    """Return a server-sent event."""
+    return b"data: " + json.dumps(value, ensure_ascii=False).encode() + b"\n\n"
+
+
+def chunk(delta: object, finish_reason: str | None = None, **fields: object) -> bytes:
+    """Return a chunk with one choice and further fields."""
+    choice = {"index": 0, "delta": delta, "finish_reason": finish_reason}
+    return event({**CHUNK_HEAD, "choices": [choice], **fields})
+
+
+def _step(step: str | dict[str, Any]) -> bytes:
+    match step:
+        case str():
+            return step.encode()
+        case {"choices": _} | {"finish_reason": _}:
+            return chunk({}, **step)
+        case {"error": _}:
+            return event(step)
+        case _:
+            return chunk(step)
+
+
+def _shape(group: str, raw: Mapping[str, Any]) -> Shape:
+    body = raw.get("body", "").encode()
+    content_type = raw.get("type", EVENT_STREAM)
+    if "json" in raw:
+        body, content_type = json.dumps(raw["json"]).encode(), JSON_TYPE
+    elif "stream" in raw:
+        body = b"".join(map(_step, raw["stream"]))
+        finish_reason = raw.get("finish_reason", FINISH_REASONS.get(group))
+        if finish_reason is not None and not any("finish_reason" in step for step in raw["stream"]):
+            body += chunk({}, finish_reason)
+        if raw.get("done", True):
+            body += DONE
+    read = {"finish": None if "error" in raw["read"] else "stop", **raw["read"]}
+    read["calls"] = tuple(ExpectedCall("echo", arguments) for arguments in read.get("calls", []))
+    read["usage"] = Usage(**read["usage"]) if "usage" in read else None
+    return Shape(RecordedBody(body, raw.get("status", 200), content_type, raw.get("headers", {})), Expected(**read))
+
+
+_GROUPS: Mapping[str, Mapping[str, Shape]] = {
+    group: {name: _shape(group, raw) for name, raw in shapes.items()}
+    for group, shapes in yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text()).items()
 }
-
-
-def thinking(text: str) -> dict[str, Any]:
-    """Return a delta with a part of Mistral's reasoning."""
-    return {"content": [{"type": "thinking", "thinking": [{"type": "text", "text": text}]}]}
-
-
-def choice(index: int, text: str, finish: str | None = None) -> dict[str, Any]:
-    """Return one of several choices."""
-    return {"index": index, "delta": {"content": text}, "finish_reason": finish}
-
-
-ONE = Expected("One")
-ONE_WITH_USAGE = Expected("One", usage=COUNTS)
-ONE_WITH_REASONING = Expected("One", "I see.")
-PLAIN = answer(ONE, delta(content="One")).body
-
-TEXT_SHAPES: Mapping[str, Shape] = {
-    "role-in-every-chunk": answer(ONE, delta(role="assistant", content="On"), delta(role="assistant", content="e")),
-    "null-role-and-null-content": answer(ONE, delta(role=None, content=None), delta(role=None, content="One")),
-    "first-chunk-without-choices": answer(ONE, chunk([], id="", model="", **FILTER), delta(content="One")),
-    "choices-null-or-missing": answer(
-        ONE, chunk(None), {"id": "x", "object": "chat.completion.chunk"}, delta(content="One")
-    ),
-    "delta-null": answer(ONE, chunk([{"index": 0, "delta": None, "finish_reason": None}]), delta(content="One")),
-    "two-choices": answer(ONE, chunk([choice(0, "One")]), chunk([choice(1, "Two")]), chunk([choice(1, "", "length")])),
-    "finish-twice-and-usage-on-the-second": answer(
-        ONE_WITH_USAGE, delta(content="One"), ending(), chunk([choice(0, "", "stop")], usage=USAGE), finish=""
-    ),
-    "usage-in-every-chunk": answer(
-        ONE_WITH_USAGE,
-        chunk([choice(0, "One")], usage={"prompt_tokens": 10, "completion_tokens": 1, "total_tokens": 11}),
-        chunk([choice(0, "", "stop")], usage=USAGE),
-        chunk([], usage=None),
-        finish="",
-    ),
-    "usage-after-the-end": answer(ONE_WITH_USAGE, delta(content="One"), ending(), chunk([], usage=USAGE), finish=""),
-    "usage-with-thoughts": answer(
-        Expected("One", "I see.", usage=Usage(prompt=10, thoughts=4, candidates=1, total=15)),
-        delta(reasoning="I see."),
-        delta(content="One"),
-        ending(),
-        chunk([], usage=THOUGHTS),
-        finish="",
-    ),
-    "done-without-finish": answer(ONE, delta(content="One"), finish=""),
-    "finish-without-done": Shape(events(delta(content="One"), ending()), ONE),
-    "neither-finish-nor-done": Shape(events(delta(content="One"), delta(content="")), Expected("One", finish=None)),
-    "nothing-visible": answer(Expected(finish="length"), delta(role="assistant", content=""), finish="length"),
-    "no-content-at-all": answer(Expected(usage=COUNTS), ending(), chunk([], usage=USAGE), finish=""),
-    "content-filter": answer(Expected("One", finish="blocked"), delta(content="One"), finish="content_filter"),
-    "unknown-finish": answer(Expected("One", finish="unknown"), delta(content="One"), finish="tired"),
-    "refusal": answer(
-        Expected("I cannot."),
-        delta(role="assistant", content="", refusal=None),
-        delta(refusal="I can"),
-        delta(refusal="not."),
-    ),
-    "comments": Shape(b": OPENROUTER PROCESSING\n\n: ping\n\n" + PLAIN, ONE),
-    "carriage-returns": Shape(PLAIN.replace(b"\n", b"\r\n"), ONE),
-    "byte-order-mark": Shape(b"\xef\xbb\xbf" + PLAIN, ONE),
-    "no-blank-line-at-the-end": Shape(events(delta(content="One"), ending()).rstrip() + b"\n", ONE),
-    "line-separator-in-text": Shape(
-        stream(delta(content="One\u2028two"), ending(), is_ascii=False), Expected("One\u2028two")
-    ),
-    "reasoning-content": answer(
-        ONE_WITH_REASONING, delta(reasoning_content="I "), delta(reasoning_content="see."), delta(content="One")
-    ),
-    "reasoning-in-two-fields": answer(
-        ONE_WITH_REASONING, delta(reasoning="I see.", reasoning_content="I see."), delta(content="One")
-    ),
-    "content-list": answer(
-        ONE_WITH_REASONING,
-        delta(**thinking("I ")),
-        delta(**thinking("see.")),
-        delta(content=[{"type": "text", "text": "On"}]),
-        delta(content="e"),
-    ),
-    "think-tags": answer(ONE_WITH_REASONING, delta(content="<think>I see.</think>"), delta(content="\n\nOne")),
-    "think-tags-split": answer(
-        ONE_WITH_REASONING, *(delta(content=text) for text in ("<thi", "nk>I see", ".</th", "ink>\n\nOne"))
-    ),
-    "think-tag-in-the-middle": answer(
-        Expected("Write <think> for thoughts."), delta(content="Write <think> for"), delta(content=" thoughts.")
-    ),
-    "think-tag-that-is-none": answer(Expected("<this is text"), delta(content="<thi"), delta(content="s is text")),
-    "whole-completion-in-json": Shape(
-        json.dumps(COMPLETION).encode(), Expected("hi", usage=COUNTS), content_type=JSON_TYPE
-    ),
-}
-
-SHAPES: Mapping[str, Shape] = {**TEXT_SHAPES, **CALL_SHAPES, **ERROR_SHAPES}
+CALL_SHAPES = _GROUPS["calls"]
+SHAPES = {name: shape for shapes in _GROUPS.values() for name, shape in shapes.items()}
+"""All shapes, by the name of the model that answers with them."""

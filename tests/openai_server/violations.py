@@ -4,30 +4,31 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from tests.openai_server.model_names import NO_TOOLS, TEXT_ONLY, ModelName
+from tests.openai_server.models import ModelName
+
+Fields: TypeAlias = Mapping[str, Any]
+Path: TypeAlias = tuple[str | int, ...]
+Rules: TypeAlias = Mapping[str, tuple[str, object]]
+"""For each mistake, the field where it is (empty: the whole element), and whether it was made."""
 
 CHARS_PER_TOKEN = 4
-ROLES = ("system", "developer", "user", "assistant", "tool", "function")
-SAMPLING_FIELDS = ("temperature", "top_p", "stop", "presence_penalty", "frequency_penalty", "logprobs")
+ROLES = ("system", "user", "assistant", "tool")
 TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 MISTRAL_CALL_ID = re.compile(r"[a-zA-Z0-9]{9}")
 REASONING_MODEL = re.compile(r"gpt-5|o\d")
 """Traits of OpenAI's reasoning models begin like this."""
-COMMON_FIELDS = frozenset({"role", "content", "name"})
-MESSAGE_FIELDS: Mapping[str, frozenset[str]] = {
-    "system": COMMON_FIELDS,
-    "developer": COMMON_FIELDS,
-    "user": COMMON_FIELDS,
-    "assistant": COMMON_FIELDS | {"tool_calls", "refusal", "audio", "function_call"},
-    "tool": frozenset({"role", "content", "tool_call_id"}),
+COMMON_FIELDS = {"model", "messages", "stream", "tools", "tool_choice", "temperature", "reasoning_effort"}
+KNOWN_FIELDS = {
+    "mistral": COMMON_FIELDS | {"max_tokens"},
+    "openai": COMMON_FIELDS | {"max_tokens", "max_completion_tokens", "stream_options"},
 }
-
-Message: TypeAlias = Mapping[str, Any]
-Path: TypeAlias = tuple[str | int, ...]
+"""What a request may have at servers that refuse unknown fields. They know more, which this client does not send."""
+MESSAGE_FIELDS = {"assistant": {"tool_calls"}, "tool": {"tool_call_id"}}
+"""What a message may have beside its role and its content."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,166 +36,138 @@ class Violation:
     """A mistake in a request."""
 
     rule: str
-    """The name of the mistake in `refusals.toml`."""
+    """Its name in `refusals.toml`."""
     path: Path = ()
     """Where in the request it is."""
     value: object = None
     """What is there."""
-    words: Mapping[str, object] = field(default_factory=dict)
+    words: Fields = field(default_factory=dict)
     """Further values for the placeholders of the server's message."""
 
 
-def violations(body: Mapping[str, Any], model: ModelName, fields: frozenset[str]) -> Iterator[Violation]:
-    """Yield every mistake in a request. `fields`: those that the server knows, at the top level."""
-    messages = body.get("messages") or []
-    yield from _unknown_fields(body, messages, fields)
-    yield from _tool_violations(body, model)
-    yield from _parameter_violations(body, model)
-    if not messages:
-        yield Violation("empty-messages", ("messages",))
-    for position, message in enumerate(messages):
-        yield from _message_violations(position, message, model, body.get("thinking") != {"type": "disabled"})
-        yield from _image_violations(position, message, model)
-    yield from _call_violations(messages)
-    yield from _order_violations(messages)
-    limit, tokens = model.context_tokens, count_tokens(body)
-    if limit is not None and tokens > limit:
-        yield Violation("long-context", ("messages",), None, {"limit": limit, "tokens": tokens})
+def violations(server: str, body: Fields, model: ModelName) -> Iterator[Violation]:
+    """Yield every mistake in a request. `server` decides only which fields are unknown."""
+    if server in KNOWN_FIELDS:
+        yield from _unknown_fields(body, KNOWN_FIELDS[server])
+    yield from _request_violations(body, model)
+    for number, tool in enumerate(body.get("tools") or []):
+        name = tool["function"]["name"]
+        rules = {
+            "tool-name": ("name", not TOOL_NAME.fullmatch(name)),
+            "tool-named-python": ("name", name == "python"),
+        }
+        yield from _made(rules, tool["function"], ("tools", number, "function"))
+    yield from _message_violations(body["messages"], model)
+    yield from _call_violations(body["messages"])
 
 
-def count_tokens(body: Mapping[str, Any]) -> int:
+def count_tokens(body: Fields) -> int:
     """Return the number of tokens of a request, as this server counts them."""
     return len(json.dumps(body.get("messages"))) // CHARS_PER_TOKEN
 
 
-def calls_of(message: Message) -> list[dict[str, Any]]:
-    """Return the function calls of a message."""
-    return message.get("tool_calls") or []
-
-
-def image_urls(message: Message) -> list[str]:
+def image_urls(message: Fields) -> list[str]:
     """Return the URLs of the images in a message."""
     content = message.get("content")
     parts = content if isinstance(content, list) else []
-    return [part["image_url"]["url"] for part in parts if part.get("type") == "image_url"]
+    return [part["image_url"]["url"] for part in parts if part["type"] == "image_url"]
 
 
-def _calls(messages: Sequence[Message]) -> Iterator[tuple[int, Path, dict[str, Any]]]:
-    for position, message in enumerate(messages):
-        for number, call in enumerate(calls_of(message)):
-            yield position, ("messages", position, "tool_calls", number), call
+def _made(rules: Rules, element: Fields, path: Path, **words: object) -> Iterator[Violation]:
+    """Yield the mistakes that were made in an element of the request."""
+    for rule, (name, is_made) in rules.items():
+        if is_made:
+            yield Violation(rule, (*path, name) if name else path, element.get(name), words)
 
 
-def _unknown_fields(
-    body: Mapping[str, Any], messages: Sequence[Message], fields: frozenset[str]
-) -> Iterator[Violation]:
-    owners: list[tuple[Path, Mapping[str, Any], frozenset[str]]] = [((), body, fields)]
-    for position, message in enumerate(messages):
-        owners.append((("messages", position), message, MESSAGE_FIELDS.get(message["role"], frozenset(message))))
-    for _, path, call in _calls(messages):
-        owners.append((path, call, frozenset({"id", "type", "function"})))
-        owners.append(((*path, "function"), call["function"], frozenset({"name", "arguments"})))
-    for path, owner, known in owners:
-        for name in sorted(owner.keys() - known):
+def _unknown_fields(body: Fields, known: set[str]) -> Iterator[Violation]:
+    owners: list[tuple[Path, Fields, set[str]]] = [((), body, known)]
+    for position, message in enumerate(body["messages"]):
+        fields = {"role", "content"} | MESSAGE_FIELDS.get(message["role"], set())
+        owners.append((("messages", position), message, fields))
+    for path, call in _calls(body["messages"]):
+        owners.append((path, call, {"id", "type", "function"}))
+        owners.append(((*path, "function"), call["function"], {"name", "arguments"}))
+    for path, owner, fields in owners:
+        for name in sorted(owner.keys() - fields):
             yield Violation("unknown-field", (*path, name), owner[name])
 
 
-def _tool_violations(body: Mapping[str, Any], model: ModelName) -> Iterator[Violation]:
-    choice, tools = body.get("tool_choice"), body.get("tools") or []
-    if choice is not None and not tools:
-        yield Violation("choice-without-tools", ("tool_choice",))
-    if choice not in (None, "auto", "none"):
-        yield Violation("forced-choice", ("tool_choice",))
-    if "tools" in body and not tools:
-        yield Violation("empty-tools", ("tools",), [])
-    if "tools" in body and NO_TOOLS in model.traits:
-        yield Violation("tools", ("tools",))
-    if tools and "gpt-5.6" in model.traits and body.get("reasoning_effort") != "none":
-        yield Violation("tools-with-effort", ("reasoning_effort",))
-    for number, tool in enumerate(tools):
-        name = tool["function"]["name"]
-        if not TOOL_NAME.fullmatch(name):
-            yield Violation("tool-name", ("tools", number, "function", "name"), name)
-        if name == "python":
-            yield Violation("tool-named-python", ("tools",), name)
+def _request_violations(body: Fields, model: ModelName) -> Iterator[Violation]:
+    is_reasoning_model = any(REASONING_MODEL.match(trait) for trait in model.traits)
+    effort, tokens, limit = body.get("reasoning_effort"), count_tokens(body), model.context_limit
+    rules: Rules = {
+        "empty-messages": ("messages", not body["messages"]),
+        "long-context": ("messages", limit and tokens > limit),
+        "tools": ("tools", "tools" in body and not model.takes_functions),
+        "empty-tools": ("tools", body.get("tools") == []),
+        "choice-without-tools": ("tool_choice", "tool_choice" in body and not body.get("tools")),
+        "forced-choice": ("tool_choice", body.get("tool_choice", "auto") not in ("auto", "none")),
+        "tools-with-effort": ("reasoning_effort", "gpt-5.6" in model.traits and body.get("tools") and effort != "none"),
+        "max-tokens": ("max_tokens", is_reasoning_model and "max_tokens" in body),
+        "sampling": ("temperature", is_reasoning_model and body.get("temperature", 1) != 1),
+        "usage-option": ("stream_options", "no-usage-option" in model.traits and "stream_options" in body),
+    }
+    return _made(rules, body, (), tokens=tokens, limit=limit)
 
 
-def _parameter_violations(body: Mapping[str, Any], model: ModelName) -> Iterator[Violation]:
-    if any(REASONING_MODEL.match(trait) for trait in model.traits):
-        if "max_tokens" in body:
-            yield Violation("max-tokens", ("max_tokens",), body["max_tokens"])
-        for name in SAMPLING_FIELDS:
-            if body.get(name, 1) != 1:
-                yield Violation("sampling", (name,), body[name])
-    if "no-usage-option" in model.traits and "stream_options" in body:
-        yield Violation("usage-option", ("stream_options",), body["stream_options"])
-
-
-def _message_violations(position: int, message: Message, model: ModelName, is_thinking: bool) -> Iterator[Violation]:
-    role, content, path = message.get("role"), message.get("content"), ("messages", position)
-    if role not in ROLES:
-        yield Violation("role", (*path, "role"), role)
-    if role in ("system", "developer"):
-        if "o1-mini" in model.traits:
-            yield Violation("system-role", (*path, "role"), role)
-        if position:
-            yield Violation("late-system", (*path, "role"), role)
-    if role == "assistant" and is_thinking and "reasoning_content" not in message:
-        yield Violation("no-reasoning", path)
-    if not isinstance(content, str | list) and not (content is None and calls_of(message)):
-        name = "null" if content is None else type(content).__name__
-        yield Violation("content", (*path, "content"), content, {"found": name})
-    if "tool_calls" in message and not message["tool_calls"]:
-        yield Violation("empty-calls", (*path, "tool_calls"))
-
-
-def _image_violations(position: int, message: Message, model: ModelName) -> Iterator[Violation]:
-    for number, url in enumerate(image_urls(message)):
-        path = ("messages", position, "content", number)
-        yield Violation("image", path)
-        if TEXT_ONLY in model.traits:
-            yield Violation("image-for-text-model", path)
-        if message["role"] != "user":
-            yield Violation("image-role", path, message["role"])
-        if not url.startswith("data:image/") or ";base64," not in url:
-            yield Violation("image-address", path)
-
-
-def _call_violations(messages: Sequence[Message]) -> Iterator[Violation]:
-    first_positions: dict[str, int] = {}
-    for position, path, call in _calls(messages):
-        call_id, arguments = str(call.get("id") or ""), call["function"].get("arguments")
-        if not call_id or call_id in first_positions:
-            words = {"first": first_positions.get(call_id, position)}
-            yield Violation("call-id-repeated", (*path, "id"), call_id, words)
-        first_positions.setdefault(call_id, position)
-        if not MISTRAL_CALL_ID.fullmatch(call_id):
-            yield Violation("call-id-form", (*path, "id"), call_id)
-        try:
-            reason = "" if isinstance(json.loads(arguments), dict) else "not an object"
-        except (TypeError, ValueError) as error:
-            reason = str(error)
-        if reason:
-            yield Violation("arguments", (*path, "function", "arguments"), arguments, {"reason": reason})
-
-
-def _order_violations(messages: Sequence[Message]) -> Iterator[Violation]:
-    """Yield a violation for each call without its result, and for each result without its call."""
-    open_ids: list[str] = []
+def _message_violations(messages: list[Fields], model: ModelName) -> Iterator[Violation]:
     last_role = ""
+    open_ids: list[str] = []
     # The empty message stands for the end.
     for position, message in enumerate([*messages, {}]):
-        role, path, call_id = message.get("role", ""), ("messages", position, "role"), message.get("tool_call_id")
-        if role == "tool" and call_id in open_ids:
+        role, content, calls = message.get("role", ""), message.get("content"), message.get("tool_calls")
+        call_id = message.get("tool_call_id")
+        rules: Rules = {
+            "role": ("role", role not in ("", *ROLES)),
+            "system-role": ("role", role == "system" and "o1-mini" in model.traits),
+            "late-system": ("role", role == "system" and position > 0),
+            "no-reasoning": ("", role == "assistant" and "reasoning_content" not in message),
+            "content": ("content", role and not isinstance(content, str | list) and not (content is None and calls)),
+            "empty-calls": ("tool_calls", calls == []),
+            "call-unanswered": ("role", role != "tool" and open_ids),
+            "result-without-call": ("role", role == "tool" and call_id not in open_ids),
+            "user-after-tool": ("role", (last_role, role) == ("tool", "user")),
+            "assistant-last": ("role", (last_role, role) == ("assistant", "") and not open_ids),
+        }
+        path = ("messages", position)
+        yield from _made(rules, message, path, last=last_role, ids=", ".join(open_ids))
+        for number, url in enumerate(image_urls(message)):
+            image_rules: Rules = {
+                "image": ("", True),
+                "image-for-text-model": ("", not model.takes_images),
+                "image-role": ("", role != "user"),
+                "image-address": ("", not re.match("data:image/.*;base64,", url)),
+            }
+            yield from _made(image_rules, message, (*path, "content", number), role=role)
+        if role != "tool":
+            open_ids = [call["id"] for call in calls or []]
+        elif call_id in open_ids:
             open_ids.remove(call_id)
-        elif role == "tool":
-            yield Violation("result-without-call", path, role, {"last": last_role})
-        else:
-            if open_ids:
-                yield Violation("call-unanswered", path, role, {"ids": ", ".join(open_ids)})
-            elif (last_role, role) == ("assistant", ""):
-                yield Violation("assistant-last", path)
-            if (last_role, role) == ("tool", "user"):
-                yield Violation("user-after-tool", path, role, {"last": last_role})
-            open_ids = [str(call.get("id")) for call in calls_of(message)]
         last_role = role
+
+
+def _calls(messages: list[Fields]) -> Iterator[tuple[Path, Fields]]:
+    """Yield the function calls of all messages, and where they are."""
+    for position, message in enumerate(messages):
+        for number, call in enumerate(message.get("tool_calls") or []):
+            yield ("messages", position, "tool_calls", number), call
+
+
+def _call_violations(messages: list[Fields]) -> Iterator[Violation]:
+    used_ids = {""}
+    for path, call in _calls(messages):
+        rules = {
+            "call-id-repeated": ("id", call["id"] in used_ids),
+            "call-id-form": ("id", not MISTRAL_CALL_ID.fullmatch(call["id"])),
+            "arguments": ("function", not _is_json_object(call["function"]["arguments"])),
+        }
+        yield from _made(rules, call, path)
+        used_ids.add(call["id"])
+
+
+def _is_json_object(text: object) -> bool:
+    try:
+        return isinstance(text, str) and isinstance(json.loads(text), dict)
+    except ValueError:
+        return False

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from datetime import timedelta
 from pathlib import Path
-from xml.etree import ElementTree
 
 import pytest
 from django.contrib.auth.models import Group, Permission
@@ -16,6 +15,7 @@ from pytest_django import Settings
 from chat.models import Turn, User
 from tests.factories import make_attachment, make_conversation, make_model_message, make_user
 from tests.kernel_service import running_service
+from tests.parsed_html import ParsedHtml
 
 pytestmark = pytest.mark.django_db
 OVERVIEW_URL = "/admin/overview/"
@@ -84,20 +84,18 @@ def test_page_shows_statistics_and_no_content() -> None:
 
 def test_each_chart_has_a_title_axes_and_a_table() -> None:
     make_turns()
-    text = get_page(make_operator())
-    charts = re.findall(r'<section class="chart".*?</section>', text, flags=re.DOTALL)
-    charts_with_image = [chart for chart in charts if 'role="img"' in chart]
+    charts = ParsedHtml(get_page(make_operator())).select("section", class_="chart")
+    charts_with_image = [chart for chart in charts if chart.select(role="img")]
     assert len(charts) == 8
     assert len(charts_with_image) == 7
     for chart in charts_with_image:
-        (image,) = re.findall(r'<svg[^>]* role="img".*?</svg>', chart, flags=re.DOTALL)
-        root = ElementTree.fromstring(image)
+        image = chart.only("svg", role="img")
         for name in ("aria-labelledby", "aria-describedby"):
-            assert f'id="{root.attrib[name]}"' in chart
-        assert len(root.findall("text")) >= 3
-        assert root.findall(".//title")
-        assert "<details>" in chart
-        assert '<th scope="row">' in chart
+            assert chart.select(id=image.attributes[name])
+        assert len(image.select("text")) >= 3
+        assert image.select("title")
+        assert chart.select("details")
+        assert chart.select("th", scope="row")
 
 
 def test_content_has_no_inline_script_style_or_external_url() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import re
 from dataclasses import replace
 
 import pytest
@@ -50,13 +49,11 @@ def test_messages_equal_those_of_the_page_except_for_what_this_reader_may_not_se
 
 def test_policy_allows_only_the_embedded_styles() -> None:
     html = exported_bytes(rich_conversation(), "html").decode()
-    policy = re.search(r'<meta http-equiv="Content-Security-Policy" content="([^"]*)"', html)
-    assert policy
-    embedded = re.search(r"<style>(.*?)</style>", html, flags=re.DOTALL)
-    assert embedded
-    assert embedded[1] == styles()
-    digest = base64.b64encode(hashlib.sha256(embedded[1].encode()).digest()).decode()
-    assert policy[1].replace("&#x27;", "'") == (
+    page = ParsedHtml(html)
+    policy, embedded = page.only("meta", http_equiv="Content-Security-Policy"), page.only("style").text
+    assert embedded == styles()
+    digest = base64.b64encode(hashlib.sha256(embedded.encode()).digest()).decode()
+    assert policy.attributes["content"] == (
         f"default-src 'none'; img-src data:; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
     )
     assert html.index("Content-Security-Policy") < html.index("<title>") < html.index("<style>")
@@ -107,12 +104,10 @@ def test_display_is_shown_as_on_the_page_but_without_buttons() -> None:
 
 def test_code_of_the_session_is_one_fold_as_on_the_page() -> None:
     html = exported_bytes(session_conversation(), "html").decode()
-    roots = re.findall(r'<\w+ id="part-[^>]*data-part-kind="(\w+)"([^>]*)>', html)
-    assert [kind for kind, attributes in roots if attributes.endswith(" hidden")] == [
-        "function_call",
-        "function_response",
-    ]
-    shown = [kind for kind, attributes in roots if not attributes.endswith(" hidden")]
+    roots = [one.attributes for one in ParsedHtml(html).elements if "data-part-kind" in one.attributes]
+    hidden = [root["data-part-kind"] for root in roots if "hidden" in root]
+    assert hidden == ["function_call", "function_response"]
+    shown = [root["data-part-kind"] for root in roots if "hidden" not in root]
     assert shown[:3] == ["executable_code", "inline_data", "display"]
     # The second call ran no code.
     assert shown[-3:] == ["function_call", "function_response", "text"]

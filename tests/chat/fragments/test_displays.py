@@ -53,7 +53,8 @@ def assert_is_safe_html(html: str) -> None:
     """Check that HTML has only elements and attributes that the templates write, and loads nothing."""
     parsed = ParsedHtml(html)
     assert parsed.open_elements == 0
-    for tag, attributes in parsed.elements:
+    for element in parsed.elements:
+        tag, attributes = element.tag, element.attributes
         if tag in MATHML_TAGS:
             assert_mathml_attributes(attributes)
             continue

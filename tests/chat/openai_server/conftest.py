@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import pytest
 
 from tests.openai_server.server import StandInServer, running_server
-from tests.openai_server.shape import RecordedBody
+from tests.openai_server.shapes import RecordedBody, chunk
 
-RECORDED = RecordedBody(b'data: {"choices": []}\n\n' * 50)
+RECORDED = RecordedBody(chunk({"content": "x"}) * 50)
 
 
 @pytest.fixture(scope="session")

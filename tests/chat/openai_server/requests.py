@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import base64
-import io
 from typing import Any
-
-from PIL import Image
 
 QUESTION = {"role": "user", "content": "What is it?"}
 ECHO_SCHEMA = {"type": "object", "properties": {"value": {"type": "integer"}}}
@@ -35,14 +31,6 @@ def result(call_id: str = "abcdefghi", content: object = "1") -> dict[str, Any]:
 def tool(name: str = "echo") -> dict[str, Any]:
     """Return the declaration of a function."""
     return {"type": "function", "function": {"name": name, "description": "Echo.", "parameters": ECHO_SCHEMA}}
-
-
-def image_part(colour: tuple[int, int, int] = (255, 0, 0)) -> dict[str, Any]:
-    """Return a content part with a PNG of one colour."""
-    buffer = io.BytesIO()
-    Image.new("RGB", (4, 4), colour).save(buffer, "PNG")
-    data = base64.b64encode(buffer.getvalue()).decode()
-    return {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{data}"}}
 
 
 def request(*messages: dict[str, Any], model: str = "text", **fields: object) -> dict[str, Any]:

@@ -7,15 +7,14 @@ from dataclasses import replace
 import pytest
 
 from tests.openai_recordings import read_stream
-from tests.openai_server.shape import EVENT_STREAM
-from tests.openai_server.shapes import SHAPES
+from tests.openai_server.shapes import EVENT_STREAM, SHAPES
 
 #: Errors that are not JSON. The reader is not for them.
 WITHOUT_JSON = {"no-json-in-an-event", "page-of-html-as-stream", "no-bytes"}
 STREAMS = [
     name
     for name, shape in SHAPES.items()
-    if shape.content_type == EVENT_STREAM and shape.status == 200 and name not in WITHOUT_JSON
+    if (shape.response.content_type, shape.response.status) == (EVENT_STREAM, 200) and name not in WITHOUT_JSON
 ]
 
 
@@ -23,4 +22,4 @@ STREAMS = [
 def test_reader_finds_what_the_shape_contains(name: str) -> None:
     expected = SHAPES[name].expected
     # The reader does not tell the kinds of errors apart.
-    assert read_stream(SHAPES[name].body) == replace(expected, error=None if expected.error is None else "")
+    assert read_stream(SHAPES[name].response.body) == replace(expected, error=None if expected.error is None else "")

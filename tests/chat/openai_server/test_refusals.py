@@ -6,29 +6,19 @@ import json
 import re
 from typing import Any
 
-import aiohttp
-import openai
 import pytest
 
-from tests.chat.openai_server.requests import QUESTION, call, calling, image_part, message, request, result, tool
-from tests.openai_server.model_names import parse_model_name
-from tests.openai_server.profiles import KEY, PROFILES
-from tests.openai_server.refusals import TABLES
-from tests.openai_server.server import StandInServer
+from tests.chat.openai_server.requests import QUESTION, call, calling, message, request, result, tool
+from tests.openai_server.models import ModelName
+from tests.openai_server.refusals import KEY, PROFILES, TABLES, WRONG_KEY, Refusal, refuse, refuse_key
+from tests.openai_server.violations import Violation, violations
 
 SYSTEM = message("system", "Be brief.")
 ANSWER = message("assistant", "It is 1.")
 THINKING_CALL = calling(call(), reasoning_content="")
+IMAGE = {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw0KGgo="}}
 LINKED_IMAGE = {"type": "image_url", "image_url": {"url": "https://host/a.png"}}
 LONG_QUESTION = message("user", "x" * 2000)
-
-
-async def post(server: StandInServer, profile: str, body: dict[str, Any], key: str = KEY) -> tuple[int, str]:
-    """Send a request, and return the status and the body of the response."""
-    headers = {"Authorization": f"Bearer {key}"}
-    url = server.url(profile) + "/chat/completions"
-    async with aiohttp.ClientSession(headers=headers) as session, session.post(url, json=body) as response:
-        return response.status, await response.text()
 
 
 MISTAKES: dict[str, list[dict[str, Any]]] = {
@@ -56,16 +46,16 @@ MISTAKES: dict[str, list[dict[str, Any]]] = {
     "call-unanswered": [
         request(QUESTION, calling(call()), QUESTION),
         request(QUESTION, calling(call())),
-        request(QUESTION, calling(call(), call("abcdefgh2")), result(), QUESTION),
+        request(QUESTION, calling(call(), call("abcdefgh2")), result()),
     ],
     "result-without-call": [
         request(QUESTION, result()),
         request(QUESTION, calling(call()), result(), result()),
     ],
     "user-after-tool": [request(QUESTION, calling(call()), result(), QUESTION)],
-    "image": [request(message("user", [image_part()]))],
-    "image-for-text-model": [request(message("user", [image_part()]), model="text-only/text")],
-    "image-role": [request(QUESTION, calling(call()), result(content=[image_part()]))],
+    "image": [request(message("user", [IMAGE]))],
+    "image-for-text-model": [request(message("user", [IMAGE]), model="text-only/text")],
+    "image-role": [request(QUESTION, calling(call()), result(content=[IMAGE]))],
     "image-address": [request(message("user", [LINKED_IMAGE]))],
     "tools": [request(model="no-tools/text", tools=[tool()])],
     "empty-tools": [request(tools=[])],
@@ -126,14 +116,12 @@ ACCEPTED: list[tuple[str, dict[str, Any]]] = [
     ),
     *((name, request(SYSTEM, QUESTION, calling(call()), result())) for name in ("openai", "mistral")),
     ("openai", request(QUESTION, calling(call(), call("b")), result("b"), result(), QUESTION)),
-    ("openai", request(QUESTION, calling(call()), result(), message("user", [image_part()]))),
-    ("mistral", request(QUESTION, calling(call()), result(), ANSWER, message("user", [image_part()]))),
-    ("llamacpp", request(QUESTION, calling(call()), result(content=[image_part()]), QUESTION)),
-    ("llamacpp", request(model="any name at all")),
+    ("openai", request(QUESTION, calling(call()), result(), message("user", [IMAGE]))),
+    ("mistral", request(QUESTION, calling(call()), result(), ANSWER, message("user", [IMAGE]))),
+    ("llamacpp", request(QUESTION, calling(call()), result(content=[IMAGE]), QUESTION)),
     ("openai", request(model="gpt-5.6/text", tools=[tool()], reasoning_effort="none")),
     ("openai", request(model="gpt-5/text", max_completion_tokens=5, temperature=1)),
     ("openai", request(temperature=0.5, max_tokens=5, stream_options={"include_usage": True})),
-    ("deepseek", request(QUESTION, ANSWER, QUESTION, thinking={"type": "disabled"})),
     ("ollama", request(LONG_QUESTION, model="context-300/text")),
     ("generic", request(QUESTION | {"id": 1}, top_k=3)),
 ]
@@ -144,85 +132,67 @@ def case_name(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
+def refusals_of(server: str, body: dict[str, Any]) -> dict[str, Refusal]:
+    """Return how a server refuses each mistake in a request that it does not accept."""
+    model = ModelName(body["model"])
+    refusals = {one.rule: refuse(server, one, model.full) for one in violations(server, body, model)}
+    return {mistake: refusal for mistake, refusal in refusals.items() if refusal is not None}
+
+
 def test_every_mistake_that_a_server_refuses_has_a_case() -> None:
     assert {mistake for table in TABLES.values() for mistake in table} == MISTAKES.keys() | {"key", "model"}
 
 
 @pytest.mark.parametrize(("server", "mistake", "body"), REFUSED, ids=case_name)
 def test_mistake_is_refused_in_the_words_of_the_server(server: str, mistake: str, body: dict[str, Any]) -> None:
-    if server == "deepseek" and mistake != "no-reasoning":
-        body = body | {"thinking": {"type": "disabled"}}
-    refusal = PROFILES[server].refusal(body, parse_model_name(body["model"]))
-    assert refusal is not None
+    refusals = refusals_of(server, body)
+    # DeepSeek refuses most messages of the assistant.
+    assert refusals.keys() <= {mistake, "no-reasoning"}
+    refusal = refusals[mistake]
     status, _, message = TABLES[server][mistake]
     assert refusal.status == status
     words = re.sub(r"\\\{\w+\\\}", ".+", re.escape(json.dumps(message)))
     assert re.search(words, json.dumps(refusal.body)), refusal.body
 
 
+@pytest.mark.parametrize(("server", "body"), ACCEPTED, ids=case_name)
+def test_request_is_accepted(server: str, body: dict[str, Any]) -> None:
+    assert refusals_of(server, body) == {}
+
+
+@pytest.mark.parametrize("server", PROFILES)
+def test_wrong_key_is_refused(server: str) -> None:
+    assert refuse_key(server, KEY) is None
+    refusal = refuse_key(server, WRONG_KEY)
+    assert refusal is not None
+    assert (refusal.status, TABLES[server]["key"][2] in str(refusal.body)) == (401, True)
+
+
+@pytest.mark.parametrize(("server", "expected"), UNKNOWN_MODEL.items())
+def test_unknown_model_is_refused_in_the_form_of_the_server(server: str, expected: object) -> None:
+    refusal = refuse(server, Violation("model"), "nothing")
+    assert refusal is not None
+    assert refusal.body == expected
+
+
 def test_openai_names_the_path_of_a_mistake() -> None:
     body = request(QUESTION, calling(call(extra_content={})), result())
-    refusal = PROFILES["openai"].refusal(body, parse_model_name("text"))
-    assert refusal is not None
+    error = refusals_of("openai", body)["unknown-field"].body["error"]
     path = "messages[1].tool_calls[0].extra_content"
-    assert (refusal.body["error"]["param"], path in refusal.body["error"]["message"]) == (path, True)
+    assert (error["param"], path in error["message"]) == (path, True)
 
 
 @pytest.mark.parametrize("field", [{"stream_options": {"include_usage": True}}, {"max_completion_tokens": 5}])
 def test_field_that_mistral_does_not_know_is_named(field: dict[str, Any]) -> None:
-    refusal = PROFILES["mistral"].refusal(request(**field), parse_model_name("text"))
-    assert refusal is not None
     [(name, value)] = field.items()
     detail = {"type": "extra_forbidden", "loc": ["body", name], "msg": "Extra inputs are not permitted", "input": value}
     form = {"object": "error", "type": "invalid_request_error", "param": None, "code": None}
+    refusal = refusals_of("mistral", request(**field))["unknown-field"]
     assert (refusal.status, refusal.body) == (422, {**form, "message": {"detail": [detail]}})
 
 
-@pytest.mark.parametrize("profile", UNKNOWN_MODEL)
-async def test_unknown_model_is_refused_in_the_form_of_the_server(server: StandInServer, profile: str) -> None:
-    body = request(model="nothing")
-    status, text = await post(server, profile, body)
-    assert (status, json.loads(text)) == (TABLES[profile]["model"][0], UNKNOWN_MODEL[profile])
-    entry = server.journal.entries[-1]
-    assert (entry.profile, entry.body, entry.status, entry.error) == (profile, body, status, json.loads(text))
-
-
-@pytest.mark.parametrize(("profile", "body"), ACCEPTED, ids=case_name)
-async def test_request_is_accepted(server: StandInServer, profile: str, body: dict[str, Any]) -> None:
-    status, text = await post(server, profile, body)
-    assert status == 200, text
-    assert "data: [DONE]" in text
-    assert server.journal.entries[-1].is_complete
-
-
-@pytest.mark.parametrize(
-    ("profile", "words"),
-    [
-        ("openai", "Incorrect API key provided"),
-        ("mistral", '{"detail": "Invalid API Key"}'),
-        ("deepseek", "Authentication Fails"),
-        ("llamacpp", '"authentication_error"'),
-        ("vllm", "Unauthorized"),
-        ("ollama", "unauthorized"),
-        ("generic", '{"error": "Unauthorized"}'),
-    ],
-)
-async def test_wrong_key_is_refused(server: StandInServer, profile: str, words: str) -> None:
-    status, text = await post(server, profile, request(), key="wrong")
-    assert (status, words in text) == (401, True)
-
-
-async def test_errors_have_the_form_that_the_openai_package_reads(server: StandInServer) -> None:
-    async with openai.AsyncOpenAI(base_url=server.url("openai"), api_key=KEY, max_retries=0) as client:
-        with pytest.raises(openai.BadRequestError) as refused:
-            await client.chat.completions.create(**request(model="gpt-5/text", max_tokens=5))
-        with pytest.raises(openai.NotFoundError):
-            await client.chat.completions.create(**request(model="nothing"))
-    assert (refused.value.code, refused.value.param) == ("unsupported_parameter", "max_tokens")
-
-
-async def test_context_error_of_llamacpp_has_its_numbers(server: StandInServer) -> None:
-    _, text = await post(server, "llamacpp", request(LONG_QUESTION, model="context-300/text"))
-    error = json.loads(text)["error"]
+def test_context_error_of_llamacpp_has_its_numbers() -> None:
+    body = request(LONG_QUESTION, model="context-300/text")
+    error = refusals_of("llamacpp", body)["long-context"].body["error"]
     assert (error["type"], error["n_ctx"]) == ("exceed_context_size_error", 300)
     assert error["n_prompt_tokens"] > 300

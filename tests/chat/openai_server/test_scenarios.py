@@ -5,96 +5,73 @@ Tests of the provider and of turns prove the scenarios of images, of silence and
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any
 
-import aiohttp
 import openai
 import pytest
+from openai.types.chat import ParsedChatCompletion
 
 from tests.chat.openai_server.requests import QUESTION, calling, request, result, tool
-from tests.openai_server.profiles import KEY, PROFILES
+from tests.openai_server.refusals import KEY, PROFILES
 from tests.openai_server.server import StandInServer
 
-each_profile = pytest.mark.parametrize("profile", PROFILES)
 
-
-@dataclass
-class Read:
-    """What the package read from a stream."""
-
-    text: str = ""
-    calls: dict[int, dict[str, str]] = field(default_factory=dict)
-    finish: str = ""
-    usage: Any = None
-
-
-async def read(server: StandInServer, profile: str, body: dict[str, Any]) -> Read:
+async def read(server: StandInServer, profile: str, body: dict[str, Any]) -> ParsedChatCompletion[None]:
     """Send a request, and read its answer to the end."""
-    got = Read()
-    async with openai.AsyncOpenAI(base_url=server.url(profile), api_key=KEY, max_retries=0) as client:
-        stream: Any = await client.chat.completions.create(**body)
-        async for chunk in stream:
-            got.usage = chunk.usage or got.usage
-            for choice in chunk.choices:
-                got.finish = choice.finish_reason or got.finish
-                got.text += choice.delta.content if isinstance(choice.delta.content, str) else ""
-                for call in choice.delta.tool_calls or []:
-                    kept = got.calls.setdefault(call.index, {"id": "", "name": "", "arguments": ""})
-                    kept["id"] = call.id or kept["id"]
-                    kept["name"] = call.function.name or kept["name"]
-                    kept["arguments"] += call.function.arguments or ""
-    return got
+    async with (
+        openai.AsyncOpenAI(base_url=server.url(profile), api_key=KEY, max_retries=0) as client,
+        client.chat.completions.stream(**{name: value for name, value in body.items() if name != "stream"}) as stream,
+    ):
+        return await stream.get_final_completion()
 
 
-@each_profile
-async def test_text_repeats_the_question_and_reports_usage(server: StandInServer, profile: str) -> None:
-    body = request(stream_options={"include_usage": True})
-    if profile == "mistral":
-        del body["stream_options"]
-    got = await read(server, profile, body)
-    assert (got.text, got.finish, got.usage.completion_tokens) == ("You asked: What is it?", "stop", 7)
+@pytest.mark.parametrize(("options", "tokens"), [({}, None), ({"stream_options": {"include_usage": True}}, 7)])
+async def test_text_repeats_the_question_and_reports_usage_if_it_is_asked_for(
+    server: StandInServer, options: dict[str, Any], tokens: int | None
+) -> None:
+    got = await read(server, "openai", request(**options))
+    assert (got.choices[0].message.content, got.choices[0].finish_reason) == ("You asked: What is it?", "stop")
+    assert (got.usage and got.usage.completion_tokens) == tokens
 
 
-async def test_usage_is_sent_only_if_it_is_asked_for(server: StandInServer) -> None:
-    assert (await read(server, "openai", request())).usage is None
-
-
-@each_profile
+@pytest.mark.parametrize("profile", PROFILES)
 async def test_function_is_called_and_its_result_is_repeated(server: StandInServer, profile: str) -> None:
     body = request(model="call", tools=[tool()])
-    got = await read(server, profile, body)
-    [called] = got.calls.values()
-    assert (called["name"], called["arguments"], got.finish) == ("echo", '{"value": 1}', "tool_calls")
-    function = {"name": "echo", "arguments": called["arguments"]}
+    [choice] = (await read(server, profile, body)).choices
+    [called] = choice.message.tool_calls or []
+    assert (called.function.name, called.function.arguments) == ("echo", '{"value": 1}')
+    assert choice.finish_reason == "tool_calls"
     fields = {"reasoning_content": ""} if profile == "deepseek" else {}
-    made = calling({"id": called["id"], "type": "function", "function": function}, **fields)
-    messages = [QUESTION, made, result(called["id"], "seven")]
+    made = calling(called.model_dump(include={"id": True, "type": True, "function": {"name", "arguments"}}), **fields)
+    messages = [QUESTION, made, result(called.id, "seven")]
     answered = await read(server, profile, {**body, "messages": messages})
-    assert answered.text == "The result is seven."
+    assert answered.choices[0].message.content == "The result is seven."
 
 
-@each_profile
-async def test_two_functions_are_called_in_one_answer(server: StandInServer, profile: str) -> None:
-    got = await read(server, profile, request(model="two-calls", tools=[tool(), tool("run")]))
-    assert [one["name"] for one in got.calls.values()] == ["echo", "run"]
-    assert len({one["id"] for one in got.calls.values()}) == 2
-
-
-@pytest.mark.parametrize(("profile", "are_equal"), [("generic", True), ("openai", False)])
-async def test_only_a_generic_server_repeats_the_ids_of_calls(
-    server: StandInServer, profile: str, are_equal: bool
+@pytest.mark.parametrize(("profile", "unique_ids"), [("generic", 2), ("openai", 4)])
+async def test_calls_of_one_answer_have_different_ids_and_a_generic_server_repeats_them(
+    server: StandInServer, profile: str, unique_ids: int
 ) -> None:
-    body = request(model="call", tools=[tool()])
-    ids = [(await read(server, profile, body)).calls[0]["id"] for _ in range(2)]
-    assert (ids[0] == ids[1]) == are_equal
+    body = request(model="two-calls", tools=[tool(), tool("run")])
+    answers = [await read(server, profile, body) for _ in range(2)]
+    calls = [call for answer in answers for call in answer.choices[0].message.tool_calls or []]
+    assert [call.function.name for call in calls] == ["echo", "run"] * 2
+    assert len({call.id for call in calls}) == unique_ids
 
 
-async def test_recording_is_replayed_byte_for_byte(server: StandInServer) -> None:
-    url = server.url("openai") + "/chat/completions"
-    headers = {"Authorization": f"Bearer {KEY}"}
-    async with aiohttp.ClientSession(headers=headers) as session:
-        async with session.post(url, json=request(model="recording:fifty")) as response:
-            assert await response.read() == b'data: {"choices": []}\n\n' * 50
-        async with session.post(url, json=request(model="recording:none")) as response:
-            assert response.status == 404
+async def test_recording_is_replayed(server: StandInServer) -> None:
+    got = await read(server, "openai", request(model="recording:fifty"))
+    assert got.choices[0].message.content == "x" * 50
+
+
+async def test_unknown_model_is_refused_except_by_llamacpp_which_answers_with_the_loaded_one(
+    server: StandInServer,
+) -> None:
+    body = request(model="recording:none")
+    assert (await read(server, "llamacpp", body)).choices[0].message.content == "You asked: What is it?"
+    with pytest.raises(openai.NotFoundError) as refused:
+        await read(server, "openai", body)
+    assert refused.value.code == "model_not_found"
+    entry = server.journal[-1]
+    assert (entry.profile, entry.body, entry.status) == ("openai", body, 404)
+    assert entry.error == {"error": refused.value.body}

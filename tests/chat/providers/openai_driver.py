@@ -10,7 +10,7 @@ from chat.providers.base import ProviderError
 from chat.providers.openai_compatible.provider import OpenAICompatibleProvider
 from chat.providers.requests import Content, FunctionTool, GenerateRequest
 from chat.stream_events import Finished, PartReceived, StreamEvent, UsageReported
-from tests.openai_server.expected import Expected, ExpectedCall
+from tests.openai_server.shapes import Expected, ExpectedCall
 
 QUESTION = Content(Role.USER, (Text("What is it?"),))
 PARAMETERS: JSONObject = {"type": "object", "properties": {"value": {"type": "integer"}}}

@@ -6,6 +6,7 @@ import gc
 import sys
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing, contextmanager
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,15 +14,15 @@ from pytest_django import Settings
 
 from chat.parts import Role, Text
 from chat.providers.base import Stalled, Unauthorised
+from chat.providers.openai_compatible.endpoint import ModelFacts
 from chat.providers.openai_compatible.provider import OpenAICompatibleProvider
 from chat.providers.requests import Content
 from chat.stream_events import PartReceived
 from tests.chat.providers.openai_driver import make_request, read_answer
 from tests.openai_endpoints import EndpointsInMemory
-from tests.openai_server.expected import Expected
-from tests.openai_server.profiles import KEY, WRONG_KEY
-from tests.openai_server.refusals import TABLES
+from tests.openai_server.refusals import KEY, TABLES, WRONG_KEY
 from tests.openai_server.server import StandInServer
+from tests.openai_server.shapes import Expected
 from tests.polling import wait_until_async
 from tests.sampling import sampled
 
@@ -56,9 +57,7 @@ def garbage_collected_generators() -> Iterator[list[str]]:
 
 @pytest.mark.parametrize(
     "model",
-    sampled(
-        ["text", "no-json-in-an-event", "error-in-data", "page-of-html", "cut", "error-mid-stream", "http-busy"], 3
-    ),
+    sampled(["text", "no-json-in-an-event", "error-in-data", "page-of-html", "cut", "error-as-event", "http-busy"], 3),
 )
 async def test_no_generator_is_left_to_the_garbage_collector(
     openai_provider: OpenAICompatibleProvider, model: str
@@ -79,7 +78,7 @@ async def test_answer_that_is_no_longer_wanted_is_closed(
                 if any(isinstance(event, PartReceived) for event in events):
                     break
     assert collected == []
-    [entry] = stand_in.journal.since(before)
+    [entry] = stand_in.journal[before:]
     await wait_until_async(entry.closed.is_set)
 
 
@@ -93,7 +92,7 @@ async def test_silent_server_is_left_after_the_limit(
         content = (await read_answer(openai_provider, make_request(model))).content()
     assert collected == []
     assert (content.error, content.text) == (Stalled.code, "The first words" if model == "stalls" else "")
-    [entry] = stand_in.journal.since(before)
+    [entry] = stand_in.journal[before:]
     await wait_until_async(entry.closed.is_set)
 
 
@@ -151,3 +150,22 @@ async def test_listing_of_every_server_is_read(
     [listed] = [one for one in await listing.list_models() if one.name == "context-4096/text"]
     assert (listed.context_tokens, listed.functions, listed.images) == (context_tokens, functions, images)
     await listing.aclose()
+
+
+@pytest.mark.parametrize(
+    ("profile", "model", "facts"),
+    [
+        # Ollama names the model's own context size, which is not the size with which it is loaded.
+        ("ollama", "text", ModelFacts(None, functions=True, images=True)),
+        ("ollama", "no-tools/text", ModelFacts(None, functions=False, images=True)),
+        ("ollama", "text-only/text", ModelFacts(None, functions=True, images=False)),
+        ("ollama", "nothing", ModelFacts()),
+        ("llamacpp", "text", ModelFacts(32768, functions=True, images=True)),
+    ],
+)
+async def test_server_is_asked_about_the_model_before_its_first_answer(
+    openai_provider: OpenAICompatibleProvider, profile: str, model: str, facts: ModelFacts
+) -> None:
+    async with aclosing(OpenAICompatibleProvider(profile)) as provider:
+        await read_answer(provider, make_request(model, functions=()))
+    assert EndpointsInMemory.known == {(profile, model): replace(facts, is_probed=True)}

@@ -13,8 +13,7 @@ import pytest
 from chat.providers.openai_compatible.provider import OpenAICompatibleProvider
 from tests.chat.providers.openai_driver import make_request, read_answer
 from tests.openai_recordings import Recording, recordings
-from tests.openai_server.expected import Expected
-from tests.openai_server.shapes import SHAPES
+from tests.openai_server.shapes import SHAPES, Expected
 
 RECORDINGS = recordings()
 

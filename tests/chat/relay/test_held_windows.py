@@ -30,6 +30,7 @@ from chat.turns.start import Edit, Regenerate
 from tests.chat.turn_driver import WAIT_LIMIT_S, make_question
 from tests.dom import Page
 from tests.factories import make_long_conversation
+from tests.parsed_html import ParsedHtml
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -90,25 +91,21 @@ async def opened(
     browser = AsyncClient()
     await browser.aforce_login(conversation.owner)
     html = (await browser.get(f"/c/{conversation.pk}/{query}")).content.decode()
-    path = re.search(r'hx-ws:connect="([^"]+)"', html)
+    page = ParsedHtml(html)
+    [url] = [one.attributes["hx-ws:connect"] for one in page.elements if "hx-ws:connect" in one.attributes]
     transcript = re.search(r'<div id="transcript" hx-ignore>(.*?)</div>\s*<nav id="later"', html, re.DOTALL)
-    held = (
-        re.search(r'<nav id="earlier" data-first="(\d+)"', html),
-        re.search(r'<nav id="later" data-last="(\d+)"', html),
-    )
-    assert path
     assert transcript
-    assert held[0]
+    first = page.only("nav", id="earlier").attributes["data-first"]
+    last = page.only("nav", id="later").attributes.get("data-last")
     cookie = f"{settings.SESSION_COOKIE_NAME}={browser.cookies[settings.SESSION_COOKIE_NAME].value}".encode()
     application = AuthMiddlewareStack(URLRouter(websocket_urlpatterns))
-    url = path[1].replace("&amp;", "&")
     socket = WebsocketCommunicator(application, url, headers=[(b"cookie", cookie)])
     is_open, _ = await socket.connect(timeout=WAIT_LIMIT_S)
     assert is_open
-    page = HeldPage(socket, conversation.pk, transcript[1])
+    held = HeldPage(socket, conversation.pk, transcript[1])
     if not is_silent:
-        await page.send(**{"action": "window", "first": held[0][1], "last": held[1] and held[1][1]} | window)
-    yield page
+        await held.send(**{"action": "window", "first": first, "last": last} | window)
+    yield held
     await socket.disconnect()
     await Runner.current().drain()
 

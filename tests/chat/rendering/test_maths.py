@@ -32,9 +32,9 @@ def assert_only_mathml(html: str) -> None:
     """Check that HTML consists of text and of allowed elements of MathML."""
     parsed = ParsedHtml(html)
     assert not parsed.non_elements
-    for tag, attributes in parsed.elements:
-        assert tag in MATHML_TAGS
-        assert_mathml_attributes(attributes)
+    for element in parsed.elements:
+        assert element.tag in MATHML_TAGS
+        assert_mathml_attributes(element.attributes)
 
 
 def test_latex_that_sympy_prints_becomes_mathml() -> None:

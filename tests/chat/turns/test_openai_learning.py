@@ -20,8 +20,7 @@ from tests.chat.tools.recording_tools import RecordingTools
 from tests.chat.turn_driver import ask_and_wait
 from tests.factories import make_conversation
 from tests.openai_endpoints import make_endpoint_model, stored_facts
-from tests.openai_server.journal import JournalEntry
-from tests.openai_server.server import StandInServer
+from tests.openai_server.server import JournalEntry, StandInServer
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -153,7 +152,7 @@ async def requests_of(server: StandInServer, conversation: Conversation, questio
     before = len(server.journal)
     turn = await ask_and_wait(conversation, question)
     assert turn.status == "done", turn.error_detail
-    return server.journal.since(before)
+    return server.journal[before:]
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -21,11 +21,8 @@ from tests.chat.tools.recording_tools import RecordingTools
 from tests.chat.turn_driver import Tab, ask_and_wait, fresh_page, parts_of
 from tests.openai_endpoints import make_endpoint_conversation
 from tests.openai_recordings import Recording, recordings
-from tests.openai_server.call_shapes import CALL_SHAPES
-from tests.openai_server.expected import Expected, ExpectedCall
-from tests.openai_server.journal import JournalEntry
-from tests.openai_server.server import StandInServer
-from tests.openai_server.shapes import SHAPES
+from tests.openai_server.server import JournalEntry, StandInServer
+from tests.openai_server.shapes import CALL_SHAPES, SHAPES, Expected, ExpectedCall
 from tests.sampling import sampled
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -49,7 +46,7 @@ async def ask_twice(
     tab = Tab(conversation.pk)
     turns = [await ask_and_wait(conversation, text, tab) for text in ("first", "second")]
     assert tab.page.transcript == await fresh_page(conversation)
-    return turns, server.journal.since(before), conversation
+    return turns, server.journal[before:], conversation
 
 
 def content_of(parts: Sequence[Part]) -> tuple[str, str, list[ExpectedCall]]:

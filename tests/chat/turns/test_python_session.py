@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -36,6 +35,7 @@ from tests.chat.turns.session_turns import (
     responses_of,
     session_conversation,
 )
+from tests.parsed_html import ParsedHtml
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -120,7 +120,7 @@ async def test_output_is_shown_while_the_code_runs(sessions: Settings) -> None:
 
 def shown_output(tab: Tab) -> str:
     """Return the output of code on a page."""
-    return "".join(re.findall(r'aria-label="Output">([^<]*)<', tab.page.transcript))
+    return "".join(output.text for output in ParsedHtml(tab.page.transcript).select("pre", aria_label="Output"))
 
 
 async def test_image_that_code_prints_as_text_is_a_graph_and_its_base64_is_stored_nowhere(sessions: Settings) -> None:
