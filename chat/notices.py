@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from django.conf import settings
 
-from chat.providers.base import InvalidRequest, ProviderError
+from chat.providers.provider_errors import InvalidRequest, ProviderError
 from chat.stream_events import Finish
 
 

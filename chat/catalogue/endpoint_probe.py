@@ -20,8 +20,9 @@ from chat.catalogue.endpoints import StoredEndpoints
 from chat.models import ENDPOINT_PROVIDER, ModelEndpoint
 from chat.parts import FunctionCall, InlineData, Part, Role, Text
 from chat.providers import get_provider
-from chat.providers.base import Capabilities, Provider, ProviderError
+from chat.providers.base import Capabilities, Provider
 from chat.providers.openai_compatible.endpoint import Endpoint
+from chat.providers.provider_errors import ProviderError
 from chat.providers.requests import Content, FunctionTool, GenerateRequest
 from chat.stream_events import Finish, Finished, PartReceived, StreamEvent, UsageReported
 

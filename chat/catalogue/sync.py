@@ -13,7 +13,8 @@ from django.db.models import Max
 from chat.catalogue.endpoints import StoredEndpoints, remember_listed
 from chat.models import ENDPOINT_PROVIDER, LanguageModel
 from chat.providers import get_provider, is_demo
-from chat.providers.base import ListedModel, Provider, ProviderError
+from chat.providers.base import ListedModel, Provider
+from chat.providers.provider_errors import ProviderError
 from chat.sanitize import one_line
 
 POSITION_STEP = 10

@@ -19,7 +19,8 @@ from chat.prompt.replay import Replay
 from chat.prompt.request_size import fixed_bytes
 from chat.prompt.rows import PromptRows
 from chat.prompt.sent_messages import Recipient, SentMessages
-from chat.providers.base import Capabilities, NotConfigured
+from chat.providers.base import Capabilities
+from chat.providers.provider_errors import NotConfigured
 from chat.providers.requests import (
     CODE_EXECUTION,
     URL_CONTEXT,

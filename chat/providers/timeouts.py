@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable
 from typing import TypeVar
 
-from chat.providers.base import Stalled
+from chat.providers.provider_errors import Stalled
 
 T = TypeVar("T")
 

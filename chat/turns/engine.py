@@ -34,7 +34,7 @@ from chat.prompt.history import PreparedRequest
 from chat.prompt.refused_files import save_refused
 from chat.prompt.replay import Replay
 from chat.providers import get_provider
-from chat.providers.base import EmptyResponse, FileRefused, InvalidRequest, ModelNotFound, ProviderError
+from chat.providers.provider_errors import EmptyResponse, FileRefused, InvalidRequest, ModelNotFound, ProviderError
 from chat.relay import broadcast
 from chat.stream_events import Finish
 from chat.tools.toolbox import Toolbox, open_toolbox

@@ -23,7 +23,7 @@ from chat.catalogue.setups import restore_setup
 from chat.models import Conversation, Message, MessageAttachment, Part, Round, Turn, TurnEvent
 from chat.parts import OUTCOME_ABORTED, OUTCOME_LOST, Engine
 from chat.plain_sql import update_rows
-from chat.providers.base import ProviderError
+from chat.providers.provider_errors import ProviderError
 from chat.quotas.resources import Resource, day_of
 from chat.quotas.usage import add_usage
 from chat.transcript.usage import answer_cost

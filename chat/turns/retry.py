@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
 
 from chat.prompt.replay import Replay
-from chat.providers.base import (
+from chat.providers.provider_errors import (
     ContextTooLong,
     FileGone,
     FileRefused,

@@ -25,7 +25,7 @@ from chat.fragments import header_swaps
 from chat.models import Conversation, Message
 from chat.parts import Role, Text
 from chat.providers import get_provider
-from chat.providers.base import ModelNotFound, ProviderError
+from chat.providers.provider_errors import ModelNotFound, ProviderError
 from chat.providers.requests import Content, GenerateRequest, Thinking, ThinkingLevel
 from chat.sanitize import sanitize_text
 from chat.stream_events import PartReceived, Usage, UsageReported

@@ -11,7 +11,8 @@ from pytest_django import Settings
 
 from chat.models import EndpointModel, LanguageModel, ModelEndpoint
 from chat.providers import get_provider
-from chat.providers.base import ListedModel, Overloaded
+from chat.providers.base import ListedModel
+from chat.providers.provider_errors import Overloaded
 from tests.chat.catalogue.fake_endpoint import fake_server, make_listed
 from tests.emulator_server import running_emulator
 

@@ -19,10 +19,10 @@ import aiohttp
 from google import genai
 from google.genai import types
 
-from chat.providers.base import NotConfigured, ProviderError
 from chat.providers.gemini.access import Access
 from chat.providers.gemini.errors import FOREIGN_ERRORS, provider_error
 from chat.providers.http_sessions import open_session, tls_context
+from chat.providers.provider_errors import NotConfigured, ProviderError
 
 PLACEHOLDER = types.Content(role="user")
 """The contents that the SDK gets. The middleware replaces the body that it makes of them."""

@@ -12,7 +12,8 @@ import aiohttp
 from google.auth import exceptions as auth_errors
 from google.genai import errors as sdk_errors
 
-from chat.providers.base import (
+from chat.providers.gemini.access import Access
+from chat.providers.provider_errors import (
     ContextTooLong,
     CredentialsRefused,
     FileGone,
@@ -28,7 +29,6 @@ from chat.providers.base import (
     Unauthorised,
     Unreachable,
 )
-from chat.providers.gemini.access import Access
 from chat.providers.reasons import clean_reason
 from chat.providers.untrusted_json import WireObject, as_object, as_objects
 

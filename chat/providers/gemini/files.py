@@ -9,17 +9,10 @@ from contextlib import asynccontextmanager
 
 from google.genai import types
 
-from chat.providers.base import (
-    FileRefused,
-    InvalidRequest,
-    ListedModel,
-    MalformedResponse,
-    ModelNotFound,
-    Stalled,
-    UploadedFile,
-)
+from chat.providers.base import ListedModel, UploadedFile
 from chat.providers.gemini.access import Access
 from chat.providers.gemini.client import Clients
+from chat.providers.provider_errors import FileRefused, InvalidRequest, MalformedResponse, ModelNotFound, Stalled
 
 UPLOAD_LIMIT_S = 60.0
 """Longest wait until an uploaded file can be used."""

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 from django.conf import settings
 
 from chat.parts import Role, Text
-from chat.providers.base import Capabilities, ListedModel, Stalled, UploadedFile
+from chat.providers.base import Capabilities, ListedModel, UploadedFile
 from chat.providers.gemini import files
 from chat.providers.gemini.access import Access
 from chat.providers.gemini.client import CONFIG, Clients, Exchange
@@ -24,6 +24,7 @@ from chat.providers.gemini.errors import FOREIGN_ERRORS
 from chat.providers.gemini.file_types import accepted_type
 from chat.providers.gemini.stream_parser import StreamParser
 from chat.providers.http_sessions import read_piece
+from chat.providers.provider_errors import Stalled
 from chat.providers.requests import Content, GenerateRequest
 from chat.providers.timeouts import read_within
 from chat.stream_events import Finished, StreamEvent

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from chat.parts import JSON
-from chat.providers.base import (
+from chat.providers.provider_errors import (
     ContextTooLong,
     FileRefused,
     InvalidRequest,

@@ -6,7 +6,6 @@ import json
 import logging
 from dataclasses import replace
 
-from chat.providers.base import Overloaded, ProviderError, RateLimited, Stalled, Unreachable
 from chat.providers.openai_compatible.dialects import dialect_name
 from chat.providers.openai_compatible.endpoint import Endpoint, ModelFacts
 from chat.providers.openai_compatible.listing import (
@@ -17,6 +16,7 @@ from chat.providers.openai_compatible.listing import (
     listed_models,
 )
 from chat.providers.openai_compatible.transport import Clients
+from chat.providers.provider_errors import Overloaded, ProviderError, RateLimited, Stalled, Unreachable
 
 logger = logging.getLogger(__name__)
 

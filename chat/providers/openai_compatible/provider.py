@@ -23,13 +23,7 @@ from django.utils.module_loading import import_string
 
 from attachments.images import is_image_type
 from chat.parts import JSONObject
-from chat.providers.base import (
-    Capabilities,
-    InvalidRequest,
-    ListedModel,
-    NotConfigured,
-    UploadedFile,
-)
+from chat.providers.base import Capabilities, ListedModel, UploadedFile
 from chat.providers.openai_compatible.accumulator import Accumulator
 from chat.providers.openai_compatible.body import request_body
 from chat.providers.openai_compatible.dialects import dialect_of
@@ -39,6 +33,7 @@ from chat.providers.openai_compatible.probe import probe
 from chat.providers.openai_compatible.reader import MALFORMED_CALL, ResponseReader, malformed_call
 from chat.providers.openai_compatible.refusal_facts import REASONING, facts_after_image_refusal, facts_after_refusal
 from chat.providers.openai_compatible.transport import Clients, Refused
+from chat.providers.provider_errors import InvalidRequest, NotConfigured
 from chat.providers.requests import GenerateRequest
 from chat.providers.text_types import is_text
 from chat.stream_events import StreamEvent

@@ -7,12 +7,12 @@ from collections.abc import AsyncGenerator, Iterable, Iterator
 from contextlib import aclosing, suppress
 from itertools import chain
 
-from chat.providers.base import MalformedResponse, ProviderError
 from chat.providers.openai_compatible.accumulator import Accumulator
 from chat.providers.openai_compatible.chunks import ErrorInStream, deltas_of
 from chat.providers.openai_compatible.errors import ReportedError, provider_error, report_of, without_key
 from chat.providers.openai_compatible.pace import Pace
 from chat.providers.openai_compatible.transport import Response, read_all
+from chat.providers.provider_errors import MalformedResponse, ProviderError
 from chat.providers.sse import EventParser, JSONEvent
 from chat.providers.untrusted_json import read_json
 from chat.stream_events import Finish, Finished, StreamEvent

@@ -19,7 +19,6 @@ import aiohttp
 from django.conf import settings
 
 from chat.parts import JSON
-from chat.providers.base import MalformedResponse, NotConfigured, ProviderError, Stalled, Unreachable
 from chat.providers.http_sessions import open_session, read_piece
 from chat.providers.openai_compatible.endpoint import Endpoint
 from chat.providers.openai_compatible.errors import (
@@ -29,6 +28,7 @@ from chat.providers.openai_compatible.errors import (
     shown_content_type,
     without_key,
 )
+from chat.providers.provider_errors import MalformedResponse, NotConfigured, ProviderError, Stalled, Unreachable
 from chat.providers.timeouts import read_within
 from chat.providers.untrusted_json import read_json
 

@@ -13,8 +13,8 @@ from pytest_django import Settings
 
 from chat.catalogue.endpoints import StoredEndpoints
 from chat.models import EndpointModel, LanguageModel, ModelEndpoint, Preset
-from chat.providers.base import Unauthorised
 from chat.providers.openai_compatible.endpoint import ModelFacts
+from chat.providers.provider_errors import Unauthorised
 from tests.chat.admin.factories import admin_url, client_of, make_account
 from tests.chat.catalogue.fake_endpoint import Server, fake_server, make_listed, said
 from tests.chat.catalogue.rows import make_endpoint, make_endpoint_model, make_preset

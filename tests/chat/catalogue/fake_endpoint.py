@@ -11,7 +11,8 @@ from pytest_django import Settings
 from chat.models import ENDPOINT_PROVIDER
 from chat.parts import FunctionCall, InlineData, Text
 from chat.providers import get_provider
-from chat.providers.base import Capabilities, ListedModel, ProviderError
+from chat.providers.base import Capabilities, ListedModel
+from chat.providers.provider_errors import ProviderError
 from chat.providers.requests import GenerateRequest
 from chat.stream_events import PartReceived, StreamEvent, Usage, UsageReported
 

@@ -13,7 +13,7 @@ from pytest_django import Settings
 from chat.catalogue import endpoint_probe
 from chat.catalogue.endpoint_probe import ANSWER, FUNCTION, IMAGE, KEY, LIST, USAGE, CheckResult, check_endpoint
 from chat.parts import FunctionCall, Thought
-from chat.providers.base import InvalidRequest, Unauthorised, Unreachable
+from chat.providers.provider_errors import InvalidRequest, Unauthorised, Unreachable
 from chat.providers.requests import GenerateRequest
 from chat.stream_events import Finish, Finished, PartReceived, StreamEvent
 from tests.chat.catalogue.fake_endpoint import FakeProvider, Server, make_capabilities, said

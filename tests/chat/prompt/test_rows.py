@@ -12,8 +12,8 @@ from chat.prompt.history import prepare
 from chat.prompt.replay import Replay
 from chat.prompt.rows import read_rows
 from chat.prompt.sent_messages import Recipient
-from chat.providers.base import NotConfigured
 from chat.providers.openai_compatible.endpoint import ModelFacts
+from chat.providers.provider_errors import NotConfigured
 from chat.turns.start import Ask, create_turn
 from chat.turns.start_plan import PlannedTurn
 from tests.factories import make_conversation

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from chat.parts import FunctionCall, JSONObject, Role, Text, Thought
-from chat.providers.base import ProviderError
 from chat.providers.openai_compatible.provider import OpenAICompatibleProvider
+from chat.providers.provider_errors import ProviderError
 from chat.providers.requests import Content, FunctionTool, GenerateRequest
 from chat.stream_events import Finished, PartReceived, StreamEvent, UsageReported
 from tests.openai_server.shapes import Expected, ExpectedCall

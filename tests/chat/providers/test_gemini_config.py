@@ -10,9 +10,9 @@ import pytest
 from pytest_django import Settings
 
 from chat.parts import JSON
-from chat.providers.base import InvalidRequest
 from chat.providers.gemini.codec import request_body
 from chat.providers.gemini.provider import GeminiProvider
+from chat.providers.provider_errors import InvalidRequest
 from chat.providers.requests import (
     CODE_EXECUTION,
     URL_CONTEXT,

@@ -6,9 +6,15 @@ import pytest
 from google.auth.exceptions import DefaultCredentialsError
 
 from chat.notices import ERRORS, notice_of
-from chat.providers.base import CredentialsRefused, InvalidRequest, ModelNotFound, ProviderError, Unauthorised
 from chat.providers.gemini.access import Access
 from chat.providers.gemini.errors import ReportedError, provider_error
+from chat.providers.provider_errors import (
+    CredentialsRefused,
+    InvalidRequest,
+    ModelNotFound,
+    ProviderError,
+    Unauthorised,
+)
 
 KEY = "AIzaSyTheKeyOfThisTestThatNobodyMaySee"
 DEVELOPER_API = Access(False, KEY, "", "", "", "v1beta", is_emulated=False)

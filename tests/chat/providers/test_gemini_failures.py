@@ -14,7 +14,8 @@ import pytest
 from pytest_django import Settings
 
 from chat.providers import http_sessions
-from chat.providers.base import (
+from chat.providers.gemini.provider import GeminiProvider
+from chat.providers.provider_errors import (
     ContextTooLong,
     CredentialsRefused,
     FileGone,
@@ -31,7 +32,6 @@ from chat.providers.base import (
     Unauthorised,
     Unreachable,
 )
-from chat.providers.gemini.provider import GeminiProvider
 from tests.chat.providers.conftest import Serve, parts_of, read_all, text_chunk, texts_of
 from tests.chat.providers.raw_server import Exchange, answer_with_body, answer_with_error
 

@@ -12,7 +12,9 @@ import pytest
 from pytest_django import Settings
 
 from chat.parts import FileData, Role, Text
-from chat.providers.base import (
+from chat.providers.gemini import files
+from chat.providers.gemini.provider import GeminiProvider
+from chat.providers.provider_errors import (
     FileGone,
     FileRefused,
     InvalidRequest,
@@ -22,8 +24,6 @@ from chat.providers.base import (
     Stalled,
     Unreachable,
 )
-from chat.providers.gemini import files
-from chat.providers.gemini.provider import GeminiProvider
 from chat.providers.requests import CODE_EXECUTION, BuiltInTool, Content, GenerateRequest
 from tests.chat.providers.conftest import REQUEST, Serve, parts_of, read_all, texts_of
 from tests.chat.providers.raw_server import WAIT_LIMIT_S, Answer, Exchange, answer_with_error, never_answer

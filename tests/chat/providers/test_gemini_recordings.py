@@ -13,7 +13,9 @@ from itertools import accumulate
 import pytest
 
 from chat.parts import Role
-from chat.providers.base import (
+from chat.providers.gemini.codec import request_body
+from chat.providers.gemini.provider import GeminiProvider
+from chat.providers.provider_errors import (
     InvalidRequest,
     ModelNotFound,
     Overloaded,
@@ -21,8 +23,6 @@ from chat.providers.base import (
     RateLimited,
     Unauthorised,
 )
-from chat.providers.gemini.codec import request_body
-from chat.providers.gemini.provider import GeminiProvider
 from chat.providers.requests import Content, GenerateRequest
 from chat.stream_events import Finish, Finished, MetadataReported, ResponseIdentified, UsageReported
 from tests.chat.providers.conftest import REQUEST, Serve, parts_of, read_all, texts_of

@@ -11,8 +11,8 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 from pytest_django import Settings
 
-from chat.providers.base import Unreachable
 from chat.providers.gemini.provider import GeminiProvider
+from chat.providers.provider_errors import Unreachable
 from chat.providers.requests import CODE_EXECUTION, BuiltInTool, GenerateRequest
 from tests.chat.providers.conftest import REQUEST, Serve, read_all, text_chunk, texts_of
 from tests.chat.providers.raw_server import Exchange, answer_with_events, run_server

@@ -8,7 +8,15 @@ from typing import Any
 import pytest
 
 from chat.parts import JSON
-from chat.providers.base import (
+from chat.providers.openai_compatible.endpoint import ModelFacts
+from chat.providers.openai_compatible.errors import provider_error, report_of, report_of_body
+from chat.providers.openai_compatible.refusal_facts import (
+    EFFORT_NONE,
+    REASONING,
+    facts_after_image_refusal,
+    facts_after_refusal,
+)
+from chat.providers.provider_errors import (
     ContextTooLong,
     FileRefused,
     InvalidRequest,
@@ -18,14 +26,6 @@ from chat.providers.base import (
     ProviderError,
     RateLimited,
     Unauthorised,
-)
-from chat.providers.openai_compatible.endpoint import ModelFacts
-from chat.providers.openai_compatible.errors import provider_error, report_of, report_of_body
-from chat.providers.openai_compatible.refusal_facts import (
-    EFFORT_NONE,
-    REASONING,
-    facts_after_image_refusal,
-    facts_after_refusal,
 )
 
 KEY = "sk-secret-secret-secret"

@@ -15,7 +15,13 @@ import aiohttp
 import pytest
 from pytest_django import Settings
 
-from chat.providers.base import (
+from chat.providers.http_sessions import open_session, read_piece
+from chat.providers.openai_compatible import transport
+from chat.providers.openai_compatible.endpoint import Endpoint, ModelFacts
+from chat.providers.openai_compatible.probe import probe
+from chat.providers.openai_compatible.provider import OpenAICompatibleProvider
+from chat.providers.openai_compatible.transport import ERROR_LIMIT_BYTES, UNARY_LIMIT_BYTES, Clients
+from chat.providers.provider_errors import (
     InvalidRequest,
     MalformedResponse,
     NotConfigured,
@@ -23,12 +29,6 @@ from chat.providers.base import (
     RateLimited,
     Unreachable,
 )
-from chat.providers.http_sessions import open_session, read_piece
-from chat.providers.openai_compatible import transport
-from chat.providers.openai_compatible.endpoint import Endpoint, ModelFacts
-from chat.providers.openai_compatible.probe import probe
-from chat.providers.openai_compatible.provider import OpenAICompatibleProvider
-from chat.providers.openai_compatible.transport import ERROR_LIMIT_BYTES, UNARY_LIMIT_BYTES, Clients
 from chat.stream_events import Finished
 from tests.chat.providers.openai_driver import make_request, read_answer
 from tests.chat.providers.raw_server import Exchange, RawServer, run_server

@@ -9,13 +9,13 @@ from collections.abc import AsyncGenerator, Iterable
 import pytest
 
 from chat.parts import Text
-from chat.providers.base import MalformedResponse, Overloaded
 from chat.providers.openai_compatible import reader as reader_module
 from chat.providers.openai_compatible.accumulator import Accumulator
 from chat.providers.openai_compatible.chunks import Delta
 from chat.providers.openai_compatible.pace import WORK_S
 from chat.providers.openai_compatible.reader import EVENT_LIMIT_BYTES, PAUSE_BYTES, PAUSE_STEPS, ResponseReader
 from chat.providers.openai_compatible.transport import Response
+from chat.providers.provider_errors import MalformedResponse, Overloaded
 from chat.providers.sse import EventParser, JSONEvent
 from chat.providers.untrusted_json import BRACKETS_LIMIT, VALUES_LIMIT, read_json
 from chat.stream_events import Finished, PartReceived, StreamEvent

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from chat.providers import get_provider, is_demo, warm_up
-from chat.providers.base import Overloaded
 from chat.providers.gemini.provider import GeminiProvider
+from chat.providers.provider_errors import Overloaded
 
 
 def test_provider_is_made_once_per_process() -> None:

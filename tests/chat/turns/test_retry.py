@@ -7,7 +7,7 @@ import uuid
 import pytest
 
 from chat.prompt.replay import Replay
-from chat.providers.base import FileRefused, InvalidRequest, ToolsRefused
+from chat.providers.provider_errors import FileRefused, InvalidRequest, ToolsRefused
 from chat.stream_events import Finish
 from chat.turns.retry import RetryPolicy
 
