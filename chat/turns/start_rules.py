@@ -59,7 +59,7 @@ class TurnChoices:
 
 
 @dataclass(frozen=True, slots=True)
-class CodeDecision:
+class CodeChoice:
     """Whether an answer may run code."""
 
     mode: str
@@ -104,42 +104,42 @@ def decide_code(
     has_session: Callable[[], bool],
     project_files: Sequence[Attachment] = (),
     find_capabilities: Callable[[Setup], Capabilities] = capabilities_of,
-) -> CodeDecision:
+) -> CodeChoice:
     """Decide whether an answer may run code.
 
     `before`: the turn that is continued or answered again. `has_session`: returns whether the conversation has a
     running Python session. `project_files`: they count for where code runs, and as data of the conversation.
     """
     if chosen.own_code:
-        return CodeDecision(Conversation.CodeExecution.ON, Engine.SESSION, "You ran this code in the Python session.")
+        return CodeChoice(Conversation.CodeExecution.ON, Engine.SESSION, "You ran this code in the Python session.")
     if chosen.without_tools:
-        return CodeDecision(Conversation.CodeExecution.OFF, None, "The answer was wanted without tools.")
+        return CodeChoice(Conversation.CodeExecution.OFF, None, "The answer was wanted without tools.")
     asked = EngineOptions(setup, conversation.engine, has_session, files, find_capabilities)
     options = replace(asked, files=[*files, *project_files]) if project_files else asked
     if chosen.continues and before is not None:
         return _decide_continuation(options, before)
     mode = chosen.code_mode or conversation.code_execution
     if mode == Conversation.CodeExecution.OFF:
-        return CodeDecision(mode, None, "Code execution is turned off.")
+        return CodeChoice(mode, None, "Code execution is turned off.")
     choice = None if setup.code_execution else choose_engine(options)
     if choice is not None and choice.engine is None:
-        return CodeDecision(mode, None, choice.reason)
+        return CodeChoice(mode, None, choice.reason)
     is_wanted, reason = _is_code_wanted(question, files, mode, asked, project_files)
     if not is_wanted:
-        return CodeDecision(mode, None, reason)
+        return CodeChoice(mode, None, reason)
     choice = choice or choose_engine(options)
-    return CodeDecision(mode, choice.engine, f"{reason} {choice.reason}".strip(), choice.offers_session)
+    return CodeChoice(mode, choice.engine, f"{reason} {choice.reason}".strip(), choice.offers_session)
 
 
-def _decide_continuation(options: EngineOptions, before: Turn) -> CodeDecision:
+def _decide_continuation(options: EngineOptions, before: Turn) -> CodeChoice:
     """Continue with the engine of the answer `before`, if it is still there."""
     if not before.code_execution:
-        return CodeDecision(before.code_mode, None, "It goes on from an answer without code.")
+        return CodeChoice(before.code_mode, None, "It goes on from an answer without code.")
     had_session = before.engine == Engine.SESSION
     choice = choose_engine(replace(options, has_session=lambda: had_session or options.has_session()))
     is_same = choice.engine is not None and before.engine in ("", choice.engine)
     reason = before.code_reason if is_same else choice.reason
-    return CodeDecision(before.code_mode, choice.engine, reason, choice.offers_session)
+    return CodeChoice(before.code_mode, choice.engine, reason, choice.offers_session)
 
 
 def _is_code_wanted(

@@ -23,7 +23,7 @@ from chat.prompt.rows import read_rows
 from chat.providers.requests import Content
 from chat.transcript.records import MessageRecord, PlacedAttachment
 from chat.turns.start import Ask, create_turn
-from chat.turns.start_rules import CodeDecision, TurnChoices, decide_code
+from chat.turns.start_rules import CodeChoice, TurnChoices, decide_code
 from tests.factories import (
     attach,
     make_attachment,
@@ -152,7 +152,7 @@ def test_files_fill_at_most_half_of_the_context_window() -> None:
     assert number_sent(None, 0.5) == 2
 
 
-def decide(text: str, project_files: Sequence[Attachment], *, native: bool = True) -> CodeDecision:
+def decide(text: str, project_files: Sequence[Attachment], *, native: bool = True) -> CodeChoice:
     """Decide about code for a first question."""
     conversation = make_conversation()
     question = make_user_message(conversation, text)
