@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from chat.emulator.demo.formulas import parse_formula
-from chat.emulator.demo.prompt import LENGTH_LIMIT
+from chat.emulator.demo.language import LENGTH_LIMIT
+from chat.emulator.demo.maths import parse_formula
 from chat.emulator.demo.table_files import take_pasted_table
 from tests.chat.emulator.demo.test_plan import plan
 from tests.time_growth import GROWTH_LIMIT, time_growth
