@@ -11,7 +11,7 @@ import re
 import tomllib
 import unicodedata
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -24,8 +24,9 @@ GAP, FORMULA_GAP = " ¦ ", " ∎ "
 """A character that replaces words that were taken from a prompt."""
 NUMBER = r"(?:(?<![\w.,])-)?(?<![\w.])\d+(?:[.,]\d+)*(?!\w)"
 """A number in any notation, for `parse_number`."""
-_PLACES = {"{n}": r"(\d{1,7})", "{d}": r"(?<![\w.])(\d+(?:\.\d+)?)(?![\w.])"}
-"""What stands for a whole number and for any number in `words.toml`."""
+_BOUND = r"((?:- ?)?(?<![\w.])(?:\d{1,15}(?:[.,]\d{1,15})?(?!\d)(?: ?\*? ?(?:pi|π))?|pi|π)(?: ?/ ?\d{1,15})?)"
+_PLACES = {"{n}": r"(\d{1,7})", "{d}": r"(?<![\w.])(\d+(?:\.\d+)?)(?![\w.])", "{b}": _BOUND}
+"""What stands in `words.toml` for a whole number, for any number, and for the bound of an interval."""
 _CHINESE = "[\u4e00-\u9fff]"
 _SYMBOLS = str.maketrans(
     {"²": "^2", "³": "^3", "×": "*", "·": "*", "÷": "/", "−": "-", "–": "-", "—": "-", "’": "'", "√": "sqrt "}
@@ -52,10 +53,6 @@ class Prompt:
     language: str
     """`en`, `de` or `zh`."""
     rest: str
-
-    def copy(self) -> Prompt:
-        """Return a copy, so that another plan can be tried."""
-        return replace(self)
 
     def take(self, pattern: str) -> re.Match[str] | None:
         """Take the first match out of the prompt."""

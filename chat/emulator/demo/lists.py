@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from chat.emulator.demo.language import NUMBER, VOCABULARY, Plan, Prompt, parse_number, word
 from chat.emulator.demo.maths import take_range
@@ -27,7 +28,7 @@ _LABELLED = rf"[^\W\d]\w{{0,30}}\s*[:=]?\s*{NUMBER}"
 def read_list_plan(prompt: Prompt, previous: object) -> Plan | None:
     """Return what the prompt asks about a list of numbers. A change of a question before may leave the list out."""
     for read in (_read_random, _read_sequence, _read_typed):
-        attempt = prompt.copy()
+        attempt = replace(prompt)
         table = read(attempt)
         if table is not None:
             prompt.rest = attempt.rest
@@ -122,8 +123,8 @@ def _read_sequence(prompt: Prompt) -> Table | None:
 
 def _take_interval(prompt: Prompt) -> tuple[int, int] | None:
     """Take `from 1 to 100` out of the prompt."""
-    attempt = prompt.copy()
-    bounds = [bound.sympy for bound in take_range(attempt) if re.fullmatch(r"-?\d{1,7}", bound.sympy)]
+    attempt = replace(prompt)
+    bounds = [bound for bound in take_range(attempt) if re.fullmatch(r"-?\d{1,7}", bound)]
     if len(bounds) != 2:
         return None
     prompt.rest = attempt.rest

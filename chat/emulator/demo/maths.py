@@ -26,15 +26,6 @@ _TOKEN = re.compile(rf"\d{{1,40}}(?:\.\d{{1,40}})?|{_NAME}|\*\*|[-+*/^()]")
 _RUN = re.compile(rf"(?<!\w)(?:{_TOKEN.pattern}|[=\s])+(?!\w)")
 """A part of a prompt that may be a formula, or an equation."""
 _BARE_CALL = re.compile(rf"\b({'|'.join(FUNCTIONS)}) +([xyzt]|pi|\d+(?:\.\d+)?)(?! *[\w(^.]| *\*\*)")
-_BOUND = r"(?:- ?)?(?<![\w.])(?:\d{1,15}(?:[.,]\d{1,15})?(?!\d)(?: ?\*? ?(?:pi|π))?|pi|π)(?: ?/ ?\d{1,15})?"
-_LOW, _HIGH = rf"(?P<low>{_BOUND})", rf"(?P<high>{_BOUND})"
-_OF_X = r"(?:\b(?:for|with|für|mit) [xt]\b|\b[xt] ?(?:=|in\b|∈))? ?"
-RANGES = (
-    rf"(?:\b(?:for|on|in|over|für|auf|im intervall)\b|在)? ?(?:\b[xt] ?(?:in|∈|=))? ?\[ ?{_LOW} ?[,;] ?{_HIGH} ?\]",
-    rf"{_OF_X}(?:\b(?:between|zwischen)\b|在) ?{_LOW} ?(?:\b(?:and|und)\b|[和到至]) ?{_HIGH}(?: ?之间)?",
-    rf"{_OF_X}(?:\b(?:from|over|in|von)\b|从|(?<==)) ?{_LOW} ?(?:\b(?:to|bis)\b|[到至]|\.\.\.?) ?{_HIGH}(?: ?之间)?",
-)
-"""Ways to write an interval: `[0, 5]`, `between 0 and 5`, `from 0 to 5`."""
 _REFUSED = re.compile(r"\(\)|factorial\((?!\d{1,3}\))|\b(?:sin|cos|tan)\((?:\d\d|[7-9])[\d.]*\)")
 """Code without a meaning, of huge numbers, or where degrees may be meant: `sin(90)`."""
 CALCULATION = """\
@@ -103,46 +94,26 @@ plt.show()
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Formula:
-    """A formula, or one side of an equation."""
-
-    sympy: str
-    """Code for sympy."""
-    variables: frozenset[str]
-
-    @property
-    def exact(self) -> str:
-        """Code for sympy that keeps decimals exact."""
-        return f'sympy.sympify("{self.sympy.replace("ln(", "log(")}", rational=True)'
-
-    @property
-    def is_algebraic(self) -> bool:
-        """Whether it has no function, and whole exponents."""
-        return re.search(r"\w\(|\*\* \D", self.sympy) is None
-
-    @property
-    def numpy(self) -> str:
-        """Code for numpy."""
-        return re.sub(r"[A-Za-z]+", lambda name: NUMPY.get(name[0], name[0]), self.sympy)
+def find_variables(formula: str) -> set[str]:
+    """Return the variables of a formula."""
+    return set(re.findall(r"\w+", formula)) & VARIABLES
 
 
-def take_formulas(prompt: Prompt) -> list[list[Formula]]:
-    """Take all formulas out of the prompt: for each its sides, of which an equation has two."""
+def take_formulas(prompt: Prompt) -> list[list[str]]:
+    """Take all formulas out of the prompt, as code for sympy: for each its sides, of which an equation has two."""
     if prompt.language == "de":
         prompt.rest = re.sub(r"(?<![\d,])(\d+),(\d+)(?![\d,])", r"\1.\2", prompt.rest)
     else:
         prompt.rest = re.sub(r"(?<![\d,.])(\d{1,3}),(\d{3})(?:,(\d{3}))?(?![\d,])", r"\1\2\3", prompt.rest)
     for form in VOCABULARY["spoken"]:
         prompt.rest = re.sub(word(f"spoken.{form}"), partial(_write_spoken, form), prompt.rest)
-    formulas: list[list[Formula]] = []
+    formulas: list[list[str]] = []
 
     def take(run: re.Match[str]) -> str:
         sides = [parse_formula(side) for side in run[0].split("=")]
-        known = [side for side in sides if side is not None]
-        if len(known) != len(sides) or len(sides) > 2 or run[0].strip() in ("e", "t", "y", "z"):
+        if not all(sides) or len(sides) > 2 or run[0].strip() in ("e", "t", "y", "z"):
             return run[0]
-        formulas.append(known)
+        formulas.append(sides)
         return FORMULA_GAP
 
     prompt.rest = _RUN.sub(take, prompt.rest)
@@ -153,47 +124,43 @@ def _write_spoken(form: str, spoken: re.Match[str]) -> str:
     return f" {form.format(*filter(None, spoken.groups()))} "
 
 
-def take_range(prompt: Prompt) -> tuple[Formula, ...]:
-    """Take an interval out of the prompt, and return its two bounds; empty if there is none."""
-    for pattern in RANGES:
-        match = prompt.take(pattern)
-        if match is not None:
-            bounds = [parse_formula(match[name].replace(",", ".")) for name in ("low", "high")]
-            return tuple(bound for bound in bounds if bound)
-    return ()
+def take_range(prompt: Prompt) -> list[str]:
+    """Take an interval out of the prompt, and return the formulas of its two bounds; empty if there is none."""
+    match = prompt.take(word("ranges.interval"))
+    return [parse_formula(bound.replace(",", ".")) for bound in filter(None, match.groups())] if match else []
 
 
-def parse_formula(text: str) -> Formula | None:
-    """Return the formula that a text is; `None` if it is none, or if it can be read in two ways."""
+def parse_formula(text: str) -> str:
+    """Return code for sympy of the formula that a text is; empty if it is none, or if it can be read in two ways."""
     written = _BARE_CALL.sub(r"\1(\2)", text)
     tokens = _TOKEN.findall(written)
     if len(text) > FORMULA_LENGTH_LIMIT or not tokens or "".join(tokens) != "".join(written.split()):
-        return None
+        return ""
     if re.search(r"\^ ?[\d.]+[a-zπ]", text):
         # `e^2x`: it is unclear where the exponent ends.
-        return None
+        return ""
     pieces: list[str] = []
     for token in tokens:
         previous = pieces[-1] if pieces else ""
         if previous in FUNCTIONS and token != "(":
-            return None
+            return ""
         is_after_operand = previous == ")" or (previous[:1].isalnum() and previous not in FUNCTIONS)
         if is_after_operand and (token == "(" or token[0].isalnum()):
             # A product without a sign. Its sign `@` becomes `*` after the check of what it follows.
             if token[0].isdecimal():
-                return None
+                return ""
             pieces.append("@")
         pieces.append("**" if token == "^" else CONSTANTS.get(token, token))
     if pieces[-1] in FUNCTIONS and len(pieces) > 1:
-        return None
+        return ""
     try:
         tree = ast.parse("".join(pieces), mode="eval")
         code = ast.unparse(tree)
         if _REFUSED.search(code) or any(map(_is_refused, ast.walk(tree))):
-            return None
+            return ""
     except (SyntaxError, ValueError, MemoryError, RecursionError):
-        return None
-    return Formula(code.replace("@", "*"), VARIABLES.intersection(tokens))
+        return ""
+    return code.replace("@", "*")
 
 
 def _is_refused(node: ast.AST) -> bool:
@@ -204,9 +171,8 @@ def _is_refused(node: ast.AST) -> bool:
         has_brackets = node.left.col_offset != node.col_offset
         return isinstance(node.left.op, ast.Div) and not has_brackets
     exponent = ast.unparse(node.right)
-    is_constant = VARIABLES.isdisjoint(re.findall(r"\w+", exponent))
     is_long = len(re.findall(r"\d", exponent)) > 4 or "**" in exponent or "factorial" in exponent
-    return isinstance(node.op, ast.Pow) and is_constant and is_long
+    return isinstance(node.op, ast.Pow) and is_long and not find_variables(exponent)
 
 
 def read_calculation(prompt: Prompt, previous: object) -> Plan | None:
@@ -218,39 +184,45 @@ def read_calculation(prompt: Prompt, previous: object) -> Plan | None:
     if kind == "derivative":
         prompt.take(r"\bab\b")
     equations = take_formulas(prompt)
-    variables = sorted(set[str]().union(*(side.variables for sides in equations for side in sides)))
+    variables = sorted(find_variables(str(equations)))
     asked = [named["name"]] if named else variables
     if len(kinds) > 1 or not equations or not set(asked) <= set(variables):
         return None
     if kind == "solve" or (not kind and [len(sides) for sides in equations] == [2]):
-        is_clear = len(asked) == len(equations) and all(side.is_algebraic for sides in equations for side in sides)
-        terms = ", ".join(" - ".join(side.exact for side in sides) for sides in equations)
+        # Only whole exponents and no functions: of other equations, sympy may not find all solutions.
+        is_clear = len(asked) == len(equations) and not re.search(r"\w\(|\*\* \D", str(equations))
+        terms = ", ".join(" - ".join(map(_exact, sides)) for sides in equations)
         body = SOLUTION.format(terms=terms, unknowns=", ".join(asked)) if is_clear else ""
     else:
-        body = _term(kind, equations, variables, ", ".join(bound.exact for bound in bounds))
+        body = _term(kind, equations, variables, ", ".join(map(_exact, bounds)))
     return make_plan("calculation", prompt.language, CALCULATION.format(body=body)) if body else None
 
 
-def _term(kind: str, equations: list[list[Formula]], variables: list[str], bounds: str) -> str:
+def _exact(formula: str) -> str:
+    """Return code for sympy that keeps decimals exact."""
+    return f'sympy.sympify("{formula.replace("ln(", "log(")}", rational=True)'
+
+
+def _term(kind: str, equations: list[list[str]], variables: list[str], bounds: str) -> str:
     """Return the code that computes a value of one term; empty if the term does not fit the question."""
     term = equations[0][0]
-    is_whole = re.fullmatch(r"\d{1,15}", term.sympy) is not None
+    is_whole = re.fullmatch(r"\d{1,15}", term) is not None
     kind = "prime_factors" if kind == "factor" and is_whole else "definite_integral" if bounds else kind
     needs_whole = kind in ("prime_factors", "is_prime")
-    is_bare = not kind and re.fullmatch(r"-?[\d.]+|[a-zE]+", term.sympy)
+    is_bare = not kind and re.fullmatch(r"-?[\d.]+|[a-zE]+", term)
     has_variable = kind != "" and not needs_whole
     if [len(sides) for sides in equations] != [1] or is_bare or needs_whole is not is_whole:
         return ""
     value = VALUES[kind].format(variable="".join(variables), bounds=bounds)
-    return TERM.format(term=term.exact, value=value) if len(variables) == has_variable else ""
+    return TERM.format(term=_exact(term), value=value) if len(variables) == has_variable else ""
 
 
 @dataclass(frozen=True, slots=True)
 class Curves:
     """Functions of x that are to be drawn."""
 
-    functions: tuple[Formula, ...]
-    bounds: tuple[Formula, ...]
+    functions: list[str]
+    bounds: list[str]
     """The two ends of the interval; empty: the usual one."""
 
 
@@ -260,26 +232,30 @@ def read_curves(prompt: Prompt, previous: object) -> Plan | None:
     is_drawn = prompt.take_all("actions.draw") or prompt.take_all("actions.curve")
     bounds = take_range(prompt)
     prompt.rest = re.sub(r"\b(?:y|f ?\( ?x ?\)) ?=", " ", prompt.rest)
-    terms = [sides[0] if len(sides) == 1 else None for sides in take_formulas(prompt)]
+    terms = [sides[0] if len(sides) == 1 else "" for sides in take_formulas(prompt)]
     # The bare name of a function is a function of x.
-    functions = [parse_formula(f"{one.sympy}(x)") if one and one.sympy in FUNCTIONS else one for one in terms]
-    known = tuple(one for one in functions if one and one.variables == {"x"} and "factorial" not in one.sympy)
-    curves = Curves(known, bounds)
+    functions = [f"{term}(x)" if term in FUNCTIONS else term for term in terms]
+    is_clear = all(find_variables(one) == {"x"} and "factorial" not in one for one in functions)
+    curves = Curves(functions, bounds)
     if isinstance(previous, Curves) and is_change:
-        curves = Curves(known or previous.functions, bounds or previous.bounds)
-    is_clear = len(known) == len(terms) and 0 < len(curves.functions) <= FUNCTIONS_LIMIT
-    return _draw(curves, prompt.language) if is_clear and (is_drawn or is_change) else None
+        curves = Curves(functions or previous.functions, bounds or previous.bounds)
+    is_asked = (is_drawn or is_change) and 0 < len(curves.functions) <= FUNCTIONS_LIMIT
+    return _draw(curves, prompt.language) if is_asked and is_clear else None
+
+
+def _numpy(formula: str) -> str:
+    return re.sub(r"[A-Za-z]+", lambda name: NUMPY.get(name[0], name[0]), formula)
 
 
 def _draw(curves: Curves, language: str) -> Plan:
-    names = [one.sympy.replace(" ** ", "^").replace("E^", "e^") for one in curves.functions]
-    lines = ", ".join(f'"{name}": {one.numpy} + 0 * x' for name, one in zip(names, curves.functions, strict=True))
+    names = [one.replace(" ** ", "^").replace("E^", "e^") for one in curves.functions]
+    lines = ", ".join(f'"{name}": {_numpy(one)}' for name, one in zip(names, curves.functions, strict=True))
     words = set(re.findall("[a-z]+", " ".join(names)))
     low, high = ("0", "4 * np.pi") if words & {"sin", "cos", "tan"} else ("-5", "5")
     if words & {"sqrt", "ln"}:
         low, high = "0", "10"
     if curves.bounds:
-        low, high = (bound.numpy for bound in curves.bounds)
+        low, high = map(_numpy, curves.bounds)
     title = ", ".join(names)
     program = GRAPH.format(low=low, high=high, curves=lines, title=repr(title))
     facts = {"names": title, "low": low.replace("np.", ""), "high": high.replace("np.", "")}

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import takewhile
 from typing import NamedTuple
 
@@ -52,7 +53,7 @@ def plan_answer(
     if own_code := _OWN_CODE.search(text):
         return make_plan("own_code", read_prompt(text[: own_code.start()]).language, own_code[1])
     prompt = read_prompt(text[:LENGTH_LIMIT])
-    attempt = prompt.copy()
+    attempt = replace(prompt)
     if last_program and attempt.take(word("again.again")) and not attempt.unknown_words("again"):
         return make_plan("again", prompt.language, last_program)
     tables = {file.name: table for file in files if file.is_table and (table := read_table(file))}
@@ -88,7 +89,7 @@ def _read(text: str, previous: object, tables: Mapping[str, Table], fresh: set[s
     if found:
         return found[preferred[0]] if len(preferred) == 1 else _Miss(fitting=[*found])
     for topic, read in TOPICS.items():
-        attempt = prompt.copy()
+        attempt = replace(prompt)
         plan = read(attempt, previous)
         unknown = attempt.unknown_words(topic)
         if plan and not unknown:

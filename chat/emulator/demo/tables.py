@@ -14,6 +14,8 @@ VALUES_LIMIT = 200
 """A column with more different texts is not searched for them."""
 _COLUMN, _VALUE = r"⟦(?P<n>\d+)⟧", r"⟪(?P<v>\d+)⟫"
 """The marks that replace the names of columns and the texts of cells in a prompt."""
+_BEFORE, _AFTER = "(?<![^\\W\u4e00-\u9fff])", "(?![^\\W\u4e00-\u9fff])"
+"""Around a name: no letter, except for those of Chinese, which has no spaces."""
 _MISFIT = " ≠"
 """What stays in a prompt whose words do not fit the table, so that it is refused."""
 STATISTICS = {
@@ -146,7 +148,7 @@ def _name_pattern(name: str, *, is_column: bool) -> str:
     if len(name) == 1 or not Prompt("en", name.lower()).unknown_words("tables"):
         called = rf"\b(?:column|spalte) {pattern}(?!\w)|(?<!\w){pattern} column\b|列 ?{pattern}(?!\w)"
         return rf"(?:[\"'`]{pattern}[\"'`]|{called})"
-    return rf"[\"'`]?(?<!\w){pattern}(?!\w)[\"'`]?(?: ?(?:\b(?:column|spalte)\b|列))?"
+    return rf"[\"'`]?{_BEFORE}{pattern}{_AFTER}[\"'`]?(?: ?(?:\b(?:column|spalte)\b|列))?"
 
 
 def _take_comparisons(prompt: Prompt, table: Table) -> list[str]:
@@ -184,7 +186,7 @@ def read_table_plan(prompt: Prompt, previous: object, table: Table) -> Plan | No
         return None
     if question.filters:
         body = FILTER.format(condition=" & ".join(f"({one})" for one in question.filters)) + body
-        comment += sentence("filtered", prompt.language)
+        comment += " " + sentence("filtered", prompt.language)
     converted = [column for column in table.columns if column.conversion and repr(column.name) in body]
     lines = (f"cells = table[{one.name!r}]\ntable[{one.name!r}] = {one.conversion}\n" for one in converted)
     body = "".join([SHOW if " show(" in body else "\n", table.code, *lines, body])
@@ -245,7 +247,8 @@ def _answer(question: Question, language: str) -> tuple[str, str]:
     if question.period or chart not in ("", "histogram"):
         return NOTHING
     if numbers:
-        return _statistics(question, language)
+        # `How many units` may ask for the sum.
+        return _statistics(question, language) if operations != ("count",) else NOTHING
     if operations == ("count",) and (question.filters or "rows" in question.special):
         return 'print(f"rows: {len(table)}")\n', sentence("count", language)
     if operations or chart:
@@ -269,7 +272,7 @@ def _statistics(question: Question, language: str) -> tuple[str, str]:
     body += "print(*values[:500])\n" if kind and not (question.operations or chart) else ""
     body += "".join(f'print("{operation}:", show({STATISTICS[operation]}))\n' for operation in operations)
     written = "of_list" if kind else "statistic"
-    comment = "".join(sentence(written, language, operation, column=column.name) for operation in operations)
+    comment = " ".join(sentence(written, language, operation, column=column.name) for operation in operations)
     return (body, comment) if operations else NOTHING
 
 
