@@ -33,8 +33,9 @@ def read_list_plan(prompt: Prompt, previous: object) -> Plan | None:
         if table is not None:
             prompt.rest = attempt.rest
             return read_table_plan(prompt, previous, table)
-    is_change = isinstance(previous, Question) and previous.table.kind
-    return read_table_plan(prompt, previous, previous.table) if isinstance(previous, Question) and is_change else None
+    if isinstance(previous, Question) and previous.table.kind:
+        return read_table_plan(prompt, previous, previous.table)
+    return None
 
 
 def _make_table(kind: str, values: str, chart: str, labels: Sequence[str] = ()) -> Table:
@@ -80,30 +81,28 @@ def _read_random(prompt: Prompt) -> Table | None:
         if (count := prompt.take_whole(f"dice.{dice}")) and count <= COUNT_LIMIT:
             values = f"np.random.default_rng(7).integers(1, 7, ({count}, {dice})).sum(axis=1)"
             return _make_table("random", values, "histogram")
-    kinds, interval = prompt.take_names("sequences"), _take_interval(prompt)
+    kinds, interval = prompt.take_names("sequences"), take_range(prompt)
     count = prompt.take_whole("amounts.some") or 1_000
-    fitting = {"random", "integers" if interval else "normal"}
+    fitting = {"random", "integers" if interval else "normal"} if _are_whole(interval) else set()
     if "random" not in kinds or not fitting.issuperset(kinds) or count > COUNT_LIMIT:
         return None
     draw = "normal(100, 15, "
     if interval:
-        is_unit = interval == (0, 1) and kinds == ("random",)
+        is_unit = interval == ["0", "1"] and kinds == ("random",)
         draw = "uniform(0, 1, " if is_unit else f"integers({interval[0]}, {interval[1]} + 1, "
     return _make_table("random", f"np.random.default_rng(7).{draw}{count})", "histogram")
 
 
 def _read_sequence(prompt: Prompt) -> Table | None:
     """Return a sequence: its kind, and the one amount or interval that says which part of it is meant."""
-    multiples, kinds, interval = (
-        prompt.take(word("multiples.of")),
-        prompt.take_names("sequences"),
-        _take_interval(prompt),
-    )
+    multiples, kinds = prompt.take(word("multiples.of")), prompt.take_names("sequences")
+    interval = take_range(prompt)
     amounts = {name: prompt.take_whole(f"amounts.{name}") for name in VOCABULARY["amounts"]}
     given = [(name, amount) for name, amount in amounts.items() if amount]
     condition = " or ".join(f"k % {one} == 0" for one in multiples.groups() if one) if multiples else ""
     condition = condition or CONDITIONS.get("".join(kinds), "")
-    if len(given) + bool(interval) != 1 or len(kinds) + bool(multiples) > 1 or " % 0 " in condition:
+    is_clear = len(given) + bool(interval) == 1 and len(kinds) + bool(multiples) <= 1 and " % 0 " not in condition
+    if not is_clear or not _are_whole(interval):
         return None
     selection, amount = given[0] if given else ("", 0)
     if selection in ("nth", "first", "some"):
@@ -114,18 +113,12 @@ def _read_sequence(prompt: Prompt) -> Table | None:
             return None
         is_single = selection == "nth"
         return _make_table("single" if is_single else "sequence", values + ("[-1:]" if is_single else ""), "line")
-    low, high = interval or (1, amount - (selection == "below"))
+    low, high = map(int, interval or (1, amount - (selection == "below")))
     if not (condition or (interval and not kinds)) or not -BOUND_LIMIT <= low <= high <= BOUND_LIMIT:
         return None
     values = f"[k for k in range({low}, {high} + 1) if {condition or True}]"
     return _make_table("sequence" if condition else "range", values, "line")
 
 
-def _take_interval(prompt: Prompt) -> tuple[int, int] | None:
-    """Take `from 1 to 100` out of the prompt."""
-    attempt = replace(prompt)
-    bounds = [bound for bound in take_range(attempt) if re.fullmatch(r"-?\d{1,7}", bound)]
-    if len(bounds) != 2:
-        return None
-    prompt.rest = attempt.rest
-    return int(bounds[0]), int(bounds[1])
+def _are_whole(bounds: Sequence[str]) -> bool:
+    return all(re.fullmatch(r"-?\d{1,7}", bound) for bound in bounds)

@@ -15,12 +15,9 @@ from chat.emulator.demo.language import FORMULA_GAP, VOCABULARY, Plan, Prompt, m
 
 FORMULA_LENGTH_LIMIT, FUNCTIONS_LIMIT = 200, 4
 VARIABLES = frozenset("xyzt")
-FUNCTIONS = frozenset(
-    {"sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "exp", "ln", "sqrt", "abs", "factorial"}
-)
+FUNCTIONS = ("sin", "cos", "tan", "sinh", "cosh", "tanh", "exp", "ln", "sqrt", "abs", "factorial")
 CONSTANTS = {"pi": "pi", "π": "pi", "e": "E"}
 NUMPY = {name: f"np.{name}" for name in FUNCTIONS} | {"ln": "np.log", "pi": "np.pi", "E": "np.e"}
-NUMPY |= {f"a{name}": f"np.arc{name}" for name in ("sin", "cos", "tan")}
 _NAME = rf"(?<![^\W\d_])(?:{'|'.join([*FUNCTIONS, *CONSTANTS, *VARIABLES])})(?![^\W\d_])"
 _TOKEN = re.compile(rf"\d{{1,40}}(?:\.\d{{1,40}})?|{_NAME}|\*\*|[-+*/^()]")
 _RUN = re.compile(rf"(?<!\w)(?:{_TOKEN.pattern}|[=\s])+(?!\w)")
@@ -106,7 +103,9 @@ def take_formulas(prompt: Prompt) -> list[list[str]]:
     else:
         prompt.rest = re.sub(r"(?<![\d,.])(\d{1,3}),(\d{3})(?:,(\d{3}))?(?![\d,])", r"\1\2\3", prompt.rest)
     for form in VOCABULARY["spoken"]:
-        prompt.rest = re.sub(word(f"spoken.{form}"), partial(_write_spoken, form), prompt.rest)
+        # Its places are filled with the numbers that were spoken.
+        write = partial(lambda form, spoken: f" {form.format(*filter(None, spoken.groups()))} ", form)
+        prompt.rest = re.sub(word(f"spoken.{form}"), write, prompt.rest)
     formulas: list[list[str]] = []
 
     def take(run: re.Match[str]) -> str:
@@ -120,10 +119,6 @@ def take_formulas(prompt: Prompt) -> list[list[str]]:
     return formulas
 
 
-def _write_spoken(form: str, spoken: re.Match[str]) -> str:
-    return f" {form.format(*filter(None, spoken.groups()))} "
-
-
 def take_range(prompt: Prompt) -> list[str]:
     """Take an interval out of the prompt, and return the formulas of its two bounds; empty if there is none."""
     match = prompt.take(word("ranges.interval"))
@@ -134,10 +129,9 @@ def parse_formula(text: str) -> str:
     """Return code for sympy of the formula that a text is; empty if it is none, or if it can be read in two ways."""
     written = _BARE_CALL.sub(r"\1(\2)", text)
     tokens = _TOKEN.findall(written)
-    if len(text) > FORMULA_LENGTH_LIMIT or not tokens or "".join(tokens) != "".join(written.split()):
-        return ""
-    if re.search(r"\^ ?[\d.]+[a-zπ]", text):
-        # `e^2x`: it is unclear where the exponent ends.
+    # In `e^2x`, it is unclear where the exponent ends.
+    is_unclear = len(text) > FORMULA_LENGTH_LIMIT or re.search(r"\^ ?[\d.]+[a-zπ]", text)
+    if is_unclear or not tokens or "".join(tokens) != "".join(written.split()):
         return ""
     pieces: list[str] = []
     for token in tokens:
@@ -243,19 +237,18 @@ def read_curves(prompt: Prompt, previous: object) -> Plan | None:
     return _draw(curves, prompt.language) if is_asked and is_clear else None
 
 
-def _numpy(formula: str) -> str:
-    return re.sub(r"[A-Za-z]+", lambda name: NUMPY.get(name[0], name[0]), formula)
-
-
 def _draw(curves: Curves, language: str) -> Plan:
+    code = [
+        re.sub(r"[A-Za-z]+", lambda name: NUMPY.get(name[0], name[0]), one) for one in curves.functions + curves.bounds
+    ]
     names = [one.replace(" ** ", "^").replace("E^", "e^") for one in curves.functions]
-    lines = ", ".join(f'"{name}": {_numpy(one)}' for name, one in zip(names, curves.functions, strict=True))
+    lines = ", ".join(f'"{name}": {one}' for name, one in zip(names, code, strict=False))
     words = set(re.findall("[a-z]+", " ".join(names)))
     low, high = ("0", "4 * np.pi") if words & {"sin", "cos", "tan"} else ("-5", "5")
     if words & {"sqrt", "ln"}:
         low, high = "0", "10"
     if curves.bounds:
-        low, high = map(_numpy, curves.bounds)
+        low, high = code[-2:]
     title = ", ".join(names)
     program = GRAPH.format(low=low, high=high, curves=lines, title=repr(title))
     facts = {"names": title, "low": low.replace("np.", ""), "high": high.replace("np.", "")}

@@ -27,7 +27,7 @@ DATE_FORMATS = (
 )
 _READING = """\
 missing = {missing!r}
-table = pd.read_csv({source}, sep={separator!r}, header={header}, names={names!r},
+table = pd.read_csv({source}, sep={separator!r}, header=0, names={names!r},
                     dtype=str, index_col=False, skipinitialspace=True)
 table = table.apply(lambda cells: cells.str.strip())
 table = table.mask(table.apply(lambda cells: cells.str.lower().isin(missing)))
@@ -63,10 +63,7 @@ class Table:
     code: str
     """Code that sets `table`. Cells of CSV are texts that the program must convert."""
     kind: str = ""
-    """Empty, or for a list of numbers `typed`, `range`, `random`, `sequence`, or `single` (one number).
-
-    The first column of a list has labels or positions, the second the numbers.
-    """
+    """Empty, or for labels or positions with numbers `typed`, `range`, `random`, `sequence` or `single`."""
     usual_chart: str = ""
     """The chart of a list, if the prompt names none."""
 
@@ -125,8 +122,8 @@ def _table(name: str, lines: Sequence[str], separator: str, source: str, data: s
     columns = [[row[number] for row in rows[has_header:] if number < len(row)] for number in range(len(names))]
     is_german = any(_CERTAINLY_GERMAN.fullmatch(cell) for cells in columns for cell in cells)
     read = tuple(_column(name, cells, is_german=is_german) for name, cells in zip(names, columns, strict=True))
-    header = 0 if has_header else None
-    code = _READING.format(source=source, separator=separator, header=header, names=names, missing=list(MISSING))
+    code = _READING.format(source=source, separator=separator, names=names, missing=list(MISSING))
+    code = code if has_header else code.replace("header=0", "header=None")
     return Table(name, read, data + code) if has_header or name else None
 
 

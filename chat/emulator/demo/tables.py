@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 
 from chat.emulator.demo.language import NUMBER, VOCABULARY, Plan, Prompt, make_plan, parse_number, sentence, word
@@ -109,19 +108,17 @@ def read_question(prompt: Prompt, table: Table) -> Question:
         chosen.setdefault(column, set()).update(one for one in column.values if one.lower() == text.lower())
     filters = [f"table[{column.name!r}].isin({sorted(chosen[column])!r})" for column in chosen]
     filters += _take_comparisons(prompt, table)
-    against = prompt.take(rf"⟦(?P<y>\d+)⟧ *{word('relations.against')} *⟦(?P<x>\d+)⟧")
     charts, period = prompt.take_names("charts"), "".join(prompt.take_names("periods"))
     group = _take_group(prompt, table) or next((column for column in chosen if len(chosen[column]) > 1), None)
     operations, special = prompt.take_names("statistics"), prompt.take_names("tables")
     is_drawn = prompt.take_all("actions.draw")
-    names = [against["x"], against["y"]] if against else []
+    columns: list[Column] = []
     while match := prompt.take(_COLUMN):
-        names.append(match["n"])
+        columns.append(table.columns[int(match["n"])])
     if len(charts) > 1 or (period and group):
         prompt.rest += _MISFIT
-    chart = "".join(charts) or ("scatter" if against else "any" if is_drawn else "")
-    columns = tuple(table.columns[int(name)] for name in dict.fromkeys(names))
-    return Question(table, columns, group, period, tuple(filters), operations, chart, special)
+    chart = "".join(charts) or ("any" if is_drawn else "")
+    return Question(table, tuple(dict.fromkeys(columns)), group, period, tuple(filters), operations, chart, special)
 
 
 def _mark(prompt: Prompt, table: Table) -> list[tuple[Column, str]]:
@@ -202,7 +199,13 @@ def _answer_list(question: Question, language: str) -> tuple[str, str]:
     is_axis = chart not in ("", "histogram")
     is_single = asked <= {"palindrome"} and not chart
     is_clear = {"typed": bool(asked or chart), "range": bool(asked), "single": is_single}.get(table.kind, True)
-    if not is_clear or (is_axis and question.operations) or ("palindrome" in asked and table.kind != "single"):
+    is_odd = bool(question.period or {"unique", "correlate"}.intersection(question.special))
+    if (
+        is_odd
+        or not is_clear
+        or (is_axis and question.operations)
+        or ("palindrome" in asked) > (table.kind == "single")
+    ):
         return NOTHING
     question = replace(question, columns=table.columns[1:], chart=chart)
     return _groups(question, table.columns[0], "sum", language) if is_axis else _statistics(question, language)
@@ -220,13 +223,12 @@ def _answer(question: Question, language: str) -> tuple[str, str]:
     if "describe" in question.special and is_plain and not question.columns:
         return _description(table, language)
     if "correlate" in question.special or chart == "scatter":
-        return _correlation(numbers or all_numbers, language) if is_plain and not labels else NOTHING
-    if (
-        ("unique" in question.special or chart)
-        and len(labels) == 1
-        and not (numbers or key)
-        and operations in ((), ("count",))
-    ):
+        pair = dict(zip("yx", (column.name for column in numbers or all_numbers), strict=False))
+        if labels or not is_plain or len(numbers or all_numbers) != 2:
+            return NOTHING
+        return CORRELATION.format(**pair), sentence("correlation", language, **pair)
+    is_counted = ("unique" in question.special or chart) and operations in ((), ("count",))
+    if is_counted and len(labels) == 1 and not (numbers or key):
         chart = "bar" if chart == "histogram" else chart
         return _groups(replace(question, columns=(), chart=chart), labels[0], "count", language)
     if not numbers and len(all_numbers) == 1 and operations != ("count",) and (chart or not is_plain):
@@ -246,26 +248,24 @@ def _answer(question: Question, language: str) -> tuple[str, str]:
         return _groups(question, key, "+".join(operations) or "sum", language)
     if question.period or chart not in ("", "histogram"):
         return NOTHING
-    if numbers:
-        # `How many units` may ask for the sum.
-        return _statistics(question, language) if operations != ("count",) else NOTHING
-    if operations == ("count",) and (question.filters or "rows" in question.special):
+    return _statistics(question, language) if numbers else _rows(question, language)
+
+
+def _rows(question: Question, language: str) -> tuple[str, str]:
+    """Return the number of rows, the rows that meet the conditions, or an overview of the table."""
+    if question.operations == ("count",) and (question.filters or "rows" in question.special):
         return 'print(f"rows: {len(table)}")\n', sentence("count", language)
-    if operations or chart:
+    if question.operations or question.chart:
         return NOTHING
-    return (ROWS, sentence("rows", language)) if question.filters else _description(table, language)
-
-
-def _correlation(columns: Sequence[Column], language: str) -> tuple[str, str]:
-    if len(columns) != 2:
-        return NOTHING
-    names = {"y": columns[0].name, "x": columns[1].name}
-    return CORRELATION.format(**names), sentence("correlation", language, **names)
+    return (ROWS, sentence("rows", language)) if question.filters else _description(question.table, language)
 
 
 def _statistics(question: Question, language: str) -> tuple[str, str]:
     """Return statistics of a column, with a histogram or, of a list, with the numbers."""
     kind, chart, [column] = question.table.kind, question.chart, question.columns
+    if question.operations == ("count",) and not kind:
+        # `How many units` may ask for the sum.
+        return NOTHING
     usual = USUAL.get("describe" if "describe" in question.special else chart or kind, ("count", "sum") if kind else ())
     operations = question.operations or usual
     body = f"cells = table[{column.name!r}]\n" + (HISTOGRAM if chart else "")
