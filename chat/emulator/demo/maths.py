@@ -30,10 +30,10 @@ import sympy
 
 
 def show(value):
-    if isinstance(value, (bool, str)) or value.free_symbols or value.is_Integer or value.is_infinite:
+    if isinstance(value, (bool, str)) or value.free_symbols:
         return str(value)
     value = sympy.simplify(value)
-    if value.is_Integer or value.has(sympy.zoo, sympy.nan):
+    if value.is_Integer or value.is_finite is False or value is sympy.nan:
         return str(value) if value.is_Integer else "not defined"
     decimal = f"{{float(value):.10g}}" if value.is_real else str(sympy.N(value, 10))
     return f"{{decimal}}, exactly {{value}}"

@@ -280,7 +280,11 @@ def _groups(question: Question, key: Column, operation: str, language: str) -> t
     """Return one value for each group, or for each period."""
     columns, chart, period = question.columns, question.chart, question.period
     is_known = operation == "count" if not columns else operation in [*STATISTICS][:6]
-    if not is_known or chart in ("histogram", "scatter"):
+    if (
+        not is_known
+        or chart in ("histogram", "scatter")
+        or ("describe" in question.special and not question.operations)
+    ):
         return NOTHING
     by = f"{key.name!r}, sort=False" if question.table.kind else repr(key.name)
     if period in ("month", "year"):
@@ -290,8 +294,8 @@ def _groups(question: Question, key: Column, operation: str, language: str) -> t
     if chart or period:
         usual = "line" if key.kind == "date" else "bar"
         body += f'result.plot(kind="{usual if chart in ("", "any") else chart}", figsize=(8, 4.5))\nplt.show()\n'
-    measure = columns[0].name if columns else "*"
-    return body, sentence("groups", language, operation, measure=measure, group=key.name)
+    name = "groups" if columns else "counts"
+    return body, sentence(name, language, operation, measure=columns[0].name if columns else "", group=key.name)
 
 
 def _description(table: Table, language: str) -> tuple[str, str]:
