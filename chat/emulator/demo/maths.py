@@ -81,12 +81,9 @@ for name, y in curves.items():
     if not has_pole and not np.isnan(y).any():
         print(f"lowest: {{y.min():.4g}} near x = {{x[y.argmin()]:.4g}}")
         print(f"highest: {{y.max():.4g}} near x = {{x[y.argmax()]:.4g}}")
-plt.axhline(0, color="gray", linewidth=0.8)
 plt.title({title})
-plt.xlabel("x")
 plt.grid(alpha=0.3)
 plt.legend()
-plt.tight_layout()
 plt.show()
 """
 

@@ -9,7 +9,6 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import takewhile
-from typing import NamedTuple
 
 from chat.emulator.attached_files import AttachedFile
 from chat.emulator.demo.language import LENGTH_LIMIT, TEXTS, Plan, Prompt, make_plan, read_prompt, word
@@ -25,15 +24,6 @@ _OWN_CODE = re.compile(r"```(?:python|py|python3)[ \t]*\r?\n(.*?)(?:```|\Z)", re
 _CONTINUATION = re.compile(r"\W*(?:please\s+)?(?:continue|go on|carry on|weiter|继续)", re.IGNORECASE)
 _GRAPH_QUOTE = re.compile(r"\AChange (?:the graph “(?P<title>.*?)” \()?graph \d+\)?: ")
 """The words that the button below a graph writes. The demo model can only change the last graph."""
-
-
-class _Miss(NamedTuple):
-    """What was not understood of a prompt."""
-
-    unknown: Sequence[str] = ()
-    """The words that were not understood, by the topic that understood most."""
-    fitting: Sequence[str] = ()
-    """The names of the tables, if the prompt fits several."""
 
 
 def plan_answer(
@@ -57,7 +47,7 @@ def plan_answer(
     if last_program and attempt.take(word("again.again")) and not attempt.unknown_words("again"):
         return make_plan("again", prompt.language, last_program)
     tables = {file.name: table for file in files if file.is_table and (table := read_table(file))}
-    answer: Plan | _Miss = _Miss()
+    answer: Plan | list[str] | None = None
     previous: object = None
     is_change = prompt.take(word("actions.change")) is not None
     earlier = takewhile(lambda one: not _OWN_CODE.search(one), prompts[1 : EARLIER_PROMPTS + 1])
@@ -71,10 +61,13 @@ def plan_answer(
     return answer if isinstance(answer, Plan) else _refuse(answer, tables, files, text, asks_web=asks_web)
 
 
-def _read(text: str, previous: object, tables: Mapping[str, Table], fresh: set[str]) -> Plan | _Miss:
-    """Read one prompt. `previous`: what was asked for before; `fresh`: the names of the tables that came with it."""
+def _read(text: str, previous: object, tables: Mapping[str, Table], fresh: set[str]) -> Plan | list[str] | None:
+    """Return the plan for a prompt, or the words that were not understood; `None` if it fits several tables.
+
+    `previous`: what was asked for before; `fresh`: the names of the tables that came with the prompt.
+    """
     if len(text) > LENGTH_LIMIT or re.search(r"\d{41}", text):
-        return _Miss([f"{text[:40]}…"])
+        return [f"{text[:40]}…"]
     prompt = read_prompt(text)
     misses: list[list[str]] = []
     found: dict[str, Plan] = {}
@@ -87,7 +80,7 @@ def _read(text: str, previous: object, tables: Mapping[str, Table], fresh: set[s
         misses += [unknown] if plan else []
     preferred = [name for name in found if name in fresh or len(found) == 1]
     if found:
-        return found[preferred[0]] if len(preferred) == 1 else _Miss(fitting=[*found])
+        return found[preferred[0]] if len(preferred) == 1 else None
     for topic, read in TOPICS.items():
         attempt = replace(prompt)
         plan = read(attempt, previous)
@@ -95,22 +88,22 @@ def _read(text: str, previous: object, tables: Mapping[str, Table], fresh: set[s
         if plan and not unknown:
             return plan
         misses += [unknown] if plan else []
-    return _Miss(min(misses, key=len) if misses else prompt.unknown_words("lists"))
+    return min(misses, key=len) if misses else prompt.unknown_words("lists")
 
 
 def _refuse(
-    miss: _Miss, tables: Mapping[str, Table], files: Sequence[AttachedFile], text: str, *, asks_web: bool
+    unknown: list[str] | None, tables: Mapping[str, Table], files: Sequence[AttachedFile], text: str, *, asks_web: bool
 ) -> str:
     """Return the answer to a question that is not understood: what it is, and what can be asked."""
     prompt = read_prompt(text[:LENGTH_LIMIT])
     texts: dict[str, str] = TEXTS["refusal"][prompt.language]
     unreadable = [file.name for file in files if file.is_new and file.name not in tables]
-    words = ", ".join(f"*{one}*" for one in dict.fromkeys(miss.unknown[:8]))
+    words = ", ".join(f"*{one}*" for one in dict.fromkeys((unknown or [])[:8]))
     lines = [texts["words"].format(words=words) if words else texts["hello"]]
-    if miss.unknown and (asks_web or prompt.take(word("web.live"))):
+    if unknown and (asks_web or prompt.take(word("web.live"))):
         lines.append(texts["no_web"])
-    if miss.fitting:
-        lines.append(texts["which_table"].format(files=_quoted(miss.fitting)))
+    if unknown is None:
+        lines.append(texts["which_table"].format(files=_quoted([*tables])))
     elif unreadable:
         lines.append(texts["unreadable"].format(files=_quoted(unreadable)))
     elif not tables and prompt.take(word("web.tables")):

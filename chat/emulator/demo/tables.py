@@ -9,8 +9,8 @@ from dataclasses import dataclass, fields, replace
 from chat.emulator.demo.language import NUMBER, VOCABULARY, Plan, Prompt, make_plan, parse_number, sentence, word
 from chat.emulator.demo.table_files import Column, Table
 
-VALUES_LIMIT = 200
-"""A column with more different texts is not searched for them."""
+VALUES_LIMIT, VALUE_LENGTH_LIMIT = 200, 100
+"""Limits of the texts of cells that are searched for in a prompt: how many of a column, and their length."""
 _COLUMN, _VALUE = r"⟦(?P<n>\d+)⟧", r"⟪(?P<v>\d+)⟫"
 """The marks that replace the names of columns and the texts of cells in a prompt."""
 _BEFORE, _AFTER = "(?<![^\\W\u4e00-\u9fff])", "(?![^\\W\u4e00-\u9fff])"
@@ -64,7 +64,6 @@ print("lowest value:", show(result.min()))
 HISTOGRAM = """\
 is_whole = (cells % 1 == 0).all() and cells.max() - cells.min() < 40
 bins = np.arange(cells.min() - 0.5, cells.max() + 1) if is_whole else "auto"
-plt.figure(figsize=(8, 4.5))
 plt.hist(cells.dropna(), bins=bins, edgecolor="white")
 plt.show()
 """
@@ -79,7 +78,6 @@ print(f"pairs: {{len(pairs)}}")
 """
 MODULES = ("io", "itertools", "math", "matplotlib.pyplot as plt", "numpy as np", "pandas as pd", "sympy")
 NOTHING = ("", "")
-"""What is returned for a question that is not understood."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +125,7 @@ def _mark(prompt: Prompt, table: Table) -> list[tuple[Column, str]]:
     # Without a unit in brackets.
     names += [(re.split(r"[(\[]", name, maxsplit=1)[0].rstrip(), mark, True) for name, mark, _ in names]
     searched = [column for column in table.columns if column.kind == "text" and len(column.values) <= VALUES_LIMIT]
-    texts = [(column, text) for column in searched for text in column.values if len(text) < 100]
+    texts = [(column, text) for column in searched for text in column.values if len(text) < VALUE_LENGTH_LIMIT]
     owners = Counter(text.lower() for _, text in texts)
     names += [(text, f" ⟪{n}⟫ ", False) for n, (_, text) in enumerate(texts) if owners[text.lower()] == 1]
     for name, mark, is_column in sorted(names, key=lambda one: -len(one[0])):
@@ -174,18 +172,18 @@ def read_table_plan(prompt: Prompt, previous: object, table: Table) -> Plan | No
     if isinstance(previous, Question) and prompt.take_all("actions.change"):
         if previous.table != table and not (previous.table.kind and table.kind):
             return None
-        is_other = question.group or question.period
-        kept = replace(previous, special=(), group=None, period="") if is_other else replace(previous, special=())
-        changed = {one.name: getattr(question, one.name) or getattr(kept, one.name) for one in fields(question)}
-        question = Question(**changed)
+        # A group and a period exclude one another.
+        replaced = {"special", "group", "period"} if question.group or question.period else {"special"}
+        kept = {one.name: getattr(previous, one.name) for one in fields(previous) if one.name not in replaced}
+        question = replace(question, **{name: getattr(question, name) or value for name, value in kept.items()})
     body, comment = (_answer_list if table.kind else _answer)(question, prompt.language)
     if not body:
         return None
     if question.filters:
         body = FILTER.format(condition=" & ".join(f"({one})" for one in question.filters)) + body
         comment += " " + sentence("filtered", prompt.language)
-    converted = [column for column in table.columns if column.conversion and repr(column.name) in body]
-    lines = (f"cells = table[{one.name!r}]\ntable[{one.name!r}] = {one.conversion}\n" for one in converted)
+    used = [column for column in table.columns if column.conversion and repr(column.name) in body]
+    lines = (f"cells = table[{one.name!r}]\ntable[{one.name!r}] = {one.conversion}\n" for one in used)
     body = "".join([SHOW if " show(" in body else "\n", table.code, *lines, body])
     imports = "".join(f"import {name}\n" for name in MODULES if f"{name.rpartition(' ')[2]}." in body)
     kind = "list" if table.kind else "table"
@@ -199,13 +197,9 @@ def _answer_list(question: Question, language: str) -> tuple[str, str]:
     is_axis = chart not in ("", "histogram")
     is_single = asked <= {"palindrome"} and not chart
     is_clear = {"typed": bool(asked or chart), "range": bool(asked), "single": is_single}.get(table.kind, True)
-    is_odd = bool(question.period or {"unique", "correlate"}.intersection(question.special))
-    if (
-        is_odd
-        or not is_clear
-        or (is_axis and question.operations)
-        or ("palindrome" in asked) > (table.kind == "single")
-    ):
+    is_odd = question.period or {"unique", "correlate"}.intersection(question.special)
+    is_clear = is_clear and not is_odd and not (is_axis and question.operations)
+    if not is_clear or ("palindrome" in asked and table.kind != "single"):
         return NOTHING
     question = replace(question, columns=table.columns[1:], chart=chart)
     return _groups(question, table.columns[0], "sum", language) if is_axis else _statistics(question, language)
@@ -280,11 +274,8 @@ def _groups(question: Question, key: Column, operation: str, language: str) -> t
     """Return one value for each group, or for each period."""
     columns, chart, period = question.columns, question.chart, question.period
     is_known = operation == "count" if not columns else operation in [*STATISTICS][:6]
-    if (
-        not is_known
-        or chart in ("histogram", "scatter")
-        or ("describe" in question.special and not question.operations)
-    ):
+    is_described = "describe" in question.special and not question.operations
+    if not is_known or is_described or chart in ("histogram", "scatter"):
         return NOTHING
     by = f"{key.name!r}, sort=False" if question.table.kind else repr(key.name)
     if period in ("month", "year"):
