@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
-from functools import partial
 from itertools import groupby
+from operator import itemgetter
 
 from chat.emulator.attached_files import AttachedFile
 
@@ -90,8 +90,9 @@ def take_pasted_table(text: str) -> tuple[Table | None, str]:
     lines = [line.strip() for line in text[:PASTE_CHARS_LIMIT].splitlines()]
     separator, table_lines = ",", [""]
     for sign in "\t;|,":
-        for count, run in groupby(lines, key=partial(_count_separators, sign)):
-            rows = [*run]
+        counted = [(line.strip("|").count(sign), line) for line in lines]
+        for count, run in groupby(counted, key=itemgetter(0)):
+            rows = [line for _, line in run]
             if count and len(rows) > len(table_lines):
                 separator, table_lines = sign, rows
     rows = [line.strip("|") if separator == "|" else line for line in table_lines]
@@ -102,10 +103,6 @@ def take_pasted_table(text: str) -> tuple[Table | None, str]:
         return None, text
     of_table = {*table_lines}
     return table, "\n".join(line for line in lines if line not in of_table and not line.startswith("```"))
-
-
-def _count_separators(separator: str, line: str) -> int:
-    return line.strip("|").count(separator)
 
 
 def _table(name: str, lines: Sequence[str], separator: str, source: str, data: str = "") -> Table | None:

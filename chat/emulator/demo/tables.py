@@ -141,8 +141,7 @@ def _name_pattern(name: str, *, is_column: bool) -> str:
     if is_column and len(name) > 2:
         pattern = f"{pattern[:-1]}(?:y|ies)" if pattern.endswith("y") else f"{pattern}(?:s|es|n|en)?"
     if len(name) == 1 or not Prompt("en", name.lower()).unknown_words("tables"):
-        called = rf"\b(?:column|spalte) {pattern}(?!\w)|(?<!\w){pattern} column\b|列 ?{pattern}(?!\w)"
-        return rf"(?:[\"'`]{pattern}[\"'`]|{called})"
+        return rf"(?:[\"'`]|\b(?:column|spalte) |列 ?){pattern}(?!\w)[\"'`]?"
     return rf"[\"'`]?{_BEFORE}{pattern}{_AFTER}[\"'`]?(?: ?(?:\b(?:column|spalte)\b|列))?"
 
 

@@ -169,6 +169,7 @@ REFUSED = [
     "plot x^2 in red",
     "First 50 primes, except 7",
     "1/2x",
+    "e^2x",
     "6/2(1+2)",
     "3 = 7 + 2a",
     "sin x^2",
@@ -188,6 +189,9 @@ REFUSED = [
     "Mittelwert von 3 und 5 ohne 5",
     "What is the mean of a normal distribution?",
     "roll a die",
+    "5 different random integers between 1 and 10",
+    "10 random integers",
+    "nearest palindrome of 120",
 ]
 
 

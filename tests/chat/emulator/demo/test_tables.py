@@ -98,6 +98,10 @@ def test_questions_about_a_table_get_their_values(tmp_path: Path) -> None:
         "boxplot of units by region",
         "top 3",
         "how many columns",
+        "how many units",
+        "who has the highest price?",
+        "where is the highest price?",
+        "describe units by region",
         "how many files are there?",
     ],
 )
