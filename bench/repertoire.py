@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chat.emulator.demo.answers import TEXTS
+from chat.emulator.demo.language import TEXTS
 
 TABLE = b"""date,region,product,units,price
 2026-01-05,North,Lamp,3,49.90
@@ -26,17 +26,11 @@ CALCULATIONS = (
     "simplify (x^2 - 1)/(x - 1)",
     "expand (x + 1)^3",
     "factor x^2 - 5x + 6",
-    "limit of sin(x)/x as x approaches 0",
-    "gcd of 12 and 18",
-    "lcm of 4 and 6",
-    "divisors of 28",
     "prime factors of 360",
     "Is 97 a prime number?",
     "Leite x^3 + 2x ab",
     "Löse x^2 = 2",
     "Vereinfache (x^2 - 1)/(x - 1)",
-    "ggT von 12 und 18",
-    "12 和 18 的最大公约数",
     "求 x^4-5x^2+4=0 的所有根",
 )
 
@@ -44,24 +38,19 @@ CURVES = ("Compare sin(x) and cos(x) from 0 to 10", "Vergleiche sin(x) und cos(x
 
 SERIES = (
     "mode of 3, 3, 5 and 8",
-    "sum and product of 3, 5 and 8",
+    "sum and mode of 3, 5 and 8",
     "minimum and maximum of 3, 5, 8",
     "standard deviation of 2, 4, 4, 4, 5, 5, 7, 9",
-    "variance of 2, 4, 4, 5",
-    "sort 8, 3, 5 descending",
     "sort 8, 3, 5",
     "pie chart: A 30, B 20, C 50",
     "line chart of 3, 5, 8, 2",
-    "boxplot of 3, 5, 8, 12, 40",
     "roll two dice 1000 times and plot the distribution",
-    "flip a coin 100 times",
     "1000 random numbers from a normal distribution",
     "500 random numbers",
     "the 10th prime",
     "How many primes are there below 100?",
     "sum of all multiples of 3 or 5 below 1000",
     "first 10 squares",
-    "first 10 cubes",
     "even numbers up to 20",
     "odd numbers up to 20",
     "sum of the integers from 1 to 100",
@@ -73,16 +62,12 @@ SERIES = (
 
 TABLES = (
     "what is the mean price in region North?",
-    "top 2 by price",
-    "top 2 products by units",
     "which product has the highest total units?",
     "show only rows where units > 2",
     "units per month",
     "price over time",
     "number of rows by region",
-    "price between 100 and 200",
     "histogram of price",
-    "boxplot of units",
     "plot price against units",
     "describe units",
     "draw the units",
@@ -104,20 +89,12 @@ FOLLOW_UPS = (
 )
 """Questions that follow one another in a conversation."""
 
-SHOWPIECES = (
-    "Random walk with 500 steps",
-    "Irrfahrt mit 500 Schritten",
-    "随机游走",
-    "Zeichne die Mandelbrot-Menge",
-    "画曼德博集合",
-)
-
 
 def conversations() -> list[tuple[tuple[str, ...], bool]]:
     """Return the questions of each conversation, and whether a table is attached to the first."""
     examples = TEXTS["examples"]
     shown = [text for language in LANGUAGES for text in examples[language]]
-    questions = [*shown, *CALCULATIONS, *CURVES, *SERIES, *SHOWPIECES]
+    questions = [*shown, *CALCULATIONS, *CURVES, *SERIES]
     of_table = [text for language in LANGUAGES for text in examples[f"table_{language}"]] + [*TABLES]
     return [
         *(((text,), False) for text in dict.fromkeys(questions)),

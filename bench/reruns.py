@@ -39,7 +39,7 @@ NOT_STORED = "not stored"
 AT_ONCE = 3
 """Conversations at once: as many as one person may have sessions."""
 CELL_LIMIT_S = 30
-"""For the endless loop, which runs out of time again."""
+"""Time limit of one program."""
 
 Row = tuple[str, str, str, str]
 """Prompt, index of the part, verdict, and the sentence that explains it."""

@@ -23,7 +23,7 @@ import pytest
 import attachments
 import chat
 from chat import sentences
-from chat.emulator.demo import formulas, prompt
+from chat.emulator.demo import language
 from chat.rendering import maths
 from chat.rendering.grammars import GRAMMARS
 from chat.rendering.svg_values import clean_value
@@ -45,7 +45,7 @@ BOUNDED = {
     "chat.rendering.maths._SEGMENT": maths.LIMIT_CHARS,
     "chat.sentences": sentences.LENGTH_LIMIT_CHARS,
     # Prompts; a longer one is answered before they are tried.
-    "chat.emulator.demo.": prompt.LENGTH_LIMIT,
+    "chat.emulator.demo.": language.LENGTH_LIMIT,
 }
 """Longest text that an expression is given, by the beginning of its name."""
 
@@ -58,14 +58,16 @@ METHODS = dict.fromkeys(
 COMPILED = {"chat.sentences": "fullmatch"}
 """How a module calls an expression that a function of it compiles, if it does not search for it."""
 
+WORDS = [f"{group}.{name}" for group, names in language.VOCABULARY.items() for name in names]
+"""The concepts that the demo model knows."""
+
 EXAMPLES: dict[str, Sequence[Values]] = {
-    "chat.emulator.demo.formulas": [{"pattern": spoken} for spoken, *_ in formulas._SPOKEN],
-    "chat.emulator.demo.prompt": [
-        *({"pattern": prompt.word(f"{group}.{name}")} for group, names in prompt._VOCABULARY.items() for name in names),
+    "chat.emulator.demo.language": [
+        *({"pattern": language.word(name), "name": name, "topic": "tables"} for name in WORDS),
         {"decimal": ",", "group": "."},
     ],
-    "chat.emulator.demo.sources": [{"known": prompt.word("sequences.primes")}],
-    "chat.emulator.demo.table_questions": [
+    "chat.emulator.demo.maths": [{"form": form} for form in language.VOCABULARY["spoken"]],
+    "chat.emulator.demo.tables": [
         {"name": name, "is_column": is_column}
         for name in ("Net sales", "x", "price (EUR)")
         for is_column in (True, False)
@@ -81,7 +83,7 @@ EXAMPLES: dict[str, Sequence[Values]] = {
 """Values for the names of functions from which a module builds expressions."""
 
 SEARCHES = {"search", "finditer", "findall", "sub", "subn", "split"}
-PROMPT_SEARCHES = frozenset({"take", "take_all", "take_number"})
+PROMPT_SEARCHES = frozenset({"take"})
 """Methods of the demo model that search for the text of an expression."""
 CALL = re.compile(rf"\b(_?[A-Z][A-Z0-9_]*)(?:\[[^\]]*\])?\.({'|'.join(sorted(SEARCHES))}|match|fullmatch)\b")
 

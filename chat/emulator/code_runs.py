@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from dataclasses import dataclass
 from typing import Self
 
@@ -10,11 +11,7 @@ from chat.code_outcomes import ERROR, SUCCESS, TIMEOUT
 from chat.emulator.wire import WireObject
 from chat.kernels.outputs import ErrorOutput, Execution, ExecutionStatus, ImageOutput
 
-STATUSES = {
-    SUCCESS: ExecutionStatus.OK,
-    ERROR: ExecutionStatus.FAILED,
-    TIMEOUT: ExecutionStatus.TIMEOUT,
-}
+STATUSES = {SUCCESS: ExecutionStatus.OK, ERROR: ExecutionStatus.FAILED, TIMEOUT: ExecutionStatus.TIMEOUT}
 """The outcomes in responses of the Python session. There are others, of code that did not reach its end."""
 NOT_RUN = "I could not run this code: {reason}\n"
 
@@ -26,7 +23,7 @@ class CodeRun:
     status: ExecutionStatus
     text: str
     error: str
-    """The last error on one line, or `no error`."""
+    """The last error on one line."""
     graphs: int
     duration_s: float | None
     """`None`: not known."""
@@ -38,7 +35,7 @@ class CodeRun:
         return cls(
             execution.status,
             execution.text,
-            f"{errors[-1].name}: {errors[-1].value}" if errors else "no error",
+            f"{errors[-1].name}: {errors[-1].value}" if errors else "",
             sum(isinstance(output, ImageOutput) for output in execution.outputs),
             execution.duration_s,
         )
@@ -47,13 +44,12 @@ class CodeRun:
     def of_response(cls, response: WireObject) -> Self:
         """Return how code ended in the Python session, from the response of its function."""
         status = STATUSES.get(str(response.get("outcome")), ExecutionStatus.DIED)
-        text = str(response.get("output") or "")
-        graphs = response.get("graphs")
+        text, graphs = str(response.get("output") or ""), response.get("graphs")
         last_line = text.strip().rpartition("\n")[2]
-        return cls(status, text, last_line or "no error", graphs if isinstance(graphs, int) else 0, None)
+        return cls(status, text, last_line, graphs if isinstance(graphs, int) else 0, None)
 
     def comment(self, template: str) -> str:
-        """Return the text after the code: the printed values in words, or how the code failed."""
+        """Return the text after the code: how it failed, or the template with its printed values, or dashes."""
         if self.status is ExecutionStatus.TIMEOUT:
             after = f" after {self.duration_s:.0f} seconds" if self.duration_s is not None else ""
             return f"The code was still running{after}, so it was ended.\n"
@@ -63,8 +59,10 @@ class CodeRun:
             return f"The code failed: `{self.error}`. The traceback above shows the line.\n"
         if not template:
             return self._description()
-        lines = re.findall(r"^(\w[\w ]*): (.+)$", self.text, re.MULTILINE)
-        return template.format_map(_PrintedValues({name.replace(" ", "_"): value for name, value in lines})) + "\n"
+        printed: defaultdict[str, str] = defaultdict(lambda: "–")
+        for name, value in re.findall(r"^(\w[\w ]*): (.+)$", self.text, re.MULTILINE):
+            printed[name.replace(" ", "_")] = value
+        return template.format_map(printed) + "\n"
 
     def _description(self) -> str:
         lines = len(self.text.splitlines())
@@ -72,10 +70,3 @@ class CodeRun:
         printed = f"printed {lines} line{'s' if lines > 1 else ''}" if lines else "printed nothing"
         took = f" in **{self.duration_s:.2f} s**" if self.duration_s is not None else ""
         return f"Your code ran{took}, {printed}{drew}.\n"
-
-
-class _PrintedValues(dict[str, str]):
-    """The values that a program printed as `name: value`. A missing value is shown as a dash."""
-
-    def __missing__(self, name: str) -> str:
-        return "–"

@@ -24,13 +24,13 @@ from chat.emulator import DEMO_MODEL, wire
 from chat.emulator.attached_files import AttachedFile, attached_files
 from chat.emulator.chunk_builder import ChunkBuilder
 from chat.emulator.code_runs import NOT_RUN, CodeRun
-from chat.emulator.demo.answers import Plan
+from chat.emulator.demo.language import Plan
 from chat.emulator.demo.plan import plan_answer
 from chat.emulator.demo_image import draw_pattern
 from chat.emulator.files import FileStore
 from chat.emulator.generation_request import GenerationRequest
 from chat.emulator.wire import Step, WireObject
-from chat.kernels.client import JupyterClient, KernelClient
+from chat.kernels.client import JupyterClient
 from chat.kernels.errors import KernelGone, KernelsUnavailable
 from chat.kernels.outputs import ExecutionStatus, ImageOutput
 from chat.kernels.places import Place
@@ -107,41 +107,33 @@ class DemoModel:
             async for step in self._run(builder, plan, files):
                 yield step
         else:
-            for chunk in builder.text_chunks(CODE_IS_OFF.format(program=plan.programs[-1].rstrip())):
+            for chunk in builder.text_chunks(CODE_IS_OFF.format(program=plan.program.rstrip())):
                 yield chunk
         yield builder.last_chunk()
 
     async def _run(
         self, builder: ChunkBuilder, plan: Plan, files: Iterable[AttachedFile]
     ) -> AsyncGenerator[Step, None]:
+        code_id = builder.new_id()
+        code = wire.code_part(plan.program, code_id, builder.new_signature())
         async with self._free_kernels, AsyncExitStack() as stack:
-            kernel: KernelClient | None = None
-            for number, program in enumerate(plan.programs):
-                code_id = builder.new_id()
-                code = wire.code_part(program, code_id, builder.new_signature())
-                # Gemini 3 sends an empty text part after the code, in the same chunk.
-                yield builder.chunk(code, wire.text_part(""), after_s=WRITING_PAUSE_S)
-                try:
-                    if kernel is None:
-                        kernel = await stack.enter_async_context(self._client.new_kernel())
-                        for file in files:
-                            await kernel.write_file(file.name, _in_one_piece(file.data))
-                except (KernelsUnavailable, KernelGone, ValueError) as error:
-                    for chunk in builder.text_chunks(NOT_RUN.format(reason=error)):
-                        yield chunk
-                    return
-                execution = await kernel.execute(program, limit_s=self._limit_s)
-                result = wire.result_part(OUTCOMES[execution.status], execution.text, code_id)
-                yield builder.chunk(result, after_s=0.0)
-                for output in execution.outputs:
-                    if isinstance(output, ImageOutput):
-                        yield builder.chunk(wire.image_part(output.data, output.mime_type))
-                run = CodeRun.of_execution(execution)
-                if number + 1 < len(plan.programs):
-                    for chunk in builder.text_chunks(plan.repair_explanation.format(error=run.error)):
-                        yield chunk
-            for chunk in builder.text_chunks(run.comment(plan.comment)):
-                yield chunk
+            # Gemini 3 sends an empty text part after the code, in the same chunk.
+            yield builder.chunk(code, wire.text_part(""), after_s=WRITING_PAUSE_S)
+            try:
+                kernel = await stack.enter_async_context(self._client.new_kernel())
+                for file in files:
+                    await kernel.write_file(file.name, _in_one_piece(file.data))
+            except (KernelsUnavailable, KernelGone, ValueError) as error:
+                for chunk in builder.text_chunks(NOT_RUN.format(reason=error)):
+                    yield chunk
+                return
+            execution = await kernel.execute(plan.program, limit_s=self._limit_s)
+        yield builder.chunk(wire.result_part(OUTCOMES[execution.status], execution.text, code_id), after_s=0.0)
+        for output in execution.outputs:
+            if isinstance(output, ImageOutput):
+                yield builder.chunk(wire.image_part(output.data, output.mime_type))
+        for chunk in builder.text_chunks(CodeRun.of_execution(execution).comment(plan.comment)):
+            yield chunk
 
 
 async def _in_one_piece(data: bytes) -> AsyncIterator[bytes]:
@@ -157,16 +149,14 @@ def _image_answer(builder: ChunkBuilder) -> Iterator[Step]:
 
 
 def _session_answer(builder: ChunkBuilder, plan: Plan, responses: Sequence[WireObject]) -> Iterator[Step]:
-    """Yield the next round of an answer whose programs run in Plotline's Python session: a call, or the comment."""
-    number = len(responses)
-    last = CodeRun.of_response(responses[-1]) if responses else None
-    if last and "error" in responses[-1]:
+    """Yield a round of an answer whose program runs in Plotline's Python session: the call, or the comment."""
+    if responses and "error" in responses[-1]:
         yield from builder.text_chunks(NOT_RUN.format(reason=responses[-1]["error"]))
-    elif last and number >= len(plan.programs):
-        yield from builder.text_chunks(last.comment(plan.comment))
+    elif responses:
+        yield from builder.text_chunks(CodeRun.of_response(responses[-1]).comment(plan.comment))
     else:
-        yield from builder.text_chunks(plan.repair_explanation.format(error=last.error) if last else plan.intro)
-        call = {"code": plan.programs[number]}
+        yield from builder.text_chunks(plan.intro)
+        call = {"code": plan.program}
         part = wire.call_part(RUN_PYTHON, call, builder.new_id(), builder.new_signature())
         yield builder.chunk(part, after_s=WRITING_PAUSE_S)
 

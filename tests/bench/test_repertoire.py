@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 from bench.repertoire import TABLE, conversations
 from chat.emulator.attached_files import AttachedFile
-from chat.emulator.demo import calculations, series, showpieces, tables
-from chat.emulator.demo.answers import TEXTS, Plan
+from chat.emulator.demo import maths, tables
+from chat.emulator.demo.language import TEXTS, VOCABULARY, Plan
 from chat.emulator.demo.plan import plan_answer
 
-NO_PLANS = ("notes", "names", "comments", "refusal", "examples")
+NO_PLANS = ("names", "comments", "refusal", "examples")
 """The groups of texts that belong to no kind of answer."""
 
 
@@ -22,7 +22,7 @@ def plans() -> Iterator[tuple[str, Plan | str]]:
             files = [AttachedFile("data.csv", "text/csv", TABLE, is_new=number == 0)] if has_table else []
             plan = plan_answer(questions[number::-1], program, files)
             yield question, plan
-            program = plan.programs[-1] if isinstance(plan, Plan) else ""
+            program = plan.program if isinstance(plan, Plan) else ""
 
 
 def test_every_question_of_the_drill_has_a_plan() -> None:
@@ -31,7 +31,7 @@ def test_every_question_of_the_drill_has_a_plan() -> None:
 
 def test_every_kind_of_program_runs_in_the_drill() -> None:
     found = [plan for _, plan in plans() if isinstance(plan, Plan)]
-    programs = "\n".join(program for plan in found for program in plan.programs)
+    programs = "\n".join(plan.program for plan in found)
     thoughts = {plan.thought for plan in found}
     titles = {
         (kind, language): texts["title"]
@@ -41,14 +41,12 @@ def test_every_kind_of_program_runs_in_the_drill() -> None:
     }
     assert [name for name, title in titles.items() if not any(one.startswith(f"**{title}**") for one in thoughts)] == []
     snippets = [
-        *series.OPERATIONS.values(),
-        *(chart.partition("(")[0] for chart in series.CHARTS.values()),
-        *(value.partition("{")[0] for value in calculations._VALUES.values()),
-        *calculations._LISTS.values(),
-        *(one.splitlines()[-1] for kind in showpieces.PROGRAMS.values() for one in kind),
+        *tables.STATISTICS.values(),
+        *(value.partition("{")[0] for value in maths.VALUES.values()),
+        *(f'kind="{chart}"' for chart in VOCABULARY["charts"] if chart not in ("histogram", "scatter")),
         *(
             one.splitlines()[-1].partition("{")[0]
-            for one in (tables.DESCRIBE, tables.COUNTS, tables.GROUPS, tables.CORRELATION)
+            for one in (tables.DESCRIPTION, tables.GROUPS, tables.HISTOGRAM, tables.CORRELATION)
         ),
     ]
     assert [one for one in snippets if one not in programs] == []

@@ -12,7 +12,7 @@ from playwright.sync_api import Page, ViewportSize, WebSocketRoute, expect
 from tests.browser.actions import ANSWER, BOX, QUESTION, ask, ask_and_wait, change_settings, press_in_header
 from tests.live_server import LiveServer
 
-ENDLESS = "Run an endless loop"
+ENDLESS = "```python\nimport time\nwhile True:\n    time.sleep(1)\n```"
 PHONE = pytest.param(ViewportSize(width=390, height=844), marks=pytest.mark.drill)
 DISTANCE_TO_END = "(s => s.scrollHeight - s.scrollTop - s.clientHeight)(document.getElementById('scroller'))"
 LONG = "```python\nimport time\nfor i in range(200):\n    print('line', i)\n```"

@@ -1,9 +1,7 @@
 """What the demo model understands, and what it runs for it.
 
-- `plan`: the entrance; from a conversation to a plan, or to an honest refusal;
-- `prompt`, `formulas`, `sources`, `table_files`: read words, formulas, lists of numbers and tables;
-- `calculations`, `curves`, `series`, `table_questions` with `tables`, `showpieces`: one kind of question each;
-- `words.toml`: the vocabulary, in English, German and Chinese; `texts.toml`: the texts of the answers.
+`plan` is the entrance; `maths`, `tables` and `lists` of numbers, which become tables, answer one kind of question each.
+`table_files` reads tables, `language` reads words (`words.toml`) and writes texts (`texts.toml`).
 
 User text never becomes code: programs hold formulas written anew, and literals of names and numbers.
 """

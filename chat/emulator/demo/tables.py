@@ -1,297 +1,297 @@
-"""Answers to questions about tables: the programs that read, filter, group and draw them."""
+"""Questions about tables, and the program that filters, groups, computes and draws."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections import Counter
+from dataclasses import dataclass, fields, replace
 
-from chat.emulator.demo.answers import Plan, Task, escape, localized, make_plan
-from chat.emulator.demo.prompt import Prompt
+from chat.emulator.demo.language import NUMBER, VOCABULARY, Plan, Prompt, make_plan, parse_number, sentence, word
 from chat.emulator.demo.table_files import Column, Table
-from chat.emulator.demo.table_questions import Question, first_of, is_time, numbers_of, read_question
 
-METHODS = {"smallest": "min", "largest": "max", "deviation": "std"}
-"""Names of pandas for statistics, where they differ."""
-SHOW = "plt.tight_layout()\nplt.show()\n"
-DESCRIBE = """\
-print(table.head().to_string())
-for column in table.columns:
-    print()
-    print(table[column].describe().to_string())
-print()
+VALUES_LIMIT, VALUE_LENGTH_LIMIT = 200, 100
+"""Limits of the texts of cells that are searched for in a prompt: how many of a column, and their length."""
+_COLUMN, _VALUE = r"⟦(?P<n>\d+)⟧", r"⟪(?P<v>\d+)⟫"
+"""The marks that replace the names of columns and the texts of cells in a prompt."""
+_BEFORE, _AFTER = "(?<![^\\W\u4e00-\u9fff])", "(?![^\\W\u4e00-\u9fff])"
+"""Around a name: no letter, except for those of Chinese, which has no spaces."""
+_MISFIT = " ≠"
+"""What stays in a prompt whose words do not fit the table, so that it is refused."""
+STATISTICS = {
+    "mean": "cells.mean()",
+    "median": "cells.median()",
+    "sum": "cells.sum()",
+    "smallest": "cells.min()",
+    "largest": "cells.max()",
+    "deviation": "cells.std()",
+    "count": "cells.count()",
+    "mode": "cells.mode().tolist()",
+    "sorted": "cells.sort_values().tolist()",
+    "value": "cells[0]",
+    "palindrome": "next(n for d in itertools.count() for n in (cells[0] - d, cells[0] + d) if str(n) == str(n)[::-1])",
+}
+"""What is computed from the numbers `cells`; the first six also for groups."""
+USUAL = {
+    "describe": ("count", "mean", "median", "smallest", "largest"),
+    "histogram": ("count", "mean"),
+    "single": ("value",),
+}
+"""The statistics that are printed if the prompt names none."""
+SHOW = """\
+
+
+def show(value):
+    return f"{value:.10g}" if isinstance(value, float) else str(value)
+
+
 """
-COUNTS = """\
-counts = table[{column}].value_counts()
-print(counts.head(50).to_string())
-print(f"different: {{len(counts)}}")
-print(f"most: {{counts.index[0]}}")
-print(f"times: {{counts.iloc[0]}}")
+FILTER = 'table = table[{condition}]\nprint(f"rows used: {{len(table)}}")\n'
+ROWS = 'print(table.head(100).to_string())\nprint(f"rows: {len(table)}")\n'
+DESCRIPTION = """\
+print(table.head().to_string())
+print(table.describe(include="all").to_string())
+print(f"rows: {len(table)}")
+print(f"columns: {len(table.columns)}")
 """
 GROUPS = """\
 print(result.head(100).to_string())
+print(f"groups: {len(result)}")
 print("highest:", str(result.idxmax()).removesuffix(" 00:00:00"))
-print(f"highest value: {result.max():.10g}")
+print("highest value:", show(result.max()))
 print("lowest:", str(result.idxmin()).removesuffix(" 00:00:00"))
-print(f"lowest value: {result.min():.10g}")
+print("lowest value:", show(result.min()))
+"""
+HISTOGRAM = """\
+is_whole = (cells % 1 == 0).all() and cells.max() - cells.min() < 40
+bins = np.arange(cells.min() - 0.5, cells.max() + 1) if is_whole else "auto"
+plt.hist(cells.dropna(), bins=bins, edgecolor="white")
+plt.show()
 """
 CORRELATION = """\
-pairs = table[[{x}, {y}]].dropna()
-slope, intercept = np.polyfit(pairs[{x}], pairs[{y}], 1)
-pairs.plot.scatter(x={x}, y={y}, figsize=(7, 5))
-plt.plot(pairs[{x}], slope * pairs[{x}] + intercept, color="#d62828")
-plt.tight_layout()
+pairs = table[[{x!r}, {y!r}]].dropna()
+slope, intercept = np.polyfit(pairs[{x!r}], pairs[{y!r}], 1)
+pairs.plot.scatter(x={x!r}, y={y!r}, figsize=(7, 5))
+plt.plot(pairs[{x!r}], slope * pairs[{x!r}] + intercept, color="#d62828")
 plt.show()
-print(f"correlation: {{pairs[{x}].corr(pairs[{y}]):.4f}}")
+print(f"correlation: {{pairs[{x!r}].corr(pairs[{y!r}]):.4f}}")
 print(f"pairs: {{len(pairs)}}")
 """
+MODULES = ("io", "itertools", "math", "matplotlib.pyplot as plt", "numpy as np", "pandas as pd", "sympy")
+NOTHING = ("", "")
 
 
 @dataclass(frozen=True, slots=True)
-class TableTask:
-    """A question about a table, and the program that answers it."""
+class Question:
+    """A question about a table. The names of what is asked for are those of `words.toml`."""
 
-    question: Question
-    body: str
-    comments: tuple[tuple[str, dict[str, str]], ...]
-    """The names of the sentences after the program, with the facts in them."""
-
-    def plan(self, language: str) -> Plan:
-        """Return a plan with a program that reads the columns, filters the rows and answers the question."""
-        table, question = self.question.table, self.question
-        asked = {*question.columns, *question.filtered, question.group}
-        is_whole = question.special == "describe" or not question.columns
-        reading = table.reading_code([one for one in table.columns if is_whole or one in asked or is_time(one)])
-        if question.filters:
-            reading += f"table = table[{' & '.join(f'({one})' for one in question.filters)}]\n"
-            reading += 'print(f"rows used: {len(table)}")\n'
-        modules = "import io\n\n" if not table.name else ""
-        for name, alias in (("matplotlib.pyplot", "plt"), ("numpy", "np"), ("pandas", "pd")):
-            modules += f"import {name} as {alias}\n" if f"{alias}." in reading + self.body else ""
-        comment = "".join(self._sentence(name, facts, language) for name, facts in self.comments)
-        comment += localized("comments", "filtered", language) if question.filters and "{rows}" not in comment else ""
-        file = f"`{escape(table.name)}`" if table.name else localized("comments", "pasted", language)
-        return make_plan("table", language, f"{modules}\n{reading}\n{self.body}", comment=comment, file=file)
-
-    def _sentence(self, name: str, facts: dict[str, str], language: str) -> str:
-        operation = {"operation": localized("names", facts["operation"], language)} if "operation" in facts else {}
-        sentence = localized("comments", name, language)
-        if not facts.get("measure", "x"):
-            facts = {**facts, "measure": localized("names", "rows", language)}
-        written = {name: value if name == "value" else escape(value) for name, value in {**facts, **operation}.items()}
-        return re.sub(r"\{(\w+)\}", lambda field: written.get(field[1], field[0]), sentence)
+    table: Table
+    columns: tuple[Column, ...] = ()
+    group: Column | None = None
+    """The column by whose values, or whose `period`, the rows are grouped."""
+    period: str = ""
+    filters: tuple[str, ...] = ()
+    """Code of conditions on the rows."""
+    operations: tuple[str, ...] = ()
+    chart: str = ""
+    """The kind of a chart, or `any`."""
+    special: tuple[str, ...] = ()
 
 
-def read(prompt: Prompt, previous: Task | None, table: Table) -> TableTask | None:
-    """Return the task that the prompt sets for a table; `None` if it is not understood, or makes no sense."""
-    before = previous.question if isinstance(previous, TableTask) else None
-    question = read_question(prompt, table, before)
-    if question is None:
-        return None
-    question = _complete_columns(question)
-    answer = _answer(question)
-    return TableTask(question, *answer) if answer else None
+def read_question(prompt: Prompt, table: Table) -> Question:
+    """Return what a prompt asks about a table."""
+    texts = [] if table.kind else _mark(prompt, table)
+    chosen: dict[Column, set[str]] = {}
+    while match := prompt.take(rf"(?:⟦\d+⟧ *(?:{word('relations.equals')} *)?)?{_VALUE}"):
+        column, text = texts[int(match["v"])]
+        chosen.setdefault(column, set()).update(one for one in column.values if one.lower() == text.lower())
+    filters = [f"table[{column.name!r}].isin({sorted(chosen[column])!r})" for column in chosen]
+    filters += _take_comparisons(prompt, table)
+    charts, period = prompt.take_names("charts"), "".join(prompt.take_names("periods"))
+    group = _take_group(prompt, table) or next((column for column in chosen if len(chosen[column]) > 1), None)
+    operations, special = prompt.take_names("statistics"), prompt.take_names("tables")
+    is_drawn = prompt.take_all("actions.draw")
+    columns: list[Column] = []
+    while match := prompt.take(_COLUMN):
+        columns.append(table.columns[int(match["n"])])
+    if len(charts) > 1 or (period and group):
+        prompt.rest += _MISFIT
+    chart = "".join(charts) or ("any" if is_drawn else "")
+    return Question(table, tuple(dict.fromkeys(columns)), group, period, tuple(filters), operations, chart, special)
 
 
-_Answer = tuple[str, tuple[tuple[str, dict[str, str]], ...]]
-"""The program after the table was read, and the sentences after it."""
+def _mark(prompt: Prompt, table: Table) -> list[tuple[Column, str]]:
+    """Replace the names of columns and the texts of cells in the prompt by marks, and return these texts."""
+    names = [(column.name, f" ⟦{number}⟧ ", True) for number, column in enumerate(table.columns)]
+    # Without a unit in brackets.
+    names += [(re.split(r"[(\[]", name, maxsplit=1)[0].rstrip(), mark, True) for name, mark, _ in names]
+    searched = [column for column in table.columns if column.kind == "text" and len(column.values) <= VALUES_LIMIT]
+    texts = [(column, text) for column in searched for text in column.values if len(text) < VALUE_LENGTH_LIMIT]
+    owners = Counter(text.lower() for _, text in texts)
+    names += [(text, f" ⟪{n}⟫ ", False) for n, (_, text) in enumerate(texts) if owners[text.lower()] == 1]
+    for name, mark, is_column in sorted(names, key=lambda one: -len(one[0])):
+        first_word = re.search(r"\w+", name)
+        if first_word and first_word[0].lower()[:3] in prompt.rest:
+            prompt.rest = re.sub(_name_pattern(name, is_column=is_column), mark, prompt.rest)
+    return texts
 
 
-def _complete_columns(question: Question) -> Question:
-    """Return the question with the columns that it leaves out where only one choice is possible."""
-    table, numbers = question.table, numbers_of(question.table.columns)
-    needs_number = bool(question.grain or question.top or question.chart in ("histogram", "box"))
-    needs_number = needs_number or (question.group is not None and "count" not in question.operations)
-    needs_number = needs_number or (bool(question.operations) and question.operations != ("count",))
-    if (
-        needs_number
-        and not numbers_of(question.columns)
-        and len(numbers) == 1
-        and not (question.chart == "histogram" and question.columns)
-    ):
-        question = replace(question, columns=(*question.columns, numbers[0]))
-    if (question.special == "correlate" or question.chart == "scatter") and not question.columns and len(numbers) == 2:
-        return replace(question, columns=tuple(numbers))
-    texts = [column for column in question.columns if column.kind != "number"]
-    wants_bars = question.chart in ("bar", "pie", "line", "") and (question.is_drawn or question.chart)
-    if wants_bars and not question.group and not question.grain and numbers_of(question.columns):
-        date, label = first_of(table.columns, "date"), first_of(table.columns, "text")
-        if len(texts) == 1 and texts[0].kind == "text":
-            return replace(question, group=texts[0], columns=tuple(numbers_of(question.columns)))
-        if (texts and texts[0].kind == "date") or (date and not texts and question.chart in ("", "line")):
-            return replace(question, grain="date", columns=tuple(numbers_of(question.columns)))
-        if not texts and label and label.is_unique and len(label.values) <= 60:
-            return replace(question, group=label)
-    return question
+def _name_pattern(name: str, *, is_column: bool) -> str:
+    """Return a pattern that finds a name in a prompt. A common word must be called a column, or quoted."""
+    pattern = r"[\s_-]*".join(re.escape(part) for part in re.split(r"[\s_-]+", name.lower()) if part)
+    if is_column and len(name) > 2:
+        pattern = f"{pattern[:-1]}(?:y|ies)" if pattern.endswith("y") else f"{pattern}(?:s|es|n|en)?"
+    if len(name) == 1 or not Prompt("en", name.lower()).unknown_words("tables"):
+        return rf"(?:[\"'`]|\b(?:column|spalte) |列 ?){pattern}(?!\w)[\"'`]?"
+    return rf"[\"'`]?{_BEFORE}{pattern}{_AFTER}[\"'`]?(?: ?(?:\b(?:column|spalte)\b|列))?"
 
 
-def _answer(question: Question) -> _Answer | None:
-    """Return the program and the sentences; `None` for a combination that is not understood."""
-    columns, numbers = question.columns, numbers_of(question.columns)
-    is_plain = not (question.group or question.grain or question.top)
-    if question.special == "correlate" or question.chart == "scatter":
-        is_pair = len(columns) == len(numbers) == 2 and is_plain and not question.operations
-        return _correlation(*columns) if is_pair else None
-    if question.top:
-        return _ranking(question)
-    if question.special == "which":
-        return _extreme(question)
-    is_drawn_text = [column.kind for column in columns] == ["text"] and is_plain
-    is_drawn_text = is_drawn_text and (question.chart in ("bar", "pie", "histogram") or question.is_drawn)
-    if question.special == "unique" or is_drawn_text:
-        is_known = len(columns) == 1 and is_plain and question.operations in ((), ("count",))
-        return _counts(columns[0], question.chart or ("bar" if question.is_drawn else "")) if is_known else None
-    if question.group or question.grain:
-        return _groups(question)
-    if len(numbers) != len(columns):
-        return None
-    if question.chart in ("histogram", "box"):
-        return _distribution(question)
-    if columns and (question.chart or question.is_drawn):
-        return None if question.chart in ("bar", "pie") else _lines(question)
-    if question.operations == ("count",) and not columns:
-        return 'print(f"rows: {len(table)}")\n', (("count", {}),)
-    if question.operations and columns:
-        return _statistics(columns, question.operations)
-    if columns and question.special == "describe":
-        return _statistics(columns, ("count", "mean", "median", "smallest", "largest"))
-    if columns or question.operations or question.chart:
-        return None
-    if question.filters and question.special != "describe":
-        return 'print(table.head(100).to_string())\nprint(f"rows: {len(table)}")\n', (("rows", {}),)
-    return _description(question.table)
+def _take_comparisons(prompt: Prompt, table: Table) -> list[str]:
+    """Take comparisons of columns with numbers out of the prompt, and return their code."""
+    filters: list[str] = []
+    for sign in VOCABULARY["comparisons"]:
+        pattern = rf"{_COLUMN} *(?:\b(?:is|are|ist|sind)\b *)?{word(f'comparisons.{sign}')} *(?P<a>{NUMBER})"
+        while match := prompt.take(pattern):
+            column, bound = table.columns[int(match["n"])], parse_number(match["a"], prompt.language)
+            prompt.rest += _MISFIT if column.kind != "number" or bound is None else ""
+            filters.append(f"table[{column.name!r}] {sign} {bound!r}")
+    return filters
 
 
-def _statistics(columns: Sequence[Column], operations: Sequence[str]) -> _Answer:
-    lines, sentences = "", []
-    for number, column in enumerate(columns, start=1):
-        for name in operations:
-            lines += f'print(f"{name} {number}: {{table[{column.name!r}].{METHODS.get(name, name)}():.10g}}")\n'
-            sentences.append(("statistic", {"operation": name, "column": column.name, "value": f"{{{name}_{number}}}"}))
-    return lines, tuple(sentences)
+def _take_group(prompt: Prompt, table: Table) -> Column | None:
+    """Take `by region`, or `over` a column with dates, out of the prompt, and return the column."""
+    dates = "|".join(str(number) for number, column in enumerate(table.columns) if column.kind == "date")
+    match = prompt.take(rf"\b(?:over|über) *⟦(?P<n>{dates})⟧") if dates else None
+    match = match or prompt.take(rf"{word('relations.group')} *(?:\b(?:the|der|dem|den)\b *)?{_COLUMN}")
+    return table.columns[int(match["n"])] if match else None
 
 
-def _correlation(x: Column, y: Column) -> _Answer:
-    return CORRELATION.format(x=repr(x.name), y=repr(y.name)), (("correlation", {"x": x.name, "y": y.name}),)
-
-
-def _counts(column: Column, chart: str) -> _Answer:
-    kind = "pie" if chart == "pie" else "bar"
-    drawing = f'counts.head(40).plot(kind="{kind}", figsize=(8, 4.5))\n{SHOW}' if chart else ""
-    return COUNTS.format(column=repr(column.name)) + drawing, (("counts", {"column": column.name}),)
-
-
-def _distribution(question: Question) -> _Answer | None:
-    if not question.columns or question.operations:
-        return None
-    names = [column.name for column in question.columns]
-    drawing = f'table[{names!r}].plot(kind="box", figsize=(8, 4.5))\n'
-    if question.chart == "histogram":
-        drawing = "plt.figure(figsize=(8, 4.5))\n"
-        drawing += "".join(
-            f'plt.hist(table[{one!r}].dropna(), bins="auto", alpha=0.6, label={one!r})\n' for one in names
-        )
-        drawing += "plt.legend()\n"
-    lines, sentences = _statistics(question.columns, ("count", "mean", "smallest", "largest"))
-    return f"{drawing}{SHOW}{lines}", sentences
-
-
-def _lines(question: Question) -> _Answer:
-    names = [column.name for column in question.columns]
-    lines, sentences = _statistics(question.columns, ("smallest", "largest"))
-    return f"table[{names!r}].plot(figsize=(8, 4.5))\n{SHOW}{lines}", sentences
-
-
-def _groups(question: Question) -> _Answer | None:
-    """Return one value for each group, or for each date."""
-    table, columns = question.table, question.columns
-    operations = question.operations or (("sum",) if columns else ())
-    if len(operations) != 1 or (question.group and question.grain) or question.chart in ("histogram", "box"):
-        return None
-    is_count = operations == ("count",) and not columns
-    if not is_count and (len(columns) != 1 or columns[0].kind != "number"):
-        return None
-    key, code = question.group, ""
-    if question.grain:
-        key = first_of(table.columns, "date")
-        years = [column for column in table.columns if is_time(column)]
-        key = key or (years[0] if years and question.grain != "month" else None)
-    if key is None:
-        return None
-    if key.kind == "date" and question.grain in ("month", "year"):
-        code = f"table[{key.name!r}].dt.to_period({question.grain[0].upper()!r}).rename({question.grain!r})"
-    measure = columns[0].name if columns else ""
-    method = "size()" if is_count else f"{METHODS.get(operations[0], operations[0])}()"
-    selected = "" if is_count else f"[{measure!r}]"
-    result = f"result = table.groupby({code or repr(key.name)}){selected}.{method}\n"
-    drawing = ""
-    if question.chart or question.is_drawn or question.grain:
-        kind = question.chart or ("line" if question.grain else "bar")
-        drawing = f'result.plot(kind="{kind}", figsize=(8, 4.5), ylabel={measure or "rows"!r})\n{SHOW}'
-    facts = {"operation": operations[0], "measure": measure, "group": question.grain if code else key.name}
-    return result + GROUPS + drawing, (("groups", facts),)
-
-
-def _ranking(question: Question) -> _Answer | None:
-    """Return the rows with the largest or the smallest values, or the groups."""
-    numbers = numbers_of(question.columns)
-    labels = [column for column in (*question.columns, question.group) if column and column.kind == "text"]
-    if (
-        len(numbers) != 1
-        or len(labels) > 1
-        or set(question.operations) - {"largest", "smallest", "sum"}
-        or question.grain
-    ):
-        return None
-    method, count, measure = "nlargest" if question.top > 0 else "nsmallest", abs(question.top), numbers[0].name
-    body = f"result = table.{method}({count}, {measure!r})\n"
-    first = f"result.iloc[0][{labels[0].name!r}]" if labels else f"result.iloc[0][{measure!r}]:.10g"
-    if labels and not labels[0].is_unique:
-        body = f"result = table.groupby({labels[0].name!r})[{measure!r}].sum().{method}({count})\n"
-        first = "result.index[0]"
-    drawing = ""
-    if question.chart or question.is_drawn:
-        if not labels or question.chart not in ("", "bar", "pie"):
+def read_table_plan(prompt: Prompt, previous: object, table: Table) -> Plan | None:
+    """Return the plan for what the prompt asks about a table; `None` if it is not understood, or makes no sense."""
+    question = read_question(prompt, table)
+    if isinstance(previous, Question) and prompt.take_all("actions.change"):
+        if previous.table != table and not (previous.table.kind and table.kind):
             return None
-        plotted = "result" if not labels[0].is_unique else f"result.set_index({labels[0].name!r})[{measure!r}]"
-        drawing = f'{plotted}.plot(kind="{question.chart or "bar"}", figsize=(8, 4.5))\n{SHOW}'
-    body += f'print(result.to_string())\nprint(f"first: {{{first}}}")\n{drawing}'
-    return body, (("ranking", {"column": measure, "number": str(count)}),)
+        # A group and a period exclude one another.
+        replaced = {"special", "group", "period"} if question.group or question.period else {"special"}
+        kept = {one.name: getattr(previous, one.name) for one in fields(previous) if one.name not in replaced}
+        question = replace(question, **{name: getattr(question, name) or value for name, value in kept.items()})
+    body, comment = (_answer_list if table.kind else _answer)(question, prompt.language)
+    if not body:
+        return None
+    if question.filters:
+        body = FILTER.format(condition=" & ".join(f"({one})" for one in question.filters)) + body
+        comment += " " + sentence("filtered", prompt.language)
+    used = [column for column in table.columns if column.conversion and repr(column.name) in body]
+    lines = (f"cells = table[{one.name!r}]\ntable[{one.name!r}] = {one.conversion}\n" for one in used)
+    body = "".join([SHOW if " show(" in body else "\n", table.code, *lines, body])
+    imports = "".join(f"import {name}\n" for name in MODULES if f"{name.rpartition(' ')[2]}." in body)
+    kind = "list" if table.kind else "table"
+    return make_plan(kind, prompt.language, imports + body, question, comment, file=table.name or "CSV")
 
 
-def _extreme(question: Question) -> _Answer | None:
-    """Return which row or group has the largest or the smallest value."""
-    numbers = numbers_of(question.columns)
+def _answer_list(question: Question, language: str) -> tuple[str, str]:
+    """Return the answer to a question about a list of numbers."""
+    table, asked = question.table, set(question.operations) - {"count"}
+    chart = table.usual_chart if question.chart == "any" else question.chart
+    is_axis = chart not in ("", "histogram")
+    is_single = asked <= {"palindrome"} and not chart
+    is_clear = {"typed": bool(asked or chart), "range": bool(asked), "single": is_single}.get(table.kind, True)
+    is_odd = question.period or {"unique", "correlate"}.intersection(question.special)
+    is_clear = is_clear and not is_odd and not (is_axis and question.operations)
+    if not is_clear or ("palindrome" in asked and table.kind != "single"):
+        return NOTHING
+    question = replace(question, columns=table.columns[1:], chart=chart)
+    return _groups(question, table.columns[0], "sum", language) if is_axis else _statistics(question, language)
+
+
+def _answer(question: Question, language: str) -> tuple[str, str]:
+    """Return the program after the table was read, and the comment; empty texts for what is not understood."""
+    table, operations, chart, key = question.table, question.operations, question.chart, question.group
+    numbers = tuple(column for column in question.columns if column.kind == "number")
     labels = [column for column in question.columns if column.kind != "number"]
-    extremes = [name for name in question.operations if name in ("largest", "smallest")]
-    rest = [name for name in question.operations if name in ("sum", "mean")]
-    if len(numbers) != 1 or len(labels) != 1 or len(extremes) != 1 or len(rest) + 1 != len(question.operations):
-        return None
-    if not labels[0].is_unique and not rest:
-        return None
-    asked = replace(question, columns=(numbers[0],), group=labels[0], operations=tuple(rest) or ("sum",), special="")
-    return _groups(asked)
+    all_numbers = tuple(column for column in table.columns if column.kind == "number")
+    if key is None and question.period:
+        key = next((column for column in table.columns if column.kind == "date"), None)
+    is_plain = not (operations or key or question.period)
+    if "describe" in question.special and is_plain and not question.columns:
+        return _description(table, language)
+    if "correlate" in question.special or chart == "scatter":
+        pair = dict(zip("yx", (column.name for column in numbers or all_numbers), strict=False))
+        if labels or not is_plain or len(numbers or all_numbers) != 2:
+            return NOTHING
+        return CORRELATION.format(**pair), sentence("correlation", language, **pair)
+    is_counted = ("unique" in question.special or chart) and operations in ((), ("count",))
+    if is_counted and len(labels) == 1 and not (numbers or key):
+        chart = "bar" if chart == "histogram" else chart
+        return _groups(replace(question, columns=(), chart=chart), labels[0], "count", language)
+    if not numbers and len(all_numbers) == 1 and operations != ("count",) and (chart or not is_plain):
+        numbers = all_numbers
+    rest = tuple(one for one in operations if one not in ("smallest", "largest"))
+    if len(labels) == 1 and not key and (chart or (rest != operations and (rest or labels[0].is_unique))):
+        # `Which product has the highest total units?`
+        key, labels, operations = labels[0], [], rest
+    elif chart in ("any", "bar", "pie", "line") and numbers and not (key or labels):
+        dates = [column for column in table.columns if column.kind == "date" and chart in ("any", "line")]
+        names = [column for column in table.columns if column.kind == "text" and column.is_unique]
+        key = next(iter([*dates, *names]), None)
+    if labels or len(numbers) > 1 or "unique" in question.special:
+        return NOTHING
+    question = replace(question, columns=numbers, operations=operations)
+    if key:
+        return _groups(question, key, "+".join(operations) or "sum", language)
+    if question.period or chart not in ("", "histogram"):
+        return NOTHING
+    return _statistics(question, language) if numbers else _rows(question, language)
 
 
-def _description(table: Table) -> _Answer:
-    """Return an overview of the table, with a graph of its numbers."""
-    numbers, date, label = (
-        numbers_of(table.columns)[:6],
-        first_of(table.columns, "date"),
-        first_of(table.columns, "text"),
-    )
-    sentences: list[tuple[str, dict[str, str]]] = [("describe", {})]
-    body = DESCRIBE
-    if numbers:
-        names = [column.name for column in numbers]
-        is_named = label is not None and label.is_unique and len(label.values) <= 30
-        index = date.name if date else label.name if label and is_named else ""
-        indexed = f"table.set_index({index!r})" if index else "table"
-        ordered = ".sort_index()" if date else ""
-        kind = "bar" if is_named and not date else "line"
-        body += f'{indexed}[{names!r}]{ordered}.plot(kind="{kind}", figsize=(8, 4.5))\n{SHOW}'
-        body += f'print(f"mean: {{table[{names[-1]!r}].mean():.10g}}")\n'
-        body += f'print(f"largest: {{table[{names[-1]!r}].max():.10g}}")\n'
-        sentences.append(("last_number", {"column": names[-1]}))
-    body += 'print(f"rows: {len(table)}")\nprint(f"columns: {len(table.columns)}")\n'
-    return body, tuple(sentences)
+def _rows(question: Question, language: str) -> tuple[str, str]:
+    """Return the number of rows, the rows that meet the conditions, or an overview of the table."""
+    if question.operations == ("count",) and (question.filters or "rows" in question.special):
+        return 'print(f"rows: {len(table)}")\n', sentence("count", language)
+    if question.operations or question.chart:
+        return NOTHING
+    return (ROWS, sentence("rows", language)) if question.filters else _description(question.table, language)
+
+
+def _statistics(question: Question, language: str) -> tuple[str, str]:
+    """Return statistics of a column, with a histogram or, of a list, with the numbers."""
+    kind, chart, [column] = question.table.kind, question.chart, question.columns
+    if question.operations == ("count",) and not kind:
+        # `How many units` may ask for the sum.
+        return NOTHING
+    usual = USUAL.get("describe" if "describe" in question.special else chart or kind, ("count", "sum") if kind else ())
+    operations = question.operations or usual
+    body = f"cells = table[{column.name!r}]\n" + (HISTOGRAM if chart else "")
+    body += "print(*values[:500])\n" if kind and not (question.operations or chart) else ""
+    body += "".join(f'print("{operation}:", show({STATISTICS[operation]}))\n' for operation in operations)
+    written = "of_list" if kind else "statistic"
+    comment = " ".join(sentence(written, language, operation, column=column.name) for operation in operations)
+    return (body, comment) if operations else NOTHING
+
+
+def _groups(question: Question, key: Column, operation: str, language: str) -> tuple[str, str]:
+    """Return one value for each group, or for each period."""
+    columns, chart, period = question.columns, question.chart, question.period
+    is_known = operation == "count" if not columns else operation in [*STATISTICS][:6]
+    is_described = "describe" in question.special and not question.operations
+    if not is_known or is_described or chart in ("histogram", "scatter"):
+        return NOTHING
+    by = f"{key.name!r}, sort=False" if question.table.kind else repr(key.name)
+    if period in ("month", "year"):
+        by = f"table[{key.name!r}].dt.to_period({period[0].upper()!r})"
+    body = f"cells = table.groupby({by})" + "".join(f"[{column.name!r}]" for column in columns)
+    body += f"\nresult = {STATISTICS[operation] if columns else 'cells.size()'}\n{GROUPS}"
+    if chart or period:
+        usual = "line" if key.kind == "date" else "bar"
+        body += f'result.plot(kind="{usual if chart in ("", "any") else chart}", figsize=(8, 4.5))\nplt.show()\n'
+    name = "groups" if columns else "counts"
+    return body, sentence(name, language, operation, measure=columns[0].name if columns else "", group=key.name)
+
+
+def _description(table: Table, language: str) -> tuple[str, str]:
+    """Return an overview of the table, with a graph of its first numbers."""
+    names = [column.name for column in table.columns if column.kind == "number"][:6]
+    index = next((column.name for column in table.columns if column.kind != "number" and column.is_unique), "")
+    indexed = f"table.set_index({index!r})" if index else "table"
+    drawing = f"{indexed}[{names!r}].plot(subplots=True, figsize=(8, {2 + 2 * len(names)}))\nplt.show()\n"
+    return DESCRIPTION + (drawing if names else ""), sentence("describe", language)

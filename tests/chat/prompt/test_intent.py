@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chat.emulator.demo.answers import TEXTS
+from chat.emulator.demo.language import TEXTS
 from chat.prompt.intent import WANTED_LOG_ODDS, CodePrediction, classifier, predict_code, training
 from chat.prompt.intent.classifier import BIAS, WEIGHTS_FILE, load_weights
 from chat.prompt.intent.lexicon import HEAD_CHARS, INDEX, KEY_CHARS, SUFFIX_ENTRIES, TAIL_CHARS, extract_window

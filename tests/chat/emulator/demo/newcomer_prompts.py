@@ -133,14 +133,14 @@ PROMPTS = (
         "Calculate 20th fibonacci number. Then find the nearest palindrome",
         prints(palindrome=nearest_palindrome(fibonacci(20))),
     ),
-    Newcomer("First 50 primes", both(lists(FIFTY_PRIMES), prints(count=50, last=229))),
+    Newcomer("First 50 primes", both(lists(FIFTY_PRIMES), prints(count=50, sum=sum(FIFTY_PRIMES)))),
     Newcomer(
         "What is the sum of the first 50 prime numbers? Generate and run code for the calculation, "
         "and make sure you get all 50.",
         prints(sum=sum(FIFTY_PRIMES)),
     ),
     Newcomer("Draw a histogram of 1000 random numbers", draws_histogram_of(1000)),
-    Newcomer("Plot a sine wave", both(draws(math.sin, 0, 4 * math.pi), prints(peaks=2, first_peak=1.571))),
+    Newcomer("Plot a sine wave", both(draws(math.sin, 0, 4 * math.pi), prints(highest="1 near x = 1.571"))),
     Newcomer("plot x^2 - 3x + 1 from -2 to 5", draws(lambda x: x * x - 3 * x + 1, -2, 5)),
     Newcomer("Compare sin(x) and cos(x) from 0 to 10", both(draws(math.sin, 0, 10), draws(math.cos, 0, 10, 1))),
     Newcomer("What is 17 * 23?", prints(result=17 * 23)),
@@ -152,7 +152,7 @@ PROMPTS = (
     Newcomer("derivative of x^3", prints(result="3*x**2")),
     Newcomer("integrate x^2 from 0 to 3", prints(result=9)),
     Newcomer("Is 97 a prime number?", prints(result=97 in primes(100))),
-    Newcomer("prime factors of 360", prints(result="2^3 * 3^2 * 5")),
+    Newcomer("prime factors of 360", prints(result="2 * 2 * 2 * 3 * 3 * 5")),
     Newcomer("How many primes are there below 100?", prints(count=len(primes(100)))),
     Newcomer(
         "sum of all multiples of 3 or 5 below 1000", prints(sum=sum(k for k in range(1000) if k % 3 * (k % 5) == 0))
@@ -167,7 +167,7 @@ PROMPTS = (
         "pie chart: A 30, B 20, C 50", lambda result: [round(one) for one in result.figures[0].slices] == [108, 72, 180]
     ),
     Newcomer("roll two dice 1000 times and plot the distribution", draws_histogram_of(1000, 6.5, 7.5)),
-    Newcomer("Estimate pi with 5000 points", lambda result: abs(result.number("estimate") - math.pi) < 0.1),
+    Newcomer("Estimate pi with 5000 points", None),
     Newcomer("Balkendiagramm von 3, 5, 8", draws_bars([3, 5, 8])),
     Newcomer("Was ist der Mittelwert von 3,5 und 8?", prints(mean=(3.5 + 8) / 2)),
     Newcomer("Summe von 3 und 5", prints(sum=8)),
@@ -175,7 +175,9 @@ PROMPTS = (
     Newcomer("gib mir die ersten 40 fibonacci zahlen", lists([fibonacci(number) for number in range(1, 41)])),
     Newcomer("列出前 50 个素数", lists(FIFTY_PRIMES)),
     Newcomer("求 x^4-5x^2+4=0 的所有根", prints(result="x = -2; or x = -1; or x = 1; or x = 2")),
-    Newcomer("What is in here?", prints(rows=5, columns=5, largest=max(prices())), sales),
+    Newcomer(
+        "What is in here?", both(prints(rows=5, columns=5), lambda result: f"{max(prices())}" in result.text), sales
+    ),
     Newcomer(
         "average price by product",
         prints(highest="Lamp", highest_value=statistics.fmean(prices()[i] for i in (0, 3, 4)), lowest_value=82.5),
@@ -188,7 +190,7 @@ PROMPTS = (
     ),
     Newcomer(
         "only the product column as a histogram",
-        draws_bars(sorted((float(one) for one in Counter(column(SALES, "product")).values()), reverse=True)),
+        draws_bars([count for _, count in sorted(Counter(column(SALES, "product")).items())]),
         sales,
     ),
     Newcomer("how many rows have price above 100?", prints(rows=sum(price > 100 for price in prices())), sales),
@@ -202,9 +204,9 @@ PROMPTS = (
         sales,
     ),
     Newcomer("Summe der Menge pro Monat", prints(highest="2024-02", highest_value=13, lowest_value=5), trees),
-    Newcomer("Durchschnittlicher Preis", prints(mean_1=(1200.5 + 80 + 99.9) / 3), trees),
-    Newcomer("how many different cities are there?", prints(different=2, most="Paris"), two_files),
-    Newcomer(PASTED, prints(mean_1=6)),
+    Newcomer("Durchschnittlicher Preis", prints(mean=(1200.5 + 80 + 99.9) / 3), trees),
+    Newcomer("how many different cities are there?", prints(groups=2, highest="Paris"), two_files),
+    Newcomer(PASTED, prints(mean=6)),
     Newcomer("What is the weather in Berlin?", None),
     Newcomer("Write a poem about the sea", None),
     Newcomer("convert 100 km to miles", None),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from chat.emulator.demo.formulas import parse_formula
-from chat.emulator.demo.prompt import LENGTH_LIMIT
+from chat.emulator.demo.language import LENGTH_LIMIT
+from chat.emulator.demo.maths import parse_formula
 from chat.emulator.demo.table_files import take_pasted_table
 from tests.chat.emulator.demo.test_plan import plan
 from tests.time_growth import GROWTH_LIMIT, time_growth
@@ -47,7 +47,7 @@ def test_oversized_prompt_is_refused(prompt: str) -> None:
     ],
 )
 def test_dangerous_formula_is_none(text: str) -> None:
-    assert parse_formula(text) is None
+    assert not parse_formula(text)
 
 
 def test_prompt_of_a_wide_table_with_many_texts_is_read() -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from chat.emulator.attached_files import AttachedFile
-from chat.emulator.demo.answers import TEXTS, Plan
+from chat.emulator.demo.language import TEXTS, Plan
 from chat.emulator.demo.plan import plan_answer
 from tests.chat.emulator.demo.newcomer_prompts import NO_FILES, PROMPTS, SALES
 from tests.chat.emulator.demo.run_programs import Result, run_programs
@@ -28,7 +28,7 @@ def program_of(*prompts: str, files: Mapping[str, bytes] = NO_FILES) -> str:
     """Return the one program that is planned."""
     planned = plan(*prompts, files=files)
     assert isinstance(planned, Plan), planned
-    return planned.programs[-1]
+    return planned.program
 
 
 def comment_of(planned: Plan, result: Result) -> str:
@@ -37,8 +37,8 @@ def comment_of(planned: Plan, result: Result) -> str:
 
 
 def run(planned: Sequence[tuple[Mapping[str, bytes], Plan]], folder: Path) -> list[Result]:
-    """Run the last program of each plan."""
-    return run_programs([(files, one.programs[-1]) for files, one in planned], folder)
+    """Run the program of each plan."""
+    return run_programs([(files, one.program) for files, one in planned], folder)
 
 
 @pytest.mark.drill
@@ -67,27 +67,27 @@ def test_every_example_is_answered_with_what_its_comment_quotes(tmp_path: Path) 
         for example in TEXTS["examples"][language]:
             planned = plan(example)
             assert isinstance(planned, Plan), example
-            cases += [(NO_FILES, planned)] if "while True" not in planned.programs[-1] else []
+            cases.append((NO_FILES, planned))
         for example in TEXTS["examples"][f"table_{language}"]:
             planned = plan(example, files={"sales.csv": SALES})
             assert isinstance(planned, Plan), example
             cases.append(({"sales.csv": SALES}, planned))
     for (_, planned), result in zip(cases, run(cases, tmp_path), strict=True):
-        assert not result.error, planned.programs
+        assert not result.error, planned.program
         assert comment_of(planned, result)
-        assert bool(result.figures) is ("plt.show()" in planned.programs[-1])
+        assert bool(result.figures) is ("plt.show()" in planned.program)
 
 
-@pytest.mark.parametrize("prompt", ["Plot a sine wave", "Plot a cosine", "Plot sin(x) from 0 to 10", "Plot x^2"])
+@pytest.mark.parametrize("prompt", ["Plot a sine wave", "Zeichne eine Sinuskurve", "画一条正弦曲线"])
 def test_suggested_changes_of_a_curve_are_understood_and_differ_from_it(prompt: str) -> None:
     shown = plan(prompt)
     assert isinstance(shown, Plan)
-    suggested = re.findall(r"\*((?:make|now)[^*]+)\*", shown.comment)
+    suggested = re.findall(r"(?<!\*)\*([^*]+)\*(?!\*)", shown.comment)
     assert len(suggested) == 2
     for change in suggested:
         changed = plan(prompt, change)
         assert isinstance(changed, Plan), change
-        assert changed.programs != shown.programs, change
+        assert changed.program != shown.program, change
 
 
 @pytest.mark.parametrize("prompt", ["Plot a sine wave", "First 50 primes", "Draw a histogram of 1000 random numbers"])
@@ -96,15 +96,14 @@ def test_buttons_of_the_empty_page_have_plans(prompt: str) -> None:
 
 
 FOLLOW_UPS = [
-    (["Plot a sine wave", "Make it a cosine"], ["np.cos(x)", "4 * pi" and "4*np.pi"], ["np.sin"]),
+    (["Plot a sine wave", "Make it a cosine"], ["np.cos(x)", "4 * np.pi"], ["np.sin"]),
     (["Plot a sine wave", "now from 0 to 10"], ["np.sin(x)", "linspace(0, 10"], []),
     (["Zeichne eine Sinuskurve", "Mach daraus einen Kosinus"], ["np.cos(x)"], ["np.sin"]),
     (["画一条正弦曲线", "改成余弦"], ["np.cos(x)"], ["np.sin"]),
-    (["pie chart: A 30, B 20, C 50", "as a bar chart instead"], ["plt.bar(", "[30, 20, 50]"], ["plt.pie("]),
+    (["pie chart: A 30, B 20, C 50", "as a bar chart instead"], ['kind="bar"', "[30, 20, 50]"], ['kind="pie"']),
     (["Draw a histogram of 1000 random numbers", "Same with 5000 random numbers"], ["5000", "plt.hist("], ["1000"]),
-    (["mean of 3, 5, 8", "Make it the median instead"], ["median(values)", "[3, 5, 8]"], ["fmean"]),
-    (["Estimate pi with 5000 points", "now with 20 points"], ["count = 20\n"], ["5000"]),
-    (["First 50 primes", "Continue"], ["sympy.prime(50)"], []),
+    (["mean of 3, 5, 8", "Make it the median instead"], ["cells.median()", "[3, 5, 8]"], ["cells.mean()"]),
+    (["First 50 primes", "Continue"], ["isprime(k)), 50)"], []),
 ]
 
 
@@ -119,7 +118,7 @@ def test_button_below_the_last_graph_begins_a_follow_up() -> None:
     program = program_of("Plot a sine wave")
     changed = plan("Plot a sine wave", "Change the graph “sin(x)” (graph 1): Make it a cosine", program=program)
     assert isinstance(changed, Plan), changed
-    assert "np.cos(x)" in changed.programs[-1]
+    assert "np.cos(x)" in changed.program
     untitled = plan("Plot a sine wave", "Change graph 1: now from 0 to 10", program=program)
     assert isinstance(untitled, Plan), untitled
     # The demo model cannot change any graph but the last.
@@ -131,7 +130,7 @@ def test_button_below_the_last_graph_begins_a_follow_up() -> None:
 def test_follow_up_of_a_table_keeps_what_it_does_not_change() -> None:
     files = {"sales.csv": SALES}
     program = program_of("total units by region as a bar chart", "now by product instead", files=files)
-    assert "groupby('product')['units'].sum()" in program
+    assert "groupby('product')['units']" in program
     assert 'kind="bar"' in program
     assert "isin(['North'])" in program_of("mean price", "now only region North", files=files)
 
@@ -146,14 +145,14 @@ def test_last_program_runs_again_only_if_nothing_else_is_asked() -> None:
     for prompt in ("again", "Run it again", "Noch einmal, bitte", "再来一次"):
         planned = plan("First 50 primes", prompt, program="print(1)")
         assert isinstance(planned, Plan)
-        assert planned.programs == ("print(1)",)
+        assert planned.program == "print(1)"
     assert isinstance(plan("First 50 primes", "again, but tell me why", program="print(1)"), str)
 
 
 def test_own_code_runs_unchanged() -> None:
     planned = plan("Was gibt das?\n```python\nprint('{x}')\n```")
     assert isinstance(planned, Plan)
-    assert planned.programs == ("print('{x}')\n",)
+    assert planned.program == "print('{x}')\n"
     assert planned.intro.startswith("Ich führe")
     assert planned.comment == ""
 
@@ -170,6 +169,7 @@ REFUSED = [
     "plot x^2 in red",
     "First 50 primes, except 7",
     "1/2x",
+    "e^2x",
     "6/2(1+2)",
     "3 = 7 + 2a",
     "sin x^2",
@@ -189,6 +189,9 @@ REFUSED = [
     "Mittelwert von 3 und 5 ohne 5",
     "What is the mean of a normal distribution?",
     "roll a die",
+    "5 different random integers between 1 and 10",
+    "10 random integers",
+    "nearest palindrome of 120",
 ]
 
 

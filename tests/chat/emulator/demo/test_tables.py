@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from chat.emulator.attached_files import AttachedFile
-from chat.emulator.demo.answers import Plan
+from chat.emulator.demo.language import Plan
 from chat.emulator.demo.table_files import read_table, take_pasted_table
 from tests.chat.emulator.demo.newcomer_prompts import NO_FILES, PEOPLE, SALES, TREES
 from tests.chat.emulator.demo.run_programs import run_programs
@@ -50,7 +50,7 @@ def test_any_usual_encoding_and_separator_is_read(tmp_path: Path) -> None:
         assert kinds_of(rows, encoding) == ["number", "number"]
         files = {f"{encoding}.csv": rows.encode(encoding)}
         programs.append((files, program_of("Summe der Größe", files=files)))
-    assert [result.number("sum 1") for result in run_programs(programs, tmp_path)] == [4.0] * 4
+    assert [result.number("sum") for result in run_programs(programs, tmp_path)] == [4.0] * 4
 
 
 def test_table_pasted_as_markdown_or_csv_is_taken_out_of_the_prompt() -> None:
@@ -64,19 +64,14 @@ def test_table_pasted_as_markdown_or_csv_is_taken_out_of_the_prompt() -> None:
 
 
 QUESTIONS = [
-    ("what is the mean price in region North?", "mean 1", "642.75"),
-    ("top 2 by price", "first", "1210"),
-    ("top 2 products by units", "first", "Lamp"),
+    ("what is the mean price in region North?", "mean", "642.75"),
     ("which product has the highest total units?", "highest", "Lamp"),
     ("show only rows where units > 2", "rows", "3"),
     ("units per month", "highest", "2024-01"),
     ("number of rows by region", "highest value", "2"),
-    ("sum of units in 2024", "sum 1", "15"),
-    ("price between 80 and 1160", "rows", "3"),
-    ("histogram of price", "count 1", "5"),
-    ("boxplot of units", "largest 1", "5"),
+    ("histogram of price", "count", "5"),
     ("plot price against units", "correlation", "-0.3122"),
-    ("describe units", "median 1", "3"),
+    ("describe units", "median", "3"),
     ("compare North and South units", "highest value", "6"),
 ]
 
@@ -103,6 +98,10 @@ def test_questions_about_a_table_get_their_values(tmp_path: Path) -> None:
         "boxplot of units by region",
         "top 3",
         "how many columns",
+        "how many units",
+        "who has the highest price?",
+        "where is the highest price?",
+        "describe units by region",
         "how many files are there?",
     ],
 )
@@ -138,7 +137,7 @@ def test_texts_of_a_file_and_of_a_prompt_are_only_literals(tmp_path: Path) -> No
     rows = f"name,{quoted},\nx,1\n{quoted},2\n"
     files = {"h.csv": rows.encode()}
     planned = [plan("describe", files=files), plan(f"describe\n\n{rows}"), plan(f"bar chart of {HOSTILE[9:]} 3, b 5")]
-    programs = [one.programs[-1] for one in planned if isinstance(one, Plan)]
+    programs = [one.program for one in planned if isinstance(one, Plan)]
     assert len(programs) >= 1
     for program in programs:
         names = {node.id for node in ast.walk(ast.parse(program)) if isinstance(node, ast.Name)}

@@ -1,0 +1,148 @@
+"""The words of prompts and the texts of answers, in English, German and Chinese.
+
+Words that a plan has accounted for are taken out of a prompt, and what remains must be without meaning. This is what
+keeps the demo model from wrong answers: a plan counts only if it used every number and every word of the prompt, except
+for the neutral words of `words.toml`.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+VOCABULARY: dict[str, dict[str, str]] = tomllib.loads(Path(__file__).with_name("words.toml").read_text("utf-8"))
+TEXTS: dict[str, Any] = tomllib.loads(Path(__file__).with_name("texts.toml").read_text("utf-8"))
+LENGTH_LIMIT = 2_000
+"""Longer prompts, counted without a pasted table, are not read."""
+GAP, FORMULA_GAP = " ¦ ", " ∎ "
+"""A character that replaces words that were taken from a prompt."""
+NUMBER = r"(?:(?<![\w.,])-)?(?<![\w.])\d+(?:[.,]\d+)*(?!\w)"
+"""A number in any notation, for `parse_number`."""
+_BOUND = r"((?:- ?)?(?<![\w.])(?:\d{1,15}(?:[.,]\d{1,15})?(?!\d)(?: ?\*? ?(?:pi|π))?|pi|π)(?: ?/ ?\d{1,15})?)"
+_PLACES = {"{n}": r"(\d{1,7})", "{d}": r"(?<![\w.])(\d+(?:\.\d+)?)(?![\w.])", "{b}": _BOUND}
+"""What stands in `words.toml` for a whole number, for any number, and for the bound of an interval."""
+_CHINESE = "[\u4e00-\u9fff]"
+_SYMBOLS = str.maketrans(
+    {"²": "^2", "³": "^3", "×": "*", "·": "*", "÷": "/", "−": "-", "–": "-", "—": "-", "’": "'", "√": "sqrt "}
+)
+
+
+@lru_cache(1_000)
+def word(name: str) -> str:
+    """Return a pattern for a concept of `words.toml`, such as `charts.bar`. Words of Latin letters are whole words."""
+    group, _, concept = name.partition(".")
+    words = VOCABULARY[group][concept]
+    for place, pattern in _PLACES.items():
+        words = words.replace(place, pattern)
+    longest_first = sorted(filter(None, map(str.strip, re.split(r"\s\|\s|\n", words))), key=len, reverse=True)
+    joined = [one for one in longest_first if re.search(_CHINESE, one) or not re.search(r"[^\W_]", one)]
+    separate = "|".join(one for one in longest_first if one not in joined)
+    return "(?:" + "|".join([*([rf"\b(?:{separate})(?!\w)"] if separate else []), *joined]) + ")"
+
+
+@dataclass(slots=True)
+class Prompt:
+    """The part of a prompt that a plan has not accounted for yet."""
+
+    language: str
+    """`en`, `de` or `zh`."""
+    rest: str
+
+    def take(self, pattern: str) -> re.Match[str] | None:
+        """Take the first match out of the prompt."""
+        match = re.search(pattern, self.rest)
+        if match is not None:
+            self.rest = self.rest[: match.start()] + GAP + self.rest[match.end() :]
+        return match
+
+    def take_all(self, name: str) -> bool:
+        """Take all words for a concept out of the prompt, and return whether there was one."""
+        before = self.rest
+        self.rest = re.sub(word(name), GAP, before)
+        return self.rest != before
+
+    def take_whole(self, name: str) -> int:
+        """Take the first words for a concept with a whole number, and return the number; 0 if there are none."""
+        match = self.take(word(name))
+        return int(next(filter(None, match.groups()))) if match else 0
+
+    def take_names(self, group: str) -> tuple[str, ...]:
+        """Take one word for each concept of a group, and return the concepts that had one, in the group's order."""
+        return tuple(name for name in VOCABULARY[group] if self.take(word(f"{group}.{name}")))
+
+    def unknown_words(self, topic: str) -> list[str]:
+        """Return the words and signs with a meaning that remain. A topic has neutral words of its own."""
+        rest = re.sub(f"{word('neutral.all')}|{word(f'neutral.{topic}')}", " ", self.rest)
+        found = re.findall(r"[\w%]+|[^\w\s.,;:!?¦∎\"'()…-]", rest)
+        return [word for word in found if unicodedata.category(word[0]) not in ("So", "Mn", "Sk")]
+
+
+def read_prompt(text: str) -> Prompt:
+    """Return the prompt in lower case, with one form of signs, and with spaces around Chinese."""
+    normal = unicodedata.normalize("NFKC", text.translate(_SYMBOLS)).lower()
+    spaced = re.sub(rf"(?<={_CHINESE})(?=[^\u4e00-\u9fff\s])|(?<=[^\u4e00-\u9fff\s])(?={_CHINESE})", " ", normal)
+    # The question in Gemini's documentation says its number twice.
+    once = re.sub(r"\b(\d+)\b(.{1,200}?),? (?:and )?make sure (?:that )?you get all \1\b", r"\1\2", spaced)
+    head = normal[:LENGTH_LIMIT]
+    german = len(re.findall(f"[äöüß]|{word('languages.de')}", head))
+    is_german = german > len(re.findall(word("languages.en"), head))
+    return Prompt("zh" if re.search(_CHINESE, head) else "de" if is_german else "en", once)
+
+
+def parse_number(text: str, language: str) -> int | float | None:
+    """Return the number that a text means in a language; `None` if it is no number, or if it may mean two."""
+    digits = text.lstrip("-")
+    decimal, group = (",", ".") if language == "de" else (".", ",")
+    if language == "de" and re.fullmatch(r"\d+\.\d+", digits):
+        if re.fullmatch(r"[1-9]\d{0,2}\.\d{3}", digits):
+            return None
+        decimal, group = ".", ","
+    is_number = re.fullmatch(rf"(?:\d+|\d{{1,3}}(?:\{group}\d{{3}})+)(?:\{decimal}\d+)?", digits)
+    if len(digits) > 40 or not is_number:
+        return None
+    plain = text.replace(group, "").replace(decimal, ".")
+    return float(plain) if "." in plain else int(plain)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The program that an answer runs, and the texts around it."""
+
+    thought: str
+    intro: str
+    program: str
+    comment: str
+    """A template that quotes the printed values. If it is empty, the answer describes the execution instead."""
+    request: object = None
+    """What was asked for. A later prompt may change a part of it."""
+
+
+def make_plan(kind: str, language: str, program: str, request: object = None, comment: str = "", **facts: str) -> Plan:
+    """Return the plan of a kind of answer. Its intro quotes the facts; `comment` replaces its comment."""
+    texts = TEXTS[kind][language]
+    thought = f"**{texts['title']}**\n\n{texts['thought']}\n\n\n"
+    return Plan(thought, _fill(texts["intro"], facts) + "\n\n", program, comment or texts["comment"], request)
+
+
+def sentence(name: str, language: str, operation: str = "", **facts: str) -> str:
+    """Return a sentence of a comment with its facts; `{value}` becomes the field of what the operation prints."""
+    written = {key: _escape(fact) for key, fact in facts.items()}
+    if operation:
+        written |= {"operation": TEXTS["names"][operation][language], "value": f"{{{operation}}}"}
+    return _fill(TEXTS["comments"][name][language], written)
+
+
+def _fill(template: str, facts: Mapping[str, str]) -> str:
+    """Return a text with these facts. Other fields, of values that the program prints, stay."""
+    return re.sub(r"\{(\w+)\}", lambda field: facts.get(field[1], field[0]), template)
+
+
+def _escape(text: str) -> str:
+    """Return a text in the form in which a template quotes it, without line ends and marks of Markdown."""
+    return " ".join(text.replace("`", "'").split())[:80].replace("{", "{{").replace("}", "}}")

@@ -1,0 +1,124 @@
+"""Lists of numbers in a prompt: typed ones, sequences such as the primes, and random numbers. They become tables."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from chat.emulator.demo.language import NUMBER, VOCABULARY, Plan, Prompt, parse_number, word
+from chat.emulator.demo.maths import take_range
+from chat.emulator.demo.table_files import Column, Table
+from chat.emulator.demo.tables import Question, read_table_plan
+
+COUNT_LIMIT, BOUND_LIMIT = 10_000, 1_000_000
+CONDITIONS = {
+    "primes": "sympy.isprime(k)",
+    "squares": "math.isqrt(k) ** 2 == k",
+    "even": "k % 2 == 0",
+    "odd": "k % 2 == 1",
+    "integers": "k > 0",
+}
+"""Which whole numbers are in a sequence."""
+_AND = r"(?:\s*[,;、]\s*(?:and |und )?|\s+(?:and|und)\s+| ?和 ?)"
+_LIST = rf"{NUMBER}(?:(?:{_AND}|\s+){NUMBER})++|{NUMBER},\S*\d(?!\w)"
+_LABELLED = rf"[^\W\d]\w{{0,30}}\s*[:=]?\s*{NUMBER}"
+
+
+def read_list_plan(prompt: Prompt, previous: object) -> Plan | None:
+    """Return what the prompt asks about a list of numbers. A change of a question before may leave the list out."""
+    for read in (_read_random, _read_sequence, _read_typed):
+        attempt = replace(prompt)
+        table = read(attempt)
+        if table is not None:
+            prompt.rest = attempt.rest
+            return read_table_plan(prompt, previous, table)
+    if isinstance(previous, Question) and previous.table.kind:
+        return read_table_plan(prompt, previous, previous.table)
+    return None
+
+
+def _make_table(kind: str, values: str, chart: str, labels: Sequence[str] = ()) -> Table:
+    """Return the table of numbers. `values`: their code, `chart`: how they are drawn if the prompt does not say it."""
+    first = f'"label": {list(labels)!r}' if labels else '"number": range(1, len(values) + 1)'
+    code = f'values = {values}\ntable = pd.DataFrame({{{first}, "value": values}})\n'
+    label = Column("label", "text") if labels else Column("number", "position")
+    return Table("", (label, Column("value", "number")), code, kind, chart)
+
+
+def _read_typed(prompt: Prompt) -> Table | None:
+    labelled = prompt.take(rf"{_LABELLED}(?:{_AND}{_LABELLED})++")
+    if labelled is not None:
+        numbers = [parse_number(text, prompt.language) for text in re.findall(NUMBER, labelled[0])]
+        labels = re.findall(r"(?<!\w)(?!and\b|und\b)[^\W\d]\w*", labelled[0].replace("和", " "))
+        is_clear = None not in numbers and len(numbers) == len({*labels}) and all(map(_is_label, labels))
+        return _make_table("typed", repr(numbers), "bar", labels) if is_clear else None
+    match = prompt.take(_LIST)
+    numbers = _parse_list(match[0], prompt.language) if match else []
+    return _make_table("typed", repr(numbers), "line") if len(numbers) > 1 and None not in numbers else None
+
+
+def _parse_list(text: str, language: str) -> list[int | float | None]:
+    """Return the numbers of a typed list; `None` for a part that is no number, or may mean two."""
+    items = [item for item in re.split(r"[;、\s]+|,\s+|,$|\b(?:and|und)\b|和|&", text.strip()) if item]
+    if len(items) == 1:
+        # In `1,200,300` it is unclear what the commas mean; in `1.5, 2,5` what the comma without a space means.
+        items = items[0].split(",") if parse_number(items[0], language) is None else []
+    return [parse_number(item, language) for item in items]
+
+
+def _is_label(label: str) -> bool:
+    """Return whether a label is surely a name, and no word of the question."""
+    attempt = Prompt("en", label)
+    attempt.take_all("actions.draw")
+    attempt.take_names("sequences")
+    return len(label) == 1 or attempt.unknown_words("lists") == [label]
+
+
+def _read_random(prompt: Prompt) -> Table | None:
+    """Return rolls of dice, or random numbers: equally likely ones of an interval, or normally distributed ones."""
+    for dice in VOCABULARY["dice"]:
+        if (count := prompt.take_whole(f"dice.{dice}")) and count <= COUNT_LIMIT:
+            values = f"np.random.default_rng(7).integers(1, 7, ({count}, {dice})).sum(axis=1)"
+            return _make_table("random", values, "histogram")
+    kinds, interval = prompt.take_names("sequences"), take_range(prompt)
+    count = prompt.take_whole("amounts.some") or 1_000
+    fitting = {"random", "integers" if interval else "normal"} if _are_whole(interval) else set()
+    if "random" not in kinds or not fitting.issuperset(kinds) or count > COUNT_LIMIT:
+        return None
+    draw = "normal(100, 15, "
+    if interval:
+        is_unit = interval == ["0", "1"] and kinds == ("random",)
+        draw = "uniform(0, 1, " if is_unit else f"integers({interval[0]}, {interval[1]} + 1, "
+    return _make_table("random", f"np.random.default_rng(7).{draw}{count})", "histogram")
+
+
+def _read_sequence(prompt: Prompt) -> Table | None:
+    """Return a sequence: its kind, and the one amount or interval that says which part of it is meant."""
+    multiples, kinds = prompt.take(word("multiples.of")), prompt.take_names("sequences")
+    interval = take_range(prompt)
+    amounts = {name: prompt.take_whole(f"amounts.{name}") for name in VOCABULARY["amounts"]}
+    given = [(name, amount) for name, amount in amounts.items() if amount]
+    condition = " or ".join(f"k % {one} == 0" for one in multiples.groups() if one) if multiples else ""
+    condition = condition or CONDITIONS.get("".join(kinds), "")
+    is_clear = len(given) + bool(interval) == 1 and len(kinds) + bool(multiples) <= 1 and " % 0 " not in condition
+    if not is_clear or not _are_whole(interval):
+        return None
+    selection, amount = given[0] if given else ("", 0)
+    if selection in ("nth", "first", "some"):
+        values = f"list(itertools.islice((k for k in itertools.count(1) if {condition}), {amount}))"
+        if kinds == ("fibonacci",):
+            values = condition = f"[int(sympy.fibonacci(k)) for k in range(1, {amount} + 1)]"
+        if not condition or amount > COUNT_LIMIT:
+            return None
+        is_single = selection == "nth"
+        return _make_table("single" if is_single else "sequence", values + ("[-1:]" if is_single else ""), "line")
+    low, high = map(int, interval or (1, amount - (selection == "below")))
+    if not (condition or (interval and not kinds)) or not -BOUND_LIMIT <= low <= high <= BOUND_LIMIT:
+        return None
+    values = f"[k for k in range({low}, {high} + 1) if {condition or True}]"
+    return _make_table("sequence" if condition else "range", values, "line")
+
+
+def _are_whole(bounds: Sequence[str]) -> bool:
+    return all(re.fullmatch(r"-?\d{1,7}", bound) for bound in bounds)

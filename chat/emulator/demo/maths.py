@@ -1,0 +1,252 @@
+"""Mathematics: formulas and equations, which sympy computes exactly, and the graphs of functions of x.
+
+Formulas are written anew, as code of known names, signs and numbers alone; nothing else of a prompt gets into it. A
+formula that can be read in two ways, such as `1/2x` or `sin x^2`, is refused.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import dataclass
+from functools import partial
+
+from chat.emulator.demo.language import FORMULA_GAP, VOCABULARY, Plan, Prompt, make_plan, word
+
+FORMULA_LENGTH_LIMIT, FUNCTIONS_LIMIT = 200, 4
+VARIABLES = frozenset("xyzt")
+FUNCTIONS = ("sin", "cos", "tan", "sinh", "cosh", "tanh", "exp", "ln", "sqrt", "abs", "factorial")
+CONSTANTS = {"pi": "pi", "π": "pi", "e": "E"}
+NUMPY = {name: f"np.{name}" for name in FUNCTIONS} | {"ln": "np.log", "pi": "np.pi", "E": "np.e"}
+_NAME = rf"(?<![^\W\d_])(?:{'|'.join([*FUNCTIONS, *CONSTANTS, *VARIABLES])})(?![^\W\d_])"
+_TOKEN = re.compile(rf"\d{{1,40}}(?:\.\d{{1,40}})?|{_NAME}|\*\*|[-+*/^()]")
+_RUN = re.compile(rf"(?<!\w)(?:{_TOKEN.pattern}|[=\s])+(?!\w)")
+"""A part of a prompt that may be a formula, or an equation."""
+_BARE_CALL = re.compile(rf"\b({'|'.join(FUNCTIONS)}) +([xyzt]|pi|\d+(?:\.\d+)?)(?! *[\w(^.]| *\*\*)")
+_REFUSED = re.compile(r"\(\)|factorial\((?!\d{1,3}\))|\b(?:sin|cos|tan)\((?:\d\d|[7-9])[\d.]*\)")
+"""Code without a meaning, of huge numbers, or where degrees may be meant: `sin(90)`."""
+CALCULATION = """\
+import sympy
+
+
+def show(value):
+    if isinstance(value, (bool, str)) or value.free_symbols:
+        return str(value)
+    value = sympy.simplify(value)
+    if value.is_Integer or value.is_finite is False or value is sympy.nan:
+        return str(value) if value.is_Integer else "not defined"
+    decimal = f"{{float(value):.10g}}" if value.is_real else str(sympy.N(value, 10))
+    return f"{{decimal}}, exactly {{value}}"
+
+
+x, y, z, t = sympy.symbols("x y z t")
+{body}"""
+TERM = 'term = {term}\nprint("result:", show({value}))\n'
+SOLUTION = """\
+terms = [{terms}]
+solutions = sympy.solve(terms, [{unknowns}], dict=True)
+lines = [", ".join(f"{{name}} = {{show(value)}}" for name, value in one.items()) for one in solutions]
+if all(sympy.simplify(term) == 0 for term in terms):
+    lines = ["true for every value"]
+print(f"result: {{'; or '.join(lines) or 'no solution'}}")
+"""
+VALUES = {
+    "": "term",
+    "simplify": "sympy.simplify(term)",
+    "expand": "sympy.expand(term)",
+    "factor": "sympy.factor(term)",
+    "derivative": "sympy.diff(term, {variable})",
+    "second_derivative": "sympy.diff(term, {variable}, 2)",
+    "integral": "sympy.integrate(term, {variable})",
+    "definite_integral": "sympy.integrate(term, ({variable}, {bounds}))",
+    "is_prime": "sympy.isprime(term)",
+    "prime_factors": '" * ".join(map(str, sympy.factorint(term, multiple=True)))',
+}
+"""What is computed from a term, by kind of question. The last two need a whole number."""
+GRAPH = """\
+import matplotlib.pyplot as plt
+import numpy as np
+
+np.seterr(all="ignore")
+x = np.linspace({low}, {high}, 4001)
+curves = {{{curves}}}
+
+plt.figure(figsize=(8, 4.5))
+for name, y in curves.items():
+    has_pole = np.isinf(y).any() or np.nanmax(abs(np.diff(y))) > 0.1 * (np.nanmax(y) - np.nanmin(y))
+    limit = 10 * np.nanmedian(abs(y)) if has_pole else np.inf
+    plt.plot(x, np.where(abs(y) <= limit, y, np.nan), linewidth=2, label=name)
+    print(f"curve: {{name}}")
+    # The lowest and highest values of a curve with a pole, a hole or a very steep part are not certain.
+    if not has_pole and not np.isnan(y).any():
+        print(f"lowest: {{y.min():.4g}} near x = {{x[y.argmin()]:.4g}}")
+        print(f"highest: {{y.max():.4g}} near x = {{x[y.argmax()]:.4g}}")
+plt.title({title})
+plt.grid(alpha=0.3)
+plt.legend()
+plt.show()
+"""
+
+
+def find_variables(formula: str) -> set[str]:
+    """Return the variables of a formula."""
+    return set(re.findall(r"\w+", formula)) & VARIABLES
+
+
+def take_formulas(prompt: Prompt) -> list[list[str]]:
+    """Take all formulas out of the prompt, as code for sympy: for each its sides, of which an equation has two."""
+    if prompt.language == "de":
+        prompt.rest = re.sub(r"(?<![\d,])(\d+),(\d+)(?![\d,])", r"\1.\2", prompt.rest)
+    else:
+        prompt.rest = re.sub(r"(?<![\d,.])(\d{1,3}),(\d{3})(?:,(\d{3}))?(?![\d,])", r"\1\2\3", prompt.rest)
+    for form in VOCABULARY["spoken"]:
+        # Its places are filled with the numbers that were spoken.
+        write = partial(lambda form, spoken: f" {form.format(*filter(None, spoken.groups()))} ", form)
+        prompt.rest = re.sub(word(f"spoken.{form}"), write, prompt.rest)
+    formulas: list[list[str]] = []
+
+    def take(run: re.Match[str]) -> str:
+        sides = [parse_formula(side) for side in run[0].split("=")]
+        if not all(sides) or len(sides) > 2 or run[0].strip() in ("e", "t", "y", "z"):
+            return run[0]
+        formulas.append(sides)
+        return FORMULA_GAP
+
+    prompt.rest = _RUN.sub(take, prompt.rest)
+    return formulas
+
+
+def take_range(prompt: Prompt) -> list[str]:
+    """Take an interval out of the prompt, and return the formulas of its two bounds; empty if there is none."""
+    match = prompt.take(word("ranges.interval"))
+    return [parse_formula(bound.replace(",", ".")) for bound in filter(None, match.groups())] if match else []
+
+
+def parse_formula(text: str) -> str:
+    """Return code for sympy of the formula that a text is; empty if it is none, or if it can be read in two ways."""
+    written = _BARE_CALL.sub(r"\1(\2)", text)
+    tokens = _TOKEN.findall(written)
+    # In `e^2x`, it is unclear where the exponent ends.
+    is_unclear = len(text) > FORMULA_LENGTH_LIMIT or re.search(r"\^ ?[\d.]+[a-zπ]", text)
+    if is_unclear or not tokens or "".join(tokens) != "".join(written.split()):
+        return ""
+    pieces: list[str] = []
+    for token in tokens:
+        previous = pieces[-1] if pieces else ""
+        if previous in FUNCTIONS and token != "(":
+            return ""
+        is_after_operand = previous == ")" or (previous[:1].isalnum() and previous not in FUNCTIONS)
+        if is_after_operand and (token == "(" or token[0].isalnum()):
+            # A product without a sign. Its sign `@` becomes `*` after the check of what it follows.
+            if token[0].isdecimal():
+                return ""
+            pieces.append("@")
+        pieces.append("**" if token == "^" else CONSTANTS.get(token, token))
+    if pieces[-1] in FUNCTIONS and len(pieces) > 1:
+        return ""
+    try:
+        tree = ast.parse("".join(pieces), mode="eval")
+        code = ast.unparse(tree)
+        if _REFUSED.search(code) or any(map(_is_refused, ast.walk(tree))):
+            return ""
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return ""
+    return code.replace("@", "*")
+
+
+def _is_refused(node: ast.AST) -> bool:
+    """Return whether an operation is ambiguous, as in `1/2x`, or has a constant exponent that would take for ever."""
+    if not isinstance(node, ast.BinOp):
+        return False
+    if isinstance(node.op, ast.MatMult) and isinstance(node.left, ast.BinOp):
+        has_brackets = node.left.col_offset != node.col_offset
+        return isinstance(node.left.op, ast.Div) and not has_brackets
+    exponent = ast.unparse(node.right)
+    is_long = len(re.findall(r"\d", exponent)) > 4 or "**" in exponent or "factorial" in exponent
+    return isinstance(node.op, ast.Pow) and is_long and not find_variables(exponent)
+
+
+def read_calculation(prompt: Prompt, previous: object) -> Plan | None:
+    """Return the plan to compute what the prompt asks for."""
+    kinds = prompt.take_names("calculations")
+    kind = "".join(kinds[:1])
+    bounds = take_range(prompt) if kind == "integral" else ()
+    named = prompt.take(r"(?:\b(?:for|nach|with respect to)|求) (?P<name>[xyzt])(?!\s*[\w^*/+=(-])")
+    if kind == "derivative":
+        prompt.take(r"\bab\b")
+    equations = take_formulas(prompt)
+    variables = sorted(find_variables(str(equations)))
+    asked = [named["name"]] if named else variables
+    if len(kinds) > 1 or not equations or not set(asked) <= set(variables):
+        return None
+    if kind == "solve" or (not kind and [len(sides) for sides in equations] == [2]):
+        # Only whole exponents and no functions: of other equations, sympy may not find all solutions.
+        is_clear = len(asked) == len(equations) and not re.search(r"\w\(|\*\* \D", str(equations))
+        terms = ", ".join(" - ".join(map(_exact, sides)) for sides in equations)
+        body = SOLUTION.format(terms=terms, unknowns=", ".join(asked)) if is_clear else ""
+    else:
+        body = _term(kind, equations, variables, ", ".join(map(_exact, bounds)))
+    return make_plan("calculation", prompt.language, CALCULATION.format(body=body)) if body else None
+
+
+def _exact(formula: str) -> str:
+    """Return code for sympy that keeps decimals exact."""
+    return f'sympy.sympify("{formula.replace("ln(", "log(")}", rational=True)'
+
+
+def _term(kind: str, equations: list[list[str]], variables: list[str], bounds: str) -> str:
+    """Return the code that computes a value of one term; empty if the term does not fit the question."""
+    term = equations[0][0]
+    is_whole = re.fullmatch(r"\d{1,15}", term) is not None
+    kind = "prime_factors" if kind == "factor" and is_whole else "definite_integral" if bounds else kind
+    needs_whole = kind in ("prime_factors", "is_prime")
+    is_bare = not kind and re.fullmatch(r"-?[\d.]+|[a-zE]+", term)
+    has_variable = kind != "" and not needs_whole
+    if [len(sides) for sides in equations] != [1] or is_bare or needs_whole is not is_whole:
+        return ""
+    value = VALUES[kind].format(variable="".join(variables), bounds=bounds)
+    return TERM.format(term=_exact(term), value=value) if len(variables) == has_variable else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Curves:
+    """Functions of x that are to be drawn."""
+
+    functions: list[str]
+    bounds: list[str]
+    """The two ends of the interval; empty: the usual one."""
+
+
+def read_curves(prompt: Prompt, previous: object) -> Plan | None:
+    """Return the plan to draw functions of x. A change of the previous ones may leave out what stays."""
+    is_change = isinstance(previous, Curves) and prompt.take_all("actions.change")
+    is_drawn = prompt.take_all("actions.draw") or prompt.take_all("actions.curve")
+    bounds = take_range(prompt)
+    prompt.rest = re.sub(r"\b(?:y|f ?\( ?x ?\)) ?=", " ", prompt.rest)
+    terms = [sides[0] if len(sides) == 1 else "" for sides in take_formulas(prompt)]
+    # The bare name of a function is a function of x.
+    functions = [f"{term}(x)" if term in FUNCTIONS else term for term in terms]
+    is_clear = all(find_variables(one) == {"x"} and "factorial" not in one for one in functions)
+    curves = Curves(functions, bounds)
+    if isinstance(previous, Curves) and is_change:
+        curves = Curves(functions or previous.functions, bounds or previous.bounds)
+    is_asked = (is_drawn or is_change) and 0 < len(curves.functions) <= FUNCTIONS_LIMIT
+    return _draw(curves, prompt.language) if is_asked and is_clear else None
+
+
+def _draw(curves: Curves, language: str) -> Plan:
+    code = [
+        re.sub(r"[A-Za-z]+", lambda name: NUMPY.get(name[0], name[0]), one) for one in curves.functions + curves.bounds
+    ]
+    names = [one.replace(" ** ", "^").replace("E^", "e^") for one in curves.functions]
+    lines = ", ".join(f'"{name}": {one}' for name, one in zip(names, code, strict=False))
+    words = set(re.findall("[a-z]+", " ".join(names)))
+    low, high = ("0", "4 * np.pi") if words & {"sin", "cos", "tan"} else ("-5", "5")
+    if words & {"sqrt", "ln"}:
+        low, high = "0", "10"
+    if curves.bounds:
+        low, high = code[-2:]
+    title = ", ".join(names)
+    program = GRAPH.format(low=low, high=high, curves=lines, title=repr(title))
+    facts = {"names": title, "low": low.replace("np.", ""), "high": high.replace("np.", "")}
+    return make_plan("curve" if len(names) == 1 else "curves", language, program, curves, **facts)
