@@ -18,7 +18,7 @@ from tests.live_server import Visitor
 FORMATS = ("md", "html", "json", "ipynb", "zip")
 IMAGE = "image/png"
 PAGE_OUTPUT = re.compile(
-    r'<pre tabindex="0" aria-label="Output">\n(.*?)<span id="[^"]*-tail">(.*?)</span></pre>', re.DOTALL
+    r'<pre tabindex="0" role="group" aria-label="Output">\n(.*?)<span id="[^"]*-tail">(.*?)</span></pre>', re.DOTALL
 )
 PAGE_OUTCOME = re.compile(r'class="code-end" data-end="(\w*)"')
 MARKDOWN_OUTPUT = re.compile(r"^```text\n(.*?)\n```$", re.DOTALL | re.MULTILINE)
