@@ -96,3 +96,15 @@ def test_footer_and_exports_name_the_demo_model(page: Page) -> None:
         exported = page.request.get(f"{page.url}export/{file_type}/")
         assert "Demo model" in exported.text(), file_type
     assert json.loads(exported.text())["messages"][1]["turn"]["model_version"] == "plotline-demo"
+
+
+def test_overview_of_operators_names_the_demo_model(
+    page: Page, browser: Browser, reader_state: StorageState, server: LiveServer
+) -> None:
+    ask_and_wait(page, "Hello")
+    window = browser.new_context(storage_state=reader_state)
+    overview = window.new_page()
+    overview.goto(f"{server.url}/admin/overview/")
+    expect(overview.locator("#content")).to_contain_text("plotline-demo")
+    expect(overview.locator("#content")).not_to_contain_text("gemini-")
+    window.close()
