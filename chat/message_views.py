@@ -15,7 +15,7 @@ from chat.notices import Notice
 from chat.parts import Part
 from chat.readers import Reader
 from chat.rendering.displays import Block
-from chat.rendering.durations import duration_text
+from chat.rendering.durations import duration_text, thought_sentence
 from chat.rendering.provider_tools import ToolWork
 
 NO_HTML = SafeString("")
@@ -75,7 +75,7 @@ class ThoughtLine:
     @property
     def sentence(self) -> str:
         """What the line says."""
-        return "Thoughts" if self.duration_ms is None else f"Thought for {duration_text(self.duration_ms)}"
+        return thought_sentence(self.duration_ms)
 
 
 @dataclass(frozen=True, slots=True)

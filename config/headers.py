@@ -15,6 +15,6 @@ class NoDNSPrefetch(MiddlewareMixin):
     """
 
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
-        """Set the header on every response."""
+        """Set the header."""
         response.headers["X-DNS-Prefetch-Control"] = "off"
         return response

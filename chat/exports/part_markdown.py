@@ -27,6 +27,7 @@ from chat.parts import (
     Unsupported,
 )
 from chat.rendering.compact_json import compact_json
+from chat.rendering.durations import thought_sentence
 
 PYTHON_NAMES = ("PYTHON", "", "LANGUAGE_UNSPECIFIED")
 """Values of `ExecutableCode.language` that mean Python."""
@@ -56,7 +57,8 @@ def part_markdown(
             return sanitize_markdown(part.text) if part.text.strip() else ""
         case Thought():
             text = part.text.strip()
-            return quote_block(f"**Thoughts**\n\n{sanitize_markdown(text)}") if text else ""
+            heading = thought_sentence(part.duration_ms)
+            return quote_block(f"**{heading}**\n\n{sanitize_markdown(text)}") if text else ""
         case ExecutableCode():
             code = fence_code(part.code, "python" if part.language in PYTHON_NAMES else "")
             code = f"*{EDITED_SENTENCE}*\n\n{code}" if part.is_edited else code

@@ -1,4 +1,4 @@
-"""Durations for readers. Pure."""
+"""Durations for readers, and the sentences that pages and exports share. Pure."""
 
 from __future__ import annotations
 
@@ -10,3 +10,8 @@ def duration_text(duration_ms: int) -> str:
         return f"{max(seconds, 0.1):.1f} s"
     minutes, seconds = divmod(round(seconds), 60)
     return f"{minutes} min {seconds} s" if minutes else f"{seconds} s"
+
+
+def thought_sentence(duration_ms: int | None) -> str:
+    """Return how long a thought took. `None`: the model still thinks, or the time is not known."""
+    return "Thoughts" if duration_ms is None else f"Thought for {duration_text(duration_ms)}"

@@ -201,5 +201,5 @@ def _code_block(info: str, inner_html: str, *, has_button: bool) -> str:
     button = f'<button type="button" class="quiet" data-action="copy">{_("Copy")}</button>' if has_button else ""
     return (
         f'<div class="code-block"><div class="code-head"><span>{label}</span>{button}</div>'
-        f'<pre tabindex="0" aria-label="{_("Code")}"{attribute}><code>{inner_html}</code></pre></div>'
+        f'<pre tabindex="0" role="group" aria-label="{_("Code")}"{attribute}><code>{inner_html}</code></pre></div>'
     )

@@ -47,7 +47,7 @@ _CLEANER = nh3.Cleaner(
         "button": {"type": {"button"}, "data-action": {"copy", "copy-csv", "save-csv", "sort"}},
         "div": {"tabindex": {"0"}, "role": {"group", "region"}},
         "input": {"type": {"checkbox"}},
-        "pre": {"tabindex": {"0"}, "data-language": set(LANGUAGES.values())},
+        "pre": {"tabindex": {"0"}, "role": {"group"}, "data-language": set(LANGUAGES.values())},
         "span": {"tabindex": {"0"}, "role": {"group"}},
         "td": {"align": {"left", "center", "right"}},
         "th": {"align": {"left", "center", "right"}, "aria-sort": {"none"}, "scope": {"col"}},

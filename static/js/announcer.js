@@ -13,8 +13,10 @@ import { language, words } from "./words.js";
 const CHARS_PER_S = 20;
 const SHORTEST_PAUSE_MS = 1500;
 const LONGEST_CHARS = 400;
-/** Announcements stay this long in the page. A region that is emptied at once would lose them. */
+/** So many announcements stay in the page. A region that is emptied at once would lose them. */
 const KEPT_ANNOUNCEMENTS = 3;
+/** After this time they are removed: a person who reads the whole page would find the end of the answer twice. */
+const KEPT_MS = 30_000;
 const LIVE = ["queued", "running", "waiting"];
 
 const region = document.getElementById("spoken");
@@ -27,10 +29,14 @@ let saidPieces = 0;
 
 let freeAt = 0;
 let timer = null;
+let removal = null;
 
 const lastAnswer = () => transcript.querySelector('[data-role="model"]:last-child');
 const isLive = (article) => LIVE.includes(article?.dataset.status);
 const stateOf = (article) => `${article?.dataset.status} ${article?.querySelector(".approval")?.dataset.approval}`;
+
+/** Joins pieces. One without a mark at its end, such as a heading or an output, gets a full stop, so that it is read apart. */
+const joined = (pieces) => pieces.map((piece) => (/[\p{L}\p{N})]$/u.test(piece) ? `${piece}.` : piece)).join(" ");
 
 function say(text) {
   if (!text || document.hidden) return;
@@ -38,7 +44,10 @@ function say(text) {
   announcement.textContent = text;
   region.append(announcement);
   while (region.children.length > KEPT_ANNOUNCEMENTS) region.firstChild.remove();
-  freeAt = performance.now() + Math.max(SHORTEST_PAUSE_MS, (text.length / CHARS_PER_S) * 1000);
+  const speech_ms = Math.max(SHORTEST_PAUSE_MS, (text.length / CHARS_PER_S) * 1000);
+  freeAt = performance.now() + speech_ms;
+  clearTimeout(removal);
+  removal = setTimeout(() => region.replaceChildren(), speech_ms + KEPT_MS);
 }
 
 /** Says the next sentences of the answer that is being written. */
@@ -47,12 +56,10 @@ function sayNext() {
   const article = lastAnswer();
   if (document.hidden || !isLive(article)) return;
   const pieces = spokenPieces(article, true);
-  let text = "";
-  while (saidPieces < pieces.length && (!text || text.length + pieces[saidPieces].length < LONGEST_CHARS)) {
-    text = `${text} ${pieces[saidPieces]}`.trim();
-    saidPieces += 1;
-  }
-  say(text);
+  const first = saidPieces;
+  const fits = (end) => end === first + 1 || joined(pieces.slice(first, end)).length <= LONGEST_CHARS;
+  while (saidPieces < pieces.length && fits(saidPieces + 1)) saidPieces += 1;
+  say(joined(pieces.slice(first, saidPieces)));
   if (saidPieces < pieces.length) schedule();
 }
 
@@ -62,7 +69,7 @@ function schedule() {
 
 /** Returns what is left to say of an answer that has ended. */
 function remainder(article) {
-  const text = spokenPieces(article, false).slice(saidPieces).join(" ");
+  const text = joined(spokenPieces(article, false).slice(saidPieces));
   if (text.length <= LONGEST_CHARS) return text;
   return words("{number} more words are in the answer.", { number: text.split(/\s+/).length });
 }

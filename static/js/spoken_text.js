@@ -52,6 +52,13 @@ function textPieces(part, isClosed) {
   });
 }
 
+/** Returns one piece: that the model thinks, or for how long it thought. The text of a thought is left to the reader. */
+function thoughtPieces(part, isClosed) {
+  if (!part.querySelector(".fold-body").textContent.trim()) return [];
+  const status = part.closest("article").querySelector('.status [data-when="thought"]');
+  return [isClosed ? `${part.querySelector("summary").textContent}.` : status?.textContent].filter(Boolean);
+}
+
 function resultPieces(part) {
   if (!part.dataset.outcome) return [];
   const output = part.querySelector("pre")?.textContent.trim() ?? "";
@@ -69,6 +76,7 @@ function displayPieces(part) {
 function partPieces(part, isClosed) {
   switch (part.dataset.partKind) {
     case "text": return textPieces(part, isClosed);
+    case "thought": return thoughtPieces(part, isClosed);
     case "executable_code": return [words("Running {language} code, {lines}.", { language: part.querySelector("summary").firstChild.textContent, lines: lines(lineCount(part.querySelector("pre").textContent)) })];
     case "code_execution_result": return resultPieces(part);
     case "display": return displayPieces(part);

@@ -19,6 +19,9 @@ SIGNED = {"thought_signature": "c2lnbmVk"}
 SAMPLES: Mapping[str, tuple[Part, ...]] = {
     "signature": (Text("Rain is **ver", provider_data=SIGNED), Text("y likely** today.")),
     "formula": (Text("The area is \\(r^2\\) here."),),
+    "display formula": (Text("Then:\n\n\\[\n\\frac{a}{b}\n\\]\n\nThe end."),),
+    "refused formula": (Text(f"See ${'{' * 200}x{'}' * 200}$."),),
+    "linked image": (Text("![A pixel](https://example.org/pixel.png)"),),
     "money": (Text("It costs $5 and $10."),),
     "tildes": (Text("From ~5 to ~10, not ~~7~~."),),
     "escape codes": (

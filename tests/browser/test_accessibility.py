@@ -177,6 +177,17 @@ def test_all_states_of_the_conversation_page_have_no_finding(tab: Page, server: 
     assert not found, "\n".join(found)
 
 
+def test_boxes_that_scroll_have_a_role_for_their_name(tab: Page, server: LiveServer) -> None:
+    # Browsers do not have to tell the name of a box without a role, and axe does not complain about it.
+    tab.goto(server.url + RICH)
+    open_folds(tab)
+    boxes = tab.locator('#transcript :is(div, pre, span)[tabindex="0"]')
+    assert boxes.count() > 8
+    expect(tab.locator('#transcript :is([tabindex="0"], [aria-label]):is(div, pre, span):not([role])')).to_have_count(0)
+    expect(tab.locator('#transcript [role][tabindex="0"]:not([aria-label])')).to_have_count(0)
+    expect(tab.get_by_role("group", name="Output")).not_to_have_count(0)
+
+
 def test_controls_without_words_have_a_name_and_a_tooltip(tab: Page, server: LiveServer) -> None:
     tab.goto(server.url + RICH)
     open_session(tab)

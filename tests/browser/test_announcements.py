@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from playwright.sync_api import Page, Route, expect
 
@@ -51,6 +53,30 @@ def test_answer_is_announced_by_sentences_with_names_for_code_and_graph(page: Pa
     assert len(told) <= 8
     heading = page.get_by_role("heading", level=2).nth(1)
     expect(heading).to_contain_text("Answer, Demo model")
+
+
+def test_thought_code_graph_and_text_are_announced_once_and_leave_the_page(page: Page) -> None:
+    page.clock.install()
+    change_settings(page, model="scenario-thought-and-graph")
+    page.reload()
+    page.evaluate(RECORD)
+    answer = ask_and_wait(page, "Plot one period of the sine")
+    expect(page.locator(SPOKEN).last).to_have_text("The answer is complete.")
+    told = " ".join(announcements(page))
+    assert re.fullmatch(
+        r"An answer is being written\. (Thinking…|Thought for [\d.]+ s\.) "
+        r"I will draw one period of the sine\. The curve has 200 points\. Running Python code, 10 lines\. "
+        r"The code ran: maximum 1\.0\. Line chart: One period of the sine\. x axis: x, y axis: sin\(x\)\. "
+        r"The curve begins at 0\. Its highest point is at \(a formula\), and its lowest is at 4\.71\. "
+        r"The period is 6\.28\. The mean is 0\. You can ask for a cosine next\. The answer is complete\.",
+        told,
+    ), told
+    headings = page.locator("#transcript > article > h2")
+    expect(headings).to_have_text([re.compile("^You, "), re.compile("^Answer, scenario-thought-and-graph, ")])
+    expect(answer.get_by_role("group", name="Output")).to_have_text("maximum 1.0")
+    # Who reads the page later finds the answer once.
+    page.clock.fast_forward(60_000)
+    expect(page.locator(SPOKEN)).to_have_count(0)
 
 
 def test_nothing_is_announced_while_the_tab_is_in_the_background(page: Page) -> None:

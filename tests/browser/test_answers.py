@@ -9,7 +9,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, StorageState, expect
 
-from tests.browser.actions import ANSWER, BOX, QUESTION, ask_and_wait, press
+from tests.browser.actions import ANSWER, BOX, QUESTION, ask, ask_and_wait, change_settings, press
 from tests.browser.database import run_in_shell
 from tests.live_server import LiveServer
 
@@ -78,6 +78,14 @@ def phone(browser: Browser, signed_in: StorageState, url: str) -> Iterator[Page]
     window.close()
 
 
+#: Whether an element and all that contains it are opaque.
+IS_OPAQUE = """(element) => {
+    for (let one = element; one; one = one.parentElement) if (getComputedStyle(one).opacity !== "1") return false;
+    return element.checkVisibility({ visibilityProperty: true });
+}"""
+COLOR = "element => getComputedStyle(element).color"
+
+
 def clipboard(page: Page) -> str:
     text: str = page.evaluate("navigator.clipboard.readText()")
     return text
@@ -98,6 +106,33 @@ def test_markdown_and_code_are_copied_as_they_were_written(page: Page, url: str)
     question_copy.click()
     expect(question_copy).to_have_text("Copied")
     assert clipboard(page) == QUESTION_TEXT
+
+
+def test_code_has_its_header_above_it_and_colors_in_both_themes(page: Page, url: str) -> None:
+    page.goto(url)
+    block = page.locator(f"{ANSWER} .code-block")
+    block.scroll_into_view_if_needed()
+    page.mouse.move(2, 2)
+    expect(block.locator(".code-head > span")).to_have_text("python")
+    # The button is seen without a pointer above it, and covers no line.
+    button = block.locator("button")
+    assert button.evaluate(IS_OPAQUE)
+    button_box, code_box = button.bounding_box(), block.locator("pre").bounding_box()
+    assert button_box
+    assert code_box
+    assert button_box["y"] + button_box["height"] <= code_box["y"]
+    colors = set()
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        colors |= {block.locator(selector).first.evaluate(COLOR) for selector in ("pre", "pre .s", "pre .m")}
+    assert len(colors) == 6
+
+
+def test_headings_of_an_answer_are_below_that_of_its_message(page: Page, url: str) -> None:
+    page.goto(url)
+    expect(page.locator(f"{ANSWER} > h2")).to_have_count(1)
+    expect(page.locator(f"{ANSWER} .parts :is(h1, h2, h3)")).to_have_text(["Result"])
+    expect(page.locator(f"{ANSWER} .parts h3")).to_have_count(1)
 
 
 def test_question_is_edited_as_it_was_typed(page: Page, url: str) -> None:
@@ -128,6 +163,7 @@ def test_whole_conversation_is_printed(page: Page, url: str) -> None:
     page.goto(url)
     page.emulate_media(media="print")
     expect(page.locator("form#composer")).to_be_hidden()
+    expect(page.locator("#print-note")).to_be_hidden()
     assert page.evaluate("getComputedStyle(document.querySelector('#scroller')).overflowY") == "visible"
     end = page.locator(f"{ANSWER} p", has_text="The end.")
     assert end.evaluate("(end) => end.getBoundingClientRect().bottom + scrollY") > 300
@@ -140,7 +176,39 @@ def test_line_of_code_says_how_long_it_ran_and_stays_open(page: Page) -> None:
     answer = ask_and_wait(page, "First 50 primes")
     line = answer.locator('details[data-part-kind="executable_code"] > summary')
     expect(line).to_have_text(re.compile(r"^Python\s*\d+ lines\s*ran in \d+(\.\d)? s$"))
+    # The result is shown without a click, and the code is not.
+    expect(answer.locator(".output pre")).to_be_visible()
+    expect(answer.locator("details .highlight")).to_be_hidden()
     line.click()
     expect(answer.locator("details .highlight")).to_be_visible()
     page.reload()
     expect(answer.locator("details .highlight")).to_be_visible()
+
+
+def test_thought_is_timed_and_read_while_it_is_written_and_stays_open(page: Page) -> None:
+    change_settings(page, model="scenario-thought-and-graph-300")
+    answer = ask(page, "Think")
+    fold = answer.locator('details[data-part-kind="thought"]')
+    line, text = fold.locator("summary"), fold.locator(".fold-body")
+    expect(line).to_have_text("Thoughts")
+    expect(text).to_be_hidden()
+    expect(answer.locator(".status")).to_have_text(re.compile("Thinking…"), use_inner_text=True)
+    expect(answer.locator(".working [data-seconds]")).to_have_attribute("data-seconds", re.compile(r"^[1-9]\d* s$"))
+    line.click()
+    expect(text).to_contain_text("A sine wave shows")
+    page.reload()
+    expect(text).to_be_visible()
+    page.click('#composer button[data-action="stop"]')
+    expect(answer).to_have_attribute("data-status", "stopped")
+    expect(line).to_have_text(re.compile(r"^Thought for \d+(\.\d)? s$"))
+    expect(text).to_be_visible()
+
+
+def test_details_of_an_answer_are_folded_into_one_line(page: Page) -> None:
+    answer = ask_and_wait(page, "First 50 primes")
+    details = answer.locator("details.about")
+    expect(details.locator("dl")).to_be_hidden()
+    details.locator("summary").click()
+    expect(details.locator("dl")).to_be_visible()
+    names = set(details.locator("dt").all_inner_texts())
+    assert {"Model", "Code", "Runs", "Tokens read", "Tokens written", "Tokens in all", "Cost", "Took"} <= names

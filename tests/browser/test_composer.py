@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, ViewportSize, WebSocketRoute, expect
 
-from tests.browser.actions import ANSWER, BOX, QUESTION, ask, ask_and_wait, change_settings, press_in_header
+from tests.browser.actions import ANSWER, BOX, QUESTION, ask, ask_and_wait, change_settings, press, press_in_header
 from tests.live_server import LiveServer
 
 ENDLESS = "```python\nimport time\nwhile True:\n    time.sleep(1)\n```"
@@ -165,9 +165,13 @@ def test_waiting_message_is_sent_after_a_complete_answer(page: Page) -> None:
 def test_hidden_messages_are_announced_when_an_earlier_answer_is_written_again(page: Page) -> None:
     first = ask_and_wait(page, "First 50 primes")
     ask_and_wait(page, "Compute the first 30 Fibonacci numbers")
-    first.hover()
-    first.locator('[data-action="regenerate"]').click()
-    expect(page.locator("#composer-note")).to_contain_text("The 2 messages after it will stay with the old version")
+    hidden = "The 2 messages after it will stay with the old version"
+    press(page.locator(QUESTION).first, "edit")
+    expect(page.locator("#composer-note")).to_contain_text(hidden)
+    page.click('[data-action="cancel-edit"]')
+    expect(page.locator("#composer-note")).to_be_empty()
+    press(first, "regenerate")
+    expect(page.locator("#composer-note")).to_contain_text(hidden)
 
 
 @pytest.mark.drill

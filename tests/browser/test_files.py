@@ -57,6 +57,33 @@ def test_files_above_the_limit_are_refused_by_name(page: Page, tmp_path: Path) -
     expect(page.locator(f"{CHIPS}:not([aria-busy])")).to_have_count(ATTACHMENTS_LIMIT)
 
 
+#: Records all texts of chips, because a percentage passes.
+RECORD_CHIPS = """() => {
+    window.chipTexts = [];
+    const record = () => chipTexts.push(document.getElementById("files").textContent);
+    const changes = { childList: true, characterData: true, subtree: true };
+    new MutationObserver(record).observe(document.getElementById("files"), changes);
+}"""
+SLOW_UPLOAD = {"offline": False, "latency": 0, "downloadThroughput": -1, "uploadThroughput": 1_000_000}
+
+
+def test_file_of_the_button_is_uploaded_with_percent(page: Page, tmp_path: Path) -> None:
+    (tmp_path / "large.csv").write_bytes(b"a,b\n" + b"1,2\n" * 500_000)
+    page.wait_for_load_state("load")
+    page.evaluate(RECORD_CHIPS)
+    devtools = page.context.new_cdp_session(page)
+    devtools.send("Network.enable")
+    devtools.send("Network.emulateNetworkConditions", SLOW_UPLOAD)
+    with page.expect_file_chooser() as choice:
+        page.click('#composer button[data-action="attach"]')
+    choice.value.set_files(tmp_path / "large.csv")
+    expect(page.locator(f"{CHIPS}:not([aria-busy])")).to_have_text(re.compile(r"large\.csv\s*1\.9 MB"))
+    texts: list[str] = page.evaluate("chipTexts")
+    percents = [int(match[1]) for text in texts if (match := re.search(r"(\d+) %", text))]
+    assert percents == sorted(percents)
+    assert [percent for percent in percents if 0 < percent < 100]
+
+
 #: Pastes a file into the text box, as a browser does after a file was copied.
 PASTE = """(box, [name, text]) => {
     const clipboardData = new DataTransfer();

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import re
 
 import pytest
-from playwright.sync_api import Page, expect
+from PIL import Image
+from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.actions import ANSWER, BOX, articles, ask_and_wait
 
@@ -18,6 +20,16 @@ plt.bar([1, 2], [3, 4])
 plt.title("Second steps")
 plt.show()
 ```"""
+
+
+TRANSPARENT_GRAPH = """```python
+import matplotlib.pyplot as plt
+figure = plt.figure()
+figure.patch.set_alpha(0)
+plt.plot([1, 3, 2])
+plt.show()
+```"""
+WHITE = (255, 255, 255)
 
 
 def test_graph_is_shown_large_with_its_code_and_can_be_changed(page: Page) -> None:
@@ -109,6 +121,29 @@ def check_keys_of_enlarged_image(page: Page) -> None:
     page.keyboard.press("Escape")
     # The focus returns a moment after the dialog has closed.
     expect(page.locator(f"{ANSWER} figure a.zoom").last).to_be_focused()
+
+
+@pytest.mark.drill
+def test_transparent_graph_has_a_white_ground_in_the_dark(page: Page) -> None:
+    page.emulate_media(color_scheme="dark")
+    answer = ask_and_wait(page, TRANSPARENT_GRAPH)
+    image = answer.locator("figure img")
+    image.scroll_into_view_if_needed()
+    page.wait_for_function("image => image.complete && image.naturalWidth > 100", arg=image.element_handle())
+    assert corner_color(image) == WHITE
+    answer.locator("a.zoom").click()
+    large = page.locator("#lightbox img")
+    page.wait_for_function("image => image.complete && image.naturalWidth > 100", arg=large.element_handle())
+    assert corner_color(page.locator("#lightbox .plate")) == WHITE
+    page.keyboard.press("Escape")
+
+
+def corner_color(shown: Locator) -> tuple[int, ...]:
+    """Return the color of the pixel a few pixels from the upper left corner."""
+    picture = Image.open(io.BytesIO(shown.screenshot())).convert("RGB")
+    color = picture.getpixel((6, 6))
+    assert isinstance(color, tuple)
+    return tuple(int(value) for value in color)
 
 
 @pytest.mark.drill

@@ -133,6 +133,17 @@ def test_link_to_an_old_message_leads_to_it_and_back_to_the_latest(
     expect(page.locator(ARTICLES).last).to_be_in_viewport()
 
 
+def test_printed_page_says_that_it_is_a_part_and_the_export_has_all(page: Page, conversation_url: str) -> None:
+    open_page(page, conversation_url)
+    note = page.locator("#print-note")
+    expect(note).to_be_hidden()
+    page.emulate_media(media="print")
+    expect(note).to_have_text(re.compile("To print all of it, export it as HTML"))
+    expect(note).to_be_visible()
+    exported = page.request.get(f"{conversation_url}export/html/").text()
+    assert exported.count("<article ") == 200
+
+
 def test_message_from_an_old_place_leads_to_its_answer(page: Page, conversation_url: str, server: LiveServer) -> None:
     open_page(page, f"{conversation_url}?message={message_id(server, conversation_url, 20)}")
     change_settings(page, model="scenario-text")

@@ -111,6 +111,7 @@ def parquet_file(folder: Path) -> bytes:
 def test_workbook_json_and_parquet_are_previewed(page: Page, tmp_path: Path) -> None:
     files = {
         "book.xlsx": (excel_file({"A": [["day", "n"], ["Mon", 1], ["Tue", 2]]}), "2 rows × 2 columns, Excel"),
+        "rows.tsv": (b"day\tn\nMon\t1\nTue\t2\n", "2 rows × 2 columns, TSV"),
         "rows.json": (b'[{"day": "Mon", "n": 1}, {"day": "Tue", "n": 2}]', "2 rows × 2 columns, JSON"),
         "table.parquet": (parquet_file(tmp_path), "10 rows × 3 columns, Parquet"),
     }

@@ -21,7 +21,7 @@ from tests.factories import make_conversation, make_user
 pytestmark = pytest.mark.django_db
 
 LIMIT_BYTES = 90_000
-HEADERS_BYTES = 450
+HEADERS_BYTES = 400
 """What the headers of a response take at most, and the padding of a compressed page."""
 IMPORT = re.compile(r"""\b(?:from|import)\s*(\(?)["'](\./[^"']+)["']""")
 
@@ -79,6 +79,15 @@ def test_first_page_is_light_and_all_its_files_have_hashed_names(client: Client,
     assert total <= LIMIT_BYTES, (total, len(page), sizes)
     assert all(size > 50 for size in sizes.values())
     assert all(re.search(r"\.[0-9a-f]{12}\.\w+$", name) for name in sizes)
+
+
+def test_static_files_have_few_headers(client: Client, collected: Path) -> None:
+    [path] = collected.glob("css/tokens.????????????.css")
+    response = client.get(f"/static/css/{path.name}", headers={"Accept-Encoding": "gzip"})
+    assert len(b"".join(response)) == served_bytes(path)
+    assert response.headers["X-Content-Type-Options"] == "nosniff"
+    assert not response.headers.keys() & {"Access-Control-Allow-Origin", "X-DNS-Prefetch-Control"}
+    assert sum(len(f"{name}: {value}\r\n") for name, value in response.headers.items()) < 400
 
 
 def test_page_names_exactly_the_modules_that_are_imported_at_once(client: Client, collected: Path) -> None:

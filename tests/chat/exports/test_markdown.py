@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from chat.exports.commonmark import escape_text, fence_code, sanitize_markdown, unescape_text
-from chat.parts import CodeExecutionResult, Display, ExecutableCode, PartKind
+from chat.parts import CodeExecutionResult, Display, ExecutableCode, PartKind, Thought
 from tests.chat.exports.samples import add_parts, exported_bytes, rich_conversation, session_conversation
 from tests.factories import make_conversation, make_model_message
 from tests.parsed_html import ParsedHtml
@@ -203,3 +203,12 @@ def test_code_without_a_result_says_so_and_an_unknown_outcome_is_no_failure() ->
     assert html.index("has no result") < html.index('<code class="language-python">b')
     assert "<em>The code ended; its service does not say how</em>" in html
     assert "failed" not in html
+
+
+@pytest.mark.django_db
+def test_thought_has_the_line_of_the_page_above_it() -> None:
+    answer = make_model_message(make_conversation(), parts=[])
+    add_parts(answer, Thought("It is long.", duration_ms=4200), Thought("It is *old*."))
+    html = html_of(exported_bytes(answer.conversation, "md").decode())
+    assert "<blockquote>\n<p><strong>Thought for 4.2 s</strong></p>\n<p>It is long.</p>\n</blockquote>" in html
+    assert "<blockquote>\n<p><strong>Thoughts</strong></p>\n<p>It is <em>old</em>.</p>\n</blockquote>" in html

@@ -24,6 +24,7 @@ from chat.parts import (
     ExecutableCode,
     PartKind,
     Text,
+    Thought,
 )
 from tests.chat.exports.samples import (
     add_parts,
@@ -238,3 +239,11 @@ def test_label_of_a_model_is_text() -> None:
     html = MarkdownIt("commonmark", {"html": True}).render(cells[0].source)
     assert unescape(html.splitlines()[0]) == "<h3>Answer (<img src=x> # Not *a* heading)</h3>"
     assert "<img" not in html
+
+
+def test_thought_has_the_line_of_the_page_above_it() -> None:
+    answer = make_model_message(make_conversation(), parts=[])
+    add_parts(answer, Thought("It is long.", duration_ms=4200), Thought("It is old."))
+    first, second = (cell.source for cell in notebook_of(answer.conversation).cells if ">" in cell.source)
+    assert first.endswith("\n\n> **Thought for 4.2 s**\n>\n> It is long.")
+    assert second == "> **Thoughts**\n>\n> It is old."

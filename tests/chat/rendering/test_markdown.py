@@ -122,7 +122,7 @@ def test_code_has_a_header_with_its_language_and_a_button(info: str, label: str)
     html = render_markdown(f"```{info}\nx\n```\n")
     button = '<button type="button" class="quiet" data-action="copy">Copy</button>'
     head = f'<div class="code-head"><span>{label}</span>{button}'
-    assert html.startswith(f'<div class="code-block">{head}</div><pre tabindex="0" aria-label="Code"')
+    assert html.startswith(f'<div class="code-block">{head}</div><pre tabindex="0" role="group" aria-label="Code"')
     assert html.endswith("</code></pre></div>\n")
 
 
@@ -144,7 +144,7 @@ def test_boxes_that_scroll_take_the_focus() -> None:
 
 def test_fenced_code_is_highlighted_with_classes() -> None:
     html = render_markdown('```python\nx = "<b>"\n```\n')
-    assert '<pre tabindex="0" aria-label="Code" data-language="python"><code>' in html
+    assert '<pre tabindex="0" role="group" aria-label="Code" data-language="python"><code>' in html
     assert '<span class="s">"&lt;b&gt;"</span>' in html
     assert "style=" not in html
 

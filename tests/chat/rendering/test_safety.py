@@ -30,7 +30,7 @@ ALLOWED: dict[str, set[str]] = {
     "input": {"type", "checked", "disabled", "aria-label"},
     "li": {"id"},
     "ol": {"start"},
-    "pre": {"data-language", "tabindex", "aria-label"},
+    "pre": {"data-language", "tabindex", "role", "aria-label"},
     "section": {"class", "aria-label"},
     "span": {"class", "tabindex", "role", "aria-label"},
     "td": {"align"},

@@ -16,6 +16,16 @@ EXECUTION_S = 1.2
 """Pause between code and result at pace 1."""
 PRODUCT = "product = 6 * 7\nprint(product)"
 PLOT = "import matplotlib.pyplot as plt\n\nplt.scatter(x, y)\nplt.savefig('plot.png')\nplt.show()"
+TITLED_PLOT = """import numpy as np
+import matplotlib.pyplot as plt
+
+x = np.linspace(0, 2 * np.pi, 200)
+plt.plot(x, np.sin(x))
+plt.title("One period of the sine")
+plt.xlabel("x")
+plt.ylabel("sin(x)")
+print("maximum", np.sin(x).max().round(2))
+plt.show()"""
 TRACEBACK = (
     "Traceback (most recent call last):\n"
     '  File "/usr/bin/entry/entry_point", line 109, in _run_python\n'
@@ -150,6 +160,20 @@ def _image(builder: ChunkBuilder, call: ScenarioCall) -> Iterator[Step]:
     """A graph in a chunk of its own after the result."""
     yield from code_round(builder, PLOT, output="Plot saved as plot.png\n", images=(draw_chart(),))
     yield from builder.text_chunks("The points follow a sine curve.")
+    yield builder.last_chunk()
+
+
+@scenario("thought-and-graph", amount=2)
+def _thought_and_graph(builder: ChunkBuilder, call: ScenarioCall) -> Iterator[Step]:
+    """A thought of 2 seconds (or the number given), text, code, its output and its graph, and text."""
+    yield builder.chunk(wire.thought_part("**Choosing a curve**\n\nA sine wave shows "))
+    yield builder.chunk(wire.thought_part("one full period.\n\n\n"), after_s=call.amount)
+    yield from builder.text_chunks("I will draw one period of the sine. The curve has 200 points.\n\n")
+    yield from code_round(builder, TITLED_PLOT, output="maximum 1.0\n", images=(draw_chart(),))
+    yield from builder.text_chunks(
+        "The curve begins at **0**. Its highest point is at $\\frac{\\pi}{2}$, and its lowest is at $4.71$.\n\n"
+        "- The period is 6.28.\n- The mean is 0.\n\nYou can ask for a cosine next."
+    )
     yield builder.last_chunk()
 
 
