@@ -8,21 +8,25 @@ from __future__ import annotations
 
 import ast
 import re
-from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 from chat.emulator.demo.language import FORMULA_GAP, VOCABULARY, Plan, Prompt, make_plan, word
 
 FORMULA_LENGTH_LIMIT, FUNCTIONS_LIMIT = 200, 4
 VARIABLES = frozenset("xyzt")
 FUNCTIONS = ("sin", "cos", "tan", "sinh", "cosh", "tanh", "exp", "ln", "sqrt", "abs", "factorial")
-CONSTANTS = {"pi": "pi", "π": "pi", "e": "E"}
 NUMPY = {name: f"np.{name}" for name in FUNCTIONS} | {"ln": "np.log", "pi": "np.pi", "E": "np.e"}
-_NAME = rf"(?<![^\W\d_])(?:{'|'.join([*FUNCTIONS, *CONSTANTS, *VARIABLES])})(?![^\W\d_])"
+_NAME = rf"(?<![^\W\d_])(?:{'|'.join([*FUNCTIONS, *VARIABLES, 'pi', 'π', 'e'])})(?![^\W\d_])"
 _TOKEN = re.compile(rf"\d{{1,40}}(?:\.\d{{1,40}})?|{_NAME}|\*\*|[-+*/^()]")
 _RUN = re.compile(rf"(?<!\w)(?:{_TOKEN.pattern}|[=\s])+(?!\w)")
 """A part of a prompt that may be a formula, or an equation."""
 _BARE_CALL = re.compile(rf"\b({'|'.join(FUNCTIONS)}) +([xyzt]|pi|\d+(?:\.\d+)?)(?! *[\w(^.]| *\*\*)")
+_SHORT_TOKENS = {"pi": "π", "e": "E", "**": "^"}
+"""Tokens written anew, so that only the name of a function has two letters."""
+_AFTER_OPERAND = r"(?:(?<= [xyztEπ])|(?<=[\d)]))"
+_INCOMPLETE = re.compile(rf"[a-z]{{2}}\b(?! \()|{_AFTER_OPERAND} \d")
+"""A function without brackets, or a number after an operand."""
 _REFUSED = re.compile(r"\(\)|factorial\((?!\d{1,3}\))|\b(?:sin|cos|tan)\((?:\d\d|[7-9])[\d.]*\)")
 """Code without a meaning, of huge numbers, or where degrees may be meant: `sin(90)`."""
 CALCULATION = """\
@@ -130,22 +134,13 @@ def parse_formula(text: str) -> str:
     is_unclear = len(text) > FORMULA_LENGTH_LIMIT or re.search(r"\^ ?[\d.]+[a-zπ]", text)
     if is_unclear or not tokens or "".join(tokens) != "".join(written.split()):
         return ""
-    pieces: list[str] = []
-    for token in tokens:
-        previous = pieces[-1] if pieces else ""
-        if previous in FUNCTIONS and token != "(":
-            return ""
-        is_after_operand = previous == ")" or (previous[:1].isalnum() and previous not in FUNCTIONS)
-        if is_after_operand and (token == "(" or token[0].isalnum()):
-            # A product without a sign. Its sign `@` becomes `*` after the check of what it follows.
-            if token[0].isdecimal():
-                return ""
-            pieces.append("@")
-        pieces.append("**" if token == "^" else CONSTANTS.get(token, token))
-    if pieces[-1] in FUNCTIONS and len(pieces) > 1:
+    spaced = " ".join(["", *(_SHORT_TOKENS.get(token, token) for token in tokens)])
+    if len(tokens) > 1 and _INCOMPLETE.search(spaced):
         return ""
+    # A product without a sign. Its sign `@` becomes `*` after the check of what it follows.
+    signed = re.sub(rf"{_AFTER_OPERAND} (?=[\w(])", "@", spaced)
     try:
-        tree = ast.parse("".join(pieces), mode="eval")
+        tree = ast.parse(signed.replace("^", "**").replace("π", "pi").strip(), mode="eval")
         code = ast.unparse(tree)
         if _REFUSED.search(code) or any(map(_is_refused, ast.walk(tree))):
             return ""
@@ -208,45 +203,36 @@ def _term(kind: str, equations: list[list[str]], variables: list[str], bounds: s
     return TERM.format(term=_exact(term), value=value) if len(variables) == has_variable else ""
 
 
-@dataclass(frozen=True, slots=True)
-class Curves:
-    """Functions of x that are to be drawn."""
+class Curves(NamedTuple):
+    """Functions of x that are drawn, and the ends of their interval; without them, it is the usual one."""
 
     functions: list[str]
     bounds: list[str]
-    """The two ends of the interval; empty: the usual one."""
 
 
 def read_curves(prompt: Prompt, previous: object) -> Plan | None:
     """Return the plan to draw functions of x. A change of the previous ones may leave out what stays."""
-    is_change = isinstance(previous, Curves) and prompt.take_all("actions.change")
+    last = previous if isinstance(previous, Curves) and prompt.take_all("actions.change") else None
     is_drawn = prompt.take_all("actions.draw") or prompt.take_all("actions.curve")
     bounds = take_range(prompt)
     prompt.rest = re.sub(r"\b(?:y|f ?\( ?x ?\)) ?=", " ", prompt.rest)
-    terms = [sides[0] if len(sides) == 1 else "" for sides in take_formulas(prompt)]
+    terms = [" = ".join(sides) for sides in take_formulas(prompt)]
     # The bare name of a function is a function of x.
     functions = [f"{term}(x)" if term in FUNCTIONS else term for term in terms]
-    is_clear = all(find_variables(one) == {"x"} and "factorial" not in one for one in functions)
-    curves = Curves(functions, bounds)
-    if isinstance(previous, Curves) and is_change:
-        curves = Curves(functions or previous.functions, bounds or previous.bounds)
-    is_asked = (is_drawn or is_change) and 0 < len(curves.functions) <= FUNCTIONS_LIMIT
+    is_clear = all(find_variables(one) == {"x"} and not re.search("factorial|=", one) for one in functions)
+    curves = Curves(functions or last.functions, bounds or last.bounds) if last else Curves(functions, bounds)
+    is_asked = (is_drawn or last) and 0 < len(curves.functions) <= FUNCTIONS_LIMIT
     return _draw(curves, prompt.language) if is_asked and is_clear else None
 
 
 def _draw(curves: Curves, language: str) -> Plan:
-    code = [
-        re.sub(r"[A-Za-z]+", lambda name: NUMPY.get(name[0], name[0]), one) for one in curves.functions + curves.bounds
-    ]
     names = [one.replace(" ** ", "^").replace("E^", "e^") for one in curves.functions]
-    lines = ", ".join(f'"{name}": {one}' for name, one in zip(names, code, strict=False))
-    words = set(re.findall("[a-z]+", " ".join(names)))
-    low, high = ("0", "4 * np.pi") if words & {"sin", "cos", "tan"} else ("-5", "5")
-    if words & {"sqrt", "ln"}:
-        low, high = "0", "10"
-    if curves.bounds:
-        low, high = code[-2:]
     title = ", ".join(names)
-    program = GRAPH.format(low=low, high=high, curves=lines, title=repr(title))
-    facts = {"names": title, "low": low.replace("np.", ""), "high": high.replace("np.", "")}
-    return make_plan("curve" if len(names) == 1 else "curves", language, program, curves, **facts)
+    usual = ["0", "4 * pi"] if re.search(r"(?:sin|cos|tan)\(", title) else ["-5", "5"]
+    low, high = curves.bounds or (["0", "10"] if re.search("sqrt|ln", title) else usual)
+    formulas = [*curves.functions, low, high]
+    *code, start, end = [re.sub("[A-Za-z]+", lambda name: NUMPY.get(name[0], name[0]), one) for one in formulas]
+    lines = ", ".join(f'"{name}": {one}' for name, one in zip(names, code, strict=True))
+    program = GRAPH.format(low=start, high=end, curves=lines, title=repr(title))
+    kind = "curve" if len(names) == 1 else "curves"
+    return make_plan(kind, language, program, curves, names=title, low=low, high=high)

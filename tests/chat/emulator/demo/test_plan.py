@@ -101,7 +101,6 @@ FOLLOW_UPS = [
     (["Zeichne eine Sinuskurve", "Mach daraus einen Kosinus"], ["np.cos(x)"], ["np.sin"]),
     (["画一条正弦曲线", "改成余弦"], ["np.cos(x)"], ["np.sin"]),
     (["pie chart: A 30, B 20, C 50", "as a bar chart instead"], ['kind="bar"', "[30, 20, 50]"], ['kind="pie"']),
-    (["Draw a histogram of 1000 random numbers", "Same with 5000 random numbers"], ["5000", "plt.hist("], ["1000"]),
     (["mean of 3, 5, 8", "Make it the median instead"], ["cells.median()", "[3, 5, 8]"], ["cells.mean()"]),
     (["First 50 primes", "Continue"], ["isprime(k)), 50)"], []),
 ]
