@@ -9,7 +9,7 @@ from dataclasses import replace
 from chat.emulator.demo.language import NUMBER, VOCABULARY, Plan, Prompt, parse_number, word
 from chat.emulator.demo.maths import take_range
 from chat.emulator.demo.table_files import Column, Table
-from chat.emulator.demo.tables import Question, read_table_plan
+from chat.emulator.demo.tables import read_table_plan
 
 COUNT_LIMIT, BOUND_LIMIT = 10_000, 1_000_000
 CONDITIONS = {
@@ -26,15 +26,12 @@ _LABELLED = rf"[^\W\d]\w{{0,30}}\s*[:=]?\s*{NUMBER}"
 
 
 def read_list_plan(prompt: Prompt, previous: object) -> Plan | None:
-    """Return what the prompt asks about a list of numbers. A change of a question before may leave the list out."""
+    """Return what the prompt asks about a list of numbers."""
     for read in (_read_random, _read_sequence, _read_typed):
         attempt = replace(prompt)
-        table = read(attempt)
-        if table is not None:
+        if table := read(attempt):
             prompt.rest = attempt.rest
-            return read_table_plan(prompt, previous, table)
-    if isinstance(previous, Question) and previous.table.kind:
-        return read_table_plan(prompt, previous, previous.table)
+            return read_table_plan(prompt, table)
     return None
 
 
@@ -54,17 +51,12 @@ def _read_typed(prompt: Prompt) -> Table | None:
         is_clear = None not in numbers and len(numbers) == len({*labels}) and all(map(_is_label, labels))
         return _make_table("typed", repr(numbers), labels) if is_clear else None
     match = prompt.take(_LIST)
-    numbers = _parse_list(match[0], prompt.language) if match else []
-    return _make_table("typed", repr(numbers)) if len(numbers) > 1 and None not in numbers else None
-
-
-def _parse_list(text: str, language: str) -> list[int | float | None]:
-    """Return the numbers of a typed list; `None` for a part that is no number, or may mean two."""
-    items = [item for item in re.split(r"[;、\s]+|,\s+|,$|\b(?:and|und)\b|和|&", text.strip()) if item]
-    if len(items) == 1:
+    items = [one for one in re.split(r"[;、\s]+|,\s+|,$|\b(?:and|und)\b|和|&", match[0]) if one] if match else []
+    if len(items) == 1 and parse_number(items[0], prompt.language) is None:
         # In `1,200,300` it is unclear what the commas mean; in `1.5, 2,5` what the comma without a space means.
-        items = items[0].split(",") if parse_number(items[0], language) is None else []
-    return [parse_number(item, language) for item in items]
+        items = items[0].split(",")
+    numbers = [parse_number(item, prompt.language) for item in items]
+    return _make_table("typed", repr(numbers)) if len(numbers) > 1 and None not in numbers else None
 
 
 def _is_label(label: str) -> bool:

@@ -74,7 +74,7 @@ def _read(text: str, previous: object, tables: Mapping[str, Table], fresh: set[s
     named = [name for name in tables if name and name.lower() in prompt.rest]
     for name in named or fresh.intersection(tables) or tables:
         attempt = Prompt(prompt.language, prompt.rest.replace(name.lower(), " ") if name else prompt.rest)
-        plan = read_table_plan(attempt, previous, tables[name])
+        plan = read_table_plan(attempt, tables[name])
         unknown = attempt.unknown_words("tables")
         if plan and not unknown and (name in fresh or plan.request != Question(tables[name])):
             found.append(plan)

@@ -98,10 +98,18 @@ def read_question(prompt: Prompt, table: Table) -> Question:
         column, text = texts[int(match["v"])]
         chosen.setdefault(column, set()).update(one for one in column.values if one.lower() == text.lower())
     filters = [f"table[{column.name!r}].isin({sorted(chosen[column])!r})" for column in chosen]
-    filters += _take_comparisons(prompt, table)
+    for sign in VOCABULARY["comparisons"]:
+        pattern = rf"{_COLUMN} *(?:\b(?:is|are|ist|sind)\b *)?{word(f'comparisons.{sign}')} *(?P<a>{NUMBER})"
+        while match := prompt.take(pattern):
+            column, bound = table.columns[int(match["n"])], parse_number(match["a"], prompt.language)
+            prompt.rest += _MISFIT if column.kind != "number" or bound is None else ""
+            filters.append(f"table[{column.name!r}] {sign} {bound!r}")
     charts, periods = prompt.take_names("charts"), prompt.take_names("periods")
     dates = [column for column in table.columns if column.kind == "date"]
-    groups = _take_group(prompt, table) or [column for column in chosen if len(chosen[column]) > 1][:1]
+    over = "|".join(str(table.columns.index(column)) for column in dates)
+    match = prompt.take(rf"\b(?:over|über) *⟦(?P<n>{over})⟧") if dates else None
+    match = match or prompt.take(rf"{word('relations.group')} *(?:\b(?:the|der|dem|den)\b *)?{_COLUMN}")
+    groups = [table.columns[int(match["n"])]] if match else [one for one in chosen if len(chosen[one]) > 1]
     groups += [replace(dates[0], kind=period) for period in periods if dates]
     operations, special = prompt.take_names("statistics"), prompt.take_names("tables")
     is_drawn = prompt.take_all("actions.draw")
@@ -138,32 +146,9 @@ def _name_pattern(name: str, *, is_column: bool) -> str:
     return rf"[\"'`]?{_BEFORE}{pattern}{_AFTER}[\"'`]?(?: ?(?:\b(?:column|spalte)\b|列))?"
 
 
-def _take_comparisons(prompt: Prompt, table: Table) -> list[str]:
-    """Take comparisons of columns with numbers out of the prompt, and return their code."""
-    filters: list[str] = []
-    for sign in VOCABULARY["comparisons"]:
-        pattern = rf"{_COLUMN} *(?:\b(?:is|are|ist|sind)\b *)?{word(f'comparisons.{sign}')} *(?P<a>{NUMBER})"
-        while match := prompt.take(pattern):
-            column, bound = table.columns[int(match["n"])], parse_number(match["a"], prompt.language)
-            prompt.rest += _MISFIT if column.kind != "number" or bound is None else ""
-            filters.append(f"table[{column.name!r}] {sign} {bound!r}")
-    return filters
-
-
-def _take_group(prompt: Prompt, table: Table) -> list[Column]:
-    """Take `by region`, or `over` a column with dates, out of the prompt, and return the column."""
-    dates = "|".join(str(number) for number, column in enumerate(table.columns) if column.kind == "date")
-    match = prompt.take(rf"\b(?:over|über) *⟦(?P<n>{dates})⟧") if dates else None
-    match = match or prompt.take(rf"{word('relations.group')} *(?:\b(?:the|der|dem|den)\b *)?{_COLUMN}")
-    return [table.columns[int(match["n"])]] if match else []
-
-
-def read_table_plan(prompt: Prompt, previous: object, table: Table) -> Plan | None:
+def read_table_plan(prompt: Prompt, table: Table) -> Plan | None:
     """Return the plan for what the prompt asks about a table; `None` if it is not understood, or makes no sense."""
     question = read_question(prompt, table)
-    if isinstance(previous, Question) and previous.table == table and prompt.take_all("actions.change"):
-        kept = ("columns", "group", "filters", "operations", "chart")
-        question = replace(question, **{name: getattr(question, name) or getattr(previous, name) for name in kept})
     body, comment = (_answer_list if table.kind else _answer)(question, prompt.language)
     if not body:
         return None
@@ -228,16 +213,13 @@ def _answer(question: Question, language: str) -> tuple[str, str]:
         return _groups(question, key, "+".join(operations) or "sum", language)
     if chart not in ("", "histogram"):
         return NOTHING
-    return _statistics(question, language) if numbers else _rows(question, language)
-
-
-def _rows(question: Question, language: str) -> tuple[str, str]:
-    """Return the number of rows, the rows that meet the conditions, or an overview of the table."""
-    if question.operations == ("count",) and (question.filters or "rows" in question.special):
+    if numbers:
+        return _statistics(question, language)
+    if operations == ("count",) and not chart and (question.filters or "rows" in question.special):
         return 'print(f"rows: {len(table)}")\n', sentence("count", language)
-    if question.operations or question.chart:
+    if operations or chart:
         return NOTHING
-    return (ROWS, sentence("rows", language)) if question.filters else _description(question.table, language)
+    return (ROWS, sentence("rows", language)) if question.filters else _description(table, language)
 
 
 def _statistics(question: Question, language: str) -> tuple[str, str]:
