@@ -63,9 +63,8 @@ class Prompt:
 
     def take_all(self, name: str) -> bool:
         """Take all words for a concept out of the prompt, and return whether there was one."""
-        before = self.rest
-        self.rest = re.sub(word(name), GAP, before)
-        return self.rest != before
+        self.rest, count = re.subn(word(name), GAP, self.rest)
+        return count > 0
 
     def take_whole(self, name: str) -> int:
         """Take the first words for a concept with a whole number, and return the number; 0 if there are none."""
@@ -116,7 +115,7 @@ class Plan:
     comment: str
     """A template that quotes the printed values. If it is empty, the answer describes the execution instead."""
     request: object = None
-    """What was asked for. A later prompt may change a part of it."""
+    """The functions and the bounds of curves, which a later prompt may change, or the question about a table."""
 
 
 def make_plan(kind: str, language: str, program: str, request: object = None, comment: str = "", **facts: str) -> Plan:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 import re
 from functools import partial
-from typing import NamedTuple
 
 from chat.emulator.demo.language import FORMULA_GAP, VOCABULARY, Plan, Prompt, make_plan, word
 
@@ -196,23 +195,15 @@ def _term(kind: str, equations: list[list[str]], variables: list[str], bounds: s
     kind = "prime_factors" if kind == "factor" and is_whole else "definite_integral" if bounds else kind
     needs_whole = kind in ("prime_factors", "is_prime")
     is_bare = not kind and re.fullmatch(r"-?[\d.]+|[a-zE]+", term)
-    has_variable = kind != "" and not needs_whole
     if [len(sides) for sides in equations] != [1] or is_bare or needs_whole is not is_whole:
         return ""
     value = VALUES[kind].format(variable="".join(variables), bounds=bounds)
-    return TERM.format(term=_exact(term), value=value) if len(variables) == has_variable else ""
-
-
-class Curves(NamedTuple):
-    """Functions of x that are drawn, and the ends of their interval; without them, it is the usual one."""
-
-    functions: list[str]
-    bounds: list[str]
+    return TERM.format(term=_exact(term), value=value) if len(variables) == (kind != "" and not needs_whole) else ""
 
 
 def read_curves(prompt: Prompt, previous: object) -> Plan | None:
     """Return the plan to draw functions of x. A change of the previous ones may leave out what stays."""
-    last = previous if isinstance(previous, Curves) and prompt.take_all("actions.change") else None
+    is_change = isinstance(previous, tuple) and prompt.take_all("actions.change")
     is_drawn = prompt.take_all("actions.draw") or prompt.take_all("actions.curve")
     bounds = take_range(prompt)
     prompt.rest = re.sub(r"\b(?:y|f ?\( ?x ?\)) ?=", " ", prompt.rest)
@@ -220,19 +211,21 @@ def read_curves(prompt: Prompt, previous: object) -> Plan | None:
     # The bare name of a function is a function of x.
     functions = [f"{term}(x)" if term in FUNCTIONS else term for term in terms]
     is_clear = all(find_variables(one) == {"x"} and not re.search("factorial|=", one) for one in functions)
-    curves = Curves(functions or last.functions, bounds or last.bounds) if last else Curves(functions, bounds)
-    is_asked = (is_drawn or last) and 0 < len(curves.functions) <= FUNCTIONS_LIMIT
-    return _draw(curves, prompt.language) if is_asked and is_clear else None
+    if isinstance(previous, tuple) and is_change:
+        functions, bounds = functions or previous[0], bounds or previous[1]
+    is_asked = (is_drawn or is_change) and 0 < len(functions) <= FUNCTIONS_LIMIT
+    return _draw(functions, bounds, prompt.language) if is_asked and is_clear else None
 
 
-def _draw(curves: Curves, language: str) -> Plan:
-    names = [one.replace(" ** ", "^").replace("E^", "e^") for one in curves.functions]
+def _draw(functions: list[str], bounds: list[str], language: str) -> Plan:
+    """Return the plan to draw functions; without bounds, between the usual ones."""
+    names = [one.replace(" ** ", "^").replace("E^", "e^") for one in functions]
     title = ", ".join(names)
     usual = ["0", "4 * pi"] if re.search(r"(?:sin|cos|tan)\(", title) else ["-5", "5"]
-    low, high = curves.bounds or (["0", "10"] if re.search("sqrt|ln", title) else usual)
-    formulas = [*curves.functions, low, high]
+    low, high = bounds or (["0", "10"] if re.search("sqrt|ln", title) else usual)
+    formulas = [*functions, low, high]
     *code, start, end = [re.sub("[A-Za-z]+", lambda name: NUMPY.get(name[0], name[0]), one) for one in formulas]
     lines = ", ".join(f'"{name}": {one}' for name, one in zip(names, code, strict=True))
     program = GRAPH.format(low=start, high=end, curves=lines, title=repr(title))
     kind = "curve" if len(names) == 1 else "curves"
-    return make_plan(kind, language, program, curves, names=title, low=low, high=high)
+    return make_plan(kind, language, program, (functions, bounds), names=title, low=low, high=high)

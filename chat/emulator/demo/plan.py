@@ -76,7 +76,9 @@ def _read(text: str, previous: object, tables: Mapping[str, Table], fresh: set[s
         attempt = Prompt(prompt.language, prompt.rest.replace(name.lower(), " ") if name else prompt.rest)
         plan = read_table_plan(attempt, tables[name])
         unknown = attempt.unknown_words("tables")
-        if plan and not unknown and (name in fresh or plan.request != Question(tables[name])):
+        # A change of a question about a table is not understood: `now by city` may keep a part of it.
+        is_clear = not unknown and not isinstance(previous, Question)
+        if plan and is_clear and (name in fresh or plan.request != Question(tables[name])):
             found.append(plan)
         misses += [unknown] if plan else []
     if found:

@@ -131,19 +131,17 @@ def _mark(prompt: Prompt, table: Table) -> list[tuple[Column, str]]:
     names += [(text, f" ⟪{n}⟫ ", False) for n, (_, text) in enumerate(texts) if owners[text.lower()] == 1]
     for name, mark, is_column in sorted(names, key=lambda one: -len(one[0])):
         first_word = re.search(r"\w+", name)
-        if first_word and first_word[0].lower()[:3] in prompt.rest:
-            prompt.rest = re.sub(_name_pattern(name, is_column=is_column), mark, prompt.rest)
+        if not first_word or first_word[0].lower()[:3] not in prompt.rest:
+            continue
+        pattern = r"[\s_-]*".join(re.escape(part) for part in re.split(r"[\s_-]+", name.lower()) if part)
+        if is_column and len(name) > 2:
+            pattern = f"{pattern[:-1]}(?:y|ies)" if pattern.endswith("y") else f"{pattern}(?:s|es|n|en)?"
+        whole = rf"[\"'`]?{_BEFORE}{pattern}{_AFTER}[\"'`]?(?: ?(?:\b(?:column|spalte)\b|列))?"
+        if len(name) == 1 or not Prompt("en", name.lower()).unknown_words("tables"):
+            # A common word must be called a column, or quoted.
+            whole = rf"(?:[\"'`]|\b(?:column|spalte) |列 ?){pattern}(?!\w)[\"'`]?"
+        prompt.rest = re.sub(whole, mark, prompt.rest)
     return texts
-
-
-def _name_pattern(name: str, *, is_column: bool) -> str:
-    """Return a pattern that finds a name in a prompt. A common word must be called a column, or quoted."""
-    pattern = r"[\s_-]*".join(re.escape(part) for part in re.split(r"[\s_-]+", name.lower()) if part)
-    if is_column and len(name) > 2:
-        pattern = f"{pattern[:-1]}(?:y|ies)" if pattern.endswith("y") else f"{pattern}(?:s|es|n|en)?"
-    if len(name) == 1 or not Prompt("en", name.lower()).unknown_words("tables"):
-        return rf"(?:[\"'`]|\b(?:column|spalte) |列 ?){pattern}(?!\w)[\"'`]?"
-    return rf"[\"'`]?{_BEFORE}{pattern}{_AFTER}[\"'`]?(?: ?(?:\b(?:column|spalte)\b|列))?"
 
 
 def read_table_plan(prompt: Prompt, table: Table) -> Plan | None:
