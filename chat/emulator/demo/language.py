@@ -129,7 +129,7 @@ def sentence(name: str, language: str, operation: str = "", **facts: str) -> str
     """Return a sentence of a comment with its facts; `{value}` becomes the field of what the operation prints."""
     # A template quotes facts without line ends and marks of Markdown.
     quoted = {name: " ".join(fact.replace("`", "'").split())[:80] for name, fact in facts.items()}
-    written = {name: fact.replace("{", "{{").replace("}", "}}") for name, fact in quoted.items()}
+    written = {name: re.sub("[{}]", r"\g<0>\g<0>", fact) for name, fact in quoted.items()}
     if operation:
         written |= {"operation": TEXTS["names"][operation][language], "value": f"{{{operation}}}"}
     return _fill(TEXTS["comments"][name][language], written)

@@ -71,8 +71,7 @@ def _read_random(prompt: Prompt) -> Table | None:
     """Return rolls of dice, or normally distributed random numbers."""
     for dice in VOCABULARY["dice"]:
         if (count := prompt.take_whole(f"dice.{dice}")) and count <= COUNT_LIMIT:
-            values = f"np.random.default_rng(7).integers(1, 7, ({count}, {dice})).sum(axis=1)"
-            return _make_table("random", values)
+            return _make_table("random", f"np.random.default_rng(7).integers(1, 7, ({count}, {dice})).sum(axis=1)")
     kinds, count = prompt.take_names("sequences"), prompt.take_whole("amounts.some") or 1_000
     is_clear = "random" in kinds and {"random", "normal"}.issuperset(kinds) and count <= COUNT_LIMIT
     return _make_table("random", f"np.random.default_rng(7).normal(100, 15, {count})") if is_clear else None

@@ -173,13 +173,21 @@ def read_calculation(prompt: Prompt, previous: object) -> Plan | None:
     asked = [named["name"]] if named else variables
     if len(kinds) > 1 or not equations or not set(asked) <= set(variables):
         return None
-    if kind == "solve" or (not kind and [len(sides) for sides in equations] == [2]):
+    [term, *other_side], *others = equations
+    if kind == "solve" or (not kind and other_side and not others):
         # Only whole exponents and no functions: of other equations, sympy may not find all solutions.
         is_clear = len(asked) == len(equations) and not re.search(r"\w\(|\*\* \D", str(equations))
         terms = ", ".join(" - ".join(map(_exact, sides)) for sides in equations)
         body = SOLUTION.format(terms=terms, unknowns=", ".join(asked)) if is_clear else ""
     else:
-        body = _term(kind, equations, variables, ", ".join(map(_exact, bounds)))
+        is_whole = re.fullmatch(r"\d{1,15}", term) is not None
+        kind = "prime_factors" if kind == "factor" and is_whole else "definite_integral" if bounds else kind
+        needs_whole = kind in ("prime_factors", "is_prime")
+        is_bare = not kind and re.fullmatch(r"-?[\d.]+|[a-zE]+", term)
+        has_variable = kind != "" and not needs_whole
+        is_clear = not (other_side or others or is_bare) and needs_whole is is_whole and len(variables) == has_variable
+        value = VALUES[kind].format(variable="".join(variables), bounds=", ".join(map(_exact, bounds)))
+        body = TERM.format(term=_exact(term), value=value) if is_clear else ""
     return make_plan("calculation", prompt.language, CALCULATION.format(body=body)) if body else None
 
 
@@ -188,28 +196,14 @@ def _exact(formula: str) -> str:
     return f'sympy.sympify("{formula.replace("ln(", "log(")}", rational=True)'
 
 
-def _term(kind: str, equations: list[list[str]], variables: list[str], bounds: str) -> str:
-    """Return the code that computes a value of one term; empty if the term does not fit the question."""
-    term = equations[0][0]
-    is_whole = re.fullmatch(r"\d{1,15}", term) is not None
-    kind = "prime_factors" if kind == "factor" and is_whole else "definite_integral" if bounds else kind
-    needs_whole = kind in ("prime_factors", "is_prime")
-    is_bare = not kind and re.fullmatch(r"-?[\d.]+|[a-zE]+", term)
-    if [len(sides) for sides in equations] != [1] or is_bare or needs_whole is not is_whole:
-        return ""
-    value = VALUES[kind].format(variable="".join(variables), bounds=bounds)
-    return TERM.format(term=_exact(term), value=value) if len(variables) == (kind != "" and not needs_whole) else ""
-
-
 def read_curves(prompt: Prompt, previous: object) -> Plan | None:
     """Return the plan to draw functions of x. A change of the previous ones may leave out what stays."""
     is_change = isinstance(previous, tuple) and prompt.take_all("actions.change")
     is_drawn = prompt.take_all("actions.draw") or prompt.take_all("actions.curve")
     bounds = take_range(prompt)
     prompt.rest = re.sub(r"\b(?:y|f ?\( ?x ?\)) ?=", " ", prompt.rest)
-    terms = [" = ".join(sides) for sides in take_formulas(prompt)]
     # The bare name of a function is a function of x.
-    functions = [f"{term}(x)" if term in FUNCTIONS else term for term in terms]
+    functions = [" = ".join(sides) + "(x)" * (sides[0] in FUNCTIONS) for sides in take_formulas(prompt)]
     is_clear = all(find_variables(one) == {"x"} and not re.search("factorial|=", one) for one in functions)
     if isinstance(previous, tuple) and is_change:
         functions, bounds = functions or previous[0], bounds or previous[1]

@@ -52,10 +52,9 @@ print(f"columns: {len(table.columns)}")
 GROUPS = """\
 print(result.head(100).to_string())
 print(f"groups: {len(result)}")
-print("highest:", str(result.idxmax()).removesuffix(" 00:00:00"))
-print("highest value:", show(result.max()))
-print("lowest:", str(result.idxmin()).removesuffix(" 00:00:00"))
-print("lowest value:", show(result.min()))
+for name, key in {"highest": result.idxmax(), "lowest": result.idxmin()}.items():
+    print(f"{name}:", str(key).removesuffix(" 00:00:00"))
+    print(f"{name} value:", show(result[key]))
 """
 HISTOGRAM = """\
 is_whole = (cells % 1 == 0).all() and cells.max() - cells.min() < 40
@@ -200,10 +199,8 @@ def _answer(question: Question, language: str) -> tuple[str, str]:
     if len(labels) == 1 and not key and (chart or (rest != operations and (rest or labels[0].is_unique))):
         # `Which product has the highest total units?`
         key, labels, operations = labels[0], [], rest
-    elif chart in ("any", "bar", "pie", "line") and numbers and not (key or labels):
-        dates = [column for column in table.columns if column.kind == "date" and chart in ("any", "line")]
-        names = [column for column in table.columns if column.kind == "text" and column.is_unique]
-        key = next(iter([*dates, *names]), None)
+    elif chart in ("any", "line") and numbers and not (key or labels):
+        key = next((column for column in table.columns if column.kind == "date"), None)
     if labels or len(numbers) > 1 or "unique" in question.special:
         return NOTHING
     question = replace(question, columns=numbers, operations=operations)
