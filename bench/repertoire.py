@@ -80,7 +80,7 @@ TABLES = (
 
 FOLLOW_UPS = (
     ("Plot a sine wave", "Make it a cosine", "again"),
-    ("mean of 3, 5, 8", "Make it the median instead"),
+    ("median of 3, 5, 8", "again"),
     ("```python\nvalues = [1, 2, 3]\nprint(sum(values))\n```", "```python\nprint(max(values))\n```"),
     ("Zeichne eine Sinuskurve", "Mach daraus einen Kosinus"),
     ("画一条正弦曲线", "改成余弦"),

@@ -63,9 +63,8 @@ class Prompt:
 
     def take_all(self, name: str) -> bool:
         """Take all words for a concept out of the prompt, and return whether there was one."""
-        before = self.rest
-        self.rest = re.sub(word(name), GAP, before)
-        return self.rest != before
+        self.rest, count = re.subn(word(name), GAP, self.rest)
+        return count > 0
 
     def take_whole(self, name: str) -> int:
         """Take the first words for a concept with a whole number, and return the number; 0 if there are none."""
@@ -97,16 +96,12 @@ def read_prompt(text: str) -> Prompt:
 
 def parse_number(text: str, language: str) -> int | float | None:
     """Return the number that a text means in a language; `None` if it is no number, or if it may mean two."""
-    digits = text.lstrip("-")
-    decimal, group = (",", ".") if language == "de" else (".", ",")
-    if language == "de" and re.fullmatch(r"\d+\.\d+", digits):
-        if re.fullmatch(r"[1-9]\d{0,2}\.\d{3}", digits):
-            return None
-        decimal, group = ".", ","
-    is_number = re.fullmatch(rf"(?:\d+|\d{{1,3}}(?:\{group}\d{{3}})+)(?:\{decimal}\d+)?", digits)
-    if len(digits) > 40 or not is_number:
+    if language == "de" and not re.fullmatch(r"-?(?![1-9]\d{0,2}\.\d{3}$)\d+\.\d+", text):
+        is_unclear = re.fullmatch(r"-?\d+\.\d+", text)
+        text = "" if is_unclear else text.translate(str.maketrans(".,", ",."))
+    if len(text) > 40 or not re.fullmatch(r"-?(?:\d+|\d{1,3}(?:,\d{3})+)(?:\.\d+)?", text):
         return None
-    plain = text.replace(group, "").replace(decimal, ".")
+    plain = text.replace(",", "")
     return float(plain) if "." in plain else int(plain)
 
 
@@ -120,7 +115,7 @@ class Plan:
     comment: str
     """A template that quotes the printed values. If it is empty, the answer describes the execution instead."""
     request: object = None
-    """What was asked for. A later prompt may change a part of it."""
+    """The functions and the bounds of curves, which a later prompt may change, or the question about a table."""
 
 
 def make_plan(kind: str, language: str, program: str, request: object = None, comment: str = "", **facts: str) -> Plan:
@@ -132,7 +127,9 @@ def make_plan(kind: str, language: str, program: str, request: object = None, co
 
 def sentence(name: str, language: str, operation: str = "", **facts: str) -> str:
     """Return a sentence of a comment with its facts; `{value}` becomes the field of what the operation prints."""
-    written = {key: _escape(fact) for key, fact in facts.items()}
+    # A template quotes facts without line ends and marks of Markdown.
+    quoted = {name: " ".join(fact.replace("`", "'").split())[:80] for name, fact in facts.items()}
+    written = {name: re.sub("[{}]", r"\g<0>\g<0>", fact) for name, fact in quoted.items()}
     if operation:
         written |= {"operation": TEXTS["names"][operation][language], "value": f"{{{operation}}}"}
     return _fill(TEXTS["comments"][name][language], written)
@@ -141,8 +138,3 @@ def sentence(name: str, language: str, operation: str = "", **facts: str) -> str
 def _fill(template: str, facts: Mapping[str, str]) -> str:
     """Return a text with these facts. Other fields, of values that the program prints, stay."""
     return re.sub(r"\{(\w+)\}", lambda field: facts.get(field[1], field[0]), template)
-
-
-def _escape(text: str) -> str:
-    """Return a text in the form in which a template quotes it, without line ends and marks of Markdown."""
-    return " ".join(text.replace("`", "'").split())[:80].replace("{", "{{").replace("}", "}}")

@@ -9,7 +9,7 @@ from dataclasses import replace
 from chat.emulator.demo.language import NUMBER, VOCABULARY, Plan, Prompt, parse_number, word
 from chat.emulator.demo.maths import take_range
 from chat.emulator.demo.table_files import Column, Table
-from chat.emulator.demo.tables import Question, read_table_plan
+from chat.emulator.demo.tables import read_table_plan
 
 COUNT_LIMIT, BOUND_LIMIT = 10_000, 1_000_000
 CONDITIONS = {
@@ -26,24 +26,21 @@ _LABELLED = rf"[^\W\d]\w{{0,30}}\s*[:=]?\s*{NUMBER}"
 
 
 def read_list_plan(prompt: Prompt, previous: object) -> Plan | None:
-    """Return what the prompt asks about a list of numbers. A change of a question before may leave the list out."""
+    """Return what the prompt asks about a list of numbers."""
     for read in (_read_random, _read_sequence, _read_typed):
         attempt = replace(prompt)
-        table = read(attempt)
-        if table is not None:
+        if table := read(attempt):
             prompt.rest = attempt.rest
-            return read_table_plan(prompt, previous, table)
-    if isinstance(previous, Question) and previous.table.kind:
-        return read_table_plan(prompt, previous, previous.table)
+            return read_table_plan(prompt, table)
     return None
 
 
-def _make_table(kind: str, values: str, chart: str, labels: Sequence[str] = ()) -> Table:
-    """Return the table of numbers. `values`: their code, `chart`: how they are drawn if the prompt does not say it."""
+def _make_table(kind: str, values: str, labels: Sequence[str] = ()) -> Table:
+    """Return the table of numbers. `values` is their code."""
     first = f'"label": {list(labels)!r}' if labels else '"number": range(1, len(values) + 1)'
     code = f'values = {values}\ntable = pd.DataFrame({{{first}, "value": values}})\n'
     label = Column("label", "text") if labels else Column("number", "position")
-    return Table("", (label, Column("value", "number")), code, kind, chart)
+    return Table("", (label, Column("value", "number")), code, kind)
 
 
 def _read_typed(prompt: Prompt) -> Table | None:
@@ -52,19 +49,14 @@ def _read_typed(prompt: Prompt) -> Table | None:
         numbers = [parse_number(text, prompt.language) for text in re.findall(NUMBER, labelled[0])]
         labels = re.findall(r"(?<!\w)(?!and\b|und\b)[^\W\d]\w*", labelled[0].replace("和", " "))
         is_clear = None not in numbers and len(numbers) == len({*labels}) and all(map(_is_label, labels))
-        return _make_table("typed", repr(numbers), "bar", labels) if is_clear else None
+        return _make_table("typed", repr(numbers), labels) if is_clear else None
     match = prompt.take(_LIST)
-    numbers = _parse_list(match[0], prompt.language) if match else []
-    return _make_table("typed", repr(numbers), "line") if len(numbers) > 1 and None not in numbers else None
-
-
-def _parse_list(text: str, language: str) -> list[int | float | None]:
-    """Return the numbers of a typed list; `None` for a part that is no number, or may mean two."""
-    items = [item for item in re.split(r"[;、\s]+|,\s+|,$|\b(?:and|und)\b|和|&", text.strip()) if item]
-    if len(items) == 1:
+    items = [one for one in re.split(r"[;、\s]+|,\s+|,$|\b(?:and|und)\b|和|&", match[0]) if one] if match else []
+    if len(items) == 1 and parse_number(items[0], prompt.language) is None:
         # In `1,200,300` it is unclear what the commas mean; in `1.5, 2,5` what the comma without a space means.
-        items = items[0].split(",") if parse_number(items[0], language) is None else []
-    return [parse_number(item, language) for item in items]
+        items = items[0].split(",")
+    numbers = [parse_number(item, prompt.language) for item in items]
+    return _make_table("typed", repr(numbers)) if len(numbers) > 1 and None not in numbers else None
 
 
 def _is_label(label: str) -> bool:
@@ -76,21 +68,13 @@ def _is_label(label: str) -> bool:
 
 
 def _read_random(prompt: Prompt) -> Table | None:
-    """Return rolls of dice, or random numbers: equally likely ones of an interval, or normally distributed ones."""
+    """Return rolls of dice, or normally distributed random numbers."""
     for dice in VOCABULARY["dice"]:
         if (count := prompt.take_whole(f"dice.{dice}")) and count <= COUNT_LIMIT:
-            values = f"np.random.default_rng(7).integers(1, 7, ({count}, {dice})).sum(axis=1)"
-            return _make_table("random", values, "histogram")
-    kinds, interval = prompt.take_names("sequences"), take_range(prompt)
-    count = prompt.take_whole("amounts.some") or 1_000
-    fitting = {"random", "integers" if interval else "normal"} if _are_whole(interval) else set()
-    if "random" not in kinds or not fitting.issuperset(kinds) or count > COUNT_LIMIT:
-        return None
-    draw = "normal(100, 15, "
-    if interval:
-        is_unit = interval == ["0", "1"] and kinds == ("random",)
-        draw = "uniform(0, 1, " if is_unit else f"integers({interval[0]}, {interval[1]} + 1, "
-    return _make_table("random", f"np.random.default_rng(7).{draw}{count})", "histogram")
+            return _make_table("random", f"np.random.default_rng(7).integers(1, 7, ({count}, {dice})).sum(axis=1)")
+    kinds, count = prompt.take_names("sequences"), prompt.take_whole("amounts.some") or 1_000
+    is_clear = "random" in kinds and {"random", "normal"}.issuperset(kinds) and count <= COUNT_LIMIT
+    return _make_table("random", f"np.random.default_rng(7).normal(100, 15, {count})") if is_clear else None
 
 
 def _read_sequence(prompt: Prompt) -> Table | None:
@@ -102,7 +86,7 @@ def _read_sequence(prompt: Prompt) -> Table | None:
     condition = " or ".join(f"k % {one} == 0" for one in multiples.groups() if one) if multiples else ""
     condition = condition or CONDITIONS.get("".join(kinds), "")
     is_clear = len(given) + bool(interval) == 1 and len(kinds) + bool(multiples) <= 1 and " % 0 " not in condition
-    if not is_clear or not _are_whole(interval):
+    if not is_clear or not all(re.fullmatch(r"-?\d{1,7}", bound) for bound in interval):
         return None
     selection, amount = given[0] if given else ("", 0)
     if selection in ("nth", "first", "some"):
@@ -111,14 +95,9 @@ def _read_sequence(prompt: Prompt) -> Table | None:
             values = condition = f"[int(sympy.fibonacci(k)) for k in range(1, {amount} + 1)]"
         if not condition or amount > COUNT_LIMIT:
             return None
-        is_single = selection == "nth"
-        return _make_table("single" if is_single else "sequence", values + ("[-1:]" if is_single else ""), "line")
+        return _make_table("single", f"{values}[-1:]") if selection == "nth" else _make_table("sequence", values)
     low, high = map(int, interval or (1, amount - (selection == "below")))
     if not (condition or (interval and not kinds)) or not -BOUND_LIMIT <= low <= high <= BOUND_LIMIT:
         return None
     values = f"[k for k in range({low}, {high} + 1) if {condition or True}]"
-    return _make_table("sequence" if condition else "range", values, "line")
-
-
-def _are_whole(bounds: Sequence[str]) -> bool:
-    return all(re.fullmatch(r"-?\d{1,7}", bound) for bound in bounds)
+    return _make_table("sequence" if condition else "range", values)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 import re
-from dataclasses import dataclass
 from functools import partial
 
 from chat.emulator.demo.language import FORMULA_GAP, VOCABULARY, Plan, Prompt, make_plan, word
@@ -16,13 +15,17 @@ from chat.emulator.demo.language import FORMULA_GAP, VOCABULARY, Plan, Prompt, m
 FORMULA_LENGTH_LIMIT, FUNCTIONS_LIMIT = 200, 4
 VARIABLES = frozenset("xyzt")
 FUNCTIONS = ("sin", "cos", "tan", "sinh", "cosh", "tanh", "exp", "ln", "sqrt", "abs", "factorial")
-CONSTANTS = {"pi": "pi", "π": "pi", "e": "E"}
 NUMPY = {name: f"np.{name}" for name in FUNCTIONS} | {"ln": "np.log", "pi": "np.pi", "E": "np.e"}
-_NAME = rf"(?<![^\W\d_])(?:{'|'.join([*FUNCTIONS, *CONSTANTS, *VARIABLES])})(?![^\W\d_])"
+_NAME = rf"(?<![^\W\d_])(?:{'|'.join([*FUNCTIONS, *VARIABLES, 'pi', 'π', 'e'])})(?![^\W\d_])"
 _TOKEN = re.compile(rf"\d{{1,40}}(?:\.\d{{1,40}})?|{_NAME}|\*\*|[-+*/^()]")
 _RUN = re.compile(rf"(?<!\w)(?:{_TOKEN.pattern}|[=\s])+(?!\w)")
 """A part of a prompt that may be a formula, or an equation."""
 _BARE_CALL = re.compile(rf"\b({'|'.join(FUNCTIONS)}) +([xyzt]|pi|\d+(?:\.\d+)?)(?! *[\w(^.]| *\*\*)")
+_SHORT_TOKENS = {"pi": "π", "e": "E", "**": "^"}
+"""Tokens written anew, so that only the name of a function has two letters."""
+_AFTER_OPERAND = r"(?:(?<= [xyztEπ])|(?<=[\d)]))"
+_INCOMPLETE = re.compile(rf"[a-z]{{2}}\b(?! \()|{_AFTER_OPERAND} \d")
+"""A function without brackets, or a number after an operand."""
 _REFUSED = re.compile(r"\(\)|factorial\((?!\d{1,3}\))|\b(?:sin|cos|tan)\((?:\d\d|[7-9])[\d.]*\)")
 """Code without a meaning, of huge numbers, or where degrees may be meant: `sin(90)`."""
 CALCULATION = """\
@@ -130,22 +133,13 @@ def parse_formula(text: str) -> str:
     is_unclear = len(text) > FORMULA_LENGTH_LIMIT or re.search(r"\^ ?[\d.]+[a-zπ]", text)
     if is_unclear or not tokens or "".join(tokens) != "".join(written.split()):
         return ""
-    pieces: list[str] = []
-    for token in tokens:
-        previous = pieces[-1] if pieces else ""
-        if previous in FUNCTIONS and token != "(":
-            return ""
-        is_after_operand = previous == ")" or (previous[:1].isalnum() and previous not in FUNCTIONS)
-        if is_after_operand and (token == "(" or token[0].isalnum()):
-            # A product without a sign. Its sign `@` becomes `*` after the check of what it follows.
-            if token[0].isdecimal():
-                return ""
-            pieces.append("@")
-        pieces.append("**" if token == "^" else CONSTANTS.get(token, token))
-    if pieces[-1] in FUNCTIONS and len(pieces) > 1:
+    spaced = " ".join(["", *(_SHORT_TOKENS.get(token, token) for token in tokens)])
+    if len(tokens) > 1 and _INCOMPLETE.search(spaced):
         return ""
+    # A product without a sign. Its sign `@` becomes `*` after the check of what it follows.
+    signed = re.sub(rf"{_AFTER_OPERAND} (?=[\w(])", "@", spaced)
     try:
-        tree = ast.parse("".join(pieces), mode="eval")
+        tree = ast.parse(signed.replace("^", "**").replace("π", "pi").strip(), mode="eval")
         code = ast.unparse(tree)
         if _REFUSED.search(code) or any(map(_is_refused, ast.walk(tree))):
             return ""
@@ -179,13 +173,21 @@ def read_calculation(prompt: Prompt, previous: object) -> Plan | None:
     asked = [named["name"]] if named else variables
     if len(kinds) > 1 or not equations or not set(asked) <= set(variables):
         return None
-    if kind == "solve" or (not kind and [len(sides) for sides in equations] == [2]):
+    [term, *other_side], *others = equations
+    if kind == "solve" or (not kind and other_side and not others):
         # Only whole exponents and no functions: of other equations, sympy may not find all solutions.
         is_clear = len(asked) == len(equations) and not re.search(r"\w\(|\*\* \D", str(equations))
         terms = ", ".join(" - ".join(map(_exact, sides)) for sides in equations)
         body = SOLUTION.format(terms=terms, unknowns=", ".join(asked)) if is_clear else ""
     else:
-        body = _term(kind, equations, variables, ", ".join(map(_exact, bounds)))
+        is_whole = re.fullmatch(r"\d{1,15}", term) is not None
+        kind = "prime_factors" if kind == "factor" and is_whole else "definite_integral" if bounds else kind
+        needs_whole = kind in ("prime_factors", "is_prime")
+        is_bare = not kind and re.fullmatch(r"-?[\d.]+|[a-zE]+", term)
+        has_variable = kind != "" and not needs_whole
+        is_clear = not (other_side or others or is_bare) and needs_whole is is_whole and len(variables) == has_variable
+        value = VALUES[kind].format(variable="".join(variables), bounds=", ".join(map(_exact, bounds)))
+        body = TERM.format(term=_exact(term), value=value) if is_clear else ""
     return make_plan("calculation", prompt.language, CALCULATION.format(body=body)) if body else None
 
 
@@ -194,59 +196,30 @@ def _exact(formula: str) -> str:
     return f'sympy.sympify("{formula.replace("ln(", "log(")}", rational=True)'
 
 
-def _term(kind: str, equations: list[list[str]], variables: list[str], bounds: str) -> str:
-    """Return the code that computes a value of one term; empty if the term does not fit the question."""
-    term = equations[0][0]
-    is_whole = re.fullmatch(r"\d{1,15}", term) is not None
-    kind = "prime_factors" if kind == "factor" and is_whole else "definite_integral" if bounds else kind
-    needs_whole = kind in ("prime_factors", "is_prime")
-    is_bare = not kind and re.fullmatch(r"-?[\d.]+|[a-zE]+", term)
-    has_variable = kind != "" and not needs_whole
-    if [len(sides) for sides in equations] != [1] or is_bare or needs_whole is not is_whole:
-        return ""
-    value = VALUES[kind].format(variable="".join(variables), bounds=bounds)
-    return TERM.format(term=_exact(term), value=value) if len(variables) == has_variable else ""
-
-
-@dataclass(frozen=True, slots=True)
-class Curves:
-    """Functions of x that are to be drawn."""
-
-    functions: list[str]
-    bounds: list[str]
-    """The two ends of the interval; empty: the usual one."""
-
-
 def read_curves(prompt: Prompt, previous: object) -> Plan | None:
     """Return the plan to draw functions of x. A change of the previous ones may leave out what stays."""
-    is_change = isinstance(previous, Curves) and prompt.take_all("actions.change")
+    is_change = isinstance(previous, tuple) and prompt.take_all("actions.change")
     is_drawn = prompt.take_all("actions.draw") or prompt.take_all("actions.curve")
     bounds = take_range(prompt)
     prompt.rest = re.sub(r"\b(?:y|f ?\( ?x ?\)) ?=", " ", prompt.rest)
-    terms = [sides[0] if len(sides) == 1 else "" for sides in take_formulas(prompt)]
     # The bare name of a function is a function of x.
-    functions = [f"{term}(x)" if term in FUNCTIONS else term for term in terms]
-    is_clear = all(find_variables(one) == {"x"} and "factorial" not in one for one in functions)
-    curves = Curves(functions, bounds)
-    if isinstance(previous, Curves) and is_change:
-        curves = Curves(functions or previous.functions, bounds or previous.bounds)
-    is_asked = (is_drawn or is_change) and 0 < len(curves.functions) <= FUNCTIONS_LIMIT
-    return _draw(curves, prompt.language) if is_asked and is_clear else None
+    functions = [" = ".join(sides) + "(x)" * (sides[0] in FUNCTIONS) for sides in take_formulas(prompt)]
+    is_clear = all(find_variables(one) == {"x"} and not re.search("factorial|=", one) for one in functions)
+    if isinstance(previous, tuple) and is_change:
+        functions, bounds = functions or previous[0], bounds or previous[1]
+    is_asked = (is_drawn or is_change) and 0 < len(functions) <= FUNCTIONS_LIMIT
+    return _draw(functions, bounds, prompt.language) if is_asked and is_clear else None
 
 
-def _draw(curves: Curves, language: str) -> Plan:
-    code = [
-        re.sub(r"[A-Za-z]+", lambda name: NUMPY.get(name[0], name[0]), one) for one in curves.functions + curves.bounds
-    ]
-    names = [one.replace(" ** ", "^").replace("E^", "e^") for one in curves.functions]
-    lines = ", ".join(f'"{name}": {one}' for name, one in zip(names, code, strict=False))
-    words = set(re.findall("[a-z]+", " ".join(names)))
-    low, high = ("0", "4 * np.pi") if words & {"sin", "cos", "tan"} else ("-5", "5")
-    if words & {"sqrt", "ln"}:
-        low, high = "0", "10"
-    if curves.bounds:
-        low, high = code[-2:]
+def _draw(functions: list[str], bounds: list[str], language: str) -> Plan:
+    """Return the plan to draw functions; without bounds, between the usual ones."""
+    names = [one.replace(" ** ", "^").replace("E^", "e^") for one in functions]
     title = ", ".join(names)
-    program = GRAPH.format(low=low, high=high, curves=lines, title=repr(title))
-    facts = {"names": title, "low": low.replace("np.", ""), "high": high.replace("np.", "")}
-    return make_plan("curve" if len(names) == 1 else "curves", language, program, curves, **facts)
+    usual = ["0", "4 * pi"] if re.search(r"(?:sin|cos|tan)\(", title) else ["-5", "5"]
+    low, high = bounds or (["0", "10"] if re.search("sqrt|ln", title) else usual)
+    formulas = [*functions, low, high]
+    *code, start, end = [re.sub("[A-Za-z]+", lambda name: NUMPY.get(name[0], name[0]), one) for one in formulas]
+    lines = ", ".join(f'"{name}": {one}' for name, one in zip(names, code, strict=True))
+    program = GRAPH.format(low=start, high=end, curves=lines, title=repr(title))
+    kind = "curve" if len(names) == 1 else "curves"
+    return make_plan(kind, language, program, (functions, bounds), names=title, low=low, high=high)

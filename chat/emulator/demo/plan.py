@@ -70,17 +70,19 @@ def _read(text: str, previous: object, tables: Mapping[str, Table], fresh: set[s
         return [f"{text[:40]}…"]
     prompt = read_prompt(text)
     misses: list[list[str]] = []
-    found: dict[str, Plan] = {}
-    for name in [name for name in tables if name and name.lower() in prompt.rest] or tables:
+    found: list[Plan] = []
+    named = [name for name in tables if name and name.lower() in prompt.rest]
+    for name in named or fresh.intersection(tables) or tables:
         attempt = Prompt(prompt.language, prompt.rest.replace(name.lower(), " ") if name else prompt.rest)
-        plan = read_table_plan(attempt, previous, tables[name])
+        plan = read_table_plan(attempt, tables[name])
         unknown = attempt.unknown_words("tables")
-        if plan and not unknown and (name in fresh or plan.request != Question(tables[name])):
-            found[name] = plan
+        # A change of a question about a table is not understood: `now by city` may keep a part of it.
+        is_clear = not unknown and not isinstance(previous, Question)
+        if plan and is_clear and (name in fresh or plan.request != Question(tables[name])):
+            found.append(plan)
         misses += [unknown] if plan else []
-    preferred = [name for name in found if name in fresh or len(found) == 1]
     if found:
-        return found[preferred[0]] if len(preferred) == 1 else None
+        return found[0] if len(found) == 1 else None
     for topic, read in TOPICS.items():
         attempt = replace(prompt)
         plan = read(attempt, previous)

@@ -14,7 +14,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
-from operator import itemgetter
 
 from chat.emulator.attached_files import AttachedFile
 
@@ -64,8 +63,6 @@ class Table:
     """Code that sets `table`. Cells of CSV are texts that the program must convert."""
     kind: str = ""
     """Empty, or for labels or positions with numbers `typed`, `range`, `random`, `sequence` or `single`."""
-    usual_chart: str = ""
-    """The chart of a list, if the prompt names none."""
 
 
 def read_table(file: AttachedFile) -> Table | None:
@@ -90,14 +87,13 @@ def take_pasted_table(text: str) -> tuple[Table | None, str]:
     lines = [line.strip() for line in text[:PASTE_CHARS_LIMIT].splitlines()]
     separator, table_lines = ",", [""]
     for sign in "\t;|,":
-        counted = [(line.strip("|").count(sign), line) for line in lines]
-        for count, run in groupby(counted, key=itemgetter(0)):
-            rows = [line for _, line in run]
+        for count, run in groupby(lines, key=lambda line: line.strip("|").count(sign)):
+            rows = [*run]
             if count and len(rows) > len(table_lines):
                 separator, table_lines = sign, rows
     rows = [line.strip("|") if separator == "|" else line for line in table_lines]
     rows = [row for row in rows if not re.fullmatch(r"[\s|:-]+", row)]
-    data = "".join(f"    {row!r}\n" for row in [f"{row}\n" for row in rows])
+    data = "".join(f"    {row + chr(10)!r}\n" for row in rows)
     table = _table("", rows, separator, "io.StringIO(data)", f"data = (\n{data})\n")
     if table is None or len(table_lines) > PASTE_ROWS_LIMIT:
         return None, text
@@ -130,7 +126,10 @@ def _column(name: str, cells: Sequence[str], *, is_german: bool) -> Column:
     kind, conversion = "text", ""
     keep, swap = (r"[^\d,+-]", '.str.replace(",", ".")') if is_german else (r"[^\d.+-]", "")
     has_groups = is_german and any(re.fullmatch(r"[+-]?\d{1,3}\.\d{3}", value) for value in values)
-    formats = [one for one in DATE_FORMATS if all(_is_date(value, one) for value in values)]
+    formats = []
+    for date_format in DATE_FORMATS:
+        with suppress(ValueError):
+            formats += [date_format] if [datetime.strptime(value, date_format) for value in values] else []
     if values and all(map(_PLAIN.fullmatch, values)) and not has_groups:
         kind, conversion = "number", "pd.to_numeric(cells)"
     elif values and all(map((_GERMAN if is_german else _ENGLISH).fullmatch, values)):
@@ -139,10 +138,3 @@ def _column(name: str, cells: Sequence[str], *, is_german: bool) -> Column:
         # With two formats, day and month cannot be told apart: the column stays text.
         kind, conversion = "date", f"pd.to_datetime(cells, format={formats[0]!r})"
     return Column(name, kind, conversion, values, is_unique=len(values) == len(cells))
-
-
-def _is_date(text: str, date_format: str) -> bool:
-    with suppress(ValueError):
-        datetime.strptime(text, date_format)
-        return True
-    return False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 
 from chat.emulator.demo.language import NUMBER, VOCABULARY, Plan, Prompt, make_plan, parse_number, sentence, word
 from chat.emulator.demo.table_files import Column, Table
@@ -31,11 +31,7 @@ STATISTICS = {
     "palindrome": "next(n for d in itertools.count() for n in (cells[0] - d, cells[0] + d) if str(n) == str(n)[::-1])",
 }
 """What is computed from the numbers `cells`; the first six also for groups."""
-USUAL = {
-    "describe": ("count", "mean", "median", "smallest", "largest"),
-    "histogram": ("count", "mean"),
-    "single": ("value",),
-}
+USUAL = {"describe": [*STATISTICS][:5], "histogram": ["count", "mean"], "single": ["value"]}
 """The statistics that are printed if the prompt names none."""
 SHOW = """\
 
@@ -56,10 +52,9 @@ print(f"columns: {len(table.columns)}")
 GROUPS = """\
 print(result.head(100).to_string())
 print(f"groups: {len(result)}")
-print("highest:", str(result.idxmax()).removesuffix(" 00:00:00"))
-print("highest value:", show(result.max()))
-print("lowest:", str(result.idxmin()).removesuffix(" 00:00:00"))
-print("lowest value:", show(result.min()))
+for name, key in {"highest": result.idxmax(), "lowest": result.idxmin()}.items():
+    print(f"{name}:", str(key).removesuffix(" 00:00:00"))
+    print(f"{name} value:", show(result[key]))
 """
 HISTOGRAM = """\
 is_whole = (cells % 1 == 0).all() and cells.max() - cells.min() < 40
@@ -69,9 +64,7 @@ plt.show()
 """
 CORRELATION = """\
 pairs = table[[{x!r}, {y!r}]].dropna()
-slope, intercept = np.polyfit(pairs[{x!r}], pairs[{y!r}], 1)
 pairs.plot.scatter(x={x!r}, y={y!r}, figsize=(7, 5))
-plt.plot(pairs[{x!r}], slope * pairs[{x!r}] + intercept, color="#d62828")
 plt.show()
 print(f"correlation: {{pairs[{x!r}].corr(pairs[{y!r}]):.4f}}")
 print(f"pairs: {{len(pairs)}}")
@@ -87,8 +80,7 @@ class Question:
     table: Table
     columns: tuple[Column, ...] = ()
     group: Column | None = None
-    """The column by whose values, or whose `period`, the rows are grouped."""
-    period: str = ""
+    """The column by whose values the rows are grouped. For periods, its kind is `month` or `year`."""
     filters: tuple[str, ...] = ()
     """Code of conditions on the rows."""
     operations: tuple[str, ...] = ()
@@ -105,76 +97,55 @@ def read_question(prompt: Prompt, table: Table) -> Question:
         column, text = texts[int(match["v"])]
         chosen.setdefault(column, set()).update(one for one in column.values if one.lower() == text.lower())
     filters = [f"table[{column.name!r}].isin({sorted(chosen[column])!r})" for column in chosen]
-    filters += _take_comparisons(prompt, table)
-    charts, period = prompt.take_names("charts"), "".join(prompt.take_names("periods"))
-    group = _take_group(prompt, table) or next((column for column in chosen if len(chosen[column]) > 1), None)
-    operations, special = prompt.take_names("statistics"), prompt.take_names("tables")
-    is_drawn = prompt.take_all("actions.draw")
-    columns: list[Column] = []
-    while match := prompt.take(_COLUMN):
-        columns.append(table.columns[int(match["n"])])
-    if len(charts) > 1 or (period and group):
-        prompt.rest += _MISFIT
-    chart = "".join(charts) or ("any" if is_drawn else "")
-    return Question(table, tuple(dict.fromkeys(columns)), group, period, tuple(filters), operations, chart, special)
-
-
-def _mark(prompt: Prompt, table: Table) -> list[tuple[Column, str]]:
-    """Replace the names of columns and the texts of cells in the prompt by marks, and return these texts."""
-    names = [(column.name, f" ⟦{number}⟧ ", True) for number, column in enumerate(table.columns)]
-    # Without a unit in brackets.
-    names += [(re.split(r"[(\[]", name, maxsplit=1)[0].rstrip(), mark, True) for name, mark, _ in names]
-    searched = [column for column in table.columns if column.kind == "text" and len(column.values) <= VALUES_LIMIT]
-    texts = [(column, text) for column in searched for text in column.values if len(text) < VALUE_LENGTH_LIMIT]
-    owners = Counter(text.lower() for _, text in texts)
-    names += [(text, f" ⟪{n}⟫ ", False) for n, (_, text) in enumerate(texts) if owners[text.lower()] == 1]
-    for name, mark, is_column in sorted(names, key=lambda one: -len(one[0])):
-        first_word = re.search(r"\w+", name)
-        if first_word and first_word[0].lower()[:3] in prompt.rest:
-            prompt.rest = re.sub(_name_pattern(name, is_column=is_column), mark, prompt.rest)
-    return texts
-
-
-def _name_pattern(name: str, *, is_column: bool) -> str:
-    """Return a pattern that finds a name in a prompt. A common word must be called a column, or quoted."""
-    pattern = r"[\s_-]*".join(re.escape(part) for part in re.split(r"[\s_-]+", name.lower()) if part)
-    if is_column and len(name) > 2:
-        pattern = f"{pattern[:-1]}(?:y|ies)" if pattern.endswith("y") else f"{pattern}(?:s|es|n|en)?"
-    if len(name) == 1 or not Prompt("en", name.lower()).unknown_words("tables"):
-        return rf"(?:[\"'`]|\b(?:column|spalte) |列 ?){pattern}(?!\w)[\"'`]?"
-    return rf"[\"'`]?{_BEFORE}{pattern}{_AFTER}[\"'`]?(?: ?(?:\b(?:column|spalte)\b|列))?"
-
-
-def _take_comparisons(prompt: Prompt, table: Table) -> list[str]:
-    """Take comparisons of columns with numbers out of the prompt, and return their code."""
-    filters: list[str] = []
     for sign in VOCABULARY["comparisons"]:
         pattern = rf"{_COLUMN} *(?:\b(?:is|are|ist|sind)\b *)?{word(f'comparisons.{sign}')} *(?P<a>{NUMBER})"
         while match := prompt.take(pattern):
             column, bound = table.columns[int(match["n"])], parse_number(match["a"], prompt.language)
             prompt.rest += _MISFIT if column.kind != "number" or bound is None else ""
             filters.append(f"table[{column.name!r}] {sign} {bound!r}")
-    return filters
-
-
-def _take_group(prompt: Prompt, table: Table) -> Column | None:
-    """Take `by region`, or `over` a column with dates, out of the prompt, and return the column."""
-    dates = "|".join(str(number) for number, column in enumerate(table.columns) if column.kind == "date")
-    match = prompt.take(rf"\b(?:over|über) *⟦(?P<n>{dates})⟧") if dates else None
+    charts, periods = prompt.take_names("charts"), prompt.take_names("periods")
+    dates = [column for column in table.columns if column.kind == "date"]
+    over = "|".join(str(table.columns.index(column)) for column in dates)
+    match = prompt.take(rf"\b(?:over|über) *⟦(?P<n>{over})⟧") if dates else None
     match = match or prompt.take(rf"{word('relations.group')} *(?:\b(?:the|der|dem|den)\b *)?{_COLUMN}")
-    return table.columns[int(match["n"])] if match else None
+    groups = [table.columns[int(match["n"])]] if match else [one for one in chosen if len(chosen[one]) > 1]
+    groups += [replace(dates[0], kind=period) for period in periods if dates]
+    operations, special = prompt.take_names("statistics"), prompt.take_names("tables")
+    is_drawn = prompt.take_all("actions.draw")
+    columns: list[Column] = []
+    while match := prompt.take(_COLUMN):
+        columns.append(table.columns[int(match["n"])])
+    if len(charts) > 1 or len(groups) > 1 or (periods and not dates):
+        prompt.rest += _MISFIT
+    chart, group = "".join(charts) or ("any" if is_drawn else ""), next(iter(groups), None)
+    return Question(table, tuple(dict.fromkeys(columns)), group, tuple(filters), operations, chart, special)
 
 
-def read_table_plan(prompt: Prompt, previous: object, table: Table) -> Plan | None:
+def _mark(prompt: Prompt, table: Table) -> list[tuple[Column, str]]:
+    """Replace the names of columns and the texts of cells in the prompt by marks, and return these texts."""
+    names = [(column.name, f" ⟦{number}⟧ ", True) for number, column in enumerate(table.columns)]
+    searched = [column for column in table.columns if column.kind == "text" and len(column.values) <= VALUES_LIMIT]
+    texts = [(column, text) for column in searched for text in column.values if len(text) < VALUE_LENGTH_LIMIT]
+    owners = Counter(text.lower() for _, text in texts)
+    names += [(text, f" ⟪{n}⟫ ", False) for n, (_, text) in enumerate(texts) if owners[text.lower()] == 1]
+    for name, mark, is_column in sorted(names, key=lambda one: -len(one[0])):
+        first_word = re.search(r"\w+", name)
+        if not first_word or first_word[0].lower()[:3] not in prompt.rest:
+            continue
+        pattern = r"[\s_-]*".join(re.escape(part) for part in re.split(r"[\s_-]+", name.lower()) if part)
+        if is_column and len(name) > 2:
+            pattern = f"{pattern[:-1]}(?:y|ies)" if pattern.endswith("y") else f"{pattern}(?:s|es|n|en)?"
+        whole = rf"[\"'`]?{_BEFORE}{pattern}{_AFTER}[\"'`]?(?: ?(?:\b(?:column|spalte)\b|列))?"
+        if len(name) == 1 or not Prompt("en", name.lower()).unknown_words("tables"):
+            # A common word must be called a column, or quoted.
+            whole = rf"(?:[\"'`]|\b(?:column|spalte) |列 ?){pattern}(?!\w)[\"'`]?"
+        prompt.rest = re.sub(whole, mark, prompt.rest)
+    return texts
+
+
+def read_table_plan(prompt: Prompt, table: Table) -> Plan | None:
     """Return the plan for what the prompt asks about a table; `None` if it is not understood, or makes no sense."""
     question = read_question(prompt, table)
-    if isinstance(previous, Question) and prompt.take_all("actions.change"):
-        if previous.table != table and not (previous.table.kind and table.kind):
-            return None
-        # A group and a period exclude one another.
-        replaced = {"special", "group", "period"} if question.group or question.period else {"special"}
-        kept = {one.name: getattr(previous, one.name) for one in fields(previous) if one.name not in replaced}
-        question = replace(question, **{name: getattr(question, name) or value for name, value in kept.items()})
     body, comment = (_answer_list if table.kind else _answer)(question, prompt.language)
     if not body:
         return None
@@ -192,13 +163,13 @@ def read_table_plan(prompt: Prompt, previous: object, table: Table) -> Plan | No
 def _answer_list(question: Question, language: str) -> tuple[str, str]:
     """Return the answer to a question about a list of numbers."""
     table, asked = question.table, set(question.operations) - {"count"}
-    chart = table.usual_chart if question.chart == "any" else question.chart
+    usual = "histogram" if table.kind == "random" else "bar" if table.columns[0].kind == "text" else "line"
+    chart = usual if question.chart == "any" else question.chart
     is_axis = chart not in ("", "histogram")
     is_single = asked <= {"palindrome"} and not chart
     is_clear = {"typed": bool(asked or chart), "range": bool(asked), "single": is_single}.get(table.kind, True)
-    is_odd = question.period or {"unique", "correlate"}.intersection(question.special)
-    is_clear = is_clear and not is_odd and not (is_axis and question.operations)
-    if not is_clear or ("palindrome" in asked and table.kind != "single"):
+    is_odd = {"unique", "correlate"}.intersection(question.special) or (is_axis and question.operations)
+    if not is_clear or is_odd or ("palindrome" in asked and table.kind != "single"):
         return NOTHING
     question = replace(question, columns=table.columns[1:], chart=chart)
     return _groups(question, table.columns[0], "sum", language) if is_axis else _statistics(question, language)
@@ -210,9 +181,7 @@ def _answer(question: Question, language: str) -> tuple[str, str]:
     numbers = tuple(column for column in question.columns if column.kind == "number")
     labels = [column for column in question.columns if column.kind != "number"]
     all_numbers = tuple(column for column in table.columns if column.kind == "number")
-    if key is None and question.period:
-        key = next((column for column in table.columns if column.kind == "date"), None)
-    is_plain = not (operations or key or question.period)
+    is_plain = not (operations or key)
     if "describe" in question.special and is_plain and not question.columns:
         return _description(table, language)
     if "correlate" in question.special or chart == "scatter":
@@ -230,27 +199,22 @@ def _answer(question: Question, language: str) -> tuple[str, str]:
     if len(labels) == 1 and not key and (chart or (rest != operations and (rest or labels[0].is_unique))):
         # `Which product has the highest total units?`
         key, labels, operations = labels[0], [], rest
-    elif chart in ("any", "bar", "pie", "line") and numbers and not (key or labels):
-        dates = [column for column in table.columns if column.kind == "date" and chart in ("any", "line")]
-        names = [column for column in table.columns if column.kind == "text" and column.is_unique]
-        key = next(iter([*dates, *names]), None)
+    elif chart in ("any", "line") and numbers and not (key or labels):
+        key = next((column for column in table.columns if column.kind == "date"), None)
     if labels or len(numbers) > 1 or "unique" in question.special:
         return NOTHING
     question = replace(question, columns=numbers, operations=operations)
     if key:
         return _groups(question, key, "+".join(operations) or "sum", language)
-    if question.period or chart not in ("", "histogram"):
+    if chart not in ("", "histogram"):
         return NOTHING
-    return _statistics(question, language) if numbers else _rows(question, language)
-
-
-def _rows(question: Question, language: str) -> tuple[str, str]:
-    """Return the number of rows, the rows that meet the conditions, or an overview of the table."""
-    if question.operations == ("count",) and (question.filters or "rows" in question.special):
+    if numbers:
+        return _statistics(question, language)
+    if operations == ("count",) and not chart and (question.filters or "rows" in question.special):
         return 'print(f"rows: {len(table)}")\n', sentence("count", language)
-    if question.operations or question.chart:
+    if operations or chart:
         return NOTHING
-    return (ROWS, sentence("rows", language)) if question.filters else _description(question.table, language)
+    return (ROWS, sentence("rows", language)) if question.filters else _description(table, language)
 
 
 def _statistics(question: Question, language: str) -> tuple[str, str]:
@@ -259,7 +223,7 @@ def _statistics(question: Question, language: str) -> tuple[str, str]:
     if question.operations == ("count",) and not kind:
         # `How many units` may ask for the sum.
         return NOTHING
-    usual = USUAL.get("describe" if "describe" in question.special else chart or kind, ("count", "sum") if kind else ())
+    usual = USUAL.get("describe" if "describe" in question.special else chart or kind, ["count", "sum"] if kind else [])
     operations = question.operations or usual
     body = f"cells = table[{column.name!r}]\n" + (HISTOGRAM if chart else "")
     body += "print(*values[:500])\n" if kind and not (question.operations or chart) else ""
@@ -271,18 +235,19 @@ def _statistics(question: Question, language: str) -> tuple[str, str]:
 
 def _groups(question: Question, key: Column, operation: str, language: str) -> tuple[str, str]:
     """Return one value for each group, or for each period."""
-    columns, chart, period = question.columns, question.chart, question.period
+    columns, chart = question.columns, question.chart
     is_known = operation == "count" if not columns else operation in [*STATISTICS][:6]
     is_described = "describe" in question.special and not question.operations
     if not is_known or is_described or chart in ("histogram", "scatter"):
         return NOTHING
     by = f"{key.name!r}, sort=False" if question.table.kind else repr(key.name)
-    if period in ("month", "year"):
-        by = f"table[{key.name!r}].dt.to_period({period[0].upper()!r})"
+    if key.kind in ("month", "year"):
+        by = f"table[{key.name!r}].dt.to_period({key.kind[0].upper()!r})"
     body = f"cells = table.groupby({by})" + "".join(f"[{column.name!r}]" for column in columns)
     body += f"\nresult = {STATISTICS[operation] if columns else 'cells.size()'}\n{GROUPS}"
-    if chart or period:
-        usual = "line" if key.kind == "date" else "bar"
+    is_time = key.kind in ("date", "month", "year")
+    if chart or is_time:
+        usual = "line" if is_time else "bar"
         body += f'result.plot(kind="{usual if chart in ("", "any") else chart}", figsize=(8, 4.5))\nplt.show()\n'
     name = "groups" if columns else "counts"
     return body, sentence(name, language, operation, measure=columns[0].name if columns else "", group=key.name)
@@ -291,7 +256,5 @@ def _groups(question: Question, key: Column, operation: str, language: str) -> t
 def _description(table: Table, language: str) -> tuple[str, str]:
     """Return an overview of the table, with a graph of its first numbers."""
     names = [column.name for column in table.columns if column.kind == "number"][:6]
-    index = next((column.name for column in table.columns if column.kind != "number" and column.is_unique), "")
-    indexed = f"table.set_index({index!r})" if index else "table"
-    drawing = f"{indexed}[{names!r}].plot(subplots=True, figsize=(8, {2 + 2 * len(names)}))\nplt.show()\n"
+    drawing = f"table[{names!r}].plot(subplots=True, figsize=(8, {2 + 2 * len(names)}))\nplt.show()\n"
     return DESCRIPTION + (drawing if names else ""), sentence("describe", language)
