@@ -41,7 +41,8 @@ DATABASE_TESTS := tests/chat/search tests/chat/quotas tests/chat/overview tests/
   tests/attachments/test_account_deletion.py tests/chat/turns/test_old_logs.py \
   tests/chat/turns/test_outages.py tests/chat/turns/test_recovery.py tests/chat/admin/test_superusers.py \
   tests/chat/python_sessions/test_limits.py tests/config/test_database_timeouts.py tests/chat/test_plain_sql.py \
-  tests/chat/turns/test_start.py
+  tests/chat/turns/test_start.py tests/chat/turns/test_session_files.py tests/chat/catalogue/test_setups.py \
+  tests/chat/catalogue/test_endpoint_choices.py
 test-postgresql: export PYTHONDONTWRITEBYTECODE :=
 test-postgresql: .venv/installed-dev .venv-kernel/installed
 	@deploy/system-packages test-postgresql

@@ -17,6 +17,7 @@ from django.db.models import AutoField, Model, UUIDField
 
 M = TypeVar("M", bound=Model)
 
+_CLOCKS = {"postgresql": "SELECT STATEMENT_TIMESTAMP()", "sqlite": "SELECT STRFTIME('%Y-%m-%d %H:%M:%f', 'NOW')"}
 _UUIDS: UUIDField[Any, Any] = UUIDField()
 
 
@@ -51,16 +52,16 @@ def lock_clause() -> str:
 
 
 def database_time() -> datetime:
-    """Return the time on the database's clock, which may be rounded down to a second."""
+    """Return the time on the database's clock, now and not as the transaction began."""
     with connection.cursor() as cursor:
-        cursor.execute("SELECT CURRENT_TIMESTAMP")
+        cursor.execute(_CLOCKS[connection.vendor])
         [(time,)] = cursor.fetchall()
     # SQLite returns a text, in UTC.
     return time if isinstance(time, datetime) else datetime.fromisoformat(f"{time}+00:00")
 
 
 def insert_rows(rows: Sequence[Model]) -> None:
-    """Insert rows of one model by one statement. An automatic primary key is not set on them."""
+    """Insert rows of one model by one call of the database. An automatic primary key is not set on them."""
     if not rows:
         return
     options = rows[0]._meta
@@ -83,7 +84,7 @@ def update_rows(
     """Update rows by their primary keys; return how many were updated.
 
     `rows`: primary key -> new value by the name of its field. `only`: name of a field -> the values of which a row must
-    have one; other rows are not updated. It takes one statement for each set of fields that rows have in common.
+    have one; other rows are not updated. It takes one call for each set of fields that rows have in common.
     """
     by_fields: dict[tuple[str, ...], list[uuid.UUID]] = defaultdict(list)
     for pk, values in rows.items():

@@ -162,7 +162,7 @@ MIDDLEWARE = [
     "config.health.answer_any_host",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    # Static files have no links.
+    # After WhiteNoise, so that static files, which have no links, do not get its header.
     "config.headers.NoDNSPrefetch",
     "config.compression.CompressPages",
     "csp.middleware.CSPMiddleware",

@@ -160,8 +160,9 @@ def _find_catalogued_setup(name: str) -> Setup | None:
 
 def _find_preset(condition: str, *values: object) -> Preset | None:
     for preset in select_rows(Preset, condition, *values):
-        [preset.language_model] = select_rows(LanguageModel, "id = %s", preset.language_model_id)
-        return preset
+        # Its model may have been deleted since.
+        for preset.language_model in select_rows(LanguageModel, "id = %s", preset.language_model_id):
+            return preset
     return None
 
 
@@ -202,7 +203,7 @@ def _is_offered(row: LanguageModel, *, is_default: bool = False) -> bool:
 
 
 def _default_setup() -> Setup:
-    """Return the setup of the catalogue's default, mostly with one query; raise UnknownModel if there is none."""
+    """Return the setup of the catalogue's default, mostly with two queries; raise UnknownModel if there is none."""
     row = _find_preset("is_default ORDER BY position, label") or Offers().default
     if isinstance(row, Preset):
         return _preset_setup(row, row.language_model)

@@ -240,12 +240,12 @@ class Conversation(models.Model):
 
     @staticmethod
     def is_sharing_allowed() -> bool:
-        """Return whether the operator allows links to snapshots of conversations."""
+        """Return whether the operator allows links to conversations."""
         return bool(settings.ALLOW_SHARING)
 
     @property
     def can_be_shared(self) -> bool:
-        """Whether links to snapshots of it can be made."""
+        """Whether links to it can be made."""
         return self.is_sharing_allowed() and not self.is_temporary
 
     @staticmethod

@@ -87,7 +87,7 @@ def _last_complete(conversation: Conversation) -> Message | None:
 
 
 class Share(models.Model):
-    """A link to a snapshot of one conversation."""
+    """A link to the messages of one conversation, as they were when it was made."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     conversation = models.ForeignKey(Conversation, on_delete=models.CASCADE, related_name="shares")
@@ -124,7 +124,7 @@ class Share(models.Model):
         return self.expires_at is not None and self.expires_at <= timezone.now()
 
     def message_ids(self, first: int, stop: int) -> list[uuid.UUID]:
-        """Return the messages of the snapshot from index `first` to before `stop`, in order."""
+        """Return its messages from index `first` to before `stop`, in order."""
         last_id = self.last_message_id.hex if connection.vendor == "sqlite" else self.last_message_id
         return [message.pk for message in Message.objects.raw(_PATH, [last_id, first, first, stop])]
 

@@ -78,6 +78,8 @@ def session_files(conversation_id: uuid.UUID, *, in_project: bool = True) -> lis
         joined="JOIN chat_message ON chat_message.id = message_id",
     )
     linked = {file.pk: file for file in select_rows(Attachment, "id IN %s", {link.attachment_id for link in links})}
+    # A file may have been deleted since.
+    links = [link for link in links if link.attachment_id in linked]
     asked = [linked[link.attachment_id] for link in links if vars(link)["role"] == Role.USER]
     kept = [(link.pk, linked[link.attachment_id]) for link in links if vars(link)["role"] == Role.MODEL]
     kept.sort(key=lambda one: (one[1].created_at, one[0]))

@@ -13,9 +13,9 @@ import { language, words } from "./words.js";
 const CHARS_PER_S = 20;
 const SHORTEST_PAUSE_MS = 1500;
 const LONGEST_CHARS = 400;
-/** So many announcements stay in the page. A region that is emptied at once would lose them. */
+/** At most this many announcements stay in the page. A region that is emptied at once would lose them. */
 const KEPT_ANNOUNCEMENTS = 3;
-/** After this time they are removed: a person who reads the whole page would find the end of the answer twice. */
+/** This long after the last one was spoken, all are removed: a person who reads the whole page would find the end of the answer twice. */
 const KEPT_MS = 30_000;
 const LIVE = ["queued", "running", "waiting"];
 
@@ -44,10 +44,10 @@ function say(text) {
   announcement.textContent = text;
   region.append(announcement);
   while (region.children.length > KEPT_ANNOUNCEMENTS) region.firstChild.remove();
-  const speech_ms = Math.max(SHORTEST_PAUSE_MS, (text.length / CHARS_PER_S) * 1000);
-  freeAt = performance.now() + speech_ms;
+  const speechMs = Math.max(SHORTEST_PAUSE_MS, (text.length / CHARS_PER_S) * 1000);
+  freeAt = performance.now() + speechMs;
   clearTimeout(removal);
-  removal = setTimeout(() => region.replaceChildren(), speech_ms + KEPT_MS);
+  removal = setTimeout(() => region.replaceChildren(), speechMs + KEPT_MS);
 }
 
 /** Says the next sentences of the answer that is being written. */

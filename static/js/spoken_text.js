@@ -18,7 +18,8 @@ const lineCount = (text) => text.replace(/\n$/, "").split("\n").length;
 
 /** Returns the words of a node. A formula with commands of LaTeX is only named, because they are no words. */
 function textOf(node) {
-  if (node.nodeType !== Node.ELEMENT_NODE) return node.textContent;
+  // A line feed of the source is only a space.
+  if (node.nodeType !== Node.ELEMENT_NODE) return node.textContent.replace(/\s*\n\s*/g, " ");
   if (node.matches("math")) {
     const source = node.getAttribute("alttext") ?? "";
     return source.includes("\\") ? words("(a formula)") : source;
@@ -69,7 +70,7 @@ function resultPieces(part) {
 }
 
 function displayPieces(part) {
-  const names = Array.from(part.querySelectorAll(".table-scroll, img, [role=group]"), (one) => one.alt ?? one.getAttribute("aria-label"));
+  const names = Array.from(part.querySelectorAll(".table-scroll, img, [role=group]:not(pre)"), (one) => one.alt ?? one.getAttribute("aria-label"));
   return names.filter(Boolean).map((name) => `${name}.`);
 }
 

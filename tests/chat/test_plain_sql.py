@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 from django.db.models.functions import Now
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
@@ -17,6 +17,7 @@ from chat.models import Message, Part, Turn
 from chat.parts import Role, Text
 from chat.plain_sql import database_time, insert_rows, select_rows, update_rows
 from tests.factories import make_conversation, make_model_message
+from tests.polling import wait_until
 
 pytestmark = pytest.mark.django_db
 
@@ -109,7 +110,10 @@ def test_inserted_row_is_what_the_orm_reads() -> None:
     assert Message.objects.filter(pk=message.pk, text="changed").exists()
 
 
-def test_time_of_the_database_is_that_of_its_clock() -> None:
+def test_time_of_the_database_is_that_of_its_clock_also_in_a_transaction() -> None:
     make_turns(1)
     now = Turn.objects.annotate(now=Now()).values_list("now", flat=True).get()
-    assert abs(database_time() - now) <= timedelta(minutes=1)
+    with transaction.atomic():
+        first = database_time()
+        assert abs(first - now) <= timedelta(minutes=1)
+        wait_until(lambda: database_time() > first)

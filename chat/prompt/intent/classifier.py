@@ -103,7 +103,7 @@ def score(features: Features) -> float:
 
 
 def find_weightiest_word(prose: str, features: Features, *, is_wanted: bool) -> str | None:
-    """Return the word that speaks most for the decision, if it speaks clearly."""
+    """Return the word that speaks most for the prediction, if it speaks clearly."""
     weights, value = load_weights(), features.ngram_value if is_wanted else -features.ngram_value
     totals = {
         word: value * sum(weights.get(ngram, 0.0) for ngram in ngrams) for word, ngrams in find_words(prose).items()

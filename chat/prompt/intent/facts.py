@@ -1,4 +1,4 @@
-"""The facts about a text on which a decision on code execution is based: its words, numbers and patterns.
+"""The facts about a text on which a prediction is based: its words, numbers and patterns.
 
 The module is pure and examines only the part of a text that `chat.prompt.intent.lexicon.extract_window` returns.
 """

@@ -1,4 +1,4 @@
-"""The table of rules whose points a decision sums up.
+"""The table of rules whose points a prediction sums up.
 
 A reason completes the sentence "The question ..." or "It ...", because it is shown to the user. The reasons of rules
 with negative points begin with "but ".
