@@ -161,7 +161,8 @@ def _find_catalogued_setup(name: str) -> Setup | None:
 def _find_preset(condition: str, *values: object) -> Preset | None:
     for preset in select_rows(Preset, condition, *values):
         # Its model may have been deleted since.
-        for preset.language_model in select_rows(LanguageModel, "id = %s", preset.language_model_id):
+        for row in select_rows(LanguageModel, "id = %s", preset.language_model_id):
+            preset.language_model = row
             return preset
     return None
 

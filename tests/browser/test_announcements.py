@@ -99,9 +99,9 @@ def test_sentences_of_text_are_complete_while_it_grows(page: Page) -> None:
             article.innerHTML = [
                 '<div class="parts"><div data-part-kind="display"><pre role="group" aria-label="Output">7</pre></div>',
                 '<div data-part-kind="text">',
-                '<p>One\nis. Two is <math alttext="x"></math>. Three is <math alttext="\\\\frac{1}{2}"></math>.</p>',
+                '<p>One\\nis. Two is <math alttext="x"></math>. Three is <math alttext="\\\\frac{1}{2}"></math>.</p>',
                 '<ul><li>first</li><li>second</li></ul>',
-                '<div class="tail"><p>Open\nsentence. Half a sent</p></div></div></div>',
+                '<div class="tail"><p>Open\\nsentence. Half a sent</p></div></div></div>',
             ].join("");
             window.live = spokenPieces(article, true);
             window.ended = spokenPieces(article, false);
