@@ -31,7 +31,7 @@ STATISTICS = {
     "palindrome": "next(n for d in itertools.count() for n in (cells[0] - d, cells[0] + d) if str(n) == str(n)[::-1])",
 }
 """What is computed from the numbers `cells`; the first six also for groups."""
-USUAL = {"describe": [*STATISTICS][:5], "histogram": ["count", "mean"], "single": ["value"]}
+USUAL = {"describe": ["count", *[*STATISTICS][:5]], "histogram": ["count", "mean"], "single": ["value"]}
 """The statistics that are printed if the prompt names none."""
 SHOW = """\
 
