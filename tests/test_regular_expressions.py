@@ -64,7 +64,6 @@ WORDS = [f"{group}.{name}" for group, names in language.VOCABULARY.items() for n
 EXAMPLES: dict[str, Sequence[Values]] = {
     "chat.emulator.demo.language": [
         *({"pattern": language.word(name), "name": name, "topic": "tables"} for name in WORDS),
-        {"decimal": ",", "group": "."},
     ],
     "chat.emulator.demo.maths": [{"form": form} for form in language.VOCABULARY["spoken"]],
     "chat.emulator.demo.tables": [

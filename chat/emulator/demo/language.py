@@ -97,8 +97,7 @@ def read_prompt(text: str) -> Prompt:
 def parse_number(text: str, language: str) -> int | float | None:
     """Return the number that a text means in a language; `None` if it is no number, or if it may mean two."""
     if language == "de" and not re.fullmatch(r"-?(?![1-9]\d{0,2}\.\d{3}$)\d+\.\d+", text):
-        is_unclear = re.fullmatch(r"-?\d+\.\d+", text)
-        text = "" if is_unclear else text.translate(str.maketrans(".,", ",."))
+        text = "" if re.fullmatch(r"-?\d+\.\d+", text) else text.translate(str.maketrans(".,", ",."))
     if len(text) > 40 or not re.fullmatch(r"-?(?:\d+|\d{1,3}(?:,\d{3})+)(?:\.\d+)?", text):
         return None
     plain = text.replace(",", "")

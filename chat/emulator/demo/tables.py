@@ -31,7 +31,7 @@ STATISTICS = {
     "palindrome": "next(n for d in itertools.count() for n in (cells[0] - d, cells[0] + d) if str(n) == str(n)[::-1])",
 }
 """What is computed from the numbers `cells`; the first six also for groups."""
-USUAL = {"describe": [*STATISTICS][:5], "histogram": ["count", "mean"], "single": ["value"]}
+USUAL = {"describe": ["count", *[*STATISTICS][:5]], "histogram": ["count", "mean"], "single": ["value"]}
 """The statistics that are printed if the prompt names none."""
 SHOW = """\
 
@@ -130,17 +130,19 @@ def _mark(prompt: Prompt, table: Table) -> list[tuple[Column, str]]:
     names += [(text, f" ⟪{n}⟫ ", False) for n, (_, text) in enumerate(texts) if owners[text.lower()] == 1]
     for name, mark, is_column in sorted(names, key=lambda one: -len(one[0])):
         first_word = re.search(r"\w+", name)
-        if not first_word or first_word[0].lower()[:3] not in prompt.rest:
-            continue
-        pattern = r"[\s_-]*".join(re.escape(part) for part in re.split(r"[\s_-]+", name.lower()) if part)
-        if is_column and len(name) > 2:
-            pattern = f"{pattern[:-1]}(?:y|ies)" if pattern.endswith("y") else f"{pattern}(?:s|es|n|en)?"
-        whole = rf"[\"'`]?{_BEFORE}{pattern}{_AFTER}[\"'`]?(?: ?(?:\b(?:column|spalte)\b|列))?"
-        if len(name) == 1 or not Prompt("en", name.lower()).unknown_words("tables"):
-            # A common word must be called a column, or quoted.
-            whole = rf"(?:[\"'`]|\b(?:column|spalte) |列 ?){pattern}(?!\w)[\"'`]?"
-        prompt.rest = re.sub(whole, mark, prompt.rest)
+        if first_word and first_word[0].lower()[:3] in prompt.rest:
+            prompt.rest = re.sub(_name_pattern(name, is_column=is_column), mark, prompt.rest)
     return texts
+
+
+def _name_pattern(name: str, *, is_column: bool) -> str:
+    """Return a pattern that finds a name in a prompt. A common word must be called a column, or quoted."""
+    pattern = r"[\s_-]*".join(re.escape(part) for part in re.split(r"[\s_-]+", name.lower()) if part)
+    if is_column and len(name) > 2:
+        pattern = f"{pattern[:-1]}(?:y|ies)" if pattern.endswith("y") else f"{pattern}(?:s|es|n|en)?"
+    if len(name) == 1 or not Prompt("en", name.lower()).unknown_words("tables"):
+        return rf"(?:[\"'`]|\b(?:column|spalte) |列 ?){pattern}(?!\w)[\"'`]?"
+    return rf"[\"'`]?{_BEFORE}{pattern}{_AFTER}[\"'`]?(?: ?(?:\b(?:column|spalte)\b|列))?"
 
 
 def read_table_plan(prompt: Prompt, table: Table) -> Plan | None:
@@ -245,9 +247,8 @@ def _groups(question: Question, key: Column, operation: str, language: str) -> t
         by = f"table[{key.name!r}].dt.to_period({key.kind[0].upper()!r})"
     body = f"cells = table.groupby({by})" + "".join(f"[{column.name!r}]" for column in columns)
     body += f"\nresult = {STATISTICS[operation] if columns else 'cells.size()'}\n{GROUPS}"
-    is_time = key.kind in ("date", "month", "year")
-    if chart or is_time:
-        usual = "line" if is_time else "bar"
+    usual = "line" if key.kind in ("date", "month", "year") else "bar"
+    if chart or usual == "line":
         body += f'result.plot(kind="{usual if chart in ("", "any") else chart}", figsize=(8, 4.5))\nplt.show()\n'
     name = "groups" if columns else "counts"
     return body, sentence(name, language, operation, measure=columns[0].name if columns else "", group=key.name)
