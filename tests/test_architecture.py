@@ -92,6 +92,13 @@ def test_modules_of_the_product_have_at_most_300_lines() -> None:
     assert [str(path) for path in modules if path.read_text().count("\n") > LINES_LIMIT] == []
 
 
+def test_demo_model_has_at_most_1000_lines() -> None:
+    """It is a few general programs, not a language model."""
+    modules = list((ROOT / "chat/emulator/demo").glob("*.py"))
+    assert modules
+    assert sum(path.read_text().count("\n") for path in modules) <= 1_000
+
+
 def test_nobody_imports_config() -> None:
     modules = [*(ROOT / "chat").rglob("*.py"), *(ROOT / "attachments").rglob("*.py")]
     assert [str(path) for path in modules if "config" in imported_modules(path)] == []

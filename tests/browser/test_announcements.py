@@ -41,11 +41,11 @@ def test_answer_is_announced_by_sentences_with_names_for_code_and_graph(page: Pa
     text = " ".join(told)
     words = (
         "I'll draw sin(x)",
-        "Running Python code, 42 lines.",
-        "The code ran, 5 lines of output.",
+        "Running Python code, 21 lines.",
+        "The code ran, 3 lines of output.",
         "Line chart: sin(x)",
     )
-    positions = [text.index(one) for one in (*words, "Lowest value: -1.", "make it a cosine")]
+    positions = [text.index(one) for one in (*words, "Lowest value: -1 (x = 4.71).", "make it a cosine")]
     assert positions == sorted(positions)
     assert "import" not in text
     # Each sentence once, and in few announcements: not one for each word.

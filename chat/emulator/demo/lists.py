@@ -22,6 +22,7 @@ CONDITIONS = {
 """Which whole numbers are in a sequence."""
 _AND = r"(?:\s*[,;、]\s*(?:and |und )?|\s+(?:and|und)\s+| ?和 ?)"
 _LIST = rf"{NUMBER}(?:(?:{_AND}|\s+){NUMBER})++|{NUMBER},\S*\d(?!\w)"
+_GENERATOR = "np.random.default_rng(7)"
 _LABELLED = rf"[^\W\d]\w{{0,30}}\s*[:=]?\s*{NUMBER}"
 
 
@@ -35,12 +36,12 @@ def read_list_plan(prompt: Prompt, previous: object) -> Plan | None:
     return None
 
 
-def _make_table(kind: str, values: str, labels: Sequence[str] = ()) -> Table:
-    """Return the table of numbers. `values` is their code."""
+def _make_table(kind: str, values: str, title: str = "", labels: Sequence[str] = ()) -> Table:
+    """Return the table of numbers. `values` is their code, `title` that of a graph."""
     first = f'"label": {list(labels)!r}' if labels else '"number": range(1, len(values) + 1)'
     code = f'values = {values}\ntable = pd.DataFrame({{{first}, "value": values}})\n'
     label = Column("label", "text") if labels else Column("number", "position")
-    return Table("", (label, Column("value", "number")), code, kind)
+    return Table(title, (label, Column("value", "number")), code, kind)
 
 
 def _read_typed(prompt: Prompt) -> Table | None:
@@ -49,14 +50,14 @@ def _read_typed(prompt: Prompt) -> Table | None:
         numbers = [parse_number(text, prompt.language) for text in re.findall(NUMBER, labelled[0])]
         labels = re.findall(r"(?<!\w)(?!and\b|und\b)[^\W\d]\w*", labelled[0].replace("和", " "))
         is_clear = None not in numbers and len(numbers) == len({*labels}) and all(map(_is_label, labels))
-        return _make_table("typed", repr(numbers), labels) if is_clear else None
+        return _make_table("typed", repr(numbers), ", ".join(labels), labels) if is_clear else None
     match = prompt.take(_LIST)
     items = [one for one in re.split(r"[;、\s]+|,\s+|,$|\b(?:and|und)\b|和|&", match[0]) if one] if match else []
     if len(items) == 1 and parse_number(items[0], prompt.language) is None:
         # In `1,200,300` it is unclear what the commas mean; in `1.5, 2,5` what the comma without a space means.
         items = items[0].split(",")
     numbers = [parse_number(item, prompt.language) for item in items]
-    return _make_table("typed", repr(numbers)) if len(numbers) > 1 and None not in numbers else None
+    return _make_table("typed", repr(numbers), ", ".join(items)) if len(numbers) > 1 and None not in numbers else None
 
 
 def _is_label(label: str) -> bool:
@@ -71,16 +72,16 @@ def _read_random(prompt: Prompt) -> Table | None:
     """Return rolls of dice, or normally distributed random numbers."""
     for dice in VOCABULARY["dice"]:
         if (count := prompt.take_whole(f"dice.{dice}")) and count <= COUNT_LIMIT:
-            return _make_table("random", f"np.random.default_rng(7).integers(1, 7, ({count}, {dice})).sum(axis=1)")
+            return _make_table("random", f"{_GENERATOR}.integers(1, 7, ({count}, {dice})).sum(axis=1)", f"n = {count}")
     kinds, count = prompt.take_names("sequences"), prompt.take_whole("amounts.some") or 1_000
     is_clear = "random" in kinds and {"random", "normal"}.issuperset(kinds) and count <= COUNT_LIMIT
-    return _make_table("random", f"np.random.default_rng(7).normal(100, 15, {count})") if is_clear else None
+    return _make_table("random", f"{_GENERATOR}.normal(100, 15, {count})", f"n = {count}") if is_clear else None
 
 
 def _read_sequence(prompt: Prompt) -> Table | None:
-    """Return a sequence: its kind, and the one amount or interval that says which part of it is meant."""
+    """Return a sequence: its kind, and the one amount or interval that is meant. An interval of squares is unclear."""
     multiples, kinds = prompt.take(word("multiples.of")), prompt.take_names("sequences")
-    interval = take_range(prompt)
+    interval = [] if kinds == ("squares",) else take_range(prompt)
     amounts = {name: prompt.take_whole(f"amounts.{name}") for name in VOCABULARY["amounts"]}
     given = [(name, amount) for name, amount in amounts.items() if amount]
     condition = " or ".join(f"k % {one} == 0" for one in multiples.groups() if one) if multiples else ""

@@ -73,7 +73,6 @@ import numpy as np
 np.seterr(all="ignore")
 x = np.linspace({low}, {high}, 4001)
 curves = {{{curves}}}
-
 plt.figure(figsize=(8, 4.5))
 for name, y in curves.items():
     has_pole = np.isinf(y).any() or np.nanmax(abs(np.diff(y))) > 0.1 * (np.nanmax(y) - np.nanmin(y))
@@ -82,9 +81,10 @@ for name, y in curves.items():
     print(f"curve: {{name}}")
     # The lowest and highest values of a curve with a pole, a hole or a very steep part are not certain.
     if not has_pole and not np.isnan(y).any():
-        print(f"lowest: {{y.min():.4g}} near x = {{x[y.argmin()]:.4g}}")
-        print(f"highest: {{y.max():.4g}} near x = {{x[y.argmax()]:.4g}}")
+        print(f"lowest: {{y.min():.4g}} (x = {{round(x[y.argmin()], 2) + 0:g}})")
+        print(f"highest: {{y.max():.4g}} (x = {{round(x[y.argmax()], 2) + 0:g}})")
 plt.title({title})
+plt.xlabel("x")
 plt.grid(alpha=0.3)
 plt.legend()
 plt.show()
@@ -176,11 +176,11 @@ def read_calculation(prompt: Prompt, previous: object) -> Plan | None:
     [term, *other_side], *others = equations
     if kind == "solve" or (not kind and other_side and not others):
         # Only whole exponents and no functions: of other equations, sympy may not find all solutions.
-        is_clear = len(asked) == len(equations) and not re.search(r"\w\(|\*\* \D", str(equations))
+        is_clear = len(asked) == len(equations) and not re.search(r"\w\(|\*\* \D|/ [(xyzt]", str(equations))
         terms = ", ".join(" - ".join(map(_exact, sides)) for sides in equations)
         body = SOLUTION.format(terms=terms, unknowns=", ".join(asked)) if is_clear else ""
     else:
-        is_whole = re.fullmatch(r"\d{1,15}", term) is not None
+        is_whole = re.fullmatch(r"[2-9]|\d{2,15}", term) is not None
         kind = "prime_factors" if kind == "factor" and is_whole else "definite_integral" if bounds else kind
         needs_whole = kind in ("prime_factors", "is_prime")
         is_bare = not kind and re.fullmatch(r"-?[\d.]+|[a-zE]+", term)

@@ -20,13 +20,13 @@ _MISFIT = " ≠"
 STATISTICS = {
     "mean": "cells.mean()",
     "median": "cells.median()",
-    "sum": "cells.sum()",
+    "sum": "cells.sum(min_count=1)",
     "smallest": "cells.min()",
     "largest": "cells.max()",
     "deviation": "cells.std()",
     "count": "cells.count()",
     "mode": "cells.mode().tolist()",
-    "sorted": "cells.sort_values().tolist()",
+    "sorted": "cells.dropna().sort_values().tolist()",
     "value": "cells[0]",
     "palindrome": "next(n for d in itertools.count() for n in (cells[0] - d, cells[0] + d) if str(n) == str(n)[::-1])",
 }
@@ -52,9 +52,9 @@ print(f"columns: {len(table.columns)}")
 GROUPS = """\
 print(result.head(100).to_string())
 print(f"groups: {len(result)}")
-for name, key in {"highest": result.idxmax(), "lowest": result.idxmin()}.items():
-    print(f"{name}:", str(key).removesuffix(" 00:00:00"))
-    print(f"{name} value:", show(result[key]))
+for name, value in {"highest": result.max(), "lowest": result.min()}.items():
+    print(f"{name}:", ", ".join(str(key).removesuffix(" 00:00:00") for key in result.index[result == value]))
+    print(f"{name} value:", show(value))
 """
 HISTOGRAM = """\
 is_whole = (cells % 1 == 0).all() and cells.max() - cells.min() < 40
@@ -158,6 +158,8 @@ def read_table_plan(prompt: Prompt, table: Table) -> Plan | None:
     lines = (f"cells = table[{one.name!r}]\ntable[{one.name!r}] = {one.conversion}\n" for one in used)
     body = "".join([SHOW if " show(" in body else "\n", table.code, *lines, body])
     imports = "".join(f"import {name}\n" for name in MODULES if f"{name.rpartition(' ')[2]}." in body)
+    title = table.name if table.kind else ", ".join(one.name for one in (*question.columns, question.group) if one)
+    body = body.replace("plt.show()", f"plt.title({title!r})\nplt.show()") if title else body
     kind = "list" if table.kind else "table"
     return make_plan(kind, prompt.language, imports + body, question, comment, file=table.name or "CSV")
 
@@ -226,7 +228,7 @@ def _statistics(question: Question, language: str) -> tuple[str, str]:
         # `How many units` may ask for the sum.
         return NOTHING
     usual = USUAL.get("describe" if "describe" in question.special else chart or kind, ["count", "sum"] if kind else [])
-    operations = question.operations or usual
+    operations = [*(usual if kind == "single" else ()), *question.operations] or usual
     body = f"cells = table[{column.name!r}]\n" + (HISTOGRAM if chart else "")
     body += "print(*values[:500])\n" if kind and not (question.operations or chart) else ""
     body += "".join(f'print("{operation}:", show({STATISTICS[operation]}))\n' for operation in operations)
@@ -250,7 +252,7 @@ def _groups(question: Question, key: Column, operation: str, language: str) -> t
     usual = "line" if key.kind in ("date", "month", "year") else "bar"
     if chart or usual == "line":
         body += f'result.plot(kind="{usual if chart in ("", "any") else chart}", figsize=(8, 4.5))\nplt.show()\n'
-    name = "groups" if columns else "counts"
+    name = f"list_{key.kind}" if question.table.kind else "groups" if columns else "counts"
     return body, sentence(name, language, operation, measure=columns[0].name if columns else "", group=key.name)
 
 

@@ -46,14 +46,14 @@ async def test_sine_wave_gives_thought_code_result_graph_and_computed_values(cli
     assert code.thought_signature
     [(outcome, output)] = _outputs(parts)
     assert outcome is types.Outcome.OUTCOME_OK
-    assert "highest: 1 near x = 1.571" in output
+    assert "highest: 1 (x = 1.57)" in output
     [graph] = [part.inline_data for part in parts if part.inline_data]
     assert graph.mime_type == "image/png"
     assert graph.data
     image = Image.open(io.BytesIO(graph.data))
     image.load()
     assert image.width > 400
-    assert "**1 near x = 1.571**" in text_of(chunks)
+    assert "**1 (x = 1.57)**" in text_of(chunks)
     assert parts[-1].text == ""
     assert parts[-1].thought_signature
     assert finishes_of(chunks) == ["STOP"]
@@ -223,7 +223,7 @@ def _response_to(part: types.Part, **response: object) -> types.Content:
     ("outcome", "output", "text"),
     [
         ("error", "KeyError: 'x'", "The code failed: `KeyError: 'x'`"),
-        ("success", "lowest: -1 near x = 4.712\n", "Lowest value: **-1 near x = 4.712**. Highest value: **–**."),
+        ("success", "lowest: -1 (x = 4.71)\n", "Lowest value: **-1 (x = 4.71)**. Highest value: **–**."),
     ],
 )
 async def test_python_session_runs_the_program(client: genai.Client, outcome: str, output: str, text: str) -> None:

@@ -298,7 +298,7 @@ async def test_demo_model_uses_the_session(sessions: Settings) -> None:
     await plot.message.arefresh_from_db()
     assert "[GRAPH:0]" in plot.message.text
     # The comment quotes what the code printed.
-    assert "**1 near x = 1.571**" in plot.message.text
+    assert "**1 (x = 1.57)**" in plot.message.text
     await ask_and_wait(conversation, "```python\nwaves = 3\n```", tab)
     later = await ask_and_wait(conversation, "```python\nprint(waves + 1, y.shape)\n```", tab)
     [output] = await outputs_of(later)

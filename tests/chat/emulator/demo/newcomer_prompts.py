@@ -140,7 +140,7 @@ PROMPTS = (
         prints(sum=sum(FIFTY_PRIMES)),
     ),
     Newcomer("Draw a histogram of 1000 random numbers", draws_histogram_of(1000)),
-    Newcomer("Plot a sine wave", both(draws(math.sin, 0, 4 * math.pi), prints(highest="1 near x = 1.571"))),
+    Newcomer("Plot a sine wave", both(draws(math.sin, 0, 4 * math.pi), prints(highest="1 (x = 1.57)"))),
     Newcomer("plot x^2 - 3x + 1 from -2 to 5", draws(lambda x: x * x - 3 * x + 1, -2, 5)),
     Newcomer("Compare sin(x) and cos(x) from 0 to 10", both(draws(math.sin, 0, 10), draws(math.cos, 0, 10, 1))),
     Newcomer("What is 17 * 23?", prints(result=17 * 23)),
