@@ -43,6 +43,11 @@ def select_rows(model: type[M], condition: str, *values: object, columns: str = 
     return list(model._base_manager.raw(sql, parameters))
 
 
+def find_row(model: type[M], condition: str, *values: object) -> M | None:
+    """Return the first row for which a condition in SQL holds, see `select_rows`; `None` if there is none."""
+    return next(iter(select_rows(model, condition, *values)), None)
+
+
 def lock_clause() -> str:
     """Return the end of a condition whose rows are locked until the end of the transaction.
 

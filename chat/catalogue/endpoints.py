@@ -11,7 +11,7 @@ from django.db import transaction
 
 from chat.models import ENDPOINT_PROVIDER, EndpointModel, LanguageModel, ModelEndpoint
 from chat.parts import JSON, JSONObject
-from chat.plain_sql import select_rows
+from chat.plain_sql import find_row, select_rows
 from chat.providers.base import ListedModel
 from chat.providers.openai_compatible.endpoint import Endpoint, ModelFacts
 from chat.providers.openai_compatible.listing import facts_of_listed
@@ -28,9 +28,10 @@ class StoredEndpoints:
             if not settings.OPENAI_BASE_URL:
                 raise LookupError("The settings describe no endpoint: OPENAI_BASE_URL and OPENAI_API_KEY are not set.")
             return Endpoint("", settings.OPENAI_BASE_URL, settings.OPENAI_API_KEY)
-        for row in select_rows(ModelEndpoint, "name = %s AND is_enabled", name):
-            return endpoint_of(row)
-        raise LookupError(f"There is no endpoint “{name}” here, or it is turned off.")
+        row = find_row(ModelEndpoint, "name = %s AND is_enabled", name)
+        if row is None:
+            raise LookupError(f"There is no endpoint “{name}” here, or it is turned off.")
+        return endpoint_of(row)
 
     def facts(self, endpoint: Endpoint, model: str) -> ModelFacts:
         """Return the stored facts about a model, with the operator's values in place of them. Two queries."""
@@ -62,12 +63,10 @@ class StoredEndpoints:
 
 def _override(endpoint: Endpoint, model: str) -> ModelFacts:
     """Return what the operator has set for a model."""
-    rows = select_rows(
+    row = find_row(
         LanguageModel, "provider = %s AND endpoint = %s AND name = %s", ENDPOINT_PROVIDER, endpoint.name, model
     )
-    for row in rows:
-        return ModelFacts(row.context_tokens, row.function_calling, row.image_input)
-    return ModelFacts()
+    return ModelFacts(row.context_tokens, row.function_calling, row.image_input) if row else ModelFacts()
 
 
 def _first(override: T | None, stored: T | None) -> T | None:

@@ -14,7 +14,7 @@ from chat.catalogue.endpoints import settings_models, usable_endpoints
 from chat.catalogue.offers import Offers, known_names_sentence, may_answer, precedence
 from chat.emulator import DEMO_MODEL
 from chat.models import Conversation, LanguageModel, Preset
-from chat.plain_sql import select_rows
+from chat.plain_sql import find_row, select_rows
 from chat.providers import is_demo
 from chat.providers.base import Capabilities
 
@@ -159,12 +159,13 @@ def _find_catalogued_setup(name: str) -> Setup | None:
 
 
 def _find_preset(condition: str, *values: object) -> Preset | None:
-    for preset in select_rows(Preset, condition, *values):
-        # Its model may have been deleted since.
-        for row in select_rows(LanguageModel, "id = %s", preset.language_model_id):
-            preset.language_model = row
-            return preset
-    return None
+    preset = find_row(Preset, condition, *values)
+    row = find_row(LanguageModel, "id = %s", preset.language_model_id) if preset else None
+    if preset is None or row is None:
+        # A model that was just deleted has no preset any more.
+        return None
+    preset.language_model = row
+    return preset
 
 
 def _find_unlisted_setup(name: str) -> Setup:

@@ -13,11 +13,10 @@ from chat.models.conversation import Conversation, ConversationQuerySet
 from chat.models.message import Message
 from chat.models.turn import Turn
 
-# The states are literals, so that SQLite uses the partial index of live turns; see `TurnQuerySet.live_of_everyone`.
-_LIVE_STATUS = """
+_LIVE_STATUS = f"""
     (SELECT live.status FROM chat_turn live
-     WHERE live.conversation_id = chat_conversation.id AND live.status IN ({}))
-""".format(", ".join(f"'{status.value}'" for status in Turn.LIVE))
+     WHERE live.conversation_id = chat_conversation.id AND live.status IN ({Turn.live_literals()}))
+"""
 
 
 class ListState(StrEnum):

@@ -27,13 +27,8 @@ class TurnQuerySet(models.QuerySet["Turn"]):
     """Queries for turns."""
 
     def live_of_everyone(self) -> TurnQuerySet:
-        """Return all live turns.
-
-        The states are literals of the statement. With parameters in their place, SQLite does not use the partial index
-        of live turns, and reads all turns that there ever were.
-        """
-        states = ", ".join(f"'{status.value}'" for status in Turn.LIVE)
-        return self.filter(RawSQL(f'"chat_turn"."status" IN ({states})', (), BooleanField())).order_by()
+        """Return all live turns."""
+        return self.filter(RawSQL(f'"chat_turn"."status" IN ({Turn.live_literals()})', (), BooleanField())).order_by()
 
 
 class Turn(models.Model):
@@ -182,6 +177,15 @@ class Turn(models.Model):
                 fields=["log_kept_until"], condition=Q(log_kept_until__isnull=False), name="ended_turns_with_log"
             ),
         ]
+
+    @classmethod
+    def live_literals(cls) -> str:
+        """Return the states of live turns as literals of a statement, with commas between them.
+
+        With parameters in their place, SQLite does not use the partial index of live turns, and reads all turns that
+        there ever were.
+        """
+        return ", ".join(f"'{status.value}'" for status in cls.LIVE)
 
     def __str__(self) -> str:
         return gettext("%(status)s turn %(id)s") % {"status": gettext(self.status), "id": self.pk}

@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 from attachments.models import Attachment
 from chat.models import Instruction, ProjectFile, Turn
-from chat.plain_sql import select_rows
+from chat.plain_sql import find_row
 from chat.providers import get_provider
 from chat.providers.base import Capabilities
 from chat.transcript.records import MessageRecord, attachments_by_message, records_of_conversations
@@ -44,7 +44,7 @@ def read_rows(
     `turns`: with both messages loaded. `without_files`: questions that are known to have no files. `known`: the
     capabilities of a turn's model, by the id of the turn, where they need not be read.
     """
-    instruction = next(iter(select_rows(Instruction, "id = 1")), None)
+    instruction = find_row(Instruction, "id = 1")
     with_history = {turn.conversation_id for turn in turns if turn.user_message.index}
     new = [pk for turn in turns for pk in (turn.user_message_id, turn.message_id)]
     earlier = records_of_conversations(with_history, without=new) if with_history else {}

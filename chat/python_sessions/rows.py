@@ -18,7 +18,7 @@ from django.db.models.functions import Now
 
 from chat.database_thread import DatabaseThread
 from chat.models import Message, PythonSession
-from chat.plain_sql import select_rows
+from chat.plain_sql import find_row
 
 State = PythonSession.State
 
@@ -65,7 +65,7 @@ def open_session(conversation_id: uuid.UUID, owner_id: int | None) -> PythonSess
 
 def find_session(conversation_id: uuid.UUID) -> PythonSession | None:
     """Return the session of a conversation, if there is one."""
-    return next(iter(select_rows(PythonSession, "conversation_id = %s", conversation_id)), None)
+    return find_row(PythonSession, "conversation_id = %s", conversation_id)
 
 
 # --- the kernel's life ---------------------------------------------------------------------------------------------

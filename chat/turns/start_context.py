@@ -131,14 +131,10 @@ def _last_messages(conversation_ids: set[uuid.UUID]) -> dict[uuid.UUID, Message]
 
 
 def _live_turns() -> Sequence[Turn]:
-    """Return the live turns of everyone: their conversations, states and, as `owner_id`, the conversations' owners.
-
-    As in `TurnQuerySet.live_of_everyone`, the states are literals of the statement.
-    """
-    states = ", ".join(f"'{status.value}'" for status in Turn.LIVE)
+    """Return the live turns of everyone: their conversations, states and, as `owner_id`, the conversations' owners."""
     return select_rows(
         Turn,
-        f"chat_turn.status IN ({states})",
+        f"chat_turn.status IN ({Turn.live_literals()})",
         columns="chat_turn.id, conversation_id, status, owner_id",
         joined="JOIN chat_conversation ON chat_conversation.id = conversation_id",
     )
