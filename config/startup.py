@@ -61,7 +61,8 @@ def warn_without_timeouts() -> None:
 
 def import_views() -> None:
     """Import all views, which takes half a second, so that the first page does not wait for it."""
-    assert get_resolver().url_patterns
+    # Django imports them when this attribute is read.
+    list(get_resolver().url_patterns)
 
 
 def import_providers() -> None:

@@ -45,6 +45,12 @@ def tracked_files() -> list[Path]:
     return [ROOT / name for name in names if name and (ROOT / name).is_file()]
 
 
+def product_modules() -> list[Path]:
+    """Return the modules of the product and of its benchmarks, without migrations."""
+    modules = [path for path in tracked_files() if path.suffix == ".py" and "migrations" not in path.parts]
+    return [path for path in modules if path.relative_to(ROOT).parts[0] in ("attachments", "chat", "config", "bench")]
+
+
 def variables_read_by_settings() -> list[str]:
     """Names that the modules of settings pass to a reader of `env`, in order, each once."""
     names = []
@@ -87,9 +93,7 @@ def test_architecture_page_shows_the_layers_and_names_every_module_of_chat() -> 
 
 
 def test_modules_of_the_product_have_at_most_300_lines() -> None:
-    names = [path for path in tracked_files() if path.suffix == ".py" and "migrations" not in path.parts]
-    modules = [path for path in names if path.relative_to(ROOT).parts[0] in ("attachments", "chat", "config", "bench")]
-    assert [str(path) for path in modules if path.read_text().count("\n") > LINES_LIMIT] == []
+    assert [str(path) for path in product_modules() if path.read_text().count("\n") > LINES_LIMIT] == []
 
 
 def test_demo_model_has_at_most_1000_lines() -> None:
@@ -97,6 +101,20 @@ def test_demo_model_has_at_most_1000_lines() -> None:
     modules = list((ROOT / "chat/emulator/demo").glob("*.py"))
     assert modules
     assert sum(path.read_text().count("\n") for path in modules) <= 1_000
+
+
+def test_no_assert_of_the_product_does_anything() -> None:
+    """Python drops asserts with `-O`, and all that they call with them. They may only check types and values."""
+    calls = [
+        f"{path.relative_to(ROOT)}:{statement.lineno}"
+        for path in product_modules()
+        if path.relative_to(ROOT).parts[0] != "bench"
+        for statement in ast.walk(ast.parse(path.read_text()))
+        if isinstance(statement, ast.Assert)
+        for call in ast.walk(statement)
+        if isinstance(call, ast.Call | ast.Await | ast.NamedExpr) and ast.unparse(call).split("(")[0] != "isinstance"
+    ]
+    assert calls == []
 
 
 def test_nobody_imports_config() -> None:

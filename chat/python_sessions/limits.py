@@ -170,7 +170,8 @@ def _start(own: PythonSession) -> StartKernel:
     if own.state == State.ERROR:
         # The note says why the last start failed.
         columns["note"] = ""
-    assert PythonSession.objects.filter(pk=own.pk).change_state(State.STARTING, **columns), "the row is locked"
+    if not PythonSession.objects.filter(pk=own.pk).change_state(State.STARTING, **columns):
+        raise RuntimeError(f"session {own.pk} was changed although its row is locked")
     return StartKernel(generation)
 
 
