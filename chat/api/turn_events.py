@@ -199,13 +199,13 @@ def _final_contents(turn: Turn) -> Iterator[Content]:
 
 def _part_contents(record: MessageRecord) -> Iterator[Content]:
     output = SessionOutput()
-    earlier = earlier_results(record.parts)
+    earlier, by_part = earlier_results(record.parts), record.attachments_by_part()
     for index, part in enumerate(record.parts):
         if index in earlier:
             output.append(index, part.long_text)
         elif content := _part_content(index, part, output):
             yield content
-        yield from _image_contents(record.attachments_after_part(index))
+        yield from _image_contents(by_part[index])
     yield from _image_contents(record.unplaced)
 
 

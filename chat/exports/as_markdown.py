@@ -58,9 +58,9 @@ def _message_blocks(record: MessageRecord, find_path: FindPath | None) -> Iterat
         yield _text_block(fence_code(code, "python") if code else escape_text(record.message.text))
     if record.message.role == Role.MODEL:
         shown_calls, without_result = calls_with_parts(record.parts), record.codes_without_result()
-        earlier = earlier_results(record.parts)
+        earlier, by_part = earlier_results(record.parts), record.attachments_by_part()
         for run in record.runs():
-            attachments = record.attachments_after_part(run.last)
+            attachments = by_part[run.last]
             if text := part_markdown(
                 run.part,
                 shown_calls,

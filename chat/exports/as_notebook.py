@@ -170,10 +170,10 @@ def _answer_cells(
 def _answer_blocks(record: MessageRecord) -> Iterator[CodeRun | _Block]:
     """Yield the runs of Python code in an answer with what they produced, and its other parts, in order."""
     shown_calls, without_result = calls_with_parts(record.parts), record.codes_without_result()
-    earlier = earlier_results(record.parts)
+    earlier, by_part = earlier_results(record.parts), record.attachments_by_part()
     code_run: CodeRun | None = None
     for run in record.runs():
-        part, attachments = run.part, record.attachments_after_part(run.last)
+        part, attachments = run.part, by_part[run.last]
         if isinstance(part, ExecutableCode) and part.language in PYTHON_NAMES:
             if code_run:
                 yield code_run

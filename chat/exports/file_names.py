@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Iterable
 
 from attachments.validation import safe_name
+from chat.unique_names import UniqueNames
 
 STEM_LIMIT_CHARS = 60
 
@@ -28,15 +29,9 @@ def file_stem(title: str, default: str = "conversation") -> str:
 
 def make_unique(names: Iterable[str]) -> list[str]:
     """Return the names in their order. A name that differs from an earlier one only in case gets a number."""
-    used: set[str] = set()
+    unique = UniqueNames(str.casefold)
     result = []
     for name in names:
-        base, dot, suffix = name.rpartition(".")
-        base, suffix = (base, f"{dot}{suffix}") if base else (name, "")
-        candidate, number = name, 1
-        while candidate.casefold() in used:
-            number += 1
-            candidate = f"{base}-{number}{suffix}"
-        used.add(candidate.casefold())
-        result.append(candidate)
+        stem, dot, suffix = name.rpartition(".")
+        result.append(unique.give(stem, f"{dot}{suffix}") if stem else unique.give(name, ""))
     return result

@@ -21,6 +21,9 @@ from chat.imports.records import CONVERSATIONS_LIMIT, MESSAGES_LIMIT, ParsedConv
 from chat.parts import Part, Role
 
 TITLE_LIMIT_CHARS = 200
+ANSWERS_LIMIT_CHARS = 64 * 1024 * 1024
+"""Characters of all answers of a conversation. Each version repeats the text that it shares with others."""
+TOO_MANY_VERSIONS = "this conversation has too many versions."
 BEGINS_WITH_ANSWER = "(The conversation begins with an answer.)"
 
 
@@ -46,6 +49,13 @@ class _PartChain:
 
     part: Part
     previous: _PartChain | None
+    chars: int
+    """Characters of the text of all parts."""
+
+    @classmethod
+    def after(cls, previous: _PartChain | None, part: Part) -> _PartChain:
+        """Return a chain with one more part."""
+        return cls(part, previous, len(part.long_text) + (previous.chars if previous else 0))
 
     def in_order(self) -> tuple[Part, ...]:
         """Return the parts, the oldest first."""
@@ -75,6 +85,8 @@ class _TreeParser:
     value: JSONValue
     messages: list[ParsedMessage] = field(default_factory=list)
     part_count: int = 0
+    answer_chars: int = 0
+    """Characters of all answers."""
     message_keys: dict[str, str] = field(default_factory=dict)
     """Id of a node -> key of the message that the node is part of."""
     nodes: dict[str, Node] = field(default_factory=dict)
@@ -136,7 +148,7 @@ class _TreeParser:
             return path
         return replace(
             path,
-            parts=_PartChain(node.part, path.parts),
+            parts=_PartChain.after(path.parts, node.part),
             answer_started_at=path.answer_started_at if path.parts else node.created_at,
             model=node.model or path.model,
         )
@@ -170,6 +182,9 @@ class _TreeParser:
             new_question = build_question(f"{node_id} question", parent, BEGINS_WITH_ANSWER, path.answer_started_at)
             question = self._add_message(new_question, node_id)
         created_at = path.answer_started_at if path.parts else question.created_at
+        self.answer_chars += path.parts.chars if path.parts else 0
+        if self.answer_chars > ANSWERS_LIMIT_CHARS:
+            raise self.value.refusal(TOO_MANY_VERSIONS)
         parts = path.parts.in_order() if path.parts else ()
         answer = build_answer(f"{node_id} answer", question.key, parts, created_at, model=path.model)
         return _Path(self._add_message(answer, node_id))
@@ -179,7 +194,7 @@ class _TreeParser:
         self.part_count += len(message.parts)
         self.message_keys[node_id] = message.key
         if len(self.messages) > MESSAGES_LIMIT or self.part_count > PARTS_LIMIT:
-            raise self.value.refusal("this conversation has too many versions.")
+            raise self.value.refusal(TOO_MANY_VERSIONS)
         return message
 
     def _messages_with_shown_path(self) -> Iterator[ParsedMessage]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -75,9 +76,11 @@ def _separated(parts: Sequence[Part]) -> Iterator[Part]:
 
 def _text_pieces(parts: Sequence[Part], images: Sequence[tuple[int, ParsedAttachment]]) -> Iterator[str | Marker]:
     """Yield the texts of an answer, and a marker where each image is shown."""
+    markers: dict[int, list[Marker]] = defaultdict(list)
+    for index, (shown_after, file) in enumerate(images):
+        if file.is_image:
+            markers[shown_after].append(Marker("GRAPH" if file.is_graph else "IMAGE", index))
     for part_index, part in enumerate(parts):
         if isinstance(part, Text) and part.text:
             yield part.text
-        for index, (shown_after, file) in enumerate(images):
-            if shown_after == part_index and file.is_image:
-                yield Marker("GRAPH" if file.is_graph else "IMAGE", index)
+        yield from markers[part_index]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import PurePosixPath
@@ -14,7 +14,7 @@ from django.conf import settings
 from chat.imports import chatgpt, notebook, plotline
 from chat.imports.archives import Archive
 from chat.imports.json_document import parse_json
-from chat.imports.records import CONVERSATIONS_LIMIT, ParsedConversation
+from chat.imports.records import CONVERSATIONS_LIMIT, TEXT_LIMIT_CHARS, ParsedConversation
 from chat.imports.refusal import RefusedImport
 from chat.imports.store import ImportResult, store_conversations
 from chat.quotas.enforcement import check_quota, spend_quota
@@ -25,6 +25,7 @@ UNKNOWN_KIND = (
     "This file cannot be imported. Choose a JSON or zip export of Plotline, conversations.json of ChatGPT or the zip"
     " that it comes in, or a Jupyter notebook."
 )
+TOO_MUCH_TEXT = "There is too much text in this file. Split it, and import its pieces one after the other."
 EMPTY = "There is no conversation in this file."
 ONE_AT_A_TIME = "Another file of yours is being imported just now. Wait until it is done, then send this one again."
 
@@ -63,12 +64,24 @@ def import_document(build: Callable[[], bytes], *, owner_id: int, name: str) -> 
 
 
 def _import(data: bytes, owner_id: int, name: str, *, has_quota: bool = True) -> ImportResult:
-    conversations = list(_parse_file(data, name))
+    conversations = _within_limit(_parse_file(data, name))
     if not conversations:
         raise RefusedImport(EMPTY)
     if not has_quota:
         return store_conversations(conversations, owner_id=owner_id)
     return _store_within_quotas(conversations, owner_id, f"“{name}”" if name else "This file")
+
+
+def _within_limit(parsed: Iterable[ParsedConversation]) -> list[ParsedConversation]:
+    """Return the conversations. Raises RefusedImport if they have too much text."""
+    conversations: list[ParsedConversation] = []
+    remaining_chars = TEXT_LIMIT_CHARS
+    for conversation in parsed:
+        remaining_chars -= conversation.text_chars
+        if remaining_chars < 0:
+            raise RefusedImport(TOO_MUCH_TEXT)
+        conversations.append(conversation)
+    return conversations
 
 
 def _store_within_quotas(conversations: list[ParsedConversation], owner_id: int, subject: str) -> ImportResult:

@@ -19,6 +19,8 @@ MESSAGES_LIMIT = 20_000
 """Messages of one conversation."""
 PARTS_LIMIT = 10_000
 """Parts of one message."""
+TEXT_LIMIT_CHARS = 256 * 1024 * 1024
+"""The largest sum of `ParsedConversation.text_chars` for one file. ChatGPT's versions may have more than the file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +112,11 @@ class ParsedConversation:
     """The name of its project. It is put into the project of this name, if its new owner has one."""
     side_tokens: int = 0
     side_cost: Decimal | None = None
+
+    @property
+    def text_chars(self) -> int:
+        """How many characters are in its messages and in their parts, so that most are counted twice."""
+        return sum(len(message.text) + sum(len(part.long_text) for part in message.parts) for message in self.messages)
 
     @property
     def text_bytes(self) -> int:

@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from chat.unique_names import UniqueNames
+
 _LABEL_LIMIT_CHARS = 100
 _SUFFIX_LIMIT_CHARS = 20
 _FORBIDDEN_CHARS = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
@@ -16,6 +18,7 @@ _FORBIDDEN_CHARS = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
 
 def file_labels(names: Iterable[str]) -> list[str]:
     """Return distinct labels for names, in order: `../../a.csv`, `b\\a.csv` become `a.csv`, `a-2.csv`."""
+    unique = UniqueNames()
     labels: list[str] = []
     for name in names:
         basename = re.split(r"[/\\]", name.rstrip("/\\"))[-1]
@@ -24,10 +27,5 @@ def file_labels(names: Iterable[str]) -> list[str]:
         if not dot:
             stem, extension = label, ""
         suffix = f"{dot}{extension[:_SUFFIX_LIMIT_CHARS]}"
-        label = stem = stem[: _LABEL_LIMIT_CHARS - len(suffix)]
-        number = 1
-        while label + suffix in labels:
-            number += 1
-            label = f"{stem}-{number}"
-        labels.append(label + suffix)
+        labels.append(unique.give(stem[: _LABEL_LIMIT_CHARS - len(suffix)], suffix))
     return labels

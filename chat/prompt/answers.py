@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import uuid
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 
@@ -17,6 +17,7 @@ from attachments.store import BytesUnavailable, read_bytes
 from chat.parts import (
     CodeExecutionResult,
     ExecutableCode,
+    FileData,
     FunctionCall,
     FunctionResponse,
     InlineData,
@@ -41,6 +42,7 @@ MOVED = (
 )
 """What a model is told between the rounds before and after the move of its code to the Python session."""
 
+FILE_LEFT_OUT = "[A file was here; it is not sent again.]"
 IMAGES_LEFT_OUT = "[Note of the server: these files of the answer above are not sent again: {names}.]"
 NAMES_LIMIT = 20
 
@@ -102,13 +104,14 @@ def answer_contents(
     """Return an answer. `is_own`: whether the model that is asked made it, so that it can read its signatures."""
     withheld = withheld_calls(record.parts)
     left_out: list[Attachment] = []
+    by_index, of_parts = record.attachments_by_index(), record.attachments_of_parts()
     parts = [
         part
         for index, original in enumerate(record.parts)
         if is_sent_back(original, capabilities, is_own=is_own)
         # The images of a result that no person has released are not sent either.
         and not (isinstance(original, InlineData) and original.made_by in withheld)
-        for part in _replayed_parts(original, index, record, graphs, left_out)
+        for part in _replayed_parts(original, of_parts.get(index), by_index, graphs, left_out)
     ]
     parts = without_unanswered_calls(without_open_code(parts))
     if not is_own:
@@ -154,21 +157,26 @@ def withheld_calls(parts: Iterable[Part]) -> set[str]:
 
 
 def _replayed_parts(
-    part: Part, index: int, record: MessageRecord, graphs: ReplayedImages, left_out: list[Attachment]
+    part: Part,
+    attachment: Attachment | None,
+    by_index: Mapping[int, Attachment],
+    graphs: ReplayedImages,
+    left_out: list[Attachment],
 ) -> Iterator[Part]:
-    """Yield the part with the bytes of its images. Appends those that are not sent to `left_out`."""
+    """Yield the part with the bytes of its images. Appends those that are not sent to `left_out`.
+
+    `attachment`: the one that holds the part's bytes. `by_index`: those of the message.
+    """
     if isinstance(part, InlineData):
-        attachment = record.attachment_of(index)
         if attachment is not None:
             yield from _image_parts(part, attachment, graphs, left_out)
     elif isinstance(part, CodeExecutionResult) and part.images:
         # The output names the images that the code had printed; they follow as images.
         yield replace(part, images=())
-        attachments = {placed.index: placed.attachment for placed in record.attachments}
         for image in part.images:
-            attachment = attachments[image.attachment]
-            bare = InlineData(attachment.mime_type, "", round=part.round)
-            yield from _image_parts(bare, attachment, graphs, left_out)
+            printed = by_index[image.attachment]
+            bare = InlineData(printed.mime_type, "", round=part.round)
+            yield from _image_parts(bare, printed, graphs, left_out)
     else:
         yield part
 
@@ -225,7 +233,15 @@ def _without_halves_of_tools(parts: list[Part]) -> list[Part]:
 
 
 def without_provider_data(parts: list[Part]) -> list[Part]:
-    """Return the parts as another model's. A part that holds nothing else is left out."""
+    """Return the parts as another model's. A part that holds nothing else is left out.
+
+    The address of a file becomes a note: only its own account may read it, and in an imported answer it may be any
+    address, which a service would read with this server's rights.
+    """
     foreign = Thought | ToolCall | ToolResponse | Unsupported
-    bare = [replace(part, provider_data={}) for part in parts if not isinstance(part, foreign)]
+    bare = [
+        Text(FILE_LEFT_OUT, round=part.round) if isinstance(part, FileData) else replace(part, provider_data={})
+        for part in parts
+        if not isinstance(part, foreign)
+    ]
     return [part for part in bare if part != Text("", round=part.round)]

@@ -30,8 +30,9 @@ def own_code_contents(record: MessageRecord, graphs: ReplayedImages) -> list[Con
 
 
 def _images(record: MessageRecord, graphs: ReplayedImages, left_out: list[Attachment]) -> Iterator[Part]:
+    of_parts = record.attachments_of_parts()
     for index, part in enumerate(record.parts):
-        attachment = record.attachment_of(index) if isinstance(part, InlineData) else None
+        attachment = of_parts.get(index) if isinstance(part, InlineData) else None
         if attachment is None or graphs.is_sent(attachment):
             continue
         data = graphs.read(attachment)

@@ -78,9 +78,12 @@ class MessageRecord:
         """Yield the parts as they are shown: adjoining texts are one."""
         return part_runs(self.parts, {placed.part_index for placed in self.attachments})
 
-    def attachments_after_part(self, part_index: int) -> list[PlacedAttachment]:
-        """Return the attachments that are shown after a part."""
-        return [placed for placed in self.attachments if placed.part_index == part_index]
+    def attachments_by_part(self) -> Mapping[int | None, list[PlacedAttachment]]:
+        """Return the attachments that are shown after each part. A part without any has an empty list."""
+        by_part: dict[int | None, list[PlacedAttachment]] = defaultdict(list)
+        for placed in self.attachments:
+            by_part[placed.part_index].append(placed)
+        return by_part
 
     @property
     def unplaced(self) -> list[PlacedAttachment]:
@@ -108,10 +111,14 @@ class MessageRecord:
             return []
         return [placed.attachment for placed in self.attachments if placed.part_index is None]
 
-    def attachment_of(self, part_index: int) -> Attachment | None:
-        """Return the attachment that holds a part's bytes."""
-        number = self.part_attachments.get(part_index)
-        return next((placed.attachment for placed in self.attachments if placed.index == number), None)
+    def attachments_by_index(self) -> dict[int, Attachment]:
+        """Return the attachments by the n of their markers."""
+        return {placed.index: placed.attachment for placed in self.attachments}
+
+    def attachments_of_parts(self) -> dict[int, Attachment]:
+        """Return the attachments that hold the bytes of parts, by the index of the part."""
+        by_index = self.attachments_by_index()
+        return {part: by_index[number] for part, number in self.part_attachments.items() if number in by_index}
 
 
 def path_records(conversation_id: uuid.UUID, condition: Q | None = None) -> list[MessageRecord]:

@@ -37,10 +37,17 @@ NOT_SHOWN = "This answer is not shown now. Switch to its version first."
 IS_LIVE = "An answer is still being written here. Stop it, or wait until it is done."
 NO_RESULT = "This code has no result to compare with: it was stopped."
 NO_GRAPH = "A graph of this code could not be read from storage just now. Try again soon."
+TOO_MANY_IMAGES = "This code gave too many images to compare them with new ones."
 GONE = "This answer was deleted."
 RUNS_ALREADY = "This code is being run again already. Stop it, or wait until it is done."
 STOPPED = "The code was stopped before its end."
 TOOK_TOO_LONG = "The code was stopped after {limit_s:g} seconds, the limit for it and the code before it."
+
+
+IMAGES_LIMIT = 200
+"""Images of one run that are compared. Comparing two takes some milliseconds, or 0.3 s for the largest."""
+IMAGES_LIMIT_BYTES = 100 * 1024 * 1024
+"""Size of the images of one run together. All of them are in memory until the code has run."""
 
 
 class RerunRefused(Exception):
@@ -142,13 +149,19 @@ def _load(message_id: uuid.UUID, index: int) -> _Block:
 
 def _images(record: MessageRecord, run: RecordedRun) -> tuple[bytes, ...]:
     """Return the bytes of the images that the code gave. Raises RerunRefused."""
-    by_index = {placed.index: placed.attachment for placed in record.attachments}
-    attachments = [record.attachment_of(index) for index in run.image_parts]
+    by_index, of_parts = record.attachments_by_index(), record.attachments_of_parts()
+    attachments = [of_parts.get(index) for index in run.image_parts]
     attachments += [by_index.get(index) for index in run.printed_images]
+    images = [attachment for attachment in attachments if attachment and attachment.is_image]
+    # An imported answer may name one image many times.
+    by_id = {image.pk: image for image in images}
+    if len(images) > IMAGES_LIMIT or sum(image.size_bytes for image in by_id.values()) > IMAGES_LIMIT_BYTES:
+        raise RerunRefused(TOO_MANY_IMAGES)
     try:
-        return tuple(read_bytes(attachment) for attachment in attachments if attachment and attachment.is_image)
+        data = {pk: read_bytes(image) for pk, image in by_id.items()}
     except BytesUnavailable as error:
         raise RerunRefused(NO_GRAPH) from error
+    return tuple(data[image.pk] for image in images)
 
 
 def output_of(execution: Execution) -> RunOutput:

@@ -12,7 +12,7 @@ import pytest
 from pytest_django import Settings
 
 from attachments.models import Attachment
-from chat.imports import importer, json_document, rows, store
+from chat.imports import chatgpt, importer, json_document, rows, store
 from chat.imports.importer import EMPTY, ONE_AT_A_TIME, import_file
 from chat.imports.refusal import RefusedImport
 from chat.models import Conversation, ImportedConversation, Message, Quota, QuotaUse
@@ -51,6 +51,41 @@ def test_long_chain_of_empty_nodes_is_walked_in_linear_time() -> None:
             import_file(chatgpt_export(mapping, ""), owner_id=owner.pk)
 
     assert time_growth(refuse_chain, CHAIN_NODES) < GROWTH_LIMIT
+
+
+def node(parent: str | None, role: str, text: str) -> dict[str, Any]:
+    message = {"author": {"role": role}, "content": {"content_type": "text", "parts": [text]}}
+    return {"parent": parent, "message": message}
+
+
+@pytest.mark.django_db
+def test_text_that_many_versions_share_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each version of an answer has a text of its own, so the text of one file could fill the memory."""
+    mapping = {"u": node(None, "user", "Hi"), "long": node("u", "assistant", "x" * 1_000)}
+    mapping |= {f"leaf {number}": node("long", "assistant", "y") for number in range(20)}
+    export = chatgpt_export(mapping, "leaf 1")
+    monkeypatch.setattr(chatgpt, "ANSWERS_LIMIT_CHARS", 20_019)
+    with pytest.raises(RefusedImport, match="too many versions"):
+        import_file(export, owner_id=make_user().pk)
+    monkeypatch.setattr(chatgpt, "ANSWERS_LIMIT_CHARS", 20_020)
+    import_file(export, owner_id=make_user().pk)
+    assert Message.objects.filter(role="model").count() == 20
+
+
+@pytest.mark.django_db
+def test_text_of_all_conversations_of_a_file_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
+    conversation = {"title": "t", "mapping": {"u": node(None, "user", "x" * 1_000)}, "current_node": "u"}
+    # A question is counted as a message and as its part. The unanswered question gets an empty answer.
+    monkeypatch.setattr(importer, "TEXT_LIMIT_CHARS", 4_000)
+    with pytest.raises(RefusedImport, match="too much text"):
+        import_file(
+            json.dumps([{**conversation, "id": str(number)} for number in range(3)]).encode(), owner_id=make_user().pk
+        )
+    assert not Conversation.objects.exists()
+    import_file(
+        json.dumps([{**conversation, "id": str(number)} for number in range(2)]).encode(), owner_id=make_user().pk
+    )
+    assert Conversation.objects.count() == 2
 
 
 @pytest.mark.parametrize("source", ["\n" * 400_000, "*With " * 100_000, "![" * 200_000, "![](attachment:" * 30_000])

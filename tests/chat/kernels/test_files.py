@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chat.kernels.files import file_labels
+from tests.time_growth import GROWTH_LIMIT, time_growth
 
 
 @pytest.mark.parametrize(
@@ -30,6 +31,13 @@ def test_name_becomes_a_label(name: str, label: str) -> None:
 
 def test_equal_labels_get_numbers() -> None:
     assert file_labels(["a/x.csv", "b/x.csv", "x-2.csv", "x.csv"]) == ["x.csv", "x-2.csv", "x-2-2.csv", "x-3.csv"]
+
+
+def test_many_equal_names_take_linear_time() -> None:
+    def label(count: int) -> None:
+        assert len(set(file_labels(["a.csv"] * count))) == count
+
+    assert time_growth(label, 4_000) < GROWTH_LIMIT
 
 
 @settings(deadline=None, max_examples=60, derandomize=True)

@@ -20,6 +20,7 @@ from chat.models import Turn
 from chat.parts import (
     CodeExecutionResult,
     ExecutableCode,
+    FileData,
     FunctionCall,
     FunctionResponse,
     InlineData,
@@ -196,6 +197,12 @@ def test_parts_of_another_model_bear_no_provider_data() -> None:
     unknown = Unsupported(provider_data={"hologram": 1})
     thought = Thought("hm", provider_data=SIGNED)
     assert without_provider_data([TEXT, signed, call, unknown, thought]) == [TEXT, CALL]
+
+
+def test_address_of_a_file_goes_only_to_the_account_that_gave_it() -> None:
+    """An imported answer may hold any address, and a service would read it with the rights of this server."""
+    file = FileData("gs://private/report.pdf", "application/pdf", round=1)
+    assert without_provider_data([file]) == [Text("[A file was here; it is not sent again.]", round=1)]
 
 
 def test_thoughts_are_sent_back_only_with_provider_data() -> None:

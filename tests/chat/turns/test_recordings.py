@@ -52,10 +52,10 @@ def part_with_bytes(record: MessageRecord, index: int) -> Part:
     """Return a part as it was received: images stand in it, and in the output of code that printed them."""
     part = record.parts[index]
     if isinstance(part, InlineData):
-        attachment = record.attachment_of(index)
+        attachment = record.attachments_of_parts().get(index)
         return replace(part, data=read_bytes(attachment) if attachment else None)
     if isinstance(part, CodeExecutionResult) and part.images:
-        attachments = {placed.index: placed.attachment for placed in record.attachments}
+        attachments = record.attachments_by_index()
         images = [
             ExtractedImage(
                 image.offset,

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import pytest
 from channels.db import database_sync_to_async
 from pytest_django import Settings
 
-from chat.kernels.outputs import Output, TextOutput
+from attachments.models import Attachment
+from chat.kernels.outputs import Execution, ExecutionStatus, Output, TextOutput
 from chat.models import Conversation, Message, Part, PythonSession, Turn
-from chat.parts import OUTCOME_OK, CodeExecutionResult, ExecutableCode, PartKind
+from chat.parts import OUTCOME_OK, CodeExecutionResult, ExecutableCode, PartKind, PrintedImage
 from chat.parts import Part as PartValue
 from chat.python_sessions import reaper
 from chat.python_sessions.errors import SessionUnavailable
@@ -20,13 +21,13 @@ from chat.transcript.reruns import rerun_view
 from chat.turns import rerun_rows, reruns
 from chat.turns.database_thread import turn_store
 from chat.turns.live_rerun import stop_rerun
-from chat.turns.reruns import RUNS_ALREADY, STOPPED, TOOK_TOO_LONG, RerunRefused, rerun
+from chat.turns.reruns import IMAGES_LIMIT, RUNS_ALREADY, STOPPED, TOOK_TOO_LONG, RerunRefused, rerun
 from chat.turns.runner import start_turn
 from chat.turns.start import RunCode
 from tests.chat.python_sessions.session_rows import soon
 from tests.chat.turn_driver import Tab, fresh_page, new_conversation, parts_of, start_and_wait
 from tests.dom import Page
-from tests.factories import make_conversation, make_model_message
+from tests.factories import make_conversation, make_graph, make_model_message
 from tests.polling import wait_until_awaited
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -105,16 +106,51 @@ async def test_code_runs_on_without_its_caller_and_is_stopped_by_its_row(
     assert (await state())["verdict"] == "stopped"
 
 
-def make_finished_code(**rerun: str) -> Message:
-    """Store an answer with one block of code and its result. `rerun`: its state."""
+def make_finished_code(images: Sequence[PrintedImage] = (), **rerun: str) -> Message:
+    """Store an answer with one block of code and its result. `images`: those that it printed. `rerun`: its state."""
     message = make_model_message(make_conversation(), parts=())
-    values: list[PartValue] = [ExecutableCode("print(1)", "PYTHON"), CodeExecutionResult("1\n", OUTCOME_OK)]
+    result = CodeExecutionResult("1\n", OUTCOME_OK, images=tuple(images))
+    values: list[PartValue] = [ExecutableCode("print(1)", "PYTHON"), result]
     Part.objects.bulk_create(
         Part.from_value(value, index=index, message_id=message.pk, attachment_id=None)
         for index, value in enumerate(values)
     )
     Message.objects.filter(pk=message.pk).update(reruns={"0": rerun})
     return message
+
+
+def make_code_with_one_image(count: int) -> Message:
+    """Store code whose result names one image many times, as an imported answer may do."""
+    message = make_finished_code([PrintedImage(0, "data:image/png;base64,", 0, 0)] * count)
+    make_graph(message)
+    return message
+
+
+async def test_image_that_a_result_names_many_times_is_read_once(
+    emulated: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reads: list[Attachment] = []
+
+    def read(attachment: Attachment) -> bytes:
+        reads.append(attachment)
+        return b"png"
+
+    async def run_nothing(*arguments: object, **options: object) -> Execution:
+        return Execution(ExecutionStatus.OK, (TextOutput("stdout", "1\n"),), 1, is_truncated=False)
+
+    monkeypatch.setattr(reruns, "read_bytes", read)
+    monkeypatch.setattr(reruns, "run_blocks", run_nothing)
+    message = await database_sync_to_async(make_code_with_one_image)(100)
+    assert (
+        await rerun(message, 0, from_start=False)
+    ).detail == "There were 100 graphs before, and there are 0 graphs now."
+    assert len(reads) == 1
+
+
+async def test_code_with_very_many_images_is_not_run_again(emulated: Settings) -> None:
+    message = await database_sync_to_async(make_code_with_one_image)(IMAGES_LIMIT + 1)
+    with pytest.raises(RerunRefused, match="too many images"):
+        await rerun(message, 0, from_start=False)
 
 
 async def test_code_that_cannot_run_again_keeps_its_verdict(

@@ -1,0 +1,33 @@
+"""Numbers for names that repeat. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+
+class UniqueNames:
+    """Gives every name once: one that was given before gets a number, as `a-2.csv`.
+
+    Any number of names takes time in proportion to it, because the count for a name goes on where it stopped.
+    """
+
+    def __init__(self, same: Callable[[str], str] = str) -> None:
+        """`same`: returns what two names have in common that count as one. By default, only equal names do."""
+        self._same = same
+        self._given: set[str] = set()
+        self._numbers: dict[str, int] = {}
+        """The last number of each name that repeats."""
+
+    def give(self, stem: str, suffix: str) -> str:
+        """Return `stem` and `suffix` as one name, with a number between them if the name was given before."""
+        name = f"{stem}{suffix}"
+        first = self._same(name)
+        number = self._numbers.get(first, 1)
+        if number > 1:
+            name = f"{stem}-{number}{suffix}"
+        while self._same(name) in self._given:
+            number += 1
+            name = f"{stem}-{number}{suffix}"
+        self._numbers[first] = number
+        self._given.add(self._same(name))
+        return name
