@@ -88,6 +88,16 @@ class UserAdmin(WholeDeletionMixin[User], auth_admin.UserAdmin[User]):
     readonly_fields = ("last_login", "date_joined", "deletion_at", "usage")
     fieldsets = (*(auth_admin.UserAdmin.fieldsets or ()), (gettext_lazy("Usage"), {"fields": ("usage", "deletion_at")}))
 
+    def has_change_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
+        """Return whether the user may change accounts. Only superusers may change one of a superuser."""
+        is_allowed = obj is None or not obj.is_superuser or request.user.is_superuser
+        return is_allowed and super().has_change_permission(request, obj)
+
+    def get_readonly_fields(self, request: HttpRequest, obj: User | None = None) -> Sequence[str]:
+        """Return the fields that the user may only read. Only superusers may make others superusers."""
+        fields = super().get_readonly_fields(request, obj)
+        return fields if request.user.is_superuser else (*fields, "is_superuser", "user_permissions")
+
     @admin.display(description=gettext_lazy("used of the limits"))
     def usage(self, user: User) -> str:
         """What the person has used today. A row of `Quota` changes their limits."""

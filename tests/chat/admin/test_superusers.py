@@ -7,6 +7,7 @@ import threading
 import pytest
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.contrib.admin.models import LogEntry
+from django.contrib.auth.models import Permission
 from django.db import connection, transaction
 from django.test import Client
 
@@ -43,6 +44,23 @@ def test_the_last_superuser_stays_one_and_active(boxes: tuple[str, ...]) -> None
     make_superuser("deputy")
     assert client.post(url, form_of(boss, *boxes)).status_code == 302
     assert has_changed(boss)
+
+
+def test_staff_who_manage_accounts_cannot_become_superusers() -> None:
+    boss, member = make_superuser("boss"), make_user("member")
+    manager = make_user("manager", is_staff=True)
+    manager.user_permissions.set(Permission.objects.filter(codename__in=["view_user", "change_user"]))
+    client = client_of(manager)
+    # The account of a superuser, and with it their password, is read only.
+    assert client.post(admin_url(User, boss.pk, "change"), form_of(boss, "is_active")).status_code == 403
+    assert client.get(f"/admin/chat/user/{boss.pk}/password/").status_code == 403
+    assert not has_changed(boss)
+    for user in (member, manager):
+        boxes = form_of(user, "is_active", "is_staff", "is_superuser")
+        assert client.post(admin_url(User, user.pk, "change"), boxes).status_code == 302
+        user.refresh_from_db()
+        assert (user.is_staff, user.is_superuser) == (True, False)
+    assert manager.user_permissions.count() == 2
 
 
 def test_accounts_that_cannot_stay_do_not_count() -> None:
