@@ -18,7 +18,7 @@ from asgiref.typing import ASGIReceiveCallable, ASGISendCallable, Scope
 from channels.db import database_sync_to_async
 from channels.generic.websocket import AsyncWebsocketConsumer
 from django.conf import settings
-from django.db import DatabaseError
+from django.db import DatabaseError, InterfaceError
 from django.utils import translation
 
 from chat.access import NotFound, newest_turn, readable_conversation, writable_conversation
@@ -134,7 +134,7 @@ class ConversationConsumer(AsyncWebsocketConsumer):
             await self.close(CLOSE_RESTARTING)
         except (NotFound, StartRefused, SwitchRefused, DecisionRefused, CodeRefused, QuotaExceeded) as refusal:
             await self._refuse(message, str(refusal))
-        except DatabaseError:
+        except (DatabaseError, InterfaceError):
             logger.exception("an action in conversation %s failed", self.conversation_id)
             await self._refuse(message, DATABASE_UNAVAILABLE)
 

@@ -107,7 +107,7 @@ def _update(
     key = model._meta.pk
     by_name = {field.name: field for field in model._meta.concrete_fields}
     fields = [by_name[name] for name in names]
-    changes = ", ".join(f"{field.column} = %s" for field in fields)
+    changes = ", ".join(f'"{field.column}" = %s' for field in fields)
     conditions = [f"{key.column} = %s", *(f"{name} IN ({', '.join(['%s'] * len(only[name]))})" for name in only)]
     sql = f"UPDATE {model._meta.db_table} SET {changes} WHERE {' AND '.join(conditions)}"
     allowed = [value for values in only.values() for value in values]

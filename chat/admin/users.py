@@ -93,9 +93,9 @@ class UserAdmin(WholeDeletionMixin[User], auth_admin.UserAdmin[User]):
         is_allowed = obj is None or not obj.is_superuser or request.user.is_superuser
         return is_allowed and super().has_change_permission(request, obj)
 
-    def get_readonly_fields(self, request: HttpRequest, obj: User | None = None) -> Sequence[str]:
+    def get_readonly_fields(self, request: HttpRequest, obj: User | None = None) -> tuple[str, ...]:
         """Return the fields that the user may only read. Only superusers may make others superusers."""
-        fields = super().get_readonly_fields(request, obj)
+        fields = (*super().get_readonly_fields(request, obj),)
         return fields if request.user.is_superuser else (*fields, "is_superuser", "user_permissions")
 
     @admin.display(description=gettext_lazy("used of the limits"))

@@ -130,7 +130,7 @@ def requested_tools(
 
 
 def _own_record(turn: Turn, answer: Answer) -> MessageRecord:
-    """Return the rounds of a live answer as a record, as far as the provider has not been sent them."""
+    """Return the earlier rounds of a live answer as a record."""
     ids = [uuid.UUID(one.attachment_id) for one in answer.attachments]
     attachments = Attachment.objects.in_bulk(ids) if ids else {}
     return MessageRecord(

@@ -1,8 +1,8 @@
 """The files of a project in the requests of its conversations.
 
 They stand before the first message, because there they are the same in each request, so that a provider's cache holds
-them. Like the project's instruction, they are read anew for each request: a file that is added or removed changes the
-next answer in all conversations of the project. Questions and answers are sent back as they are.
+them. They are read anew for each request: a file that is added or removed changes the next answer in all conversations
+of the project. Questions and answers are sent back as they are.
 """
 
 from __future__ import annotations

@@ -75,7 +75,8 @@ class SentMessages:
         """
         self._turn, self._recipient, self._replay = turn, recipient, replay
         shown = without_refused(rows.records)
-        labels = session_labels(shown, rows.project_files) if turn.engine == Engine.SESSION else {}
+        # With the files of refused questions, because the session has them, too.
+        labels = session_labels(rows.records, rows.project_files) if turn.engine == Engine.SESSION else {}
         budget_bytes = settings.REQUEST_LIMIT_BYTES - fixed_bytes
         self._project = project_record(turn, rows.project_files)
         budget_bytes -= message_bytes(self._project) if self._project else 0

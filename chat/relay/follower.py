@@ -81,6 +81,8 @@ class Follower:
         self._frames: deque[OrderedFrame | UnorderedUpdate] = deque()
         self._is_outdated = False
         """Whether the page needs a snapshot."""
+        self._needs_whole = False
+        """Whether the snapshot must hold all messages that the page shows, not only the live answer."""
         self._has_work = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
         broadcast.subscribe(conversation_id, self)
@@ -113,6 +115,8 @@ class Follower:
             if self._is_outdated or self._frames or not self._position.is_behind(frame, shows_end=shows_end):
                 return
             self._is_outdated = True
+        elif isinstance(frame, Announcement) and frame.is_whole:
+            self._read_whole_window()
         elif isinstance(frame, Announcement):
             is_known = frame.revision is not None and frame.revision == self._position.revision
             if self._is_outdated or is_known:
@@ -184,7 +188,7 @@ class Follower:
             except Exception:
                 # The database may be unavailable for a moment; the page must not stay outdated for ever.
                 logger.exception("a page of conversation %s could not be brought up to date", self._conversation_id)
-                self._is_outdated = True
+                self._read_whole_window()
                 await asyncio.sleep(RETRY_PAUSE_S)
                 self._has_work.set()
 
@@ -221,10 +225,11 @@ class Follower:
         # The snapshot contains the frames so far. One that arrives while it is read follows it or is part of it. If one
         # is missing in between, the page gets another snapshot.
         self._frames.clear()
-        self._is_outdated = False
+        known_revision = None if self._needs_whole else self._position.revision
+        self._is_outdated = self._needs_whole = False
         read = database_sync_to_async(read_update, thread_sensitive=False, executor=_snapshot_threads)
         try:
-            update = await read(self._conversation_id, self._position.revision, self._window, self._reader_at)
+            update = await read(self._conversation_id, known_revision, self._window, self._reader_at)
         except Conversation.DoesNotExist:
             await self.end(CLOSE_DELETED, DELETED)
             return
@@ -233,9 +238,9 @@ class Follower:
         await self._send(update.text, update.position)
 
     def _read_whole_window(self) -> None:
-        """Send a snapshot of all of the window next. Without a known revision, it cannot be the live answer alone."""
-        self._position = StreamPosition(None)
-        self._is_outdated = True
+        """Send a snapshot of all of the window next."""
+        self._is_outdated = self._needs_whole = True
+        self._has_work.set()
 
     async def _send_extension(self, held: Window, direction: Direction) -> None:
         self._extension = None

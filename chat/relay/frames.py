@@ -13,7 +13,7 @@ class Step:
 
     conversation_id: str
     revision: int
-    """The conversation's revision once this frame is applied. The last step of a turn brings the next one."""
+    """The conversation's revision once this frame is applied. The last step of a turn increments it."""
     turn_id: str
     after: int
     """The `seq` of the frame before."""
@@ -56,7 +56,9 @@ class Announcement:
 
     conversation_id: str
     revision: int | None
-    """`None`: every page reads a snapshot."""
+    """`None`: every page reads a snapshot. If it has the newest revision, only the live answer is read."""
+    is_whole: bool = False
+    """Whether every page reads all messages that it shows. Then `revision` is `None`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,9 @@
 """Finds pages that are behind the log of a turn of another process, because its frames do not arrive.
 
 Frames may be lost, and while Redis is unavailable none arrives. So a process with open pages reads the positions of
-the live turns of other processes every `POLL_INTERVAL_S`: one query, whose cost does not depend on the number of pages.
-A page that has not reached a position until the next poll reads a snapshot. It is then at most two intervals behind,
-and the time of the snapshot. Frames that are only on their way cause no snapshot.
+the live turns of other processes every `POLL_INTERVAL_S`: one or two queries, whose cost does not depend on the number
+of pages. A page that has not reached a position until the next poll reads a snapshot. It is then at most two intervals
+behind, and the time of the snapshot. Frames that are only on their way cause no snapshot.
 """
 
 from __future__ import annotations

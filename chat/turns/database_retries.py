@@ -24,7 +24,8 @@ Result = TypeVar("Result")
 async def retry_while_unavailable(call: Callable[[], Awaitable[Result]]) -> Result:
     """Await a call that reaches the database, and repeat it while the database is unavailable.
 
-    Raises one of `UNAVAILABLE` after GIVE_UP_AFTER_S. A call that has failed must not have changed anything.
+    Raises one of `UNAVAILABLE` after GIVE_UP_AFTER_S. A call that has failed must not have changed anything,
+    or must find out when it is repeated, as `store.write` does.
     """
     loop = asyncio.get_running_loop()
     give_up_at = loop.time() + GIVE_UP_AFTER_S

@@ -57,7 +57,7 @@ _history_threads = ThreadPoolExecutor(max_workers=16, thread_name_prefix="histor
 
 
 async def run_turn(turn: LiveTurn) -> None:
-    """Generate one answer. Returns when its end is stored."""
+    """Generate one answer. Returns when its end is stored, when it waits for a decision, or when it was lost."""
     try:
         try:
             try:

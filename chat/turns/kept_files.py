@@ -74,7 +74,7 @@ async def keep_file(message: Message, name: str) -> KeptFile:
     data = await _read(message.conversation_id, found.owner_id, name)
     kept: KeptFile = await database_sync_to_async(_attach, thread_sensitive=False)(message, found, data)
     if kept.is_new:
-        broadcast.publish(Announcement(str(message.conversation_id), None))
+        broadcast.publish(Announcement(str(message.conversation_id), None, is_whole=True))
     return kept
 
 

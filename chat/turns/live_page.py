@@ -84,8 +84,8 @@ class LivePage:
             texts = self._message.rendered_texts() if self._is_known else NO_TEXTS
             html = message_html(self._view(texts))
             swaps = partial(f"message-{self._turn.message_id}", "outerMorph", html)
-        if stored.conversation is not None:
-            swaps += partial("conversation-usage", "outerMorph", usage_html(stored.conversation.usage))
+        if stored.usage is not None:
+            swaps += partial("conversation-usage", "outerMorph", usage_html(stored.usage))
         return swaps
 
     def give_up(self) -> Announcement:

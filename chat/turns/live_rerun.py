@@ -45,7 +45,7 @@ async def stop_rerun(message: Message, index: int) -> bool:
     """Stop a block that runs again, in whichever process it runs; return False if it does not run."""
     if not await turn_store.run(rerun_rows.request_stop, message.pk, index):
         # A page that shows it as running is outdated: its process has died.
-        broadcast.publish(Announcement(str(message.conversation_id), None))
+        broadcast.publish(Announcement(str(message.conversation_id), None, is_whole=True))
         return False
     if live := _running.get((message.pk, index)):
         live.stop()
@@ -133,7 +133,7 @@ class LiveRerun:
         is_stored = await turn_store.run(
             rerun_rows.end, self.message.pk, self._index, comparison, from_start=from_start
         )
-        broadcast.publish(Announcement(str(self.message.conversation_id), None))
+        broadcast.publish(Announcement(str(self.message.conversation_id), None, is_whole=True))
         return is_stored
 
     def _publish(self) -> None:

@@ -262,6 +262,9 @@ class LiveTurn:
         self._publish(write, stored)
         if stored.is_stop_requested:
             self.stop()
+            if not self.is_ending:
+                # Be cancelled here, and not later, while the end of the turn is being stored.
+                await asyncio.sleep(0)
 
     def _publish(self, write: TurnWrite, stored: StoreResult) -> None:
         """Send the frame of stored changes to all pages."""

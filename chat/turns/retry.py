@@ -1,7 +1,7 @@
 """Decides when a request to a provider is repeated, and how the repeated request differs. Pure.
 
 A temporary failure before the first byte of a response is retried after a pause. After the first byte there is no
-retry, except one for a response without content.
+retry, except those for a response without content.
 """
 
 from __future__ import annotations

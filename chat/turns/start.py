@@ -177,8 +177,8 @@ class Regenerate(Start):
 def create_turns(starts: Sequence[Start], *, lease_owner: str) -> list[PlannedTurn | Exception]:
     """Start all turns in one transaction.
 
-    Return, for each start, its turn or the exception that refused only this start. Raises DatabaseError; in this case
-    no turn was started.
+    Return, for each start, its turn or the exception that refused only this start. Raises DatabaseError. No turn runs
+    then: if the transaction was stored although that was not confirmed, `recovery` ends its turns.
     """
     outcomes: list[PlannedTurn | Exception] = []
     with transaction.atomic(savepoint=False):

@@ -105,27 +105,21 @@ class TurnWrite:
 
 
 @dataclass(frozen=True, slots=True)
-class ConversationState:
-    """A conversation after one of its turns has ended."""
-
-    revision: int
-    usage: ConversationUsage
-
-
-@dataclass(frozen=True, slots=True)
 class StoreResult:
     """The result of storing the changes of one turn."""
 
     is_stop_requested: bool = False
-    conversation: ConversationState | None = None
-    """The state of the conversation, only for a turn that has ended."""
+    usage: ConversationUsage | None = None
+    """The usage of the conversation, only for a turn that has ended."""
 
     def update_row(self, turn: Turn, write: TurnWrite) -> None:
         """Bring the row in memory up to date with the database."""
         for name, value in (write.ending.turn_fields() if write.ending else {}).items():
             setattr(turn, name, value)
-        if self.conversation is not None:
-            turn.conversation.revision = self.conversation.revision
+        if write.ending:
+            # Nothing else changes the revision while a turn is live. It is not read again, because another change may
+            # follow the end at once: pages would take the end for that change, and miss it.
+            turn.conversation.revision += 1
 
 
 async def write(writes: Sequence[TurnWrite], *, lease_owner: str) -> list[StoreResult | Exception]:
@@ -183,9 +177,9 @@ def _write(writes: Sequence[TurnWrite], *, lease_owner: str) -> list[StoreResult
         ]
         if ended:
             end_turns(ended)
-    conversations = conversation_states([turn.conversation_id for turn in ended])
+    usages = usages_after_end(writes)
     return [
-        StoreResult(held[one.turn_id], conversations.get(one.conversation_id) if one.ending else None)
+        StoreResult(held[one.turn_id], usages.get(one.conversation_id) if one.ending else None)
         if one.turn_id in held
         else TurnLost()
         for one in writes
@@ -194,9 +188,13 @@ def _write(writes: Sequence[TurnWrite], *, lease_owner: str) -> list[StoreResult
 
 def _already_stored(writes: Sequence[TurnWrite]) -> dict[uuid.UUID, StoreResult]:
     """Return the results of those writes that were committed although no confirmation arrived."""
-    conversations = conversation_states([one.conversation_id for one in writes if one.ending])
+    usages = usages_after_end(writes)
+    turns = Turn.objects.filter(pk__in=[one.turn_id for one in writes]).order_by()
+    stopped = dict(turns.values_list("pk", "stop_requested"))
     return {
-        one.turn_id: StoreResult(conversation=conversations.get(one.conversation_id) if one.ending else None)
+        one.turn_id: StoreResult(
+            stopped.get(one.turn_id, False), usages.get(one.conversation_id) if one.ending else None
+        )
         for one in writes
         if _is_stored(one)
     }
@@ -228,13 +226,15 @@ def _new_attachments(writes: Iterable[TurnWrite]) -> Iterator[NewAttachment]:
             )
 
 
-def conversation_states(conversation_ids: Sequence[uuid.UUID]) -> dict[uuid.UUID, ConversationState]:
-    """Read conversations after the commit, so that an error in these statistics cannot roll back an answer."""
-    if not conversation_ids:
+def usages_after_end(writes: Iterable[TurnWrite]) -> dict[uuid.UUID, ConversationUsage]:
+    """Return the usage of the conversations whose turns have ended, by their ids.
+
+    It is read after the commit, so that an error in these statistics cannot roll back an answer.
+    """
+    ended = [one.conversation_id for one in writes if one.ending]
+    if not ended:
         return {}
-    rows = list(Conversation.with_deleted.filter(pk__in=conversation_ids).order_by())
-    usages = conversation_usages(rows)
-    return {row.pk: ConversationState(row.revision, usages[row.pk]) for row in rows}
+    return conversation_usages(list(Conversation.with_deleted.filter(pk__in=ended).order_by()))
 
 
 def renew_leases(turn_ids: Collection[uuid.UUID], *, lease_owner: str) -> dict[uuid.UUID, bool]:

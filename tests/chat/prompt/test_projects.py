@@ -21,6 +21,8 @@ from chat.prompt.provider_files import forget_uploaded
 from chat.prompt.replay import Replay
 from chat.prompt.rows import read_rows
 from chat.providers.requests import Content
+from chat.python_sessions.files import session_files
+from chat.stream_events import Finish
 from chat.transcript.records import MessageRecord, PlacedAttachment
 from chat.turns.start import Ask, create_turn
 from chat.turns.start_rules import CodeChoice, TurnChoices, decide_code
@@ -97,6 +99,23 @@ def test_files_and_instruction_that_were_changed_are_in_the_next_request() -> No
     later = prepare_next(start(conversation))
     assert "Old." not in later.request.system_instruction
     assert not any("new.csv" in str(part) for part in sent_parts(later))
+
+
+def test_files_in_the_session_have_their_names_there_also_after_a_refused_question() -> None:
+    """The session has the files of a refused question, too, so a later file of the same name has another one there."""
+    conversation = make_conversation(engine="session")
+    files = [make_attachment(conversation.owner, name="a.csv", data=bytes([number]) * 70_000) for number in range(2)]
+    attach(make_user_message(conversation, "First"), files[0])
+    make_model_message(conversation, parts=(), finish=Finish.SAFETY)
+    turn = create_turn(
+        Ask(conversation.owner, conversation.pk, "And now?", [files[1].pk], code_mode="on"), lease_owner="test"
+    ).turn
+    labels = {file.attachment.pk: file.label for file in session_files(conversation.pk)}
+    assert labels == {files[0].pk: "a.csv", files[1].pk: "a-2.csv"}
+    texts = [part.text for part in sent_parts(prepare_next(turn)) if isinstance(part, Text)]
+    assert [text for text in texts if "a.csv" in text] == [
+        "[The file a.csv (70,000 bytes) is in the working directory of the Python session, as “a-2.csv”.]"
+    ]
 
 
 def test_file_that_a_question_has_too_is_sent_once() -> None:

@@ -20,12 +20,15 @@ from django.test import AsyncClient
 from pytest_django import Settings
 
 from chat.fragments import transcript_html
-from chat.models import Conversation, Message
+from chat.models import Conversation, Message, Part
+from chat.parts import ExecutableCode
+from chat.python_sessions.verdicts import Comparison, Verdict
 from chat.relay import follower, socket_revalidation
 from chat.routing import websocket_urlpatterns
 from chat.transcript.snapshot import snapshot
 from chat.transcript.window import Window
-from chat.turns.runner import Runner, start_turn, switch_version
+from chat.turns.live_rerun import LiveRerun
+from chat.turns.runner import Runner, start_turn, stop_turn, switch_version
 from chat.turns.start import Edit, Regenerate
 from tests.chat.turn_driver import WAIT_LIMIT_S, make_question
 from tests.dom import Page
@@ -137,6 +140,23 @@ async def test_earlier_messages_are_added_until_the_beginning(emulated: Settings
         await page.send(action="earlier")
         await page.send(action="later")
         assert await page.socket.receive_nothing()
+
+
+async def test_verdict_of_an_earlier_answer_is_shown_while_another_answer_is_written(emulated: Settings) -> None:
+    """The revision does not change meanwhile, so the page reads all that it shows."""
+    conversation = await make(2)
+    await Conversation.objects.filter(pk=conversation.pk).aupdate(model="scenario-endless")
+    answer = await conversation.messages.aget(index=1)
+    await Part.objects.filter(message=answer).adelete()
+    code = ExecutableCode("print(1)", "PYTHON")
+    await database_sync_to_async(Part.from_value(code, index=0, message=answer).save)()
+    async with opened(conversation) as page:
+        await start_turn(make_question(conversation))
+        await page.receive_until("word 3 ")
+        assert await LiveRerun(answer, 0, "en").end(Comparison(Verdict.REPRODUCED, "The same."), from_start=False)
+        await page.receive_until('data-verdict="reproduced"')
+        assert 'data-status="running"' in page.page.transcript
+        await stop_turn(conversation.pk)
 
 
 async def test_answer_is_streamed_while_earlier_messages_are_loaded(emulated: Settings) -> None:

@@ -32,6 +32,7 @@ from chat.routing import websocket_urlpatterns
 from chat.transcript.window import Window
 from chat.turns import recovery, runner, store
 from chat.turns.database_thread import turn_store
+from chat.turns.finish import increment_revision
 from chat.turns.live_turn import Commits
 from chat.turns.runner import Runner, start_turn, stop_turn
 from chat.turns.start import Start, create_turn, create_turns
@@ -209,6 +210,9 @@ async def test_changes_whose_confirmation_was_lost_are_not_stored_twice(
         kind = "the end" if changes[0].ending else "a change"
         if kind in unconfirmed:
             unconfirmed.remove(kind)
+            if kind == "the end":
+                # As a question does that another process starts meanwhile.
+                increment_revision(changes[0].conversation_id)
             raise OperationalError("the connection broke after the commit")
         return results
 
@@ -219,6 +223,9 @@ async def test_changes_whose_confirmation_was_lost_are_not_stored_twice(
     assert not unconfirmed
     assert turn.status == "done"
     assert tab.page.transcript == await fresh_page(conversation)
+    # The page does not believe that it has the other change, too.
+    await conversation.arefresh_from_db()
+    assert tab.frames[-1].revision == conversation.revision - 1
 
 
 async def test_graph_that_cannot_be_stored_fails_for_its_own_turn_alone(emulated: Settings) -> None:
