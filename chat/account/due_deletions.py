@@ -11,6 +11,7 @@ import logging
 import threading
 
 from django.db import close_old_connections, connection
+from django.db.models import QuerySet
 from django.db.models.functions import Now
 
 from chat.models import Conversation, LoginSession, User
@@ -33,19 +34,28 @@ def delete_due_accounts() -> int:
     due = User.objects.filter(deletion_at__lte=Now()).order_by("deletion_at")
     deleted = 0
     for user_id in list(due.values_list("pk", flat=True)):
-        # The owner could still keep the account until now.
-        if not due.filter(pk=user_id).order_by().update(is_active=False):
-            continue
-        LoginSession.objects.filter(user=user_id).delete()
-        # The rows of conversations are read one by one, because the list can be long.
-        while (conversation := Conversation.with_deleted.owned_by(user_id).order_by("pk").first()) is not None:
-            delete_conversation(conversation)
-        user = User.objects.filter(pk=user_id).first()
-        if user is not None:
-            delete_account(user)
-            logger.info("account %d was deleted, as its owner wished", user_id)
-            deleted += 1
+        try:
+            deleted += _delete(user_id, due)
+        except Exception:
+            # The other accounts do not wait for this one.
+            logger.warning("account %d could not be deleted; this is tried again in a minute", user_id, exc_info=True)
     return deleted
+
+
+def _delete(user_id: int, due: QuerySet[User]) -> bool:
+    """Delete an account that is among the `due` ones; return False if its owner has kept it, or it is deleted."""
+    if not due.filter(pk=user_id).order_by().update(is_active=False):
+        return False
+    LoginSession.objects.filter(user=user_id).delete()
+    # The rows of conversations are read one by one, because the list can be long.
+    while (conversation := Conversation.with_deleted.owned_by(user_id).order_by("pk").first()) is not None:
+        delete_conversation(conversation)
+    user = User.objects.filter(pk=user_id).first()
+    if user is None:
+        return False
+    delete_account(user)
+    logger.info("account %d was deleted, as its owner wished", user_id)
+    return True
 
 
 def _delete_forever() -> None:

@@ -70,9 +70,17 @@ class UserForm(auth_forms.UserChangeForm[User]):
 
 @admin.register(Group)
 class GroupAdmin(auth_admin.GroupAdmin):
-    """A group of staff."""
+    """A group of staff. Only superusers change groups, because its members could give themselves every permission."""
 
     form = GroupForm
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        """Return whether the user is a superuser."""
+        return bool(request.user.is_superuser) and super().has_add_permission(request)
+
+    def has_change_permission(self, request: HttpRequest, obj: Group | None = None) -> bool:
+        """Return whether the user is a superuser."""
+        return bool(request.user.is_superuser) and super().has_change_permission(request, obj)
 
 
 @admin.register(User)
@@ -96,7 +104,7 @@ class UserAdmin(WholeDeletionMixin[User], auth_admin.UserAdmin[User]):
     def get_readonly_fields(self, request: HttpRequest, obj: User | None = None) -> tuple[str, ...]:
         """Return the fields that the user may only read. Only superusers may make others superusers."""
         fields = (*super().get_readonly_fields(request, obj),)
-        return fields if request.user.is_superuser else (*fields, "is_superuser", "user_permissions")
+        return fields if request.user.is_superuser else (*fields, "is_superuser", "groups", "user_permissions")
 
     @admin.display(description=gettext_lazy("used of the limits"))
     def usage(self, user: User) -> str:

@@ -9,6 +9,7 @@ from datetime import timedelta
 from itertools import islice
 from typing import Any, TypeAlias
 
+from django.db import DatabaseError
 from django.db.models import Max
 from django.utils import timezone
 
@@ -85,8 +86,15 @@ class LogReader:
             raise LogForgotten
         events = [Event(0, status_content(Turn.Status.RUNNING))]
         has_more, size_chars = True, 0
+        first_seq = self._last_seq
         while has_more and size_chars < PAGE_LIMIT_CHARS:
-            rows = self._next_rows()
+            try:
+                rows = self._next_rows()
+            except DatabaseError:
+                if self._last_seq == first_seq:
+                    raise
+                # These rows are not read again, so their events are sent first. The next page tries again.
+                break
             has_more = len(rows) == self._row_count
             new = list(self._translated(rows))
             events += new

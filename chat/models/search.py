@@ -101,6 +101,11 @@ class ContainsTerm(Func):
 
 
 def build_fts5_query(term: Term, owner_id: int | None = None) -> str:
-    """Return a term in FTS5's query syntax. Its words hold only letters and digits, so they need no escaping."""
+    """Return a term in FTS5's query syntax.
+
+    Its words hold only letters, digits and the mark after an owner's id. In quotes, they need no escaping.
+    """
     words = term.words if owner_id is None else prefix_words(owner_id, term.words)
-    return f'"{words}"{"*" if term.is_prefix else ""}'
+    # In everyone's search, a number must be a whole word: otherwise it is the beginning of an owner's id, too.
+    is_prefix = term.is_prefix and not (owner_id is None and words.rpartition(" ")[2].isdecimal())
+    return f'"{words}"{"*" if is_prefix else ""}'

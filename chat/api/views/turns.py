@@ -112,11 +112,13 @@ class ConversationTurns(ApiView):
         """Return what starts the turn. Raises Problem."""
         client_id = idempotency_key(self.request)
         model = question.get("model", "")
-        check_model(model)
-        try:
-            attachments_of(self.caller, question["attachments"])
-        except NotFound:
-            raise refused("attachments", "An attached file is not known here.") from None
+        # A turn that this key has started is returned, even if its model or a file is not there any more.
+        if not (client_id and conversation.turns.filter(client_id=client_id).exists()):
+            check_model(model)
+            try:
+                attachments_of(self.caller, question["attachments"])
+            except NotFound:
+                raise refused("attachments", "An attached file is not known here.") from None
         return Ask(
             self.caller,
             conversation.pk,

@@ -199,7 +199,8 @@ class ChunkDecoder:
             yield MetadataReported("promptFeedback", feedback)
         for position, candidate in enumerate(chunk.get("candidates") or ()):
             # A request asks for one candidate. A server may send more, also in chunks of their own.
-            if _whole_number(candidate.get("index", position)) == 0:
+            index = candidate.get("index")
+            if _whole_number(position if index is None else index) == 0:
                 yield from _candidate_events(candidate)
         usage = chunk.get("usageMetadata")
         if usage is not None:

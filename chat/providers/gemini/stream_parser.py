@@ -55,7 +55,7 @@ def _raise_if_error(value: object) -> None:
     if isinstance(value, list) and len(value) == 1:
         # Some of Google's servers wrap the object into a list.
         [value] = value
-    if isinstance(value, dict) and "error" in value:
+    if isinstance(value, dict) and value.get("error") is not None:
         code = value["error"].get("code") if isinstance(value["error"], dict) else None
         if not isinstance(code, int):
             raise TypeError("an error must have a code")

@@ -187,6 +187,8 @@ def usage_of(wire: WireObject) -> Usage:
         completion = max(0, completion - thoughts)
     prompt_details = as_object(wire.get("prompt_tokens_details"))
     cached = _first_count(prompt_details.get("cached_tokens"), wire.get("prompt_cache_hit_tokens"))
+    if total is None and (prompt, completion) != (None, None):
+        total = (prompt or 0) + (completion or 0) + (thoughts or 0)
     return Usage(prompt=prompt, thoughts=thoughts, candidates=completion, cached=cached, total=total)
 
 

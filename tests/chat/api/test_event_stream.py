@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from asgiref.sync import sync_to_async
+from django.db import OperationalError
 from django.http import StreamingHttpResponse
 from django.test import AsyncClient
 from django.utils import timezone
@@ -15,7 +17,7 @@ from pytest_django import Settings
 from attachments.models import Attachment
 from chat.answers.changes import CallDecided
 from chat.api import event_stream
-from chat.api.event_readers import BEFORE_FIRST, open_reader
+from chat.api.event_readers import BEFORE_FIRST, LogReader, open_reader
 from chat.api.event_stream import open_stream_count, stream_events
 from chat.api.turn_events import FIRST_SEQ_FROM_PARTS
 from chat.models import Turn, TurnEvent, User
@@ -53,6 +55,35 @@ async def test_streams_that_are_opened_at_once_do_not_exceed_the_limit(settings:
     await first.aclose()
     assert open_stream_count(user_id) == 0
     assert b"An answer." in await read_stream()
+
+
+@pytest.mark.django_db
+def test_events_that_were_read_before_an_error_of_the_database_are_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+    live = LiveTurn.create()
+    for number in range(4):
+        live.receive(Text(text=f"word {number} "))
+    turn = live.end()
+    reader = open_reader(turn, BEFORE_FIRST)
+    assert isinstance(reader, LogReader)
+    read, failures = LogReader._next_rows, iter([False, True, True, False])
+
+    def fail_sometimes(reader: LogReader) -> list[tuple[int, str, dict[str, Any]]]:
+        if next(failures, False):
+            raise OperationalError("the server restarts")
+        return read(reader)
+
+    monkeypatch.setattr(LogReader, "_next_rows", fail_sometimes)
+    events = reader.next_page().events
+    with pytest.raises(OperationalError):
+        reader.next_page()
+    page = reader.next_page()
+    assert page.is_last
+    monkeypatch.undo()
+    whole = open_reader(turn, BEFORE_FIRST)
+    assert whole is not None
+    assert [event.encode() for event in [*events, *page.events]] == [
+        event.encode() for event in whole.next_page().events
+    ]
 
 
 def waiting_turn() -> LiveTurn:

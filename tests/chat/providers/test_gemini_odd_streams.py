@@ -31,6 +31,7 @@ TWO: JSONObject = {
     "usageMetadata": {"promptTokenCount": 10, "totalTokenCount": 12},
 }
 JSON_ONE, JSON_TWO = json.dumps(ONE).encode(), json.dumps(TWO).encode()
+JSON_NULLS = b'{"error": null, ' + JSON_ONE.replace(b'"index": 0', b'"index": null')[1:]
 PRETTY_TWO = b"".join(b"data: " + line + b"\n" for line in json.dumps(TWO, indent=1).encode().split(b"\n"))
 USAGE = Usage(prompt=10, total=12)
 
@@ -44,10 +45,21 @@ USAGE = Usage(prompt=10, total=12)
         b"\xef\xbb\xbfdata: " + JSON_ONE + b"\n\ndata: " + JSON_TWO + b"\n\n",
         b"data: " + JSON_ONE + b"\r\rdata: " + JSON_TWO + b"\r\r",
         b"data:" + JSON_ONE + b"\ndata:" + JSON_TWO,
+        b"data: " + JSON_NULLS + b"\n\ndata: " + JSON_TWO + b"\n\n",
         b"data: " + JSON_ONE + b"\n\ndata: " + JSON_TWO + b"\n\ndata: [DONE]\n\n",
         b"data: " + JSON_ONE + b"\n\ndata: " + JSON_TWO + b"\n\ndata: [DONE]\n\nand more\n\n",
     ],
-    ids=["several lines", "comments", "other fields", "byte order mark", "CR", "no blank lines", "done", "after done"],
+    ids=[
+        "several lines",
+        "comments",
+        "other fields",
+        "byte order mark",
+        "CR",
+        "no blank lines",
+        "nulls",
+        "done",
+        "after done",
+    ],
 )
 async def test_any_form_of_events_is_read(body: bytes, provider: GeminiProvider, serve: Serve) -> None:
     async with serve(answer_with_body(body)):

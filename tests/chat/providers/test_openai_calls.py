@@ -340,7 +340,12 @@ def test_reports_that_each_chunk_repeats_are_passed_on_once() -> None:
             },
             Usage(prompt=5, thoughts=4, candidates=6, total=15),
         ),
-        ({"prompt_tokens": 5.0, "completion_tokens": None, "total_tokens": "?"}, Usage(prompt=5)),
+        # Some servers send no total, or a broken one.
+        (
+            {"prompt_tokens": 5, "completion_tokens": 10, "reasoning_tokens": 4},
+            Usage(prompt=5, thoughts=4, candidates=6, total=15),
+        ),
+        ({"prompt_tokens": 5.0, "completion_tokens": None, "total_tokens": "?"}, Usage(prompt=5, total=5)),
         ({"prompt_tokens": float("inf"), "completion_tokens": float("nan"), "total_tokens": -1}, Usage()),
     ],
 )

@@ -19,9 +19,11 @@ from chat.access import conversations_of
 from chat.models import Conversation, Message, User
 from chat.models import search as search_module
 from chat.models.deletion import delete_conversation
+from chat.models.search import ContainsTerm
 from chat.models.search_results import SearchResult, load_search_results
 from chat.parts import PartKind
-from chat.search.query import parse
+from chat.search.query import Term, parse
+from chat.search.words import extract_words
 from tests.factories import make_conversation, make_model_message, make_user, make_user_message
 
 pytestmark = pytest.mark.django_db
@@ -142,6 +144,14 @@ def test_user_finds_only_their_own_conversations(owner: User) -> None:
     assert search(stranger, "secret") == []
     assert search(stranger, "title") == []
     assert search(stranger, "words") == [mine]
+
+
+@pytest.mark.parametrize("text", ["Hello there", "Numbers 7 8 9"])
+def test_staff_search_does_not_find_the_id_of_an_owner(owner: User, text: str) -> None:
+    """The index holds the words of a text after their owner's id, too."""
+    make_user_message(make_conversation(owner), text)
+    assert not Conversation.objects.filter(ContainsTerm(Term(str(owner.pk), is_prefix=True)))
+    assert not Conversation.objects.filter(ContainsTerm(Term(f"{extract_words(text)} {owner.pk}", is_prefix=True)))
 
 
 def test_result_shows_the_newest_message_with_all_terms_or_else_with_one(owner: User) -> None:
