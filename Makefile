@@ -1,5 +1,6 @@
 # Every target does its own set-up and skips what is done already; `make` alone lists them.
-# Packages are installed into two environments: .venv runs the server, .venv-kernel runs the code of the demo model.
+# Packages are installed into two environments: .venv runs the server. .venv-kernel runs code in the sandbox: of Python
+# sessions, of the demo model, and for the previews of tables.
 # System packages are installed only if this user may do so (root, or sudo without a password).
 
 PORT ?= 8000
@@ -20,6 +21,7 @@ help:
 	@echo "make bench    measure the relay (ARGS='--full --repeat 3': longer; see docs/benchmarks.md)"
 	@echo "make drills   set up, then run the tests that take long, and let parts of a whole installation fail, up to an hour"
 	@echo "              (ARGS='database-away': only this part; see docs/drills.md)"
+	@echo "make test-drills   only the tests that take long (ARGS='tests/browser': those of a folder; see docs/drills.md)"
 	@echo "make screenshots   draw the main states into docs/screenshots, about a minute"
 	@echo "make messages   bring the words under locale up to date with the code; see docs/languages.md"
 	@echo "make requirements   pin packages again after a change of requirements*.in (ARGS=--upgrade: newest versions)"
@@ -77,7 +79,7 @@ drills: .venv/installed-dev .venv-kernel/installed
 
 # One worker, because many drills measure or load the machine. Tests of properties are run too, with more examples.
 test-drills: export PLOTLINE_TEST_EXAMPLES := 200
-test-drills:
+test-drills: .venv/installed-dev .venv-kernel/installed
 	@deploy/system-packages test
 	@exec $(BIN)/python -m tests.runner -n 1 -m "drill or hypothesis" -W error::pytest.PytestUnraisableExceptionWarning \
 	  -W error::pytest.PytestUnhandledThreadExceptionWarning $(ARGS)

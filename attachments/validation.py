@@ -107,7 +107,7 @@ def inspect_upload(name: str, data: bytes) -> UploadInfo:
     """
     label = safe_name(name, "file")
     if not data:
-        raise RefusedUpload(f"“{label}” is empty.")
+        raise RefusedUpload(f"“{label}” is empty (0 bytes). Choose another file.")
     if len(data) > settings.UPLOAD_LIMIT_BYTES:
         raise UploadTooLarge(build_too_large_message(label))
     if _detect_raster_type(data):
@@ -135,7 +135,7 @@ def inspect_file_of_code(name: str, data: bytes) -> UploadInfo:
     """
     label = safe_name(name, "file")
     if not data:
-        raise RefusedUpload(f"“{label}” is empty.")
+        raise RefusedUpload(f"“{label}” is empty (0 bytes).")
     try:
         return inspect_upload(label, data)
     except UploadTooLarge:

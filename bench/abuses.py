@@ -33,7 +33,7 @@ REPEATS = 5
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """A signed-in person."""
+    """A logged-in person."""
 
     url: str
     cookie: str

@@ -1,6 +1,6 @@
 """The browser benchmark: the load of Chromium's main thread while an answer streams; `python -m bench browser`.
 
-It measures a signed-in page of Plotline as it is served. Tracing shows the length of each task, but costs time on the
+It measures a logged-in page of Plotline as it is served. Tracing shows the length of each task, but costs time on the
 main thread. The total time is therefore measured without tracing, and task lengths with a second, shorter answer.
 """
 

@@ -1,4 +1,4 @@
-"""Chromium with Plotline's page: a signed-in tab, and what its main thread has used."""
+"""Chromium with Plotline's page: a logged-in tab, and what its main thread has used."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def run_chromium() -> Iterator[Browser]:
 
 
 class Tab:
-    """A signed-in page with one empty conversation."""
+    """A logged-in page with one empty conversation."""
 
     def __init__(self, context: BrowserContext, product: Product, conversation_id: str) -> None:
         self.page: Page = context.new_page()

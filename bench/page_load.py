@@ -53,7 +53,7 @@ class Traffic:
 
 @contextmanager
 def open_context(browser: Browser, url: str, cookie: str) -> Iterator[BrowserContext]:
-    """Open a window with an empty cache, signed in."""
+    """Open a window with an empty cache, logged in."""
     name, _, value = cookie.partition("=")
     with browser.new_context(viewport={"width": VIEWPORT_WIDTH, "height": VIEWPORT_HEIGHT}) as context:
         context.add_cookies([{"name": name, "value": value, "url": url}])

@@ -54,7 +54,7 @@ class NotFound(Http404):
     """The row does not exist, or the user may not read it."""
 
     def __init__(self) -> None:
-        super().__init__("There is nothing here that you may see.")
+        super().__init__("This does not exist, or you may not see it. Reload the page.")
 
 
 def conversations_of(user: AnyUser) -> ConversationQuerySet:

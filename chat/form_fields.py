@@ -177,7 +177,9 @@ class ListPositionField(PlainTextField):
                 raise ValueError("a datetime without time zone")
             return ListPosition(updated_at.astimezone(UTC), uuid.UUID(conversation_id))
         except (ValueError, OverflowError):
-            raise ValidationError("The list cannot go on from there.", code="invalid") from None
+            raise ValidationError(
+                "This link to the next page is not valid. Open the list from the beginning.", code="invalid"
+            ) from None
 
     @staticmethod
     def serialize(position: ListPosition) -> str:

@@ -129,7 +129,7 @@ def notice_of(
         case "failed":
             sentence = ERRORS.get(error_code, ProviderError.sentence) + _wait_sentence(retry_after_s)
             if error_code == InvalidRequest.code and finish_message:
-                sentence += f" It says: “{finish_message}”"
+                sentence += f" The service says: “{finish_message}”"
             return Notice("error", sentence, action)
         case "done":
             return _notice_of_done(finish, finish_reason, finish_message, is_empty=is_empty, has_work=has_work)
@@ -141,8 +141,8 @@ def _wait_sentence(retry_after_s: float | None) -> str:
     if retry_after_s is None:
         return ""
     if retry_after_s < 100:
-        return f" It asks to wait {max(1, round(retry_after_s))} seconds."
-    return f" It asks to wait {round(retry_after_s / 60)} minutes."
+        return f" The service asks to wait {max(1, round(retry_after_s))} seconds."
+    return f" The service asks to wait {round(retry_after_s / 60)} minutes."
 
 
 def is_refusal(finish: str) -> bool:

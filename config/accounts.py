@@ -20,7 +20,7 @@ AUTH_PASSWORD_VALIDATORS = [
 
 #: Whether visitors may create an account. If this is off, staff create accounts in the admin.
 ALLOW_SIGNUP = env.boolean("ALLOW_SIGNUP", default=True)
-#: Days after which an account is deleted that its owner wants deleted. Until then they can log in and keep it.
+#: Days between the moment when a person deletes their account and its deletion. Until then they can log in and keep it.
 ACCOUNT_DELETION_DAYS = env.integer("ACCOUNT_DELETION_DAYS", 7)
 ACCOUNT_ADAPTER = "config.login.AccountAdapter"
 ACCOUNT_LOGIN_METHODS = {"username"}

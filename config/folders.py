@@ -12,7 +12,7 @@ env = Env()
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 
-#: The folder for the database, uploaded files and logs.
+#: The folder for the database and uploaded files. Plotline writes no log files: it logs to standard error.
 VAR_DIR = Path(env.text("PLOTLINE_VAR_DIR", str(BASE_DIR / "var")))
 
 # Conversations and files are for this account alone: what is written from now on, and the folder itself, which an

@@ -20,7 +20,8 @@ JUPYTER_GATEWAY_TOKEN = env.secret("JUPYTER_GATEWAY_TOKEN")
 KERNEL_SERVICE_DIR = Path(env.text("KERNEL_SERVICE_DIR", str(VAR_DIR / "kernels"))).absolute()
 #: Whether the service on this machine runs code without a sandbox: as its own user, with access to all of its files.
 KERNELS_WITHOUT_SANDBOX = env.boolean("KERNELS_WITHOUT_SANDBOX", default=False)
-#: Kernels that the service on this machine keeps ready, so that nobody waits for a start. Each takes about 120 MB.
+#: Kernels that the service on this machine keeps ready, so that nobody waits for a start. Each takes
+#: about 130 MB, because it has imported pandas and drawn a plot.
 WARM_KERNELS = env.integer("WARM_KERNELS", 1)
 #: Memory of one kernel on this machine, in MiB. A kernel that exceeds it is ended.
 KERNEL_MEMORY_LIMIT_MIB = env.integer("KERNEL_MEMORY_LIMIT_MIB", 1536, minimum=256)

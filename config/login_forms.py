@@ -20,7 +20,7 @@ from allauth.mfa.utils import decrypt
 from django.db import connection
 from django.db.models import Q
 from django.http import HttpRequest
-from django.utils.translation import get_language, override
+from django.utils.translation import get_language, gettext, override
 
 from chat.models import User
 
@@ -37,7 +37,7 @@ class LoginForm(forms.LoginForm):
         """Set the focus and the label in the product's style."""
         super().__init__(*args, **kwargs)
         self.fields["login"].widget.attrs["autofocus"] = True
-        self.fields["remember"].label = "Remember me"
+        self.fields["remember"].label = gettext("Remember me")
 
 
 class CodeOnceMixin:

@@ -123,7 +123,7 @@ class Visitor:
     """A client with an HTTP session and WebSockets, like a browser without a page."""
 
     def __init__(self, server: LiveServer, username: str = "demo", password: str = "demo") -> None:
-        """Sign in. With an empty name the visitor stays anonymous."""
+        """Log in. With an empty name the visitor stays anonymous."""
         self.server = server
         self.http = requests.Session()
         if username:

@@ -56,7 +56,7 @@ class ListQuerySerializer(PageQuerySerializer):
         CURSOR_PATTERN,
         required=False,
         help_text=CURSOR_HELP,
-        error_messages={"invalid": "The list cannot go on from there."},
+        error_messages={"invalid": "This link to the next page is not valid. Open the list from the beginning."},
     )
 
     def validate_cursor(self, cursor: str) -> ListPosition:

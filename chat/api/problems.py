@@ -37,7 +37,7 @@ class ProblemType(Enum):
 
     MALFORMED = "malformed", 400, "Malformed", "The body, a header or a parameter cannot be parsed."
     INVALID = "invalid", 400, "Invalid", "Fields are missing, unknown or not valid. `errors` has a sentence for each."
-    UNAUTHENTICATED = "unauthenticated", 401, "Not signed in", "There is no valid token and no session."
+    UNAUTHENTICATED = "unauthenticated", 401, "Not logged in", "There is no valid token and no session."
     FORBIDDEN = "forbidden", 403, "Forbidden", "A call with the session cookie lacks its CSRF token."
     ABSENT = "absent", 404, "Not found", "It does not exist, or it is not yours. The response is the same for both."
     METHOD = "method", 405, "Method not allowed", "The header `Allow` lists the methods of this URL."
@@ -180,7 +180,7 @@ def _problem_of(error: Exception) -> Problem:
         case exceptions.PermissionDenied() | PermissionDenied():
             return Problem(ProblemType.FORBIDDEN, str(error) or "You may not do this.")
         case exceptions.NotFound() | Http404():
-            return Problem(ProblemType.ABSENT, "There is nothing here that you may see.")
+            return Problem(ProblemType.ABSENT, "This does not exist, or you may not see it.")
         case exceptions.MethodNotAllowed():
             return Problem(ProblemType.METHOD, str(error.detail))
         case exceptions.UnsupportedMediaType():

@@ -165,7 +165,8 @@ class LocalService:
         # Without its folder, another machine or a wrong setting is as likely.
         nobody_listens = isinstance(error, FileNotFoundError | ConnectionRefusedError) and self.directory.is_dir()
         return (ServiceNotRunning if nobody_listens else KernelsUnavailable)(
-            "The service for Python sessions does not run on this machine. An operator starts it with"
+            "The service for Python sessions does not run on this machine. Tell the operator of this server. It is"
+            " started with `make run`, with `systemctl start plotline-kernels`, or by hand with"
             f" `python -m chat.kernels.service --directory {self.directory}`."
         )
 

@@ -33,7 +33,7 @@ class ProviderError(Exception):
     """A request to a provider failed. `sentence` is shown to the person who waits for the answer."""
 
     code: ClassVar[str] = "provider_error"
-    sentence: ClassVar[str] = "The model's service failed."
+    sentence: ClassVar[str] = "The model's service failed. Try again, or choose another model."
 
     def __init__(
         self, detail: str = "", *, status: int | None = None, retry_after_s: float | None = None, reason: str = ""
@@ -66,7 +66,9 @@ class RateLimited(ProviderError):
     """The quota of this key or model is used up."""
 
     code = "rate_limited"
-    sentence = "The model's service is at its limit for this key. Wait a little, then try again."
+    sentence = (
+        "Too many requests were sent to the model's service. Wait a little, then try again, or choose another model."
+    )
 
 
 class OutOfCredit(ProviderError):
@@ -155,7 +157,10 @@ class ContextTooLong(ProviderError):
     """The request has more tokens than the model can read."""
 
     code = "context_too_long"
-    sentence = "This is more than the model can read at once. Shorten the message, or attach less."
+    sentence = (
+        "This is more than the model can read at once. Shorten the message, attach fewer files, or start a new"
+        " conversation."
+    )
 
 
 class ToolsRefused(ProviderError):
@@ -172,7 +177,7 @@ class InvalidRequest(ProviderError):
     """The provider refused the request."""
 
     code = "invalid_request"
-    sentence = "The model's service refused this request."
+    sentence = "The model's service refused this request. Change the question, or choose another model."
 
 
 class EmptyResponse(ProviderError):

@@ -113,7 +113,7 @@ def decide_code(
     if chosen.own_code:
         return CodeChoice(Conversation.CodeExecution.ON, Engine.SESSION, "You ran this code in the Python session.")
     if chosen.without_tools:
-        return CodeChoice(Conversation.CodeExecution.OFF, None, "The answer was wanted without tools.")
+        return CodeChoice(Conversation.CodeExecution.OFF, None, "You asked for an answer without tools.")
     asked = EngineOptions(setup, conversation.engine, has_session, files, find_capabilities)
     options = replace(asked, files=[*files, *project_files]) if project_files else asked
     if chosen.continues and before is not None:
@@ -134,7 +134,7 @@ def decide_code(
 def _decide_continuation(options: EngineOptions, before: Turn) -> CodeChoice:
     """Continue with the engine of the answer `before`, if it is still there."""
     if not before.code_execution:
-        return CodeChoice(before.code_mode, None, "It goes on from an answer without code.")
+        return CodeChoice(before.code_mode, None, "It continues an answer that used no code.")
     had_session = before.engine == Engine.SESSION
     choice = choose_engine(replace(options, has_session=lambda: had_session or options.has_session()))
     is_same = choice.engine is not None and before.engine in ("", choice.engine)

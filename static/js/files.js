@@ -68,7 +68,7 @@ class Files extends EventTarget {
       const { isOk, data } = await post(this.#form.dataset.uploadUrl, headers, body, (share) => {
         chip.querySelector(".muted").textContent = share < 1 ? `${Math.floor(share * 100)} %` : words("storing…");
       });
-      if (!isOk) throw new Error(data.detail ?? words("{name} was refused by the server.", { name: source.name }));
+      if (!isOk) throw new Error(data.detail ?? words("{name} could not be uploaded. Reload the page and try again.", { name: source.name }));
       this.#setUploaded(chip, { id: data.id, name: data.name, size_bytes: data.size_bytes });
     } catch (failure) {
       chip.remove();

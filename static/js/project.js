@@ -32,7 +32,7 @@ async function add(file) {
   const { isOk, data } = await post(uploadUrl, { "X-CSRFToken": token() }, body, (share) => {
     note.textContent = `${file.name}: ${Math.floor(share * 100)} %`;
   });
-  if (!isOk) throw new Error(data.detail ?? words("{name} was refused by the server.", { name: file.name }));
+  if (!isOk) throw new Error(data.detail ?? words("{name} could not be uploaded. Reload the page and try again.", { name: file.name }));
   await send(url, { attachment: data.id });
 }
 

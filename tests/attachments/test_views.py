@@ -203,7 +203,7 @@ def test_refused_upload_returns_the_reason(logged_in: Client, settings: Settings
         file.writestr("a.csv", "a,b")
     assert upload(logged_in, "a.zip", archive.getvalue())[0] == 400
     assert upload(logged_in, "a.png", png()[:40])[0] == 400
-    assert upload(logged_in, "a.csv", b"") == (400, {"detail": "“a.csv” is empty."})
+    assert upload(logged_in, "a.csv", b"") == (400, {"detail": "“a.csv” is empty (0 bytes). Choose another file."})
     assert upload(logged_in, "a.csv", b"a" * 100_001)[0] == 413
     status, body = upload(logged_in, "a.csv", b"a" * 200_000)
     assert (status, body) == (413, {"detail": "“The file” is too large: a file may have 0.0954 MB."})

@@ -182,8 +182,8 @@ def test_owner_sees_who_read_a_conversation(context: BrowserContext, server: Liv
     page = context.new_page()
     page.goto(f"{server.url}/")
     # The settings alone lead to it.
-    expect(page.locator(".account")).not_to_contain_text("Who read mine")
-    open_settings(page, "Who read mine")
+    expect(page.locator(".account")).not_to_contain_text("Who read my conversations")
+    open_settings(page, "Who read my conversations")
     expect(page.locator("table.listing tbody tr").first).to_contain_text("Reported by its user")
     expect(page.locator("table.listing tbody tr").first).to_contain_text("Rain (deleted)")
     take_screenshot(page, "readings")

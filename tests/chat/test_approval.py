@@ -50,7 +50,7 @@ def api(server: LiveServer) -> ApiClient:
 
 @pytest.fixture(scope="module")
 def demo(server: LiveServer) -> Visitor:
-    """The user demo, signed in."""
+    """The user demo, logged in."""
     return Visitor(server)
 
 
@@ -153,7 +153,7 @@ def test_every_tab_shows_what_is_asked_until_one_of_them_decides(demo: Visitor, 
 def test_invalid_decisions_of_a_page_are_answered_with_a_sentence(demo: Visitor) -> None:
     page = Page()
     with demo.socket(new_conversation(demo)) as socket:
-        assert "nothing here" in sentence_of(socket, page, action="approve", call_id="x")
+        assert "you may not see it" in sentence_of(socket, page, action="approve", call_id="x")
         ask_on_page(demo, socket, page)
         call_id = asked_on(page)
         for message, sentence in (
@@ -175,7 +175,7 @@ def test_waiting_answer_of_another_user_cannot_be_decided(demo: Visitor, api: Ap
     stranger = Visitor.signed_up(server, "stranger", "a long password")
     page = Page()
     with stranger.socket(stranger.new_conversation()) as socket:
-        assert "nothing here" in sentence_of(socket, page, action="approve", call_id=approval_id)
+        assert "you may not see it" in sentence_of(socket, page, action="approve", call_id=approval_id)
     headers = {"X-CSRFToken": stranger.http.cookies["csrftoken"] or "", "Referer": server.url}
     response = stranger.http.post(
         f"{server.url}/api/v1/turns/{turn_id}/approval/",

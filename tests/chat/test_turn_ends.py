@@ -156,12 +156,12 @@ ENDS = [
     ("unavailable", "failed", "The model's service is overloaded or failing. Try again in a moment.", ["regenerate"]),
     ("internal-error", "failed", "The model's service is overloaded or failing.", ["regenerate"]),
     ("rate-limited-once", "done", "", []),
-    ("rate-limited", "failed", "then try again. It asks to wait 34 seconds.", ["regenerate"]),
+    ("rate-limited", "failed", "choose another model. The service asks to wait 34 seconds.", ["regenerate"]),
     # Failures that a retry cannot help.
     (
         "bad-request",
         "failed",
-        "refused this request. It says: “Thinking level MINIMAL is not supported for this model.”",
+        "choose another model. The service says: “Thinking level MINIMAL is not supported for this model.”",
         ["regenerate"],
     ),
     ("bad-key", "failed", "The operator of this server must check its key.", ["regenerate"]),
@@ -227,7 +227,7 @@ def test_answer_without_tools_can_be_requested(demo: Visitor) -> None:
         tab.act(action="continue", code_execution="off")
         tab.read(articles=4)
         assert (tab.status, tab.sentence) == ("done", "")
-        assert "The answer was wanted without tools." in tab.article
+        assert "You asked for an answer without tools." in tab.article
 
 
 def test_unknown_part_is_shown_as_such_and_the_next_turn_works(demo: Visitor) -> None:

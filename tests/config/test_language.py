@@ -127,9 +127,9 @@ def test_the_language_does_not_stay_active_after_a_request(client: Client) -> No
 
 def test_the_api_speaks_english_to_programs_and_the_language_of_the_page_to_its_scripts(client: Client) -> None:
     path = "/api/v1/conversations/00000000-0000-0000-0000-000000000000/"
-    assert "nothing here" in client.get(path, headers=GERMAN).json()["detail"]
+    assert "you may not see it" in client.get(path, headers=GERMAN).json()["detail"]
     page = {**GERMAN, PAGE_HEADER: "1"}
-    assert client.get(path, headers=page).json()["detail"] == "Hier ist nichts, was Sie sehen dürfen."
+    assert client.get(path, headers=page).json()["detail"] == "Das gibt es nicht, oder Sie dürfen es nicht sehen."
 
 
 def test_refused_uploads_are_explained_in_the_language_of_the_page(client: Client) -> None:

@@ -33,6 +33,15 @@ def test_login_page_focuses_the_name(client: Client) -> None:
     page = ParsedHtml(client.get("/accounts/login/").content.decode())
     assert "autofocus" in page.only("input", name="login").attributes
     assert "Remember me" in page.text
+    german = client.get("/accounts/login/", headers={"accept-language": "de"}).content.decode()
+    assert "Angemeldet bleiben" in german
+
+
+def test_person_whose_account_is_turned_off_is_told_whom_to_ask(client: Client) -> None:
+    User.objects.create_user("inactive", password="a long password", is_active=False)
+    login = {"login": "inactive", "password": "a long password"}
+    page = client.post("/accounts/login/", login, follow=True).content.decode()
+    assert "This account was turned off. Ask the operator of this server." in page
 
 
 def test_login_page_has_no_link_to_a_closed_sign_up(client: Client, settings: Settings) -> None:

@@ -118,7 +118,7 @@ def create_gateway(options: GatewayOptions, status_stream: TextIO) -> SandboxGat
         status_stream=status_stream,
         api=api.__name__,
         auth_token=options.token,
-        # Nobody signs in with a cookie. Without this, Jupyter would write a file.
+        # Nobody logs in with a cookie. Without this, Jupyter would write a file.
         cookie_secret=secrets.token_bytes(),
         max_kernels=options.kernels_limit,
         kernel_spec_manager_class=SandboxKernelSpecs,

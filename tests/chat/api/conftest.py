@@ -18,7 +18,7 @@ from tests.live_server import ROOT, LiveServer, environment, running_server
 
 @pytest.fixture
 def client(owner: User) -> Client:
-    """A client in which the owner is signed in."""
+    """A client in which the owner is logged in."""
     client = Client()
     client.force_login(owner)
     return client

@@ -33,7 +33,8 @@ def test_refused_request_gives_the_reason_that_the_page_shows(client: Client, ow
         finish_message="Field x is not valid.",
     )
     response = client.get(f"/api/v1/turns/{message.turn.pk}/")
-    assert response.json()["error"]["detail"].endswith("refused this request. It says: “Field x is not valid.”")
+    detail = response.json()["error"]["detail"]
+    assert detail.endswith("choose another model. The service says: “Field x is not valid.”")
     assert b"secret" not in response.content
     turn = response.json()
     assert (turn["provider"], turn["endpoint"], turn["model"]) == ("gemini", "", "plotline-demo")

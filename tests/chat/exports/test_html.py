@@ -134,5 +134,5 @@ def test_reason_of_a_refused_request_is_text() -> None:
         conversation, parts=[], status=Turn.Status.FAILED, error_code="invalid_request", finish_message=reason
     )
     html = exported_bytes(conversation, "html").decode()
-    assert "It says: “Bad &lt;img src=x onerror=alert(1)&gt;”" in html
+    assert "The service says: “Bad &lt;img src=x onerror=alert(1)&gt;”" in html
     assert "<img" not in html

@@ -56,7 +56,7 @@ def test_refused_request_gives_its_reason_without_the_key() -> None:
     assert error.reason == "Bad field `x`, key [removed]."
     notice = notice_of(status="failed", error_code=error.code, finish_message=error.reason, is_empty=True)
     assert notice is not None
-    assert notice.sentence.endswith("refused this request. It says: “Bad field `x`, key [removed].”")
+    assert notice.sentence.endswith("choose another model. The service says: “Bad field `x`, key [removed].”")
 
 
 def test_only_refused_requests_give_a_reason() -> None:

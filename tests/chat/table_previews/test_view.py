@@ -39,7 +39,7 @@ async def kernels(settings: Settings, kernel_service: LocalService) -> AsyncIter
 
 
 async def upload(name: str = "sales.csv", data: bytes = CSV) -> tuple[AsyncClient, Attachment]:
-    """Return a client that is signed in as the owner of a file."""
+    """Return a client that is logged in as the owner of a file."""
     owner = await sync_to_async(make_user)()
     attachment = await sync_to_async(lambda: make_attachment(owner, name=name, data=data))()
     client = AsyncClient()
