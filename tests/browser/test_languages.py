@@ -42,7 +42,7 @@ ADMIN_PATHS = (
     "/admin/overview/",
     "/admin/python-service/",
     "/admin/chat/",
-    "/admin/chat/conversation/?q=Sales",
+    "/admin/chat/conversation/?q=Waiting+decision",
     f"/admin/chat/conversation/{RICH_ID}/change/?as=sent",
     "/admin/chat/languagemodel/",
     "/admin/chat/languagemodel/add/",
