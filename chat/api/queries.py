@@ -8,14 +8,14 @@ from dataclasses import dataclass, fields
 from decimal import Decimal
 from itertools import accumulate
 
-from django.db.models import BigIntegerField, Count, Sum, TextField
+from django.db.models import BigIntegerField, Count, Sum
 from django.db.models.fields.json import KeyTextTransform
-from django.db.models.functions import Cast, Coalesce, Length
+from django.db.models.functions import Cast
 
 from chat.models import Conversation, ListPosition, Message, Page, Part, Turn
 from chat.models.projects import ProjectPage
 from chat.stream_events import Usage
-from chat.transcript.records import MessageRecord, records_in_order
+from chat.transcript.records import MessageRecord, part_chars_by_message, records_in_order
 
 PAGE_LIMIT_CHARS = 2 * 1024 * 1024
 """Limit for the parts of all messages on one page. Their text is in the response twice: joined, and in the parts.
@@ -79,9 +79,7 @@ def shown_messages(
 
 def _fitting_on_a_page(message_ids: list[uuid.UUID]) -> list[uuid.UUID]:
     """Return the first of these messages, as many as one page may hold."""
-    part_chars = Coalesce(Length("text"), 0) + Length(Cast("data", TextField()))
-    parts = Part.objects.filter(message__in=message_ids).order_by()
-    sizes = dict(parts.values("message").annotate(size=Sum(part_chars)).values_list("message", "size"))
+    sizes = part_chars_by_message(Part.objects.filter(message__in=message_ids))
     return message_ids[: _number_of_fitting([sizes.get(pk, 0) for pk in message_ids])]
 
 

@@ -64,14 +64,15 @@ def entries(source: ExportSource, files: SandboxFiles, folder: str, name: str) -
 
 def chunks(source: ExportSource, files: SandboxFiles) -> Generator[bytes]:
     """Yield the notebook."""
-    yield b'{\n"nbformat": 4,\n"nbformat_minor": 5,\n"metadata": ' + encode_json(_metadata(source)) + b',\n"cells": ['
+    yield b'{\n"nbformat": 4,\n"nbformat_minor": 5,\n"metadata": ' + encode_json(_metadata(source, files))
+    yield b',\n"cells": ['
     for number, cell in enumerate(_cells(source, files, CellWriter())):
         yield b",\n" if number else b"\n"
         yield from cell
     yield b"\n]\n}\n"
 
 
-def _metadata(source: ExportSource) -> JSONObject:
+def _metadata(source: ExportSource, files: SandboxFiles) -> JSONObject:
     conversation = source.conversation
     return {
         "kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"},
@@ -85,6 +86,7 @@ def _metadata(source: ExportSource) -> JSONObject:
             "created_at": conversation.created_at.isoformat(),
             "exported_at": source.exported_at.isoformat(),
             "is_live": source.is_live(),
+            "files": [file.name for file in files.stored()],
         },
     }
 
@@ -148,7 +150,7 @@ class _Block:
 def _answer_cells(
     record: MessageRecord, metadata: JSONObject, files: SandboxFiles, writer: CellWriter
 ) -> Iterator[Iterator[bytes]]:
-    # An import leaves out these lines, because they are not the model's.
+    # An import removes these lines from the first cell of an answer, because they are not the model's.
     heading = f"### {escape_label(message_heading(record))}\n\n*{escape_label(answered_by(record.turn).sentence)}*"
     for block in _answer_blocks(record):
         if isinstance(block, CodeRun):

@@ -13,6 +13,8 @@ SANITIZE_LIMIT_CHARS = 256 * 1024
 _SPECIAL = re.compile(r"[\\`*_\[\]<>&~$|!#]")
 _SPECIAL_AT_LINE_START = re.compile(r"^(?=[-+=:])|^(\d{1,9})(?=[.)])")
 _INDENTATION = re.compile(r"^[ \t]+")
+_HARD_SPACE = "&nbsp;"
+_ESCAPED_INDENTATION = re.compile(rf"^(?:{_HARD_SPACE})+", re.MULTILINE)
 _FENCE = re.compile(r"^[ >\t]*?(`{3,}|~{3,})", re.MULTILINE)
 _BACKTICKS = re.compile(r"`+")
 _END_OF_TEXT = "plotline8f3b2c71sentinel"
@@ -56,7 +58,7 @@ def _escape_line(line: str) -> str:
     width = len(indentation[0].expandtabs(4)) if indentation else 0
     rest = _SPECIAL.sub(lambda match: f"\\{match[0]}", line[len(indentation[0]) if indentation else 0 :].rstrip())
     rest = _SPECIAL_AT_LINE_START.sub(lambda match: f"{match[1]}\\" if match[1] else "\\", rest, count=1)
-    return "&nbsp;" * width + rest if rest else ""
+    return _HARD_SPACE * width + rest if rest else ""
 
 
 def _add_hard_breaks(lines: list[str]) -> list[str]:
@@ -66,8 +68,13 @@ def _add_hard_breaks(lines: list[str]) -> list[str]:
 
 
 def unescape_text(text: str) -> str:
-    """Return the text that `escape_text` escaped, without the blanks at the ends of its lines."""
-    text = text.replace("\\\n", "\n").replace("&nbsp;", " ")
+    """Return the text that `escape_text` escaped.
+
+    Blanks at the ends of its lines are lost. A tab at the beginning of a line becomes spaces, and each line break
+    becomes a line feed.
+    """
+    text = text.replace("\\\n", "\n")
+    text = _ESCAPED_INDENTATION.sub(lambda match: " " * match[0].count(_HARD_SPACE), text)
     return re.sub(r"\\([!-/:-@\[-`{-~])", r"\1", text)
 
 

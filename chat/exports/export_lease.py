@@ -1,7 +1,8 @@
-"""A lease that allows each person one export of everything at a time, across all server processes.
+"""A lease for the export of everything, so that each person has one at a time across all server processes.
 
 A download holds a row with a lease, which its process renews while it sends. If the process dies, the next export can
-start when the lease has expired.
+start when the lease has expired. If the process only could not renew the lease in time and another export has started,
+the two overlap until the first one notices at its next renewal, and ends.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import TypeVar
 
 from asgiref.sync import sync_to_async
 from django.db import IntegrityError, transaction
@@ -21,6 +23,8 @@ from django.db.models.functions import Now
 
 from chat.database_thread import close_connection
 from chat.models import RunningExport
+
+T = TypeVar("T")
 
 logger = logging.getLogger(__name__)
 
@@ -58,23 +62,27 @@ class ExportClaim:
         RunningExport.objects.filter(claim=self.id).delete()
 
     @asynccontextmanager
-    async def hold(self) -> AsyncGenerator[None, None]:
-        """Renew the lease for the length of the block, and release the claim at its end."""
-        renewal = asyncio.create_task(self._renew_repeatedly())
+    async def hold(self) -> AsyncGenerator[asyncio.Task[None], None]:
+        """Renew the lease for the length of the block, and release the claim at its end.
+
+        The block gets the task that renews the lease. It is done when another download has taken the claim.
+        """
+        renewal = asyncio.create_task(self._renew_until_lost())
         try:
-            yield
+            yield renewal
         finally:
             renewal.cancel()
             with suppress(asyncio.CancelledError):
                 await renewal
             await sync_to_async(_in_a_thread, thread_sensitive=False)(self.release)
 
-    async def _renew_repeatedly(self) -> None:
-        while True:
+    async def _renew_until_lost(self) -> None:
+        is_held = True
+        while is_held:
             await asyncio.sleep(LEASE_S / RENEWALS_PER_LEASE)
             try:
                 # Not on the thread of the request, which may wait for storage.
-                await sync_to_async(_in_a_thread, thread_sensitive=False)(self.renew)
+                is_held = await sync_to_async(_in_a_thread, thread_sensitive=False)(self.renew)
             except Exception:
                 logger.warning("the lease of an export could not be renewed", exc_info=True)
 
@@ -104,9 +112,9 @@ def _lease_end() -> CombinedExpression:
     return Now() + timedelta(seconds=LEASE_S)
 
 
-def _in_a_thread(function: Callable[[], object]) -> None:
+def _in_a_thread(function: Callable[[], T]) -> T:
     """Call a function on a thread of a pool, which must not keep its connection."""
     try:
-        function()
+        return function()
     finally:
         close_connection()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable
+from itertools import takewhile
 
 from attachments.validation import safe_name
 from chat.unique_names import UniqueNames
@@ -22,9 +23,15 @@ def file_label(name: str) -> str:
 
 
 def file_stem(title: str, default: str = "conversation") -> str:
-    """Return a short file name without extension for a title: letters and digits of any script, joined by `-`."""
-    words = _NOT_IN_STEMS.sub("-", unicodedata.normalize("NFC", title)).strip("-_")
+    """Return a short file name without extension for a title: the words of any script, joined by `-`."""
+    words = _NOT_IN_STEMS.sub(_keep_marks, unicodedata.normalize("NFC", title)).strip("-_")
     return safe_name(words[:STEM_LIMIT_CHARS].strip("-_") or default, default)
+
+
+def _keep_marks(match: re.Match[str]) -> str:
+    """Return the marks with which the word before the match continues, such as vowel signs, and a hyphen at its end."""
+    marks = "".join(takewhile(lambda c: unicodedata.category(c).startswith("M"), match[0])) if match.start() else ""
+    return marks if marks == match[0] else f"{marks}-"
 
 
 def make_unique(names: Iterable[str]) -> list[str]:

@@ -17,7 +17,7 @@ from django.utils import translation
 from attachments.content_disposition import content_disposition
 from chat.database_thread import close_connection
 from chat.exports.download import Download
-from chat.exports.export_lease import ExportClaim
+from chat.exports.export_lease import ExportClaim, ExportUnderWay
 
 BLOCK_BYTES = 64 * 1024
 
@@ -42,8 +42,12 @@ def download_response(download: Download, claim: ExportClaim | None = None) -> S
 
 
 async def _stream_with_claim(download: Download, claim: ExportClaim, language: str) -> AsyncIterator[bytes]:
-    async with claim.hold(), aclosing(_stream(download, language)) as blocks:
+    """Yield the blocks of the download. Raises ExportUnderWay if another download has taken the claim."""
+    async with claim.hold() as renewal, aclosing(_stream(download, language)) as blocks:
         async for block in blocks:
+            if renewal.done():
+                # The error ends the response early, so that the client does not take a part for the whole.
+                raise ExportUnderWay
             yield block
 
 

@@ -1,13 +1,14 @@
-"""Reads the conversation to export in bounded memory: first the tree of messages, then a few messages at a time.
+"""Reads the conversation to export a few messages at a time, so that memory does not grow with its length.
 
-The tree is read at once, so that switching a version during the export cannot tear a path. A message does not change
-after its turn has ended. A live answer is exported as its log holds it at that moment.
+For each document, one query reads the ids of the messages and which of them are shown, so that switching a version
+during the export cannot tear a path. Everything else of a message is read with its batch, and may have changed by then.
+A live answer is exported as its log holds it at that moment.
 """
 
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeAlias
@@ -16,9 +17,9 @@ from django.db.models.functions import Length
 
 from attachments.models import Attachment
 from attachments.store import BytesUnavailable, read_bytes
-from chat.models import Conversation, Message, MessageAttachment, Turn
+from chat.models import Conversation, Message, MessageAttachment, Part, Turn
 from chat.parts import Role
-from chat.transcript.records import MessageRecord, records_in_order
+from chat.transcript.records import MessageRecord, part_chars_by_message, records_in_order
 
 BATCH_MESSAGES = 40
 BATCH_CHARS = 512 * 1024
@@ -37,14 +38,20 @@ class ExportSource:
 
     def messages(self, *, shown_only: bool) -> Iterator[MessageRecord]:
         """Yield its messages, parents before children and older versions before newer ones. Raises records.Deleted."""
-        for ids in _batches(self._ids_and_lengths(shown_only=shown_only)):
-            yield from records_in_order(ids)
-
-    def _ids_and_lengths(self, *, shown_only: bool) -> list[tuple[uuid.UUID, int]]:
         rows = Message.objects.filter(conversation_id=self.conversation.pk)
         if shown_only:
             rows = rows.filter(is_shown=True)
-        return list(rows.order_by("index", "created_at", "pk").values_list("pk", Length("text")))
+        listed = {
+            pk: (is_shown, last_shown, chars)
+            for pk, is_shown, last_shown, chars in rows.order_by("index", "created_at", "pk").values_list(
+                "pk", "is_shown", "last_shown", Length("text")
+            )
+        }
+        part_chars = part_chars_by_message(Part.objects.filter(message__in=rows))
+        for ids in _batches((pk, chars + part_chars.get(pk, 0)) for pk, (_, _, chars) in listed.items()):
+            for record in records_in_order(ids):
+                record.message.is_shown, record.message.last_shown, _ = listed[record.message.pk]
+                yield record
 
     def is_live(self) -> bool:
         """Return whether an answer is being written in it now."""
@@ -75,13 +82,13 @@ def load_bytes(attachment: Attachment) -> bytes | None:
         return None
 
 
-def _batches(rows: list[tuple[uuid.UUID, int]]) -> Iterator[list[uuid.UUID]]:
-    """Yield lists of ids: at most BATCH_MESSAGES, and fewer if their texts are long."""
+def _batches(sizes: Iterable[tuple[uuid.UUID, int]]) -> Iterator[list[uuid.UUID]]:
+    """Yield lists of ids: at most BATCH_MESSAGES, and fewer if the messages are long. `sizes`: ids and characters."""
     batch: list[uuid.UUID] = []
     chars = 0
-    for pk, length in rows:
+    for pk, size in sizes:
         batch.append(pk)
-        chars += length
+        chars += size
         if len(batch) == BATCH_MESSAGES or chars >= BATCH_CHARS:
             yield batch
             batch, chars = [], 0

@@ -13,6 +13,7 @@ from attachments.validation import (
     RASTER_TYPES,
     RefusedUpload,
     build_too_large_message,
+    inspect_file_of_code,
     inspect_image,
     inspect_upload,
     safe_mime_type,
@@ -32,7 +33,7 @@ class UncheckedFile:
     mime_type: str
     is_graph: bool
     is_upload: bool
-    """Whether a user attached it to a question. Then it must be of a type that can be attached."""
+    """Whether a user attached it to a question. Then its type must be attachable or declared as binary."""
 
 
 def check_file(file: UncheckedFile, value: JSONValue) -> ParsedAttachment:
@@ -46,7 +47,9 @@ def check_file(file: UncheckedFile, value: JSONValue) -> ParsedAttachment:
     mime_type = safe_mime_type(file.mime_type)
     try:
         if file.is_upload:
-            info = inspect_upload(name, file.data)
+            # A question can have a file that code wrote and a person kept, and such a file may be of any type.
+            inspect = inspect_file_of_code if mime_type == BINARY else inspect_upload
+            info = inspect(name, file.data)
             mime_type, width, height = info.mime_type, info.width, info.height
         elif len(file.data) > settings.UPLOAD_LIMIT_BYTES:
             raise RefusedUpload(build_too_large_message(name))

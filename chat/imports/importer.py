@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import PurePosixPath
@@ -14,9 +14,10 @@ from django.conf import settings
 from chat.imports import chatgpt, notebook, plotline
 from chat.imports.archives import Archive
 from chat.imports.json_document import parse_json
+from chat.imports.json_paths import JSONValue
 from chat.imports.records import CONVERSATIONS_LIMIT, TEXT_LIMIT_CHARS, ParsedConversation
 from chat.imports.refusal import RefusedImport
-from chat.imports.store import ImportResult, store_conversations
+from chat.imports.store import ImportResult, select_new, store_conversations
 from chat.quotas.enforcement import check_quota, spend_quota
 from chat.quotas.resources import Resource
 
@@ -30,12 +31,9 @@ EMPTY = "There is no conversation in this file."
 ONE_AT_A_TIME = "Another file of yours is being imported just now. Wait until it is done, then send this one again."
 
 _ZIP_SIGNATURE = b"PK\x03\x04"
-_DOCUMENT_NAMES = (
-    re.compile(r"conversation\.json"),
-    re.compile(r"conversations(?:-\d+)?\.json"),
-    re.compile(r".*\.ipynb", re.DOTALL),
-)
-"""Names of documents in archives: of Plotline, ChatGPT and notebooks. Only the first source that occurs is imported."""
+_PLOTLINE_NAME = "conversation.json"
+_CHATGPT_NAME = re.compile(r"conversations(?:-\d+)?\.json")
+_NOTEBOOK_SUFFIX = ".ipynb"
 
 _importing_users: set[int] = set()
 """Ids of the users who import a file in this process."""
@@ -85,14 +83,15 @@ def _within_limit(parsed: Iterable[ParsedConversation]) -> list[ParsedConversati
 
 
 def _store_within_quotas(conversations: list[ParsedConversation], owner_id: int, subject: str) -> ImportResult:
-    """Count all conversations of a file before they are stored. If none of them is new, nothing is counted."""
+    """Count the new conversations of a file before they are stored. Those that were imported before are not counted."""
+    new = select_new(conversations, owner_id=owner_id)
     # Graphs count too, because a file can call any image a graph.
-    file_bytes = sum(conversation.file_bytes for conversation in conversations)
+    file_bytes = sum(conversation.file_bytes for conversation in new)
     if file_bytes:
         check_quota(owner_id, Resource.STORAGE, file_bytes, subject=subject)
     amounts = {
-        Resource.CONVERSATIONS: len(conversations),
-        Resource.IMPORTS: sum(conversation.text_bytes for conversation in conversations),
+        Resource.CONVERSATIONS: len(new),
+        Resource.IMPORTS: sum(conversation.text_bytes for conversation in new),
         Resource.UPLOADS: file_bytes,
     }
     spent = spend_quota(owner_id, amounts, subject=subject)
@@ -128,11 +127,12 @@ def _parse_file(data: bytes, name: str) -> Iterator[ParsedConversation]:
         return
     if not data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"{", b"[")):
         raise RefusedImport(UNKNOWN_KIND)
-    yield from _parse_document(data, PurePosixPath(name).name, _no_file)
+    yield from _parse_document(parse_json(data), data, PurePosixPath(name).name, _no_file)
 
 
-def _parse_document(data: bytes, name: str, read_file: Callable[[str], bytes | None]) -> Iterator[ParsedConversation]:
-    document = parse_json(data)
+def _parse_document(
+    document: JSONValue, data: bytes, name: str, read_file: Callable[[str], bytes | None]
+) -> Iterator[ParsedConversation]:
     if plotline.is_plotline(document):
         yield plotline.parse_document(document, read_file)
     elif notebook.is_notebook(document):
@@ -144,25 +144,51 @@ def _parse_document(data: bytes, name: str, read_file: Callable[[str], bytes | N
 
 
 def _parse_archive(archive: Archive) -> Iterator[ParsedConversation]:
-    """Yield the conversations of all documents of Plotline, else those of ChatGPT, else those of notebooks."""
-    names = list(archive.names())
-    names_by_source = (
-        [name for name in names if pattern.fullmatch(PurePosixPath(name).name)] for pattern in _DOCUMENT_NAMES
-    )
-    documents = next((names for names in names_by_source if names), [])
+    """Yield the conversations of all documents, except for files that the first document lists as its own."""
+    documents = _find_documents(list(archive.names()))
     if not documents:
         raise RefusedImport(UNKNOWN_KIND)
     if len(documents) > CONVERSATIONS_LIMIT:
         raise RefusedImport(
             f"There are {len(documents)} conversations in this archive; at most {CONVERSATIONS_LIMIT} are allowed."
         )
+    listed_files: set[str] = set()
     for name in documents:
+        if name in listed_files:
+            continue
         path = PurePosixPath(name)
         read_file = partial(_read_file_beside, archive, path)
         try:
-            yield from _parse_document(archive.read(name, IMPORT_LIMIT_BYTES), path.name, read_file)
+            data = archive.read(name, IMPORT_LIMIT_BYTES)
+            document = parse_json(data)
+            if name == documents[0]:
+                listed_files = set(documents).intersection(notebook.listed_files(document))
+            yield from _parse_document(document, data, path.name, read_file)
+            # Memory holds one document at a time.
+            del document, data
         except RefusedImport as error:
             raise RefusedImport(f"{name[:200]}: {error}") from None
+
+
+def _find_documents(names: list[str]) -> list[str]:
+    """Return the names of Plotline's documents, else of ChatGPT's, else of notebooks.
+
+    The files of questions can have such names, too. The archive of a conversation has them in a folder below that of
+    its document. The archive of a notebook has no folders: they are beside the notebook, which is its first entry.
+    """
+    notebooks = [name for name in names if name.endswith(_NOTEBOOK_SUFFIX)]
+    if notebooks and notebooks[0] == names[0] and not any("/" in name for name in names):
+        return notebooks
+    paths = {name: PurePosixPath(name) for name in names}
+    own = [name for name, path in paths.items() if path.name == _PLOTLINE_NAME]
+    folders = {paths[name].parent for name in own}
+    documents = [name for name in own if not _is_below_one_of(folders, paths[name].parent)]
+    return documents or [name for name, path in paths.items() if _CHATGPT_NAME.fullmatch(path.name)] or notebooks
+
+
+def _is_below_one_of(folders: Collection[PurePosixPath], folder: PurePosixPath) -> bool:
+    # The parent of the top folder is the top folder.
+    return folder.parent != folder and folder.parent in folders
 
 
 def _read_file_beside(archive: Archive, document: PurePosixPath, path: str) -> bytes | None:

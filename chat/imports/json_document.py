@@ -10,7 +10,8 @@ from chat.imports.json_paths import JSONValue
 from chat.imports.refusal import RefusedImport
 from chat.sanitize import sanitize_json
 
-DEPTH_LIMIT = 64
+DEPTH_LIMIT = 128
+"""Nesting of a whole document. Values of providers and of kernels in it have at most 100 levels of their own."""
 VALUES_LIMIT = 2_000_000
 
 _BRACKET = re.compile(r"[\[\]{}]")

@@ -25,7 +25,7 @@ from chat.imports.records import (
     ParsedMessage,
     ParsedPlacement,
 )
-from chat.parts import CodeExecutionResult, ExecutableCode, Part, PartKind, Role, Text, Thought
+from chat.parts import JSON, CodeExecutionResult, ExecutableCode, Part, PartKind, Role, Text, Thought
 
 TITLE_LIMIT_CHARS = 200
 CELL_TYPES = ("markdown", "code", "raw", "heading")
@@ -33,7 +33,7 @@ EMPTY_QUESTION = "…"
 
 _HEADING = re.compile(r"\A### [^\n]*\n*")
 _ANSWERED_BY = re.compile(r"\A### [^\n]*\n*(?:\*(?:Model|Code): [^\n]*\*(?:\n+|\Z))?")
-"""The heading of an answer, and the line that says who answered."""
+"""A heading and, if there is one, the line below it that says who answered. Exports begin an answer with them."""
 # Each of these patterns reads a text once. A pattern that backtracks would need minutes for a long text that almost
 # matches.
 _IMAGE_LINK = re.compile(r"(?:(?<!\n)\n+)?!\[(?:[^\[\]\\\n]++|\\.)*+\]\(attachment:[^()\n]*+\)")
@@ -43,6 +43,14 @@ _FILE_NAMES = re.compile(r"(?:\A|(?<!\n)\n+)\*With [^\n]*\*\Z")
 def is_notebook(document: JSONValue) -> bool:
     """Return whether the document has the keys of a notebook."""
     return isinstance(document.value, dict) and "nbformat" in document.value and "cells" in document.value
+
+
+def listed_files(document: JSONValue) -> list[str]:
+    """Return the names of the files that Plotline stored beside a notebook. Other documents list none."""
+    metadata = document.value.get("metadata") if isinstance(document.value, dict) else None
+    own = metadata.get("plotline") if isinstance(metadata, dict) else None
+    files = own.get("files") if isinstance(own, dict) else None
+    return [name for name in files if isinstance(name, str)] if isinstance(files, list) else []
 
 
 def parse_notebook(document: JSONValue, name: str, data: bytes) -> ParsedConversation:
@@ -91,6 +99,7 @@ class _NotebookParser:
 
     def parse_exported(self, cells: Sequence[JSONValue]) -> None:
         """Read the cells of a notebook that Plotline exported as questions and answers."""
+        last_message: JSON = None
         for cell in cells:
             metadata = cell.get("metadata").get("plotline").value if cell.has("metadata") else None
             own = metadata if isinstance(metadata, dict) else {}
@@ -104,13 +113,17 @@ class _NotebookParser:
                 continue
             if isinstance(model, str):
                 self.model = model
-            if cell.get("cell_type").value == "markdown":
-                source = _ANSWERED_BY.sub("", source)
+            if role == Role.MODEL and own.get("message") != last_message:
+                last_message = own.get("message")
+                if cell.get("cell_type").value == "markdown":
+                    # The first cell of an answer. Headings in its other cells are the model's.
+                    source = _ANSWERED_BY.sub("", source)
             self._read_answer_cell(cell, source, is_thought=own.get("kind") == PartKind.THOUGHT)
         self._finish_answer()
 
     def _add_question(self, cell: JSONValue, source: str) -> None:
-        text = unescape_text(_IMAGE_LINK.sub("", _FILE_NAMES.sub("", _HEADING.sub("", source)))).strip()
+        # The links of images are below the names of other files.
+        text = unescape_text(_FILE_NAMES.sub("", _IMAGE_LINK.sub("", _HEADING.sub("", source)))).strip()
         images = self._cell_images(is_upload=True).read_attachments(cell)
         self.files += images
         placements = tuple(ParsedPlacement(file.key, number, None) for number, file in enumerate(images))

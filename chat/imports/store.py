@@ -41,6 +41,15 @@ class ImportResult:
     """The ids of conversations that an earlier import has created."""
 
 
+def select_new(conversations: Sequence[ParsedConversation], *, owner_id: int) -> list[ParsedConversation]:
+    """Return the conversations that `store_conversations` would store: each once, and not if it was imported before."""
+    by_digest = {compute_digest(parsed): parsed for parsed in conversations}
+    # A conversation that is only hidden by a deletion is imported again.
+    imported = ImportedConversation.objects.filter(owner_id=owner_id, conversation__deleted_at__isnull=True)
+    existing = set(imported.filter(digest__in=by_digest).values_list("digest", flat=True))
+    return [parsed for digest, parsed in by_digest.items() if digest not in existing]
+
+
 def store_conversations(conversations: Sequence[ParsedConversation], *, owner_id: int) -> ImportResult:
     """Store the conversations for their new owner. Either all of them are stored, or none."""
     created: list[uuid.UUID] = []

@@ -11,7 +11,8 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from django.db.models import Q, QuerySet
+from django.db.models import Q, QuerySet, Sum, TextField
+from django.db.models.functions import Cast, Coalesce, Length
 
 from attachments.models import Attachment
 from chat.answers.approval import Approval, awaited_approval
@@ -136,6 +137,12 @@ def records_of_conversations(
     for record in _records(rows):
         records[record.message.conversation_id].append(record)
     return records
+
+
+def part_chars_by_message(parts: QuerySet[PartRow]) -> dict[uuid.UUID, int]:
+    """Return how many characters the parts of each message have: their texts, and their other fields as JSON."""
+    chars = Coalesce(Length("text"), 0) + Length(Cast("data", TextField()))
+    return dict(parts.order_by().values("message").annotate(size=Sum(chars)).values_list("message", "size"))
 
 
 def records_by_id(message_ids: Collection[uuid.UUID]) -> dict[uuid.UUID, MessageRecord]:

@@ -7,9 +7,12 @@ import json
 from dataclasses import fields
 
 import pytest
+from django.db.models import F
 from jsonschema import Draft202012Validator
 
 from attachments.models import Attachment, PendingUpload
+from chat.exports import source
+from chat.exports.file_names import file_stem
 from chat.models import Turn, TurnEvent
 from chat.part_json import json_names
 from chat.parts import PartKind
@@ -159,7 +162,25 @@ def test_export_can_be_pasted_into_a_script_element() -> None:
     assert json.loads(document)["conversation"]["title"] == "</script><!-- \u2028"
 
 
+def test_switching_a_version_during_the_export_does_not_change_the_path(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(source, "BATCH_MESSAGES", 1)
+    conversation = rich_conversation()
+    conversation.messages.filter(index=1).update(last_shown=F("index"))
+    chunks = exported(conversation, "json").chunks
+    document = next(chunk for chunk in chunks if b'"role": "user"' in chunk)
+    answers = conversation.messages.filter(index=1).order_by("created_at")
+    shown, hidden = answers
+    answers.filter(pk=shown.pk).update(is_shown=False)
+    answers.filter(pk=hidden.pk).update(is_shown=True, last_shown=9)
+    messages = json.loads(b'{"messages": [' + document + b"".join(chunks))["messages"]
+    assert [(m["is_shown"], m["last_shown"]) for m in messages if m["index"] == 1] == [(True, 1), (False, 1)]
+
+
 TITLES = ["../../etc/passwd", "a\r\nSet-Cookie: x=1", "CON", "", "x" * 200, "Ωμέγα 日本", "..."]
+
+
+def test_marks_stay_in_the_words_of_a_file_name() -> None:
+    assert file_stem("हिन्दी भाषा: \u0301 ภาษาไทย!") == "हिन्दी-भाषा-ภาษาไทย"
 
 
 @pytest.mark.parametrize("title", TITLES)

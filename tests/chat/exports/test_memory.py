@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import random
 import tracemalloc
+import uuid
+from collections.abc import Iterator
 from itertools import islice
 
 import pytest
 
 from attachments.models import Attachment
+from chat.exports import source
 from chat.exports.registry import FORMATS
 from chat.models import Conversation, Message, Part, Turn
-from chat.parts import PartKind
-from tests.chat.exports.samples import exported
-from tests.factories import make_attachment, make_conversation
+from chat.parts import CodeExecutionResult, Display, PartKind
+from chat.transcript.records import MessageRecord, records_in_order
+from tests.chat.exports.samples import add_parts, exported, exported_bytes
+from tests.factories import make_attachment, make_conversation, make_model_message
 
 GRAPHS = 30
 GRAPH_BYTES = 500_000
@@ -47,6 +51,23 @@ def long_conversation() -> Conversation:
         )
         parent.message_attachments.create(attachment=graph, index=0, part_index=0)
     return conversation
+
+
+@pytest.mark.django_db
+def test_outputs_and_displays_count_towards_the_size_of_a_batch(monkeypatch: pytest.MonkeyPatch) -> None:
+    conversation = make_conversation()
+    answers = [make_model_message(conversation) for _ in range(2)]
+    add_parts(answers[0], CodeExecutionResult("x" * source.BATCH_CHARS))
+    add_parts(answers[1], Display({"text/html": "x" * source.BATCH_CHARS}))
+    read: list[int] = []
+
+    def count(ids: list[uuid.UUID]) -> Iterator[MessageRecord]:
+        read.append(len(ids))
+        return records_in_order(ids)
+
+    monkeypatch.setattr(source, "records_in_order", count)
+    assert exported_bytes(conversation, "md")
+    assert read == [2, 2]
 
 
 @pytest.mark.drill

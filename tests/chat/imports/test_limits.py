@@ -154,6 +154,18 @@ def test_import_that_brings_nothing_new_or_fails_is_not_counted(monkeypatch: pyt
 
 
 @pytest.mark.django_db
+def test_conversations_that_were_imported_before_need_no_quota() -> None:
+    owner = make_user()
+    file, other = with_file(png("red")), json.dumps(MINIMAL).encode()
+    first = import_file(file, owner_id=owner.pk)
+    Quota.objects.create(user=owner, conversations_per_day=2, storage_mb=0, upload_mb_per_day=0)
+    assert import_file(file, owner_id=owner.pk).existing == first.created
+    both = zipped({"a/conversation.json": file, "b/conversation.json": other})
+    assert len(import_file(both, owner_id=owner.pk).created) == 1
+    assert QuotaUse.objects.get().conversations == 2
+
+
+@pytest.mark.django_db
 def test_user_imports_one_file_at_a_time() -> None:
     owner, other = make_user(), make_user()
     refusals: list[str] = []

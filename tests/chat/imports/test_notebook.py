@@ -12,9 +12,17 @@ from attachments.models import Attachment
 from chat.imports.importer import import_file
 from chat.imports.refusal import RefusedImport
 from chat.models import Conversation, Message, Turn
-from chat.parts import OUTCOME_FAILED, CodeExecutionResult
-from tests.chat.exports.samples import exported_bytes, exported_json, png, rich_conversation, session_conversation
-from tests.factories import make_user
+from chat.parts import OUTCOME_FAILED, CodeExecutionResult, PartKind, Text
+from tests.chat.exports.samples import (
+    add_parts,
+    exported_bytes,
+    exported_json,
+    graph_in,
+    png,
+    rich_conversation,
+    session_conversation,
+)
+from tests.factories import attach, make_attachment, make_conversation, make_model_message, make_user, make_user_message
 
 pytestmark = pytest.mark.django_db
 
@@ -100,6 +108,24 @@ def test_exported_notebook_is_imported_as_its_messages() -> None:
     assert messages[1].turn.model == "plotline-demo"
     assert Attachment.objects.filter(owner=copy.owner, is_graph=True).count() == 1
     assert parts_of(messages[3]) == [("text", "Half an ans")]
+
+
+def test_headings_of_a_model_stay_in_an_exported_notebook() -> None:
+    conversation = make_conversation()
+    answer = make_model_message(conversation, parts=[(PartKind.TEXT, "### First"), (PartKind.EXECUTABLE_CODE, "1")])
+    add_parts(answer, CodeExecutionResult("1"), Text("### Findings\n\n*Model: mine*"))
+    copy = import_notebook(exported_bytes(conversation, "ipynb"))
+    texts = [text for kind, text in parts_of(copy.messages.get(role="model")) if kind == "text"]
+    assert texts == ["### First", "### Findings\n\n*Model: mine*"]
+
+
+def test_question_with_a_file_and_an_image_keeps_its_text() -> None:
+    conversation = make_conversation()
+    question = make_user_message(conversation, "How to write &nbsp; here?\n  &nbsp;")
+    attach(question, make_attachment(conversation.owner, name="data.csv"))
+    graph_in(question, None, name="photo.png")
+    copy = import_notebook(exported_bytes(conversation, "ipynb"))
+    assert copy.messages.get(role="user").text == question.text
 
 
 def test_label_of_a_model_is_stored_on_one_line_and_adds_no_markdown_to_an_exported_notebook() -> None:

@@ -10,15 +10,17 @@ from django.db import transaction
 from hypothesis import HealthCheck, given, settings
 from jsonschema import Draft202012Validator
 
+from attachments.store import create_file_of_code
 from chat.imports.importer import import_file
-from chat.models import Conversation, ImportedConversation, Project, Turn
+from chat.models import Conversation, ImportedConversation, MessageAttachment, Project, Turn
 from chat.models.deletion import delete_conversation
 from chat.models.projects import move_conversation
+from chat.providers import untrusted_json
 from tests.chat.exports.samples import exported_bytes, exported_json, rich_conversation, session_conversation
 from tests.chat.exports.test_json import SCHEMA
 from tests.chat.imports.comparison import comparable
 from tests.chat.imports.generated import conversations
-from tests.factories import make_conversation, make_model_message, make_user
+from tests.factories import attach, make_attachment, make_conversation, make_model_message, make_user, make_user_message
 
 pytestmark = pytest.mark.django_db
 VALIDATOR = Draft202012Validator(SCHEMA)
@@ -109,6 +111,38 @@ def test_same_conversation_is_imported_once_from_different_files() -> None:
     assert ImportedConversation.objects.count() == 1
     other = import_file(exported_bytes(conversation, "json"), owner_id=make_user().pk)
     assert len(other.created) == 1
+
+
+@pytest.mark.parametrize("format_name", ["zip", "ipynb"])
+def test_files_that_are_named_like_documents_are_not_imported_as_conversations(format_name: str) -> None:
+    conversation = rich_conversation()
+    question = conversation.messages.get(index=0)
+    files = {
+        "conversation.json": exported_bytes(session_conversation(), "json"),
+        "other.ipynb": exported_bytes(session_conversation(), "ipynb"),
+    }
+    for name, data in files.items():
+        attach(question, make_attachment(conversation.owner, data=data, name=name))
+    result = import_file(exported_bytes(conversation, format_name), owner_id=make_user().pk)
+    assert Conversation.objects.get(pk__in=result.created).title == conversation.title
+
+
+def test_kept_file_that_was_attached_to_a_question_is_imported() -> None:
+    conversation = make_conversation()
+    file = create_file_of_code(owner_id=conversation.owner_id, name="model.bin", data=b"MZ\x90\x00\x03\x00")
+    attach(make_user_message(conversation), file)
+    result = import_file(exported_bytes(conversation, "json"), owner_id=make_user().pk)
+    copy = MessageAttachment.objects.get(message__conversation__in=result.created).attachment
+    assert (copy.mime_type, copy.sha256) == (file.mime_type, file.sha256)
+
+
+def test_deepest_values_that_are_stored_can_be_imported() -> None:
+    conversation = session_conversation()
+    value = json.loads("[" * untrusted_json.DEPTH_LIMIT + "]" * untrusted_json.DEPTH_LIMIT)
+    conversation.turns.get().rounds.filter(index=1).update(metadata={"x": value})
+    result = import_file(exported_bytes(conversation, "json"), owner_id=make_user().pk)
+    copy = Conversation.objects.get(pk=result.created[0])
+    assert comparable(exported_json(copy)) == comparable(exported_json(conversation))
 
 
 def test_deleted_import_can_be_imported_again() -> None:

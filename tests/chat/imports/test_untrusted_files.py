@@ -160,7 +160,7 @@ def test_imported_files_count_towards_the_upload_limit(settings: Settings) -> No
         (b'{"a": [-1e999]}', "-1e999 is too large a number"),
         (b'{"a": "\xff"}', "not a text in UTF-8: byte 7"),
         (b"[" * 100_000, "100000 levels deep"),
-        (b'{"a":' * 65 + b"1" + b"}" * 65, "65 levels deep"),
+        (b'{"a":' * 129 + b"1" + b"}" * 129, "129 levels deep"),
         (b"[" + b"[]," * 1_100_000 + b"[]]", "values; at most"),
         (b'{"a": ' + b"9" * 5000 + b"}", "cannot be read"),
     ],
