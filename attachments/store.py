@@ -14,6 +14,7 @@ from django.db.models.functions import Now
 from django.utils.module_loading import import_string
 
 from attachments import storage
+from attachments.database_connection import close_connection
 from attachments.image_reencoding import reencode_image
 from attachments.models import Attachment, PendingUpload
 from attachments.storage import ObjectNotFound, StorageError
@@ -153,6 +154,8 @@ def _create_within_quota(owner_id: int, info: UploadInfo, data: bytes) -> Attach
 
 def _reencode_upload(info: UploadInfo, data: bytes) -> tuple[UploadInfo, bytes]:
     """Return the re-encoded image and its description. A GIF becomes a PNG. Raise RefusedUpload."""
+    # Otherwise this thread would hold its connection while it waits for the images that were uploaded before.
+    close_connection()
     image = reencode_image(info.name, data, info.mime_type)
     if len(image.data) > settings.UPLOAD_LIMIT_BYTES:
         raise UploadTooLarge(build_too_large_message(info.name))
@@ -186,3 +189,16 @@ def read_bytes(attachment: Attachment, *, limit_s: float | None = None) -> bytes
     if hashlib.sha256(data).hexdigest() != attachment.sha256:
         raise BytesUnavailable(f"“{attachment.name}” was changed in storage and is not shown.")
     return data
+
+
+def read_bytes_unconnected(attachment: Attachment) -> bytes:
+    """Return the file's bytes like `read_bytes`, without a database connection while storage is slow, and afterwards.
+
+    For a thread that only waits from then on: for storage, then for the client that receives the bytes. A file that is
+    in storage is read without a query, so the connection stays closed.
+    """
+    close_connection()
+    try:
+        return read_bytes(attachment)
+    finally:
+        close_connection()

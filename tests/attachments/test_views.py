@@ -19,7 +19,8 @@ from django.db.models import F
 from django.test import Client, RequestFactory
 from pytest_django import DjangoAssertNumQueries, Settings
 
-from attachments import storage, views
+from attachments import storage, store, views
+from attachments.image_reencoding import ReencodedImage, reencode_image
 from attachments.models import Attachment, PendingUpload
 from attachments.store import create_attachment
 from attachments.uploads import attempt_upload
@@ -72,6 +73,45 @@ def test_bytes_in_unfinished_responses_are_limited(
     # The test client reads each response to its end, which releases its bytes.
     responses = [logged_in.get(graph.url) for _ in range(5)]
     assert {response.status_code for response in responses} == {200}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_no_connection_to_the_database_is_held_while_storage_or_the_client_is_slow(
+    owner: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    graph = create_graph(owner)
+    request = RequestFactory().get(graph.url)
+    connections: list[object] = []
+    fetch = storage.fetch
+
+    def note_and_fetch(name: str, size_bytes: int, limit_s: float | None = None) -> bytes:
+        connections.append(connection.connection)
+        return fetch(name, size_bytes, limit_s)
+
+    monkeypatch.setattr(storage, "fetch", note_and_fetch)
+    for _ in ("pending", "stored"):
+        views.build_content_response(request, graph)
+        connections.append(connection.connection)
+        attempt_upload(graph.pk)
+        graph.refresh_from_db()
+    assert graph.status == Attachment.Status.STORED
+    assert connections == [None, None, None]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_no_connection_to_the_database_is_held_while_an_image_is_reencoded(
+    owner: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    connections: list[object] = []
+
+    def note_and_reencode(label: str, data: bytes, mime_type: str) -> ReencodedImage:
+        connections.append(connection.connection)
+        return reencode_image(label, data, mime_type)
+
+    monkeypatch.setattr(store, "reencode_image", note_and_reencode)
+    assert connection.connection is not None
+    store.create_upload(owner_id=owner.pk, name="a.png", data=png())
+    assert connections == [None]
 
 
 def test_graph_is_served_inline_with_headers_that_block_scripts(logged_in: Client, owner: User) -> None:
