@@ -7,9 +7,10 @@ import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import psycopg
 from django.conf import settings
 from django.contrib.auth import get_user_model
-from django.db import transaction
+from django.db import OperationalError, transaction
 from django.db.models.functions import Now
 from django.utils.module_loading import import_string
 
@@ -29,6 +30,10 @@ from attachments.validation import (
     safe_mime_type,
     safe_name,
 )
+
+#: Attempts to lock the user's row. PostgreSQL ends each after `lock_timeout`, which is 2 s. A page uploads several
+#: large files at once, and each holds the lock until its bytes are inserted.
+LOCK_ATTEMPTS = 5
 
 
 class BytesUnavailable(Exception):
@@ -135,6 +140,17 @@ def create_file_of_code(*, owner_id: int, name: str, data: bytes) -> Attachment:
 
 
 def _create_within_quota(owner_id: int, info: UploadInfo, data: bytes) -> Attachment:
+    """Store the file, and try again while other uploads of the user hold the lock for too long."""
+    for _ in range(LOCK_ATTEMPTS - 1):
+        try:
+            return _create_under_lock(owner_id, info, data)
+        except OperationalError as error:
+            if not isinstance(error.__cause__, psycopg.errors.LockNotAvailable):
+                raise
+    return _create_under_lock(owner_id, info, data)
+
+
+def _create_under_lock(owner_id: int, info: UploadInfo, data: bytes) -> Attachment:
     with transaction.atomic():
         # The lock on the user's row makes concurrent uploads of one user wait for each other, so that they cannot pass
         # a quota together. no_key=True lets live turns insert graphs, whose foreign key refers to the same row.

@@ -11,10 +11,11 @@ import uuid
 import zipfile
 from datetime import timedelta
 
+import psycopg
 import pytest
 from django.contrib.auth.models import Permission
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.db import connection
+from django.db import OperationalError, connection
 from django.db.models import F
 from django.test import Client, RequestFactory
 from pytest_django import DjangoAssertNumQueries, Settings
@@ -25,6 +26,8 @@ from attachments.models import Attachment, PendingUpload
 from attachments.store import create_attachment
 from attachments.uploads import attempt_upload
 from chat.models import QuotaUse, User
+from chat.quotas import uploads as quota_uploads
+from chat.quotas.uploads import count_upload
 from tests.attachments.conftest import create_graph, png
 from tests.attachments.fault_proxy import Fault, FaultProxy
 
@@ -314,6 +317,26 @@ def test_concurrent_uploads_cannot_exceed_the_quota_together(owner: User, settin
     for thread in threads:
         thread.join()
     assert sorted(outcomes) == [201, 201, 429, 429]
+
+
+def test_upload_tries_again_after_a_lock_timeout_alone(
+    owner: User, logged_in: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    causes: list[psycopg.OperationalError] = []
+
+    def count_and_fail(owner_id: int, name: str, size_bytes: int) -> None:
+        count_upload(owner_id, name, size_bytes)
+        if causes:
+            raise OperationalError from causes.pop()
+
+    monkeypatch.setattr(quota_uploads, "count_upload", count_and_fail)
+    causes.append(psycopg.errors.LockNotAvailable())
+    assert upload(logged_in, "a.txt", b"abc")[0] == 201
+    causes.append(psycopg.errors.QueryCanceled())
+    with pytest.raises(OperationalError):
+        upload(logged_in, "a.txt", b"abc")
+    assert Attachment.objects.count() == 1
+    assert QuotaUse.objects.get().upload_bytes == 3
 
 
 def test_upload_requires_a_login_and_the_csrf_token(owner: User) -> None:
