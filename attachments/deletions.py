@@ -47,6 +47,8 @@ def attempt_deletion(deletion_id: int) -> DeletionResult:
     if _is_used(deletion, name):
         _end_deletion(deletion)
         return "kept"
+    if not _renew_claim(deletion):
+        return "not due"
     try:
         storage.delete(name)
     except StorageError as error:
@@ -78,6 +80,15 @@ def _claim_deletion(deletion_id: int) -> ObjectDeletion | None:
         return None
     deletion.attempts += 1
     return deletion
+
+
+def _renew_claim(deletion: ObjectDeletion) -> bool:
+    """Extend the claim to its full lifetime. Return False if it has expired, because this worker was suspended.
+
+    Then the object may have been uploaded again meanwhile.
+    """
+    claimed = ObjectDeletion.objects.filter(pk=deletion.pk, attempts=deletion.attempts, claimed_until__gt=Now())
+    return bool(claimed.update(claimed_until=Now() + timedelta(seconds=CLAIM_S)))
 
 
 def _end_deletion(deletion: ObjectDeletion) -> None:

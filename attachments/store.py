@@ -7,13 +7,15 @@ import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import psycopg
 from django.conf import settings
 from django.contrib.auth import get_user_model
-from django.db import transaction
+from django.db import OperationalError, transaction
 from django.db.models.functions import Now
 from django.utils.module_loading import import_string
 
 from attachments import storage
+from attachments.database_connection import close_connection
 from attachments.image_reencoding import reencode_image
 from attachments.models import Attachment, PendingUpload
 from attachments.storage import ObjectNotFound, StorageError
@@ -28,6 +30,10 @@ from attachments.validation import (
     safe_mime_type,
     safe_name,
 )
+
+#: Attempts to lock the user's row. PostgreSQL ends each after `lock_timeout`, which is 2 s. A page uploads several
+#: large files at once, and each holds the lock until its bytes are inserted.
+LOCK_ATTEMPTS = 5
 
 
 class BytesUnavailable(Exception):
@@ -134,6 +140,17 @@ def create_file_of_code(*, owner_id: int, name: str, data: bytes) -> Attachment:
 
 
 def _create_within_quota(owner_id: int, info: UploadInfo, data: bytes) -> Attachment:
+    """Store the file, and try again while other uploads of the user hold the lock for too long."""
+    for _ in range(LOCK_ATTEMPTS - 1):
+        try:
+            return _create_under_lock(owner_id, info, data)
+        except OperationalError as error:
+            if not isinstance(error.__cause__, psycopg.errors.LockNotAvailable):
+                raise
+    return _create_under_lock(owner_id, info, data)
+
+
+def _create_under_lock(owner_id: int, info: UploadInfo, data: bytes) -> Attachment:
     with transaction.atomic():
         # The lock on the user's row makes concurrent uploads of one user wait for each other, so that they cannot pass
         # a quota together. no_key=True lets live turns insert graphs, whose foreign key refers to the same row.
@@ -153,6 +170,8 @@ def _create_within_quota(owner_id: int, info: UploadInfo, data: bytes) -> Attach
 
 def _reencode_upload(info: UploadInfo, data: bytes) -> tuple[UploadInfo, bytes]:
     """Return the re-encoded image and its description. A GIF becomes a PNG. Raise RefusedUpload."""
+    # Otherwise this thread would hold its connection while it waits for the images that were uploaded before.
+    close_connection()
     image = reencode_image(info.name, data, info.mime_type)
     if len(image.data) > settings.UPLOAD_LIMIT_BYTES:
         raise UploadTooLarge(build_too_large_message(info.name))
@@ -186,3 +205,16 @@ def read_bytes(attachment: Attachment, *, limit_s: float | None = None) -> bytes
     if hashlib.sha256(data).hexdigest() != attachment.sha256:
         raise BytesUnavailable(f"“{attachment.name}” was changed in storage and is not shown.")
     return data
+
+
+def read_bytes_unconnected(attachment: Attachment) -> bytes:
+    """Return the file's bytes like `read_bytes`, without a database connection while storage is slow, and afterwards.
+
+    For a thread that only waits from then on: for storage, then for the client that receives the bytes. A file that is
+    in storage is read without a query, so the connection stays closed.
+    """
+    close_connection()
+    try:
+        return read_bytes(attachment)
+    finally:
+        close_connection()

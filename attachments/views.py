@@ -24,7 +24,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from attachments.content_disposition import content_disposition
 from attachments.models import Attachment
-from attachments.store import BytesUnavailable, create_upload, read_bytes
+from attachments.store import BytesUnavailable, create_upload, read_bytes_unconnected
 from attachments.validation import (
     BINARY,
     JSON_TYPE,
@@ -109,7 +109,7 @@ def _build_counted_response(attachment: Attachment, counted_for: Hashable) -> Ht
             raise BytesUnavailable("Too many files are being read at once. Try again when some of them are there.")
         _in_flight_bytes[counted_for] += size_bytes
     try:
-        return _CountedResponse(attachment, read_bytes(attachment), counted_for)
+        return _CountedResponse(attachment, read_bytes_unconnected(attachment), counted_for)
     except BaseException:
         _release_in_flight(counted_for, size_bytes)
         raise

@@ -15,6 +15,8 @@ from typing import ParamSpec, TypeVar
 import psycopg
 from django.db import InterfaceError, OperationalError, connection
 
+from attachments.database_connection import close_connection as close_connection
+
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -43,15 +45,6 @@ class DatabaseThread:
     def close_connection(self) -> None:
         """Close the thread's connection. The next call opens a new one."""
         self._executor.submit(lambda: connection.close()).result()
-
-
-def close_connection(**_: object) -> None:
-    """Close this thread's connection, unless a transaction is open on it. It can be connected to a signal.
-
-    For threads that end, such as those of requests, or that do nothing for long.
-    """
-    if not connection.in_atomic_block:
-        connection.close()
 
 
 def _close_if_ended() -> None:

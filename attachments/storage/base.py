@@ -96,7 +96,12 @@ def run_with_deadline(limit_s: float, work: Callable[[Deadline], T]) -> T:
 
     if not _free_slots.acquire(timeout=limit_s):
         raise StorageUnavailable("Storage is not answering; too many calls wait for it already.")
-    threading.Thread(target=run, name="storage-call", daemon=True).start()
+    try:
+        threading.Thread(target=run, name="storage-call", daemon=True).start()
+    except Exception:
+        # The system has no thread or no memory left, so `run` does not release the slot.
+        _free_slots.release()
+        raise
     wait([result], timeout=deadline.remaining_s)
     if not result.done():
         raise StorageUnavailable(f"Storage did not finish within {limit_s:.0f} s.")

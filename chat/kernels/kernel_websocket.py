@@ -17,6 +17,9 @@ _SEND_LIMIT_S = 20.0
 _DEATH_STATES = frozenset({"dead", "restarting", "autorestarting", "terminating"})
 """States that servers report for a kernel whose process has ended. A restarted one has lost its variables."""
 TOO_MUCH = "It sent more at once than can be read."
+RECEIVED_LIMIT_BYTES = 128 * 1024 * 1024
+"""Received bytes after which the requests that wait are stopped. If no request waits, or after twice as many bytes,
+the connection ends. All outputs that are stored of one cell have about 75 MB as JSON, most of it images as base64."""
 
 
 class KernelWebSocket:
@@ -27,6 +30,8 @@ class KernelWebSocket:
         self._websocket = websocket
         self._session = uuid.uuid4().hex
         self._requests: dict[str, PendingExecution] = {}
+        self._received_bytes = 0
+        """Since the first of the present requests was sent, or since the last request ended."""
         self.kernel_session = ""
         """ID of the kernel's process, from its first answer."""
         self.end: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -42,6 +47,8 @@ class KernelWebSocket:
 
     async def send(self, channel: str, kind: str, content: Mapping[str, object], request: PendingExecution) -> None:
         """Send a request whose answers go to `request`. If the connection has ended, the request completes at once."""
+        if not self._requests:
+            self._received_bytes = 0
         self._requests[request.request_id] = request
         if self.is_open:
             text = pack_request(channel, kind, request.request_id, self._session, content)
@@ -56,6 +63,8 @@ class KernelWebSocket:
     def forget(self, request: PendingExecution) -> None:
         """Drop all further messages that answer this request."""
         self._requests.pop(request.request_id, None)
+        if not self._requests:
+            self._received_bytes = 0
 
     def abort(self) -> None:
         """Complete all requests; no further message is sent or read."""
@@ -95,7 +104,21 @@ class KernelWebSocket:
         if connection is not None and hasattr(socket, "TCP_QUICKACK"):
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 1)
 
+    def _count(self, size_bytes: int) -> None:
+        """Count a frame of any kind, and stop what has received too much: parsing blocks the event loop."""
+        self._received_bytes += size_bytes
+        if self._received_bytes > RECEIVED_LIMIT_BYTES:
+            for request in self._requests.values():
+                set_done(request.flood)
+            # The flood of a request that was stopped goes on if a thread of the code sends it.
+            if not self._requests or self._received_bytes > 2 * RECEIVED_LIMIT_BYTES:
+                self._finish(TOO_MUCH)
+
     def _receive(self, data: str | bytes) -> None:
+        # A character counts as one byte: encoding the text again would cost time.
+        self._count(len(data))
+        if not self.is_open:
+            return
         try:
             message = unpack_message(data)
         except InvalidMessage:

@@ -56,6 +56,7 @@ class OutputReader:
         self._image_bytes = 0
         self._images: set[bytes] = set()
         self._saved_images: list[ImageOutput] = []
+        self._saved_image_bytes = 0
         self._display_bytes = 0
         self._display_count = 0
         self._received_bytes = 0
@@ -140,7 +141,7 @@ class OutputReader:
             return []
         image = _first_image(data)
         if image is not None and isinstance(metadata, dict) and metadata.get("saved") is True:
-            self._saved_images = [*self._saved_images, image][:IMAGES_LIMIT_COUNT]
+            self._hold_back(image)
             return []
         images = [] if image is None else [image]
         forms = {mime_type: form for mime_type, form in data.items() if mime_type not in _IMAGE_SIGNATURES}
@@ -151,6 +152,12 @@ class OutputReader:
         else:
             added = self._add_bundle(forms)
         return added + [output for image in images for output in self._add_image(image)]
+
+    def _hold_back(self, image: ImageOutput) -> None:
+        # The first image above the limit is held back too, so that `finish` adds the notice about it.
+        if self._saved_image_bytes <= IMAGES_LIMIT_BYTES and len(self._saved_images) < IMAGES_LIMIT_COUNT:
+            self._saved_images.append(image)
+            self._saved_image_bytes += len(image.data)
 
     def _add_bundle(self, forms: Mapping[str, object]) -> list[Output]:
         if "text/plain" in forms:

@@ -20,8 +20,9 @@ from django.core.cache import cache
 from django.db import IntegrityError
 
 from attachments.models import Attachment, AttachmentPreview
-from attachments.store import BytesUnavailable, read_bytes
+from attachments.store import BytesUnavailable, read_bytes_unconnected
 from attachments.validation import is_table_name
+from chat.database_thread import close_connection
 from chat.kernels.errors import KernelGone, KernelsUnavailable
 from chat.kernels.table_preview import TablePreview, parse_table_preview
 from chat.python_sessions.places import current_client, is_enabled
@@ -58,6 +59,8 @@ def find_or_make_preview(attachment: Attachment, user_id: int) -> TablePreview |
     if not is_enabled():
         return None
     _count_request(user_id)
+    # Otherwise this thread would hold its connection for as long as the kernel takes.
+    close_connection()
     preview = async_to_sync(describe_attachment)(attachment, user_id)
     if preview is not None and preview.is_lasting:
         values = {"version": VERSION, "content": preview.as_json()}
@@ -108,7 +111,7 @@ async def describe_attachment(attachment: Attachment, user_id: int) -> TablePrev
     limits = _limits.setdefault(asyncio.get_running_loop(), _Limits())
     async with limits.admit(user_id):
         try:
-            data = await sync_to_async(read_bytes)(attachment)
+            data = await sync_to_async(read_bytes_unconnected)(attachment)
             async with current_client().new_kernel() as kernel:
                 name = await kernel.write_file(attachment.name, _in_one_piece(data))
                 return await kernel.table_preview(name, limit_s=READ_LIMIT_S)

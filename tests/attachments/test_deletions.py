@@ -187,6 +187,26 @@ def test_worker_that_was_killed_blocks_neither_deletion_nor_upload(
     assert read_bucket() == {}
 
 
+def test_worker_that_was_suspended_deletes_no_object_that_was_uploaded_again(
+    owner: User, s3: FaultProxy, read_bucket: ReadBucket, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    create_stored(owner).delete()
+    is_used = deletions._is_used
+
+    def suspend_after_looking(deletion: ObjectDeletion, name: str) -> bool:
+        result = is_used(deletion, name)
+        ObjectDeletion.objects.update(claimed_until=Now())  # The claim expires.
+        create_stored(owner)
+        return result
+
+    with monkeypatch.context() as patch:
+        patch.setattr(deletions, "_is_used", suspend_after_looking)
+        assert attempt_deletion(ObjectDeletion.objects.get().pk) == "not due"
+    run_worker()
+    assert list(read_bucket()) == [Attachment.objects.get().storage_name]
+    assert not ObjectDeletion.objects.exists()
+
+
 # --- storage that fails
 
 

@@ -11,19 +11,23 @@ import uuid
 import zipfile
 from datetime import timedelta
 
+import psycopg
 import pytest
 from django.contrib.auth.models import Permission
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.db import connection
+from django.db import OperationalError, connection
 from django.db.models import F
 from django.test import Client, RequestFactory
 from pytest_django import DjangoAssertNumQueries, Settings
 
-from attachments import storage, views
+from attachments import storage, store, views
+from attachments.image_reencoding import ReencodedImage, reencode_image
 from attachments.models import Attachment, PendingUpload
 from attachments.store import create_attachment
 from attachments.uploads import attempt_upload
 from chat.models import QuotaUse, User
+from chat.quotas import uploads as quota_uploads
+from chat.quotas.uploads import count_upload
 from tests.attachments.conftest import create_graph, png
 from tests.attachments.fault_proxy import Fault, FaultProxy
 
@@ -72,6 +76,45 @@ def test_bytes_in_unfinished_responses_are_limited(
     # The test client reads each response to its end, which releases its bytes.
     responses = [logged_in.get(graph.url) for _ in range(5)]
     assert {response.status_code for response in responses} == {200}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_no_connection_to_the_database_is_held_while_storage_or_the_client_is_slow(
+    owner: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    graph = create_graph(owner)
+    request = RequestFactory().get(graph.url)
+    connections: list[object] = []
+    fetch = storage.fetch
+
+    def note_and_fetch(name: str, size_bytes: int, limit_s: float | None = None) -> bytes:
+        connections.append(connection.connection)
+        return fetch(name, size_bytes, limit_s)
+
+    monkeypatch.setattr(storage, "fetch", note_and_fetch)
+    for _ in ("pending", "stored"):
+        views.build_content_response(request, graph)
+        connections.append(connection.connection)
+        attempt_upload(graph.pk)
+        graph.refresh_from_db()
+    assert graph.status == Attachment.Status.STORED
+    assert connections == [None, None, None]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_no_connection_to_the_database_is_held_while_an_image_is_reencoded(
+    owner: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    connections: list[object] = []
+
+    def note_and_reencode(label: str, data: bytes, mime_type: str) -> ReencodedImage:
+        connections.append(connection.connection)
+        return reencode_image(label, data, mime_type)
+
+    monkeypatch.setattr(store, "reencode_image", note_and_reencode)
+    assert connection.connection is not None
+    store.create_upload(owner_id=owner.pk, name="a.png", data=png())
+    assert connections == [None]
 
 
 def test_graph_is_served_inline_with_headers_that_block_scripts(logged_in: Client, owner: User) -> None:
@@ -274,6 +317,26 @@ def test_concurrent_uploads_cannot_exceed_the_quota_together(owner: User, settin
     for thread in threads:
         thread.join()
     assert sorted(outcomes) == [201, 201, 429, 429]
+
+
+def test_upload_tries_again_after_a_lock_timeout_alone(
+    owner: User, logged_in: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    causes: list[psycopg.OperationalError] = []
+
+    def count_and_fail(owner_id: int, name: str, size_bytes: int) -> None:
+        count_upload(owner_id, name, size_bytes)
+        if causes:
+            raise OperationalError from causes.pop()
+
+    monkeypatch.setattr(quota_uploads, "count_upload", count_and_fail)
+    causes.append(psycopg.errors.LockNotAvailable())
+    assert upload(logged_in, "a.txt", b"abc")[0] == 201
+    causes.append(psycopg.errors.QueryCanceled())
+    with pytest.raises(OperationalError):
+        upload(logged_in, "a.txt", b"abc")
+    assert Attachment.objects.count() == 1
+    assert QuotaUse.objects.get().upload_bytes == 3
 
 
 def test_upload_requires_a_login_and_the_csrf_token(owner: User) -> None:

@@ -140,6 +140,20 @@ def test_number_of_abandoned_calls_is_limited(
     storage.put(NAME, DATA, "image/png")
 
 
+def test_call_whose_thread_cannot_start_leaves_its_slot_free(s3: FaultProxy, monkeypatch: pytest.MonkeyPatch) -> None:
+    slots = threading.BoundedSemaphore(1)
+    monkeypatch.setattr(storage_base, "_free_slots", slots)
+
+    def fail(thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "start", fail)
+        with pytest.raises(RuntimeError, match="new thread"):
+            storage.put(NAME, DATA, "image/png")
+    assert slots.acquire(blocking=False)
+
+
 def test_truncated_upload_never_counts_as_stored(s3: FaultProxy, read_bucket: ReadBucket) -> None:
     s3.fault = Fault.TRUNCATE_HALF
     outcomes = []

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import json
 from collections.abc import Mapping
 
 import aiohttp
+import pytest
 
-from chat.kernels.kernel_websocket import KernelWebSocket
+from chat.kernels import kernel_websocket
+from chat.kernels.kernel_websocket import TOO_MUCH, KernelWebSocket
 from chat.kernels.outputs import ErrorOutput, Output, TextOutput
 from chat.kernels.pending_execution import PendingExecution
 
 TEST_LIMIT_S = 60.0
+PNG_TEXT = base64.b64encode(b"\x89PNG\r\n\x1a\n".ljust(3_000, b"x")).decode()
 
 
 class FakeWebsocket(aiohttp.ClientWebSocketResponse):
@@ -60,4 +64,42 @@ async def test_forged_messages_do_not_end_the_connection() -> None:
         await asyncio.wait([request.idle_status, connection.end], return_when=asyncio.FIRST_COMPLETED)
     assert connection.is_open
     assert outputs == [ErrorOutput("A", "b", "line"), TextOutput("stdout", "still here")]
+    await connection.close()
+
+
+@pytest.mark.parametrize("kind", ["comm_msg", "update_display_data", "error", "display_data"])
+async def test_messages_of_any_kind_are_limited_in_bytes(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kernel_websocket, "RECEIVED_LIMIT_BYTES", 10_000)
+    websocket = FakeWebsocket()
+    connection = KernelWebSocket(websocket)
+    request, forgotten = PendingExecution(), PendingExecution()
+
+    async def flood(answered: PendingExecution, number: int, end: asyncio.Future[None]) -> None:
+        for _ in range(number):
+            websocket.put(answered, kind, {"data": {"image/png": PNG_TEXT}, "traceback": ["x"]})
+        async with asyncio.timeout(TEST_LIMIT_S):
+            await end
+
+    await connection.send("shell", "execute_request", {}, request)
+    await flood(request, 4, request.flood)
+    assert connection.is_open
+    # Messages that answer no request are counted too, and end the connection.
+    connection.forget(request)
+    await flood(forgotten, 4, connection.end)
+    assert connection.end_reason == TOO_MUCH
+    await connection.close()
+
+
+async def test_flood_that_goes_on_ends_the_connection(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kernel_websocket, "RECEIVED_LIMIT_BYTES", 10_000)
+    websocket = FakeWebsocket()
+    connection = KernelWebSocket(websocket)
+    request = PendingExecution()
+    await connection.send("shell", "execute_request", {}, request)
+    for _ in range(7):
+        websocket.put(request, "comm_msg", {"data": PNG_TEXT})
+    async with asyncio.timeout(TEST_LIMIT_S):
+        await connection.end
+    assert request.flood.done()
+    assert request.completion.done()
     await connection.close()

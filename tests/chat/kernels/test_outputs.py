@@ -89,6 +89,16 @@ def test_saved_image_is_an_output_only_if_none_was_displayed() -> None:
     assert reader.finish() == []
 
 
+def test_saved_images_are_held_back_up_to_the_limit_and_one_notice_follows() -> None:
+    reader = OutputReader()
+    for number in range(8):
+        data = (PNG + bytes([number])).ljust(IMAGE_LIMIT_BYTES, b"x")
+        reader.receive("display_data", {"data": {"image/png": base64_text(data)}, "metadata": {"saved": True}})
+    kinds = [type(output) for output in reader.finish()]
+    assert kinds == [ImageOutput] * 4 + [TextOutput]
+    assert reader.is_truncated
+
+
 def test_text_is_cut_at_the_limit_with_one_notice() -> None:
     reader = OutputReader()
     for _ in range(30):

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from asgiref.sync import sync_to_async
 from django.core.cache import cache
+from django.db import connection
 from django.http import HttpResponse
 from django.test import AsyncClient
 from pytest_django import Settings
@@ -125,7 +126,7 @@ async def test_one_person_reads_one_file_at_a_time_and_all_together_two(
         yield
 
     monkeypatch.setattr(JupyterClient, "new_kernel", wait)
-    monkeypatch.setattr(computation, "read_bytes", lambda attachment: b"")
+    monkeypatch.setattr(computation, "read_bytes_unconnected", lambda attachment: b"")
     file = Attachment(name="a.csv")
     requests = [asyncio.create_task(computation.describe_attachment(file, user_id)) for user_id in (1, 1, 2, 3)]
     while len(begun) < computation.PREVIEWS_LIMIT:
@@ -137,6 +138,18 @@ async def test_one_person_reads_one_file_at_a_time_and_all_together_two(
     previews = await asyncio.gather(*requests)
     assert previews == [TablePreview(error=computation.TOO_MUCH, is_lasting=False)] * 4
     assert len(begun) == 4
+
+
+def test_request_holds_no_connection_while_a_kernel_works(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    attachment = make_attachment(make_user(), name="sales.csv", data=CSV)
+    connections: list[object] = []
+
+    async def describe(attachment: Attachment, user_id: int) -> None:
+        connections.append(await sync_to_async(lambda: connection.connection)())
+
+    monkeypatch.setattr(computation, "describe_attachment", describe)
+    assert computation.find_or_make_preview(attachment, attachment.owner_id) is None
+    assert connections == [None]
 
 
 async def test_too_many_requests_are_refused(kernels: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
