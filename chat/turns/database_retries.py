@@ -7,18 +7,30 @@ import logging
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
-from django.db import InterfaceError, OperationalError
+from django.db import DatabaseError, InterfaceError, OperationalError
 
 logger = logging.getLogger(__name__)
 
 UNAVAILABLE = (OperationalError, InterfaceError)
 """A full disk, or a database that is locked or restarting."""
 
+LOCK_STATES = frozenset({"55P03", "40P01"})
+"""What PostgreSQL says of a row that was locked for too long, and of two transactions that wait for each other."""
+
 GIVE_UP_AFTER_S = 60.0
 FIRST_PAUSE_S = 0.1
 LONGEST_PAUSE_S = 2.0
 
 Result = TypeVar("Result")
+
+
+class LockConflict(DatabaseError):
+    """A row that a call needs is locked. Other calls of its batch may succeed."""
+
+
+def is_lock_conflict(error: Exception) -> bool:
+    """Return whether a statement failed because of the lock of another transaction, and not of the database."""
+    return getattr(error.__cause__, "sqlstate", None) in LOCK_STATES
 
 
 async def retry_while_unavailable(call: Callable[[], Awaitable[Result]]) -> Result:

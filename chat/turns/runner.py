@@ -12,6 +12,8 @@ import weakref
 from collections.abc import Callable, Coroutine, Sequence
 from typing import TypeAlias
 
+from django.db import OperationalError
+
 from chat.answers.approval import ApprovalDecision
 from chat.fragments import socket_message
 from chat.models import Turn
@@ -21,7 +23,7 @@ from chat.relay import broadcast
 from chat.relay.batching import BatchedCalls
 from chat.relay.frames import Announcement, UnorderedUpdate
 from chat.turns import store, titles, versions
-from chat.turns.database_retries import UNAVAILABLE, retry_while_unavailable
+from chat.turns.database_retries import UNAVAILABLE, LockConflict, is_lock_conflict, retry_while_unavailable
 from chat.turns.database_thread import log_folder, prompt_reader, turn_store
 from chat.turns.draining import RESTART, check_not_draining
 from chat.turns.engine import run_turn
@@ -227,7 +229,13 @@ class Runner:
 
 
 async def _create_turns(starts: Sequence[Start]) -> list[PlannedTurn | Exception]:
-    return await turn_store.run(create_turns, starts, lease_owner=broadcast.PROCESS)
+    try:
+        return await turn_store.run(create_turns, starts, lease_owner=broadcast.PROCESS)
+    except OperationalError as error:
+        if is_lock_conflict(error):
+            # Each start is tried alone then: one conversation may be locked, for example by its deletion.
+            raise LockConflict(str(error)) from error
+        raise
 
 
 async def _read_rows(reads: Sequence[tuple[PlannedTurn, Capabilities | None]]) -> list[PromptRows]:

@@ -8,6 +8,7 @@ import uuid
 from collections.abc import AsyncIterator, Iterable, Sequence
 from typing import Any
 
+import psycopg
 import pytest
 from channels.auth import AuthMiddlewareStack
 from channels.db import database_sync_to_async
@@ -31,6 +32,7 @@ from chat.relay.page_updates import Update, read_update
 from chat.routing import websocket_urlpatterns
 from chat.transcript.window import Window
 from chat.turns import recovery, runner, store
+from chat.turns.database_retries import LockConflict
 from chat.turns.database_thread import turn_store
 from chat.turns.finish import increment_revision
 from chat.turns.live_turn import Commits
@@ -148,6 +150,24 @@ async def test_turn_runs_even_if_the_caller_is_cancelled_while_it_is_created(
         await tab.receive(1)
         await Runner.current().drain()
     assert (await Turn.objects.aget(conversation=conversation)).status == "done"
+
+
+async def test_locked_conversation_refuses_only_its_own_start(
+    emulated: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    locked, *others = [await new_conversation(model="scenario-text") for _ in range(3)]
+
+    def create_unless_locked(starts: Sequence[Start], *, lease_owner: str) -> list[PlannedTurn | Exception]:
+        if any(start.conversation_id == locked.pk for start in starts):
+            raise OperationalError("lock timeout") from psycopg.errors.LockNotAvailable()
+        return create_turns(starts, lease_owner=lease_owner)
+
+    monkeypatch.setattr(runner, "create_turns", create_unless_locked)
+    starts = [start_turn(make_question(one)) for one in (locked, *others)]
+    outcomes = await asyncio.gather(*starts, return_exceptions=True)
+    assert isinstance(outcomes[0], LockConflict)
+    await Runner.current().drain()
+    assert [turn.status async for turn in Turn.objects.filter(conversation__in=others)] == ["done", "done"]
 
 
 @pytest.fixture
