@@ -18,8 +18,12 @@ _DEATH_STATES = frozenset({"dead", "restarting", "autorestarting", "terminating"
 """States that servers report for a kernel whose process has ended. A restarted one has lost its variables."""
 TOO_MUCH = "It sent more at once than can be read."
 RECEIVED_LIMIT_BYTES = 128 * 1024 * 1024
-"""Received bytes after which the requests that wait are stopped. If no request waits, or after twice as many bytes,
-the connection ends. All outputs that are stored of one cell have about 75 MB as JSON, most of it images as base64."""
+"""Received bytes after which the requests that wait are stopped; if no request waits, the connection ends. All outputs
+that are stored of one cell have about 75 MB as JSON, most of it images as base64."""
+_BACKLOG_LIMIT_BYTES = 4 * RECEIVED_LIMIT_BYTES
+"""Received bytes after which the connection ends in any case. A stopped cell has sent more than was received yet."""
+_SMALL_MESSAGE_BYTES = 64 * 1024
+"""Until a stopped request ends, larger messages are dropped unread: only its reply and its status are needed."""
 
 
 class KernelWebSocket:
@@ -104,20 +108,20 @@ class KernelWebSocket:
         if connection is not None and hasattr(socket, "TCP_QUICKACK"):
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 1)
 
-    def _count(self, size_bytes: int) -> None:
-        """Count a frame of any kind, and stop what has received too much: parsing blocks the event loop."""
+    def _is_worth_parsing(self, size_bytes: int) -> bool:
+        """Count a frame of any kind, and return whether to parse it, which blocks the event loop."""
         self._received_bytes += size_bytes
-        if self._received_bytes > RECEIVED_LIMIT_BYTES:
-            for request in self._requests.values():
-                set_done(request.flood)
-            # The flood of a request that was stopped goes on if a thread of the code sends it.
-            if not self._requests or self._received_bytes > 2 * RECEIVED_LIMIT_BYTES:
-                self._finish(TOO_MUCH)
+        if self._received_bytes <= RECEIVED_LIMIT_BYTES:
+            return True
+        for request in self._requests.values():
+            set_done(request.flood)
+        if not self._requests or self._received_bytes > _BACKLOG_LIMIT_BYTES:
+            self._finish(TOO_MUCH)
+        return self.is_open and size_bytes <= _SMALL_MESSAGE_BYTES
 
     def _receive(self, data: str | bytes) -> None:
         # A character counts as one byte: encoding the text again would cost time.
-        self._count(len(data))
-        if not self.is_open:
+        if not self._is_worth_parsing(len(data)):
             return
         try:
             message = unpack_message(data)

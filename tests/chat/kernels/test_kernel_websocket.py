@@ -90,16 +90,28 @@ async def test_messages_of_any_kind_are_limited_in_bytes(kind: str, monkeypatch:
     await connection.close()
 
 
-async def test_flood_that_goes_on_ends_the_connection(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_stopped_flood_is_dropped_unread_and_ends_the_connection_if_it_goes_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(kernel_websocket, "RECEIVED_LIMIT_BYTES", 10_000)
+    monkeypatch.setattr(kernel_websocket, "_BACKLOG_LIMIT_BYTES", 30_000)
+    monkeypatch.setattr(kernel_websocket, "_SMALL_MESSAGE_BYTES", 1_000)
     websocket = FakeWebsocket()
     connection = KernelWebSocket(websocket)
-    request = PendingExecution()
+    outputs: list[Output] = []
+    request = PendingExecution(outputs.append)
     await connection.send("shell", "execute_request", {}, request)
-    for _ in range(7):
+    for _ in range(5):
+        websocket.put(request, "stream", {"text": PNG_TEXT})
+    websocket.put(request, "status", {"execution_state": "idle"})
+    async with asyncio.timeout(TEST_LIMIT_S):
+        await request.idle_status
+    assert request.flood.done()
+    assert len(outputs) == 2
+    assert connection.is_open
+    for _ in range(3):
         websocket.put(request, "comm_msg", {"data": PNG_TEXT})
     async with asyncio.timeout(TEST_LIMIT_S):
         await connection.end
-    assert request.flood.done()
     assert request.completion.done()
     await connection.close()
