@@ -126,8 +126,9 @@ class JupyterClient:
     async def connect(self, kernel_id: str) -> KernelClient:
         """Connect to a kernel. Raises KernelGone if it or its process has ended, KernelsUnavailable.
 
-        A kernel that is busy is interrupted first: whoever waited for its cell has gone. If the cell does not stop
-        within 5 s, the kernel is shut down.
+        A kernel that is busy is interrupted first: whoever waited for its cell has gone. A kernel that is said to be
+        idle, and does not answer within 5 s, is interrupted then. If it does not answer within 5 s of the interrupt, it
+        is shut down.
         """
         api = await self._kernel_api(kernel_id)
         model = await api.model()
@@ -142,8 +143,10 @@ class JupyterClient:
         kernel = await self._open(api)
         try:
             # The server's word for `busy` may be wrong after lost messages, so the kernel itself is asked.
-            is_ready = _wait_until_interrupted(kernel, api) if is_busy else kernel.wait_until_ready(START_LIMIT_S)
-            if not await is_ready:
+            is_ready = not is_busy and await kernel.wait_until_ready(INTERRUPT_GRACE_S)
+            if not is_ready and not is_busy:
+                await api.interrupt()
+            if not is_ready and not await _wait_until_interrupted(kernel, api):
                 reason = "Its code could not be interrupted." if is_busy else (await api.end_report()).reason
                 raise KernelGone(f"{reason} {VARIABLES_LOST}")
             _, _, process_id = kernel_id.partition(".")

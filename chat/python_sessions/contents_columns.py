@@ -10,9 +10,12 @@ from chat.parts import JSONObject
 
 
 def contents_columns(contents: KernelContents) -> dict[str, Any]:
-    """Return the columns of `PythonSession` that the contents of a kernel fill."""
+    """Return the columns of `PythonSession` that the contents of a kernel fill.
+
+    If the contents could not be read, the columns of the last time that they could stay as they are.
+    """
     if contents.error:
-        return {"variables": [], "files": [], "note": contents.error}
+        return {"note": contents.error}
     variables = [{**asdict(variable), "shape": list(variable.shape)} for variable in contents.variables]
     return {"execution_count": contents.execution_count, "variables": variables, "files": files_as_json(contents)}
 

@@ -6,9 +6,13 @@ These are the files of questions and of the project, and files that code wrote a
 from __future__ import annotations
 
 import logging
+import time
 import uuid
+import weakref
 from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+
+from channels.db import database_sync_to_async
 
 from attachments.images import is_image_type
 from attachments.models import Attachment
@@ -19,7 +23,6 @@ from chat.models import MessageAttachment, ProjectFile
 from chat.parts import Role
 from chat.plain_sql import select_rows
 from chat.providers.text_types import is_text
-from chat.python_sessions.rows import session_store
 
 logger = logging.getLogger(__name__)
 
@@ -29,6 +32,12 @@ PIECE_BYTES = 512 * 1024
 """Size of the pieces in which a file is written."""
 READ_BY_MODELS = ("application/pdf", "audio/", "video/")
 """Prefixes of the types of files that models read themselves, beside images."""
+NOT_PLACED = "The file “{label}” could not be put into the session: {error}"
+RETRY_AFTER_S = 60.0
+"""A file that could not be written is not read again for so long, because slow storage delays each cell."""
+
+_failures: weakref.WeakKeyDictionary[KernelClient, dict[uuid.UUID, tuple[str, float]]] = weakref.WeakKeyDictionary()
+"""The sentence about each file that could not be written through a connection, and when it is tried again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,16 +120,29 @@ async def place_files(
     # A kept file that is still there counts as written, so that it does not come back after code has removed it.
     now_placed = dict(placed) | {file.label: str(file.attachment.pk) for file in files if file not in missing}
     problems = []
+    failures = _failures.setdefault(kernel, {})
     for file in missing:
-        try:
-            data = await session_store.run(read_bytes, file.attachment)
-            await kernel.write_file(file.label, _pieces(data))
-        except (BytesUnavailable, ValueError) as error:
-            logger.warning("attachment %s was not put into a session: %s", file.attachment.pk, error)
-            problems.append(f"The file “{file.label}” could not be put into the session: {error}")
+        problem, retry_at = failures.pop(file.attachment.pk, ("", 0.0))
+        if time.monotonic() >= retry_at:
+            problem, retry_at = await _place_file(kernel, file), time.monotonic() + RETRY_AFTER_S
+        if problem:
+            failures[file.attachment.pk] = problem, retry_at
+            problems.append(problem)
         else:
             now_placed[file.label] = str(file.attachment.pk)
     return now_placed, problems
+
+
+async def _place_file(kernel: KernelClient, file: SessionFile) -> str:
+    """Write a file into the working directory; return a sentence if that fails, else an empty text."""
+    try:
+        # Not on the thread that renews the leases of all sessions, because storage may be slow.
+        data = await database_sync_to_async(read_bytes, thread_sensitive=False)(file.attachment)
+        await kernel.write_file(file.label, _pieces(data))
+    except (BytesUnavailable, ValueError) as error:
+        logger.warning("attachment %s was not put into a session: %s", file.attachment.pk, error)
+        return NOT_PLACED.format(label=file.label, error=error)
+    return ""
 
 
 async def _pieces(data: bytes) -> AsyncIterator[bytes]:

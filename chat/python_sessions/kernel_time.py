@@ -1,7 +1,8 @@
 """The quota of the time that the code of one person may run in Python sessions.
 
-The time is counted when a cell has ended. So cells that run at once can exceed the quota, by at most
-`KERNELS_PER_USER_LIMIT` cells of `KERNEL_CELL_LIMIT_S`.
+The time is counted when a session's kernel is released: after a cell, or after all blocks of code that run again. So
+the quota can be exceeded in each of at most `KERNELS_PER_USER_LIMIT` sessions, by one cell of `KERNEL_CELL_LIMIT_S` or
+by one rerun of `TURN_LIMIT_S`.
 """
 
 from __future__ import annotations
@@ -19,6 +20,6 @@ async def check_kernel_time(owner_id: int | None) -> None:
 
 
 async def count_kernel_time(owner_id: int | None, duration_s: float) -> None:
-    """Count the time that a cell took."""
+    """Count the time that code ran in a kernel that was held."""
     if owner_id is not None:
         await session_store.run(count_usage, owner_id, Resource.KERNEL_TIME, round(duration_s * 1000))

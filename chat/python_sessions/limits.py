@@ -141,16 +141,22 @@ def _next_step(own: PythonSession) -> Step:
     kernels_of = Counter(one.session.owner_id for one in alive)
     if kernels_of[own.owner_id] >= own_limit:
         own_sessions = [one for one in alive if one.session.owner_id == own.owner_id]
-        evicted = _evict(own_sessions, kernels_of, EVICTED_BY_OWNER.format(limit=own_limit))
+        evicted = None
+        # A kernel that cannot be ended stays alive for long. Others must not give way in its place.
+        if len(own_sessions) - _count_being_freed(own_sessions) >= own_limit:
+            evicted = _evict(own_sessions, kernels_of, EVICTED_BY_OWNER.format(limit=own_limit))
         return evicted or Wait(PERSON_HAS_ALL.format(limit=own_limit))
     in_front = _number_in_front(own, kernels_of, own_limit)
     free = limit - len(alive)
     if in_front < free:
         return _start(own)
-    being_freed = sum(one.session.state == State.STOPPING for one in alive)
-    if in_front == free + being_freed and (evicted := _evict(alive, kernels_of, EVICTED)):
+    if in_front == free + _count_being_freed(alive) and (evicted := _evict(alive, kernels_of, EVICTED)):
         return evicted
     return Wait(SERVER_IS_FULL.format(limit=limit))
+
+
+def _count_being_freed(candidates: Iterable[Candidate]) -> int:
+    return sum(one.session.state == State.STOPPING for one in candidates)
 
 
 def _number_in_front(own: PythonSession, kernels_of: Counter[int | None], own_limit: int) -> int:

@@ -49,7 +49,11 @@ GONE: Mapping[str, Any] = {
 """The columns of a session without a kernel."""
 
 session_store = DatabaseThread("python-sessions")
-"""Reads and changes sessions. A long history or a slow page must not delay the code of a turn, nor it them."""
+"""Reads and changes sessions. Live turns and pages use other threads.
+
+All sessions of the process share this thread, which also renews their leases. So only short queries may run on it, and
+no reads from storage.
+"""
 
 
 def seconds_from_now(seconds: float) -> CombinedExpression:
@@ -166,9 +170,9 @@ def begin_cell(session_id: int, generation: int, message_id: uuid.UUID | None) -
 
 
 def renew_lease(session_id: int, generation: int) -> bool:
-    """Extend the lease of a cell or a start; return False if the session has another kernel, or none."""
+    """Extend the lease of a cell or a start; return False if it was given back, or the kernel is another one."""
     rows = PythonSession.objects.filter(pk=session_id, generation=generation, state__in=[State.STARTING, State.RUNNING])
-    return rows.update(busy_until=seconds_from_now(LEASE_S)) == 1
+    return rows.filter(busy_until__isnull=False).update(busy_until=seconds_from_now(LEASE_S)) == 1
 
 
 def abandon_cell(message_id: uuid.UUID) -> None:

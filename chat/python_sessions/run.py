@@ -109,8 +109,11 @@ async def _place_files(held: LeasedKernel, notes: _Notes) -> Sequence[JSONObject
     held.columns["placed_files"] = placed
     for problem in problems:
         notes.add(problem)
+    if placed == before:
+        return known
     # Code may change a file that was just written, so its time must be known.
-    return known if placed == before else files_as_json(await held.kernel.contents())
+    contents = await held.kernel.contents()
+    return known if contents.error else files_as_json(contents)
 
 
 async def _read_contents(held: LeasedKernel) -> list[JSONObject]:

@@ -1,7 +1,8 @@
 """The kernel of a conversation: connects to the one that the row names, and starts one if there is none.
 
-A process takes the session's lease before it connects, because connecting interrupts a cell that nobody waits for. So a
-second server process reaches the same kernel, and never disturbs the first one.
+A process takes the session's lease before it connects, because connecting interrupts a cell that nobody waits for. It
+renews the lease until its cell has ended. So a second server process reaches the same kernel. It disturbs the first one
+only if that one could not renew its lease for `LEASE_S`: it was halted, or the database was away.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import asyncio
 import logging
 import uuid
 from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,15 +23,15 @@ from chat.models import PythonSession
 from chat.python_sessions import control, limits, rows
 from chat.python_sessions.errors import SessionUnavailable
 from chat.python_sessions.kernel_time import count_kernel_time
+from chat.python_sessions.leases import renewed_lease
 from chat.python_sessions.limits import AlreadyRunning, EvictKernel, StartKernel, Wait
 from chat.python_sessions.places import OTHER_PLACE, current_client, current_place
-from chat.python_sessions.rows import LEASE_S, State, session_store
+from chat.python_sessions.rows import State, session_store
 
 logger = logging.getLogger(__name__)
 
 POLL_S = 0.2
 """How often a waiting process looks at the database."""
-RENEWALS_PER_LEASE = 3
 STARTS_LIMIT = 3
 """Kernels that are started for one cell, if each of them ends before it is used."""
 
@@ -52,6 +53,8 @@ class LeasedKernel:
     session: PythonSession
     """The row as it was before the lease was taken."""
     kernel: KernelClient
+    renewal: ExitStack
+    """Renews the lease until it is closed."""
     columns: dict[str, Any] = field(default_factory=dict)
     """The columns that are stored when the lease is released."""
     loss: str = ""
@@ -98,11 +101,10 @@ class SessionKernel:
         patience = _Patience(on_wait, settings.KERNEL_WAIT_LIMIT_S if wait_limit_s is None else wait_limit_s)
         held = await self._take(message_id, patience, starts=starts)
         session = held.session
-        renewal = asyncio.create_task(_renew_repeatedly(session.pk, session.generation))
         try:
             yield held
         finally:
-            renewal.cancel()
+            held.renewal.close()
             if held.loss:
                 await session_store.run(rows.note_lost, session.pk, session.generation, held.loss)
             else:
@@ -116,9 +118,11 @@ class SessionKernel:
             session = await session_store.run(rows.open_session, self.conversation_id, self._owner_id)
             if session.state == State.RUNNING:
                 if await session_store.run(rows.begin_cell, session.pk, session.generation, message_id):
-                    kernel = await self._connect(session)
-                    if kernel is not None:
-                        return LeasedKernel(session, kernel)
+                    with ExitStack() as renewal:
+                        renewal.enter_context(renewed_lease(session.pk, session.generation))
+                        kernel = await self._connect(session)
+                        if kernel is not None:
+                            return LeasedKernel(session, kernel, renewal.pop_all())
                 else:
                     await patience.wait(IS_BUSY)
             elif not starts:
@@ -169,22 +173,20 @@ class SessionKernel:
 
 async def _start_kernel(session_id: int, generation: int) -> None:
     """Start the kernel of an admitted session, and store it."""
-    renewal = asyncio.create_task(_renew_repeatedly(session_id, generation))
     try:
-        place = (await current_place().address()).url
+        with renewed_lease(session_id, generation):
+            place = (await current_place().address()).url
 
-        async def note_created(kernel_id: str) -> None:
-            await session_store.run(rows.note_created, session_id, generation, kernel_id=kernel_id, place=place)
+            async def note_created(kernel_id: str) -> None:
+                await session_store.run(rows.note_created, session_id, generation, kernel_id=kernel_id, place=place)
 
-        kernel_id = await current_client().start_kernel(note_created)
+            kernel_id = await current_client().start_kernel(note_created)
     except KernelsUnavailable as error:
         await session_store.run(rows.note_failed, session_id, generation, str(error))
         raise SessionUnavailable(str(error)) from error
     except BaseException:
         await session_store.run(rows.give_up_start, session_id, generation)
         raise
-    finally:
-        renewal.cancel()
     is_stored = await session_store.run(rows.note_started, session_id, generation, kernel_id=kernel_id, place=place)
     if not is_stored:
         logger.warning("session %s wants the kernel no more that was started for it", session_id)
@@ -220,12 +222,3 @@ class _Patience:
             self._said = sentence
             self._on_wait(sentence)
         await asyncio.sleep(POLL_S)
-
-
-async def _renew_repeatedly(session_id: int, generation: int) -> None:
-    while True:
-        await asyncio.sleep(LEASE_S / RENEWALS_PER_LEASE)
-        try:
-            await session_store.run(rows.renew_lease, session_id, generation)
-        except Exception:
-            logger.warning("the lease of a Python session could not be renewed", exc_info=True)

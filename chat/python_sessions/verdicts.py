@@ -14,7 +14,7 @@ import io
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import zip_longest
 
@@ -58,6 +58,8 @@ class RunOutput:
     """One of the `OUTCOME_` constants, or another word of a provider, which does not say whether the code failed."""
     text: str
     images: tuple[bytes, ...] = ()
+    is_cut: bool = False
+    """Whether the end of the output is unknown, because it was too long to be stored."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +71,7 @@ class Comparison:
 
 
 def compare(before: RunOutput, after: RunOutput) -> Comparison:
-    """Compare two runs of the same code."""
+    """Compare two runs of the same code. If the first output is cut, what follows in the second does not count."""
     if after.outcome == OUTCOME_DEADLINE_EXCEEDED:
         if before.outcome == OUTCOME_DEADLINE_EXCEEDED:
             return Comparison(Verdict.REPRODUCED, "The code ran out of time again.")
@@ -78,16 +80,34 @@ def compare(before: RunOutput, after: RunOutput) -> Comparison:
         return _compare_failures(before, after)
     if before.outcome in (OUTCOME_FAILED, OUTCOME_DEADLINE_EXCEEDED):
         return Comparison(Verdict.DIFFERS, "The code did not run to its end before. Now it does.")
+    return _compare_outputs(before, after)
+
+
+def _compare_outputs(before: RunOutput, after: RunOutput) -> Comparison:
+    if before.is_cut:
+        after = _cut_like(before, after)
     difference = text_difference(before.text, after.text) or image_difference(before.images, after.images)
     if difference:
         return Comparison(Verdict.DIFFERS, difference)
     return Comparison(Verdict.REPRODUCED, "The output is the same.")
 
 
+def _cut_like(before: RunOutput, after: RunOutput) -> RunOutput:
+    """Return the second output up to where the first was cut, usually within a line."""
+    old_lines = before.text.splitlines()
+    lines = after.text.splitlines()[: len(old_lines)]
+    if old_lines and len(lines) == len(old_lines):
+        lines[-1] = lines[-1][: len(old_lines[-1])]
+    return replace(after, text="\n".join(lines), images=after.images[: len(before.images)])
+
+
 def _compare_failures(before: RunOutput, after: RunOutput) -> Comparison:
     error = last_line(after.text)
     if before.outcome != OUTCOME_FAILED:
         return Comparison(Verdict.FAILED, f"The code failed: {_quoted(error)}.")
+    if before.is_cut:
+        # The error came after the cut.
+        return _compare_outputs(before, after)
     if _is_same_line(last_line(before.text), error):
         return Comparison(Verdict.REPRODUCED, "The code failed with the same error.")
     return Comparison(Verdict.DIFFERS, f"The code failed with another error: {_quoted(error)}.")

@@ -5,6 +5,7 @@ The Python session has limits of its own (`chat.kernels.output_reader`). Other t
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import replace
 
@@ -12,6 +13,13 @@ from chat.parts import CodeExecutionResult, Part
 from chat.rendering.data_uris import split_open_uri
 
 CUT = "[The output is longer than {limit:,} characters. The rest is not shown.]\n"
+_CUT = re.compile("^" + re.escape(CUT).replace(re.escape("{limit:,}"), "[0-9,]+"), re.MULTILINE)
+
+
+def before_cut(output: str) -> tuple[str, bool]:
+    """Return what an output holds before the notice that it was cut, and whether there is one."""
+    notice = _CUT.search(output)
+    return (output[: notice.start()], True) if notice else (output, False)
 
 
 class CallOutput:

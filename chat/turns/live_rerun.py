@@ -68,7 +68,7 @@ class LiveRerun:
         """False once the block is being stopped, or its end is being stored."""
 
     async def begin(self) -> bool:
-        """Store and show that the block runs; return False if it runs already, or the message was deleted."""
+        """Store and show that the block runs; return False if it may not run now: see `rerun_rows.begin`."""
         has_begun = await turn_store.run(rerun_rows.begin, self.message.pk, self._index)
         if has_begun:
             _running[self._key] = self

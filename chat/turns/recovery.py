@@ -19,6 +19,7 @@ from django.conf import settings
 from django.db import close_old_connections, connection
 from django.db.models.functions import Now
 
+from chat.database_uptime import Uptime
 from chat.models import Turn, temporary_conversations
 from chat.tools.toolbox import abandon_calls
 from chat.turns.approval_timeout import deny_overdue_approvals
@@ -86,42 +87,9 @@ async def _abandon_calls(turns: Sequence[Turn]) -> None:
             logger.error("the tools of turn %s could not end its calls", turn.pk, exc_info=error)
 
 
-class Uptime:
-    """Measures how long this process has reached the database without a gap. Times are monotonic seconds."""
-
-    def __init__(self) -> None:
-        """Begin with a gap: nothing is known about the time before."""
-        self._began_s: float | None = None
-        self._due_s = 0.0
-
-    def note_answer(self, answered_s: float) -> None:
-        """Record that a query was answered. An answer that is late by half a lease ends a gap.
-
-        Leases are renewed three times in their period. So nobody's lease has expired in a shorter gap.
-        """
-        if self._began_s is None or answered_s - self._due_s > settings.TURN_LEASE_S / 2:
-            self._began_s = answered_s
-
-    def note_pause(self, now_s: float) -> None:
-        """Record that the next query is to be made after a pause from now on."""
-        self._due_s = now_s + SWEEP_INTERVAL_S
-
-    def note_failure(self) -> None:
-        """Record that a query failed."""
-        self._began_s = None
-
-    def is_long_enough(self, now_s: float) -> bool:
-        """Return whether the database was reachable for a whole lease: every live process could renew its leases."""
-        return self.has_lasted(settings.TURN_LEASE_S, now_s)
-
-    def has_lasted(self, limit_s: float, now_s: float) -> bool:
-        """Return whether there was no gap for this time."""
-        return self._began_s is not None and now_s - self._began_s >= limit_s
-
-
 def _sweep_forever(loop: asyncio.AbstractEventLoop) -> None:
     pause = threading.Event()
-    uptime = Uptime()
+    uptime = Uptime(settings.TURN_LEASE_S, SWEEP_INTERVAL_S)
     while True:
         _sweep_if_safe(uptime)
         try:

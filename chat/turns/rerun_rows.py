@@ -29,10 +29,10 @@ _OF_RUN = ("output", "until", "is_stopping")
 
 
 def begin(message_id: uuid.UUID, index: int) -> bool:
-    """Store that a block runs; return False if it runs already, or the message was deleted."""
+    """Store that a block runs; return False if it runs already, an answer is live, or the message was deleted."""
     with _locked(message_id) as message:
         state = _state(message, index)
-        if message is None or is_running(state):
+        if message is None or is_running(state) or has_live_turn(message.conversation_id):
             return False
         _save(message, index, {**_without_run(state), "output": "", "until": _lease_end()})
         return True
@@ -88,9 +88,13 @@ def end_abandoned(message_id: uuid.UUID) -> bool:
         return True
 
 
+def has_live_turn(conversation_id: uuid.UUID) -> bool:
+    """Return whether an answer is being written in a conversation."""
+    return Turn.objects.live_of_everyone().filter(conversation=conversation_id).exists()
+
+
 def _tell_pages(message: Message) -> None:
-    live = Turn.objects.filter(conversation=message.conversation_id, status__in=Turn.LIVE)
-    if not live.exists():
+    if not has_live_turn(message.conversation_id):
         # The frames of a live turn follow one another by revision, so it must not change meanwhile.
         increment_revision(message.conversation_id)
 

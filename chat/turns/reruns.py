@@ -11,17 +11,12 @@ from django.conf import settings
 
 from attachments.store import BytesUnavailable, read_bytes
 from chat.code_outcomes import UNFINISHED
-from chat.kernels.outputs import (
-    DisplayOutput,
-    ErrorOutput,
-    Execution,
-    ImageOutput,
-    TextOutput,
-    join_text,
-)
-from chat.models import Message, Turn
+from chat.kernels.outputs import Execution, ImageOutput
+from chat.models import Message
+from chat.parts import ExecutableCode
 from chat.python_sessions.branch import replay_codes
 from chat.python_sessions.errors import KernelTimeUsedUp, SessionUnavailable
+from chat.python_sessions.notes import without_notes
 from chat.python_sessions.recorded_runs import RecordedRun, recorded_run
 from chat.python_sessions.replay import run_blocks
 from chat.python_sessions.results import OUTCOMES
@@ -30,7 +25,10 @@ from chat.rendering.data_uris import extract_images
 from chat.tools.python_session.code_run import CodeRun
 from chat.tools.python_session.outputs import OutputParts
 from chat.transcript.records import MessageRecord, records_by_id
+from chat.turns.call_output import before_cut
+from chat.turns.database_thread import turn_store
 from chat.turns.live_rerun import LiveRerun
+from chat.turns.rerun_rows import has_live_turn
 
 NO_CODE = "This part holds no Python code."
 NOT_SHOWN = "This answer is not shown now. Switch to its version first."
@@ -81,8 +79,10 @@ async def rerun(message: Message, index: int, *, from_start: bool) -> Comparison
 
 async def _run(live: LiveRerun, block: _Block, *, from_start: bool) -> Comparison:
     """Run a block again, show its output while it runs, and store the verdict: whether the result is the same."""
+    # A turn may have begun while images were read from storage.
     if not await live.begin():
-        raise RerunRefused(RUNS_ALREADY)
+        is_live = await turn_store.run(has_live_turn, live.message.conversation_id)
+        raise RerunRefused(IS_LIVE if is_live else RUNS_ALREADY)
     comparison = None
     codes = [*(block.earlier if from_start else ()), block.run.code]
     limit = asyncio.timeout(settings.TURN_LIMIT_S)
@@ -129,10 +129,11 @@ def _load(message_id: uuid.UUID, index: int) -> _Block:
         raise RerunRefused(NO_CODE)
     if not record.message.is_shown:
         raise RerunRefused(NOT_SHOWN)
-    if Turn.objects.live_of_everyone().filter(conversation=record.message.conversation_id).exists():
+    if has_live_turn(record.message.conversation_id):
         raise RerunRefused(IS_LIVE)
     if not run.outcome or run.outcome in UNFINISHED:
         raise RerunRefused(NO_RESULT)
+    text, is_cut = before_cut(without_notes(run.text))
     earlier = []
     for block in replay_codes(record.message.conversation_id):
         if (block.message_id, block.part_index) == (record.message.pk, index):
@@ -140,7 +141,7 @@ def _load(message_id: uuid.UUID, index: int) -> _Block:
         earlier.append(block.code)
     return _Block(
         run,
-        RunOutput(run.outcome, run.text, _images(record, run)),
+        RunOutput(run.outcome, text, _images(record, run), is_cut),
         tuple(earlier),
         record.message.conversation.owner_id,
         record.message.conversation.owner.shown_language,
@@ -166,14 +167,13 @@ def _images(record: MessageRecord, run: RecordedRun) -> tuple[bytes, ...]:
 
 def output_of(execution: Execution) -> RunOutput:
     """Return what an execution gave, in the form in which recorded runs are compared."""
-    texts: list[str] = []
-    images: list[bytes] = []
+    # The same way as into an answer, so that line breaks before errors and after images are the same.
+    outputs = OutputParts()
     for output in execution.outputs:
-        match output:
-            case TextOutput() | ErrorOutput() | DisplayOutput():
-                texts.append(join_text([output]))
-            case ImageOutput():
-                images.append(output.data)
-    extraction = extract_images("".join(texts))
+        outputs.add(output)
+    run = recorded_run([ExecutableCode("", "PYTHON"), *outputs.take()], 0)
+    assert run is not None, "the first part is Python code"
+    extraction = extract_images(run.text)
+    images = [output.data for output in execution.outputs if isinstance(output, ImageOutput)]
     images += [image.data for image in extraction.images]
     return RunOutput(OUTCOMES[execution.status], extraction.text, tuple(images))

@@ -12,12 +12,12 @@ from pytest_django import Settings
 
 from attachments.models import Attachment
 from chat.access import conversations_of
+from chat.database_uptime import Uptime
 from chat.exports.registry import export_all
 from chat.models import Conversation, Message, Share, ShareRefused, Turn, User, temporary_conversations
 from chat.models.deletion import BEING_DELETED
 from chat.models.temporary_conversations import RENEWAL_INTERVAL, delete_abandoned
 from chat.relay import socket_revalidation
-from chat.turns.recovery import Uptime
 from tests.factories import make_conversation, make_graph, make_model_message, make_user
 
 pytestmark = pytest.mark.django_db
@@ -178,7 +178,7 @@ def test_deletion_that_was_cut_off_goes_on_and_cannot_be_undone_halfway() -> Non
 
 
 def test_pages_have_time_to_connect_after_an_outage() -> None:
-    uptime = Uptime()
+    uptime = Uptime(6, 2)
     uptime.note_answer(100.0)
     assert not uptime.has_lasted(60, 159.0)
     assert uptime.has_lasted(60, 160.0)

@@ -28,6 +28,7 @@ MINIMUM_PAUSE_S = 1.0
 EXIT_NOTICE_S = 0.2
 
 _STOPPED = "The service for Python sessions was stopped. An administrator can start it again on the admin page."
+_NO_ANSWER = "The gateway for Python sessions did not answer and was ended."
 
 
 class State(StrEnum):
@@ -133,6 +134,10 @@ class Supervisor:
                 self._error = str(error)
             except OSError as error:
                 self._error = f"The folder {self._directory} of the service cannot be used: {error.strerror}."
+            except Exception:
+                # Whoever waits for the start must learn that it failed.
+                logger.exception("The gateway for Python sessions ended because of an unexpected error.")
+                self._error = _NO_ANSWER
             logger.warning("%s", self._error)
             pause_s = BACKOFF_S[min(self._failures, len(BACKOFF_S) - 1)]
             self._failures += 1
@@ -163,7 +168,11 @@ class Supervisor:
                 self._gateway = None
                 await gateway.end()
         finally:
-            await asyncio.to_thread(runtime_directory.remove, self._directory)
+            try:
+                await asyncio.to_thread(runtime_directory.remove, self._directory)
+            except OSError:
+                # The next start removes it. An error here would replace the cancellation that ends the service.
+                logger.warning("The folder of the gateway could not be removed.", exc_info=True)
 
     async def _start_gateway(self, options: GatewayOptions) -> GatewayProcess:
         """Start a gateway, and test the sandbox meanwhile. Raises GatewayFailed or SandboxUnavailable."""
@@ -174,7 +183,7 @@ class Supervisor:
             return await start
         except BaseException:
             start.cancel()
-            with suppress(asyncio.CancelledError, GatewayFailed):
+            with suppress(asyncio.CancelledError, Exception):
                 await (await start).end()
             raise
 
@@ -191,7 +200,7 @@ class Supervisor:
                     if exit_task.done():
                         return f"The gateway for Python sessions ended (exit status {exit_task.result()})."
                     await gateway.kill()
-                    return "The gateway for Python sessions did not answer and was ended."
+                    return _NO_ANSWER
                 if time.monotonic() - started_s > STABLE_AFTER_S:
                     self._failures = 0
         finally:

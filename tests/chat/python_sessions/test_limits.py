@@ -122,6 +122,16 @@ def test_person_at_the_own_limit_gives_up_an_own_session() -> None:
     assert admit(session.pk) == Wait("2 Python sessions run code for you already; one person may have no more at once.")
 
 
+def test_one_session_of_a_person_gives_way_however_long_its_kernel_takes_to_end() -> None:
+    ada = make_user()
+    make_session(ada, unused_s=20), make_session(ada, unused_s=10)
+    session = make_stopped(ada)
+    evicted(admit(session.pk))
+    assert isinstance(admit(session.pk), Wait)
+    states = PythonSession.objects.filter(owner=ada).values_list("state", flat=True)
+    assert sorted(states) == sorted([State.RUNNING, State.STOPPING, State.STOPPED])
+
+
 def test_person_with_fewer_kernels_comes_first_then_who_waits_longer() -> None:
     ada, ben, eve = make_user(), make_user(), make_user()
     make_session(ada, busy_until=soon())

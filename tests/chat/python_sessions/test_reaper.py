@@ -11,11 +11,16 @@ import pytest
 from channels.db import database_sync_to_async
 from pytest_django import Settings
 
+from chat.database_uptime import Uptime
 from chat.kernels import client
+from chat.kernels.client import JupyterClient
+from chat.kernels.errors import KernelsUnavailable
 from chat.kernels.pending_execution import PendingExecution
+from chat.kernels.places import Address
 from chat.models import Conversation, PythonSession
 from chat.models.deletion import delete_conversation
 from chat.python_sessions import reaper, rows
+from chat.python_sessions.leases import renewed_lease
 from chat.python_sessions.limits import START_FAILED
 from chat.python_sessions.places import OTHER_PLACE, current_client
 from chat.python_sessions.rows import State
@@ -154,3 +159,58 @@ async def test_session_that_staff_end_is_ended_by_the_next_reaper(sessions: Sett
     await session.arefresh_from_db()
     assert (session.state, session.note) == (State.STOPPED, "Ended.")
     assert await state_at_service(session) == ""
+
+
+async def test_expired_leases_say_nothing_after_an_outage_of_the_database(sessions: Settings) -> None:
+    abandoned = await in_thread(lambda: make_session(busy_until=soon(-1), place="http://127.0.0.1:1"))
+    starting = await in_thread(lambda: make_session(state=State.STARTING, kernel_id="", busy_until=soon(-1)))
+    unused = await in_thread(lambda: make_session(unused_s=10_000, place="http://127.0.0.1:1"))
+    uptime = Uptime(rows.LEASE_S, reaper.REAP_INTERVAL_S)
+    await in_thread(lambda: reaper.reap_safely(lambda message_id: None, uptime))
+    for session in (abandoned, starting, unused):
+        await session.arefresh_from_db()
+    assert (abandoned.state, starting.state, unused.state) == (State.RUNNING, State.STARTING, State.STOPPED)
+    uptime = Uptime(0, reaper.REAP_INTERVAL_S)
+    await in_thread(lambda: reaper.reap_safely(lambda message_id: None, uptime))
+    await abandoned.arefresh_from_db()
+    assert abandoned.state == State.STOPPED
+
+
+async def test_session_that_this_process_holds_is_not_abandoned(sessions: Settings) -> None:
+    session = await in_thread(lambda: make_session(busy_until=soon(-1)))
+    with renewed_lease(session.pk, session.generation):
+        assert not await in_thread(reaper.claim_work)
+    assert await in_thread(reaper.claim_work)
+
+
+async def test_kernel_that_cannot_be_ended_keeps_no_other_alive(
+    sessions: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = "http://127.0.0.1:1"
+
+    async def shut_down(self: JupyterClient, kernel_id: str) -> None:
+        if kernel_id == "first":
+            raise KernelsUnavailable("It does not answer.")
+
+    async def address() -> Address:
+        return Address(place, "")
+
+    first = await in_thread(lambda: make_session(kernel_id="first", unused_s=10_000, place=place))
+    second = await in_thread(lambda: make_session(kernel_id="second", unused_s=10_000, place=place))
+    with monkeypatch.context() as patches:
+        patches.setattr(JupyterClient, "shut_down", shut_down)
+        patches.setattr(reaper, "present_address", address)
+        assert (await in_thread(reaper.reap)).to_end == [first, second]
+    for session in (first, second):
+        await session.arefresh_from_db()
+    assert (first.state, second.state) == (State.STOPPING, State.STOPPED)
+
+
+async def test_one_pass_claims_only_as_many_kernels_as_it_ends_at_once(
+    sessions: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reaper, "BATCH_LIMIT", 1)
+    for _ in range(2):
+        await in_thread(lambda: make_session(unused_s=10_000))
+    claimed = [(await in_thread(reaper.claim_work)).to_end for _ in range(3)]
+    assert [len(sessions) for sessions in claimed] == [1, 1, 0]

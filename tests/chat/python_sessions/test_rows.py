@@ -119,6 +119,10 @@ def test_lease_of_a_start_is_renewed() -> None:
     assert session.busy_until > soon(0)
 
 
+def test_lease_that_was_given_back_is_not_renewed() -> None:
+    assert not rows.renew_lease(make_session().pk, 1)
+
+
 def test_start_can_be_ended_once_its_process_has_died() -> None:
     session = make_stopped(state=State.STARTING, generation=1, busy_until=soon())
     assert rows.note_created(session.pk, 1, kernel_id="k", place="http://127.0.0.1:1")

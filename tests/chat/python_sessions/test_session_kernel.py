@@ -17,6 +17,7 @@ from chat.models import Conversation, PythonSession
 from chat.python_sessions import control, rows, session_kernel
 from chat.python_sessions.downloads import open_file
 from chat.python_sessions.errors import SessionUnavailable
+from chat.python_sessions.leases import is_held_here
 from chat.python_sessions.places import close_client, current_client
 from chat.python_sessions.rows import State, session_store
 from chat.python_sessions.run import CellResult, run_cell
@@ -114,6 +115,22 @@ async def test_cells_of_two_processes_run_one_after_the_other(sessions: Settings
     await slow
     assert (await run(conversation, "print(log)")).execution.text == "['a', 'b', 'c']\n"
     assert notes == [session_kernel.IS_BUSY]
+
+
+async def test_lease_is_renewed_while_the_process_connects(sessions: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    session = await database_sync_to_async(make_session)()
+    is_held = []
+
+    async def connect(self: SessionKernel, session: PythonSession) -> None:
+        is_held.append(is_held_here(session.pk, session.generation))
+        raise SessionUnavailable("It hangs.")
+
+    monkeypatch.setattr(SessionKernel, "_connect", connect)
+    conversation = await Conversation.objects.aget(pk=session.conversation_id)
+    with pytest.raises(SessionUnavailable, match="It hangs"):
+        await run(conversation, "1")
+    assert is_held == [True]
+    assert not is_held_here(session.pk, session.generation)
 
 
 async def test_code_that_waits_too_long_is_refused_in_words(sessions: Settings) -> None:

@@ -164,3 +164,17 @@ def test_sentence_about_a_limit_is_no_part_of_the_error() -> None:
         assert compare(before, RunOutput(OUTCOME_FAILED, error + sentence, ())).verdict is Verdict.REPRODUCED
     other = error.replace("no room", "another") + "MemoryLimit: each process may have 2,048 MiB.\n"
     assert compare(before, RunOutput(OUTCOME_FAILED, other, ())).verdict is Verdict.DIFFERS
+
+
+@pytest.mark.parametrize(
+    ("outcome", "after", "verdict"),
+    [
+        (OUTCOME_OK, "a\nbc\nd", Verdict.REPRODUCED),
+        (OUTCOME_OK, "a\nc\nd", Verdict.DIFFERS),
+        (OUTCOME_OK, "a", Verdict.DIFFERS),
+        (OUTCOME_FAILED, "a\nbc\nValueError: bad", Verdict.REPRODUCED),
+    ],
+)
+def test_what_follows_the_cut_of_the_first_output_does_not_count(outcome: str, after: str, verdict: Verdict) -> None:
+    before = RunOutput(outcome, "a\nb", (b"1",), is_cut=True)
+    assert compare(before, RunOutput(outcome, after, (b"1", b"2"))).verdict == verdict

@@ -7,7 +7,7 @@ import base64
 from chat.answers.assembler import Assembler
 from chat.parts import OUTCOME_OK, CodeExecutionResult, Engine
 from chat.stream_events import PartReceived
-from chat.turns.call_output import CUT, CallOutput
+from chat.turns.call_output import CUT, CallOutput, before_cut
 from tests.attachments.conftest import png
 
 
@@ -73,3 +73,11 @@ def test_output_alone_never_exceeds_the_room_of_an_answer() -> None:
         parts = CallOutput(room).cut([result("x" * 50_000), result("x" * 50_000, OUTCOME_OK)])
         room -= sum(len(part.long_text) for part in parts)
     assert room >= 0
+
+
+def test_output_is_found_again_before_the_notice() -> None:
+    [part] = CallOutput(10_000).cut([result("x\n" * 5_000, OUTCOME_OK)])
+    output, is_cut = before_cut(part.long_text)
+    assert is_cut
+    assert output.strip("x\n") == ""
+    assert before_cut("x\n") == ("x\n", False)

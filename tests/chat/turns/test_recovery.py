@@ -10,6 +10,7 @@ from channels.db import database_sync_to_async
 from django.utils import timezone
 from pytest_django import Settings
 
+from chat.database_uptime import Uptime
 from chat.models import PythonSession, Turn, TurnEvent
 from chat.python_sessions import rows
 from chat.turns import recovery
@@ -90,9 +91,8 @@ async def test_old_logs_are_deleted_and_pages_stay_the_same(emulated: Settings) 
     assert await fresh_page(conversation) == page
 
 
-def test_turns_are_ended_only_after_the_database_was_there_for_a_lease(settings: Settings) -> None:
-    settings.TURN_LEASE_S = 6
-    uptime = recovery.Uptime()
+def test_turns_are_ended_only_after_the_database_was_there_for_a_lease() -> None:
+    uptime = Uptime(6, recovery.SWEEP_INTERVAL_S)
 
     def is_safe(answered_s: float, *, work_s: float = 0.0) -> bool:
         uptime.note_answer(answered_s)

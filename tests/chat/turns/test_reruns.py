@@ -10,18 +10,20 @@ from channels.db import database_sync_to_async
 from pytest_django import Settings
 
 from attachments.models import Attachment
-from chat.kernels.outputs import Execution, ExecutionStatus, Output, TextOutput
+from chat.kernels.outputs import ErrorOutput, Execution, ExecutionStatus, Output, TextOutput
 from chat.models import Conversation, Message, Part, PythonSession, Turn
 from chat.parts import OUTCOME_OK, CodeExecutionResult, ExecutableCode, PartKind, PrintedImage
 from chat.parts import Part as PartValue
 from chat.python_sessions import reaper
 from chat.python_sessions.errors import SessionUnavailable
+from chat.python_sessions.run import STARTED_ANEW
 from chat.python_sessions.verdicts import Comparison, Verdict
 from chat.transcript.reruns import rerun_view
 from chat.turns import rerun_rows, reruns
+from chat.turns.call_output import CUT
 from chat.turns.database_thread import turn_store
 from chat.turns.live_rerun import stop_rerun
-from chat.turns.reruns import IMAGES_LIMIT, RUNS_ALREADY, STOPPED, TOOK_TOO_LONG, RerunRefused, rerun
+from chat.turns.reruns import IMAGES_LIMIT, IS_LIVE, RUNS_ALREADY, STOPPED, TOOK_TOO_LONG, RerunRefused, rerun
 from chat.turns.runner import start_turn
 from chat.turns.start import RunCode
 from tests.chat.python_sessions.session_rows import soon
@@ -106,10 +108,10 @@ async def test_code_runs_on_without_its_caller_and_is_stopped_by_its_row(
     assert (await state())["verdict"] == "stopped"
 
 
-def make_finished_code(images: Sequence[PrintedImage] = (), **rerun: str) -> Message:
+def make_finished_code(images: Sequence[PrintedImage] = (), output: str = "1\n", **rerun: str) -> Message:
     """Store an answer with one block of code and its result. `images`: those that it printed. `rerun`: its state."""
     message = make_model_message(make_conversation(), parts=())
-    result = CodeExecutionResult("1\n", OUTCOME_OK, images=tuple(images))
+    result = CodeExecutionResult(output, OUTCOME_OK, images=tuple(images))
     values: list[PartValue] = [ExecutableCode("print(1)", "PYTHON"), result]
     Part.objects.bulk_create(
         Part.from_value(value, index=index, message_id=message.pk, attachment_id=None)
@@ -135,16 +137,50 @@ async def test_image_that_a_result_names_many_times_is_read_once(
         reads.append(attachment)
         return b"png"
 
-    async def run_nothing(*arguments: object, **options: object) -> Execution:
-        return Execution(ExecutionStatus.OK, (TextOutput("stdout", "1\n"),), 1, is_truncated=False)
-
     monkeypatch.setattr(reruns, "read_bytes", read)
-    monkeypatch.setattr(reruns, "run_blocks", run_nothing)
+    monkeypatch.setattr(reruns, "run_blocks", print_1)
     message = await database_sync_to_async(make_code_with_one_image)(100)
     assert (
         await rerun(message, 0, from_start=False)
     ).detail == "There were 100 graphs before, and there are 0 graphs now."
     assert len(reads) == 1
+
+
+async def print_1(*arguments: object, **options: object) -> Execution:
+    """Give what the code of `make_finished_code` prints."""
+    return Execution(ExecutionStatus.OK, (TextOutput("stdout", "1\n"),), 1, is_truncated=False)
+
+
+@pytest.mark.parametrize(
+    "output",
+    [f"[{STARTED_ANEW.format(note='It was idle.')}]\n1\n", CUT.format(limit=100)],
+)
+async def test_notes_and_what_follows_a_cut_are_not_compared(
+    emulated: Settings, monkeypatch: pytest.MonkeyPatch, output: str
+) -> None:
+    monkeypatch.setattr(reruns, "run_blocks", print_1)
+    message = await database_sync_to_async(make_finished_code)(output=output)
+    assert (await rerun(message, 0, from_start=False)).verdict == Verdict.REPRODUCED
+
+
+def test_error_after_a_print_begins_a_line() -> None:
+    outputs = (TextOutput("stdout", "a"), ErrorOutput("TimeoutError", "too long", ""))
+    execution = Execution(ExecutionStatus.FAILED, outputs, 1, is_truncated=False)
+    assert reruns.output_of(execution).text == "a\nTimeoutError: too long\n"
+
+
+async def test_turn_that_begins_while_graphs_are_read_is_not_disturbed(
+    emulated: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def read(attachment: Attachment) -> bytes:
+        make_model_message(message.conversation, status=Turn.Status.RUNNING)
+        return b"png"
+
+    monkeypatch.setattr(reruns, "read_bytes", read)
+    monkeypatch.setattr(reruns, "run_blocks", print_1)
+    message = await database_sync_to_async(make_code_with_one_image)(1)
+    with pytest.raises(RerunRefused, match=IS_LIVE):
+        await rerun(message, 0, from_start=True)
 
 
 async def test_code_with_very_many_images_is_not_run_again(emulated: Settings) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import subprocess
@@ -14,6 +15,9 @@ import pytest
 
 from chat.kernels.errors import KernelsUnavailable
 from chat.kernels.places import LocalService
+from chat.kernels.service import runtime_directory, supervisor
+from chat.kernels.service.options import GatewayOptions
+from chat.kernels.service.supervisor import HealthCheck, Supervisor
 from tests.chat.kernels.processes import gateway_pid, process_tree, survivors_of
 from tests.chat.kernels.service.raw_kernel import connected, open_client, running_kernel, start_kernel
 from tests.environment import ROOT
@@ -238,3 +242,52 @@ def test_invalid_options_stop_the_start_with_a_sentence(arguments: list[str], se
     result = run_service("--directory", str(tmp_path), *arguments)
     assert result.returncode != 0
     assert sentence in result.stderr
+
+
+class FakeGateway:
+    """A gateway that runs until it is ended."""
+
+    url = "http://127.0.0.1:1"
+
+    async def wait(self) -> int:
+        """Never return."""
+        await asyncio.Event().wait()
+        return 0
+
+    async def check(self, limit_s: float) -> None:
+        """Answer nothing."""
+
+    async def end(self) -> None:
+        """Do nothing."""
+
+
+async def test_start_that_fails_unexpectedly_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def fail(self: Supervisor) -> str:
+        raise RuntimeError("unexpected")
+
+    monkeypatch.setattr(supervisor, "BACKOFF_S", (LIMIT_S,))
+    monkeypatch.setattr(Supervisor, "_run_once", fail)
+    service = Supervisor(tmp_path, GatewayOptions())
+    async with asyncio.timeout(LIMIT_S):
+        assert (await service.start()).state == "error"
+        await service.close()
+
+
+async def test_folder_that_cannot_be_removed_does_not_restart_the_gateway(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def start(self: Supervisor, options: GatewayOptions) -> FakeGateway:
+        return FakeGateway()
+
+    def fail_once(directory: Path) -> None:
+        monkeypatch.setattr(runtime_directory, "remove", lambda directory: None)
+        raise PermissionError(directory)
+
+    monkeypatch.setattr(Supervisor, "_start_gateway", start)
+    monkeypatch.setattr(runtime_directory, "create", lambda directory: directory)
+    monkeypatch.setattr(runtime_directory, "remove", fail_once)
+    service = Supervisor(tmp_path, GatewayOptions(), HealthCheck(interval_s=LIMIT_S))
+    async with asyncio.timeout(LIMIT_S):
+        assert (await service.start()).state == "running"
+        await service.close()
+    assert (await service.status()).state == "stopped"
