@@ -4,36 +4,32 @@ from __future__ import annotations
 
 import uuid
 
-from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.urls import path
-from django.views.decorators.http import require_POST
 
 from chat.access import NotFound, SignedInRequest, writable_conversation
+from chat.login_redirects import login_required_post
 from chat.models import temporary_conversations
 from chat.new_conversations import create_temporary_conversation, open_new_conversation
 from chat.quotas.pages import limited_as_calls
 
 
-@login_required
-@require_POST
+@login_required_post
 @limited_as_calls
 def conversation_new(request: SignedInRequest) -> HttpResponse:
     """Redirect to an empty conversation."""
     return redirect(open_new_conversation(request.user))
 
 
-@login_required
-@require_POST
+@login_required_post
 @limited_as_calls
 def temporary_new(request: SignedInRequest) -> HttpResponse:
     """Redirect to a new temporary conversation."""
     return redirect(create_temporary_conversation(request.user))
 
 
-@login_required
-@require_POST
+@login_required_post
 def conversation_keep(request: SignedInRequest, conversation_id: uuid.UUID) -> HttpResponse:
     """Make a temporary conversation a normal one."""
     conversation = writable_conversation(request.user, conversation_id)

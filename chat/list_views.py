@@ -11,13 +11,14 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import conditional_page, require_POST, require_safe
+from django.views.decorators.http import conditional_page, require_safe
 from django_htmx.http import HttpResponseClientRedirect
 
 from chat.access import SignedInRequest, conversations_of, find_deleted, readable_conversation, writable_conversation
 from chat.conversation_list import list_context
 from chat.forms import ListForm, MarksForm, MessageForm, RenameForm, StatesForm
 from chat.fragments import delete_swap, entry_swap, join_html
+from chat.login_redirects import login_required_post
 from chat.models.deletion import restore_conversation
 from chat.models.list_queries import Group
 from chat.models.list_states import mark_answer_read, with_live_status
@@ -55,8 +56,7 @@ def conversation_states(request: SignedInRequest) -> HttpResponse:
     return HttpResponse(join_html(swaps))
 
 
-@login_required
-@require_POST
+@login_required_post
 def conversation_read(request: SignedInRequest, conversation_id: uuid.UUID) -> HttpResponse:
     """Record that the page of a conversation shows the end of an answer."""
     seen = writable_conversation(request.user, conversation_id)
@@ -67,8 +67,7 @@ def conversation_read(request: SignedInRequest, conversation_id: uuid.UUID) -> H
     return HttpResponse(status=204)
 
 
-@login_required
-@require_POST
+@login_required_post
 def conversation_rename(request: SignedInRequest, conversation_id: uuid.UUID) -> HttpResponse:
     """Rename a conversation."""
     renamed = writable_conversation(request.user, conversation_id)
@@ -80,8 +79,7 @@ def conversation_rename(request: SignedInRequest, conversation_id: uuid.UUID) ->
     return redirect(renamed)
 
 
-@login_required
-@require_POST
+@login_required_post
 def conversation_marks(request: SignedInRequest, conversation_id: uuid.UUID) -> HttpResponse:
     """Archive, restore, pin or unpin a conversation. htmx gets the changed parts of the page and an undo button."""
     marked = writable_conversation(request.user, conversation_id)
@@ -103,8 +101,7 @@ def conversation_marks(request: SignedInRequest, conversation_id: uuid.UUID) -> 
     return render(request, "chat/_marked.html", context)
 
 
-@login_required
-@require_POST
+@login_required_post
 def conversation_delete(request: SignedInRequest, conversation_id: uuid.UUID) -> HttpResponse:
     """Delete a conversation with everything that only it shows, and offer to undo this for a short time.
 
@@ -123,8 +120,7 @@ def conversation_delete(request: SignedInRequest, conversation_id: uuid.UUID) ->
     return render(request, "chat/_deleted_swaps.html", {"deleted": deleted, "undo_s": settings.DELETION_UNDO_S})
 
 
-@login_required
-@require_POST
+@login_required_post
 def conversation_restore(request: SignedInRequest, conversation_id: uuid.UUID) -> HttpResponse:
     """Undo a deletion. For a conversation that is not deleted, nothing changes, so the button can be pressed twice."""
     form = ListForm(request.POST)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import uuid
 
-from django.contrib.auth.decorators import login_required
 from django.core.handlers.asgi import ASGIRequest
 from django.http import HttpResponse
 from django.urls import path
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_POST
 
 from chat.access import SignedInRequest, readable_attachment
+from chat.login_redirects import login_required_post
 from chat.sentences import translate_sentence
 from chat.table_previews.computation import TooManyPreviews, find_or_make_preview
 from chat.table_previews.fragment import preview_html
@@ -20,8 +19,7 @@ TOO_MANY = "Too many previews at once. Try again in a minute."
 
 
 @never_cache
-@login_required
-@require_POST
+@login_required_post
 def attachment_preview(request: SignedInRequest, attachment_id: uuid.UUID) -> HttpResponse:
     """Render the preview of an attached table: 204 if there is none, because the file is no table or no kernel runs.
 

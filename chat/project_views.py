@@ -11,7 +11,7 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import path
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods
 
 from attachments.models import Attachment
 from chat.access import (
@@ -23,6 +23,7 @@ from chat.access import (
     writable_project,
 )
 from chat.form_fields import ListPositionField
+from chat.login_redirects import login_required_post
 from chat.models import Conversation, ListPosition, Project, ProjectRefused
 from chat.models.deletion import delete_project, remove_project_file
 from chat.models.projects import (
@@ -119,8 +120,7 @@ def _render_project(request: SignedInRequest, shown: Project, *, error: str = ""
     return render(request, "chat/project.html", context, status=400 if error else 200)
 
 
-@login_required
-@require_POST
+@login_required_post
 @limited_as_calls
 def project_conversation(request: SignedInRequest, project_id: uuid.UUID) -> HttpResponse:
     """Redirect to an empty conversation in the project."""
@@ -130,8 +130,7 @@ def project_conversation(request: SignedInRequest, project_id: uuid.UUID) -> Htt
         raise NotFound from None
 
 
-@login_required
-@require_POST
+@login_required_post
 def project_files(request: SignedInRequest, project_id: uuid.UUID) -> HttpResponse:
     """Add a file that was uploaded before."""
     changed = writable_project(request.user, project_id)
@@ -147,8 +146,7 @@ def project_files(request: SignedInRequest, project_id: uuid.UUID) -> HttpRespon
     return redirect(changed)
 
 
-@login_required
-@require_POST
+@login_required_post
 def project_file_remove(request: SignedInRequest, project_id: uuid.UUID, attachment_id: uuid.UUID) -> HttpResponse:
     """Take a file out of the project. For a file that is not there, nothing changes."""
     changed = writable_project(request.user, project_id)

@@ -16,7 +16,7 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import path, reverse
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_safe
 
 from attachments.views import build_content_response
 from chat.access import (
@@ -32,6 +32,7 @@ from chat.access import (
 from chat.forms import ShareForm
 from chat.imports.refusal import RefusedImport
 from chat.imports.shared_copy import copy_share
+from chat.login_redirects import login_required_post
 from chat.models import Conversation, Share, ShareRefused
 from chat.quotas.pages import View, limited, limited_as_calls, refusal
 from chat.quotas.throttles import CallThrottle, ShareThrottle, WriteThrottle
@@ -139,8 +140,7 @@ def conversation_shares(request: SignedInRequest, conversation_id: uuid.UUID) ->
     return _render_shares(request, conversation, created=share)
 
 
-@login_required
-@require_POST
+@login_required_post
 def share_revoke(request: SignedInRequest, share_id: uuid.UUID) -> HttpResponse:
     """Revoke a link: from now on it leads nowhere."""
     share = revocable_share(request.user, share_id)

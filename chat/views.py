@@ -13,7 +13,7 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_safe
 
 from attachments.validation import TABLE_SUFFIXES
 from chat.access import (
@@ -31,6 +31,7 @@ from chat.conversation_list import list_context
 from chat.form_fields import ATTACHMENTS_LIMIT
 from chat.forms import ConversationSettingsForm, DeletedForm, PlaceForm, RatingForm
 from chat.fragments import rating_html
+from chat.login_redirects import login_required_post
 from chat.models import REASON_LIMIT, AccessEntry, Conversation, FeedbackNotAllowed, temporary_conversations
 from chat.models.list_states import mark_read
 from chat.new_conversations import open_new_conversation
@@ -163,8 +164,7 @@ def conversation_session(request: SignedInRequest, conversation_id: uuid.UUID) -
     return HttpResponse(panel_html(readable_conversation(request.user, conversation_id).pk))
 
 
-@login_required
-@require_POST
+@login_required_post
 def conversation_settings(request: SignedInRequest, conversation_id: uuid.UUID) -> HttpResponse:
     """Save the settings that the form contains. Scripts, which do not accept HTML, get 204 instead of a redirect."""
     changed = writable_conversation(request.user, conversation_id)
@@ -194,8 +194,7 @@ def message_text(request: SignedInRequest, message_id: uuid.UUID) -> HttpRespons
     return HttpResponse(answer_markdown(record), content_type="text/plain; charset=utf-8")
 
 
-@login_required
-@require_POST
+@login_required_post
 def message_feedback(request: SignedInRequest, conversation_id: uuid.UUID, message_id: uuid.UUID) -> HttpResponse:
     """Store or remove the rating of an answer, and render its rating buttons."""
     message = writable_message(request.user, message_id, conversation_id)

@@ -14,9 +14,10 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods
 
 from chat.access import SignedInRequest
+from chat.login_redirects import login_required_post
 from chat.models import LoginSession, User
 from chat.models.superusers import is_last_superuser, lock_superusers
 
@@ -42,8 +43,7 @@ def account_delete(request: SignedInRequest) -> HttpResponse:
     return render(request, "account/delete.html", context, status=400 if request.method == "POST" else 200)
 
 
-@login_required
-@require_POST
+@login_required_post
 def account_keep(request: SignedInRequest) -> HttpResponse:
     """Take the planned deletion back. It is too late once the time is over."""
     keep_account(request.user)

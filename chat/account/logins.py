@@ -10,10 +10,11 @@ from django.dispatch import receiver
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_safe
 
 from chat.access import NotFound, SignedInRequest
 from chat.account.user_agents import Device, describe
+from chat.login_redirects import login_required_post
 from chat.models import LoginSession, User
 
 
@@ -38,8 +39,7 @@ def logins(request: SignedInRequest) -> HttpResponse:
     return render(request, "account/logins.html", {"logins": found, "has_others": len(found) > 1})
 
 
-@login_required
-@require_POST
+@login_required_post
 def login_end(request: SignedInRequest, login_id: str) -> HttpResponse:
     """Log one browser of the user out. Its open pages notice that within seconds."""
     session = next((one for one in LoginSession.objects.filter(user=request.user) if one.public_id == login_id), None)
@@ -49,8 +49,7 @@ def login_end(request: SignedInRequest, login_id: str) -> HttpResponse:
     return redirect("account_logins")
 
 
-@login_required
-@require_POST
+@login_required_post
 def logins_end(request: SignedInRequest) -> HttpResponse:
     """Log all other browsers of the user out."""
     LoginSession.objects.all().end(request.user, but=request.session.session_key)

@@ -14,11 +14,12 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_variables
-from django.views.decorators.http import require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods
 
 from chat.access import NotFound, SignedInRequest
 from chat.form_fields import PlainTextField
 from chat.forms import SentencesForm
+from chat.login_redirects import login_required_post
 from chat.login_sessions import is_login_within
 from chat.models import ApiToken
 from chat.models.tokens import TooManyTokens
@@ -95,8 +96,7 @@ def needs_confirmation(request: SignedInRequest) -> bool:
     return is_required and not is_login_within(request.session, limit)
 
 
-@login_required
-@require_POST
+@login_required_post
 def token_revoke(request: SignedInRequest, token_id: int) -> HttpResponse:
     """Revoke a token."""
     token = ApiToken.objects.filter(owner=request.user, pk=token_id).first()
@@ -106,8 +106,7 @@ def token_revoke(request: SignedInRequest, token_id: int) -> HttpResponse:
     return redirect("account_tokens")
 
 
-@login_required
-@require_POST
+@login_required_post
 def token_revoke_all(request: SignedInRequest) -> HttpResponse:
     """Revoke all tokens of the user, as after a password became known. A new password does not revoke them."""
     ApiToken.objects.usable().filter(owner=request.user).update(revoked_at=timezone.now())

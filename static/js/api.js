@@ -20,6 +20,7 @@ async function request(url, options) {
   } catch {
     throw new CallError(words("No connection. Try again."));
   }
+  if (response.redirected) throw new CallError(words("You are no longer logged in. Reload the page and log in."));
   const isJSON = /json/.test(response.headers.get("Content-Type") ?? "");
   const answer = isJSON ? await response.json() : {};
   // A body that nobody reads would keep the connection, and the server's work, open.

@@ -7,6 +7,7 @@
  */
 import { connection } from "./connection.js";
 import { decidedId, forgetDecision, sendDecision } from "./decisions.js";
+import { store } from "./drafts.js";
 import { pin } from "./scrolling.js";
 import { words } from "./words.js";
 
@@ -36,8 +37,7 @@ let draft = JSON.parse(sessionStorage.getItem(storageKey) ?? "null");
 
 function saveDraft(newDraft) {
   draft = newDraft;
-  if (draft) sessionStorage.setItem(storageKey, JSON.stringify(draft));
-  else sessionStorage.removeItem(storageKey);
+  store(sessionStorage, storageKey, draft && JSON.stringify(draft));
 }
 
 /** Returns whether the editor of this question is shown. */

@@ -6,7 +6,7 @@ const REFUSAL_MS = 4000;
 
 /** Copies a text, or the text of a promise. */
 export async function copy(button, text) {
-  report(button, await writeText(text));
+  report(button, await writeText(button, text));
 }
 
 /** Copies an image that the page shows, as PNG: browsers take no other type. */
@@ -47,7 +47,7 @@ function report(button, result) {
 }
 
 /** Returns what the button shows. */
-async function writeText(text) {
+async function writeText(button, text) {
   try {
     // Safari allows writing only at once after a click, but takes a promise of the content.
     if (text instanceof Promise) await navigator.clipboard.write([new ClipboardItem({ "text/plain": text })]);
@@ -55,7 +55,7 @@ async function writeText(text) {
     return words("Copied");
   } catch {
     try {
-      return copyBySelection(await text) ? words("Copied") : words("Not allowed");
+      return copyBySelection(button, await text) ? words("Copied") : words("Not allowed");
     } catch {
       return words("Not loaded");
     }
@@ -63,13 +63,15 @@ async function writeText(text) {
 }
 
 /** Copies through a selection, because the Clipboard API exists only on https and localhost. */
-function copyBySelection(text) {
+function copyBySelection(button, text) {
   const area = document.createElement("textarea");
   area.value = text;
   area.className = "visually-hidden";
-  document.body.append(area);
+  // Outside an open dialog, nothing can be selected.
+  (button.closest("dialog") ?? document.body).append(area);
   area.select();
   const isCopied = document.execCommand("copy");
   area.remove();
+  button.focus({ preventScroll: true });
   return isCopied;
 }

@@ -1,10 +1,10 @@
 /** The composer: it sends what is in the text box, or lets it wait for the end of the answer that is being written. */
-import { newClientId } from "./connection.js";
+import { connection, newClientId } from "./connection.js";
 import { describeHidden, isLive, stop } from "./transcript.js";
-import { Draft } from "./drafts.js";
+import { Draft, store } from "./drafts.js";
 import { outbox } from "./outbox.js";
-import { enqueue, queue, queued, setQueued } from "./queue.js";
-import { box, content, draftContent, empty, fill, fillForEditing, putBack } from "./text_box.js";
+import { enqueue, queued } from "./queue.js";
+import { box, content, draftContent, empty, fill, fillForEditing, findRefusal, putBack } from "./text_box.js";
 import { editing, endEditing, resumeEditing } from "./editing.js";
 import { codeChoice, codeOnce, resumeCodeOnce } from "./settings.js";
 import { files } from "./files.js";
@@ -20,7 +20,7 @@ const draft = new Draft(form.dataset.conversation);
 function saveState() {
   draft.save(draftContent());
   const edit = editing() ? { ...editing(), ...content() } : null;
-  sessionStorage.setItem(storageKey, JSON.stringify({ edit, once: codeOnce(), pending: outbox.message, queued: queued() }));
+  store(sessionStorage, storageKey, JSON.stringify({ edit, once: codeOnce(), pending: outbox.message }));
 }
 
 /** Saves a change of the input. A message that was waiting for the connection is discarded, since it is outdated. */
@@ -43,11 +43,16 @@ function isOnItsWay() {
 
 function submit() {
   if (isOnItsWay() || (!box.value.trim() && !files.list().length)) return;
-  if (files.isBusy()) note.textContent = words("A file is still on its way. Send when it has arrived.");
+  const refusal = findRefusal();
+  if (refusal) note.textContent = refusal;
+  else if (files.isBusy()) note.textContent = words("A file is still on its way. Send when it has arrived.");
   else if (!isLive() && !queued()) outbox.put(outbox.message ?? { ...buildMessage(), isFromBox: true });
   else if (editing()) note.textContent = words("An answer is being written. Stop it, or wait for its end; then send the change.");
   else if (queued()) note.textContent = words("One message waits already. Change or remove it first.");
-  else enqueue(buildMessage());
+  else {
+    enqueue(buildMessage());
+    saveState();
+  }
 }
 
 /** Sends a text that is not in the text box, such as an example. The draft stays as it is. */
@@ -58,7 +63,8 @@ function sendText(text) {
 
 function edit(article) {
   if (!article || isOnItsWay() || isLive()) return;
-  if (files.isBusy()) note.textContent = words("A file is still on its way. Change messages when it has arrived.");
+  if (editing()?.message_id === article.dataset.messageId) box.focus();
+  else if (files.isBusy()) note.textContent = words("A file is still on its way. Change messages when it has arrived.");
   else {
     fillForEditing(article);
     outbox.clear();
@@ -92,7 +98,7 @@ box.addEventListener("keydown", (event) => {
 
 // Escape stops the answer, unless it closes or cancels something else.
 document.addEventListener("keydown", (event) => {
-  if (event.key !== "Escape" || event.defaultPrevented || event.isComposing || !isLive()) return;
+  if (event.key !== "Escape" || event.defaultPrevented || event.isComposing || event.keyCode === 229 || !isLive()) return;
   if (document.querySelector("dialog[open], #sidebar[data-open], :popover-open") || event.target.closest("#search, #session, .approval")) return;
   stop();
 });
@@ -101,7 +107,6 @@ box.addEventListener("input", handleChange);
 files.addEventListener("change", handleChange);
 files.addEventListener("refused", ({ detail }) => { note.textContent = detail; });
 codeChoice.addEventListener("change", handleChange);
-queue.addEventListener("change", saveState);
 
 outbox.addEventListener("change", () => {
   box.readOnly = outbox.isSent && outbox.message.isFromBox;
@@ -118,8 +123,11 @@ outbox.addEventListener("rejected", ({ detail }) => {
 });
 draft.addEventListener("change", () => {
   const isInUse = box.value && document.activeElement === box && document.hasFocus();
-  if (!isInUse && !editing() && !outbox.message) fill(draft.load());
+  if (!isInUse && !editing() && !outbox.message && !files.isBusy()) fill(draft.load());
 });
+
+// A page for logging in, in another tab, may have removed the draft.
+connection.addEventListener("open", saveState);
 
 document.addEventListener("click", ({ target }) => {
   const button = target.closest("button");
@@ -129,7 +137,7 @@ document.addEventListener("click", ({ target }) => {
   else if (button?.dataset.action === "cancel-edit") cancelEdit();
 });
 
-// What this tab had before a reload: the message that is edited, code for one message, and messages on their way.
+// What this tab had before a reload: the message that is edited, code for one message, and the message on its way.
 const saved = JSON.parse(sessionStorage.getItem(storageKey) ?? "{}");
 const earlier = saved.edit ?? draft.load();
 resumeEditing(saved.edit ? { message_id: saved.edit.message_id, draft: saved.edit.draft } : null);
@@ -137,5 +145,4 @@ resumeCodeOnce(saved.once);
 outbox.message = saved.pending ?? null;
 // The browser may have restored the text itself.
 fill({ text: box.value || earlier.text, files: earlier.files });
-setQueued(saved.queued ?? null);
 if (matchMedia("(hover: hover)").matches) box.focus();

@@ -13,13 +13,11 @@ export const connection = new EventTarget();
 const ACK_EVERY_FRAMES = 16;
 const ACK_AFTER_MS = 1000;
 const BANNER_AFTER_MS = 1500;
-const FAILURES_BEFORE_CHECK = 3;
 
 const banner = document.getElementById("connection");
 let socket = null;
 /** The record that hx-ws keeps of the socket, or null before it is open. */
 export let socketRecord = null;
-let failures = 0;
 let bannerTimer = null;
 
 export function isOpen() {
@@ -95,22 +93,11 @@ function reconnectNow() {
   document.dispatchEvent(new Event("visibilitychange"));
 }
 
-/** Reloads after a log-out or a deletion. A refused handshake looks like a network failure, so the page is requested. */
-async function reloadIfRefused() {
-  try {
-    const response = await fetch(location.href, { redirect: "manual", cache: "no-store" });
-    if (response.type === "opaqueredirect" || response.status === 403 || response.status === 404) location.reload();
-  } catch {
-    // The network is down; hx-ws continues its attempts.
-  }
-}
-
 document.addEventListener("htmx:after:ws:connection", ({ detail }) => {
   // A snapshot may follow, so the waiting frames, which are older, must be applied before it.
   pacing.flush();
   socketRecord = detail.connection;
   socket = socketRecord.socket;
-  failures = 0;
   pendingAck = null;
   clearTimeout(bannerTimer);
   bannerTimer = null;
@@ -122,9 +109,7 @@ document.addEventListener("htmx:after:ws:connection", ({ detail }) => {
 
 document.addEventListener("htmx:ws:close", () => {
   pacing.flush();
-  failures += 1;
   bannerTimer ??= setTimeout(() => { banner.hidden = document.hidden; }, BANNER_AFTER_MS);
-  if (failures === FAILURES_BEFORE_CHECK) reloadIfRefused();
   dispatch("close");
 });
 

@@ -4,6 +4,8 @@ import "./transcript.js";
 import "./settings.js";
 import "./web_search.js";
 import "./composer.js";
+import "./access.js";
+import "./focus.js";
 import "./more_messages.js";
 import "./projects.js";
 import "./search.js";

@@ -4,7 +4,7 @@ import { copy } from "./clipboard.js";
 /** Returns the Markdown of a message. The page has that of questions; the server sends that of answers. */
 async function messageText({ dataset }, message) {
   if (!dataset.url) return message.querySelector(".said")?.dataset.source ?? "";
-  const response = await fetch(dataset.url, { headers: { Accept: "text/plain" } });
+  const response = await fetch(dataset.url, { headers: { Accept: "text/plain" }, redirect: "error" });
   if (!response.ok) throw new Error(`status ${response.status}`);
   return response.text();
 }

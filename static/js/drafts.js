@@ -5,6 +5,16 @@
  */
 const PREFIX = "plotline:draft:";
 
+/** Stores a value; `null` removes it. If the browser's storage is full or off, the page goes on without it. */
+export function store(storage, key, value) {
+  try {
+    if (value === null) storage.removeItem(key);
+    else storage.setItem(key, value);
+  } catch {
+    // What the page shows lives as long as the page.
+  }
+}
+
 export class Draft extends EventTarget {
   #key;
   /** What this tab loaded or saved last. It is not written again, since another tab may have written after it. */
@@ -14,8 +24,11 @@ export class Draft extends EventTarget {
   constructor(conversationId) {
     super();
     this.#key = PREFIX + conversationId;
-    addEventListener("storage", ({ key }) => {
-      if (key === this.#key) this.dispatchEvent(new Event("change"));
+    addEventListener("storage", ({ key, newValue }) => {
+      if (key !== this.#key) return;
+      // `forget.js` has removed the draft. A tab that shows it must not lose it; the next `save` writes it again.
+      if (newValue === null) this.#seen = "";
+      else this.dispatchEvent(new Event("change"));
     });
   }
 
@@ -33,11 +46,8 @@ export class Draft extends EventTarget {
     const value = draft.text || draft.files.length ? JSON.stringify(draft) : "";
     if (value === this.#seen) return;
     this.#seen = value;
-    try {
-      if (value) localStorage.setItem(this.#key, value);
-      else localStorage.removeItem(this.#key);
-    } catch {
-      // The browser's storage is full or off. The draft lives as long as the page.
-    }
+    // The other tabs show an empty value, unlike a removal.
+    store(localStorage, this.#key, value);
+    if (!value) store(localStorage, this.#key, null);
   }
 }

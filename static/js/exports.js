@@ -9,7 +9,7 @@ document.addEventListener("click", async (event) => {
   event.preventDefault();
   document.getElementById("export-menu").hidePopover();
   note.textContent = "";
-  const response = await fetch(link.href, { method: "HEAD", headers: { Accept: "application/json" } }).catch(() => null);
+  const response = await fetch(link.href, { method: "HEAD", headers: { Accept: "application/json" }, redirect: "error" }).catch(() => null);
   if (response?.ok) {
     const started = document.createElement("a");
     started.href = link.href;

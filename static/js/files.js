@@ -21,8 +21,9 @@ class Files extends EventTarget {
     return this.#chips.querySelector('[aria-busy="true"]') !== null;
   }
 
+  /** Removes the files that are uploaded. The others are for the next message. */
   clear() {
-    this.#chips.replaceChildren();
+    for (const chip of Array.from(this.#chips.children)) if (chip.file) chip.remove();
     this.dispatchEvent(new Event("shown"));
   }
 
@@ -79,7 +80,9 @@ class Files extends EventTarget {
   }
 
   remove(chip) {
+    const next = chip.nextElementSibling ?? chip.previousElementSibling;
     chip.remove();
+    (next?.querySelector("button") ?? this.#form.elements.text).focus();
     this.dispatchEvent(new Event("change"));
   }
 
@@ -125,9 +128,11 @@ document.addEventListener("click", ({ target }) => {
 });
 
 document.getElementById("text").addEventListener("paste", (event) => {
-  if (!event.clipboardData.files.length) return;
+  const { files: pasted, types } = event.clipboardData;
+  // Spreadsheets add a picture of the cells to their text.
+  if (!pasted.length || (types.includes("text/plain") && types.includes("text/html"))) return;
   event.preventDefault();
-  files.add(event.clipboardData.files);
+  files.add(pasted);
 });
 
 acceptDroppedFiles(dropHint, (dropped) => files.add(dropped));

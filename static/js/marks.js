@@ -18,10 +18,10 @@ const [pin, archive, rename, move, remove] = menu.querySelectorAll("button");
 function openMenu(button) {
   const { url, title, pinned, archived } = button.dataset;
   for (const item of [pin, archive]) item.dataset.url = url;
-  pin.textContent = pinned === undefined ? "Pin" : "Unpin";
+  pin.textContent = pinned === undefined ? words("Pin") : words("Unpin");
   pin.dataset.value = String(pinned === undefined);
   pin.hidden = archived !== undefined;
-  archive.textContent = archived === undefined ? "Archive" : "Unarchive";
+  archive.textContent = archived === undefined ? words("Archive") : words("Unarchive");
   archive.dataset.value = String(archived === undefined);
   Object.assign(rename.dataset, { url: `${url}rename/`, title });
   move.dataset.url = `${url}move/`;

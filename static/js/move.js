@@ -28,7 +28,10 @@ content.addEventListener("change", ({ target }) => {
   if (target.name === "project" && target.value === "new") content.querySelector("[name=name]").focus();
 });
 
-// What changed is elsewhere on the page. A refusal shows the form again.
+// What changed is elsewhere on the page. A refusal, with status 400, shows the form again.
 content.addEventListener("htmx:after:request", ({ detail }) => {
-  if (dialog.open && detail.ctx.response?.status === 200) dialog.close();
+  const { status } = detail.ctx.response;
+  if (!dialog.open || status === 400) return;
+  dialog.close();
+  if (status !== 200) note.textContent = words("This could not be saved. Reload the page and try again.");
 });

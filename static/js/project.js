@@ -71,4 +71,4 @@ document.addEventListener("submit", async (event) => {
   }
 });
 
-acceptDroppedFiles(dropHint, (dropped) => addAll(Array.from(dropped)));
+acceptDroppedFiles(dropHint, addAll);

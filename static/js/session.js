@@ -1,6 +1,7 @@
 /** The panel of the Python session: its state, code of the user, and running blocks of answers again. */
 import { call } from "./api.js";
 import { connection, isOpen, newClientId } from "./connection.js";
+import { store } from "./drafts.js";
 import { refreshFiles } from "./file_states.js";
 import { focusInHeader } from "./head_menu.js";
 import { words } from "./words.js";
@@ -10,6 +11,7 @@ const OPEN_KEY = "plotline:session-open";
 const DRAFT_KEY = `plotline:own-code:${location.pathname}`;
 const REFRESH_AFTER_MS = 400;
 const CHECK_EVERY_MS = 10_000;
+const VERDICTS = { reproduced: words("reproduced"), differs: words("differs"), failed: words("failed"), stopped: words("stopped") };
 const RESULTS = '[data-part-kind="code_execution_result"]:not([data-outcome=""])';
 
 const panel = document.getElementById("session");
@@ -46,8 +48,13 @@ function refresh() {
 function setOpen(isOpen) {
   panel.hidden = !isOpen;
   opener.setAttribute("aria-expanded", String(isOpen));
-  sessionStorage.setItem(OPEN_KEY, isOpen ? "yes" : "");
+  store(sessionStorage, OPEN_KEY, isOpen ? "yes" : "");
   if (isOpen) refresh();
+}
+
+function close() {
+  setOpen(false);
+  focusInHeader(opener);
 }
 
 connection.addEventListener("frame", () => {
@@ -77,7 +84,7 @@ async function runAgain(button) {
   announcer.textContent = words("Running this code again.");
   await attempt(async () => {
     const { verdict, detail } = await call(url, { from_start: button.dataset.fromStart === "yes" });
-    announcer.textContent = `${verdict}: ${detail}`;
+    announcer.textContent = `${VERDICTS[verdict] ?? verdict}: ${detail}`;
     if (!panel.hidden) refresh();
   });
   group.removeAttribute("aria-busy");
@@ -89,10 +96,7 @@ document.addEventListener("click", ({ target }) => {
   const button = target.closest("button[data-action]");
   const { action } = button?.dataset ?? {};
   if (action === "open-session") setOpen(panel.hidden);
-  if (action === "close-session") {
-    setOpen(false);
-    focusInHeader(opener);
-  }
+  if (action === "close-session") close();
   if (action === "interrupt" || action === "restart") {
     attempt(async () => {
       await call(`${panel.dataset.api}${action}/`);
@@ -109,21 +113,17 @@ document.addEventListener("click", ({ target }) => {
 });
 
 panel.addEventListener("keydown", (event) => {
-  if (event.key === "Escape") {
-    setOpen(false);
-    focusInHeader(opener);
-  }
+  if (event.key === "Escape" && !event.isComposing && event.keyCode !== 229) close();
 });
 
 // --- code of the user ----------------------------------------------------------------------------------------
 
 code.value = sessionStorage.getItem(DRAFT_KEY) ?? "";
-code.addEventListener("input", () => sessionStorage.setItem(DRAFT_KEY, code.value));
+code.addEventListener("input", () => store(sessionStorage, DRAFT_KEY, code.value));
 code.addEventListener("keydown", (event) => {
-  if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
-    event.preventDefault();
-    form.requestSubmit();
-  }
+  if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
+  event.preventDefault();
+  form.requestSubmit();
 });
 
 /** `{text, key}` of the code that was sent last, until a reply says that it was stored. Sent again, it runs once. */

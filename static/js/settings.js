@@ -99,6 +99,10 @@ function showSize() {
   size.toggleAttribute("data-over", size_bytes > limit_bytes);
 }
 
+function isChanged(control) {
+  return control.type === "radio" ? control.checked !== control.defaultChecked : control.value !== control.defaultValue;
+}
+
 instruction.addEventListener("input", showSize);
 dialogForm.addEventListener("reset", () => error.replaceChildren());
 document.addEventListener("click", ({ target }) => {
@@ -110,9 +114,10 @@ document.addEventListener("click", ({ target }) => {
 
 dialogForm.addEventListener("submit", async (event) => {
   event.preventDefault();
-  const fields = new FormData(dialogForm);
-  fields.delete("csrfmiddlewaretoken");
-  const errorMessage = await save(fields);
+  // The other settings may have been changed in another tab since.
+  const changed = new Set(Array.from(dialogForm.elements).filter(isChanged).map(({ name }) => name));
+  const fields = Array.from(new FormData(dialogForm)).filter(([name]) => changed.has(name));
+  const errorMessage = fields.length ? await save(fields) : "";
   error.textContent = errorMessage;
   if (errorMessage) return;
   for (const [name, value] of fields) applySaved(name, value);

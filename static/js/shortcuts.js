@@ -1,4 +1,6 @@
 /** The list of keyboard shortcuts, and the notice about the demo model. */
+import { store } from "./drafts.js";
+
 const dialog = document.getElementById("shortcuts");
 const demoBanner = document.getElementById("demo"); // null if the page was loaded with another model
 const CLOSED_KEY = "plotline:demo-closed";
@@ -15,7 +17,7 @@ document.addEventListener("click", ({ target }) => {
   const action = target.closest("button[data-action]")?.dataset.action;
   if (action === "shortcuts") dialog.showModal();
   if (action === "close-demo") {
-    localStorage.setItem(CLOSED_KEY, "");
+    store(localStorage, CLOSED_KEY, "");
     demoBanner.dataset.closed = "";
     document.getElementById("text").focus();
   }

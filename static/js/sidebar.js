@@ -24,13 +24,21 @@ function openRename({ url, title }) {
   form.elements.title.select();
 }
 
+/** The dialog beside which the pointer went down, or null: a selection may begin inside a dialog and end outside. */
+let pressedBackdrop = null;
+
+document.addEventListener("pointerdown", ({ target, clientX, clientY }) => {
+  const { left, right, top, bottom } = target.getBoundingClientRect();
+  const isBeside = clientX < left || clientX > right || clientY < top || clientY > bottom;
+  pressedBackdrop = target.tagName === "DIALOG" && isBeside ? target : null;
+});
+
 document.addEventListener("click", ({ target }) => {
   const { action, url, title } = target.closest("[data-action]")?.dataset ?? {};
   if (action === "open-sidebar") setOpen(true);
   if (action === "close-sidebar") setOpen(false);
   if (action === "rename") openRename({ url, title });
-  // A click whose target is the dialog itself is outside its content.
-  if (action === "close-dialog" || target.tagName === "DIALOG") target.closest("dialog").close();
+  if (action === "close-dialog" || target === pressedBackdrop) target.closest("dialog").close();
 });
 
 const deleted = document.getElementById("deleted"); // null unless a conversation has just been deleted
@@ -41,5 +49,5 @@ if (deleted) {
 }
 
 sidebar.addEventListener("keydown", (event) => {
-  if (event.key === "Escape" && sidebar.hasAttribute("data-open")) setOpen(false);
+  if (event.key === "Escape" && !event.isComposing && event.keyCode !== 229 && sidebar.hasAttribute("data-open")) setOpen(false);
 });

@@ -2,6 +2,7 @@
 import { beginEditing, editing, endEditing } from "./editing.js";
 import { files } from "./files.js";
 import { endCodeOnce } from "./settings.js";
+import { words } from "./words.js";
 
 export const box = document.getElementById("composer").elements.text;
 
@@ -53,6 +54,17 @@ export function empty() {
 /** Puts the text of an earlier message into the box. */
 export function fillForEditing(article) {
   fill({ text: beginEditing(article, content()), files: [] });
+}
+
+/** Returns why the text is too long for one message, or null. The server would close the socket over a very long one. */
+export function findRefusal() {
+  const limit_bytes = Number(box.form.dataset.limitBytes) || Infinity;
+  const size_bytes = new TextEncoder().encode(box.value).length;
+  if (size_bytes <= limit_bytes) return null;
+  return words("Your message has {size} KB, and a message may have {limit} KB. Shorten it, or attach the long text as a file.", {
+    size: Math.ceil(size_bytes / 1024),
+    limit: limit_bytes / 1024,
+  });
 }
 
 /** Returns the draft of the conversation: what is in the box, or was there before an edit. */

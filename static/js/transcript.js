@@ -16,6 +16,11 @@ export function isLive() {
   return transcript().querySelector(LIVE) !== null;
 }
 
+/** Returns the last message if it is an answer, or null. */
+export function lastAnswer() {
+  return transcript().querySelector('[data-role="model"]:last-child');
+}
+
 /** Returns whether the last answer came to its end, and was not stopped or interrupted. */
 export function isDone() {
   return lastAnswer()?.dataset.status === "done";
@@ -45,7 +50,6 @@ export function describeHidden(article) {
   );
 }
 
-const lastAnswer = () => transcript().querySelector('[data-role="model"]:last-child');
 let shownStatus = lastAnswer()?.dataset.status;
 
 connection.addEventListener("frame", () => {
@@ -85,10 +89,12 @@ connection.addEventListener("open", () => {
   unsentStop = null;
 });
 
-document.addEventListener("click", ({ target }) => {
+document.addEventListener("click", ({ target, detail }) => {
   const button = target.closest("button[data-action]");
   const { action, messageId, codeExecution, way } = button?.dataset ?? {};
   if (!SOCKET_ACTIONS.includes(action)) return;
+  // The second click of a double click would ask for another answer.
+  if (detail > 1 && (action === "regenerate" || action === "continue")) return;
   error.replaceChildren();
   const isStop = action === "stop";
   // JSON.stringify omits undefined values.

@@ -32,6 +32,8 @@ export function acceptDroppedFiles(hint, add) {
     hint.hidden = true;
     if (!event.dataTransfer.types.includes("Files")) return;
     event.preventDefault();
-    add(event.dataTransfer.files);
+    // A folder cannot be uploaded.
+    const items = Array.from(event.dataTransfer.items).filter((item) => item.kind === "file" && !item.webkitGetAsEntry()?.isDirectory);
+    if (items.length) add(items.map((item) => item.getAsFile()));
   });
 }

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, ViewportSize, WebSocketRoute, expect
+from playwright.sync_api import FilePayload, Page, Route, ViewportSize, WebSocketRoute, expect
 
 from tests.browser.actions import ANSWER, BOX, QUESTION, ask, ask_and_wait, change_settings, press, press_in_header
 from tests.live_server import LiveServer
@@ -15,6 +15,7 @@ from tests.live_server import LiveServer
 ENDLESS = "```python\nimport time\nwhile True:\n    time.sleep(1)\n```"
 PHONE = pytest.param(ViewportSize(width=390, height=844), marks=pytest.mark.drill)
 DISTANCE_TO_END = "(s => s.scrollHeight - s.scrollTop - s.clientHeight)(document.getElementById('scroller'))"
+TABLE: FilePayload = {"name": "first.csv", "mimeType": "text/csv", "buffer": b"a,b\n1,2\n"}
 LONG = "```python\nimport time\nfor i in range(200):\n    print('line', i)\n```"
 
 
@@ -216,6 +217,8 @@ def test_dropped_file_is_attached_wherever_it_falls(page: Page, tmp_path: Path) 
 
 @pytest.mark.drill
 def test_waiting_message_that_is_rejected_comes_back_before_the_draft(page: Page) -> None:
+    # The page would refuse the text itself.
+    page.evaluate("delete document.getElementById('composer').dataset.limitBytes")
     ask(page, "```python\nimport time\ntime.sleep(2)\n```")
     page.fill(BOX, "x" * 300_000)
     page.press(BOX, "Enter")
@@ -249,3 +252,41 @@ def test_error_of_something_else_does_not_reject_the_message_on_its_way(page: Pa
     ask_and_wait(page, "go")
     expect(page.locator(BOX)).to_have_value("")
     expect(page.locator("#composer-error")).to_be_empty()
+
+
+@pytest.mark.drill
+def test_focus_goes_to_the_box_when_the_pressed_button_is_hidden(page: Page) -> None:
+    change_settings(page, model="scenario-stall")
+    page.fill(BOX, "go")
+    page.click("form#composer [type=submit]")
+    expect(page.locator(QUESTION)).to_have_count(1)
+    expect(page.locator(BOX)).to_be_focused()
+    page.click('form#composer [data-action="stop"]')
+    expect(page.locator(ANSWER)).to_have_attribute("data-status", "stopped")
+    expect(page.locator(BOX)).to_be_focused()
+    page.set_input_files("#file", [TABLE, {**TABLE, "name": "second.csv"}])
+    expect(page.locator("#files li:not([aria-busy])")).to_have_count(2)
+    page.get_by_role("button", name="Remove first.csv").press("Enter")
+    expect(page.get_by_role("button", name="Remove second.csv")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.locator(BOX)).to_be_focused()
+
+
+@pytest.mark.drill
+def test_file_on_its_way_outlives_a_draft_of_another_tab(page: Page) -> None:
+    held: list[Route] = []
+    page.route("**/attachments/", lambda route: held.append(route))
+    other = page.context.new_page()
+    other.goto(page.url)
+    page.set_input_files("#file", [TABLE])
+    chip = page.locator("#files li")
+    expect(chip).to_have_attribute("aria-busy", "true")
+    page.evaluate(
+        "() => { window.stored = new Promise(done => addEventListener('storage', () => done(true), { once: true })); }"
+    )
+    other.fill(BOX, "written elsewhere")
+    assert page.evaluate("window.stored")
+    expect(chip).to_have_count(1)
+    held[0].continue_()
+    expect(chip).not_to_have_attribute("aria-busy", "true")
+    expect(chip).to_contain_text("first.csv")

@@ -114,3 +114,11 @@ def test_notices_about_deletions_have_no_finding(tab: Page, server: LiveServer) 
     delete(tab, tab.locator("#conversations li").filter(has_text="Number 5").first)
     expect(tab.locator("#sidebar-notice")).to_contain_text("Deleted: Number 5")
     assert findings(tab, "#empty", is_brief=True) == []
+
+
+def test_search_after_a_logout_leaves_the_list_and_says_so(page: Page) -> None:
+    page.context.clear_cookies()
+    before = page.locator("#conversations").inner_html()
+    page.fill("#search-box", "waves")
+    expect(page.locator("#composer-note")).to_contain_text("You are no longer logged in.")
+    assert page.locator("#conversations").inner_html() == before

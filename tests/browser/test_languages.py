@@ -133,6 +133,11 @@ def test_no_page_has_an_english_word_left(browser: Browser, server: LiveServer, 
         page.locator("#empty button[data-prompt]").first.click()
         expect(page.locator(ANSWER)).to_have_attribute("data-status", "done")
         found["conversation"] = left_over(page, locale)
+        entry = page.locator("#conversations li:has([aria-current])")
+        entry.hover()
+        entry.locator('button[data-action="entry-menu"]').click()
+        expect(page.locator("#entry-menu")).to_be_visible()
+        found["menu"] = left_over(page, locale)
         assert {path: texts for path, texts in found.items() if texts} == {}
 
 

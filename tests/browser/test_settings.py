@@ -123,3 +123,19 @@ def test_all_controls_fit_on_a_phone(page: Page) -> None:
         assert box["x"] + box["width"] <= 360
     press_in_header(page, 'button[data-action="settings"]')
     assert page.evaluate("document.documentElement.scrollWidth") == 360
+
+
+@pytest.mark.drill
+def test_dialog_closes_only_by_a_click_that_began_and_ended_beside_it(page: Page) -> None:
+    page.click('button[data-action="settings"]')
+    dialog = page.locator(DIALOG)
+    expect(dialog).to_be_visible()
+    # Inside the padding.
+    dialog.click(position={"x": 3, "y": 3})
+    page.locator("#system-instruction").hover()
+    page.mouse.down()
+    page.mouse.move(5, 5)
+    page.mouse.up()
+    expect(dialog).to_be_visible()
+    page.mouse.click(5, 5)
+    expect(dialog).to_be_hidden()

@@ -51,6 +51,19 @@ def test_owner_makes_copies_and_revokes_a_link_in_the_dialog(tab: Page, browser:
 
 
 @pytest.mark.drill
+def test_link_is_copied_from_the_dialog_without_the_clipboard_of_https(tab: Page, server: LiveServer) -> None:
+    tab.evaluate("Object.defineProperty(navigator, 'clipboard', { value: undefined })")
+    tab.click('[data-action="share"]')
+    button = tab.locator("#share .shares li").filter(has_text=SHARED).locator('[data-action="copy-link"]')
+    button.click()
+    expect(button).to_have_text("Copied")
+    expect(button).to_be_focused()
+    other = tab.context.new_page()
+    other.goto(server.url)
+    assert other.evaluate("navigator.clipboard.readText()") == server.url + SHARED
+
+
+@pytest.mark.drill
 def test_list_of_all_links_copies_each_of_them(tab: Page, server: LiveServer) -> None:
     with tab.expect_navigation():
         tab.click(".account >> text=Shared links")

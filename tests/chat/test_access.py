@@ -325,6 +325,19 @@ def test_login_without_a_csrf_token_is_refused() -> None:
     assert Client(enforce_csrf_checks=True).post("/admin/login/", {"username": "a"}).status_code == 403
 
 
+@pytest.mark.parametrize(
+    ("referrer", "next_path"),
+    [
+        ("http://testserver/c/1/?at=2", "/c/1/%3Fat%3D2"),
+        ("http://elsewhere.example/c/1/", "/"),
+        ("", "/"),
+    ],
+)
+def test_login_leads_back_to_the_page_of_a_form(client: Client, referrer: str, next_path: str) -> None:
+    response = client.post("/c/new/", headers={"Referer": referrer})
+    assert response.headers["Location"] == f"/accounts/login/?next={next_path}"
+
+
 # --- the admin
 
 

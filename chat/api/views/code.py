@@ -19,6 +19,7 @@ from chat.api.views.turns import IDEMPOTENCY_KEY, conflict, idempotency_key
 from chat.models import Message
 from chat.python_sessions.fences import fence_code
 from chat.quotas.throttles import CallThrottle, WriteThrottle
+from chat.sentences import translate_sentence
 from chat.turns.live_rerun import stop_rerun
 from chat.turns.reruns import RerunRefused, rerun
 from chat.turns.runner import start_turn
@@ -100,7 +101,9 @@ class PartRerun(ApiView):
             comparison = async_to_sync(rerun)(message, index, from_start=serializer.validated_data["from_start"])
         except RerunRefused as refusal:
             raise Problem(ProblemType.CONFLICT, str(refusal)) from None
-        return Response(VerdictSerializer(comparison).data)
+        body = VerdictSerializer(comparison).data
+        # Pages announce the sentence in their language; programs get English.
+        return Response({**body, "detail": translate_sentence(body["detail"])})
 
 
 class PartRerunStop(ApiView):
