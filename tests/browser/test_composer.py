@@ -264,7 +264,8 @@ def test_focus_goes_to_the_box_when_the_pressed_button_is_hidden(page: Page) -> 
     page.click('form#composer [data-action="stop"]')
     expect(page.locator(ANSWER)).to_have_attribute("data-status", "stopped")
     expect(page.locator(BOX)).to_be_focused()
-    page.set_input_files("#file", [TABLE, {**TABLE, "name": "second.csv"}])
+    second: FilePayload = {"name": "second.csv", "mimeType": "text/csv", "buffer": b"c\n3\n"}
+    page.set_input_files("#file", [TABLE, second])
     expect(page.locator("#files li:not([aria-busy])")).to_have_count(2)
     page.get_by_role("button", name="Remove first.csv").press("Enter")
     expect(page.get_by_role("button", name="Remove second.csv")).to_be_focused()
