@@ -24,7 +24,8 @@ help:
 	@echo "make test-drills   only the tests that take long (ARGS='tests/browser': those of a folder; see docs/drills.md)"
 	@echo "make screenshots   draw the main states into docs/screenshots, about a minute"
 	@echo "make messages   bring the words under locale up to date with the code; see docs/languages.md"
-	@echo "make requirements   pin packages again after a change of requirements*.in (ARGS=--upgrade: newest versions)"
+	@echo "make requirements   pin packages again after a change of requirements*.in, and check that each pin can be installed"
+	@echo "              on every supported Python and processor (ARGS=--upgrade: newest versions)"
 
 run: .venv/installed .venv-kernel/installed
 	@deploy/system-packages run || echo "Plotline starts without them; features that need them will say so."
@@ -92,15 +93,10 @@ screenshots: .venv/installed-dev .venv-kernel/installed
 messages: .venv/installed-dev
 	@exec $(BIN)/python -m tests.languages
 
-# No requirements file lists pip-tools, because it would install another pip into every environment.
-# The order matters: later files are constrained by the versions in earlier ones.
-PIN := $(BIN)/pip-compile --quiet --strip-extras --no-header --no-emit-index-url --no-emit-find-links \
-  --no-emit-trusted-host --no-emit-options --annotation-style=line
-requirements: .venv/installed
-	$(BIN)/pip install --quiet pip-tools
-	$(PIN) $(ARGS) --output-file requirements.txt requirements.in
-	$(PIN) $(ARGS) --output-file requirements-kernel.txt requirements-kernel.in
-	$(PIN) $(ARGS) --output-file requirements-dev.txt requirements-dev.in
+# No requirements file lists uv, because only this target needs it.
+requirements: .venv/created
+	@$(BIN)/pip install --quiet --disable-pip-version-check uv==0.13.9
+	@deploy/pin-requirements $(ARGS)
 
 .venv/created:
 	@deploy/virtual-environment $(PYTHON) .venv
