@@ -61,6 +61,9 @@ GEMINI_STREAM_READER = env.text("GEMINI_STREAM_READER", "lean")
 if GEMINI_STREAM_READER not in ("lean", "sdk"):
     raise ImproperlyConfigured(f"GEMINI_STREAM_READER is {GEMINI_STREAM_READER!r}: it must be lean or sdk.")
 
+#: Whether Google may store requests and answers (its logs keep them for up to 55 days), as the project there is set.
+GEMINI_STORE = env.boolean("GEMINI_STORE", default=False)
+
 #: Key for the server at OPENAI_BASE_URL. Local servers need none.
 OPENAI_API_KEY = env.secret("OPENAI_API_KEY")
 #: Ids of the models there that users can choose, separated by commas.

@@ -14,13 +14,16 @@ UNRECOGNISED = "-unrecognised"
 """An endpoint with this suffix has no dialect, as if the operator had not chosen one."""
 ENDPOINT_NAMES = ["", *(name + suffix for name in PROFILES for suffix in ("", UNRECOGNISED))]
 """All names that tests use. The empty one is the endpoint of the settings."""
+GOOGLE = "google"
+"""An endpoint with the dialect of Google's own server. It is at the profile `generic`."""
 KEY_VARIABLE = "STAND_IN_API_KEY"
 
 
 def endpoint_at(server: StandInServer, name: str, key: str = KEY) -> Endpoint:
     """Return the endpoint for a profile, such as `mistral` or `mistral-unrecognised`."""
     profile = name.removesuffix(UNRECOGNISED)
-    return Endpoint(name, server.url(profile), key, "" if name.endswith(UNRECOGNISED) else profile)
+    url = server.url("generic" if profile == GOOGLE else profile)
+    return Endpoint(name, url, key, "" if name.endswith(UNRECOGNISED) else profile)
 
 
 class EndpointsInMemory:

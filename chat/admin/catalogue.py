@@ -21,18 +21,16 @@ from chat.models import ENDPOINT_PROVIDER, Instruction, LanguageModel, Preset
 from chat.models.catalogue import validate_provider
 from chat.prompt.instructions import default_texts
 from chat.providers import get_provider
+from chat.providers.requests import CODE_EXECUTION, URL_CONTEXT, WEB_SEARCH
 
 UNKNOWN = gettext_lazy("not known")
 
 
-def list_tools(row: LanguageModel | Preset) -> set[str]:
-    """Return the names of the tools that a model or preset may use."""
-    tools = {
-        gettext("code"): row.code_execution,
-        gettext("search"): row.web_search,
-        gettext("addresses"): row.url_context,
-    }
-    return {name for name, is_enabled in tools.items() if is_enabled}
+def list_tools(model: LanguageModel, preset: Preset | None = None) -> str:
+    """Return the words for the tools that a model has and a preset allows; empty if there are none."""
+    words = {CODE_EXECUTION: gettext("code"), WEB_SEARCH: gettext("search"), URL_CONTEXT: gettext("addresses")}
+    names = [name for name in model.service_tools if preset is None or getattr(preset, name)]
+    return ", ".join(sorted(words[name] for name in names))
 
 
 class LanguageModelForm(forms.ModelForm[LanguageModel]):
@@ -52,6 +50,20 @@ class LanguageModelForm(forms.ModelForm[LanguageModel]):
                 gettext("There is no endpoint “%(endpoint)s” of the provider here.") % {"endpoint": endpoint}
             )
         return str(endpoint)
+
+    def clean(self) -> None:
+        """Refuse the tools that no server of the provider runs. See `LanguageModel.service_tools`."""
+        super().clean()
+        if self.cleaned_data.get("provider") != ENDPOINT_PROVIDER:
+            return
+        no_web = gettext("Servers of this protocol do not search or read the web themselves. Turn this off.")
+        no_code = gettext(
+            "Servers of this protocol do not run code themselves. Turn this off: the code of this model runs in the"
+            " Python session."
+        )
+        for name, sentence in {CODE_EXECUTION: no_code, WEB_SEARCH: no_web, URL_CONTEXT: no_web}.items():
+            if self.cleaned_data.get(name):
+                self.add_error(name, sentence)
 
 
 def _endpoint_exists(provider: str, endpoint: str) -> bool:
@@ -129,9 +141,8 @@ class LanguageModelAdmin(EditableListMixin, admin.ModelAdmin[LanguageModel]):
     @admin.display(description=gettext_lazy("tools"))
     def tools(self, row: LanguageModel) -> str:
         """Tools that the model can use, and whether it generates images."""
-        return ", ".join([*sorted(list_tools(row)), *([gettext("images")] if row.image_output else [])]) or gettext(
-            "none"
-        )
+        tools = [list_tools(row), gettext("images") if row.image_output else ""]
+        return ", ".join(filter(None, tools)) or gettext("none")
 
     @admin.display(description=gettext_lazy("US$ per million in / out"), ordering="input_price")
     def prices(self, row: LanguageModel) -> str:
@@ -221,7 +232,7 @@ class PresetAdmin(EditableListMixin, admin.ModelAdmin[Preset]):
     @admin.display(description=gettext_lazy("tools"))
     def tools(self, row: Preset) -> str:
         """Tools that both the preset and its model allow."""
-        return ", ".join(sorted(list_tools(row) & list_tools(row.language_model))) or gettext("none")
+        return list_tools(row.language_model, row) or gettext("none")
 
     @admin.display(description=gettext_lazy("missing since"), ordering="language_model__missing_since")
     def missing_since(self, row: Preset) -> datetime | None:

@@ -13,6 +13,7 @@ from chat.catalogue.setups import DEMO_LABEL, find_setup, is_unlisted, uses_demo
 from chat.emulator import DEMO_MODEL
 from chat.models import LanguageModel
 from chat.providers import is_demo
+from chat.providers.requests import URL_CONTEXT, WEB_SEARCH
 
 PRESETS = "Presets"
 MODELS = "Models"
@@ -100,22 +101,23 @@ def check_choice(name: str) -> None:
 
 def _row_choice(name: str, row: Row) -> Choice:
     model = _model_of(row)
+    tools = model.service_tools
     return Choice(
         value=name,
         label=str(row),
         description=_describe(row, model),
         group=MODELS if row is model else PRESETS,
         is_missing=model.missing_since is not None,
-        search=_search_state(model.web_search or model.url_context, _searches_by_itself(row, model)),
-        search_help=_search_help(str(model), model.web_search, model.url_context, _search_price(model)),
+        search=_search_state(bool(tools & {WEB_SEARCH, URL_CONTEXT}), _searches_by_itself(row, tools)),
+        search_help=_search_help(str(model), WEB_SEARCH in tools, URL_CONTEXT in tools, _search_price(model)),
     )
 
 
-def _searches_by_itself(row: Row, model: LanguageModel) -> bool:
+def _searches_by_itself(row: Row, tools: frozenset[str]) -> bool:
     """Return whether answers search the web, or read web pages, if the conversation does not say so."""
     if isinstance(row, LanguageModel):
         return False
-    return (row.web_search and model.web_search) or (row.url_context and model.url_context)
+    return (row.web_search and WEB_SEARCH in tools) or (row.url_context and URL_CONTEXT in tools)
 
 
 def _search_price(model: LanguageModel) -> Decimal | None:

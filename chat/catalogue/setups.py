@@ -17,6 +17,7 @@ from chat.models import Conversation, LanguageModel, Preset
 from chat.plain_sql import find_row, select_rows
 from chat.providers import is_demo
 from chat.providers.base import Capabilities
+from chat.providers.requests import CODE_EXECUTION, URL_CONTEXT, WEB_SEARCH
 
 DEMO_LABEL = "Demo model (not an AI)"
 
@@ -215,6 +216,7 @@ def _default_setup() -> Setup:
 
 
 def _model_setup(row: LanguageModel) -> Setup:
+    tools = row.service_tools
     return Setup(
         provider=row.provider,
         endpoint=row.endpoint,
@@ -225,9 +227,9 @@ def _model_setup(row: LanguageModel) -> Setup:
         temperature=row.temperature,
         max_output_tokens=row.max_output_tokens,
         context_tokens=row.context_tokens,
-        code_execution=row.code_execution,
-        can_search=row.web_search,
-        can_read_pages=row.url_context,
+        code_execution=CODE_EXECUTION in tools,
+        can_search=WEB_SEARCH in tools,
+        can_read_pages=URL_CONTEXT in tools,
         functions_beside_tools=row.functions_beside_tools,
         image_output=row.image_output,
         is_missing=row.missing_since is not None,
@@ -249,10 +251,10 @@ def _preset_setup(preset: Preset, row: LanguageModel) -> Setup:
     return replace(
         setup,
         label=preset.label,
-        code_execution=preset.code_execution and row.code_execution,
+        code_execution=preset.code_execution and setup.code_execution,
         allows_code=preset.code_execution,
-        web_search=preset.web_search and row.web_search,
-        url_context=preset.url_context and row.url_context,
+        web_search=preset.web_search and setup.can_search,
+        url_context=preset.url_context and setup.can_read_pages,
         instruction=preset.instruction,
     )
 

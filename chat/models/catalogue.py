@@ -15,6 +15,9 @@ from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext
 
+from chat.models.endpoints import ENDPOINT_PROVIDER
+from chat.providers.requests import CODE_EXECUTION, URL_CONTEXT, WEB_SEARCH
+
 NOT_BOTH_THINKING = Q(thinking_level="") | Q(thinking_budget__isnull=True)
 """The API rejects a request with both a thinking level and a thinking budget."""
 
@@ -147,6 +150,17 @@ class LanguageModel(models.Model):
 
     def __str__(self) -> str:
         return self.label or self.name
+
+    @property
+    def service_tools(self) -> frozenset[str]:
+        """Names of the tools that the service runs for this model: `code_execution`, `web_search`, `url_context`.
+
+        OpenAI's chat completions have no field for such tools, and Google's server has none for them either. So a model
+        of an endpoint has no such tools, whatever its columns say (`docs/decisions/0018-openai-compatible-servers.md`).
+        """
+        if self.provider == ENDPOINT_PROVIDER:
+            return frozenset()
+        return frozenset(name for name in (CODE_EXECUTION, WEB_SEARCH, URL_CONTEXT) if getattr(self, name))
 
     @property
     def has_lapsed_prices(self) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import random
 import threading
 from collections.abc import Iterable, Iterator, Mapping
@@ -29,7 +30,10 @@ class JournalEntry:
     """One request for an answer."""
 
     profile: str
+    data: bytes
+    """The body of the request."""
     body: dict[str, Any]
+    """The same as JSON."""
     status: int = 0
     """HTTP status of the response."""
     error: Any = None
@@ -76,7 +80,8 @@ class StandInServer:
 
     async def _complete(self, request: web.Request) -> web.StreamResponse:
         profile = request.match_info["profile"]
-        entry = JournalEntry(profile, await request.json())
+        data = await request.read()
+        entry = JournalEntry(profile, data, json.loads(data))
         self.journal.append(entry)
         model = ModelName(entry.body["model"])
         refusal = refuse_key(profile, _key_of(request)) or self._refuse_unknown(profile, model)

@@ -106,6 +106,7 @@ def _request_violations(body: Fields, model: ModelName) -> Iterator[Violation]:
         "tools-with-effort": ("reasoning_effort", "gpt-5.6" in model.traits and body.get("tools") and effort != "none"),
         "max-tokens": ("max_tokens", is_reasoning_model and "max_tokens" in body),
         "sampling": ("temperature", is_reasoning_model and body.get("temperature", 1) != 1),
+        "store": ("store", "no-store" in model.traits and "store" in body),
         "usage-option": ("stream_options", "no-usage-option" in model.traits and "stream_options" in body),
     }
     return _made(rules, body, (), tokens=tokens, limit=limit)

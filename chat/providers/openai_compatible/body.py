@@ -6,14 +6,19 @@ from chat.parts import JSON, JSONObject
 from chat.providers.openai_compatible.dialects import Dialect
 from chat.providers.openai_compatible.endpoint import ModelFacts
 from chat.providers.openai_compatible.messages import Form, MessageWriter
-from chat.providers.openai_compatible.refusal_facts import EFFORT_NONE, OTHER_LIMIT_FIELD, REASONING
+from chat.providers.openai_compatible.refusal_facts import EFFORT_NONE, OTHER_LIMIT_FIELD, REASONING, STORE
 from chat.providers.requests import FunctionTool, GenerateRequest, Thinking, ToolChoice
 
 NO_PARAMETERS: JSONObject = {"type": "object", "properties": {}}
 
 
-def request_body(request: GenerateRequest, dialect: Dialect, facts: ModelFacts) -> JSONObject:
-    """Return the body. What the server refuses for this model is left out."""
+def request_body(
+    request: GenerateRequest, dialect: Dialect, facts: ModelFacts, *, may_store: bool = False
+) -> JSONObject:
+    """Return the body. What the server refuses for this model is left out.
+
+    `may_store`: whether a server that stores requests by default may do so.
+    """
     demands_reasoning = REASONING in facts.demands
     form = Form(
         dialect,
@@ -31,6 +36,7 @@ def request_body(request: GenerateRequest, dialect: Dialect, facts: ModelFacts) 
         "tool_choice": request.tool_choice.value
         if has_functions and request.tool_choice is not ToolChoice.AUTO
         else None,
+        STORE: False if dialect.stores_requests and not may_store else None,
     }
     if request.max_output_tokens is not None:
         name = dialect.max_tokens_field

@@ -30,6 +30,8 @@ class Dialect:
     """Whether an assistant message must stand between a function's result and a message of the user."""
     takes_pdf: bool = False
     """Whether a PDF may be sent as a `file`."""
+    stores_requests: bool = False
+    """Whether the server may store requests and answers by default. `store: false` asks it not to."""
 
 
 SHORT_ID = re.compile(r"[a-zA-Z0-9_-]{1,40}")
@@ -39,6 +41,7 @@ GENERIC = Dialect()
 DIALECTS: Mapping[str, Dialect] = {
     "generic": GENERIC,
     "openai": OPENAI,
+    "google": Dialect(stores_requests=True),
     "ollama": GENERIC,
     "llamacpp": GENERIC,
     "vllm": GENERIC,
@@ -55,6 +58,7 @@ HOSTS = {
     "api.openai.com": "openai",
     "openai.azure.com": "openai",
     "services.ai.azure.com": "openai",
+    "generativelanguage.googleapis.com": "google",
     "api.mistral.ai": "mistral",
     "api.deepseek.com": "deepseek",
     "openrouter.ai": "openrouter",

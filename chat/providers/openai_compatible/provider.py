@@ -31,7 +31,12 @@ from chat.providers.openai_compatible.endpoint import Endpoint, EndpointStore, M
 from chat.providers.openai_compatible.listing import listed_models
 from chat.providers.openai_compatible.probe import probe
 from chat.providers.openai_compatible.reader import MALFORMED_CALL, ResponseReader, malformed_call
-from chat.providers.openai_compatible.refusal_facts import REASONING, facts_after_image_refusal, facts_after_refusal
+from chat.providers.openai_compatible.refusal_facts import (
+    REASONING,
+    STORE,
+    facts_after_image_refusal,
+    facts_after_refusal,
+)
 from chat.providers.openai_compatible.transport import Clients, Refused
 from chat.providers.provider_errors import InvalidRequest, NotConfigured
 from chat.providers.requests import GenerateRequest
@@ -42,6 +47,11 @@ logger = logging.getLogger(__name__)
 
 REFUSALS_LIMIT = 6
 """How often one request is repeated because its refusal taught something. Each time it teaches something new."""
+
+STORE_REFUSED = (
+    "endpoint “%s” refused `store: false` for %s, so Google may store requests and answers, as its project is set."
+    " Turn storage off in Google AI Studio, in the settings of the project's logs."
+)
 
 IMAGES = frozenset({"image/png", "image/jpeg", "image/webp"})
 """The image types that all servers read which read images."""
@@ -66,7 +76,7 @@ class Body:
     @classmethod
     def write(cls, request: GenerateRequest, endpoint: Endpoint, facts: ModelFacts) -> Self:
         """Return the body of a request to this endpoint. It may take long, because files are encoded."""
-        value = request_body(request, dialect_of(endpoint), facts)
+        value = request_body(request, dialect_of(endpoint), facts, may_store=settings.GEMINI_STORE)
         return cls(value, json.dumps(value).encode())
 
 
@@ -140,6 +150,8 @@ class OpenAICompatibleProvider:
         updated = facts_after_refusal(refusal.status, report.parameter, report.message, body, facts)
         if updated:
             logger.info("endpoint %s refused a request to %s: %s", endpoint.name, model, refusal.error)
+            if STORE in updated.refuses - facts.refuses:
+                logger.warning(STORE_REFUSED, endpoint.name, model)
             await self._remember(endpoint, model, updated)
         return updated
 

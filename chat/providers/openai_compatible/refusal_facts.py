@@ -13,7 +13,16 @@ from chat.parts import JSON
 from chat.providers.openai_compatible.endpoint import ModelFacts
 from chat.providers.openai_compatible.errors import CONTEXT_MESSAGE
 
-REFUSABLE = ("max_completion_tokens", "max_tokens", "reasoning_effort", "stream_options", "temperature", "tool_choice")
+STORE = "store"
+REFUSABLE = (
+    "max_completion_tokens",
+    "max_tokens",
+    "reasoning_effort",
+    STORE,
+    "stream_options",
+    "temperature",
+    "tool_choice",
+)
 """Optional parameters of a body. A longer name stands before the one that it contains."""
 EFFORT_NONE = "reasoning_effort none with functions"
 REASONING = "reasoning_content in every assistant message"

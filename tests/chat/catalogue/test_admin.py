@@ -14,9 +14,9 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from pytest_django import Settings
 
-from chat.models import Instruction, LanguageModel, Preset
+from chat.models import ENDPOINT_PROVIDER, Instruction, LanguageModel, Preset
 from chat.prompt.instructions import default_texts
-from tests.chat.catalogue.rows import make_model, make_preset
+from tests.chat.catalogue.rows import make_endpoint, make_endpoint_model, make_model, make_preset
 from tests.factories import make_user
 
 pytestmark = pytest.mark.usefixtures("no_rows")
@@ -255,3 +255,28 @@ def test_name_of_a_model_with_control_or_invisible_characters_is_refused(operato
     html = rejected_form(operator, LanguageModel, {**MODEL_FORM, "name": f"a{character}b"})
     assert "control characters or invisible characters" in html
     assert not LanguageModel.objects.exists()
+
+
+def test_model_of_an_endpoint_cannot_be_given_tools_that_its_server_does_not_run(operator: Client) -> None:
+    make_endpoint("local")
+    form = {**MODEL_FORM, "provider": ENDPOINT_PROVIDER, "endpoint": "local"}
+    for tool, words in {"code_execution": "run code", "web_search": "search", "url_context": "search"}.items():
+        html = rejected_form(operator, LanguageModel, {**form, tool: "on"})
+        assert html.count(f"Servers of this protocol do not {words}") == 1
+    assert not LanguageModel.objects.exists()
+    operator.post(path_of(LanguageModel, "add/"), form)
+    assert LanguageModel.objects.get().name == "m"
+
+
+def test_ticked_tools_of_a_model_of_an_endpoint_count_as_off_in_lists(operator: Client) -> None:
+    make_endpoint("local")
+    ticks = {"code_execution": True, "web_search": True, "url_context": True}
+    row = make_endpoint_model("local", "llama", **ticks)
+    make_preset("p", language_model=row, web_search=True)
+    for model in (LanguageModel, Preset):
+        assert '"field-tools">none<' in page_of(operator, path_of(model))
+    # Such a row can still be turned off in the list.
+    total = {"form-TOTAL_FORMS": "1", "form-INITIAL_FORMS": "1", "form-0-id": str(row.pk), "form-0-position": "3"}
+    assert operator.post(path_of(LanguageModel), {**total, "_save": "Save"}).status_code == 302
+    row.refresh_from_db()
+    assert (row.is_enabled, row.position) == (False, 3)

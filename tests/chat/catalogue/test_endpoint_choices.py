@@ -182,3 +182,17 @@ def test_queries_do_not_depend_on_the_number_of_endpoints(
         find_setup("p-1")
     with django_assert_num_queries(2):
         find_setup("small")
+
+
+def test_picker_does_not_offer_a_search_that_no_server_of_the_protocol_has(settings: Settings) -> None:
+    settings.GEMINI_EMULATED = False
+    make_endpoint("local")
+    row = make_endpoint_model("local", "llama", code_execution=True, web_search=True, url_context=True)
+    make_preset("p", language_model=row, label="P", web_search=True, url_context=True)
+    choices = {choice.value: choice for choice in list_choices()}
+    for name in ("llama", "p"):
+        assert (choices[name].search, choices[name].search_help) == ("none", "llama cannot search the web.")
+        setup = find_setup(name).with_web_search("on")
+        tools = (setup.code_execution, setup.web_search, setup.url_context, setup.can_search, setup.can_read_pages)
+        assert not any(tools)
+        assert setup.allows_code

@@ -69,6 +69,7 @@ MISTAKES: dict[str, list[dict[str, Any]]] = {
     ],
     "max-tokens": [request(model="gpt-5/text", max_tokens=5)],
     "sampling": [request(model="o3/text", temperature=0.5)],
+    "store": [request(model="no-store/text", store=False)],
     "usage-option": [request(model="no-usage-option/text", stream_options={"include_usage": True})],
     "long-context": [request(LONG_QUESTION, model="context-300/text")],
 }

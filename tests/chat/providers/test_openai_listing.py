@@ -88,6 +88,7 @@ def test_own_questions_of_servers_are_read() -> None:
         ("https://api.openai.com/v1", "", "openai"),
         ("https://mine.openai.azure.com/openai/v1/", "", "openai"),
         ("https://api.mistral.ai/v1", "", "mistral"),
+        ("https://generativelanguage.googleapis.com/v1beta/openai", "", "google"),
         ("https://evilapi.mistral.ai.example.org/v1", "", "generic"),
         ("https://models.example.org/v1", "", "generic"),
         ("https://models.example.org/v1", "deepseek", "deepseek"),

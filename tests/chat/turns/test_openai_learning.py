@@ -19,7 +19,7 @@ from tests.chat.tools import recording_tools
 from tests.chat.tools.recording_tools import RecordingTools
 from tests.chat.turn_driver import ask_and_wait
 from tests.factories import make_conversation
-from tests.openai_endpoints import make_endpoint_model, stored_facts
+from tests.openai_endpoints import GOOGLE, make_endpoint_model, stored_facts
 from tests.openai_server.server import JournalEntry, StandInServer
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -89,6 +89,13 @@ CASES = {
         [400, 200],
         lambda body: "stream_options" not in body,
         {"refuses": ["stream_options"]},
+    ),
+    "storage of Google": Case(
+        GOOGLE,
+        "no-store/text",
+        [400, 200],
+        lambda body: "store" not in body,
+        {"refuses": ["store"]},
     ),
     "functions of llama.cpp": Case(
         "llamacpp",
