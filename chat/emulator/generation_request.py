@@ -160,6 +160,16 @@ def parse_contents(body: WireObject) -> list[WireObject]:
     return contents
 
 
+def check_store(body: WireObject, *, is_vertexai: bool) -> None:
+    """Raise WireError for a `store` that is no boolean, or that Vertex AI gets, which does not know it."""
+    if "store" not in body:
+        return
+    if is_vertexai:
+        raise WireError(400, 'Invalid JSON payload received. Unknown name "store": Cannot find field.')
+    if not isinstance(body["store"], bool):
+        raise WireError(400, f"Invalid value at 'store' (TYPE_BOOL), {json.dumps(body['store'])}")
+
+
 def has_code_execution(body: WireObject) -> bool:
     """Return whether `tools` enables code execution."""
     return any("codeExecution" in tool for tool in requested_tools(body))
