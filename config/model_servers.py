@@ -55,6 +55,9 @@ GEMINI_EMULATED = not (GEMINI_API_KEY or GOOGLE_GENAI_USE_VERTEXAI)
 GEMINI_EMULATOR_URL = env.url("GEMINI_EMULATOR_URL", ("http", "https"))
 if GEMINI_EMULATED:
     GOOGLE_GEMINI_BASE_URL = GOOGLE_GEMINI_BASE_URL or GEMINI_EMULATOR_URL
+#: Whether Google's own default decides about the storage of prompts and answers. If this is off, requests to the
+#: Developer API refuse it.
+GEMINI_STORE = env.boolean("GEMINI_STORE", default=False)
 #: The code that reads streams: `lean` is Plotline's own code, which takes a fifth of the CPU time; `sdk` is the library
 #: google-genai.
 GEMINI_STREAM_READER = env.text("GEMINI_STREAM_READER", "lean")

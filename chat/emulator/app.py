@@ -12,7 +12,7 @@ from aiohttp.typedefs import Handler
 from chat.emulator import DEMO_MODEL, model_list, wire
 from chat.emulator.demo_model import DemoModel
 from chat.emulator.files import FileStore
-from chat.emulator.generation_request import GenerationRequest, parse_body, parse_generation_request
+from chat.emulator.generation_request import GenerationRequest, check_store, parse_body, parse_generation_request
 from chat.emulator.host_check import only_for_host
 from chat.emulator.response_writer import ResponseWriter, json_response
 from chat.emulator.wire import Step, WireError, WireObject
@@ -85,11 +85,12 @@ class Emulator:
             return json_response(200, {"totalTokens": max(1, len(data) // 4)})
         if method not in (STREAM_METHOD, UNARY_METHOD):
             raise WireError(404, f"models/{model} is not supported for {method}.", "NOT_FOUND")
+        check_store(body, is_vertexai=_is_vertexai(http_request))
         return await self.generate(http_request, model, body, is_stream=method == STREAM_METHOD)
 
     async def _list_models(self, http_request: web.Request) -> web.Response:
         models = self.models()
-        if "publishers/" not in http_request.match_info["path"]:
+        if not _is_vertexai(http_request):
             return web.json_response(model_list.page(models, http_request.query, "models"))
         publisher_models = [{**model, "name": f"publishers/google/{model['name']}"} for model in models]
         return web.json_response(model_list.page(publisher_models, http_request.query, "publisherModels"))
@@ -116,6 +117,10 @@ async def _gemini_errors(request: web.Request, handler: Handler) -> web.StreamRe
         name = {404: "NOT_FOUND", 405: "UNIMPLEMENTED", 413: "INVALID_ARGUMENT"}.get(error.status, "UNKNOWN")
         message = f"{error.reason}: {request.path}"
         return json_response(error.status, wire.error_body(error.status, message, name))
+
+
+def _is_vertexai(http_request: web.Request) -> bool:
+    return "publishers/" in http_request.match_info["path"]
 
 
 def _expects_array(http_request: web.Request) -> bool:

@@ -82,13 +82,18 @@ BUILT_IN_TOOLS = {CODE_EXECUTION: "codeExecution", WEB_SEARCH: "googleSearch", U
 TOOL_CHOICES = {ToolChoice.AUTO: "AUTO", ToolChoice.NONE: "NONE", ToolChoice.REQUIRED: "ANY"}
 
 
-def request_body(request: GenerateRequest) -> bytes:
-    """Return the JSON body. Raises ValueError for a thinking level beside a budget, which the API refuses."""
+def request_body(request: GenerateRequest, *, refuses_storage: bool = False) -> bytes:
+    """Return the JSON body. Raises ValueError for a thinking level beside a budget, which the API refuses.
+
+    `refuses_storage`: whether the body asks Google not to keep prompt and answer. Vertex AI does not know that field.
+    """
     body: dict[str, Any] = {"contents": _with_state(list(_contents_to_wire(request.contents)), request.state)}
     if request.system_instruction:
         body["systemInstruction"] = {"parts": [{"text": request.system_instruction}], "role": "user"}
     body |= _tools_to_wire(request)
     body["generationConfig"] = _generation_config(request)
+    if refuses_storage:
+        body["store"] = False
     return json.dumps(body).encode()
 
 

@@ -71,7 +71,8 @@ class GeminiProvider:
         exchange = Exchange(Access.from_settings())
         is_finished = False
         try:
-            exchange.body = request_body(request)
+            refuses_storage = not (exchange.access.vertexai or settings.GEMINI_STORE)
+            exchange.body = request_body(request, refuses_storage=refuses_storage)
             read = self._read_with_sdk if settings.GEMINI_STREAM_READER == "sdk" else self._read
             async with aclosing(read(exchange, request.model)) as network_reads:
                 async for events, error in network_reads:

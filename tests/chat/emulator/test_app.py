@@ -16,6 +16,7 @@ from tests.polling import wait_until_awaited
 
 HELLO = {"contents": [{"role": "user", "parts": [{"text": "Hello"}]}]}
 TEXT_STREAM = "/v1beta/models/scenario-text:streamGenerateContent"
+VERTEX_STREAM = "/v1beta1/publishers/google/models/scenario-text:streamGenerateContent"
 
 
 async def test_stream_consists_of_events_only(http: aiohttp.ClientSession) -> None:
@@ -63,6 +64,22 @@ async def test_any_version_and_the_paths_of_vertex_are_served(http: aiohttp.Clie
     url = f"{path}/scenario-text:streamGenerateContent"
     async with http.post(url, params={"alt": "sse"}, json=HELLO) as response:
         assert response.status == 200
+
+
+@pytest.mark.parametrize(
+    ("path", "store", "message"),
+    [
+        (TEXT_STREAM, False, ""),
+        (TEXT_STREAM, True, ""),
+        (TEXT_STREAM, "false", "Invalid value at 'store' (TYPE_BOOL)"),
+        (VERTEX_STREAM, False, "Unknown name"),
+    ],
+)
+async def test_only_the_developer_api_takes_a_boolean_that_says_whether_it_may_store(
+    http: aiohttp.ClientSession, path: str, store: object, message: str
+) -> None:
+    async with http.post(path, params={"alt": "sse"}, json={**HELLO, "store": store}) as response:
+        assert (response.status, message in await response.text()) == (400 if message else 200, True)
 
 
 @pytest.mark.parametrize(

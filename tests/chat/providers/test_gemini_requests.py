@@ -34,7 +34,17 @@ async def test_request_has_the_path_and_the_body_of_its_model(
         "systemInstruction": {"parts": [{"text": "Be brief."}], "role": "user"},
         "tools": [{"codeExecution": {}}],
         "generationConfig": {"thinkingConfig": {"includeThoughts": True}},
+        "store": False,
     }
+
+
+async def test_storage_is_left_to_googles_default_if_the_setting_says_so(
+    provider: GeminiProvider, serve: Serve, settings: Settings
+) -> None:
+    settings.GEMINI_STORE = True
+    async with serve(answer_with_events({})) as server:
+        await read_all(provider)
+    assert "store" not in server.exchanges[0].json
 
 
 async def test_api_is_not_asked_to_end_long_answers(reader: str, provider: GeminiProvider, serve: Serve) -> None:
@@ -76,6 +86,8 @@ async def test_vertex_is_asked_with_a_key(provider: GeminiProvider, serve: Serve
     assert (texts_of(received), error) == (["a"], None)
     assert server.exchanges[0].path == "/v1beta1/publishers/google/models/gemini-test:streamGenerateContent?alt=sse"
     assert server.exchanges[0].headers["x-goog-api-key"] == "a-key"
+    # Vertex AI does not know this field.
+    assert "store" not in server.exchanges[0].json
 
 
 async def test_vertex_is_asked_with_the_credentials_of_the_machine(
