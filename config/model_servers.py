@@ -56,16 +56,13 @@ GEMINI_EMULATOR_URL = env.url("GEMINI_EMULATOR_URL", ("http", "https"))
 if GEMINI_EMULATED:
     GOOGLE_GEMINI_BASE_URL = GOOGLE_GEMINI_BASE_URL or GEMINI_EMULATOR_URL
 #: Whether Google's own default decides about the storage of prompts and answers. If this is off, requests to the
-#: Developer API refuse it.
+#: Developer API and to Google's OpenAI-compatible server ask it not to store them.
 GEMINI_STORE = env.boolean("GEMINI_STORE", default=False)
 #: The code that reads streams: `lean` is Plotline's own code, which takes a fifth of the CPU time; `sdk` is the library
 #: google-genai.
 GEMINI_STREAM_READER = env.text("GEMINI_STREAM_READER", "lean")
 if GEMINI_STREAM_READER not in ("lean", "sdk"):
     raise ImproperlyConfigured(f"GEMINI_STREAM_READER is {GEMINI_STREAM_READER!r}: it must be lean or sdk.")
-
-#: Whether Google may store requests and answers (its logs keep them for up to 55 days), as the project there is set.
-GEMINI_STORE = env.boolean("GEMINI_STORE", default=False)
 
 #: Key for the server at OPENAI_BASE_URL. Local servers need none.
 OPENAI_API_KEY = env.secret("OPENAI_API_KEY")
