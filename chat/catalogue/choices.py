@@ -158,8 +158,14 @@ def _next_prices(model: LanguageModel) -> str:
     begin = model.next_prices_from
     if begin is None or begin <= today() or model.next_input_price is None or model.next_output_price is None:
         return ""
-    read, written = (f"{price.normalize():f}" for price in (model.next_input_price, model.next_output_price))
+    read, written = _amount(model.next_input_price), _amount(model.next_output_price)
     return f"From {english_date(begin)} on, a million tokens cost ${read} read and ${written} written."
+
+
+def _amount(price: Decimal) -> str:
+    """Return a price without needless zeros: `4`, `1.50` or `0.075`."""
+    text = f"{price.normalize():f}"
+    return f"{text}0" if text[-2:-1] == "." else text
 
 
 def _default_choice(row: Row | None, addresses: Mapping[str, str]) -> Choice:

@@ -100,6 +100,8 @@ class Migration(migrations.Migration):
                 violation_error_message="Set the last day of the current prices: the next ones count after it.",
             ),
         ),
+        migrations.RunPython(add_dates, migrations.RunPython.noop),
+        # Adding a column locks its table until the end of the migration. Large tables come last.
         migrations.AddField(
             "turn",
             "model_note",
@@ -110,5 +112,4 @@ class Migration(migrations.Migration):
                 help_text="Which model answered in place of the one that was asked, in a sentence. Its prices count.",
             ),
         ),
-        migrations.RunPython(add_dates, migrations.RunPython.noop),
     ]

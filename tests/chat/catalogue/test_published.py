@@ -39,8 +39,12 @@ def test_end_of_a_model_is_the_operators_or_the_published_one_of_its_own_service
 
 
 @pytest.mark.usefixtures("no_rows", "with_key")
-def test_description_of_a_choice_begins_with_the_end_of_its_model(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_description_of_a_choice_names_the_end_of_its_model_and_next_prices(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     make_preset("p", language_model=make_model("gemini-2.5-pro", description="Good."), description="For you.")
+    dated = {"next_input_price": "1.50", "next_output_price": 7}
+    make_model("m", description="Fast.", prices_until=date(2026, 11, 30), **dated)
     make_endpoint("ours", base_url=OPENAI)
     make_endpoint_model("ours", "gpt-5")
 
@@ -52,6 +56,7 @@ def test_description_of_a_choice_begins_with_the_end_of_its_model(monkeypatch: p
     assert descriptions(date(2026, 11, 30)) == {
         "p": f"{before}For you.",
         "gemini-2.5-pro": f"{before}Good.",
+        "m": "Fast. From 1 December 2026 on, a million tokens cost $1.50 read and $7 written.",
         "gpt-5": "Ends on 11 December 2026.",
     }
     after = descriptions(date(2026, 12, 1))["p"]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
-from datetime import date
+from datetime import date, datetime
 from decimal import Decimal
+from zoneinfo import ZoneInfo
 
 import pytest
 from django.test import AsyncClient
+from django.utils import timezone
 from pytest_django import Settings
 
 from chat.answers.answer import AnswerRound
@@ -53,6 +55,7 @@ async def test_live_and_reloaded_page_and_the_api_name_the_model_that_answered_a
     assert (answer["turn"]["model_note"], Decimal(answer["turn"]["cost"])) == (NOTE, cost)
 
 
+BERLIN = ZoneInfo("Europe/Berlin")
 ROWS = ("gemini-x", "gemini-x-001", "gemini-y", "gemini-y-preview", "gpt-4o", "gpt-4o-2024-05-13", "a/x", "a/x:free")
 
 
@@ -65,10 +68,11 @@ def rows(db: None, settings: Settings) -> None:
         make_model(name, input_price=number, label=name.upper())
 
 
-def billed(asked: str, *versions: str) -> tuple[int | None, str]:
+def billed(asked: str, *versions: str, began_at: datetime | None = None) -> tuple[int | None, str]:
     """Return the cost and the note of an answer with a million tokens read in each round."""
     rounds = [AnswerRound(model_version=version, _usage=Usage(prompt=1_000_000)) for version in versions]
-    bill = bill_answer(rounds, Setup("gemini", asked, asked, prices=Prices(Decimal(100))), Turn())
+    setup = Setup("gemini", asked, asked, prices=Prices(Decimal(100)))
+    bill = bill_answer(rounds, setup, Turn(created_at=began_at or timezone.now()))
     return None if bill.cost is None else int(bill.cost), bill.model_note
 
 
@@ -108,6 +112,13 @@ def test_prices_of_another_model_count_for_the_rounds_that_it_answered(
     asked: str, versions: list[str], expected: tuple[int, str]
 ) -> None:
     assert billed(asked, *versions) == expected
+
+
+@pytest.mark.usefixtures("rows")
+def test_prices_of_another_model_are_those_of_the_day_on_which_the_turn_began() -> None:
+    LanguageModel.objects.filter(name="gemini-y").update(prices_until=date(2026, 11, 30), next_input_price=7)
+    costs = [billed("gemini-x", "gemini-y", began_at=datetime(2026, 12, 1, hour, tzinfo=BERLIN))[0] for hour in (0, 1)]
+    assert costs == [3, 7]
 
 
 @pytest.mark.usefixtures("rows")
