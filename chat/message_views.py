@@ -168,6 +168,8 @@ class AnswerDetails:
     """The settings of the model, in words."""
     searches: str = ""
     """How often the web was searched, and what that cost, in words. Empty: it was not searched."""
+    model_note: str = ""
+    """Which model answered in place of the one that was asked, in a sentence. Empty: none did."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,10 @@
-"""Numbers as the language of the reader writes them."""
+"""Numbers and days as the language of the reader writes them."""
 
 from __future__ import annotations
 
+from datetime import date, datetime
+
+from django.utils.formats import date_format
 from django.utils.translation import get_language
 
 
@@ -14,3 +17,16 @@ def localize_number(text: str) -> str:
     """Return a number in English form, such as `1,234.5`, as the active language writes it."""
     is_german = (get_language() or "").startswith("de")
     return text.translate(str.maketrans(",.", ".,")) if is_german else text
+
+
+def english_date(day: date) -> str:
+    """Return a day as English sentences write it: `1 December 2026`."""
+    return f"{day.day} {day:%B %Y}"
+
+
+def localize_date(text: str) -> str:
+    """Return a day that `english_date` wrote, as the active language writes it; other text as it is."""
+    try:
+        return date_format(datetime.strptime(text, "%d %B %Y"), "DATE_FORMAT")
+    except ValueError:
+        return text

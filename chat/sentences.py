@@ -1,8 +1,8 @@
 """Translates sentences that are made, stored and sent to programs in English, when a page shows them.
 
 `sentences.txt` lists them, one in a line. A name in braces stands for anything: a number if it begins with `number`,
-and a phrase of the list if it is one of `PHRASES`. So no code that refuses, decides or stores has to know the language
-of a reader. Pure but for the active language.
+a day if it is `date`, and a phrase of the list if it is one of `PHRASES`. So no code that refuses, decides or stores
+has to know the language of a reader. Pure but for the active language.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 
 from django.utils.translation import get_language, gettext
 
-from chat.number_text import localize_number
+from chat.number_text import localize_date, localize_number
 
 TABLE = Path(__file__).with_name("sentences.txt")
 LENGTH_LIMIT_CHARS = 2_000
@@ -23,6 +23,8 @@ LENGTH_LIMIT_CHARS = 2_000
 
 NUMBER = "number"
 """The names of placeholders for numbers begin with this."""
+DATE = "date"
+"""The placeholder for a day such as `1 December 2026`."""
 PHRASES = frozenset({"amount", "duration", "kind", "limit", "model", "reason", "what"})
 """Placeholders for phrases of the table. Values of other placeholders, such as names of files, are not translated."""
 
@@ -84,6 +86,8 @@ def _fill(language: str, text: str, values: Mapping[str, str]) -> str:
         name, value = placeholder[1], values.get(placeholder[1], placeholder[0])
         if name.startswith(NUMBER):
             return localize_number(value)
+        if name == DATE:
+            return localize_date(value)
         return _translate(language, value) if name.rstrip("0123456789") in PHRASES else value
 
     return _PLACEHOLDER.sub(value_of, text)
@@ -111,6 +115,8 @@ def _expression(line: str) -> re.Pattern[str]:
         name, text, following = pieces[index], re.escape(pieces[index + 1]), pieces[index + 2 : index + 3]
         if name.startswith(NUMBER):
             expression += f"(?P<{name}>[0-9][0-9,.]*){text}"
+        elif name == DATE:
+            expression += f"(?P<{name}>[0-9]+ [A-Za-z]+ [0-9]+){text}"
         elif following and not following[0].startswith(NUMBER):
             expression += f"(?>(?P<{name}>.*?){text})"
         else:

@@ -5,19 +5,21 @@ Django's view, add, change and delete permissions of each model decide who may d
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import date, datetime
 
 from django import forms
 from django.conf import settings
 from django.contrib import admin, messages
 from django.core.exceptions import ValidationError
-from django.db.models import QuerySet
+from django.db.models import OuterRef, QuerySet, Subquery
 from django.http import HttpRequest
 from django.utils.translation import gettext, gettext_lazy
 
 from chat.admin.base import EditableListMixin
 from chat.catalogue.endpoints import endpoint_exists
-from chat.models import ENDPOINT_PROVIDER, Instruction, LanguageModel, Preset
+from chat.catalogue.published import end_of, ignores_temperature
+from chat.catalogue.setups import Prices, prices_on, today
+from chat.models import ENDPOINT_PROVIDER, Instruction, LanguageModel, ModelEndpoint, Preset
 from chat.models.catalogue import validate_provider
 from chat.prompt.instructions import default_texts
 from chat.providers import get_provider
@@ -51,6 +53,13 @@ class LanguageModelForm(forms.ModelForm[LanguageModel]):
             )
         return str(endpoint)
 
+    def clean_temperature(self) -> float | None:
+        """Return the temperature. Raise ValidationError if the model ignores it."""
+        temperature: float | None = self.cleaned_data["temperature"]
+        if temperature is not None and ignores_temperature(self.cleaned_data.get("name", "")):
+            raise ValidationError(gettext("This model ignores the temperature, so none is sent. Leave it empty."))
+        return temperature
+
     def clean(self) -> None:
         """Refuse the tools that no server of the provider runs. See `LanguageModel.service_tools`."""
         super().clean()
@@ -81,7 +90,7 @@ class LanguageModelAdmin(EditableListMixin, admin.ModelAdmin[LanguageModel]):
     """All known language models, enabled or not."""
 
     form = LanguageModelForm
-    list_display = ("__str__", "name", "provider", "is_enabled", "position", "tools", "prices", "missing_since")
+    list_display = ("__str__", "name", "provider", "is_enabled", "position", "tools", "prices", "ends", "missing_since")
     list_editable = ("is_enabled", "position")
     list_filter = (
         "is_enabled",
@@ -126,14 +135,19 @@ class LanguageModelAdmin(EditableListMixin, admin.ModelAdmin[LanguageModel]):
                     "cached_price",
                     "search_price",
                     "prices_until",
+                    "next_input_price",
+                    "next_output_price",
+                    "next_cached_price",
                     "prices_note",
                 ),
                 "description": gettext_lazy(
                     "Empty means not known: what answers cost is then shown as not known, never as nothing."
                     " Changed prices count for answers that come after; earlier ones keep their costs."
+                    " The day (UTC) on which an answer begins decides."
                 ),
             },
         ),
+        (gettext_lazy("Its end"), {"fields": ("ends_on", "successor")}),
         (gettext_lazy("Titles"), {"fields": ("makes_titles",)}),
         (gettext_lazy("As the provider has it"), {"fields": ("listed_at", "missing_since")}),
     )
@@ -146,13 +160,33 @@ class LanguageModelAdmin(EditableListMixin, admin.ModelAdmin[LanguageModel]):
 
     @admin.display(description=gettext_lazy("US$ per million in / out"), ordering="input_price")
     def prices(self, row: LanguageModel) -> str:
-        """Prices of input and output tokens; expired prices are not shown."""
-        if row.has_lapsed_prices:
-            return gettext("not known after %(day)s") % {"day": row.prices_until}
-        prices = (row.input_price, row.output_price)
-        if prices == (None, None):
-            return str(UNKNOWN)
-        return " / ".join(str(UNKNOWN) if price is None else f"{price.normalize():f}" for price in prices)
+        """Prices of input and output tokens today, and what follows them; expired prices are not shown."""
+        now, begin = prices_on(row, today()), row.next_prices_from
+        if row.prices_until and begin is None:
+            unknown = gettext("not known after %(day)s") % {"day": row.prices_until}
+            return unknown if now == Prices() else f"{_pair(now)}; {unknown}"
+        if begin is None or begin <= today():
+            return _pair(now)
+        following = {"day": begin, "prices": _pair(prices_on(row, begin))}
+        return f"{_pair(now)}; " + gettext("from %(day)s: %(prices)s") % following
+
+    @admin.display(description=gettext_lazy("end"), ordering="ends_on")
+    def ends(self, row: LanguageModel) -> date | None:
+        """The day from which the model does not answer itself, as it is set or published."""
+        end = end_of(row, vars(row)["address"] if row.endpoint else settings.OPENAI_BASE_URL)
+        return end.on if end else None
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[LanguageModel]:
+        """Add the base URL of the model's endpoint, by which published ends are found."""
+        endpoints = ModelEndpoint.objects.filter(name=OuterRef("endpoint"))
+        return super().get_queryset(request).annotate(address=Subquery(endpoints.values("base_url")))
+
+
+def _pair(prices: Prices) -> str:
+    pair = (prices.input, prices.output)
+    if pair == (None, None):
+        return str(UNKNOWN)
+    return " / ".join(str(UNKNOWN) if price is None else f"{price.normalize():f}" for price in pair)
 
 
 @admin.register(Preset)

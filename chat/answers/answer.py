@@ -106,6 +106,12 @@ class AnswerRound:
         self._sources.clear()
 
 
+def total_usage(rounds: Iterable[AnswerRound]) -> Usage | None:
+    """Return the token counts of these rounds together; `None` if the provider reported none."""
+    counts = [usage for one in rounds if (usage := one.usage) is not None]
+    return reduce(add, counts) if counts else None
+
+
 @dataclass(slots=True)
 class Answer:
     """A model message as far as it has been received."""
@@ -246,8 +252,7 @@ class Answer:
     @property
     def usage(self) -> Usage | None:
         """Token counts of all rounds together."""
-        counts = [usage for one in self.rounds if (usage := one.usage) is not None]
-        return reduce(add, counts) if counts else None
+        return total_usage(self.rounds)
 
     @property
     def queries(self) -> list[str]:

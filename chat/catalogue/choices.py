@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from enum import StrEnum
@@ -9,9 +10,11 @@ from enum import StrEnum
 from django.conf import settings
 
 from chat.catalogue.offers import Offers, Row
-from chat.catalogue.setups import DEMO_LABEL, find_setup, is_unlisted, uses_demo
+from chat.catalogue.published import ModelEnd, end_of
+from chat.catalogue.setups import DEMO_LABEL, find_setup, is_unlisted, prices_on, today, uses_demo
 from chat.emulator import DEMO_MODEL
 from chat.models import LanguageModel
+from chat.number_text import english_date
 from chat.providers import is_demo
 from chat.providers.requests import URL_CONTEXT, WEB_SEARCH
 
@@ -69,7 +72,9 @@ def list_choices(current: str = "") -> list[Choice]:
     `find_setup` returns. One choice, the demo model, stands for all the models in whose place it answers.
     """
     offers = Offers()
-    choices = [_default_choice(offers.default), *(_row_choice(name, row) for name, row in offers.rows.items())]
+    addresses = offers.addresses
+    choices = [_default_choice(offers.default, addresses)]
+    choices += [_row_choice(name, row, addresses) for name, row in offers.rows.items()]
     if is_demo():
         demo = Choice(DEMO_MODEL, DEMO_LABEL, DEMO_DESCRIPTION, MODELS, is_missing=False, is_demo=True)
         choices.append(replace(demo, search_help=DEMO_SEARCH))
@@ -99,17 +104,17 @@ def check_choice(name: str) -> None:
     find_setup(name)
 
 
-def _row_choice(name: str, row: Row) -> Choice:
+def _row_choice(name: str, row: Row, addresses: Mapping[str, str]) -> Choice:
     model = _model_of(row)
-    tools = model.service_tools
+    tools, search_price = model.service_tools, prices_on(model, today()).search
     return Choice(
         value=name,
         label=str(row),
-        description=_describe(row, model),
+        description=_describe(row, model, addresses.get(model.endpoint, "")),
         group=MODELS if row is model else PRESETS,
         is_missing=model.missing_since is not None,
         search=_search_state(bool(tools & {WEB_SEARCH, URL_CONTEXT}), _searches_by_itself(row, tools)),
-        search_help=_search_help(str(model), WEB_SEARCH in tools, URL_CONTEXT in tools, _search_price(model)),
+        search_help=_search_help(str(model), WEB_SEARCH in tools, URL_CONTEXT in tools, search_price),
     )
 
 
@@ -118,10 +123,6 @@ def _searches_by_itself(row: Row, tools: frozenset[str]) -> bool:
     if isinstance(row, LanguageModel):
         return False
     return (row.web_search and WEB_SEARCH in tools) or (row.url_context and URL_CONTEXT in tools)
-
-
-def _search_price(model: LanguageModel) -> Decimal | None:
-    return None if model.has_lapsed_prices else model.search_price
 
 
 def _search_state(is_able: bool, searches: bool) -> Search:
@@ -139,16 +140,42 @@ def _search_help(label: str, can_search: bool, can_read_pages: bool, price: Deci
     return SEARCH_HELP.format(cost=f"It costs ${price.normalize():f} per 1,000 searches, beside the tokens.")
 
 
-def _describe(row: Row, model: LanguageModel) -> str:
-    return f"{MISSING_NOTICE} {row.description}".strip() if model.missing_since else row.description
+def _describe(row: Row, model: LanguageModel, address: str) -> str:
+    """Return when the model ends, whether it is missing, when to choose it, and its next prices, in sentences."""
+    missing = MISSING_NOTICE if model.missing_since else ""
+    sentences = _describe_end(end_of(model, address)), missing, row.description, _next_prices(model)
+    return " ".join(filter(None, sentences))
 
 
-def _default_choice(row: Row | None) -> Choice:
+def _describe_end(end: ModelEnd | None) -> str:
+    if end is None:
+        return ""
+    verb, since = ("Ends", "From then on,") if end.on > today() else ("Ended", "Now")
+    successor = f" {since} {end.successor} answers." if end.successor else ""
+    return f"{verb} on {english_date(end.on)}.{successor}"
+
+
+def _next_prices(model: LanguageModel) -> str:
+    """Return the prices that will follow those of today, in a sentence; empty if none are known to follow."""
+    begin = model.next_prices_from
+    if begin is None or begin <= today() or model.next_input_price is None or model.next_output_price is None:
+        return ""
+    read, written = _amount(model.next_input_price), _amount(model.next_output_price)
+    return f"From {english_date(begin)} on, a million tokens cost ${read} read and ${written} written."
+
+
+def _amount(price: Decimal) -> str:
+    """Return a price without needless zeros: `4`, `1.50` or `0.075`."""
+    text = f"{price.normalize():f}"
+    return f"{text}0" if text[-2:-1] == "." else text
+
+
+def _default_choice(row: Row | None, addresses: Mapping[str, str]) -> Choice:
     if row is None:
         label, description, is_missing, uses_demo_model = settings.DEFAULT_MODEL, "", False, is_demo()
         search, search_help = Search.NONE, NOT_IN_CATALOGUE
     else:
-        choice = _row_choice("", row)
+        choice = _row_choice("", row, addresses)
         model = _model_of(row)
         label, description, is_missing = choice.label, choice.description, choice.is_missing
         search, search_help = choice.search, choice.search_help

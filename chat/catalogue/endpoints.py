@@ -169,11 +169,15 @@ def settings_models(rows: Iterable[LanguageModel]) -> list[LanguageModel]:
     ]
 
 
-def usable_endpoints(rows: Iterable[LanguageModel]) -> set[str]:
-    """Return the names of those endpoints of these models that exist and are turned on. At most one query."""
+def usable_endpoints(rows: Iterable[LanguageModel]) -> dict[str, str]:
+    """Return the base URLs of those endpoints of these models that exist and are turned on, by name.
+
+    At most one query.
+    """
     names = {row.endpoint for row in rows if row.provider == ENDPOINT_PROVIDER and row.endpoint}
-    enabled = ModelEndpoint.objects.filter(is_enabled=True, name__in=names).values_list("name", flat=True)
-    return {*(enabled if names else ()), *([""] if settings.OPENAI_BASE_URL else ())}
+    enabled = ModelEndpoint.objects.filter(is_enabled=True, name__in=names).values_list("name", "base_url")
+    of_settings = {"": settings.OPENAI_BASE_URL} if settings.OPENAI_BASE_URL else {}
+    return of_settings | dict(enabled if names else ())
 
 
 def has_usable_endpoint(row: LanguageModel, usable: Collection[str]) -> bool:

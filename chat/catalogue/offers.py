@@ -30,6 +30,8 @@ class Offers:
         models += settings_models(models)
         presets = list(Preset.objects.select_related("language_model"))
         usable = usable_endpoints(models)
+        self.addresses = usable
+        """The base URLs of the endpoints that can be used, by name."""
 
         def is_offered(model: LanguageModel) -> bool:
             # The demo model has a choice of its own.

@@ -5,13 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
+from datetime import date
 from decimal import Decimal
 from typing import Any
 
 from django.conf import settings
+from django.utils import timezone
 
 from chat.catalogue.endpoints import settings_models, usable_endpoints
 from chat.catalogue.offers import Offers, known_names_sentence, may_answer, precedence
+from chat.catalogue.published import ignores_temperature
 from chat.emulator import DEMO_MODEL
 from chat.models import Conversation, LanguageModel, Preset
 from chat.plain_sql import find_row, select_rows
@@ -224,7 +227,7 @@ def _model_setup(row: LanguageModel) -> Setup:
         label=str(row),
         thinking_level=row.thinking_level,
         thinking_budget=row.thinking_budget,
-        temperature=row.temperature,
+        temperature=None if ignores_temperature(row.name) else row.temperature,
         max_output_tokens=row.max_output_tokens,
         context_tokens=row.context_tokens,
         code_execution=CODE_EXECUTION in tools,
@@ -233,14 +236,22 @@ def _model_setup(row: LanguageModel) -> Setup:
         functions_beside_tools=row.functions_beside_tools,
         image_output=row.image_output,
         is_missing=row.missing_since is not None,
-        prices=_prices(row),
+        prices=prices_on(row, today()),
     )
 
 
-def _prices(row: LanguageModel) -> Prices:
-    if row.has_lapsed_prices:
+def prices_on(row: LanguageModel, day: date) -> Prices:
+    """Return the prices of a model on a day in UTC: the next ones, or none, after the last day of the current ones."""
+    if row.prices_until is None or day <= row.prices_until:
+        return Prices(row.input_price, row.output_price, row.cached_price, row.search_price)
+    if row.next_prices_from is None:
         return Prices()
-    return Prices(row.input_price, row.output_price, row.cached_price, row.search_price)
+    return Prices(row.next_input_price, row.next_output_price, row.next_cached_price, row.search_price)
+
+
+def today() -> date:
+    """Return the day in UTC, by which prices and ends of models change."""
+    return timezone.now().date()
 
 
 def _preset_setup(preset: Preset, row: LanguageModel) -> Setup:

@@ -125,6 +125,7 @@ def turn_json(turn: Turn, rounds: Sequence[Round], decisions: Sequence[CallDecis
         "endpoint": turn.endpoint,
         "model": turn.model,
         "model_version": turn.model_version,
+        "model_note": turn.model_note,
         "response_id": turn.response_id,
         "code_mode": turn.code_mode,
         "code_execution": turn.code_execution,

@@ -47,6 +47,7 @@ def read_turn(value: JSONValue, *, round_count: int) -> Turn:
         endpoint=value.get("endpoint").as_text(50),
         model=one_line(value.get("model").as_text(200)),
         model_version=value.get("model_version").as_text(),
+        model_note=value.get("model_note").as_text_or(""),
         response_id=value.get("response_id").as_text(),
         code_mode=value.get("code_mode").as_choice(MODES),
         code_execution=value.get("code_execution").as_boolean(),

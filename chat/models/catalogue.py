@@ -5,6 +5,7 @@ The rows belong to the operator, who edits them in the admin; the code contains 
 
 from __future__ import annotations
 
+from datetime import date, timedelta
 from typing import ClassVar
 
 from django.conf import settings
@@ -12,7 +13,6 @@ from django.core.exceptions import ValidationError
 from django.core.validators import MinValueValidator
 from django.db import models, transaction
 from django.db.models import Q
-from django.utils import timezone
 from django.utils.translation import gettext
 
 from chat.models.endpoints import ENDPOINT_PROVIDER
@@ -125,10 +125,45 @@ class LanguageModel(models.Model):
         help_text="US dollars per thousand web searches.",
     )
     prices_until = models.DateField(
-        null=True, blank=True, help_text="The last day of these prices; after it they count as not known."
+        null=True,
+        blank=True,
+        help_text="The last day of these prices (UTC). After it the next ones count, or none is known.",
+    )
+    next_input_price = models.DecimalField(
+        max_digits=12,
+        decimal_places=6,
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(0)],
+        help_text="From the day after the last day. The price of searches stays.",
+    )
+    next_output_price = models.DecimalField(
+        max_digits=12, decimal_places=6, null=True, blank=True, validators=[MinValueValidator(0)]
+    )
+    next_cached_price = models.DecimalField(
+        max_digits=12,
+        decimal_places=6,
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(0)],
+        help_text="Empty: as other input.",
     )
     prices_note = models.CharField(
-        max_length=300, blank=True, help_text="Where they were read, what follows them, what they leave out."
+        max_length=300, blank=True, help_text="Where they were read, and what they leave out."
+    )
+
+    ends_on = models.DateField(
+        "end",
+        null=True,
+        blank=True,
+        help_text="From this day on it does not answer itself. Empty: as its provider has published, if that is known.",
+    )
+    successor = models.CharField(
+        max_length=200,
+        blank=True,
+        db_default="",
+        default="",
+        help_text="Id of the model that answers in its place after the end.",
     )
 
     makes_titles = models.BooleanField(
@@ -145,6 +180,12 @@ class LanguageModel(models.Model):
             models.UniqueConstraint(fields=["provider", "endpoint", "name"], name="one_model_per_name"),
             models.CheckConstraint(
                 condition=NOT_BOTH_THINKING, name="model_level_or_budget", violation_error_message=BOTH_THINKING
+            ),
+            models.CheckConstraint(
+                condition=Q(prices_until__isnull=False)
+                | Q(next_input_price=None, next_output_price=None, next_cached_price=None),
+                name="next_prices_have_a_date",
+                violation_error_message="Set the last day of the current prices: the next ones count after it.",
             ),
         ]
 
@@ -163,9 +204,11 @@ class LanguageModel(models.Model):
         return frozenset(name for name in (CODE_EXECUTION, WEB_SEARCH, URL_CONTEXT) if getattr(self, name))
 
     @property
-    def has_lapsed_prices(self) -> bool:
-        """Whether the last day of the prices (`prices_until`, in UTC) is over."""
-        return self.prices_until is not None and self.prices_until < timezone.now().date()
+    def next_prices_from(self) -> date | None:
+        """The first day of the next prices; `None` if they are not known."""
+        if self.prices_until is None or (self.next_input_price, self.next_output_price) == (None, None):
+            return None
+        return self.prices_until + timedelta(days=1)
 
 
 class Preset(models.Model):

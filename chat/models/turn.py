@@ -142,6 +142,12 @@ class Turn(models.Model):
     retry_after_s = models.FloatField(null=True, blank=True, help_text="How long the provider asks to wait.")
     response_id = models.TextField(blank=True, help_text="Of the last round.")
     model_version = models.TextField(blank=True, help_text="Of the last round.")
+    model_note = models.TextField(
+        db_default="",
+        default="",
+        blank=True,
+        help_text="Which model answered in place of the one that was asked, in a sentence. Its prices count.",
+    )
     sources = models.JSONField(default=list, blank=True, help_text="Web pages that the answer rests on: url and title.")
     queries = models.JSONField(default=list, blank=True, help_text="What was searched for.")
 

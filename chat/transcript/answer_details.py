@@ -81,6 +81,7 @@ def answer_details(turn: Turn, reader: Reader, parts: Iterable[Part] = ()) -> An
         # A live turn may move to another engine.
         engine="" if turn.is_live else _engine_words(turn, parts),
         service=answered_by(turn).service if reader.sees_service else "",
+        model_note=turn.model_note if reader.sees_service else "",
     )
     if not reader.sees_costs:
         return details
@@ -105,12 +106,15 @@ def _engine_words(turn: Turn, parts: Iterable[Part]) -> str:
 
 
 def _searches(turn: Turn) -> str:
-    """Return the number of web searches and their cost, which the cost of the answer includes."""
+    """Return the number of web searches and their cost, which the cost of the answer includes.
+
+    The stored prices are those of the model that was asked: if another one may have answered, only the number.
+    """
     count = count_searches(turn.queries)
-    if not count or turn.cost is None:
+    price = turn.parameters.get("prices", {}).get("search")
+    if not count or turn.cost is None or price is None or turn.model_note:
         return f"{count}" if count else ""
-    price = Decimal(turn.parameters.get("prices", {}).get("search") or 0)
-    return f"{count}, {dollars(search_cost(count, price))} of the cost"
+    return f"{count}, {dollars(search_cost(count, Decimal(price)))} of the cost"
 
 
 def _parameters(turn: Turn) -> Iterator[str]:

@@ -3,27 +3,15 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Collection, Iterable
-from decimal import Decimal
+from collections.abc import Collection
 
 from django.db.models import BigIntegerField, Count, Q, Sum
 from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Cast
 
-from chat.catalogue.costs import calculate_cost, count_searches
-from chat.catalogue.setups import Setup
 from chat.message_views import ConversationUsage
 from chat.models import Conversation, Turn
-from chat.providers import is_demo
-from chat.stream_events import Usage
 from chat.transcript.answer_details import dollars
-
-
-def answer_cost(usage: Usage | None, setup: Setup, queries: Iterable[object]) -> Decimal | None:
-    """Return US dollars; `None` if no price is known, and for the emulator, which costs nothing."""
-    if usage is None or is_demo(setup.provider, setup.endpoint):
-        return None
-    return calculate_cost(usage, setup.prices, count_searches(queries))
 
 
 def conversation_usage(conversation: Conversation) -> ConversationUsage:

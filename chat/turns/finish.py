@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime, timedelta
-from decimal import Decimal
 from typing import Any, NamedTuple
 
 from django.conf import settings
@@ -26,7 +25,7 @@ from chat.plain_sql import update_rows
 from chat.providers.provider_errors import ProviderError
 from chat.quotas.resources import Resource, day_of
 from chat.quotas.usage import add_usage
-from chat.transcript.usage import answer_cost
+from chat.turns.billing import NO_BILL, Bill, bill_answer
 from chat.turns.stored_log import StoredLog
 
 logger = logging.getLogger(__name__)
@@ -65,8 +64,7 @@ class Ending:
     status: Turn.Status
     answer: Answer
     error: TurnError = NO_ERROR
-    cost: Decimal | None = None
-    """US dollars."""
+    bill: Bill = NO_BILL
     ended_at: datetime = field(default_factory=timezone.now)
     """Set once, so that the row and the page agree even if the write is repeated."""
     keeps_log: bool = False
@@ -94,7 +92,8 @@ class Ending:
             "error_status": self.error.status,
             "retry_after_s": self.error.retry_after_s,
             "left_out": answer.messages_left_out,
-            "cost": self.cost,
+            "cost": self.bill.cost,
+            "model_note": self.bill.model_note,
             "response_id": last_round.response_id,
             "model_version": last_round.model_version,
             "sources": [asdict(source) for one in answer.rounds for source in one.sources],
@@ -221,7 +220,7 @@ def _end_with_log(turn: Turn, log: StoredLog, status: Turn.Status, error_code: s
             answer = log.answer
             _close(turn, log, closing_at_end(status))
             setup = restore_setup(turn.parameters, provider=turn.provider, endpoint=turn.endpoint, model=turn.model)
-            ending = Ending(status, answer, TurnError(error_code), answer_cost(answer.usage, setup, answer.queries))
+            ending = Ending(status, answer, TurnError(error_code), bill_answer(answer.rounds, setup, turn))
             end_turn(turn, ending)
     except OperationalError:
         raise

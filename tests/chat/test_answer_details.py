@@ -61,6 +61,8 @@ def test_searches_are_counted_with_their_cost() -> None:
     assert answer_details(make_turn(**priced), OWNER).searches == ""
     assert answer_details(make_turn(**priced, queries=["", "a", "b"]), OWNER).searches == "2, $0.0280 of the cost"
     assert answer_details(make_turn(queries=["a"]), OWNER).searches == "1"
+    by_another = make_turn(**priced, queries=["a"], model_note="Other answered in place of gemini-x.")
+    assert answer_details(by_another, OWNER).searches == "1"
     running = make_turn(queries=["a"], status=Turn.Status.RUNNING, ended_at=None)
     assert answer_details(running, OWNER).searches == ""
 

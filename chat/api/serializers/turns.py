@@ -190,6 +190,9 @@ class TurnSerializer(StartedTurnSerializer):
         allow_blank=True, help_text="Which server of the provider. Empty: the one that the settings describe."
     )
     model = serializers.CharField()
+    model_note = serializers.CharField(
+        allow_blank=True, help_text="Which model answered in its place, in a sentence. Empty: none did."
+    )
     code_execution = serializers.BooleanField(help_text="Whether the model could run code.")
     code_reason = serializers.CharField(allow_blank=True, help_text="Why, in a sentence.")
     engine = EnumField(Engine, allow_blank=True, help_text="Where its code runs. Empty: it has none.")

@@ -91,18 +91,27 @@ def test_list_of_models_shows_prices_and_tools(operator: Client) -> None:
     make_model("dear", input_price=2, output_price="12.5", url_context=False, image_output=True)
     make_model("half", input_price="0.75", code_execution=False, web_search=False, url_context=False)
     make_model("lapsed", input_price=2, output_price=12, prices_until=date(2026, 1, 31))
-    make_model("free", missing_since=timezone.now())
+    make_model("dated", input_price=2, output_price=10, prices_until=date(2100, 1, 31), next_input_price=4)
+    make_model("gemini-2.5-pro", missing_since=timezone.now())
     html = page_of(operator, path_of(LanguageModel))
     for text in (
         '"field-prices">2 / 12.5<',
         '"field-prices">0.75 / not known<',
         '"field-prices">not known after 2026-01-31<',
         '"field-prices">not known<',
+        '"field-prices">2 / 10; from 2100-02-01: 4 / not known<',
+        '"field-ends nowrap">Dec. 1, 2026<',
         '"field-tools">code, search, images<',
         '"field-tools">none<',
     ):
         assert text in html
     assert "dear" not in page_of(operator, path_of(LanguageModel, "?missing_since__isempty=0"))
+
+
+def test_temperature_that_the_model_ignores_is_rejected(operator: Client) -> None:
+    data = {**MODEL_FORM, "name": "gemini-4-neon", "temperature": "0.5"}
+    assert "This model ignores the temperature" in rejected_form(operator, LanguageModel, data)
+    assert not LanguageModel.objects.exists()
 
 
 def test_list_of_presets_shows_only_tools_that_the_model_has(operator: Client) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date, timedelta
 from types import SimpleNamespace
 
 import pytest
@@ -10,10 +11,10 @@ from django.conf import settings
 from django.db import connection
 
 from chat.catalogue.choices import list_choices
-from chat.catalogue.setups import find_setup
+from chat.catalogue.setups import find_setup, prices_on
 from chat.models import LanguageModel, Preset
 from tests.chat.catalogue.rows import make_model, make_preset
-from tests.first_rows import DEFAULT_PRESET, load_first_rows
+from tests.first_rows import DATES, DEFAULT_PRESET, load_first_rows
 
 
 @pytest.mark.usefixtures("first_rows")
@@ -52,8 +53,44 @@ def test_every_first_model_names_the_source_of_its_prices() -> None:
     for row in LanguageModel.objects.all():
         assert (row.input_price is None) == (row.output_price is None)
         assert row.prices_note, row.name
-        if row.prices_until:
-            assert row.input_price is not None
+        assert (row.prices_until is None) == (row.next_prices_from is None)
+
+
+@pytest.mark.usefixtures("first_rows")
+@pytest.mark.parametrize(
+    ("name", "last_day", "before", "after"),
+    [
+        ("gemini-4-argon", date(2026, 11, 30), "2 10 0.1", "4 20 0.2"),
+        ("gemini-4-carbon", date(2026, 11, 30), "2 10 0.1", "4 20 0.2"),
+        ("gemini-3.8-flash", date(2026, 12, 31), "0.75 3.75 0.075", "1.5 7.5 0.15"),
+        ("gemini-3.6-flash", date(2026, 12, 31), "0.75 3.75 None", "1.5 7.5 None"),
+        ("gemini-4-neon", date(2026, 12, 31), "3 15 0.15", "3 15 0.15"),
+    ],
+)
+def test_first_models_have_prices_for_the_days_before_and_after_a_change(
+    name: str, last_day: date, before: str, after: str
+) -> None:
+    row = LanguageModel.objects.get(name=name)
+    for day, expected in ((last_day, before), (last_day + timedelta(days=1), after)):
+        prices = prices_on(row, day)
+        found = [None if one is None else one.normalize() for one in (prices.input, prices.output, prices.cached)]
+        assert " ".join("None" if one is None else f"{one:f}" for one in found) == expected
+
+
+@pytest.mark.usefixtures("first_rows")
+def test_migration_dates_the_rows_of_an_earlier_version_and_keeps_changed_prices() -> None:
+    undated = {"next_input_price": None, "next_output_price": None, "next_cached_price": None}
+    LanguageModel.objects.filter(name="gemini-4-neon").delete()
+    LanguageModel.objects.update(**undated)
+    LanguageModel.objects.filter(name="gemini-4-argon").update(prices_note="Mine; from 2026-12-01: 4, 20 and 0.20.")
+    LanguageModel.objects.filter(name="gemini-4-carbon").update(input_price=9)
+    DATES.add_dates(apps, SimpleNamespace(connection=connection))
+    argon, carbon, neon = (LanguageModel.objects.get(name=f"gemini-4-{name}") for name in ("argon", "carbon", "neon"))
+    assert argon.next_input_price == 4
+    assert argon.prices_note == "Mine."
+    assert carbon.next_prices_from is None
+    assert neon.input_price == 3
+    assert neon.functions_beside_tools
 
 
 @pytest.mark.usefixtures("first_rows")

@@ -13,7 +13,7 @@ from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries, Settings
 
 from chat.catalogue.choices import list_choices
-from chat.catalogue.setups import DEMO_LABEL, Prices, Setup, UnknownModel, find_setup, restore_setup
+from chat.catalogue.setups import DEMO_LABEL, Prices, Setup, UnknownModel, find_setup, prices_on, restore_setup
 from chat.emulator import DEMO_MODEL
 from chat.models import LanguageModel, Preset
 from tests.chat.catalogue.rows import make_model, make_preset
@@ -163,6 +163,17 @@ def test_prices_apply_up_to_their_last_day() -> None:
     for last_day, expected in ((None, prices), (today, prices), (today - timedelta(days=1), Prices())):
         make_model(f"m-{last_day}", input_price=1, output_price=2, prices_until=last_day)
         assert find_setup(f"m-{last_day}").prices == expected
+
+
+def test_next_prices_count_after_the_last_day_of_the_current_ones() -> None:
+    row = make_model(input_price=2, output_price=10, cached_price="0.1", search_price=14)
+    following = {"next_input_price": 4, "next_output_price": 20}
+    LanguageModel.objects.update(prices_until=date(2026, 11, 30), **following)
+    row.refresh_from_db()
+    assert prices_on(row, date(2026, 11, 30)) == Prices(Decimal(2), Decimal(10), Decimal("0.1"), Decimal(14))
+    assert prices_on(row, date(2026, 12, 1)) == Prices(Decimal(4), Decimal(20), None, Decimal(14))
+    with pytest.raises(IntegrityError):
+        LanguageModel.objects.update(prices_until=None)
 
 
 def test_setup_can_be_restored_from_its_parameters() -> None:

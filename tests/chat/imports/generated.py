@@ -252,6 +252,7 @@ def add_turn(draw: st.DrawFn, message: Message, question: Message) -> None:
         code_reason=draw(TEXTS),
         engine=draw(st.sampled_from(["", "native", "session"])),
         move_reason=draw(TEXTS),
+        model_note=draw(TEXTS),
         moved_before_round=draw(st.none() | st.integers(0, 3)),
         chosen=draw(st.sampled_from([{}, {"code_mode": "on"}, {"model": "x", "continues": True}])),
         parameters=draw(st.sampled_from([{}, {"label": "Quick", "temperature": 0.5, "prices": {"input": "1.250000"}}])),

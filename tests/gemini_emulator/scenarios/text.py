@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from dataclasses import replace
 
 from chat.emulator import wire
 from chat.emulator.chunk_builder import ChunkBuilder
@@ -62,6 +63,14 @@ UNICODE = (
 @scenario("text")
 def _text(builder: ChunkBuilder, call: ScenarioCall) -> Iterator[Step]:
     """Plain text in small chunks."""
+    yield from builder.text_chunks(PLAIN)
+    yield builder.last_chunk()
+
+
+@scenario("other-model")
+def _other_model(builder: ChunkBuilder, call: ScenarioCall) -> Iterator[Step]:
+    """Plain text that a version of the model `scenario-text` gives, as after the end of a model."""
+    builder.request = replace(builder.request, model="models/scenario-text-001")
     yield from builder.text_chunks(PLAIN)
     yield builder.last_chunk()
 

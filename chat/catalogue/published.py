@@ -1,0 +1,40 @@
+"""What providers have published about their models (`published.toml`), and when a model ends."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from chat.models import ENDPOINT_PROVIDER, LanguageModel
+
+_FACTS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+_IGNORES_TEMPERATURE = tuple(_FACTS["ignores_temperature"])
+
+
+@dataclass(frozen=True, slots=True)
+class ModelEnd:
+    """The end of a model at its provider."""
+
+    on: date
+    """The first day on which it does not answer itself."""
+    successor: str = ""
+    """The id of the model that answers in its place. Empty: none, or not known."""
+
+
+_ENDS = {(server, name): ModelEnd(**end) for server, models in _FACTS["ends"].items() for name, end in models.items()}
+
+
+def end_of(row: LanguageModel, address: str = "") -> ModelEnd | None:
+    """Return when a model ends; `None` if that is not known. `address`: the base URL of its endpoint, if it has one."""
+    if row.ends_on:
+        return ModelEnd(row.ends_on, row.successor)
+    server = urlsplit(address).hostname or "" if row.provider == ENDPOINT_PROVIDER else row.provider
+    return _ENDS.get((server, row.name))
+
+
+def ignores_temperature(name: str) -> bool:
+    """Return whether a model answers the same whatever temperature a request names."""
+    return name.rpartition("/")[2].startswith(_IGNORES_TEMPERATURE)
