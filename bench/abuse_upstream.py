@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import urlsplit
 
+from bench.upstream import extract_prompt
+
 FENCES = "".join(
     f"```{language}\n{(line * 16_384)[:16_384]}\n```\n\n"
     for language, line in (
@@ -33,7 +35,7 @@ class Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         """Stream the answer in Gemini's form."""
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        words = str(body["contents"][-1]["parts"][-1].get("text", "")).split()
+        words = extract_prompt(body).split()
         text = ANSWERS.get(words[-1] if words else "", "A title")
         is_stream = urlsplit(self.path).path.endswith(":streamGenerateContent")
         self.send_response(200)

@@ -42,7 +42,7 @@ NOTE = "[Note of the server"
 def extract_prompt(body: dict[str, Any]) -> str:
     """Return the question of a request in Gemini's or OpenAI's form, or an empty string.
 
-    It is the text of the last message, without the note about the tools that Plotline adds to its end.
+    It is the text of the last message, without Plotline's notes about the date and its tools.
     """
     last = (body.get("contents") or body.get("messages") or [{}])[-1]
     parts = last.get("parts") or last.get("content") or ""

@@ -13,11 +13,12 @@ from django.utils import timezone
 
 from chat.access import SignedInRequest, conversations_of
 from chat.form_fields import ListPositionField
-from chat.list_headings import OPEN, PINNED, ZONE_COOKIE, ListGroup, group_by_day, parse_zone
+from chat.list_headings import OPEN, PINNED, ListGroup, group_by_day
 from chat.models import Conversation, ConversationQuerySet, ListPosition
 from chat.models.list_queries import Group, list_page
 from chat.models.search_results import load_search_results
 from chat.search.query import parse
+from chat.time_zones import reader_zone
 
 LIST_PAGE_SIZE, SEARCH_PAGE_SIZE = 40, 20
 
@@ -48,7 +49,7 @@ def list_context(
         return {**context, "more_url": _more_url(found.end, q=q, open=open)}
     if imported:
         conversations = conversations.filter(imported__pk__gte=imported)
-    zone = parse_zone(request.COOKIES.get(ZONE_COOKIE, ""))
+    zone = reader_zone(request)
     # The next page is grouped by the same day, even if it is loaded after midnight.
     today = day or timezone.localdate(timezone=zone)
     # The open conversation is on the first page, whatever its place is.

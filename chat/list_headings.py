@@ -1,20 +1,16 @@
 """Groups the entries of the conversation list under headings: pinned ones, then days, weeks and months.
 
-Days are those of the reader's time zone, which a script stores in a cookie. Without the cookie, they are days in UTC.
+Days are those of the reader's time zone (`time_zones`).
 """
 
 from __future__ import annotations
 
-import zoneinfo
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, tzinfo
+from datetime import date, datetime, tzinfo
 from itertools import groupby
 
 from chat.models import Conversation
-
-ZONE_COOKIE = "timezone"
-"""Name of the cookie, which `conversation_list.js` sets. Its value is a name of the IANA database."""
 
 WEEK_DAYS, MONTH_DAYS = 7, 30
 
@@ -45,15 +41,6 @@ class ListGroup:
 
 
 OPEN, PINNED = Heading("open"), Heading("pinned")
-
-
-def parse_zone(name: str) -> tzinfo:
-    """Return the time zone of this name; UTC if it is not known."""
-    try:
-        return zoneinfo.ZoneInfo(name) if name else UTC
-    # An invalid name may be a path or no text of the file system.
-    except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
-        return UTC
 
 
 def heading_of(day: date, today: date) -> Heading:

@@ -2,6 +2,7 @@
 
 - A prompt with a fenced Python block: the model runs that block.
 - A prompt that it understands completely (`demo`): the model runs a program written for it, and comments its output.
+- A question about date or time: the model says what the server's note beside it says.
 - A request for images: the model draws a pattern.
 - Any other prompt: the model says what it is, what it did not understand, and lists examples. It has no access to the
   web, and says so where a prompt or a tool asks for it.
@@ -25,7 +26,7 @@ from chat.emulator.attached_files import AttachedFile, attached_files
 from chat.emulator.chunk_builder import ChunkBuilder
 from chat.emulator.code_runs import NOT_RUN, CodeRun
 from chat.emulator.demo.language import Plan
-from chat.emulator.demo.plan import plan_answer
+from chat.emulator.demo.plan import answer_clock, plan_answer
 from chat.emulator.demo_image import draw_pattern
 from chat.emulator.files import FileStore
 from chat.emulator.generation_request import GenerationRequest
@@ -90,7 +91,9 @@ class DemoModel:
         files = attached_files(request, self._files)
         prompts, last_program = list(request.prompts()), _last_program(request)
         responses = request.function_responses(RUN_PYTHON)
-        plan = await asyncio.to_thread(plan_answer, prompts, last_program, files, asks_web=request.has_web_tools)
+        plan: Plan | str = answer_clock(request.prompt, request.date) or await asyncio.to_thread(
+            plan_answer, prompts, last_program, files, asks_web=request.has_web_tools
+        )
         if isinstance(plan, str):
             for chunk in builder.text_chunks(plan):
                 yield chunk

@@ -52,6 +52,10 @@ PART_KINDS = frozenset(
 )
 NOTE = "[Note of the server"
 """How Plotline's notes to a model begin. They stand beside a question, and are no prompts."""
+_DATE = re.compile(
+    r"\[Note of the server: it is (?P<weekday>\w+), (?P<day>\d+) (?P<month>\w+) (?P<year>\d+), (?P<time>\d+:\d+),"
+    r" in the zone (?P<zone>.+)\.\]"
+)
 _NOT_A_MESSAGE = "Invalid value at '{path}', Root element must be a message."
 
 
@@ -89,6 +93,12 @@ class GenerationRequest:
     def _prompt_of(content: WireObject) -> str:
         texts = [part["text"] for part in content["parts"] if part.get("text") and not part["text"].startswith(NOTE)]
         return texts[-1] if content.get("role", "user") == "user" and texts else ""
+
+    @property
+    def date(self) -> Mapping[str, str]:
+        """The date, time and zone of Plotline's newest note about them; empty if there is none."""
+        texts = [part["text"] for part in self.parts() if part.get("text")]
+        return next((match.groupdict() for text in reversed(texts) if (match := _DATE.fullmatch(text))), {})
 
     def function_responses(self, name: str) -> list[WireObject]:
         """Return the responses of a function since the last prompt, oldest first."""

@@ -110,6 +110,13 @@ class Turn(models.Model):
         help_text="What was chosen for this turn alone; other versions of the answer use it too.",
     )
     parameters = models.JSONField(default=dict, blank=True, help_text="The settings of the model; see `Setup`.")
+    time_zone = models.CharField(
+        db_default="",
+        default="",
+        max_length=64,
+        blank=True,
+        help_text="Of the person, as the turn started: every round tells the model the same time.",
+    )
     left_out = models.PositiveIntegerField(
         default=0, help_text="Oldest messages that were not sent, as the conversation is longer than the model reads."
     )

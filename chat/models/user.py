@@ -41,6 +41,13 @@ class User(AbstractUser):
         blank=True,
         help_text="What the browser asked for last. Answers are rendered without a request.",
     )
+    time_zone = models.CharField(
+        db_default="",
+        default="",
+        max_length=64,
+        blank=True,
+        help_text="Of the browser, by its IANA name. Models are told the time there. Empty: not known.",
+    )
     default_model = models.CharField(
         db_default="",
         default="",

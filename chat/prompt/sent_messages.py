@@ -14,6 +14,7 @@ from chat.models import Turn
 from chat.parts import Engine, Part, Role, Text
 from chat.prompt.answers import ReplayedImages, answer_contents, is_sent_back
 from chat.prompt.context_window import IMAGE_TOKENS, limit_tokens, part_tokens, select_newest, tokens_of
+from chat.prompt.dates import dated_question
 from chat.prompt.file_choice import FileChoice, RequestBudget, attachment_ids, sent_files
 from chat.prompt.own_code import own_code_contents
 from chat.prompt.project_files import NOT_SENT, project_contents, project_record
@@ -77,7 +78,8 @@ class SentMessages:
         shown = without_refused(rows.records)
         # With the files of refused questions, because the session has them, too.
         labels = session_labels(rows.records, rows.project_files) if turn.engine == Engine.SESSION else {}
-        budget_bytes = settings.REQUEST_LIMIT_BYTES - fixed_bytes
+        self._dated = dated_question(turn, rows.records)
+        budget_bytes = settings.REQUEST_LIMIT_BYTES - fixed_bytes - part_bytes(self._dated.note)
         self._project = project_record(turn, rows.project_files)
         budget_bytes -= message_bytes(self._project) if self._project else 0
         # Half of the request is left for the other messages, and for files and images.
@@ -157,12 +159,16 @@ class SentMessages:
         return [Content(Role.USER, (Text(KEPT.format(names=names)), *parts))]
 
     def _question_contents(self, record: MessageRecord) -> list[Content]:
-        """Return a question: its files, then its text. Only the last one repeats the data URIs that it holds."""
+        """Return a question: its files, its text, and for one of them the date.
+
+        Only the last one repeats the data URIs that it holds.
+        """
         sent = tuple(self.files.part(record, placed.attachment) for placed in record.attachments)
         text = record.message.text
         if record is not self._records[-1]:
             text = without_data_uris(text)
-        return [Content(Role.USER, sent + ((Text(text),) if text else ()))]
+        note = (self._dated.note,) if record.message is self._dated.message else ()
+        return [Content(Role.USER, sent + ((Text(text),) if text else ()) + note)]
 
 
 def _is_own(earlier: Turn, turn: Turn) -> bool:

@@ -119,6 +119,7 @@ def new_turn(
         model=setup.model,
         chosen=chosen.as_json(),
         parameters=setup.parameters(),
+        time_zone=conversation.owner.time_zone,
         code_mode=decision.mode,
         code_execution=decision.engine is not None,
         code_reason=decision.reason,

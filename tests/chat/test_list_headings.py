@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from chat.list_headings import Heading, group_by_day, heading_of, parse_zone
+from chat.list_headings import Heading, group_by_day, heading_of
 from chat.models import Conversation
 
 TODAY = date(2026, 3, 3)
@@ -56,8 +56,3 @@ def test_group_that_began_on_the_page_before_has_no_second_heading() -> None:
     rows = [Conversation(updated_at=at), Conversation(updated_at=at - timedelta(days=1))]
     groups = list(group_by_day(rows, TODAY, UTC, after=at + timedelta(hours=1)))
     assert [(group.heading.name, group.is_begun) for group in groups] == [("yesterday", True), ("week", False)]
-
-
-@pytest.mark.parametrize("name", ["", "Mars/Olympus", "../../etc/passwd", "/etc/zone", "a\0b", "x" * 5000, "Europe"])
-def test_unknown_time_zone_is_utc(name: str) -> None:
-    assert parse_zone(name) is UTC

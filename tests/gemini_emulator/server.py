@@ -30,7 +30,7 @@ NOTE_HEADER = "X-Emulator-Note"
 """Response header: says that a recorded body was converted."""
 COUNTED_REQUESTS_LIMIT = 10_000
 """The number of different requests after which counting of equal requests starts again."""
-_FILE_URI = re.compile(rb'"fileUri":"[^"]*"')
+_CHANGING = re.compile(rb'"fileUri":"[^"]*"|\[Note of the server: it is [^]]*\]')
 
 
 class EmulatorForTests(Emulator):
@@ -122,8 +122,8 @@ class EmulatorForTests(Emulator):
         return _as_async(steps), {NOTE_HEADER: "unary recording, wrapped as one event"} if is_converted else {}
 
     def _count(self, request: GenerationRequest) -> int:
-        """Return how many equal requests came before. Requests that differ only in file URIs are equal."""
-        contents = _FILE_URI.sub(b"", wire.serialize(list(request.contents)))
+        """Return how many equal requests came before. Requests that differ only in file URIs or dates are equal."""
+        contents = _CHANGING.sub(b"", wire.serialize(list(request.contents)))
         key = hashlib.sha256(request.model.encode() + contents).hexdigest()
         repetition = self._repetitions[key]
         if len(self._repetitions) > COUNTED_REQUESTS_LIMIT:

@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 
 from PIL import Image
 
+from chat.emulator.generation_request import NOTE
 from tests.openai_server.shapes import DONE, chunk
 from tests.openai_server.violations import count_tokens, image_urls
 
@@ -91,10 +92,11 @@ class ScenarioRequest:
 
 
 def text_of(message: Mapping[str, Any]) -> str:
-    """Return the text of a message without the client's note about its tools."""
+    """Return the text of a message without the client's notes about the date and its tools."""
     content = message.get("content") or ""
-    text = content if isinstance(content, str) else "".join(part.get("text", "") for part in content)
-    return text.partition("\n\n[Note of the server")[0]
+    if isinstance(content, str):
+        return content.partition(f"\n\n{NOTE}")[0]
+    return "".join(text for part in content if not (text := part.get("text", "")).startswith(NOTE))
 
 
 def first_pixel(messages: list[dict[str, Any]]) -> str:

@@ -166,8 +166,6 @@ def read_calculation(prompt: Prompt, previous: object) -> Plan | None:
     kind = "".join(kinds[:1])
     bounds = take_range(prompt) if kind == "integral" else ()
     named = prompt.take(r"(?:\b(?:for|nach|with respect to)|求) (?P<name>[xyzt])(?!\s*[\w^*/+=(-])")
-    if kind == "derivative":
-        prompt.take(r"\bab\b")
     equations = take_formulas(prompt)
     variables = sorted(find_variables(str(equations)))
     asked = [named["name"]] if named else variables
@@ -207,12 +205,8 @@ def read_curves(prompt: Prompt, previous: object) -> Plan | None:
     is_clear = all(find_variables(one) == {"x"} and not re.search("factorial|=", one) for one in functions)
     if isinstance(previous, tuple) and is_change:
         functions, bounds = functions or previous[0], bounds or previous[1]
-    is_asked = (is_drawn or is_change) and 0 < len(functions) <= FUNCTIONS_LIMIT
-    return _draw(functions, bounds, prompt.language) if is_asked and is_clear else None
-
-
-def _draw(functions: list[str], bounds: list[str], language: str) -> Plan:
-    """Return the plan to draw functions; without bounds, between the usual ones."""
+    if not (is_drawn or is_change) or not is_clear or not 0 < len(functions) <= FUNCTIONS_LIMIT:
+        return None
     names = [one.replace(" ** ", "^").replace("E^", "e^") for one in functions]
     title = ", ".join(names)
     usual = ["0", "4 * pi"] if re.search(r"(?:sin|cos|tan)\(", title) else ["-5", "5"]
@@ -222,4 +216,4 @@ def _draw(functions: list[str], bounds: list[str], language: str) -> Plan:
     lines = ", ".join(f'"{name}": {one}' for name, one in zip(names, code, strict=True))
     program = GRAPH.format(low=start, high=end, curves=lines, title=repr(title))
     kind = "curve" if len(names) == 1 else "curves"
-    return make_plan(kind, language, program, (functions, bounds), names=title, low=low, high=high)
+    return make_plan(kind, prompt.language, program, (functions, bounds), names=title, low=low, high=high)

@@ -11,7 +11,7 @@ from dataclasses import replace
 from itertools import takewhile
 
 from chat.emulator.attached_files import AttachedFile
-from chat.emulator.demo.language import LENGTH_LIMIT, TEXTS, Plan, Prompt, make_plan, read_prompt, word
+from chat.emulator.demo.language import LENGTH_LIMIT, TEXTS, Plan, Prompt, make_plan, read_prompt, sentence, word
 from chat.emulator.demo.lists import read_list_plan
 from chat.emulator.demo.maths import read_calculation, read_curves
 from chat.emulator.demo.table_files import Table, read_table, take_pasted_table
@@ -59,6 +59,15 @@ def plan_answer(
             answer = _read(rest, previous, tables, fresh)
             previous = answer.request if isinstance(answer, Plan) else previous
     return answer if isinstance(answer, Plan) else _refuse(answer, tables, files, text, asks_web=asks_web)
+
+
+def answer_clock(text: str, date: Mapping[str, str]) -> str:
+    """Return what the server's note beside a prompt says, if the prompt asks for date or time; empty for any other."""
+    prompt = read_prompt(text[:LENGTH_LIMIT])
+    if not prompt.take(word("clock.asked")) or prompt.unknown_words("clock"):
+        return ""
+    facts = {name: TEXTS["calendar"].get(one, {}).get(prompt.language, one) for name, one in date.items()}
+    return sentence("clock" if date else "no_clock", prompt.language, **facts) + "\n"
 
 
 def _read(text: str, previous: object, tables: Mapping[str, Table], fresh: set[str]) -> Plan | list[str] | None:

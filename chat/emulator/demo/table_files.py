@@ -26,7 +26,7 @@ DATE_FORMATS = (
 )
 _READING = """\
 missing = {missing!r}
-table = pd.read_csv({source}, sep={separator!r}, header=0, names={names!r},
+table = pd.read_csv({source}, sep={separator!r}, header={header}, names={names!r},
                     dtype=str, index_col=False, skipinitialspace=True)
 table = table.apply(lambda cells: cells.str.strip())
 table = table.mask(table.apply(lambda cells: cells.str.lower().isin(missing)))
@@ -108,15 +108,14 @@ def _table(name: str, lines: Sequence[str], separator: str, source: str, data: s
         rows = [[*map(str.strip, row)] for row in csv.reader(lines, delimiter=separator, skipinitialspace=True) if row]
     if len(rows) < 2 or not 1 <= len(rows[0]) <= COLUMNS_LIMIT:
         return None
-    names = rows[0]
-    has_header = all(cell and not re.fullmatch(r"[\d.,+-]+", cell) for cell in names) and len({*names}) == len(names)
-    if not has_header:
-        names = [f"column {number + 1}" for number in range(len(names))]
+    first = rows[0]
+    has_header = all(cell and not re.fullmatch(r"[\d.,+-]+", cell) for cell in first) and len({*first}) == len(first)
+    names = first if has_header else [f"column {number + 1}" for number in range(len(first))]
     columns = [[row[number] for row in rows[has_header:] if number < len(row)] for number in range(len(names))]
     is_german = any(_CERTAINLY_GERMAN.fullmatch(cell) for cells in columns for cell in cells)
     read = tuple(_column(name, cells, is_german=is_german) for name, cells in zip(names, columns, strict=True))
-    code = _READING.format(source=source, separator=separator, names=names, missing=list(MISSING))
-    code = code if has_header else code.replace("header=0", "header=None")
+    header = 0 if has_header else None
+    code = _READING.format(source=source, separator=separator, header=header, names=names, missing=list(MISSING))
     return Table(name, read, data + code) if has_header or name else None
 
 

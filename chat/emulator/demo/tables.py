@@ -129,8 +129,7 @@ def _mark(prompt: Prompt, table: Table) -> list[tuple[Column, str]]:
     owners = Counter(text.lower() for _, text in texts)
     names += [(text, f" ⟪{n}⟫ ", False) for n, (_, text) in enumerate(texts) if owners[text.lower()] == 1]
     for name, mark, is_column in sorted(names, key=lambda one: -len(one[0])):
-        first_word = re.search(r"\w+", name)
-        if first_word and first_word[0].lower()[:3] in prompt.rest:
+        if (first_word := re.search(r"\w+", name)) and first_word[0].lower()[:3] in prompt.rest:
             prompt.rest = re.sub(_name_pattern(name, is_column=is_column), mark, prompt.rest)
     return texts
 
@@ -224,9 +223,6 @@ def _answer(question: Question, language: str) -> tuple[str, str]:
 def _statistics(question: Question, language: str) -> tuple[str, str]:
     """Return statistics of a column, with a histogram or, of a list, with the numbers."""
     kind, chart, [column] = question.table.kind, question.chart, question.columns
-    if question.operations == ("count",) and not kind:
-        # `How many units` may ask for the sum.
-        return NOTHING
     usual = USUAL.get("describe" if "describe" in question.special else chart or kind, ["count", "sum"] if kind else [])
     operations = [*(usual if kind == "single" else ()), *question.operations] or usual
     body = f"cells = table[{column.name!r}]\n" + (HISTOGRAM if chart else "")
@@ -234,7 +230,9 @@ def _statistics(question: Question, language: str) -> tuple[str, str]:
     body += "".join(f'print("{operation}:", show({STATISTICS[operation]}))\n' for operation in operations)
     written = "of_list" if kind else "statistic"
     comment = " ".join(sentence(written, language, operation, column=column.name) for operation in operations)
-    return (body, comment) if operations else NOTHING
+    # `How many units` may ask for the sum.
+    is_clear = operations and (kind or question.operations != ("count",))
+    return (body, comment) if is_clear else NOTHING
 
 
 def _groups(question: Question, key: Column, operation: str, language: str) -> tuple[str, str]:

@@ -15,6 +15,7 @@ from chat.models import Conversation, Project, ProviderFile, Turn
 from chat.models.projects import add_files, move_conversation
 from chat.parts import FileData, InlineData, Part, Text
 from chat.prompt.context_window import tokens_of
+from chat.prompt.dates import date_note
 from chat.prompt.history import PreparedRequest, prepare
 from chat.prompt.project_files import project_contents
 from chat.prompt.provider_files import forget_uploaded
@@ -77,21 +78,22 @@ def test_files_come_before_the_first_message_in_each_request() -> None:
     make_model_message(conversation)
     owner = conversation.owner
     make_project(conversation, make_attachment(owner, name="a.csv", data=b"1"), make_attachment(owner, name="b.csv"))
-    parts = sent_parts(prepare_next(start(conversation)))
+    turn = start(conversation)
+    parts = sent_parts(prepare_next(turn))
     assert parts[:4] == [
         Text(NAMES.format(names="a.csv, b.csv")),
         InlineData("text/csv", "a.csv", b"1"),
         InlineData("text/csv", "b.csv", b"some bytes"),
         Text("First"),
     ]
-    assert parts[-1] == Text("And now?")
+    assert parts[-2:] == [Text("And now?"), date_note(turn)]
 
 
 def test_files_and_instruction_that_were_changed_are_in_the_next_request() -> None:
     conversation = make_conversation()
     project = make_project(conversation, instruction="Old.")
     turn = start(conversation)
-    assert sent_parts(prepare_next(turn)) == [Text("And now?")]
+    assert sent_parts(prepare_next(turn)) == [Text("And now?"), date_note(turn)]
     add_files(project, [make_attachment(conversation.owner, name="new.csv")])
     assert Text(NAMES.format(names="new.csv")) in sent_parts(prepare_next(turn))
     move_conversation(conversation, None)

@@ -32,7 +32,7 @@ async def test_attached_files_are_where_the_code_finds_them(sessions: Settings) 
     assert cell["files"] == []
     first = calls_since(sessions.GOOGLE_GEMINI_BASE_URL, before)[0]["request"]
     sent = first["contents"][0]["parts"]
-    assert ["inlineData" in part for part in sent] == [True, True, False, False, False]
+    assert ["inlineData" in part for part in sent] == [True, True, False, False, False, False]
     assert "large.csv (1,400,002 bytes) is in the working directory of the Python session" in sent[2]["text"]
     assert "The next call of run_python puts these files" in first["contents"][0]["parts"][-1]["text"]
     # They are put there once; a file of a later question is added.

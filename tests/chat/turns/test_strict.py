@@ -11,6 +11,7 @@ import pytest
 from pytest_django import Settings
 
 from chat.models import Conversation, Turn
+from chat.prompt.dates import date_note
 from chat.providers.gemini.wire_parts import FOREIGN_CALL_SIGNATURE
 from chat.turns.retry import RETRIED_FINISHES
 from chat.turns.runner import start_turn
@@ -149,4 +150,5 @@ async def test_regenerated_answer_is_requested_without_the_old_one(replaying: Se
     assert second.status == Turn.Status.DONE
     assert second.user_message_id == first.user_message_id
     [call] = calls_since(replaying.GOOGLE_GEMINI_BASE_URL, before)
-    assert call["request"]["contents"] == [{"role": "user", "parts": [{"text": "first"}]}]
+    question = [{"text": "first"}, {"text": date_note(second).text}]
+    assert call["request"]["contents"] == [{"role": "user", "parts": question}]

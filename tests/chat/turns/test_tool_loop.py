@@ -115,7 +115,8 @@ async def test_next_turn_sends_the_rounds_in_order(emulated: Settings, use_tools
         ("model", ["functionCall"]),
         ("user", ["functionResponse"]),
         ("model", ["text", "text"]),
-        ("user", ["text"]),
+        # The newest question, and its date.
+        ("user", ["text", "text"]),
     ]
 
 

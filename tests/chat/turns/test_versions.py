@@ -18,6 +18,7 @@ from chat.answers.assembler import Assembler
 from chat.fragments import transcript_html
 from chat.models import Conversation, LanguageModel, Message, MessageAttachment, Preset, Turn
 from chat.parts import CodeExecutionResult, ExecutableCode, Role, Text
+from chat.prompt.dates import date_note
 from chat.prompt.history import prepare
 from chat.prompt.replay import Replay
 from chat.prompt.rows import read_rows
@@ -200,7 +201,7 @@ async def test_edit_shows_a_new_branch_and_the_old_one_can_be_shown_again(emulat
     assert "1/2" in page
     assert "second" in page
     before = count_calls(url)
-    await ask_and_wait(conversation, "third")
+    third = await ask_and_wait(conversation, "third")
     [call] = calls_since(url, before)
     questions = [
         part["text"]
@@ -208,7 +209,7 @@ async def test_edit_shows_a_new_branch_and_the_old_one_can_be_shown_again(emulat
         if content["role"] == "user"
         for part in content["parts"]
     ]
-    assert questions == ["first", "second", "third"]
+    assert questions == ["first", "second", "third", date_note(third).text]
 
 
 @pytest.mark.django_db(transaction=True)
