@@ -10,7 +10,7 @@ from chat.emulator.demo import maths, tables
 from chat.emulator.demo.language import TEXTS, VOCABULARY, Plan
 from chat.emulator.demo.plan import plan_answer
 
-NO_PLANS = ("names", "comments", "refusal", "examples")
+NO_PLANS = ("names", "calendar", "comments", "refusal", "examples")
 """The groups of texts that belong to no kind of answer."""
 
 
