@@ -134,7 +134,7 @@ def test_missing_interpreter_is_reported_with_the_command_that_installs_it(
 
 
 def test_failure_of_bubblewrap_is_reported_in_its_own_words(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    broken = Interpreter(sys.executable, folders=("/nonexistent/bin",))
+    broken = Interpreter(sys.executable, folders=("/nonexistent/bin",), links=())
     monkeypatch.setattr(sandbox, "find_interpreter", lambda: broken)
     with launch(directory, "kernel", "2048") as process:
         assert process.stderr is not None
