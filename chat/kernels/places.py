@@ -63,6 +63,8 @@ class ServiceStatus:
     """Empty unless the state is `running`."""
     error: str = ""
     """Why the gateway does not run, or why it was restarted last; a sentence for operators."""
+    launch_error: str = ""
+    """Why no code can run on this machine; a sentence for operators. It is known before anybody needs a kernel."""
     is_sandboxed: bool = True
     restarts: int = 0
     """How often the gateway was started again because it had ended or no longer answered."""
