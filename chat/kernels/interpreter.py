@@ -27,7 +27,7 @@ base = getattr(sys, "_base_executable", sys.executable)
 print(json.dumps([has_ipykernel, base, sys.executable, sys.prefix, sys.base_prefix]))
 """
 _QUERY_LIMIT_S = 30.0
-_SHOWN = ("/usr", "/bin", "/lib", "/lib64", "/etc/alternatives")
+_SHOWN = tuple(map(Path, ("/usr", "/bin", "/lib", "/lib64", "/etc/alternatives")))
 """What the sandbox shows of every system."""
 
 

@@ -61,6 +61,10 @@ _MATPLOTLIBRC = "figure.dpi: 200\n"
 _SOCKET_PATH_LIMIT_BYTES = 107
 """Longest path of a Unix socket on Linux: `sun_path` has 108 bytes with its final NUL."""
 _STDERR_LIMIT_CHARS = 2000
+APPARMOR_COMMAND = "sudo deploy/apparmor-profile"
+_APPARMOR_RESTRICTION = Path("/proc/sys/kernel/apparmor_restrict_unprivileged_userns")
+_SIGNS_OF_BLOCKED_NAMESPACES = ("namespace", "uid map", "gid map", "RTM_NEWADDR")
+"""Words of bubblewrap. AppArmor lets it make namespaces, but without rights inside: the loopback device fails first."""
 _NO_SCRIPTS: Mapping[str, str] = MappingProxyType({})
 
 
@@ -118,12 +122,13 @@ def launch_error(stderr: bytes) -> SandboxUnavailable:
     """Return an error that explains a launch whose program never ran, with advice if user namespaces are blocked."""
     message = stderr.decode(errors="replace").strip()[-_STDERR_LIMIT_CHARS:]
     advice = ""
-    if any(sign in message for sign in ("namespace", "uid map", "gid map")):
-        advice = (
-            ". User namespaces are blocked here. Debian: `sysctl kernel.unprivileged_userns_clone=1`. Ubuntu: an"
-            " AppArmor profile for bwrap, or `sysctl kernel.apparmor_restrict_unprivileged_userns=0`. Docker: a seccomp"
-            " profile that allows `clone`, `unshare` and `mount`."
-        )
+    if any(sign in message for sign in _SIGNS_OF_BLOCKED_NAMESPACES):
+        advice = ". User namespaces are blocked here. "
+        if _APPARMOR_RESTRICTION.exists() and _APPARMOR_RESTRICTION.read_text().strip() == "1":
+            advice += f"Allow them for bubblewrap in AppArmor, with `{APPARMOR_COMMAND}` in Plotline's folder."
+        else:
+            advice += "Debian: `sysctl kernel.unprivileged_userns_clone=1`."
+        advice += " Docker: a seccomp profile that allows `clone`, `unshare` and `mount`."
     return SandboxUnavailable(f"{_CANNOT}: {message or 'the launch ended without a message'}{advice}")
 
 
