@@ -88,10 +88,13 @@ class RemotePlace:
         return self._address
 
 
-def probe_server(url: str) -> None:
-    """Ask a Jupyter server for its version, which needs no token; blocks for two seconds. Raises KernelsUnavailable."""
+def probe_server(url: str, token: str) -> None:
+    """Ask a Jupyter server for its version; blocks for two seconds at most. Raises KernelsUnavailable."""
+    # A Jupyter Server answers this without a token, a Kernel Gateway does not.
+    headers = {"Authorization": f"token {token}"} if token else {}
     try:
-        with urllib.request.urlopen(f"{url.rstrip('/')}/api", timeout=_STATUS_LIMIT_S):
+        request = urllib.request.Request(f"{url.rstrip('/')}/api", headers=headers)
+        with urllib.request.urlopen(request, timeout=_STATUS_LIMIT_S):
             pass
     except (OSError, ValueError, HTTPException) as error:
         raise KernelsUnavailable(f"The Jupyter server does not answer: {error}") from error

@@ -57,7 +57,7 @@ def probe() -> None:
         if error := place.status().launch_error:
             raise KernelsUnavailable(error)
     else:
-        probe_server(settings.JUPYTER_GATEWAY_URL)
+        probe_server(settings.JUPYTER_GATEWAY_URL, settings.JUPYTER_GATEWAY_TOKEN)
 
 
 def launch_error() -> str:

@@ -125,6 +125,16 @@ def test_kernels_are_degraded_until_code_can_run(
         assert service.place.status().state == "stopped"
 
 
+def test_kernel_gateway_that_asks_for_a_token_passes(client: Client, settings: Settings, tmp_path: Path) -> None:
+    settings.KERNELS_LIMIT = 1
+    settings.JUPYTER_GATEWAY_TOKEN = "token-of-this-test"
+    (tmp_path / "token").write_text(settings.JUPYTER_GATEWAY_TOKEN)
+    address = f"127.0.0.1:{free_port()}"
+    settings.JUPYTER_GATEWAY_URL = f"http://{address}"
+    with running_service("--warm-kernels", "0", "--listen", address, "--token-file", str(tmp_path / "token")):
+        wait_until(lambda: client.get("/readyz").json()["status"] == "ok")
+
+
 def test_jupyter_server_that_does_not_answer_is_named(client: Client, settings: Settings) -> None:
     settings.KERNELS_LIMIT = 1
     settings.JUPYTER_GATEWAY_URL = f"http://127.0.0.1:{free_port()}"
