@@ -28,7 +28,7 @@ help:
 	@echo "              on every supported Python and processor (ARGS=--upgrade: newest versions)"
 
 run: .venv/installed .venv-kernel/installed
-	@deploy/system-packages run || echo "Plotline starts without them; features that need them will say so."
+	@deploy/system-packages run || echo "Plotline starts all the same; features that need this will say so."
 	@exec deploy/run
 
 # Without stored bytecode, each server that a test starts would compile every module again.

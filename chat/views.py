@@ -35,6 +35,7 @@ from chat.login_redirects import login_required_post
 from chat.models import REASON_LIMIT, AccessEntry, Conversation, FeedbackNotAllowed, temporary_conversations
 from chat.models.list_states import mark_read
 from chat.new_conversations import open_new_conversation
+from chat.python_sessions.places import launch_error
 from chat.quotas.pages import limited_as_calls
 from chat.refusal_responses import refuse
 from chat.session_panel import panel_html
@@ -92,6 +93,8 @@ def conversation(request: SignedInRequest, conversation_id: uuid.UUID) -> HttpRe
         "page": page,
         "is_other_version": target.is_other_version,
         "is_demo": chosen.is_demo,
+        "launch_error": launch_error(),
+        "may_read_launch_error": settings.DEBUG or request.user.is_staff,
         "socket_url": f"/ws/conversations/{shown.pk}/?revision={page.revision}&expects=window",
         **Conversation.setting_choices(),
         "chosen_model": chosen,

@@ -23,9 +23,12 @@ _CANNOT = "Code cannot be run on this machine"
 _QUERY = """
 import importlib.util, json, sys
 has_ipykernel = importlib.util.find_spec("ipykernel") is not None
-print(json.dumps([has_ipykernel, sys.executable, sys.prefix, sys.base_prefix]))
+base = getattr(sys, "_base_executable", sys.executable)
+print(json.dumps([has_ipykernel, base, sys.executable, sys.prefix, sys.base_prefix]))
 """
 _QUERY_LIMIT_S = 30.0
+_SHOWN = tuple(map(Path, ("/usr", "/bin", "/lib", "/lib64", "/etc/alternatives")))
+"""What the sandbox shows of every system."""
 
 
 class InterpreterUnavailable(Exception):
@@ -39,10 +42,15 @@ class Interpreter:
     executable: str
     """Absolute path of the program."""
     folders: tuple[str, ...]
-    """Files and folders outside `/usr` that it reads at run time.
+    """Files and folders outside `/usr` that it reads at run time, by paths without symbolic links.
 
     They are single entries of its prefixes, because a virtual environment inside a project's folder must not make the
     whole project visible.
+    """
+    links: tuple[tuple[str, str], ...]
+    """Symbolic links outside these folders by which the program and the folders are reached: path and target.
+
+    The launchers of uv, Homebrew and mise are links to other folders, and Python follows them to find its library.
     """
 
 
@@ -76,16 +84,29 @@ def _inspect(path: Path) -> Interpreter:
         answer = subprocess.run(
             [path, "-I", "-c", _QUERY], capture_output=True, text=True, check=True, timeout=_QUERY_LIMIT_S
         )
-        has_ipykernel, executable, *prefixes = json.loads(answer.stdout)
+        has_ipykernel, base, executable, *prefixes = json.loads(answer.stdout)
     except (OSError, ValueError, subprocess.SubprocessError) as error:
         raise InterpreterUnavailable(f"{_CANNOT}: {path} does not work as a Python interpreter ({error}).") from error
     if not has_ipykernel:
         raise InterpreterUnavailable(
             f"{_CANNOT}: {path} has no ipykernel. Install it with `{path} -m pip install -r requirements-kernel.txt`."
         )
-    return Interpreter(executable, _existing_folders([*prefixes, os.path.realpath(prefixes[-1])]))
-
-
-def _existing_folders(prefixes: list[str]) -> tuple[str, ...]:
     entries = [f"{prefix}/{name}" for prefix in prefixes for name in ("bin", "lib", "lib64", "pyvenv.cfg")]
-    return tuple(path for path in dict.fromkeys(entries) if os.path.exists(path) and not path.startswith("/usr/"))
+    links: dict[Path, str] = {}
+    for path in (executable, base):
+        _follow(Path(path), links)
+    targets = [_follow(Path(entry), links) for entry in entries if os.path.exists(entry)]
+    folders = [path for path in dict.fromkeys(targets) if not path.is_relative_to("/usr")]
+    outside = [link for link in links if not any(link.is_relative_to(folder) for folder in (*_SHOWN, *folders))]
+    return Interpreter(executable, tuple(map(str, folders)), tuple((str(link), links[link]) for link in outside))
+
+
+def _follow(path: Path, links: dict[Path, str]) -> Path:
+    """Return the path without symbolic links, and add those on its way with their targets."""
+    place = Path("/")
+    for name in path.parts[1:]:
+        place = place.parent if name == ".." else place / name
+        if place.is_symlink():
+            links[place] = os.readlink(place)
+            place = _follow(place.parent / links[place], links)
+    return place

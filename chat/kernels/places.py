@@ -63,6 +63,8 @@ class ServiceStatus:
     """Empty unless the state is `running`."""
     error: str = ""
     """Why the gateway does not run, or why it was restarted last; a sentence for operators."""
+    launch_error: str = ""
+    """Why no code can run on this machine; a sentence for operators. It is known before anybody needs a kernel."""
     is_sandboxed: bool = True
     restarts: int = 0
     """How often the gateway was started again because it had ended or no longer answered."""
@@ -86,10 +88,13 @@ class RemotePlace:
         return self._address
 
 
-def probe_server(url: str) -> None:
-    """Ask a Jupyter server for its version, which needs no token; blocks for two seconds. Raises KernelsUnavailable."""
+def probe_server(url: str, token: str) -> None:
+    """Ask a Jupyter server for its version; blocks for two seconds at most. Raises KernelsUnavailable."""
+    # A Jupyter Server answers this without a token, a Kernel Gateway does not.
+    headers = {"Authorization": f"token {token}"} if token else {}
     try:
-        with urllib.request.urlopen(f"{url.rstrip('/')}/api", timeout=_STATUS_LIMIT_S):
+        request = urllib.request.Request(f"{url.rstrip('/')}/api", headers=headers)
+        with urllib.request.urlopen(request, timeout=_STATUS_LIMIT_S):
             pass
     except (OSError, ValueError, HTTPException) as error:
         raise KernelsUnavailable(f"The Jupyter server does not answer: {error}") from error

@@ -30,7 +30,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from chat.kernels import seccomp
-from chat.kernels.interpreter import InterpreterUnavailable, find_interpreter
+from chat.kernels.interpreter import Interpreter, InterpreterUnavailable, find_interpreter
 
 NOBODY = 65534
 MIB = 1024 * 1024
@@ -61,6 +61,10 @@ _MATPLOTLIBRC = "figure.dpi: 200\n"
 _SOCKET_PATH_LIMIT_BYTES = 107
 """Longest path of a Unix socket on Linux: `sun_path` has 108 bytes with its final NUL."""
 _STDERR_LIMIT_CHARS = 2000
+APPARMOR_COMMAND = "sudo deploy/apparmor-profile"
+_APPARMOR_RESTRICTION = Path("/proc/sys/kernel/apparmor_restrict_unprivileged_userns")
+_SIGNS_OF_BLOCKED_NAMESPACES = ("namespace", "uid map", "gid map", "RTM_NEWADDR")
+"""Words of bubblewrap. AppArmor lets it make namespaces, but without rights inside: the loopback device fails first."""
 _NO_SCRIPTS: Mapping[str, str] = MappingProxyType({})
 
 
@@ -92,6 +96,8 @@ def launch(
     Raises SandboxUnavailable if a tool or the interpreter is missing.
     """
     bubblewrap = _require_tool("bwrap", "bubblewrap")
+    # A folder of the path may be a link that the sandbox shows, because it leads to the interpreter too.
+    directory = directory.resolve()
     try:
         interpreter = find_interpreter()
     except InterpreterUnavailable as error:
@@ -99,13 +105,13 @@ def launch(
     files = {"/bootstrap.py": _BOOTSTRAP.read_text(), "/matplotlibrc": _MATPLOTLIBRC, **scripts}
     contents = [_require_seccomp_filter(), *(text.encode() for text in files.values())]
     with _memory_files(contents) as (seccomp_filter, *descriptors):
-        argv = [bubblewrap, *_sandbox_arguments(directory, interpreter.folders), "--seccomp", str(seccomp_filter)]
+        argv = [bubblewrap, *_sandbox_arguments(directory, interpreter), "--seccomp", str(seccomp_filter)]
         for descriptor, path in zip(descriptors, files, strict=True):
             argv += ["--ro-bind-data", str(descriptor), path]
         argv += ["--remount-ro", "/", "--chdir", "/box", interpreter.executable, "/bootstrap.py", *arguments]
         if os.geteuid() == 0:
             _give_to_nobody(directory)
-            argv = [*_unprivileged_arguments(bubblewrap, directory, interpreter.folders), *argv]
+            argv = [*_unprivileged_arguments(bubblewrap, directory, interpreter), *argv]
         pipe = subprocess.PIPE
         return subprocess.Popen(
             argv, env={}, cwd="/", stdin=pipe, stdout=stdout, stderr=pipe, pass_fds=(seccomp_filter, *descriptors)
@@ -116,12 +122,13 @@ def launch_error(stderr: bytes) -> SandboxUnavailable:
     """Return an error that explains a launch whose program never ran, with advice if user namespaces are blocked."""
     message = stderr.decode(errors="replace").strip()[-_STDERR_LIMIT_CHARS:]
     advice = ""
-    if any(sign in message for sign in ("namespace", "uid map", "gid map")):
-        advice = (
-            ". User namespaces are blocked here. Debian: `sysctl kernel.unprivileged_userns_clone=1`. Ubuntu: an"
-            " AppArmor profile for bwrap, or `sysctl kernel.apparmor_restrict_unprivileged_userns=0`. Docker: a seccomp"
-            " profile that allows `clone`, `unshare` and `mount`."
-        )
+    if any(sign in message for sign in _SIGNS_OF_BLOCKED_NAMESPACES):
+        advice = ". User namespaces are blocked here. "
+        if _APPARMOR_RESTRICTION.exists() and _APPARMOR_RESTRICTION.read_text().strip() == "1":
+            advice += f"Allow them for bubblewrap in AppArmor, with `{APPARMOR_COMMAND}` in Plotline's folder."
+        else:
+            advice += "Debian: `sysctl kernel.unprivileged_userns_clone=1`."
+        advice += " Docker: a seccomp profile that allows `clone`, `unshare` and `mount`."
     return SandboxUnavailable(f"{_CANNOT}: {message or 'the launch ended without a message'}{advice}")
 
 
@@ -156,8 +163,8 @@ def _memory_files(contents: Sequence[bytes]) -> Iterator[tuple[int, ...]]:
         yield tuple(descriptors)
 
 
-def _host_arguments(folders: Sequence[str]) -> list[str]:
-    """Return the bubblewrap arguments that show the system's programs and these host folders, read-only."""
+def _host_arguments(interpreter: Interpreter) -> list[str]:
+    """Return the bubblewrap arguments that show the system's programs and the interpreter, read-only."""
     arguments = ["--ro-bind", "/usr", "/usr"]
     for path in map(Path, ("/bin", "/lib", "/lib64")):
         if path.is_symlink():
@@ -166,12 +173,14 @@ def _host_arguments(folders: Sequence[str]) -> list[str]:
             arguments += ["--ro-bind", str(path), str(path)]
     for name in ("/etc/fonts", "/etc/ld.so.cache", "/etc/alternatives"):
         arguments += ["--ro-bind-try", name, name]
-    for name in folders:
+    for name in interpreter.folders:
         arguments += ["--ro-bind", name, name]
+    for link, target in interpreter.links:
+        arguments += ["--symlink", target, link]
     return arguments
 
 
-def _sandbox_arguments(directory: Path, folders: Sequence[str]) -> list[str]:
+def _sandbox_arguments(directory: Path, interpreter: Interpreter) -> list[str]:
     """Return the bubblewrap arguments of the sandbox itself.
 
     Every writable folder has a size limit, and the file systems that bubblewrap creates become read-only.
@@ -181,7 +190,8 @@ def _sandbox_arguments(directory: Path, folders: Sequence[str]) -> list[str]:
         *("--unshare-user", "--uid", str(NOBODY), "--gid", str(NOBODY), "--disable-userns", "--cap-drop", "ALL"),
         *("--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--hostname", "kernel"),
         *("--unshare-cgroup-try", "--die-with-parent", "--new-session", "--clearenv", *environment),
-        *("--size", str(64 * MIB), "--tmpfs", "/tmp", *_host_arguments(folders), "--proc", "/proc", "--dev", "/dev"),
+        *("--size", str(64 * MIB), "--tmpfs", "/tmp", *_host_arguments(interpreter)),
+        *("--proc", "/proc", "--dev", "/dev"),
         *("--size", str(16 * MIB), "--tmpfs", "/dev/shm", "--remount-ro", "/dev"),
         *("--size", str(WORKING_DIRECTORY_BYTES), "--tmpfs", "/box", "--bind", str(directory), "/rt"),
     ]
@@ -195,7 +205,7 @@ def _give_to_nobody(directory: Path) -> None:
         raise SandboxUnavailable(f"{_CANNOT}: root may not become `nobody` here ({error}).") from error
 
 
-def _unprivileged_arguments(bubblewrap: str, directory: Path, folders: Sequence[str]) -> list[str]:
+def _unprivileged_arguments(bubblewrap: str, directory: Path, interpreter: Interpreter) -> list[str]:
     """Return the command that a server running as root puts before the sandbox's, to give up root.
 
     Bubblewrap creates the parent folders of a bind for its own user only, so `--dir` creates them for everyone first.
@@ -203,12 +213,13 @@ def _unprivileged_arguments(bubblewrap: str, directory: Path, folders: Sequence[
     root's bubblewrap has given up the right to signal `nobody`, but a namespace dies with its first process.
     """
     setpriv = _require_tool("setpriv", "util-linux")
-    visible = [str(directory), "/etc/fonts", *folders]
+    links = [link for link, _ in interpreter.links]
+    visible = [str(directory), "/etc/fonts", *interpreter.folders, *links]
     parents = dict.fromkeys(str(parent) for path in visible for parent in reversed(Path(path).parents[:-1]))
     parent_arguments = [word for parent in parents for word in ("--dir", parent)]
     sockets = str(directory)
     return [
-        *(bubblewrap, "--unshare-pid", "--die-with-parent", *parent_arguments, *_host_arguments(folders)),
+        *(bubblewrap, "--unshare-pid", "--die-with-parent", *parent_arguments, *_host_arguments(interpreter)),
         *("--bind", sockets, sockets, "--dev-bind", "/dev", "/dev", "--bind", "/proc", "/proc"),
         *(setpriv, "--reuid", str(NOBODY), "--regid", str(NOBODY), "--clear-groups", "--inh-caps", "-all"),
     ]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import time
 import weakref
+from functools import lru_cache
 from pathlib import Path
 
 from django.conf import settings
@@ -15,6 +17,7 @@ from chat.kernels.places import Address, LocalService, Place, ServiceStatus, cho
 OTHER_PLACE = "The service for Python sessions was restarted or replaced. The variables of the session are lost."
 """Why a session has no kernel any more."""
 
+_LAUNCH_ERROR_LIFETIME_S = 5.0
 _clients: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, JupyterClient] = weakref.WeakKeyDictionary()
 
 
@@ -44,15 +47,31 @@ def service_status() -> ServiceStatus | None:
 def probe() -> None:
     """Ask the place of kernels whether it is there; blocks for two seconds at most.
 
-    Nothing is started. Raises KernelsUnavailable if there is no answer, and not where sessions are turned off.
+    Nothing is started. Raises KernelsUnavailable if there is no answer or no code can run, and not where sessions are
+    turned off.
     """
     place = current_place()
     if not is_enabled():
         return
     if isinstance(place, LocalService):
-        place.status()
+        if error := place.status().launch_error:
+            raise KernelsUnavailable(error)
     else:
-        probe_server(settings.JUPYTER_GATEWAY_URL)
+        probe_server(settings.JUPYTER_GATEWAY_URL, settings.JUPYTER_GATEWAY_TOKEN)
+
+
+def launch_error() -> str:
+    """Return why the service on this machine can run no code; empty if it can, or nobody knows.
+
+    The service is asked every five seconds at most. This takes a millisecond, or two seconds if it hangs.
+    """
+    return _read_launch_error(int(time.monotonic() // _LAUNCH_ERROR_LIFETIME_S))
+
+
+@lru_cache(maxsize=1)
+def _read_launch_error(period: int) -> str:
+    status = service_status() if is_enabled() else None
+    return status.launch_error if status else ""
 
 
 async def present_address() -> Address | None:

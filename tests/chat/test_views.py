@@ -13,9 +13,11 @@ from django.urls import reverse
 from pytest_django import Settings
 
 from chat.catalogue.choices import DEMO_NOTICE
+from chat.kernels.places import LocalService, ServiceStatus
 from chat.message_views import ConversationUsage
 from chat.models import Conversation, LanguageModel, Turn, User
 from chat.parts import PartKind
+from chat.python_sessions import places
 from chat.transcript.usage import conversation_usage
 from tests.factories import (
     attach,
@@ -25,6 +27,7 @@ from tests.factories import (
     make_model_message,
     make_user_message,
 )
+from tests.parsed_html import ParsedHtml
 
 pytestmark = pytest.mark.django_db
 
@@ -33,6 +36,28 @@ def count_queries_of(client: Client, path: str) -> int:
     with CaptureQueriesContext(connection) as queries:
         assert client.get(path).status_code == 200
     return len(queries)
+
+
+@pytest.mark.parametrize(("is_staff", "is_debug"), [(False, False), (True, False), (False, True)])
+def test_page_says_that_no_code_can_run_and_tells_operators_why(
+    browser: Client,
+    owner: User,
+    settings: Settings,
+    monkeypatch: pytest.MonkeyPatch,
+    request: pytest.FixtureRequest,
+    is_staff: bool,
+    is_debug: bool,
+) -> None:
+    broken = ServiceStatus(launch_error="Install it with `apt-get install bubblewrap`.")
+    monkeypatch.setattr(LocalService, "status", lambda service: broken)
+    settings.DEBUG, owner.is_staff = is_debug, is_staff
+    owner.save()
+    places._read_launch_error.cache_clear()
+    request.addfinalizer(places._read_launch_error.cache_clear)
+    page = browser.get(make_conversation(owner).get_absolute_url()).content.decode()
+    notice = ParsedHtml(page).only(id="no-code")
+    assert "No code can run on this server." in notice.text
+    assert ("apt-get install bubblewrap" in notice.text) is (is_staff or is_debug)
 
 
 # --- home and new

@@ -15,9 +15,11 @@ from django.db import connections
 from django.test import Client
 from pytest_django import Settings
 
+from chat.kernels.interpreter import DEFAULT_PATH
 from chat.turns import draining
 from config import health
 from tests.child_processes import tied
+from tests.kernel_service import running_service
 from tests.polling import wait_until
 from tests.ports import free_port
 
@@ -107,6 +109,30 @@ def test_missing_service_for_kernels_and_a_full_disk_are_named(
     monkeypatch.setattr(health, "DISK_RESERVE_BYTES", 1 << 80)
     response = client.get("/readyz")
     assert (response.status_code, response.json()["degraded"]) == (200, ["disk", "kernels"])
+
+
+def test_kernels_are_degraded_until_code_can_run(
+    client: Client, settings: Settings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    settings.KERNELS_LIMIT = 1
+    monkeypatch.setattr(health, "RESULT_LIFETIME_S", 0.0)
+    monkeypatch.setenv("KERNEL_PYTHON", str(tmp_path / "environment/bin/python"))
+    with running_service("--health-interval", "0.1") as service:
+        settings.KERNEL_SERVICE_DIR = service.directory
+        wait_until(lambda: client.get("/readyz").json()["degraded"] == ["kernels"])
+        (tmp_path / "environment").symlink_to(DEFAULT_PATH.parents[1])
+        wait_until(lambda: client.get("/readyz").json()["status"] == "ok")
+        assert service.place.status().state == "stopped"
+
+
+def test_kernel_gateway_that_asks_for_a_token_passes(client: Client, settings: Settings, tmp_path: Path) -> None:
+    settings.KERNELS_LIMIT = 1
+    settings.JUPYTER_GATEWAY_TOKEN = "token-of-this-test"
+    (tmp_path / "token").write_text(settings.JUPYTER_GATEWAY_TOKEN)
+    address = f"127.0.0.1:{free_port()}"
+    settings.JUPYTER_GATEWAY_URL = f"http://{address}"
+    with running_service("--warm-kernels", "0", "--listen", address, "--token-file", str(tmp_path / "token")):
+        wait_until(lambda: client.get("/readyz").json()["status"] == "ok")
 
 
 def test_jupyter_server_that_does_not_answer_is_named(client: Client, settings: Settings) -> None:

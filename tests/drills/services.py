@@ -23,7 +23,8 @@ from tests.polling import wait_until
 START_LIMIT_S = 90.0
 STOP_LIMIT_S = 30.0
 POSTGRESQL_USER = "postgres"
-POSTGRESQL_PROGRAMS = Path("/usr/lib/postgresql/15/bin")
+POSTGRESQL_FOLDER = Path("/usr/lib/postgresql")
+OLDEST_POSTGRESQL = 15
 DATABASE_USER = "plotline"
 ROLE_TIMEOUTS = {"lock_timeout": "2s", "statement_timeout": "30s"}
 
@@ -95,22 +96,30 @@ class Service:
             self._process.wait()
 
 
+def postgresql_programs(folder: Path = POSTGRESQL_FOLDER) -> Path:
+    """Return the folder of the newest PostgreSQL's programs. Raises DrillError if there is none of version 15 or later.
+
+    `folder`: has a folder for each installed version, as in Debian and Ubuntu.
+    """
+    newest = max((int(path.parents[1].name) for path in folder.glob("[0-9][0-9]/bin/postgres")), default=0)
+    if newest < OLDEST_POSTGRESQL:
+        raise DrillError(f"PostgreSQL {OLDEST_POSTGRESQL} or newer is not installed below {folder}.")
+    return folder / str(newest) / "bin"
+
+
 class PostgreSQL(Service):
-    """A server of PostgreSQL 15 with its own data folder. It runs as another user if this process is root's."""
+    """A server of the newest PostgreSQL here, with its own data folder. It runs as another user if this one is root."""
 
     def __init__(self, folder: Path, port: int) -> None:
         """Create the data folder."""
-        if not POSTGRESQL_PROGRAMS.is_dir():
-            raise DrillError(f"PostgreSQL 15 is not installed: there is no {POSTGRESQL_PROGRAMS}.")
+        programs = postgresql_programs()
         folder.mkdir()
         as_user = unprivileged()
         if as_user:
             shutil.chown(folder, POSTGRESQL_USER)
         data = str(folder / "data")
         options = ["-D", data, "-U", DATABASE_USER, "--auth=trust", "--encoding=UTF8", "--no-sync"]
-        subprocess.run(
-            [*as_user, str(POSTGRESQL_PROGRAMS / "initdb"), *options], cwd=folder, check=True, capture_output=True
-        )
+        subprocess.run([*as_user, str(programs / "initdb"), *options], cwd=folder, check=True, capture_output=True)
         settings = {
             "port": port,
             "listen_addresses": "127.0.0.1",
@@ -118,7 +127,7 @@ class PostgreSQL(Service):
             # After a crash of the server, not of the machine, nothing is lost without fsync either.
             "fsync": "off",
         }
-        command = [*as_user, str(POSTGRESQL_PROGRAMS / "postgres"), "-D", data]
+        command = [*as_user, str(programs / "postgres"), "-D", data]
         command += [argument for name, value in settings.items() for argument in ("-c", f"{name}={value}")]
         super().__init__(command, port, folder.with_suffix(".log"))
 

@@ -97,10 +97,12 @@ async def run(arguments: argparse.Namespace, options: GatewayOptions) -> None:
         # A killed service has left its gateway's folder.
         runtime_directory.remove(directory)
         server = await control.serve(supervisor, control.open_socket(folder))
-        start = asyncio.create_task(supervisor.start()) if arguments.listen else None
+        tasks: list[asyncio.Task[object]] = [asyncio.create_task(supervisor.watch_launches())]
+        if arguments.listen:
+            tasks.append(asyncio.create_task(supervisor.start()))
         await termination.wait()
-        if start is not None:
-            start.cancel()
+        for task in tasks:
+            task.cancel()
         server.close()
         await supervisor.close()
 

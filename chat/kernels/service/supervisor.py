@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
+import tempfile
 import time
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 
+from chat.kernels.interpreter import InterpreterUnavailable, find_interpreter
 from chat.kernels.places import ServiceStatus
 from chat.kernels.sandbox import SandboxUnavailable
 from chat.kernels.service import runtime_directory, self_test
@@ -60,6 +62,7 @@ class Supervisor:
         self._health_check = health_check or HealthCheck()
         self._state = State.STOPPED
         self._error = ""
+        self._launch_error = ""
         self._restarts = 0
         self._failures = 0
         self._failed_at = 0.0
@@ -76,6 +79,7 @@ class Supervisor:
         status = ServiceStatus(
             state=self._state,
             error=self._error,
+            launch_error=self._launch_error,
             is_sandboxed=self._options.is_sandboxed,
             restarts=self._restarts,
         )
@@ -85,6 +89,25 @@ class Supervisor:
         status = replace(status, url=gateway.url, token=self._token, started_at=self._started_at)
         health = await gateway.check(MINIMUM_PAUSE_S)
         return replace(status, kernels=health.kernels, warm_kernels=health.warm_kernels) if health else status
+
+    async def watch_launches(self) -> None:
+        """Test whether code can run, once, or until it can: somebody may install what is missing meanwhile."""
+        while True:
+            with suppress(SandboxUnavailable, OSError):
+                return await self._test_launch(Path(tempfile.gettempdir()))
+            await asyncio.sleep(self._health_check.interval_s)
+
+    async def _test_launch(self, directory: Path) -> None:
+        """Launch a program like a kernel, with a folder in `directory`. Raises SandboxUnavailable."""
+        try:
+            if self._options.is_sandboxed:
+                await self_test.run(directory)
+            else:
+                find_interpreter()
+        except (SandboxUnavailable, InterpreterUnavailable) as error:
+            self._launch_error = str(error)
+            raise SandboxUnavailable(str(error)) from error
+        self._launch_error = ""
 
     async def start(self, *, on_demand: bool = False) -> ServiceStatus:
         """Start the gateway if it does not run, and return the status once it runs or has failed.
@@ -178,8 +201,7 @@ class Supervisor:
         """Start a gateway, and test the sandbox meanwhile. Raises GatewayFailed or SandboxUnavailable."""
         start = asyncio.create_task(GatewayProcess.start(options))
         try:
-            if options.is_sandboxed:
-                await self_test.run(Path(options.directory))
+            await self._test_launch(Path(options.directory))
             return await start
         except BaseException:
             start.cancel()

@@ -27,7 +27,7 @@ def test_empty_variable_means_the_default_environment(monkeypatch: pytest.Monkey
     monkeypatch.setenv("KERNEL_PYTHON", value)
     default = find_interpreter()
     assert default.executable == str(DEFAULT_PATH)
-    assert str(DEFAULT_PATH.parent) in default.folders
+    assert str(DEFAULT_PATH.parent.resolve()) in default.folders
     assert not any(ROOT.is_relative_to(folder) for folder in default.folders)
 
 
@@ -52,6 +52,30 @@ async def test_kernels_run_on_the_interpreter_that_the_variable_names(
     with running_service("--warm-kernels", "0") as service:
         async with running_kernel(service.place) as kernel:
             assert await kernel.run("import sys\nprint(sys.executable)") == f"{path}\n"
+
+
+async def test_code_runs_on_an_interpreter_behind_links_in_other_folders(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    python, environment = DEFAULT_PATH.resolve(), tmp_path / "environment/bin/python"
+    links = {
+        tmp_path / "versions": python.parents[1],
+        tmp_path / "shims/python": tmp_path / "versions/bin" / python.name,
+        tmp_path / "launchers/python3": Path("../shims/python"),
+        environment: tmp_path / "launchers/python3",
+        tmp_path / "environment/lib": DEFAULT_PATH.parents[1] / "lib",
+    }
+    for link, target in links.items():
+        link.parent.mkdir(parents=True, exist_ok=True)
+        link.symlink_to(target)
+    (tmp_path / "environment/pyvenv.cfg").write_text(f"home = {tmp_path}/launchers\n")
+    # A service of root runs code as another user.
+    for path in (tmp_path / "environment/bin", tmp_path / "environment/pyvenv.cfg"):
+        path.chmod(0o755)
+    monkeypatch.setenv("KERNEL_PYTHON", str(environment))
+    with running_service("--warm-kernels", "0") as service:
+        async with running_kernel(service.place) as kernel:
+            assert await kernel.run("import numpy, sys\nprint(sys.executable)") == f"{environment}\n"
 
 
 def test_relative_path_starts_at_the_project(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

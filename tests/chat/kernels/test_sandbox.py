@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -134,7 +135,7 @@ def test_missing_interpreter_is_reported_with_the_command_that_installs_it(
 
 
 def test_failure_of_bubblewrap_is_reported_in_its_own_words(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    broken = Interpreter(sys.executable, folders=("/nonexistent/bin",))
+    broken = Interpreter(sys.executable, folders=("/nonexistent/bin",), links=())
     monkeypatch.setattr(sandbox, "find_interpreter", lambda: broken)
     with launch(directory, "kernel", "2048") as process:
         assert process.stderr is not None
@@ -145,5 +146,16 @@ def test_failure_of_bubblewrap_is_reported_in_its_own_words(directory: Path, mon
 
 def test_blocked_user_namespaces_are_explained() -> None:
     stderr = b"bwrap: No permissions to create new namespace, likely because the kernel does not allow it"
-    assert "AppArmor" in str(launch_error(stderr))
-    assert "AppArmor" not in str(launch_error(b"bwrap: Can't find source path /x"))
+    assert "User namespaces are blocked" in str(launch_error(stderr))
+    assert "User namespaces" not in str(launch_error(b"bwrap: Can't find source path /x"))
+
+
+def test_namespaces_that_apparmor_restricts_are_reported_with_the_command_that_allows_them(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "restriction").write_text("1\n")
+    monkeypatch.setattr(sandbox, "_APPARMOR_RESTRICTION", tmp_path / "restriction")
+    [command] = re.findall(
+        r"`sudo (\S+)`", str(launch_error(b"bwrap: loopback: Failed RTM_NEWADDR: Operation not permitted"))
+    )
+    assert os.access(ROOT / command, os.X_OK)
