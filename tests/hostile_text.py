@@ -11,6 +11,7 @@ Node: TypeAlias = tuple[Any, Any]  # each operator has arguments of its own
 """An operator of Python's parser with its arguments."""
 
 REPEATS = (_constants.MAX_REPEAT, _constants.MIN_REPEAT, _constants.POSSESSIVE_REPEAT)
+SINGLE_CHARACTERS = ([_constants.LITERAL], [_constants.NOT_LITERAL], [_constants.ANY], [_constants.IN])
 BREAKERS = ("\x00", "", "\n", "!", "a")
 
 
@@ -148,10 +149,10 @@ REPETITIONS_LIMIT = 300
 def takes_linear_time(tree: Sequence[Node], *, is_followed: bool = False) -> bool:
     """Return whether a search for all matches takes linear time, by a rule that is sufficient.
 
-    Each unbounded repetition is possessive, and nothing that can fail follows it. `is_followed`: something that can
-    fail follows the tree.
+    Each unbounded repetition is possessive or fills an atomic group, and nothing that can fail follows it.
+    `is_followed`: something that can fail follows the tree.
     """
-    nodes = list(tree)
+    nodes = [_as_possessive(node) for node in tree]
     for index, (operator, arguments) in enumerate(nodes):
         is_node_followed = is_followed or any(_can_fail(node) for node in nodes[index + 1 :])
         if operator in REPEATS:
@@ -168,6 +169,27 @@ def takes_linear_time(tree: Sequence[Node], *, is_followed: bool = False) -> boo
                 if not takes_linear_time(child, is_followed=is_node_followed or is_lookaround):
                     return False
     return True
+
+
+def _as_possessive(node: Node) -> Node:
+    """Return the possessive repetition that equals an atomic group with one repetition; other nodes as they are."""
+    operator, arguments = node
+    if operator is _constants.ATOMIC_GROUP and [inner for inner, _ in arguments] == [_constants.MAX_REPEAT]:
+        return _constants.POSSESSIVE_REPEAT, arguments[0][1]
+    return node
+
+
+def repeats_group_possessively(tree: Sequence[Node]) -> bool:
+    """Return whether the tree has a possessive repetition of more than one character, such as `(?:ab)*+`.
+
+    Python 3.11.0 to 3.11.4 matches it wrongly (github.com/python/cpython/issues/106052), but `(?>(?:ab)*)` rightly.
+    """
+    for operator, arguments in tree:
+        if operator is _constants.POSSESSIVE_REPEAT and [inner for inner, _ in arguments[2]] not in SINGLE_CHARACTERS:
+            return True
+        if any(map(repeats_group_possessively, _children((operator, arguments)))):
+            return True
+    return False
 
 
 def _can_fail(node: Node) -> bool:

@@ -28,7 +28,7 @@ from chat.rendering import maths
 from chat.rendering.grammars import GRAMMARS
 from chat.rendering.svg_values import clean_value
 from chat.search.query import parse as parse_query
-from tests.hostile_text import hostile_texts, parse
+from tests.hostile_text import hostile_texts, parse, repeats_group_possessively
 from tests.source_patterns import AnyPattern, Values, patterns_of
 
 LIMIT_S = 1.0
@@ -183,6 +183,10 @@ def test_no_hostile_text_takes_long(module: str) -> None:
     for name in EXPRESSIONS:
         if module_of(name) == module:
             assert try_texts(name, TEXTS)
+
+
+def test_no_group_is_repeated_possessively() -> None:
+    assert [name for name, (pattern, _) in EXPRESSIONS.items() if repeats_group_possessively(parse(pattern))] == []
 
 
 @pytest.mark.drill

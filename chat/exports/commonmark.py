@@ -19,7 +19,7 @@ _FENCE = re.compile(r"^[ >\t]*?(`{3,}|~{3,})", re.MULTILINE)
 _BACKTICKS = re.compile(r"`+")
 _END_OF_TEXT = "plotline8f3b2c71sentinel"
 """A paragraph after a text. If it is not rendered as a paragraph, the text leaves a block open."""
-_OPENING_FENCE = re.compile(r"[ \t>]*+(?:(?:[-+*]|\d{1,9}[.)])[ \t]++)*+(`{3,}+|~{3,}+)")
+_OPENING_FENCE = re.compile(r"[ \t>]*+(?>(?:(?:[-+*]|\d{1,9}[.)])[ \t]++)*)(`{3,}+|~{3,}+)")
 _CLOSING_FENCE = re.compile(r"[ \t>]*+(`{3,}+|~{3,}+)[`~]*+[ \t]*+\Z")
 # Indented code, code spans and escapes, which stay as they are, and the beginnings of raw HTML and of images. More than
 # eight backticks begin no code span here: for each number that is never closed, the pattern reads the whole text once.

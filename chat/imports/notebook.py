@@ -36,7 +36,7 @@ _ANSWERED_BY = re.compile(r"\A### [^\n]*\n*(?:\*(?:Model|Code): [^\n]*\*(?:\n+|\
 """A heading and, if there is one, the line below it that says who answered. Exports begin an answer with them."""
 # Each of these patterns reads a text once. A pattern that backtracks would need minutes for a long text that almost
 # matches.
-_IMAGE_LINK = re.compile(r"(?:(?<!\n)\n+)?!\[(?:[^\[\]\\\n]++|\\.)*+\]\(attachment:[^()\n]*+\)")
+_IMAGE_LINK = re.compile(r"(?:(?<!\n)\n+)?!\[(?>(?:[^\[\]\\\n]++|\\.)*)\]\(attachment:[^()\n]*+\)")
 _FILE_NAMES = re.compile(r"(?:\A|(?<!\n)\n+)\*With [^\n]*\*\Z")
 
 

@@ -21,7 +21,7 @@ BRACKETS_LIMIT = 100_000
 
 VALUES_LIMIT = 100_000
 """Most strings of a text, and most commas outside its strings."""
-STRING = re.compile(r'"(?:[^"\\]|\\.)*+"?', re.DOTALL)
+STRING = re.compile(r'"(?>(?:[^"\\]++|\\.)*)"?', re.DOTALL)
 """A string, or the rest of a text in which it does not end: if its end were needed, such a text would take minutes."""
 
 _decode = json.JSONDecoder(strict=False).decode

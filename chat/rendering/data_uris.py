@@ -19,13 +19,14 @@ IMAGES_LIMIT = 100
 
 # SVG is excluded because it can contain scripts.
 _HEADER = re.compile(
-    r"data:image/(?:x-)?(?:png|p?jpe?g|gif|webp)(?:;[a-z0-9._-]{1,40}=[a-z0-9._-]{0,40}){0,4}+;base64,", re.IGNORECASE
+    r"data:image/(?:x-)?(?:png|p?jpe?g|gif|webp)(?>(?:;[a-z0-9._-]{1,40}=[a-z0-9._-]{0,40}){0,4});base64,",
+    re.IGNORECASE,
 )
 # (characters per line, pattern): full lines as MIME (76) or PEM (64) wraps them, followed by a last line that is not
 # longer; or the whole payload in one line (0).
 _PAYLOADS = (
-    (76, re.compile(r"(?:[A-Za-z0-9+/]{76}\n)++[A-Za-z0-9+/]{1,76}+={0,2}+(?![A-Za-z0-9+/=])")),
-    (64, re.compile(r"(?:[A-Za-z0-9+/]{64}\n)++[A-Za-z0-9+/]{1,64}+={0,2}+(?![A-Za-z0-9+/=])")),
+    (76, re.compile(r"(?>(?:[A-Za-z0-9+/]{76}\n)+)[A-Za-z0-9+/]{1,76}+={0,2}+(?![A-Za-z0-9+/=])")),
+    (64, re.compile(r"(?>(?:[A-Za-z0-9+/]{64}\n)+)[A-Za-z0-9+/]{1,64}+={0,2}+(?![A-Za-z0-9+/=])")),
     (0, re.compile(r"[A-Za-z0-9+/]++={0,2}+")),
 )
 _SIGNATURES = (
@@ -42,7 +43,7 @@ _OPEN_HEADER = re.compile(
     r"d(?:a(?:t(?:a(?::(?:i(?:m(?:a(?:g(?:e(?:/[a-z0-9.+;=_-]{0,400}+)?)?)?)?)?)?)?)?)?)?\Z", re.IGNORECASE
 )
 _OPEN_PAYLOAD = re.compile(
-    r"(?:(?:[A-Za-z0-9+/]{76}\n)++[A-Za-z0-9+/]{0,76}+|(?:[A-Za-z0-9+/]{64}\n)++[A-Za-z0-9+/]{0,64}+|[A-Za-z0-9+/]*+)"
+    r"(?:(?>(?:[A-Za-z0-9+/]{76}\n)+)[A-Za-z0-9+/]{0,76}+|(?>(?:[A-Za-z0-9+/]{64}\n)+)[A-Za-z0-9+/]{0,64}+|[A-Za-z0-9+/]*+)"
     r"={0,2}+\Z"
 )
 _SCHEME = re.compile("data:", re.IGNORECASE)
@@ -53,8 +54,8 @@ _PREFIX_LIMIT_CHARS = max(map(len, _PAYLOAD_PREFIXES))
 SHORT_URI_CHARS = 256
 # Of any type. The payload may be wrapped, also with the `\n` of a string literal; a short last line is not matched.
 _ANY_URI = re.compile(
-    r"data:([a-z0-9.+-]{1,40}/[a-z0-9.+-]{1,80})?(?:;[a-z0-9._-]{1,40}=[^;,\s]{1,80}){0,4}+;base64,"
-    r"([A-Za-z0-9+/_-]{40,}+={0,2}+(?:(?:\r?\n|\\n|%0A)[A-Za-z0-9+/_-]{40,}+={0,2}+)*+)",
+    r"data:([a-z0-9.+-]{1,40}/[a-z0-9.+-]{1,80})?(?>(?:;[a-z0-9._-]{1,40}=[^;,\s]{1,80}){0,4});base64,"
+    r"([A-Za-z0-9+/_-]{40,}+={0,2}+(?>(?:(?:\r?\n|\\n|%0A)[A-Za-z0-9+/_-]{40,}+={0,2}+)*))",
     re.IGNORECASE,
 )
 

@@ -38,7 +38,7 @@ _NEWLINE = re.compile(r"\r\n?|\n")
 # Matches every link reference definition, and some other text, cheaply: a label followed by a colon at the start of a
 # line, after any quote and list markers.
 _DEFINITION = re.compile(
-    r"(?:\A|(?<=[\r\n]))(?:[ \t>]|[-+*][ \t]|\d{1,9}[.)][ \t])*+\[(?:[^\[\]\\]|\\.){1,1000}+\]:", re.DOTALL
+    r"(?:\A|(?<=[\r\n]))(?>(?:[ \t>]|[-+*][ \t]|\d{1,9}[.)][ \t])*)\[(?>(?:[^\[\]\\]|\\.){1,1000})\]:", re.DOTALL
 )
 _FENCE = re.compile(r"\s*?( {0,3}(?:`{3,}|~{3,}))")
 _BLANK = " \t\v\f>"

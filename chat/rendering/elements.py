@@ -36,14 +36,14 @@ _NOTE_LINK = re.compile(r'<a href="#fn-([^"]*)" id="fnref-([^"]*)" data-footnote
 _NOTE = re.compile(r'<li id="fn-[^"]*">')
 # No repetition goes past the beginning of the next table or cell, so the time grows with the length alone.
 _TABLE = re.compile(
-    r"<table>\s*+<thead>\s*+<tr>([^<]*+(?:<(?!table>|/tr>)[^<]*+)*+)</tr>\s*+</thead>"
-    r"([^<]*+(?:<(?!table>|/table>)[^<]*+)*+)</table>"
+    r"<table>\s*+<thead>\s*+<tr>([^<]*+(?>(?:<(?!table>|/tr>)[^<]*+)*))</tr>\s*+</thead>"
+    r"([^<]*+(?>(?:<(?!table>|/table>)[^<]*+)*))</table>"
 )
-_HEADER_CELL = re.compile(r"<th( align=\"(?:left|center|right)\")?>([^<]*+(?:<(?!th[ >]|/th>)[^<]*+)*+)</th>")
+_HEADER_CELL = re.compile(r"<th( align=\"(?:left|center|right)\")?>([^<]*+(?>(?:<(?!th[ >]|/th>)[^<]*+)*))</th>")
 _ROW = re.compile(r"<tr>")
 _NOTE_BACK_LINK = re.compile(
     r' ?<a href="#fnref-[^"]*" class="footnote-backref" data-footnote-backref data-footnote-backref-idx="([\d-]+)"'
-    r' aria-label="([^"]*)">↩((?:[^<]++|<(?!/?a[ >]))*+)</a>(?=</p>| <a |\n)'
+    r' aria-label="([^"]*)">↩((?>(?:[^<]++|<(?!/?a[ >]))*))</a>(?=</p>| <a |\n)'
 )
 
 

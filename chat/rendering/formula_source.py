@@ -37,7 +37,9 @@ _COMMAND_OR_GROUP = re.compile(r"\\[A-Za-z]+|\{[^{}]*\}")
 _WORD = re.compile(r"(?:^|(?<=[\s(]))[A-Za-z]{2,}(?=[\s,.;:!?)]|$)")
 _FORMULA_SIGN = re.compile(r"\\[A-Za-z]|[=+<>^_{}]")
 _SIGN_OR_LETTER = re.compile(rf"{_FORMULA_SIGN.pattern}|\A\s*[A-Za-z]\s*\Z")
-_DISPLAY_START = re.compile(r"([ \t>]*+)(?:(?:[-+*]|\d{1,9}[.)])[ \t]++)*+(\$\$|\\\[)(?!.*?(?:\$\$|\\\]))", re.DOTALL)
+_DISPLAY_START = re.compile(
+    r"([ \t>]*+)(?>(?:(?:[-+*]|\d{1,9}[.)])[ \t]++)*)(\$\$|\\\[)(?!.*?(?:\$\$|\\\]))", re.DOTALL
+)
 _FENCE = re.compile(r"[ \t>]*(?:```|~~~)")
 _CODE_OR_FORMULA = re.compile(r"<(?:code|span data-math-style=)[^<>]*+>[^<]*+")
 

@@ -22,7 +22,7 @@ COLUMNS_LIMIT = 100
 HEADER_ROWS_LIMIT = 10
 
 _NUMBER = re.compile(
-    r"[-+−]?[$€£¥]?(?:(?:\d{1,3}(?:,\d{3})++|\d++)(?:\.\d*+)?|\.\d++)(?:[eE][-+]?\d++)?\s?%?|[-+−]?inf(?:inity)?",
+    r"[-+−]?[$€£¥]?(?:(?:\d{1,3}(?>(?:,\d{3})+)|\d++)(?:\.\d*+)?|\.\d++)(?:[eE][-+]?\d++)?\s?%?|[-+−]?inf(?:inity)?",
     re.IGNORECASE | re.ASCII,
 )
 MISSING = frozenset({"", "nan", "nat", "none", "null", "<na>", "n/a", "-", "–", "—", "...", "…"})

@@ -21,7 +21,7 @@ CONDITIONS = {
 }
 """Which whole numbers are in a sequence."""
 _AND = r"(?:\s*[,;、]\s*(?:and |und )?|\s+(?:and|und)\s+| ?和 ?)"
-_LIST = rf"{NUMBER}(?:(?:{_AND}|\s+){NUMBER})++|{NUMBER},\S*\d(?!\w)"
+_LIST = rf"{NUMBER}(?>(?:(?:{_AND}|\s+){NUMBER})+)|{NUMBER},\S*\d(?!\w)"
 _GENERATOR = "np.random.default_rng(7)"
 _LABELLED = rf"[^\W\d]\w{{0,30}}\s*[:=]?\s*{NUMBER}"
 
@@ -45,7 +45,7 @@ def _make_table(kind: str, values: str, title: str = "", labels: Sequence[str] =
 
 
 def _read_typed(prompt: Prompt) -> Table | None:
-    labelled = prompt.take(rf"{_LABELLED}(?:{_AND}{_LABELLED})++")
+    labelled = prompt.take(rf"{_LABELLED}(?>(?:{_AND}{_LABELLED})+)")
     if labelled is not None:
         numbers = [parse_number(text, prompt.language) for text in re.findall(NUMBER, labelled[0])]
         labels = re.findall(r"(?<!\w)(?!and\b|und\b)[^\W\d]\w*", labelled[0].replace("和", " "))

@@ -31,7 +31,7 @@ table = pd.read_csv({source}, sep={separator!r}, header={header}, names={names!r
 table = table.apply(lambda cells: cells.str.strip())
 table = table.mask(table.apply(lambda cells: cells.str.lower().isin(missing)))
 """
-_UNIT = r"\s*+(?:[$€£¥%]|EUR|USD|CHF|GBP|元)?+\s*+"
+_UNIT = r"\s*+(?>(?:[$€£¥%]|EUR|USD|CHF|GBP|元)?)\s*+"
 _PLAIN = re.compile(r"[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
 _ENGLISH = re.compile(rf"{_UNIT}[+-]?{_UNIT}(?:\d{{1,3}}(?:,\d{{3}})+|\d+)(?:\.\d+)?{_UNIT}")
 _GERMAN = re.compile(rf"{_UNIT}[+-]?{_UNIT}(?:\d{{1,3}}(?:\.\d{{3}})+|\d+)(?:,\d+)?{_UNIT}")

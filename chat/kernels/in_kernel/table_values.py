@@ -34,8 +34,8 @@ _CLOCK = re.compile(r"([01]?\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d+)?)?")
 _BOOLEANS = frozenset({"true", "false", "yes", "no", "ja", "nein", "wahr", "falsch"})
 
 
-_PLAIN_NUMBERS = re.compile(r"(?:-?(?:0|[1-9]\d{0,14})(?:\.\d{1,15})?\n)*+")
-_PLAIN_DATES = re.compile(r"(?:\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])\n)*+")
+_PLAIN_NUMBERS = re.compile(r"(?>(?:-?(?:0|[1-9]\d{0,14})(?:\.\d{1,15})?\n)*)")
+_PLAIN_DATES = re.compile(r"(?>(?:\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])\n)*)")
 _MAYBE_VALUE = re.compile(rf"[\d.+−$€£¥₹-]|{_SIGN}|{'|'.join(_MONTHS)}|{'|'.join(sorted(_BOOLEANS))}", re.IGNORECASE)
 """The beginning of a text that can be anything else than a text."""
 

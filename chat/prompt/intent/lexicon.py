@@ -76,12 +76,12 @@ def _build_index() -> tuple[dict[str, list[Entry]], tuple[Entry, ...]]:
 
 INDEX, SUFFIX_ENTRIES = _build_index()
 POLITE_START: Final = re.compile(
-    "(?:"
+    "(?>(?:"
     + "|".join(
         f" ?{needle}" if CHINESE.match(needle) else f"{needle.rstrip()}(?= )"
         for needle in sorted(_parse_needles(POLITE), key=len, reverse=True)
     )
-    + ")*+"
+    + ")*)"
 )
 
 

@@ -11,18 +11,18 @@ from typing import Final
 
 MONTH: Final = (
     r"(?:jan|feb|mar|mär|apr|may|mai|jun|jul|aug|sep|oct|okt|nov|dec|dez)"
-    r"(?:uary|ruary|ch|il|e|y|ust|t|tember|ober|ember|uar|ruar|z|i)?+"
+    r"(?>(?:uary|ruary|ch|il|e|y|ust|t|tember|ober|ember|uar|ruar|z|i)?)"
 )
 DATE: Final = re.compile(
     r"\d{1,4}+(?:"
-    rf"(?:st|nd|rd|th|\.)?+ ?+(?:of )?+{MONTH}\b(?: ?+,? ?+\d{{4}}\b)?+"
-    r"|-\d\d-\d\d\b|\.\d{1,2}\.(?:\d{4}|\d\d)?+(?!\d)|/\d{1,2}/\d{2,4}\b|年\d{1,2}月(?:\d{1,2}[日号])?+|月\d{1,2}[日号]"
-    r"|(?:st|nd|rd|th)?+, [12]\d{3}\b)"
+    rf"(?>(?:st|nd|rd|th|\.)?) ?+(?>(?:of )?){MONTH}\b(?>(?: ?+,? ?+\d{{4}}\b)?)"
+    r"|-\d\d-\d\d\b|\.\d{1,2}\.(?>(?:\d{4}|\d\d)?)(?!\d)|/\d{1,2}/\d{2,4}\b|年\d{1,2}月(?>(?:\d{1,2}[日号])?)|月\d{1,2}[日号]"
+    r"|(?>(?:st|nd|rd|th)?), [12]\d{3}\b)"
 )
 LONG_NUMBER: Final = re.compile(r"[+\d][\d /-]{6,15}+")
 PHONE: Final = re.compile(r"(?:\+(?=\d)|0(?![01 ]+$)\d).*|1[3-9]\d{9}|\d{3}-\d{4}")
 CLOCK: Final = re.compile(r"\d{1,2}+(?::\d\d(?!\d)| ?(?:[ap]\.?m\b|uhr\b|o'clock|点))")
-NUMBER: Final = re.compile(r"\d++(?:[.,']\d++)*+")
+NUMBER: Final = re.compile(r"\d++(?>(?:[.,']\d++)*)")
 CHINESE_NUMBER: Final = re.compile(
     r"[两二三四五六七八九十][十百千万]?[张次个人枚种条天年倍名只头块颗项元米]|[两二三四五六七八九]位数"
 )
@@ -45,9 +45,11 @@ EXPRESSION: Final = re.compile(
 PERCENT_OF: Final = re.compile(
     r"(?:%|percent|prozent) (?:of|off|von|vom|auf|rabatt auf) \S{0,3}\d|prozent sind|\d的(?:百分之)?\d|占\d"
 )
-UNIT_CONVERSION: Final = re.compile(r"\d ?([^\W\d_]{1,12}+)(?:/[^\W\d_]{1,12}+)?+ (?:in|to|into|as) ([^\W\d_]{1,12}+)")
+UNIT_CONVERSION: Final = re.compile(
+    r"\d ?([^\W\d_]{1,12}+)(?>(?:/[^\W\d_]{1,12}+)?) (?:in|to|into|as) ([^\W\d_]{1,12}+)"
+)
 UNIT_QUESTION: Final = re.compile(
-    r"(?:how (?:many|much)|wie ?viele?) ([^\W\d_]{1,12}+)(?:/[^\W\d_]{1,12}+)?+ "
+    r"(?:how (?:many|much)|wie ?viele?) ([^\W\d_]{1,12}+)(?>(?:/[^\W\d_]{1,12}+)?) "
     r"(?:is|are|in|sind|ist|make|makes|ergeben)\b"
 )
 QUOTED_TEXT: Final = re.compile(r"[:：] ?+[^\W\d]|[\"“„«「『][^\W\d]")
@@ -61,7 +63,7 @@ CODE: Final = re.compile(
     r"\bdef \w++ ?\(|=>|\bfunction ?\w*+ ?\(|\bselect\b[^\n]{1,80}? from\b|</?\w++>|\bprint\(|console\.log|#include"
     r"|\bimport \w++\n|\w\{[a-z-]++: ?[^{}\n]{1,60}[;}]|\bfor \w++ in range\(|\bpublic class\b|\bif \w++ [<>=]++ \w"
 )
-FENCE: Final = re.compile(r"```(?:([\w+#-]{0,15}+)[ \t]*+\n)?+(.*?)(?:```|\Z)", re.DOTALL)
+FENCE: Final = re.compile(r"```(?>(?:([\w+#-]{0,15}+)[ \t]*+\n)?)(.*?)(?:```|\Z)", re.DOTALL)
 """A fenced block, closed or not; the groups are the language after the fence and the content."""
 PYTHON_TAGS: Final = frozenset({"python", "py", "python3", "ipython"})
 DATA_TAGS: Final = frozenset({"csv", "tsv", "txt", "text", "data"})

@@ -31,8 +31,8 @@ _CSS = Grammar(
     )
 )
 _MARKUP_TOKENS = (
-    ("c", r"<!--(?:[^-]++|-(?!->))*+(?:-->)?"),
-    ("cp", r"<!\[CDATA\[(?:[^\]]++|\](?!\]>))*+(?:\]\]>)?|<[!?][^>]*+>?"),
+    ("c", r"<!--(?>(?:[^-]++|-(?!->))*)(?:-->)?"),
+    ("cp", r"<!\[CDATA\[(?>(?:[^\]]++|\](?!\]>))*)(?:\]\]>)?|<[!?][^>]*+>?"),
     ("nt", r"</?[^\W\d][\w:.-]*+|/?>"),
     ("s", r"""(?<==)"[^"]*+"?|(?<==)'[^']*+'?"""),
     ("na", r"(?<=\s)[\w:@.-]{1,80}+(?==)"),
@@ -44,7 +44,7 @@ _HTML = Grammar(
     (("nt", r"(?i:<(?:script|style)\b)[^>]*+>?"), *_MARKUP_TOKENS),
     embedded={"<script": "script in html", "<style": "style in html"},
 )
-_COMMENT_IN_SCRIPT = ("c", r"//(?:[^\n<]++|<(?!/script\b))*+")
+_COMMENT_IN_SCRIPT = ("c", r"//(?>(?:[^\n<]++|<(?!/script\b))*)")
 _END_OF_SCRIPT, _END_OF_STYLE = ("nt", r"(?i:</script\b)>?"), ("nt", r"(?i:</style\b)>?")
 _KEY_VALUE_COMMENT = ("c", r"(?<!\S)[#;][^\n]*+")
 _SECTION = ("nc", r"(?m:^)[ \t]{0,40}\[[^\]\n]*+\]{0,2}")
@@ -73,7 +73,7 @@ DOCUMENTS: dict[str, Grammar] = {
         (
             SLASH_COMMENT,
             BLOCK_COMMENT,
-            ("nt", r'"(?:[^"\\\n]|\\[^\n]){0,200}+"(?=[ \t]{0,8}:)'),
+            ("nt", r'"(?>(?:[^"\\\n]|\\[^\n]){0,200})"(?=[ \t]{0,8}:)'),
             ("s", DOUBLE_QUOTED),
             ("m", r"-?\d\w*+(?:\.\d\w*+)?(?:(?<=[eE])[+-]\d++)?"),
             WORDS,
