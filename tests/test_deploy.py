@@ -41,7 +41,7 @@ class Machine:
     def run(self, *command: str | Path) -> subprocess.CompletedProcess[str]:
         """Run a command with these programs before all others."""
         variables = {"PATH": f"{self.folder / 'programs'}:{os.environ['PATH']}", "RECORD": str(self.record)}
-        environment = os.environ | variables | {"PLOTLINE_ROOT": str(self.folder)}
+        environment = os.environ | variables | {"PLOTLINE_TEST_ROOT": str(self.folder)}
         return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
 
     @property
@@ -81,6 +81,13 @@ def test_no_profile_is_installed_where_none_is_needed(machine: Machine, name: st
     assert (machine.profiles, machine.record.read_text()) == (before, "")
 
 
+def test_profile_that_exists_is_loaded_again_on_request_and_another_one_is_named(machine: Machine) -> None:
+    assert "Wrote" in machine.run("deploy/apparmor-profile").stdout
+    assert "Wrote" in machine.run("deploy/apparmor-profile").stdout
+    other = machine.add("etc/apparmor.d/bwrap-userns-restrict", "profile bwrap /usr/bin/bwrap flags=(unconfined) {\n")
+    assert f"Bubblewrap has the profile {other}" in machine.run("deploy/apparmor-profile").stderr
+
+
 def test_profile_that_apparmor_refuses_is_removed(machine: Machine) -> None:
     machine.add_program("apparmor_parser", "#!/bin/sh\nexit 1\n")
     result = machine.run("deploy/apparmor-profile")
@@ -113,7 +120,19 @@ def test_package_without_a_fitting_version_is_named_in_one_sentence_and_not_trie
     result = machine.run("deploy/retry", machine.folder / "programs/pip", "install", "-qq", *source, "demo==2")
     version = ".".join(map(str, sys.version_info[:3]))
     assert (result.returncode, machine.record.read_text(), result.stderr.count("\n")) == (1, "", 1)
-    assert result.stderr.startswith(f"Python {version} on this machine cannot have demo==2. Use another Python:")
+    assert result.stderr.startswith(f"There is no demo==2 for Python {version} in this index of packages.")
+
+
+def test_package_that_needs_another_python_is_named_with_this_one(machine: Machine) -> None:
+    text = """\
+ERROR: Ignored the following versions that require a different python version: 4.1.1 Requires-Python >=3.11.5
+ERROR: Could not find a version that satisfies the requirement soupsieve==4.1.1 (from versions: 0.4, 2.10)
+ERROR: No matching distribution found for soupsieve==4.1.1"""
+    machine.add_program("pip", f"#!/bin/sh\necho '{text}' >&2\nexit 1\n")
+    machine.add_program("python", "#!/bin/sh\necho Python 3.11.2\n")
+    result = machine.run("deploy/retry", machine.folder / "programs/pip", "install", "soupsieve==4.1.1")
+    assert (result.returncode, result.stderr.count("\n")) == (1, 1)
+    assert result.stderr.startswith("Python 3.11.2 cannot have soupsieve==4.1.1. Use another Python: rm -rf .venv")
 
 
 def test_package_whose_server_is_away_is_tried_three_times(machine: Machine) -> None:

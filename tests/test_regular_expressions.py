@@ -13,8 +13,9 @@ import pkgutil
 import random
 import re
 import time
+import tracemalloc
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import ModuleType
 
@@ -24,6 +25,8 @@ import attachments
 import chat
 from chat import sentences
 from chat.emulator.demo import language
+from chat.kernels.in_kernel.table_values import plain_kind
+from chat.providers.untrusted_json import read_json
 from chat.rendering import maths
 from chat.rendering.grammars import GRAMMARS
 from chat.rendering.svg_values import clean_value
@@ -196,6 +199,30 @@ def test_no_hostile_text_of_many_takes_long() -> None:
     print(f"{len(times)} expressions, {sum(map(len, times.values()))} cases; the slowest:")
     for name in sorted(times, key=lambda one: -max(times[one]))[:5]:
         print(f"{max(times[name]) * 1000:.0f} ms {name}")
+
+
+def read_json_of_many_escapes() -> None:
+    with pytest.raises(ValueError, match="too many values"):
+        read_json('"' + r"\a" * 200_000 + '"' + ", 1" * 100_001)
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda: plain_kind(["12"] * 100_000),
+        lambda: plain_kind(["2026-11-26"] * 100_000),
+        read_json_of_many_escapes,
+    ],
+)
+def test_texts_of_any_length_need_no_memory_for_each_repetition(read: Callable[[], object]) -> None:
+    """A repetition of a group keeps 70 bytes or more for each match until the whole group ends."""
+    tracemalloc.start()
+    try:
+        read()
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 5_000_000
 
 
 @pytest.mark.parametrize("value", ["(" + "a" * 100_000, "(" + " " * 100_000, "url(" * 25_000, "url(#" + "a" * 100_000])

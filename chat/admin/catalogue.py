@@ -10,19 +10,16 @@ from datetime import date, datetime
 from django import forms
 from django.conf import settings
 from django.contrib import admin, messages
-from django.core.exceptions import ValidationError
 from django.db.models import OuterRef, QuerySet, Subquery
 from django.http import HttpRequest
 from django.utils.translation import gettext, gettext_lazy
 
 from chat.admin.base import EditableListMixin
-from chat.catalogue.endpoints import endpoint_exists
-from chat.catalogue.published import end_of, ignores_temperature
+from chat.admin.language_model_form import LanguageModelForm
+from chat.catalogue.published import end_of
 from chat.catalogue.setups import Prices, prices_on, today
-from chat.models import ENDPOINT_PROVIDER, Instruction, LanguageModel, ModelEndpoint, Preset
-from chat.models.catalogue import validate_provider
+from chat.models import Instruction, LanguageModel, ModelEndpoint, Preset
 from chat.prompt.instructions import default_texts
-from chat.providers import get_provider
 from chat.providers.requests import CODE_EXECUTION, URL_CONTEXT, WEB_SEARCH
 
 UNKNOWN = gettext_lazy("not known")
@@ -33,56 +30,6 @@ def list_tools(model: LanguageModel, preset: Preset | None = None) -> str:
     words = {CODE_EXECUTION: gettext("code"), WEB_SEARCH: gettext("search"), URL_CONTEXT: gettext("addresses")}
     names = [name for name in model.service_tools if preset is None or getattr(preset, name)]
     return ", ".join(sorted(words[name] for name in names))
-
-
-class LanguageModelForm(forms.ModelForm[LanguageModel]):
-    """The settings of a language model. The database model itself validates the thinking settings."""
-
-    def clean_provider(self) -> str:
-        """Return the provider. Raise ValidationError if it is not configured, because it could not answer."""
-        provider: str = self.cleaned_data["provider"]
-        validate_provider(provider)
-        return provider
-
-    def clean_endpoint(self) -> str:
-        """Return the endpoint. Raise ValidationError if the provider does not have it."""
-        provider, endpoint = self.cleaned_data.get("provider", ""), self.cleaned_data["endpoint"]
-        if not _endpoint_exists(provider, endpoint):
-            raise ValidationError(
-                gettext("There is no endpoint “%(endpoint)s” of the provider here.") % {"endpoint": endpoint}
-            )
-        return str(endpoint)
-
-    def clean_temperature(self) -> float | None:
-        """Return the temperature. Raise ValidationError if the model ignores it."""
-        temperature: float | None = self.cleaned_data["temperature"]
-        if temperature is not None and ignores_temperature(self.cleaned_data.get("name", "")):
-            raise ValidationError(gettext("This model ignores the temperature, so none is sent. Leave it empty."))
-        return temperature
-
-    def clean(self) -> None:
-        """Refuse the tools that no server of the provider runs. See `LanguageModel.service_tools`."""
-        super().clean()
-        if self.cleaned_data.get("provider") != ENDPOINT_PROVIDER:
-            return
-        no_web = gettext("Servers of this protocol do not search or read the web themselves. Turn this off.")
-        no_code = gettext(
-            "Servers of this protocol do not run code themselves. Turn this off: the code of this model runs in the"
-            " Python session."
-        )
-        for name, sentence in {CODE_EXECUTION: no_code, WEB_SEARCH: no_web, URL_CONTEXT: no_web}.items():
-            if self.cleaned_data.get(name):
-                self.add_error(name, sentence)
-
-
-def _endpoint_exists(provider: str, endpoint: str) -> bool:
-    if provider == ENDPOINT_PROVIDER:
-        return endpoint_exists(endpoint)
-    try:
-        get_provider(provider, endpoint)
-    except LookupError:
-        return False
-    return True
 
 
 @admin.register(LanguageModel)
@@ -172,7 +119,7 @@ class LanguageModelAdmin(EditableListMixin, admin.ModelAdmin[LanguageModel]):
 
     @admin.display(description=gettext_lazy("end"), ordering="ends_on")
     def ends(self, row: LanguageModel) -> date | None:
-        """The day from which the model does not answer itself, as it is set or published."""
+        """The day from which another model answers in its place, or none, as it is set or published."""
         end = end_of(row, vars(row)["address"] if row.endpoint else settings.OPENAI_BASE_URL)
         return end.on if end else None
 

@@ -161,7 +161,7 @@ def _next_prices(model: LanguageModel) -> str:
     if begin is None or begin <= today() or model.next_input_price is None or model.next_output_price is None:
         return ""
     read, written = _amount(model.next_input_price), _amount(model.next_output_price)
-    return f"From {english_date(begin)} on, a million tokens cost ${read} read and ${written} written."
+    return f"From {english_date(begin)} on, a million tokens cost ${read} to read and ${written} to write."
 
 
 def _amount(price: Decimal) -> str:

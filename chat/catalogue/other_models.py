@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-import re
 from datetime import date
 
-from chat.catalogue.endpoints import usable_endpoints
 from chat.catalogue.published import end_of
 from chat.catalogue.setups import Setup
-from chat.models import LanguageModel
+from chat.models import ENDPOINT_PROVIDER, LanguageModel
 
 ALIAS = "-latest"
 """Models whose names end so stand for another one, so it is no news which one answered."""
-_VERSION = re.compile(r"(?:-(?:latest|preview|exp|\d{3,8}|\d{2}-\d{2}|\d{2}-\d{4}|\d{4}-\d{2}-\d{2}))+$")
+_VERSION_WORDS = frozenset({"latest", "preview", "exp"})
 
 
 def may_be_another(setup: Setup, version: str) -> bool:
     """Return whether a version of a model, as a response names it, is not known to be one of the model that was asked.
 
-    Paths, variants (`:free`), dates and other endings that only tell versions apart do not count.
+    Paths, dates and other endings that only tell versions apart do not count. Names of models of endpoints are often
+    aliases that their operator has chosen, so none of them is another model.
     """
-    return bool(version) and _key(version) != _key(setup.model)
+    return setup.provider != ENDPOINT_PROVIDER and bool(version) and _family(version) != _family(setup.model)
 
 
 def find_other_model(setup: Setup, version: str) -> LanguageModel | None:
@@ -30,22 +29,31 @@ def find_other_model(setup: Setup, version: str) -> LanguageModel | None:
     """
     if not may_be_another(setup, version):
         return None
+    name, family = _last_name(version), _family(version)
     models = LanguageModel.objects.filter(provider=setup.provider, endpoint=setup.endpoint)
-    named = [row for row in models if _key(row.name) == _key(version)]
-    return min(named, key=lambda row: row.name != version, default=None)
+    named = [row for row in models if _family(row.name) == family]
+    # Of a model and its preview, the one whose name begins as the version does.
+    return max(named, key=lambda row: len(row.name) if name.startswith(_last_name(row.name)) else 0, default=None)
 
 
 def other_model_sentence(setup: Setup, other: LanguageModel, day: date) -> str:
-    """Return that another model answered on a day; empty if the asked one stands for another. At most two queries."""
+    """Return that another model answered on a day. At most one query."""
     if setup.model.endswith(ALIAS):
-        return ""
+        return f"{other} answered as {setup.model}."
     place = {"provider": setup.provider, "endpoint": setup.endpoint, "name": setup.model}
-    asked = LanguageModel.objects.filter(**place).first() or LanguageModel(**place)
-    end = end_of(asked, usable_endpoints([asked]).get(setup.endpoint, ""))
+    end = end_of(LanguageModel.objects.filter(**place).first() or LanguageModel(**place))
     if end is not None and end.on <= day:
         return f"{other} answered: the service no longer offers {setup.model}."
     return f"{other} answered in place of {setup.model}."
 
 
-def _key(name: str) -> str:
-    return _VERSION.sub("", re.split("[:@]", name.lower().rpartition("/")[2])[0])
+def _last_name(name: str) -> str:
+    return name.lower().rpartition("/")[2].partition("@")[0]
+
+
+def _family(name: str) -> str:
+    """Return the name of a model without its path and without the endings that only tell versions apart."""
+    words = _last_name(name).split("-")
+    while len(words) > 1 and (words[-1] in _VERSION_WORDS or (words[-1].isdecimal() and len(words[-1]) > 1)):
+        words.pop()
+    return "-".join(words)

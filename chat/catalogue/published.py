@@ -19,7 +19,7 @@ class ModelEnd:
     """The end of a model at its provider."""
 
     on: date
-    """The first day on which it does not answer itself."""
+    """The first day on which another model answers in its place, or none."""
     successor: str = ""
     """The id of the model that answers in its place. Empty: none, or not known."""
 

@@ -62,7 +62,7 @@ class Migration(migrations.Migration):
             models.DateField(
                 "end",
                 blank=True,
-                help_text="From this day on it does not answer itself. Empty: as its provider has published, if that is known.",
+                help_text="From this day on another model answers in its place, or none. Empty: as its provider has published, if that is known.",
                 null=True,
             ),
         ),

@@ -156,7 +156,8 @@ class LanguageModel(models.Model):
         "end",
         null=True,
         blank=True,
-        help_text="From this day on it does not answer itself. Empty: as its provider has published, if that is known.",
+        help_text="From this day on another model answers in its place, or none. Empty: as its provider has published, "
+        "if that is known.",
     )
     successor = models.CharField(
         max_length=200,

@@ -25,19 +25,23 @@ class DatedQuestion:
 def dated_question(turn: Turn, records: Sequence[MessageRecord]) -> DatedQuestion:
     """Return the question that a turn answers, with the time at which the turn started.
 
-    `records`: the messages before its answer. A turn that continues an answer leaves the date where it was sent with
-    that answer, so the cache of the answer's rounds remains valid.
+    `records`: the messages before its answer that are sent. A turn that continues an answer leaves the date where it
+    was sent with that answer, so the cache of the answer's rounds remains valid.
     """
     asked = turn
     for record in reversed(records):
         if record.turn is not None:
             asked = record.turn
         elif not asked.chosen.get("continues"):
-            return DatedQuestion(record.message, date_note(asked))
+            # An imported turn has no zone.
+            return DatedQuestion(record.message, date_note(asked, turn.time_zone))
     return DatedQuestion(records[-1].message, date_note(turn))
 
 
-def date_note(turn: Turn) -> Text:
-    """Return the date and time at which a turn started, in the zone of the person who asked."""
-    time = turn.created_at.astimezone(parse_zone(turn.time_zone))
+def date_note(turn: Turn, other_zone: str = "") -> Text:
+    """Return the date and time at which a turn started, in the zone of the person who asked.
+
+    `other_zone`: for a turn without a zone.
+    """
+    time = turn.created_at.astimezone(parse_zone(turn.time_zone or other_zone))
     return Text(NOTE.format(time=time, offset=time.isoformat()[-6:]))

@@ -14,7 +14,7 @@ from chat.models import Turn
 from chat.parts import Engine, Part, Role, Text
 from chat.prompt.answers import ReplayedImages, answer_contents, is_sent_back
 from chat.prompt.context_window import IMAGE_TOKENS, limit_tokens, part_tokens, select_newest, tokens_of
-from chat.prompt.dates import dated_question
+from chat.prompt.dates import date_note, dated_question
 from chat.prompt.file_choice import FileChoice, RequestBudget, attachment_ids, sent_files
 from chat.prompt.own_code import own_code_contents
 from chat.prompt.project_files import NOT_SENT, project_contents, project_record
@@ -78,8 +78,7 @@ class SentMessages:
         shown = without_refused(rows.records)
         # With the files of refused questions, because the session has them, too.
         labels = session_labels(rows.records, rows.project_files) if turn.engine == Engine.SESSION else {}
-        self._dated = dated_question(turn, rows.records)
-        budget_bytes = settings.REQUEST_LIMIT_BYTES - fixed_bytes - part_bytes(self._dated.note)
+        budget_bytes = settings.REQUEST_LIMIT_BYTES - fixed_bytes - part_bytes(date_note(turn))
         self._project = project_record(turn, rows.project_files)
         budget_bytes -= message_bytes(self._project) if self._project else 0
         # Half of the request is left for the other messages, and for files and images.
@@ -88,6 +87,7 @@ class SentMessages:
         )
         budget_bytes -= message_bytes(self._own_rounds) if self._own_rounds else 0
         self._records, budget_bytes = _newest(shown, budget_bytes)
+        self._dated = dated_question(turn, self._records)
         self.left_out = len(shown) - len(self._records)
         """How many of the oldest messages are not sent. Known when the contents are made."""
 

@@ -7,6 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC
 from decimal import Decimal
+from functools import partial
+
+from django.db import DatabaseError
 
 from chat.answers.answer import AnswerRound, total_usage
 from chat.catalogue.costs import calculate_cost, count_searches
@@ -14,6 +17,8 @@ from chat.catalogue.other_models import find_other_model, may_be_another, other_
 from chat.catalogue.setups import Setup, prices_on
 from chat.models import LanguageModel, Turn
 from chat.providers import is_demo
+from chat.turns.database_retries import retry_while_unavailable
+from chat.turns.database_thread import prompt_reader
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +37,18 @@ NO_BILL = Bill()
 def needs_catalogue(rounds: Sequence[AnswerRound], setup: Setup) -> bool:
     """Return whether `bill_answer` has to look for another model."""
     return any(may_be_another(setup, one.model_version) for one in rounds)
+
+
+async def bill_live_answer(rounds: Sequence[AnswerRound], setup: Setup, turn: Turn) -> Bill:
+    """Return what `bill_answer` returns. The event loop does not wait for the catalogue, if that has to be read."""
+    bill = partial(bill_answer, rounds, setup, turn)
+    if not needs_catalogue(rounds, setup):
+        return bill()
+    try:
+        return await retry_while_unavailable(lambda: prompt_reader.run(bill))
+    except DatabaseError:
+        # The end of the turn cannot be stored either.
+        return NO_BILL
 
 
 def bill_answer(rounds: Sequence[AnswerRound], setup: Setup, turn: Turn) -> Bill:

@@ -8,10 +8,7 @@ import time
 import uuid
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import partial
 from typing import TypeAlias
-
-from django.db import DatabaseError
 
 from chat.answers.answer import Answer
 from chat.answers.assembler import Assembler
@@ -26,10 +23,8 @@ from chat.relay.batching import BatchedCalls
 from chat.relay.frame_schedule import FrameSchedule
 from chat.stream_events import PartReceived, StreamEvent
 from chat.turns.answer_size import AnswerSize
-from chat.turns.billing import Bill, bill_answer, needs_catalogue
+from chat.turns.billing import bill_live_answer
 from chat.turns.code_times import CodeTimes
-from chat.turns.database_retries import retry_while_unavailable
-from chat.turns.database_thread import prompt_reader
 from chat.turns.finish import NO_ERROR, Ending, TurnError, closing_at_end
 from chat.turns.live_page import LivePage
 from chat.turns.start_plan import PlannedTurn
@@ -229,18 +224,10 @@ class LiveTurn:
         self.end_thought()
         self._changes += self._assembler.close(closing_at_end(status))
         await self._confirm()
-        self._submit(Ending(status, self.answer, error, await self._bill()))
+        self._submit(
+            Ending(status, self.answer, error, await bill_live_answer(self.answer.rounds, self.setup, self.turn))
+        )
         await self._confirm()
-
-    async def _bill(self) -> Bill:
-        """Return the cost of the answer. Only if another model gave it, the catalogue is read. Raises NotStored."""
-        bill = partial(bill_answer, self.answer.rounds, self.setup, self.turn)
-        if not needs_catalogue(self.answer.rounds, self.setup):
-            return bill()
-        try:
-            return await retry_while_unavailable(lambda: prompt_reader.run(bill))
-        except DatabaseError as error:
-            raise NotStored from error
 
     def _submit(self, ending: Ending | None = None, *, waits_after_s: float | None = None) -> None:
         """Give all changes to the next transaction."""

@@ -56,7 +56,7 @@ def test_page_says_that_no_code_can_run_and_tells_operators_why(
     request.addfinalizer(places._read_launch_error.cache_clear)
     page = browser.get(make_conversation(owner).get_absolute_url()).content.decode()
     notice = ParsedHtml(page).only(id="no-code")
-    assert "No code can run on this server." in notice.text
+    assert "This server cannot run code:" in notice.text
     assert ("apt-get install bubblewrap" in notice.text) is (is_staff or is_debug)
 
 

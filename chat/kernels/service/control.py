@@ -50,14 +50,19 @@ def lock(directory: Path) -> Iterator[int]:
 
 
 def open_socket(folder: int) -> socket.socket:
-    """Create the control socket in this folder, in place of one that a killed service has left."""
+    """Create the control socket in this folder, in place of one that a killed service has left.
+
+    The old one is replaced and not removed, so that a client that waits for a restart finds one at any moment.
+    """
     # Through the descriptor, because paths of Unix sockets are limited to 107 bytes.
     path = Path(f"/proc/self/fd/{folder}/{SOCKET_NAME}")
-    path.unlink(missing_ok=True)
+    new = path.with_name(f"{SOCKET_NAME}.new")
+    new.unlink(missing_ok=True)
     listener = socket.socket(socket.AF_UNIX)
-    listener.bind(str(path))
+    listener.bind(str(new))
     is_shared = bool(path.parent.stat().st_mode & stat.S_IRWXG)
-    path.chmod(0o660 if is_shared else 0o600)
+    new.chmod(0o660 if is_shared else 0o600)
+    new.rename(path)
     return listener
 
 

@@ -91,19 +91,26 @@ class Supervisor:
         return replace(status, kernels=health.kernels, warm_kernels=health.warm_kernels) if health else status
 
     async def watch_launches(self) -> None:
-        """Test whether code can run, once, or until it can: somebody may install what is missing meanwhile."""
+        """Test whether code can run, and again while it cannot: somebody may install what is missing meanwhile."""
+        is_tested = False
         while True:
-            with suppress(SandboxUnavailable, OSError):
-                return await self._test_launch(Path(tempfile.gettempdir()))
+            if self._launch_error or not is_tested:
+                try:
+                    await self._test_launch(Path(tempfile.gettempdir()))
+                    is_tested = True
+                except SandboxUnavailable:
+                    pass
+                except Exception:
+                    logger.exception("The test of the sandbox failed.")
             await asyncio.sleep(self._health_check.interval_s)
 
     async def _test_launch(self, directory: Path) -> None:
         """Launch a program like a kernel, with a folder in `directory`. Raises SandboxUnavailable."""
         try:
+            # On a thread, because an interpreter that hangs would block the service. The answer is cached.
+            await asyncio.to_thread(find_interpreter)
             if self._options.is_sandboxed:
                 await self_test.run(directory)
-            else:
-                find_interpreter()
         except (SandboxUnavailable, InterpreterUnavailable) as error:
             self._launch_error = str(error)
             raise SandboxUnavailable(str(error)) from error

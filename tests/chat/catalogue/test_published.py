@@ -56,7 +56,7 @@ def test_description_of_a_choice_names_the_end_of_its_model_and_next_prices(
     assert descriptions(date(2026, 11, 30)) == {
         "p": f"{before}For you.",
         "gemini-2.5-pro": f"{before}Good.",
-        "m": "Fast. From 1 December 2026 on, a million tokens cost $1.50 read and $7 written.",
+        "m": "Fast. From 1 December 2026 on, a million tokens cost $1.50 to read and $7 to write.",
         "gpt-5": "Ends on 11 December 2026.",
     }
     after = descriptions(date(2026, 12, 1))["p"]

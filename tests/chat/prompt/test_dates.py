@@ -39,8 +39,9 @@ def test_only_the_newest_question_is_dated_with_the_start_of_its_turn() -> None:
 
 def test_continuations_leave_the_date_where_the_first_request_had_it() -> None:
     asked = Turn(created_at=ASKED_AT)
-    again, now = (Turn(chosen={"continues": True}) for _ in range(2))
+    again, now = (Turn(chosen={"continues": True}, time_zone="Europe/Berlin") for _ in range(2))
     rows = records(None, Turn(), None, asked, None, again, None)
     dated = dated_question(now, rows)
     assert dated.message is rows[2].message
-    assert "26 November 2026" in dated.note.text
+    # An imported turn has no zone.
+    assert "27 November 2026, 00:55, in the zone Europe/Berlin" in dated.note.text
