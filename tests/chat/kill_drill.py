@@ -62,6 +62,10 @@ class Listener:
             # A snapshot without a live turn shows every turn to its end.
             self.seq = self.page.last_message["seq"] if self.page.last_message["turn"] else WHOLE_LOG
 
+    def has_shown_parts(self) -> bool:
+        """Return whether the page shows a part of the answer."""
+        return self.seq > 0
+
     def close(self) -> None:
         """Close the tab, if it is open, and wait until its last message is applied."""
         assert self.thread

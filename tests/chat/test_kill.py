@@ -73,11 +73,12 @@ def test_nothing_that_a_tab_received_is_lost_when_the_server_is_killed(server: L
     kills = []
     for _ in range(KILLS):
         listeners = []
-        for _ in range(3):
+        for model in ("scenario-endless", *generator.choices(MODELS, k=2)):
             listener = Listener(visitor.new_conversation())
-            visitor.post(f"/c/{listener.conversation_id}/settings/", model=generator.choice(MODELS))
+            visitor.post(f"/c/{listener.conversation_id}/settings/", model=model)
             listener.listen(visitor, "go")
             listeners.append(listener)
+        wait_until(listeners[0].has_shown_parts, ENDED_WITHIN_S)
         time.sleep(generator.uniform(0.0, 1.5))
         server.kill()
         for listener in listeners:
@@ -88,8 +89,8 @@ def test_nothing_that_a_tab_received_is_lost_when_the_server_is_killed(server: L
         kills.append(Kill(restarted_at, listeners))
     wait_until(lambda: not server.rows("SELECT 1 FROM chat_turn WHERE status IN ('queued', 'running')"), ENDED_WITHIN_S)
     statuses = [check(server, kills[-1].restarted_at, listener) for kill in kills for listener in kill.listeners]
-    received = sum(listener.seq > 0 for kill in kills for listener in kill.listeners)
+    received = sum(listener.has_shown_parts() for kill in kills for listener in kill.listeners)
     interrupted = statuses.count("interrupted")
     print(f"{KILLS} kills, {len(statuses)} turns: {received} had shown parts, {interrupted} were interrupted")
-    assert "interrupted" in statuses
+    assert interrupted >= KILLS
     assert received
