@@ -19,8 +19,9 @@ from chat.exports import source
 from chat.exports.as_zip import folder_name
 from chat.exports.file_names import make_unique
 from chat.exports.registry import UnknownFormat, export_all, export_conversation
-from chat.models import Conversation, Message
-from chat.models.deletion import delete_conversation
+from chat.models import Conversation, Message, Project
+from chat.models.deletion import delete_conversation, delete_project
+from chat.models.projects import move_conversation
 from chat.transcript.records import MessageRecord, records_in_order
 from tests.chat.exports.samples import exported, exported_bytes, png, rich_conversation
 from tests.chat.exports.test_json import SCHEMA
@@ -191,6 +192,19 @@ def test_document_that_begins_after_the_deletion_of_its_conversation_is_left_out
         if chunk.startswith(b"PK\x03\x04") and f"{folder_name(three[1])}/conversation.json".encode() in chunk:
             delete_conversation(Conversation.objects.get(pk=three[1].pk))
     assert files_by_title(content) == {"One": DOCUMENTS, "Three": DOCUMENTS}
+
+
+@pytest.mark.django_db
+def test_archive_of_all_is_whole_if_the_project_of_a_conversation_is_deleted_meanwhile(
+    three: list[Conversation],
+) -> None:
+    project = Project.objects.start(three[0].owner_id, name="Harbour")
+    move_conversation(three[0], project)
+    content = b""
+    for chunk in export_all(Conversation.objects.all(), exported_at=timezone.now()).chunks:
+        content += chunk
+        delete_project(project)
+    assert files_by_title(content) == dict.fromkeys(("One", "Two", "Three"), DOCUMENTS)
 
 
 @pytest.mark.django_db
