@@ -28,7 +28,9 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         """Declare the arguments."""
         parser.add_argument("--user", default="", help="Only conversations of this user.")
-        parser.add_argument("--since", default="", help="Only conversations that changed since this time: 2026-01-31.")
+        parser.add_argument(
+            "--since", default="", help="Only conversations whose messages changed since this time: 2026-01-31."
+        )
         parser.add_argument("--format", default="json", choices=FORMATS, help="Default: %(default)s.")
         parser.add_argument("--output", required=True, type=Path, help="A folder, or a name that ends with .zip.")
 
