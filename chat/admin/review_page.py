@@ -47,6 +47,7 @@ from chat.models import (
     Verdict,
 )
 from chat.models.access_log import REPEAT_INTERVAL
+from chat.models.reviews import NewerVerdict
 from chat.transcript.usage import conversation_usage
 
 HISTORY_LIMIT = 100
@@ -123,15 +124,22 @@ class ReviewPageAdmin(QueueAdmin):
         if not form.is_valid():
             return self._render_page(request, conversation, submitted=request.POST, error=form.sentence())
         data = form.cleaned_data
-        newest = Verdict.objects.filter(conversation=conversation).exclude(reviewer=request.user).first()
-        if newest is not None and newest.pk > (data["seen"] or 0):
-            names = {"reviewer": newest.reviewer_name, "decision": newest.get_decision_display()}
+        decision = ReviewDecision(data["decision"])
+        try:
+            Review.objects.decide(
+                [conversation.pk],
+                request.user,
+                decision,
+                note=data["note"],
+                labels=data["labels"],
+                seen=data["seen"] or 0,
+            )
+        except NewerVerdict as newer:
+            names = {"reviewer": newer.verdict.reviewer_name, "decision": newer.verdict.get_decision_display()}
             error = (
                 gettext("%(reviewer)s %(decision)s since you opened this page. Look at it, then decide again.") % names
             )
             return self._render_page(request, conversation, submitted=request.POST, error=error)
-        decision = ReviewDecision(data["decision"])
-        Review.objects.decide([conversation.pk], request.user, decision, note=data["note"], labels=data["labels"])
         messages.success(request, gettext("Written down: you %(decision)s.") % {"decision": gettext(decision.label)})
         return redirect(build_page_url(conversation.pk, request.POST.get(LIST_FILTERS_PARAMETER, "")))
 

@@ -19,7 +19,7 @@ from chat.exports.encoding import encode_base64, encode_json
 from chat.exports.export_format import ExportFormat
 from chat.exports.file_names import file_stem
 from chat.exports.source import ExportSource, FindPath, attachments_by_id, load_bytes
-from chat.models import CallDecision, Conversation, Feedback, Round, Turn
+from chat.models import CallDecision, Conversation, Feedback, Project, Round, Turn
 from chat.part_json import part_to_json
 from chat.parts import JSONObject, Part
 from chat.transcript.records import MessageRecord, PlacedAttachment
@@ -73,7 +73,8 @@ def conversation_json(conversation: Conversation) -> JSONObject:
         "approval": conversation.approval,
         "web_search": conversation.web_search,
         "system_instruction": conversation.system_instruction,
-        "project": conversation.project.name if conversation.project else None,
+        # It may have been deleted since the conversation was read.
+        "project": Project.objects.filter(conversations=conversation.pk).values_list("name", flat=True).first(),
         "side_tokens": conversation.side_tokens,
         "side_cost": _amount(conversation.side_cost),
         "created_at": _time(conversation.created_at),

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from datetime import datetime
 
 from attachments.models import Attachment
@@ -24,6 +25,7 @@ from chat.exports.sandbox_files import SandboxFiles
 from chat.exports.source import ExportSource, attachments_by_id, load_bytes
 from chat.exports.zip_stream import ZipEntry, stream_zip
 from chat.models import Conversation
+from chat.transcript.records import Deleted
 
 ID_DIGITS = 12
 ZIP_TYPE = "application/zip"
@@ -39,13 +41,19 @@ FORMAT = ExportFormat("zip", "Archive", "All of these, and the files", (ZIP_TYPE
 
 
 def export_all(conversations: Iterable[Conversation], exported_at: datetime) -> Download:
-    """Export conversations as one archive with a folder for each. They are read one after another."""
+    """Export conversations as one archive with a folder for each. They are read one after another.
+
+    If one is deleted meanwhile, its files from then on are left out.
+    """
     all_entries = (
-        entry
-        for conversation in conversations
-        for entry in entries(ExportSource(conversation, exported_at), f"{folder_name(conversation)}/")
+        entry for conversation in conversations for entry in _entries_until_deleted(conversation, exported_at)
     )
-    return Download(f"plotline-{exported_at:%Y-%m-%d}.zip", ZIP_TYPE, stream_zip(all_entries))
+    return Download(f"plotline-{exported_at:%Y-%m-%d}.zip", ZIP_TYPE, stream_zip(all_entries, left_out=(Deleted,)))
+
+
+def _entries_until_deleted(conversation: Conversation, exported_at: datetime) -> Iterator[ZipEntry]:
+    with suppress(Deleted):
+        yield from entries(ExportSource(conversation, exported_at), f"{folder_name(conversation)}/")
 
 
 def folder_name(conversation: Conversation) -> str:

@@ -19,7 +19,7 @@ from attachments.models import Attachment
 from attachments.store import BytesUnavailable, read_bytes
 from chat.models import Conversation, Message, MessageAttachment, Part, Turn
 from chat.parts import Role
-from chat.transcript.records import MessageRecord, part_chars_by_message, records_in_order
+from chat.transcript.records import Deleted, MessageRecord, part_chars_by_message, records_in_order
 
 BATCH_MESSAGES = 40
 BATCH_CHARS = 512 * 1024
@@ -47,6 +47,8 @@ class ExportSource:
                 "pk", "is_shown", "last_shown", Length("text")
             )
         }
+        if not listed and not Conversation.with_deleted.filter(pk=self.conversation.pk).exists():
+            raise Deleted
         part_chars = part_chars_by_message(Part.objects.filter(message__in=rows))
         for ids in _batches((pk, chars + part_chars.get(pk, 0)) for pk, (_, _, chars) in listed.items()):
             for record in records_in_order(ids):

@@ -22,10 +22,11 @@ class ZipEntry:
     is_compressed: bool = True
 
 
-def stream_zip(entries: Iterable[ZipEntry]) -> Generator[bytes]:
+def stream_zip(entries: Iterable[ZipEntry], *, left_out: tuple[type[Exception], ...] = ()) -> Generator[bytes]:
     """Yield the archive. Each entry is requested when the one before has been sent.
 
-    Entries whose path differs from an earlier one only in case are left out.
+    Entries whose path differs from an earlier one only in case are left out, and those whose chunks raise one of the
+    errors `left_out`.
     """
     archive = ZipStream(compress_type=ZIP_STORED)
     paths: set[str] = set()
@@ -37,5 +38,9 @@ def stream_zip(entries: Iterable[ZipEntry]) -> Generator[bytes]:
             archive.add(entry.chunks, entry.path, compress_type=ZIP_DEFLATED, compress_level=COMPRESSION_LEVEL)
         else:
             archive.add(entry.chunks, entry.path)
-        yield from archive.file()
+        try:
+            yield from archive.file()
+        except left_out:
+            # Its first bytes may have been sent. The directory at the end of the archive does not name it.
+            continue
     yield from archive.footer()

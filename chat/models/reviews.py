@@ -71,6 +71,15 @@ class Label(models.Model):
         return self.name
 
 
+class NewerVerdict(Exception):
+    """Another reviewer has decided since a reviewer looked at the conversation. Nothing was stored."""
+
+    def __init__(self, verdict: Verdict) -> None:
+        """`verdict`: the newest one of the others."""
+        super().__init__()
+        self.verdict = verdict
+
+
 class ReviewQuerySet(models.QuerySet["Review"]):
     """Stores the decisions of reviewers."""
 
@@ -83,17 +92,24 @@ class ReviewQuerySet(models.QuerySet["Review"]):
         note: str = "",
         labels: Sequence[str] | None = None,
         assignee: User | None = None,
+        seen: int | None = None,
     ) -> int:
         """Apply one decision to all conversations in one transaction, and return how many there were.
 
         `labels` replaces the present labels; `None` keeps them. `assignee` is only used by `ReviewDecision.ASSIGNED`.
-        Conversations that have been deleted meanwhile are skipped.
+        `seen`: the id of the newest verdict that the reviewer has seen, 0 for none. Raises NewerVerdict if another
+        reviewer has decided since. `None`: that does not matter. Conversations that have been deleted meanwhile are
+        skipped.
         """
         with transaction.atomic():
             ids = list(Conversation.objects.filter(pk__in=conversation_ids).order_by().values_list("pk", flat=True))
             self.bulk_create([Review(conversation_id=pk) for pk in ids], ignore_conflicts=True)
             locked = self.select_for_update(of=("self",)).filter(pk__in=ids).order_by("pk")
             reviews = list(locked.prefetch_related("labels"))
+            if seen is not None:
+                newer = Verdict.objects.filter(conversation__in=ids, pk__gt=seen).exclude(reviewer=reviewer).first()
+                if newer is not None:
+                    raise NewerVerdict(newer)
             new_labels = None if labels is None else _get_or_create_labels(labels)
             for review in reviews:
                 review.apply_decision(decision, reviewer, assignee)

@@ -6,17 +6,16 @@ import uuid
 from collections.abc import Mapping
 from typing import Any
 
-from django.utils import timezone
-
 from chat.fragments import rerun_element_id
 from chat.message_views import RerunView
 from chat.parts import ExecutableCode, Part
+from chat.plain_sql import database_time
 
 
 def is_running(state: Mapping[str, Any]) -> bool:
-    """Return whether a block runs again now. `state`: see `Message.reruns`."""
+    """Return whether a block runs again now. `state`: see `Message.reruns`. Takes a query if it has `until`."""
     # Both are in UTC, and in the same form.
-    return bool(state.get("until", "") > timezone.now().isoformat(timespec="seconds"))
+    return "until" in state and bool(state["until"] > database_time().isoformat(timespec="seconds"))
 
 
 def rerun_view(

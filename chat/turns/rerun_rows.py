@@ -2,7 +2,8 @@
 
 `Message.reruns` holds the state of each block, so a page that is loaded meanwhile shows the output so far. A block runs
 as long as its process renews `until`: after the death of the process, it can be run again some seconds later. Pages
-are told when the reaper of sessions frees the kernel of the dead process. All functions run on a database thread.
+are told when the reaper of sessions frees the kernel of the dead process. `until` is a time on the database's clock,
+because clocks of processes may differ. All functions run on a database thread.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from chat.models import Message, Turn
+from chat.models import Conversation, Message, Turn
+from chat.plain_sql import database_time
 from chat.python_sessions.verdicts import Comparison
 from chat.transcript.reruns import is_running
 from chat.turns.finish import increment_revision
@@ -101,8 +103,10 @@ def _tell_pages(message: Message) -> None:
 
 @contextmanager
 def _locked(message_id: uuid.UUID) -> Iterator[Message | None]:
+    rows = Message.objects.filter(pk=message_id)
     with transaction.atomic():
-        rows = Message.objects.select_for_update().filter(pk=message_id)
+        # Starts of answers and all else that changes the revision lock this row, too, and so does the deletion.
+        list(Conversation.with_deleted.select_for_update().filter(pk__in=rows.values("conversation")).values_list("pk"))
         yield rows.only("conversation_id", "reruns").first()
 
 
@@ -121,4 +125,4 @@ def _save(message: Message, index: int, state: Mapping[str, Any]) -> None:
 
 
 def _lease_end() -> str:
-    return (timezone.now() + timedelta(seconds=LEASE_S)).isoformat(timespec="seconds")
+    return (database_time() + timedelta(seconds=LEASE_S)).isoformat(timespec="seconds")

@@ -9,7 +9,7 @@ import asyncio
 import logging
 import uuid
 import weakref
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from django.db import OperationalError
@@ -185,12 +185,18 @@ class Runner:
             # The lease of this turn expires, and recovery ends the turn with the content of its log.
             logger.critical("turn %s could not end itself", turn.turn.pk, exc_info=task.exception())
         elif turn.needs_title:
-            self._spawn(_name(turn.turn.conversation_id))
+            self._start_naming(turn.turn.conversation_id)
 
-    def _spawn(self, coroutine: Coroutine[None, None, None]) -> None:
-        task = asyncio.get_running_loop().create_task(coroutine)
+    def _start_naming(self, conversation_id: uuid.UUID) -> None:
+        task = asyncio.get_running_loop().create_task(_name(conversation_id))
         self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        task.add_done_callback(lambda task: self._end_naming(conversation_id, task))
+
+    def _end_naming(self, conversation_id: uuid.UUID, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and (error := task.exception()):
+            # Without its text and its traceback, which may quote the conversation.
+            logger.error("conversation %s could not be named: %s", conversation_id, type(error).__name__)
 
     def stop(self, turn_id: uuid.UUID) -> None:
         """Stop a turn, if it runs here."""

@@ -28,8 +28,10 @@ from django.test import AsyncClient, Client
 from django.utils import timezone
 
 from chat.conversation_list import LIST_PAGE_SIZE
+from chat.exports import source
 from chat.exports.registry import FORMATS, export_all
 from chat.models import Conversation
+from chat.transcript.records import MessageRecord, records_in_order
 from tests.chat.exports.samples import exported_bytes, rich_conversation
 from tests.factories import make_conversation, make_model_message, make_user
 from tests.live_server import ROOT, LiveServer, Visitor, environment, running_server
@@ -187,6 +189,26 @@ def test_commands_export_to_files_and_import_them(tmp_path: Path) -> None:
     assert Conversation.objects.owned_by(reader.pk).count() == 2
     call_command("export_conversations", since="2999-01-01", output=tmp_path / "x", stdout=out)
     assert out.getvalue().endswith(f"Wrote 0 conversations into {tmp_path / 'x'}.\n")
+
+
+@pytest.mark.django_db
+def test_command_leaves_out_a_conversation_that_is_deleted_while_it_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    deleted, kept = sorted((make_conversation(), make_conversation()), key=lambda one: one.pk)
+    for conversation in (deleted, kept):
+        make_model_message(conversation)
+
+    def read(ids: list[uuid.UUID]) -> Iterator[MessageRecord]:
+        Conversation.objects.filter(pk=deleted.pk).delete()
+        return records_in_order(ids)
+
+    monkeypatch.setattr(source, "records_in_order", read)
+    out = io.StringIO()
+    call_command("export_conversations", output=tmp_path, stdout=out)
+    assert out.getvalue() == f"Wrote 1 conversation into {tmp_path}.\n"
+    files = [path.name for path in tmp_path.rglob("*") if path.is_file()]
+    assert [name.partition("-")[0] for name in files] == [kept.pk.hex[:12]]
 
 
 @pytest.mark.django_db

@@ -124,7 +124,9 @@ class ConversationSerializer(serializers.Serializer[Conversation]):
     pinned = serializers.SerializerMethodField(help_text="Pinned conversations come first in the list.")
     is_temporary = serializers.BooleanField(help_text="Whether it is deleted after its last page was closed.")
     created_at = serializers.DateTimeField()
-    updated_at = serializers.DateTimeField(help_text="When it last changed. Lists are ordered by it.")
+    updated_at = serializers.DateTimeField(
+        help_text="When its messages last changed. Lists are ordered by it. Title, settings and project do not count."
+    )
 
     def get_archived(self, conversation: Conversation) -> bool:
         """Return whether the conversation is archived."""

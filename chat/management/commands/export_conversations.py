@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from chat.exports.file_names import file_label
 from chat.exports.registry import FORMATS, export_all, export_conversation
 from chat.management.users import find_user
 from chat.models import Conversation, ConversationQuerySet
+from chat.transcript.records import Deleted
 
 
 class Command(BaseCommand):
@@ -26,7 +28,9 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         """Declare the arguments."""
         parser.add_argument("--user", default="", help="Only conversations of this user.")
-        parser.add_argument("--since", default="", help="Only conversations that changed since this time: 2026-01-31.")
+        parser.add_argument(
+            "--since", default="", help="Only conversations whose messages changed since this time: 2026-01-31."
+        )
         parser.add_argument("--format", default="json", choices=FORMATS, help="Default: %(default)s.")
         parser.add_argument("--output", required=True, type=Path, help="A folder, or a name that ends with .zip.")
 
@@ -56,8 +60,9 @@ def _write_files(conversations: ConversationQuerySet, output: Path, format: str,
             continue
         download = export_conversation(conversation, format, exported_at=exported_at)
         folder = output / file_label(conversation.owner.get_username())
-        _write(folder / f"{conversation.pk.hex[:12]}-{download.name}", download)
-        count += 1
+        with suppress(Deleted):
+            _write(folder / f"{conversation.pk.hex[:12]}-{download.name}", download)
+            count += 1
     return count
 
 

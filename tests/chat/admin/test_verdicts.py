@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import uuid
+
 import pytest
 from django.test import Client
 
-from chat.models import Conversation, Review, ReviewDecision, Verdict
+from chat.models import Conversation, Review, ReviewDecision, User, Verdict
+from chat.models.reviews import ReviewQuerySet
 from tests.chat.admin.factories import client_of, make_account, review_url
 from tests.factories import make_conversation
 
@@ -74,6 +77,30 @@ def test_verdict_is_refused_until_the_reviewer_has_seen_a_newer_one(reviewer: Cl
     newest = Verdict.objects.latest("pk")
     assert post_verdict(reviewer, conversation, "approved", seen=newest.pk) == 302
     assert Review.objects.get().state == "approved"
+
+
+def test_second_of_two_verdicts_at_once_is_refused(reviewer: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    conversation, boss, decide = make_conversation(), make_account("superuser"), ReviewQuerySet.decide
+
+    def decide_after_the_other(
+        reviews: ReviewQuerySet,
+        ids: list[uuid.UUID],
+        user: User,
+        decision: ReviewDecision,
+        *,
+        note: str,
+        labels: list[str],
+        seen: int,
+    ) -> int:
+        decide(reviews, ids, boss, ReviewDecision.FLAGGED, note="Wrong sum.")
+        return decide(reviews, ids, user, decision, note=note, labels=labels, seen=seen)
+
+    monkeypatch.setattr(ReviewQuerySet, "decide", decide_after_the_other)
+    response = reviewer.post(review_url(conversation, "verdict/"), {"decision": "approved", "labels": "good"})
+    assert response.status_code == 400
+    assert "superuser flagged it since you opened this page" in response.content.decode()
+    assert Review.objects.get().state == "flagged"
+    assert [verdict.decision for verdict in Verdict.objects.all()] == ["flagged"]
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import io
 import json
+import uuid
 import zipfile
+from collections import defaultdict
+from collections.abc import Iterator
 from pathlib import PurePosixPath, PureWindowsPath
 
 import pytest
@@ -12,12 +15,17 @@ from django.utils import timezone
 from jsonschema import Draft202012Validator
 
 from attachments.models import Attachment
+from chat.exports import source
+from chat.exports.as_zip import folder_name
 from chat.exports.file_names import make_unique
 from chat.exports.registry import UnknownFormat, export_all, export_conversation
-from chat.models import Conversation
+from chat.models import Conversation, Message, Project
+from chat.models.deletion import delete_conversation, delete_project
+from chat.models.projects import move_conversation
+from chat.transcript.records import MessageRecord, records_in_order
 from tests.chat.exports.samples import exported, exported_bytes, png, rich_conversation
 from tests.chat.exports.test_json import SCHEMA
-from tests.factories import attach, make_attachment, make_conversation, make_model_message, make_user_message
+from tests.factories import attach, make_attachment, make_conversation, make_model_message, make_user, make_user_message
 
 HOSTILE = [
     "../../etc/passwd",
@@ -127,6 +135,76 @@ def test_each_conversation_has_its_own_folder() -> None:
         folders = {name.partition("/")[0] for name in opened.namelist()}
     assert folders == {f"Same-title-{first.pk.hex[:12]}", f"same-title-{second.pk.hex[:12]}"}
     assert download.name.startswith("plotline-")
+
+
+DOCUMENTS = {"conversation.json", "conversation.md", "conversation.html", "notebook/conversation.ipynb"}
+
+
+@pytest.fixture
+def three() -> list[Conversation]:
+    """Three conversations of one person."""
+    owner = make_user()
+    conversations = [make_conversation(owner, title=title) for title in ("One", "Two", "Three")]
+    for conversation in conversations:
+        make_model_message(conversation)
+    return conversations
+
+
+def files_by_title(content: bytes) -> dict[str, set[str]]:
+    """Return the files of each conversation in an archive, by its title."""
+    files: dict[str, set[str]] = defaultdict(set)
+    with archive(content) as opened:
+        for name in opened.namelist():
+            folder, _, path = name.partition("/")
+            files[folder.partition("-")[0]].add(path)
+    return files
+
+
+@pytest.mark.parametrize(
+    ("reads", "whole"),
+    [(0, set()), (1, set()), (2, {"conversation.json"}), (4, DOCUMENTS - {"notebook/conversation.ipynb"})],
+)
+@pytest.mark.django_db
+def test_archive_of_all_is_whole_if_a_conversation_is_deleted_while_it_is_read(
+    three: list[Conversation], monkeypatch: pytest.MonkeyPatch, reads: int, whole: set[str]
+) -> None:
+    """`reads`: of the conversation before its deletion; the first one finds its attachments."""
+    deleted, ids_read = three[1], []
+
+    def read(ids: list[uuid.UUID]) -> Iterator[MessageRecord]:
+        if Message.objects.filter(pk__in=ids, conversation=deleted).exists():
+            ids_read.append(ids)
+            if len(ids_read) > reads:
+                delete_conversation(Conversation.objects.get(pk=deleted.pk))
+        return records_in_order(ids)
+
+    monkeypatch.setattr(source, "records_in_order", read)
+    download = export_all(Conversation.objects.all(), exported_at=timezone.now())
+    files = files_by_title(b"".join(download.chunks))
+    assert files == {"One": DOCUMENTS, "Three": DOCUMENTS} | ({"Two": whole} if whole else {})
+
+
+@pytest.mark.django_db
+def test_document_that_begins_after_the_deletion_of_its_conversation_is_left_out(three: list[Conversation]) -> None:
+    content = b""
+    for chunk in export_all(Conversation.objects.all(), exported_at=timezone.now()).chunks:
+        content += chunk
+        if chunk.startswith(b"PK\x03\x04") and f"{folder_name(three[1])}/conversation.json".encode() in chunk:
+            delete_conversation(Conversation.objects.get(pk=three[1].pk))
+    assert files_by_title(content) == {"One": DOCUMENTS, "Three": DOCUMENTS}
+
+
+@pytest.mark.django_db
+def test_archive_of_all_is_whole_if_the_project_of_a_conversation_is_deleted_meanwhile(
+    three: list[Conversation],
+) -> None:
+    project = Project.objects.start(three[0].owner_id, name="Harbour")
+    move_conversation(three[0], project)
+    content = b""
+    for chunk in export_all(Conversation.objects.all(), exported_at=timezone.now()).chunks:
+        content += chunk
+        delete_project(project)
+    assert files_by_title(content) == dict.fromkeys(("One", "Two", "Three"), DOCUMENTS)
 
 
 @pytest.mark.django_db

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from datetime import timedelta
 
 import pytest
 from channels.db import database_sync_to_async
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 from pytest_django import Settings
 
 from attachments.models import Attachment
@@ -214,6 +218,28 @@ def test_code_whose_process_has_died_can_run_again() -> None:
     assert rerun_rows.note_output(message.pk, 0, "more")
     assert rerun_rows.request_stop(message.pk, 0)
     assert not rerun_rows.note_output(message.pk, 0, "more")
+
+
+def test_block_runs_until_its_lease_ends_on_the_clock_of_the_database(monkeypatch: pytest.MonkeyPatch) -> None:
+    message, real_now = make_finished_code(), timezone.now
+    assert rerun_rows.begin(message.pk, 0)
+    # The clock of another process.
+    monkeypatch.setattr(timezone, "now", lambda: real_now() + timedelta(hours=1))
+    assert not rerun_rows.begin(message.pk, 0)
+    assert rerun_rows.note_output(message.pk, 0, "more")
+    monkeypatch.undo()
+    message.refresh_from_db()
+    assert (message.reruns or {})["0"]["until"] < (real_now() + timedelta(minutes=30)).isoformat()
+
+
+def test_end_of_a_rerun_locks_the_conversation_before_it_looks_for_a_live_turn() -> None:
+    message = make_finished_code()
+    assert rerun_rows.begin(message.pk, 0)
+    with CaptureQueriesContext(connection) as queries:
+        assert rerun_rows.end(message.pk, 0, None, from_start=False)
+    first = next(query["sql"] for query in queries if query["sql"].startswith("SELECT"))
+    assert first.partition(" FROM ")[2].startswith('"chat_conversation"')
+    assert ("FOR UPDATE" in first) == connection.features.has_select_for_update
 
 
 async def test_open_page_learns_that_the_process_of_a_rerun_has_died(sessions: Settings) -> None:

@@ -110,6 +110,21 @@ async def test_first_words_stay_if_the_model_does_not_answer_in_time(
     assert conversation.title.startswith("Plot the monthly rainfall of Hamburg")
 
 
+async def test_failure_to_name_a_conversation_is_logged_without_its_text(
+    namer: None, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(*arguments: object) -> None:
+        raise LookupError(QUESTION)
+
+    monkeypatch.setattr(titles, "save_title", fail)
+    conversation = await new_conversation(model="scenario-code")
+    await ask_and_wait(conversation, QUESTION)
+    assert [record.getMessage() for record in caplog.records if record.levelname == "ERROR"] == [
+        f"conversation {conversation.pk} could not be named: LookupError"
+    ]
+    assert QUESTION not in caplog.text
+
+
 async def test_first_words_stay_if_no_model_makes_titles(namer: None) -> None:
     await LanguageModel.objects.aupdate(makes_titles=False)
     conversation = await new_conversation(model="scenario-code")
