@@ -39,13 +39,13 @@ test: .venv/installed-dev .venv-kernel/installed
 
 # Queries, locks, triggers and connections differ between databases. ARGS=tests runs everything, which takes much longer than
 # with SQLite.
-DATABASE_TESTS := tests/chat/search tests/chat/quotas tests/chat/overview tests/chat/test_database_thread.py \
-  tests/chat/test_deletion.py tests/chat/test_conversation_list.py tests/chat/test_gallery.py tests/attachments/test_deletions.py \
-  tests/attachments/test_account_deletion.py tests/chat/turns/test_old_logs.py \
-  tests/chat/turns/test_outages.py tests/chat/turns/test_recovery.py tests/chat/admin/test_superusers.py \
-  tests/chat/python_sessions/test_limits.py tests/config/test_database_timeouts.py tests/chat/test_plain_sql.py \
-  tests/chat/turns/test_start.py tests/chat/turns/test_session_files.py tests/chat/catalogue/test_setups.py \
-  tests/chat/catalogue/test_endpoint_choices.py
+DATABASE_TESTS := tests/chat/models/full_text tests/chat/people/quotas tests/chat/admin/statistics tests/chat/models/test_database_thread.py \
+  tests/chat/models/test_deletion.py tests/chat/library/test_conversation_list.py tests/chat/page/transcript/test_gallery.py tests/attachments/test_deletions.py \
+  tests/attachments/test_account_deletion.py tests/chat/answering/turns/test_old_logs.py \
+  tests/chat/answering/turns/test_outages.py tests/chat/answering/turns/test_recovery.py tests/chat/admin/test_superusers.py \
+  tests/chat/python/sessions/test_limits.py tests/config/test_database_timeouts.py tests/chat/models/test_plain_sql.py \
+  tests/chat/answering/turns/test_start.py tests/chat/answering/turns/test_session_files.py tests/chat/providers/catalogue/test_setups.py \
+  tests/chat/providers/catalogue/test_endpoint_choices.py
 test-postgresql: export PYTHONDONTWRITEBYTECODE :=
 test-postgresql: .venv/installed-dev .venv-kernel/installed
 	@deploy/system-packages test-postgresql

@@ -148,7 +148,7 @@ def running_product(folder: Path, upstream_url: str) -> Iterator[list[Person]]:
     run_python(variables, "manage.py", "collectstatic", "--noinput", "--verbosity=0")
     seeded = json.loads(run_python(variables, "-m", "bench.with_django", "bench.abuse_seed", str(PEOPLE)))
     service = subprocess.Popen(
-        [sys.executable, "-m", "chat.kernels.service", "--directory", str(kernels)], stdout=subprocess.DEVNULL
+        [sys.executable, "-m", "chat.python.kernels.service", "--directory", str(kernels)], stdout=subprocess.DEVNULL
     )
     arguments = ["-m", "config.serve", "--bind", "127.0.0.1", "--port", str(port)]
     try:

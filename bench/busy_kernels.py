@@ -6,7 +6,7 @@ import asyncio
 import statistics
 import time
 
-from chat.kernels.client import JupyterClient, KernelClient
+from chat.python.kernels.client import JupyterClient, KernelClient
 
 BUSY_KERNELS = 6
 SETTLE_S = 3.0

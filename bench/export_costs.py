@@ -13,7 +13,7 @@ from pathlib import Path
 from django.utils import timezone
 
 from bench.exports import ExportCost
-from chat.exports.registry import export_conversation
+from chat.library.exports.registry import export_conversation
 from chat.models import Conversation, Message
 
 

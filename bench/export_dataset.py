@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from attachments.models import Attachment, PendingUpload
 from chat.models import Conversation, Message, MessageAttachment, Part, Turn, User
-from chat.parts import PartKind, Role
+from chat.vocabulary.parts import PartKind, Role
 
 GRAPH_BYTES = 60_000
 SEED = 20261121

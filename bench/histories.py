@@ -12,7 +12,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from chat.models import Message, Part, Turn
-from chat.parts import PartKind, Role
+from chat.vocabulary.parts import PartKind, Role
 
 # The length of these texts is part of the measurement.
 QUESTION = "And what comes after that?"

@@ -32,7 +32,7 @@ def measure_calls(folder: Path, calls: int) -> dict[str, float]:
     token = run_python(variables, "manage.py", "create_api_token", "person-0").strip()
     kernels = folder / "template" / "kernels"
     service = subprocess.Popen(
-        [sys.executable, "-m", "chat.kernels.service", "--directory", str(kernels)],
+        [sys.executable, "-m", "chat.python.kernels.service", "--directory", str(kernels)],
         cwd=ROOT,
         env=build_product_environment(),
     )

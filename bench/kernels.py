@@ -28,11 +28,11 @@ from bench.kernel_calls import measure_calls
 from bench.processes import ROOT, BenchError
 from bench.results import describe_environment, write_result
 from bench.tables import format_markdown_table
-from chat.kernels.client import JupyterClient
-from chat.kernels.errors import KernelsUnavailable
-from chat.kernels.interpreter import find_interpreter
-from chat.kernels.outputs import ExecutionStatus, Output
-from chat.kernels.places import LocalService
+from chat.python.kernels.client import JupyterClient
+from chat.python.kernels.errors import KernelsUnavailable
+from chat.python.kernels.interpreter import find_interpreter
+from chat.python.kernels.outputs import ExecutionStatus, Output
+from chat.python.kernels.places import LocalService
 
 STARTS = 30
 """The 95th percentile is the second slowest of so many."""
@@ -81,7 +81,7 @@ async def measure() -> Figures:
 def running_service(*options: str) -> Iterator[LocalService]:
     """Run the service in a folder of its own, with an empty environment."""
     with TemporaryDirectory(prefix="plk-", dir="/tmp") as folder:
-        command = [sys.executable, "-m", "chat.kernels.service", "--directory", folder, *options]
+        command = [sys.executable, "-m", "chat.python.kernels.service", "--directory", folder, *options]
         process = subprocess.Popen(command, cwd=ROOT, env={"PATH": os.environ["PATH"]})
         try:
             service = LocalService(Path(folder))

@@ -11,7 +11,7 @@ from django.utils import timezone
 from attachments.models import Attachment
 from bench.generated_text import TextGenerator
 from chat.models import Conversation, Message, MessageAttachment, Part, Turn, User
-from chat.parts import OUTCOME_OK, JSONObject, PartKind, Role
+from chat.vocabulary.parts import OUTCOME_OK, JSONObject, PartKind, Role
 
 _BATCH_ROWS = 2_000
 

@@ -19,7 +19,7 @@ from channels.layers import get_channel_layer
 from django.conf import settings
 from django.test import override_settings
 
-from chat.relay.channel_bridge import ChannelBridge
+from chat.page.relay.channel_bridge import ChannelBridge
 
 PUBLISH_INTERVAL_S = 0.04
 """The interval between two frames of a turn."""
@@ -40,7 +40,7 @@ class Carrier(Protocol):
 
 
 class BridgeCarrier:
-    """Plotline's own way: `chat.relay.channel_bridge`."""
+    """Plotline's own way: `chat.page.relay.channel_bridge`."""
 
     def __init__(self, deliver: Callable[[FrameData], None]) -> None:
         """`deliver`: takes each frame that arrives."""

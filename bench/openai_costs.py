@@ -16,12 +16,12 @@ from openai.types.chat import ChatCompletionUserMessageParam
 
 from bench.answers import Answer
 from bench.processes import BenchError
-from chat.parts import Text
 from chat.providers.openai_compatible.accumulator import Accumulator
 from chat.providers.openai_compatible.endpoint import Endpoint
 from chat.providers.openai_compatible.reader import ResponseReader
 from chat.providers.openai_compatible.transport import Clients
-from chat.stream_events import PartReceived
+from chat.vocabulary.parts import Text
+from chat.vocabulary.stream_events import PartReceived
 
 CHUNKS = 3_000
 ROUNDS = 7

@@ -25,7 +25,7 @@ from bench.generated_text import CHINESE, ENGLISH, GERMAN
 from bench.page_dataset import RARE_WORD, PageDataset, make_dataset
 from bench.pages import PageCosts, RequestCost
 from bench.processes import BenchError
-from chat.relay.page_updates import read_update
+from chat.page.relay.page_updates import read_update
 
 REQUESTS = 7
 HTMX_HEADERS = {"HX-Request": "true"}

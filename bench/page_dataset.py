@@ -18,7 +18,7 @@ from bench.generated_text import TextGenerator
 from bench.long_conversation import make_graph, make_long_conversation, make_turn
 from chat.models import Conversation, Message, MessageAttachment, Project, Turn, User
 from chat.models.projects import PROJECTS_LIMIT
-from chat.parts import Role
+from chat.vocabulary.parts import Role
 
 CONVERSATIONS = 10_000
 MESSAGES = 100_000

@@ -19,17 +19,17 @@ from config import serve  # sets up Django, which the next imports need
 from django.conf import settings
 
 from bench.stages import STAGES_FILE, Stage
+from chat.answering.prompt import history
+from chat.answering.prompt.rows import read_rows
+from chat.answering.toolbox import Toolbox
+from chat.answering.turns import runner, store
+from chat.answering.turns.live_turn import LiveTurn
+from chat.answering.turns.start import create_turns
+from chat.answering.turns.store import StoreResult, TurnWrite
 from chat.consumers import ConversationConsumer
-from chat.prompt import history
-from chat.prompt.rows import read_rows
-from chat.relay import broadcast
-from chat.relay.follower import Follower
-from chat.relay.frames import Frame, Step
-from chat.tools.toolbox import Toolbox
-from chat.turns import runner, store
-from chat.turns.live_turn import LiveTurn
-from chat.turns.start import create_turns
-from chat.turns.store import StoreResult, TurnWrite
+from chat.page.relay import broadcast
+from chat.page.relay.follower import Follower
+from chat.page.relay.frames import Frame, Step
 
 P = ParamSpec("P")
 T = TypeVar("T")

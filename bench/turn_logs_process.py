@@ -17,14 +17,14 @@ from django.db import connection
 from django.utils import timezone
 
 from bench.turn_logs import TurnLogs
-from chat.answers.assembler import Assembler
+from chat.answering.turns import finish, old_logs
+from chat.answering.turns.finish import Ending
+from chat.answering.turns.recovery import SWEEP_INTERVAL_S
+from chat.answering.turns.store import TurnWrite, write
+from chat.messages.assembler import Assembler
 from chat.models import Conversation, Message, Turn, TurnEvent, User
-from chat.parts import Role, Text
-from chat.stream_events import Finish, Finished, PartReceived
-from chat.turns import finish, old_logs
-from chat.turns.finish import Ending
-from chat.turns.recovery import SWEEP_INTERVAL_S
-from chat.turns.store import TurnWrite, write
+from chat.vocabulary.parts import Role, Text
+from chat.vocabulary.stream_events import Finish, Finished, PartReceived
 
 LIVE_TURNS = 50
 COMMITS = 20

@@ -7,8 +7,7 @@ from django.db.backends.signals import connection_created
 from django.utils.translation import gettext_lazy
 
 from attachments.model_words import translate_model_words
-from chat.outages import note_connection
-from chat.search.index import register_words_function
+from chat.vocabulary.outages import note_connection
 
 
 class ChatConfig(AppConfig):
@@ -18,7 +17,6 @@ class ChatConfig(AppConfig):
     verbose_name = gettext_lazy("Chat")
 
     def ready(self) -> None:
-        """Translate the words of the models, and connect what is done for every new connection to the database."""
+        """Translate the words of the models, and notice new connections to the database, which end an outage."""
         translate_model_words(self)
-        connection_created.connect(register_words_function, dispatch_uid="chat.search.index")
-        connection_created.connect(note_connection, dispatch_uid="chat.outages")
+        connection_created.connect(note_connection, dispatch_uid="chat.vocabulary.outages")

@@ -21,23 +21,23 @@ from django.conf import settings
 from django.db import DatabaseError, InterfaceError
 from django.utils import translation
 
-from chat.access import NotFound, newest_turn, readable_conversation, writable_conversation
-from chat.answers.approval import ApprovalDecision
-from chat.forms import ApprovalForm, EditForm, MessageForm, SendForm, WindowForm
-from chat.fragments import EMPTY, error_html, partial, socket_message
+from chat.answering.turns.draining import Draining
+from chat.answering.turns.resume import CodeRefused, DecisionRefused
+from chat.answering.turns.runner import decide, start_turn, stop_turn, switch_version
+from chat.answering.turns.start import Ask, Continue, Edit, Regenerate
+from chat.answering.turns.start_rules import StartRefused
+from chat.answering.turns.versions import SwitchRefused
+from chat.library.forms import ApprovalForm, EditForm, MessageForm, SendForm, WindowForm
+from chat.messages.approval import ApprovalDecision
 from chat.models import Conversation, User
-from chat.parts import JSONObject
-from chat.quotas.resources import QuotaExceeded
-from chat.relay.follower import CLOSE_RESTARTING, DELETED, Follower
-from chat.relay.rate_limiter import ANSWERED_LIMIT, REFUSED_LIMIT, RateLimiter
-from chat.transcript.snapshot import is_current
-from chat.transcript.window import Window
-from chat.turns.draining import Draining
-from chat.turns.resume import CodeRefused, DecisionRefused
-from chat.turns.runner import decide, start_turn, stop_turn, switch_version
-from chat.turns.start import Ask, Continue, Edit, Regenerate
-from chat.turns.start_rules import StartRefused
-from chat.turns.versions import SwitchRefused
+from chat.page.fragments import EMPTY, error_html, partial, socket_message
+from chat.page.relay.follower import CLOSE_RESTARTING, DELETED, Follower
+from chat.page.relay.rate_limiter import ANSWERED_LIMIT, REFUSED_LIMIT, RateLimiter
+from chat.page.transcript.snapshot import is_current
+from chat.page.transcript.window import Window
+from chat.people.access import NotFound, newest_turn, readable_conversation, writable_conversation
+from chat.people.quotas.resources import QuotaExceeded
+from chat.vocabulary.parts import JSONObject
 
 CLOSE_TOO_FAST = 4429
 """Autobahn rejects the codes below 3000 that a server might use, such as 1008. Codes from 4000 are for applications."""

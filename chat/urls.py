@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from django.urls import include, path
 
-from chat import list_views, views
+from chat.library import conversation_views as views
+from chat.library import list_views
 
 urlpatterns = [
-    path("", include("chat.transfers")),
-    path("", include("chat.creation_views")),
-    path("", include("chat.previews")),
-    path("", include("chat.share_views")),
-    path("", include("chat.project_views")),
+    path("", include("chat.library.transfers")),
+    path("", include("chat.library.creation_views")),
+    path("", include("chat.library.preview_views")),
+    path("", include("chat.library.share_views")),
+    path("", include("chat.library.project_views")),
     path("", views.home, name="home"),
     path("conversations/", list_views.conversations, name="conversations"),
     path("conversations/states/", list_views.conversation_states, name="conversation-states"),

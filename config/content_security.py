@@ -7,7 +7,8 @@ CONTENT_SECURITY_POLICY = {
         "default-src": [NONE],
         "script-src": [SELF],
         "style-src": [SELF],
-        # `data:` is for SVG pictures that code drew, see `chat/rendering/svg.py`. Only templates write `img` elements.
+        # `data:` is for SVG pictures that code drew, see `chat/page/rendering/svg.py`. Only templates write `img`
+        # elements.
         "img-src": [SELF, "data:"],
         "font-src": [SELF],
         # In all current browsers, `self` includes ws: and wss: of the same host.

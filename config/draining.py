@@ -17,10 +17,10 @@ import signal
 
 from django.conf import settings
 
-from chat.relay import broadcast
-from chat.relay.broadcast import Movable
-from chat.turns import draining
-from chat.turns.runner import Runner
+from chat.answering.turns import draining
+from chat.answering.turns.runner import Runner
+from chat.page.relay import broadcast
+from chat.page.relay.broadcast import Movable
 from config import daphne_server
 from config.daphne_server import Request, WebSocket
 

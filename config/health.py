@@ -28,8 +28,8 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from attachments import storage
-from chat.python_sessions import places
-from chat.turns.draining import is_draining
+from chat.answering.turns.draining import is_draining
+from chat.python.sessions import places
 
 logger = logging.getLogger(__name__)
 

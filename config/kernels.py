@@ -47,14 +47,14 @@ if JUPYTER_GATEWAY_URL and KERNELS_WITHOUT_SANDBOX:
 
 #: Programs of the demo model that run at once, beside Python sessions (`chat.emulator.demo_model.KERNELS_LIMIT`).
 _DEMO_KERNELS = 8
-#: Tables that are described at once (`chat.table_previews.computation.PREVIEWS_LIMIT`).
+#: Tables that are described at once (`chat.python.table_previews.computation.PREVIEWS_LIMIT`).
 _PREVIEW_KERNELS = 2
 #: The service ends a kernel without a client only long after the web server should have ended its session.
 _SERVICE_IDLE_FACTOR = 3
 
 
 def service_arguments() -> list[str]:
-    """Return the arguments of `python -m chat.kernels.service`, or an empty list if another server runs the kernels."""
+    """Return the arguments of `chat.python.kernels.service`, or an empty list if another server runs the kernels."""
     if JUPYTER_GATEWAY_URL:
         return []
     arguments = ["--directory", str(KERNEL_SERVICE_DIR), "--warm-kernels", str(WARM_KERNELS)]

@@ -19,7 +19,7 @@ LANGUAGE_CODE = "en"
 LANGUAGES = [("en", "English"), ("de", "Deutsch"), ("zh-hans", "简体中文")]
 LOCALE_PATHS = [BASE_DIR / "locale"]
 #: Dotted path of the function that translates sentences for readers: `attachments` knows nothing of `chat`.
-SENTENCE_TRANSLATION = "chat.sentences.translate_sentence"
+SENTENCE_TRANSLATION = "chat.vocabulary.sentences.translate_sentence"
 
 API_PREFIX = "/api/"
 PAGE_HEADER = "X-Plotline-Page"

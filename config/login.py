@@ -17,9 +17,9 @@ from django.contrib.admin.forms import AdminAuthenticationForm
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
-from chat.access import AnyUser
 from chat.models import User
-from chat.quotas.pages import refusal
+from chat.people.access import AnyUser
+from chat.people.quotas.pages import refusal
 
 logger = logging.getLogger(__name__)
 

@@ -31,8 +31,8 @@ def hide_secrets(record: logging.LogRecord) -> bool:
 def is_not_a_lost_redis(record: logging.LogRecord) -> bool:
     """Return whether a record of `asyncio` is about something else than an error of the client of Redis.
 
-    The channel layer awaits some of its tasks nowhere. `chat.relay.channel_bridge` logs once that Redis is away. The
-    client is imported only if Redis is configured, so the name of its module is compared.
+    The channel layer awaits some of its tasks nowhere. `chat.page.relay.channel_bridge` logs once that Redis is away.
+    The client is imported only if Redis is configured, so the name of its module is compared.
     """
     error = record.exc_info[1] if record.exc_info else None
     return type(error).__module__ != "redis.exceptions"
@@ -43,7 +43,7 @@ LOGGING = {
     "disable_existing_loggers": False,
     "formatters": {
         "line": {
-            "()": "chat.log_lines.LineFormatter",
+            "()": "chat.vocabulary.log_lines.LineFormatter",
             "fmt": "{asctime} {levelname} {name}: {message}",
             "style": "{",
         }
@@ -51,7 +51,7 @@ LOGGING = {
     "filters": {
         "requests": {"()": "django.utils.log.CallbackFilter", "callback": is_not_a_health_check},
         "redis": {"()": "django.utils.log.CallbackFilter", "callback": is_not_a_lost_redis},
-        "database": {"()": "chat.outages.DatabaseOutageFilter"},
+        "database": {"()": "chat.vocabulary.outages.DatabaseOutageFilter"},
         "secrets": {"()": "django.utils.log.CallbackFilter", "callback": hide_secrets},
     },
     "handlers": {

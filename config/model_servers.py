@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from django.core.exceptions import ImproperlyConfigured
 
+from chat.vocabulary.demo_model import DEMO_MODEL
 from config.env import Env
 
 OPENAI_URL = "https://api.openai.com/v1"
-DEMO_MODEL = "plotline-demo"
 
 
 def complete_openai_url(base_url: str, api_key: str, models: Sequence[str]) -> str:

@@ -25,4 +25,4 @@ QUOTAS = {
     "storage_mb": env.integer("QUOTA_STORAGE_MB", 20_480),
 }
 #: Dotted path of the function that counts each uploaded file, or refuses it (`attachments.store`).
-UPLOAD_COUNTER = "chat.quotas.uploads.count_upload"
+UPLOAD_COUNTER = "chat.people.quotas.uploads.count_upload"

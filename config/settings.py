@@ -202,7 +202,7 @@ TEMPLATES = [
     {
         "BACKEND": "django.template.backends.jinja2.Jinja2",
         "DIRS": [BASE_DIR / "templates"],
-        "OPTIONS": {"environment": "chat.rendering.jinja.environment"},
+        "OPTIONS": {"environment": "chat.page.rendering.jinja.environment"},
     },
 ]
 
@@ -252,7 +252,7 @@ if DEBUG:
 
 X_FRAME_OPTIONS = "DENY"
 SECURE_REFERRER_POLICY = "same-origin"
-SESSION_ENGINE = "chat.login_sessions"
+SESSION_ENGINE = "chat.people.login_sessions"
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"
 CSRF_COOKIE_SAMESITE = "Lax"

@@ -14,11 +14,11 @@ from django.core.signals import request_finished
 from django.db import DatabaseError, close_old_connections, connection
 from django.urls import get_resolver
 
-from chat.account import due_deletions
-from chat.database_thread import close_connection
+from chat.answering.turns import deletions, recovery, rerun_rows
+from chat.models.database_thread import close_connection
+from chat.people.account import due_deletions
 from chat.providers import warm_up
-from chat.python_sessions import reaper
-from chat.turns import deletions, recovery, rerun_rows
+from chat.python.sessions import reaper
 
 logger = logging.getLogger(__name__)
 

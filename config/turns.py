@@ -25,14 +25,14 @@ PROVIDER_IDLE_LIMIT_S = env.integer("PROVIDER_IDLE_LIMIT_S", 60, minimum=1)
 PROVIDER_FIRST_BYTE_LIMIT_S = env.integer("PROVIDER_FIRST_BYTE_LIMIT_S", 300, minimum=1)
 #: Dotted paths of the provider classes, by name. A provider is created when it is first used.
 CHAT_PROVIDERS = {
-    "gemini": "chat.providers.gemini.provider.GeminiProvider",
+    "gemini": "chat.providers.google.provider.GeminiProvider",
     "openai_compatible": "chat.providers.openai_compatible.provider.OpenAICompatibleProvider",
 }
 CHAT_PROVIDER = "gemini"
 #: Dotted path of the class that stores the endpoints of `openai_compatible`, and what is known about their models.
-ENDPOINT_STORE = "chat.catalogue.endpoints.StoredEndpoints"
-#: Dotted paths of the functions that create the tool sets of a turn (`ToolSetFactory` in chat/tools/base.py).
-TOOL_SETS = ["chat.tools.python_session.tool_set.make_tool_set"]
+ENDPOINT_STORE = "chat.providers.catalogue.endpoints.StoredEndpoints"
+#: Dotted paths of the functions that create the tool sets of a turn (`ToolSetFactory` in chat/messages/tool_sets.py).
+TOOL_SETS = ["chat.python.tool_set.tool_set.make_tool_set"]
 #: Most rounds in one turn. A round is a request to the model; each next one sends the results of its function calls.
 ROUNDS_LIMIT = env.integer("ROUNDS_LIMIT", 20, minimum=1)
 #: Hours after which a function call that nobody has approved counts as denied. The answer then goes on without it.

@@ -13,8 +13,8 @@ from django.utils.translation import gettext_lazy
 from attachments.views import upload
 from chat.admin.kernel_service import kernel_service
 from chat.admin.overview import overview
-from chat.quotas.pages import limited
-from chat.quotas.throttles import CallThrottle, WriteThrottle
+from chat.people.quotas.pages import limited
+from chat.people.quotas.throttles import CallThrottle, WriteThrottle
 from config import health, mail_pages
 from config.login import AdminLoginForm, is_signup_open, too_many_attempts
 from config.mail_pages import is_mail_set_up
@@ -57,7 +57,7 @@ urlpatterns = [
     path("admin/", admin.site.urls),
     path("accounts/", include(account_urlpatterns)),
     path("accounts/", include(mail_pages.urlpatterns)),
-    path("accounts/", include("chat.account.urls")),
+    path("accounts/", include("chat.people.account.urls")),
     path("attachments/", limited(CallThrottle, WriteThrottle)(upload), name="attachment-upload"),
     path("attachments/", include("attachments.urls")),
     path("", include("chat.api.urls")),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from chat.parts import JSON, JSONObject
+from chat.vocabulary.parts import JSON, JSONObject
 
 SMALL_HTML = """\
 <div>

@@ -15,7 +15,7 @@ import tempfile
 from pathlib import Path
 
 # No test checks strings of the format `iri`, and every worker would compile the grammars for it.
-import chat.kernels.service.unused_packages  # noqa: F401 - the import prevents this
+import chat.python.kernels.service.unused_packages  # noqa: F401 - the import prevents this
 
 ROOT = Path(__file__).resolve().parent.parent
 

@@ -10,11 +10,11 @@ from datetime import datetime, timedelta
 from django.utils import timezone
 
 from attachments.models import Attachment, PendingUpload
-from chat.answers.changes import PartStarted
-from chat.answers.log import to_row
+from chat.answering.turns.finish import LOG_LIFETIME
+from chat.messages.changes import PartStarted
+from chat.messages.log import to_row
 from chat.models import Conversation, Message, MessageAttachment, Part, Project, Turn, TurnEvent, User
-from chat.parts import PartKind, Role, Text
-from chat.turns.finish import LOG_LIFETIME
+from chat.vocabulary.parts import PartKind, Role, Text
 
 _numbers = itertools.count(1)
 

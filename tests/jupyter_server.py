@@ -17,8 +17,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from chat.kernels.interpreter import find_interpreter
-from chat.kernels.places import RemotePlace
+from chat.python.kernels.interpreter import find_interpreter
+from chat.python.kernels.places import RemotePlace
 from tests.child_processes import terminate
 from tests.polling import wait_until
 from tests.ports import free_port

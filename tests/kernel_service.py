@@ -20,8 +20,8 @@ from pathlib import Path
 
 import pytest
 
-from chat.kernels.errors import KernelsUnavailable
-from chat.kernels.places import LocalService
+from chat.python.kernels.errors import KernelsUnavailable
+from chat.python.kernels.places import LocalService
 from tests.child_processes import terminate
 from tests.environment import ROOT
 from tests.polling import wait_until
@@ -39,7 +39,7 @@ class KernelServiceProcess:
         self.directory = directory or self._own_directory or Path()
         environment = {name: os.environ[name] for name in ("PATH", "KERNEL_PYTHON") if os.environ.get(name)}
         # The service ends also if the tests are killed.
-        command = ["setpriv", "--pdeathsig", "TERM", sys.executable, "-m", "chat.kernels.service"]
+        command = ["setpriv", "--pdeathsig", "TERM", sys.executable, "-m", "chat.python.kernels.service"]
         self.process = subprocess.Popen(
             [*command, "--directory", str(self.directory), *arguments], cwd=ROOT, env=environment
         )

@@ -18,7 +18,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from chat.stream_events import Usage
+from chat.vocabulary.stream_events import Usage
 from tests.openai_server.shapes import EVENT_STREAM, JSON_TYPE, Expected, ExpectedCall, RecordedBody
 
 FOLDER_VARIABLE = "PLOTLINE_OPENAI_RECORDINGS_DIR"

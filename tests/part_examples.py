@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from chat.parts import (
+from chat.vocabulary.parts import (
     OUTCOME_FAILED,
     CodeExecutionResult,
     Display,

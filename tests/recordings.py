@@ -16,7 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from chat.parts import (
+from chat.vocabulary.parts import (
     CodeExecutionResult,
     ExecutableCode,
     FileData,
@@ -30,7 +30,7 @@ from chat.parts import (
     ToolResponse,
     Unsupported,
 )
-from chat.stream_events import Usage
+from chat.vocabulary.stream_events import Usage
 from tests.gemini_responses import error_bodies, stream_bodies
 
 FOLDER_VARIABLE = "PLOTLINE_RECORDINGS_DIR"

@@ -23,14 +23,14 @@ import pytest
 
 import attachments
 import chat
-from chat import sentences
 from chat.emulator.demo import language
-from chat.kernels.in_kernel.table_values import plain_kind
+from chat.models.full_text.query import parse as parse_query
+from chat.page.rendering import maths
+from chat.page.rendering.grammars import GRAMMARS
+from chat.page.rendering.svg_values import clean_value
 from chat.providers.untrusted_json import read_json
-from chat.rendering import maths
-from chat.rendering.grammars import GRAMMARS
-from chat.rendering.svg_values import clean_value
-from chat.search.query import parse as parse_query
+from chat.python.kernels.in_kernel.table_values import plain_kind
+from chat.vocabulary import sentences
 from tests.hostile_text import hostile_texts, parse, repeats_group_possessively
 from tests.source_patterns import AnyPattern, Values, patterns_of
 
@@ -45,8 +45,8 @@ TEXTS = int(os.environ.get("PLOTLINE_TEST_FUZZ") or 3)
 DRILL_TEXTS = int(os.environ.get("PLOTLINE_TEST_FUZZ") or 30)
 
 BOUNDED = {
-    "chat.rendering.maths._SEGMENT": maths.LIMIT_CHARS,
-    "chat.sentences": sentences.LENGTH_LIMIT_CHARS,
+    "chat.page.rendering.maths._SEGMENT": maths.LIMIT_CHARS,
+    "chat.vocabulary.sentences": sentences.LENGTH_LIMIT_CHARS,
     # Prompts; a longer one is answered before they are tried.
     "chat.emulator.demo.": language.LENGTH_LIMIT,
 }
@@ -58,7 +58,7 @@ METHODS = dict.fromkeys(
 )
 """How an expression is called that is called by another name."""
 
-COMPILED = {"chat.sentences": "fullmatch"}
+COMPILED = {"chat.vocabulary.sentences": "fullmatch"}
 """How a module calls an expression that a function of it compiles, if it does not search for it."""
 
 WORDS = [f"{group}.{name}" for group, names in language.VOCABULARY.items() for name in names]
@@ -74,13 +74,15 @@ EXAMPLES: dict[str, Sequence[Values]] = {
         for name in ("Net sales", "x", "price (EUR)")
         for is_column in (True, False)
     ],
-    "chat.exports.as_html": [{"nonce": "5e0c"}],
+    "chat.library.exports.as_html": [{"nonce": "5e0c"}],
     "chat.providers.openai_compatible.refusal_facts": [{"name": "max_tokens"}],
-    "chat.rendering.formula_source": [{"character": "(?:\ue000|%EE%80%80)"}],
-    "chat.rendering.highlight": [{"grammar": grammar} for grammar in GRAMMARS.values()],
-    "chat.rendering.maths": [{"words": "FRAKTUR"}, {"words": "SANS-SERIF BOLD"}],
-    "chat.search.excerpt": [{"terms": parse_query(text)} for text in ("plot", '"sine wave" plot', "正弦 ab-cd")],
-    "chat.sentences": [{"expression": pattern.expression.pattern} for pattern in sentences._table()[1]],
+    "chat.page.rendering.formula_source": [{"character": "(?:\ue000|%EE%80%80)"}],
+    "chat.page.rendering.highlight": [{"grammar": grammar} for grammar in GRAMMARS.values()],
+    "chat.page.rendering.maths": [{"words": "FRAKTUR"}, {"words": "SANS-SERIF BOLD"}],
+    "chat.models.full_text.excerpt": [
+        {"terms": parse_query(text)} for text in ("plot", '"sine wave" plot', "正弦 ab-cd")
+    ],
+    "chat.vocabulary.sentences": [{"expression": pattern.expression.pattern} for pattern in sentences._table()[1]],
 }
 """Values for the names of functions from which a module builds expressions."""
 
@@ -94,7 +96,8 @@ def modules() -> Iterator[ModuleType]:
     # Importing all of `config` would start to set up the server: its event loop would be that of the other tests.
     for package in (chat, attachments):
         for info in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
-            # What runs in a kernel is stopped by its limits of time, like the code of users beside it (`chat.kernels`).
+            # What runs in a kernel is stopped by its limits of time, like the code of users beside it
+            # (`chat.python.kernels`).
             if "__main__" not in info.name and ".migrations" not in info.name and ".in_kernel" not in info.name:
                 yield importlib.import_module(info.name)
 

@@ -15,15 +15,15 @@ import psutil
 import pytest
 import requests
 
-from chat.kernels.places import LocalService
+from chat.python.kernels.places import LocalService
 from tests.environment import ROOT
 from tests.polling import wait_until
 from tests.ports import free_port
 from tests.server_databases import create_database, create_empty_database, drop_database, server_url
 
 LIMIT_S = 60.0
-WEB, WORKER, EMULATOR, KERNELS = "config.serve", "attachments_worker", "chat.emulator", "chat.kernels.service"
-GATEWAY = "chat.kernels.service.gateway"
+WEB, WORKER, EMULATOR, KERNELS = "config.serve", "attachments_worker", "chat.emulator", "chat.python.kernels.service"
+GATEWAY = "chat.python.kernels.service.gateway"
 """A word in the command line of each child."""
 
 

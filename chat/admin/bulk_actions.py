@@ -18,15 +18,15 @@ from django.utils.translation import gettext, gettext_lazy, ngettext
 
 from attachments.models import PendingUpload
 from attachments.tasks import retry_now
-from chat.access import SignedInRequest
 from chat.admin.csv_export import export_results
 from chat.admin.forms import ReasonForm, ReviewerForm
 from chat.admin.queue import QueueAdmin
 from chat.admin.read_access import log_access
-from chat.exports.as_zip import export_all
-from chat.exports.response import download_response
+from chat.library.exports.as_zip import export_all
+from chat.library.exports.response import download_response
 from chat.models import AccessEntry, Conversation, Message, MessageAttachment, Part, Review, ReviewDecision, User
-from chat.number_text import group_thousands
+from chat.people.access import SignedInRequest
+from chat.vocabulary.number_text import group_thousands
 
 BATCH_CONVERSATIONS = 200
 

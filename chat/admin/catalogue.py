@@ -16,11 +16,11 @@ from django.utils.translation import gettext, gettext_lazy
 
 from chat.admin.base import EditableListMixin
 from chat.admin.language_model_form import LanguageModelForm
-from chat.catalogue.published import end_of
-from chat.catalogue.setups import Prices, prices_on, today
+from chat.answering.prompt.instructions import default_texts
 from chat.models import Instruction, LanguageModel, ModelEndpoint, Preset
-from chat.prompt.instructions import default_texts
-from chat.providers.requests import CODE_EXECUTION, URL_CONTEXT, WEB_SEARCH
+from chat.providers.catalogue.published import end_of
+from chat.providers.catalogue.setups import Prices, prices_on, today
+from chat.vocabulary.built_in_tools import CODE_EXECUTION, URL_CONTEXT, WEB_SEARCH
 
 UNKNOWN = gettext_lazy("not known")
 

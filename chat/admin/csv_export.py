@@ -13,7 +13,7 @@ from django.utils.translation import override
 
 from chat.admin.queue import EMPTY_ENTRY, load_entries
 from chat.admin.read_access import get_reason, get_visible_title
-from chat.exports.download import Download
+from chat.library.exports.download import Download
 from chat.models import Conversation, Verdict
 
 BATCH_CONVERSATIONS = 200

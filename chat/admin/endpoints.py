@@ -24,10 +24,10 @@ from django.utils import timezone
 from django.utils.translation import gettext, gettext_lazy
 from django.views.decorators.http import require_POST
 
-from chat.catalogue.endpoint_probe import check_endpoint
-from chat.catalogue.endpoints import endpoint_of
-from chat.catalogue.sync import ListUnavailable, sync_with_server
 from chat.models import ENDPOINT_PROVIDER, EndpointModel, LanguageModel, ModelEndpoint
+from chat.providers.catalogue.endpoint_probe import check_endpoint
+from chat.providers.catalogue.endpoints import endpoint_of
+from chat.providers.catalogue.sync import ListUnavailable, sync_with_server
 from chat.providers.openai_compatible.dialects import dialect_name
 
 RESULT_TEMPLATE = "admin/chat/modelendpoint/result.html"

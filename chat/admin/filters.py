@@ -10,9 +10,9 @@ from django.db.models import Exists, OuterRef, Q, QuerySet, Sum
 from django.http import HttpRequest
 from django.utils.translation import gettext, gettext_lazy, gettext_noop, pgettext
 
+from chat.admin.statistics.sql_functions import TotalTokens
 from chat.models import Conversation, Feedback, LanguageModel, MessageAttachment, Part, ReviewState, Turn
-from chat.overview.sql_functions import TotalTokens
-from chat.parts import OUTCOME_DEADLINE_EXCEEDED, OUTCOME_FAILED, PartKind
+from chat.vocabulary.parts import OUTCOME_DEADLINE_EXCEEDED, OUTCOME_FAILED, PartKind
 
 Choices: TypeAlias = list[tuple[str, str]]
 Conversations: TypeAlias = QuerySet[Conversation]

@@ -7,10 +7,9 @@ from django.db.models import QuerySet
 from django.http import QueryDict
 from django.utils.translation import gettext_lazy
 
-from chat.form_fields import PlainTextField
-from chat.forms import SentencesForm
 from chat.models import ReviewDecision, User
 from chat.models.access_log import ACCESS_REASON_LIMIT
+from chat.models.form_fields import PlainTextField, SentencesForm
 from chat.models.reviews import LABEL_LIMIT, LABELS_LIMIT, NOTE_LIMIT
 
 

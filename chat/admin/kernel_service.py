@@ -12,11 +12,11 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods
 
-from chat.kernels.errors import KernelsUnavailable
-from chat.kernels.places import LocalService, ServiceStatus
 from chat.models import PythonSession
-from chat.python_sessions.places import current_place
-from chat.sentences import translate_sentence
+from chat.python.kernels.errors import KernelsUnavailable
+from chat.python.kernels.places import LocalService, ServiceStatus
+from chat.python.sessions.places import current_place
+from chat.vocabulary.sentences import translate_sentence
 
 UNREACHABLE = "unreachable"
 

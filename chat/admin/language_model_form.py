@@ -6,12 +6,12 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext
 
-from chat.catalogue.endpoints import endpoint_exists
-from chat.catalogue.published import ignores_temperature
 from chat.models import ENDPOINT_PROVIDER, LanguageModel
 from chat.models.catalogue import validate_provider
 from chat.providers import get_provider
-from chat.providers.requests import CODE_EXECUTION, URL_CONTEXT, WEB_SEARCH
+from chat.providers.catalogue.endpoints import endpoint_exists
+from chat.providers.catalogue.published import ignores_temperature
+from chat.vocabulary.built_in_tools import CODE_EXECUTION, URL_CONTEXT, WEB_SEARCH
 
 
 class LanguageModelForm(forms.ModelForm[LanguageModel]):

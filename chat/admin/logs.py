@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy
 
 from chat.admin.base import ReadOnlyAdmin
 from chat.models import AccessEntry
-from chat.sentences import translate_sentence
+from chat.vocabulary.sentences import translate_sentence
 
 CONTENT_MODELS = frozenset({"conversation", "message", "part", "messageattachment", "attachment"})
 """Models whose rows are named after what users wrote."""

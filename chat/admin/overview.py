@@ -10,10 +10,10 @@ from django.utils import timezone
 from django.utils.translation import gettext
 from django.views.decorators.http import require_safe
 
-from chat.number_text import group_thousands
-from chat.overview.charts import build_charts
-from chat.overview.number_format import format_dollars
-from chat.overview.queries import read_overview
+from chat.admin.statistics.charts import build_charts
+from chat.admin.statistics.queries import read_overview
+from chat.people.account.number_format import format_dollars
+from chat.vocabulary.number_text import group_thousands
 
 PERIODS_DAYS = (7, 30, 90)
 DEFAULT_DAYS = 30

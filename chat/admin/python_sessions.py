@@ -13,8 +13,8 @@ from django.utils.translation import gettext_lazy, ngettext
 from chat.admin.base import ReadOnlyAdmin
 from chat.admin.read_access import shorten_id
 from chat.models import PythonSession
-from chat.python_sessions.control import ENDED_BY_STAFF
-from chat.python_sessions.rows import request_stop
+from chat.python.sessions.control import ENDED_BY_STAFF
+from chat.python.sessions.rows import request_stop
 
 
 @admin.register(PythonSession)

@@ -8,9 +8,9 @@ from django.utils.translation import gettext, gettext_lazy
 
 from chat.admin.base import ReadOnlyAdmin
 from chat.models import Quota, QuotaUse
-from chat.quotas.resources import DAILY, Resource, ResourceUsage, day_of, words
-from chat.quotas.usage import read_usage
-from chat.sentences import translate_sentence
+from chat.people.quotas.resources import DAILY, Resource, ResourceUsage, day_of, words
+from chat.people.quotas.usage import read_usage
+from chat.vocabulary.sentences import translate_sentence
 
 NO_LIMIT = "no limit"
 

@@ -21,7 +21,6 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from attachments.models import Attachment
 from attachments.views import build_content_response
-from chat.access import SignedInRequest
 from chat.admin import transcripts
 from chat.admin.forms import ReasonForm, VerdictForm
 from chat.admin.queue import QueueAdmin
@@ -48,7 +47,8 @@ from chat.models import (
 )
 from chat.models.access_log import REPEAT_INTERVAL
 from chat.models.reviews import NewerVerdict
-from chat.transcript.usage import conversation_usage
+from chat.page.transcript.usage import conversation_usage
+from chat.people.access import SignedInRequest
 
 HISTORY_LIMIT = 100
 """Number of verdicts that the page shows, newest first."""

@@ -14,17 +14,17 @@ from functools import partial
 
 from django.urls import reverse
 
-from chat.message_views import MessageView
+from chat.messages.records import MessageRecord, records_in_order
 from chat.models import Conversation, Feedback, Message, Turn
-from chat.part_json import SIGNATURE, part_to_json
-from chat.parts import Part
-from chat.readers import staff_reader
-from chat.rendering.compact_json import shown_json
-from chat.transcript.answer_details import USAGE_WORDS, dollars
-from chat.transcript.records import MessageRecord, records_in_order
-from chat.transcript.snapshot import snapshot
-from chat.transcript.versions import versions_among
-from chat.transcript.views import message_view
+from chat.page.message_views import MessageView
+from chat.page.readers import staff_reader
+from chat.page.rendering.compact_json import shown_json
+from chat.page.transcript.answer_details import USAGE_WORDS, dollars
+from chat.page.transcript.snapshot import snapshot
+from chat.page.transcript.versions import versions_among
+from chat.page.transcript.views import message_view
+from chat.vocabulary.part_json import SIGNATURE, part_to_json
+from chat.vocabulary.parts import Part
 
 TEXT_LIMIT = 20_000
 """Maximum length of a text on the page, in characters. Exports contain all of it."""

@@ -12,7 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from chat.api.problems import Problem, ProblemType
-from chat.parts import JSONObject
+from chat.vocabulary.parts import JSONObject
 
 
 def conditional_response(request: Request, body: JSONObject) -> HttpResponseBase:

@@ -22,8 +22,8 @@ from chat.api.turn_events import (
     final_events,
     status_content,
 )
+from chat.messages.records import Deleted, records_in_order
 from chat.models import Turn, TurnEvent
-from chat.transcript.records import Deleted, records_in_order
 
 BEFORE_FIRST = -1
 """The last event number of a client that has received no event."""

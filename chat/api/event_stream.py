@@ -18,12 +18,12 @@ from channels.db import database_sync_to_async
 from django.conf import settings
 from django.db import DatabaseError
 
+from chat.answering.turns.runner import live_turns
 from chat.api.event_readers import EventPage, EventReader, LogForgotten
 from chat.api.turn_events import done_content, encode_event
 from chat.models import Turn
-from chat.relay import broadcast
-from chat.relay.frames import Frame
-from chat.turns.runner import live_turns
+from chat.page.relay import broadcast
+from chat.page.relay.frames import Frame
 
 POLL_INTERVAL_S = 0.25
 """The poll interval for turns of other processes, whose frames may be lost."""

@@ -13,7 +13,7 @@ from rest_framework.response import Response
 
 from chat.api.serializers.fields import QueryIntegerField, StrictQuerySerializer
 from chat.models import ListPosition
-from chat.parts import JSONObject
+from chat.vocabulary.parts import JSONObject
 
 PAGE_SIZE = 50
 PAGE_SIZE_LIMIT = 100

@@ -11,7 +11,7 @@ from rest_framework.exceptions import ParseError
 from rest_framework.parsers import BaseParser
 
 from chat.api.problems import Problem, ProblemType
-from chat.parts import JSON
+from chat.vocabulary.parts import JSON
 
 
 class LimitedJSONParser(BaseParser):

@@ -14,11 +14,11 @@ from django.http import Http404, HttpRequest, JsonResponse, UnreadablePostError
 from django.views.decorators.csrf import csrf_exempt
 from rest_framework import exceptions
 
-from chat.parts import JSONObject
-from chat.quotas.resources import QuotaExceeded
-from chat.quotas.throttles import wait_sentence
-from chat.sentences import translate_sentence
-from chat.turns.draining import Draining
+from chat.answering.turns.draining import Draining
+from chat.people.quotas.resources import QuotaExceeded
+from chat.people.quotas.throttles import wait_sentence
+from chat.vocabulary.parts import JSONObject
+from chat.vocabulary.sentences import translate_sentence
 
 PROBLEM_JSON = "application/problem+json"
 TYPE_URI = "/api/docs/#problem-"

@@ -12,10 +12,10 @@ from django.db.models import BigIntegerField, Count, Sum
 from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Cast
 
+from chat.messages.records import MessageRecord, part_chars_by_message, records_in_order
 from chat.models import Conversation, ListPosition, Message, Page, Part, Turn
 from chat.models.projects import ProjectPage
-from chat.stream_events import Usage
-from chat.transcript.records import MessageRecord, part_chars_by_message, records_in_order
+from chat.vocabulary.stream_events import Usage
 
 PAGE_LIMIT_CHARS = 2 * 1024 * 1024
 """Limit for the parts of all messages on one page. Their text is in the response twice: joined, and in the parts.

@@ -16,7 +16,7 @@ from rest_framework.serializers import Serializer
 
 from chat.api.problems import PROBLEM_JSON, ProblemType
 from chat.api.serializers.problems import ProblemSerializer
-from chat.parts import JSONObject
+from chat.vocabulary.parts import JSONObject
 
 RETRY_AFTER = OpenApiParameter(
     "Retry-After", {"type": "integer", "minimum": 1}, "header", response=[429, 503], description="Seconds to wait."

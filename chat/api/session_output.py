@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from chat.parts import CodeExecutionResult, Engine
+from chat.vocabulary.parts import CodeExecutionResult, Engine
 
 
 @dataclass(slots=True)

@@ -16,13 +16,12 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_variables
 from django.views.decorators.http import require_http_methods
 
-from chat.access import NotFound, SignedInRequest
-from chat.form_fields import PlainTextField
-from chat.forms import SentencesForm
-from chat.login_redirects import login_required_post
-from chat.login_sessions import is_login_within
 from chat.models import ApiToken
+from chat.models.form_fields import PlainTextField, SentencesForm
 from chat.models.tokens import TooManyTokens
+from chat.people.access import NotFound, SignedInRequest
+from chat.people.login_redirects import login_required_post
+from chat.people.login_sessions import is_login_within
 
 LIFETIMES = {"30": "30 days", "90": "90 days", "365": "a year", "": "for ever"}
 """Days, or an empty text -> label."""

@@ -17,7 +17,9 @@ from itertools import chain
 from typing import TypeAlias, assert_never
 
 from attachments.models import Attachment
-from chat.answers.changes import (
+from chat.api.serializers.turns import error_json, usage_json
+from chat.api.session_output import SessionOutput
+from chat.messages.changes import (
     AnswerAttachment,
     ApprovalRequested,
     AttachmentAdded,
@@ -36,13 +38,12 @@ from chat.answers.changes import (
     ToolStarted,
     Waited,
 )
-from chat.answers.code_results import earlier_results
-from chat.answers.log import Row, from_row
-from chat.api.serializers.turns import error_json, usage_json
-from chat.api.session_output import SessionOutput
-from chat.code_outcomes import ERROR, UNKNOWN, outcome_word
+from chat.messages.code_results import earlier_results
+from chat.messages.log import Row, from_row
+from chat.messages.records import MessageRecord, PlacedAttachment
 from chat.models import Turn
-from chat.parts import (
+from chat.vocabulary.code_outcomes import ERROR, UNKNOWN, outcome_word
+from chat.vocabulary.parts import (
     CodeExecutionResult,
     Display,
     ExecutableCode,
@@ -57,7 +58,6 @@ from chat.parts import (
     ToolResponse,
     Unsupported,
 )
-from chat.transcript.records import MessageRecord, PlacedAttachment
 
 FIRST_SEQ_FROM_PARTS = 1_000_000_000
 """Number of the first event that is made from stored parts. It exceeds every `seq` of a log."""

@@ -9,14 +9,15 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from aiohttp import web
 from aiohttp.typedefs import Handler
 
-from chat.emulator import DEMO_MODEL, model_list, wire
+from chat.emulator import model_list, wire
 from chat.emulator.demo_model import DemoModel
 from chat.emulator.files import FileStore
 from chat.emulator.generation_request import GenerationRequest, check_store, parse_body, parse_generation_request
 from chat.emulator.host_check import only_for_host
 from chat.emulator.response_writer import ResponseWriter, json_response
 from chat.emulator.wire import Step, WireError, WireObject
-from chat.kernels.places import Place
+from chat.python.kernels.places import Place
+from chat.vocabulary.demo_model import DEMO_MODEL
 
 BODY_LIMIT_BYTES = 256 * 1024 * 1024
 CODE_LIMIT_S = 30.0

@@ -7,9 +7,9 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import Self
 
-from chat.code_outcomes import ERROR, SUCCESS, TIMEOUT
 from chat.emulator.wire import WireObject
-from chat.kernels.outputs import ErrorOutput, Execution, ExecutionStatus, ImageOutput
+from chat.python.kernels.outputs import ErrorOutput, Execution, ExecutionStatus, ImageOutput
+from chat.vocabulary.code_outcomes import ERROR, SUCCESS, TIMEOUT
 
 STATUSES = {SUCCESS: ExecutionStatus.OK, ERROR: ExecutionStatus.FAILED, TIMEOUT: ExecutionStatus.TIMEOUT}
 """The outcomes in responses of the Python session. There are others, of code that did not reach its end."""

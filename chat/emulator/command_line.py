@@ -8,7 +8,7 @@ from pathlib import Path
 
 from chat.emulator.app import CODE_LIMIT_S, Emulator
 from chat.emulator.server import serve
-from chat.kernels.places import Place, choose_place
+from chat.python.kernels.places import Place, choose_place
 
 
 def add_arguments(parser: argparse.ArgumentParser, kernel_service_directory: Path) -> None:
@@ -22,7 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser, kernel_service_directory: Pat
         type=Path,
         default=kernel_service_directory,
         metavar="DIR",
-        help="folder of the service that runs code, `python -m chat.kernels.service --directory DIR`",
+        help="folder of the service that runs code, `python -m chat.python.kernels.service --directory DIR`",
     )
     parser.add_argument("--gateway-url", default="", help="Jupyter server that runs code in place of that service")
     parser.add_argument("--gateway-token-file", type=Path, help="file with the token of that server")

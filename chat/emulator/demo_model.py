@@ -21,7 +21,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator, S
 from contextlib import AsyncExitStack
 from dataclasses import replace
 
-from chat.emulator import DEMO_MODEL, wire
+from chat.emulator import wire
 from chat.emulator.attached_files import AttachedFile, attached_files
 from chat.emulator.chunk_builder import ChunkBuilder
 from chat.emulator.code_runs import NOT_RUN, CodeRun
@@ -31,10 +31,11 @@ from chat.emulator.demo_image import draw_pattern
 from chat.emulator.files import FileStore
 from chat.emulator.generation_request import GenerationRequest
 from chat.emulator.wire import Step, WireObject
-from chat.kernels.client import JupyterClient
-from chat.kernels.errors import KernelGone, KernelsUnavailable
-from chat.kernels.outputs import ExecutionStatus, ImageOutput
-from chat.kernels.places import Place
+from chat.python.kernels.client import JupyterClient
+from chat.python.kernels.errors import KernelGone, KernelsUnavailable
+from chat.python.kernels.outputs import ExecutionStatus, ImageOutput
+from chat.python.kernels.places import Place
+from chat.vocabulary.demo_model import DEMO_MODEL
 
 logger = logging.getLogger(__name__)
 

@@ -7,7 +7,7 @@ import django.db.models.deletion
 from django.conf import settings
 from django.db import migrations, models
 
-INSTRUCTIONS = Path(__file__).parent.parent / "prompt" / "instructions.toml"
+INSTRUCTIONS = Path(__file__).parent.parent / "answering" / "prompt" / "instructions.toml"
 PERMISSIONS = (
     ("view_pythonsession", "Can view Python session"),
     ("end_pythonsession", "Can end Python sessions"),

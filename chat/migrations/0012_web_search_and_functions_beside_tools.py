@@ -6,7 +6,7 @@ from pathlib import Path
 import django.core.validators
 from django.db import migrations, models
 
-INSTRUCTIONS = Path(__file__).parent.parent / "prompt" / "instructions.toml"
+INSTRUCTIONS = Path(__file__).parent.parent / "answering" / "prompt" / "instructions.toml"
 
 SEARCH_PRICE = "14"
 """US dollars per thousand search queries, as published for Gemini 3; 5,000 requests a month are free."""

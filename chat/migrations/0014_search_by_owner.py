@@ -1,4 +1,4 @@
-"""The full-text index of messages and titles. `chat.search` describes it.
+"""The full-text index of messages and titles. `chat.models.full_text` describes it.
 
 The migration runs while servers write: triggers index new texts, and existing texts are added in batches, each in a
 transaction of its own. PostgreSQL then builds its indexes concurrently. A migration that was interrupted begins again.
@@ -121,7 +121,7 @@ SQLITE_DROP = (
 
 # --- PostgreSQL: a table of entries with GIN indexes, and triggers that fill it ---------------------------------
 
-# Frozen copies of the constants of `chat.search.words`.
+# Frozen copies of the constants of `chat.models.full_text.words`.
 UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u2fdf\u3005-\u3007\u3040-\u30ff\u3100-\u31ff"
     "\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U000323af"

@@ -16,7 +16,7 @@ from django.db.models import Q
 from django.utils.translation import gettext
 
 from chat.models.endpoints import ENDPOINT_PROVIDER
-from chat.providers.requests import CODE_EXECUTION, URL_CONTEXT, WEB_SEARCH
+from chat.vocabulary.built_in_tools import CODE_EXECUTION, URL_CONTEXT, WEB_SEARCH
 
 NOT_BOTH_THINKING = Q(thinking_level="") | Q(thinking_budget__isnull=True)
 """The API rejects a request with both a thinking level and a thinking budget."""

@@ -16,8 +16,8 @@ from django.utils import timezone
 from django.utils.translation import gettext
 
 from chat.models import settings_choices
+from chat.models.full_text.query import Term
 from chat.models.search import ContainsTerm
-from chat.search.query import Term
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from django.db import models
 from django.db.models.base import ModelBase
 from django.utils.translation import gettext
 
-from chat.providers.openai_compatible.dialects import DIALECTS
+from chat.vocabulary.dialect_names import DIALECT_NAMES
 
 ENDPOINT_PROVIDER = "openai_compatible"
 """The provider whose endpoints these are, as CHAT_PROVIDERS names it."""
@@ -26,7 +26,7 @@ KEY_VARIABLE = re.compile(r"[A-Z][A-Z0-9_]*_API_KEY")
 
 def dialect_choices() -> list[tuple[str, str]]:
     """Return the choices of a dialect. They are no part of migrations."""
-    return [(name, name) for name in DIALECTS]
+    return [(name, name) for name in DIALECT_NAMES]
 
 
 def validate_base_url(url: str) -> None:

@@ -9,7 +9,7 @@ from django.db import models
 
 from chat.models.message import Message
 from chat.models.turn import Turn
-from chat.parts import Role
+from chat.vocabulary.parts import Role
 
 REASON_LIMIT = 1000
 """Maximum length of a reason, in characters."""
@@ -20,7 +20,7 @@ class FeedbackNotAllowed(Exception):
 
 
 class FeedbackQuerySet(models.QuerySet["Feedback"]):
-    """Stores feedback. Callers check with `chat.access` who may rate."""
+    """Stores feedback. Callers check with `chat.people.access` who may rate."""
 
     def give(self, message: Message, user_id: int, *, is_good: bool, reason: str = "") -> Feedback:
         """Rate an answer that has ended; earlier feedback on it is replaced.

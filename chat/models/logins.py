@@ -1,6 +1,6 @@
 """Browser sessions in the database, each with its user, so that people see where they are logged in.
 
-`chat.login_sessions` is the session engine that writes these rows.
+`chat.people.login_sessions` is the session engine that writes these rows.
 """
 
 from __future__ import annotations

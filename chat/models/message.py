@@ -11,10 +11,10 @@ from django.utils import timezone
 from django.utils.translation import gettext
 
 from attachments.models import Attachment
-from chat import parts
 from chat.models.conversation import Conversation
-from chat.part_json import part_from_json, part_to_json
-from chat.parts import PartKind, Role
+from chat.vocabulary import parts
+from chat.vocabulary.part_json import part_from_json, part_to_json
+from chat.vocabulary.parts import PartKind, Role
 
 
 class Message(models.Model):
@@ -69,7 +69,7 @@ class Message(models.Model):
 
 
 class Part(models.Model):
-    """One part of a message; `chat.parts` defines the kinds and their fields."""
+    """One part of a message; `chat.vocabulary.parts` defines the kinds and their fields."""
 
     message = models.ForeignKey(Message, on_delete=models.CASCADE, related_name="parts", db_index=False)
     index = models.PositiveIntegerField()

@@ -7,7 +7,7 @@
        └────────────────────────┘
 
 From `starting`, a session goes to `stopping` if the process that started its kernel has died meanwhile.
-There is one row for each conversation that has ever run code in a session. `chat.python_sessions` changes the rows.
+There is one row for each conversation that has ever run code in a session. `chat.python.sessions` changes the rows.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Quotas of people and groups, what people have used, and the exports that are under way.
 
-`chat.quotas` reads and changes the counters.
+`chat.people.quotas` reads and changes the counters.
 """
 
 from __future__ import annotations

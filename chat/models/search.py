@@ -1,4 +1,4 @@
-"""A database expression that searches the index of `chat.search.index` for a term."""
+"""A database expression that searches the index of `chat.models.full_text.index` for a term."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import BooleanField, F, Func
 from django.db.models.sql.compiler import SQLCompiler
 
-from chat.search.index import prefix_words
-from chat.search.query import Term
+from chat.models.full_text.index import prefix_words
+from chat.models.full_text.query import Term
 
 SqlWithParams: TypeAlias = tuple[str, tuple[str | int, ...]]
 

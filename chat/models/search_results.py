@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from django.db import connection
 
 from chat.models.conversation import Conversation
+from chat.models.full_text.excerpt import Piece, build_excerpt, mark_matches
+from chat.models.full_text.query import Term
+from chat.models.full_text.words import INDEXED_CHARS
 from chat.models.message import Message
 from chat.models.search import build_fts5_query
-from chat.search.excerpt import Piece, build_excerpt, mark_matches
-from chat.search.query import Term
-from chat.search.words import INDEXED_CHARS
 
 # Selects the newest match of each conversation: with max(), SQLite takes the other columns from the row of the maximum.
 # The condition on rowid skips the matches that are older than the first message of these conversations.

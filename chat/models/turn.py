@@ -20,7 +20,7 @@ from django.utils.translation import gettext
 
 from chat.models.conversation import Conversation
 from chat.models.message import Message
-from chat.parts import Engine
+from chat.vocabulary.parts import Engine
 
 
 class TurnQuerySet(models.QuerySet["Turn"]):

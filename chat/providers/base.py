@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Protocol
 
 from chat.providers.requests import GenerateRequest
-from chat.stream_events import StreamEvent
+from chat.vocabulary.stream_events import StreamEvent
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,10 +82,10 @@ class Provider(Protocol):
     def stream(self, request: GenerateRequest) -> AsyncGenerator[list[StreamEvent], None]:
         """Yield the events of one answer in wire order, in lists of any length, as they arrive.
 
-        The caller reads ahead (`chat.turns.read_ahead`). The generator itself reads only when it is asked for the next
-        list, so a caller that stops asking makes the server wait.
-        Closing the generator, or cancelling the task that iterates over it, closes the upstream request. Nothing is
-        retried. Raises ProviderError; the events that were yielded before it are valid.
+        The caller reads ahead (`chat.answering.turns.read_ahead`). The generator itself reads only when it is asked for
+        the next list, so a caller that stops asking makes the server wait. Closing the generator, or cancelling the
+        task that iterates over it, closes the upstream request. Nothing is retried. Raises ProviderError; the events
+        that were yielded before it are valid.
         """
         ...
 

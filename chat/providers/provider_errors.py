@@ -24,7 +24,7 @@ from __future__ import annotations
 
 from typing import ClassVar, Self
 
-from chat.sanitize import one_line, sanitize_text
+from chat.vocabulary.sanitize import one_line, sanitize_text
 
 HTTP_STATUSES = range(100, 600)
 

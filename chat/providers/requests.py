@@ -7,11 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TypeAlias
 
-from chat.parts import JSON, Part, Role
-
-CODE_EXECUTION = "code_execution"
-WEB_SEARCH = "web_search"
-URL_CONTEXT = "url_context"
+from chat.vocabulary.parts import JSON, Part, Role
 
 
 @dataclass(frozen=True, slots=True)

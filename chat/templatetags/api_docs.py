@@ -7,7 +7,7 @@ from typing import Any
 
 from django import template
 
-from chat.rendering.markdown import render_markdown
+from chat.page.rendering.markdown import render_markdown
 
 register = template.Library()
 register.filter("markdown", render_markdown)

@@ -6,8 +6,8 @@ from collections.abc import Collection
 
 from django import template
 
-from chat.exports.export_format import ExportFormat
-from chat.exports.registry import FORMATS
+from chat.library.exports.export_format import ExportFormat
+from chat.library.exports.registry import FORMATS
 
 register = template.Library()
 

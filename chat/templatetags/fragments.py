@@ -7,8 +7,8 @@ import uuid
 from django import template
 from django.utils.safestring import SafeString
 
-from chat import fragments
 from chat.models import Conversation
+from chat.page import fragments
 
 register = template.Library()
 register.filter("message_html", fragments.message_html)

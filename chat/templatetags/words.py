@@ -8,9 +8,9 @@ from django import template
 from django.utils.safestring import SafeString
 from django.utils.translation import get_language
 
-from chat.rendering.jinja import render
-from chat.script_words import script_words_json
-from chat.sentences import translate_sentence
+from chat.page.rendering.jinja import render
+from chat.vocabulary.script_words import script_words_json
+from chat.vocabulary.sentences import translate_sentence
 
 register = template.Library()
 register.filter("sentence", translate_sentence)

@@ -1,9 +1,9 @@
 /** Tables as CSV (RFC 4180) that a spreadsheet opens without evaluating any cell. */
 
-/** A text that is one number. `is_number` in `chat/rendering/tables.py` reads the same texts as numbers. */
+/** A text that is one number. `is_number` in `chat/page/rendering/tables.py` reads the same texts as numbers. */
 export const NUMBER = /^(?:[-+−]?[$€£¥]?(?:(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?\s?%?|[-+−]?inf(?:inity)?)$/i;
 
-/** Texts that stand for a missing value. `MISSING` in `chat/rendering/tables.py` holds the same ones. */
+/** Texts that stand for a missing value. `MISSING` in `chat/page/rendering/tables.py` holds the same ones. */
 export const MISSING = /^(?:|nan|nat|none|null|<na>|n\/a|-|–|—|\.\.\.|…)$/i;
 
 /** Characters with which a spreadsheet begins a formula, or which it strips before it looks for one. */

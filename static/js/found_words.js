@@ -1,6 +1,6 @@
 /**
  * Marks the words of a search in the message that its result leads to. The marks are highlights of the browser, which
- * leave the HTML as it is. The rules are those of `chat/search`: case and accents do not count, an unquoted term may be
+ * leave the HTML as it is. The rules are those of `chat/models/full_text`: case and accents do not count, an unquoted term may be
  * the beginning of a word, and in scripts without spaces each character is a word.
  */
 const UNSPACED = "\\u0e00-\\u0eff\\u1000-\\u109f\\u1780-\\u17ff\\u2e80-\\u2fdf\\u3005-\\u3007\\u3040-\\u30ff\\u3100-\\u31ff"

@@ -20,7 +20,6 @@ from django.utils import timezone
 from attachments.deletions import attempt_deletion, find_due_deletions
 from attachments.models import AttachmentPreview, ObjectDeletion
 from attachments.uploads import attempt_upload
-from chat.account.due_deletions import delete_due_accounts
 from chat.models import (
     AccessEntry,
     ApiToken,
@@ -43,7 +42,8 @@ from chat.models import (
     User,
 )
 from chat.models.projects import add_files, move_conversation
-from chat.python_sessions.reaper import delete_orphans
+from chat.people.account.due_deletions import delete_due_accounts
+from chat.python.sessions.reaper import delete_orphans
 from tests.attachments.conftest import create_graph
 from tests.chat.admin.factories import admin_url, client_of, make_account
 from tests.factories import attach, make_conversation, make_model_message, make_user

@@ -6,8 +6,8 @@ import pytest
 
 from attachments.images import is_image_type
 from attachments.models import Attachment
-from chat.attachment_views import AttachmentView
-from chat.readers import OWNER
+from chat.page.attachment_views import AttachmentView
+from chat.page.readers import OWNER
 
 
 @pytest.mark.parametrize(

@@ -26,8 +26,8 @@ from attachments.models import Attachment, PendingUpload
 from attachments.store import create_attachment
 from attachments.uploads import attempt_upload
 from chat.models import QuotaUse, User
-from chat.quotas import uploads as quota_uploads
-from chat.quotas.uploads import count_upload
+from chat.people.quotas import uploads as quota_uploads
+from chat.people.quotas.uploads import count_upload
 from tests.attachments.conftest import create_graph, png
 from tests.attachments.fault_proxy import Fault, FaultProxy
 

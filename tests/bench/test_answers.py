@@ -9,7 +9,7 @@ import pytest
 from bench.answers import PIECES, Answer, AnswerTimings
 from bench.upstream import extract_prompt, parse_answer
 from bench.wire_formats import GEMINI, OPENAI
-from chat.rendering.stream import split_markdown
+from chat.page.rendering.stream import split_markdown
 
 pytestmark = pytest.mark.drill
 

@@ -10,8 +10,8 @@ from PIL import Image
 
 from attachments.store import create_attachment
 from chat.models import Conversation, User
-from chat.parts import OUTCOME_OK, CodeExecutionResult, ExecutableCode, InlineData, Part, Text
-from tests.chat.exports.samples import add_parts
+from chat.vocabulary.parts import OUTCOME_OK, CodeExecutionResult, ExecutableCode, InlineData, Part, Text
+from tests.chat.library.exports.samples import add_parts
 from tests.factories import attach, make_model_message, make_user_message
 
 CONVERSATION_ID = uuid.UUID("00000000-0000-4000-8000-00000000a115")

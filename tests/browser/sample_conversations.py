@@ -11,8 +11,8 @@ from PIL import Image
 
 from attachments.models import Attachment
 from attachments.store import create_attachment
-from chat.answers.changes import ApprovalRequested, Change, PartStarted
-from chat.answers.log import to_row
+from chat.messages.changes import ApprovalRequested, Change, PartStarted
+from chat.messages.log import to_row
 from chat.models import (
     AccessEntry,
     Conversation,
@@ -28,7 +28,7 @@ from chat.models import (
     User,
 )
 from chat.models.projects import add_files, move_conversation
-from chat.parts import (
+from chat.vocabulary.parts import (
     OUTCOME_FAILED,
     OUTCOME_OK,
     CodeExecutionResult,
@@ -41,7 +41,7 @@ from chat.parts import (
     Text,
     WrittenFile,
 )
-from tests.chat.exports.samples import add_parts
+from tests.chat.library.exports.samples import add_parts
 from tests.display_bundles import BUNDLES
 from tests.factories import attach, make_attachment, make_conversation, make_model_message, make_user, make_user_message
 

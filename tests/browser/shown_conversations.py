@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
-from chat.answers.changes import ApprovalRequested, Change, PartStarted
-from chat.answers.log import to_row
+from chat.messages.changes import ApprovalRequested, Change, PartStarted
+from chat.messages.log import to_row
 from chat.models import Conversation, Review, ReviewDecision, Turn, TurnEvent, User
-from chat.parts import OUTCOME_OK, CodeExecutionResult, Display, Engine, ExecutableCode, FunctionCall, PartKind, Text
-from tests.chat.exports.samples import add_parts
+from chat.vocabulary.parts import (
+    OUTCOME_OK,
+    CodeExecutionResult,
+    Display,
+    Engine,
+    ExecutableCode,
+    FunctionCall,
+    PartKind,
+    Text,
+)
+from tests.chat.library.exports.samples import add_parts
 from tests.factories import make_model_message, make_user_message
 
 QUESTION = "How sure can I be of the mean of these 90 days of rain? Explain the formula, then compute it."

@@ -44,7 +44,7 @@ The end.
 CREATE = f"""
 from django.utils import timezone
 from chat.models import Conversation, Message, Part, Turn, User
-from chat.parts import Text
+from chat.vocabulary.parts import Text
 conversation = Conversation.objects.create(pk="{CONVERSATION_ID}", owner=User.objects.get(username="demo"))
 question = Message.objects.create(conversation=conversation, index=0, role="user", text={QUESTION_TEXT!r})
 answer = Message.objects.create(conversation=conversation, parent=question, index=1, role="model")

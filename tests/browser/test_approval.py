@@ -11,8 +11,8 @@ from playwright.sync_api import Browser, BrowserContext, Locator, Page, StorageS
 from tests.browser.actions import ANSWER, BOX, articles, ask, change_settings
 from tests.browser.conftest import sign_in_state
 from tests.browser.page_errors import Watch
-from tests.chat.tools.code_server import running_code_server
-from tests.chat.tools.code_tools import executed
+from tests.chat.answering.tools.code_server import running_code_server
+from tests.chat.answering.tools.code_tools import executed
 from tests.live_server import LiveServer
 
 CODE = "number = 1\nprint(number * 11)"

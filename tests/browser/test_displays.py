@@ -15,7 +15,7 @@ from playwright.sync_api import Browser, Dialog, Locator, Page, expect
 
 from tests.browser.actions import ANSWER, QUESTION, articles, ask_and_wait
 from tests.browser.database import run_in_shell
-from tests.chat.rendering.test_safety import EXFILTRATION, SCRIPTS
+from tests.chat.page.rendering.test_safety import EXFILTRATION, SCRIPTS
 from tests.display_bundles import BUNDLES
 from tests.live_server import LiveServer
 
@@ -25,10 +25,10 @@ HOSTILE_CONVERSATION_ID = "00000000-0000-4000-8000-0000000d15b2"
 CREATE_DISPLAYS = """
 from django.utils import timezone
 from chat.models import Conversation, Message, Part, Turn, User
-from chat.parts import Display
-from chat.sanitize import sanitize_json
-from tests.chat.fragments.test_displays import hostile_bundles
-from tests.chat.rendering.test_safety import EXFILTRATION, SCRIPTS
+from chat.vocabulary.parts import Display
+from chat.vocabulary.sanitize import sanitize_json
+from tests.chat.page.fragments.test_displays import hostile_bundles
+from tests.chat.page.rendering.test_safety import EXFILTRATION, SCRIPTS
 from tests.display_bundles import BUNDLES
 HOSTILE_BUNDLES = [hostile_bundles(payload)[i % 20] for i, payload in enumerate(SCRIPTS + EXFILTRATION)]
 conversation = Conversation.objects.create(pk="{conversation_id}", owner=User.objects.get(username="demo"))

@@ -9,7 +9,7 @@ import pytest
 from django.conf import settings
 from playwright.sync_api import Page, Request, expect
 
-from chat.form_fields import ATTACHMENTS_LIMIT
+from chat.models.form_fields import ATTACHMENTS_LIMIT
 from tests.browser.actions import BOX, QUESTION, ask
 
 pytestmark = pytest.mark.drill

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.drill
 
 STOP = """
 from uuid import UUID
-from chat.turns.store import request_stop
+from chat.answering.turns.store import request_stop
 assert request_stop(UUID("{}"))
 """
 

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.drill
 
 CREATE = """
 from chat.models import Part, User
-from chat.parts import PartKind
+from chat.vocabulary.parts import PartKind
 from tests.factories import make_long_conversation
 conversation = make_long_conversation(User.objects.get(username="demo"), messages=200, lines=3)
 conversation.messages.filter(index=50).update(text="Message 50. A needle in the haystack.")

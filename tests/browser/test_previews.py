@@ -11,7 +11,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, BrowserContext, FilePayload, Page, expect
 
-from chat.kernels.interpreter import find_interpreter
+from chat.python.kernels.interpreter import find_interpreter
 from tests.browser.actions import BOX, QUESTION, articles
 from tests.browser.conftest import sign_in
 from tests.kernel_service import running_service

@@ -29,9 +29,9 @@ from django.contrib.auth.models import Group
 from chat.models import User
 from attachments.store import create_attachment
 from chat.models import Review, ReviewDecision
-from chat.parts import (PartKind)
+from chat.vocabulary.parts import (PartKind)
 from tests.factories import attach, make_conversation, make_model_message, make_user
-from tests.chat.exports.samples import png
+from tests.chat.library.exports.samples import png
 demo = User.objects.get(username="demo")
 demo.is_staff = True
 demo.save()

@@ -35,7 +35,7 @@ for index in range(40):
 
 CREATE_ANSWER = """
 from chat.models import User
-from chat.parts import PartKind
+from chat.vocabulary.parts import PartKind
 from tests.factories import make_conversation, make_model_message
 owner = User.objects.get(username="demo")
 text = "Crème BRÛLÉE in *three* words.\\n\\nCremers: three bruised `words` for `brunch`."

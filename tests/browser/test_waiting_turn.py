@@ -16,10 +16,10 @@ pytestmark = pytest.mark.drill
 #: Adds a question and an answer that waits for a decision to a conversation.
 CREATE_WAITING_TURN = """
 from django.utils import timezone
-from chat.answers.changes import ApprovalRequested, PartStarted
-from chat.answers.log import to_row
+from chat.messages.changes import ApprovalRequested, PartStarted
+from chat.messages.log import to_row
 from chat.models import Conversation, Message, Turn, TurnEvent
-from chat.parts import (FunctionCall)
+from chat.vocabulary.parts import (FunctionCall)
 conversation = Conversation.objects.get(pk="{conversation_id}")
 question = Message.objects.create(conversation=conversation, index=0, role="user", text="Run it")
 answer = Message.objects.create(conversation=conversation, parent=question, index=1, role="model")

@@ -8,12 +8,12 @@ import pytest
 from django.test import Client
 from pytest_django import Settings
 
-from chat.kernels.places import LocalService
+from chat.answering.turns.database_thread import log_folder, prompt_reader, turn_store
 from chat.models import ENDPOINT_PROVIDER, PythonSession, User
 from chat.providers import get_provider
-from chat.python_sessions.places import close_client, current_client
-from chat.python_sessions.rows import session_store
-from chat.turns.database_thread import log_folder, prompt_reader, turn_store
+from chat.python.kernels.places import LocalService
+from chat.python.sessions.places import close_client, current_client
+from chat.python.sessions.rows import session_store
 from tests.emulator_server import running_emulator
 from tests.factories import make_user
 from tests.openai_endpoints import ENDPOINT_NAMES, KEY_VARIABLE

@@ -11,11 +11,11 @@ from django.utils import timezone
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import ClientConnection
 
-from chat.answers.answer import Answer
-from chat.answers.log import fold
-from chat.fragments import part_html
+from chat.messages.answer import Answer
+from chat.messages.log import fold
 from chat.models import Message, Turn
-from chat.transcript.views import answer_view
+from chat.page.fragments import part_html
+from chat.page.transcript.views import answer_view
 from tests.dom import Page, without_reruns
 from tests.live_server import LiveServer, Visitor, send
 

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from chat.code_outcomes import OUTCOMES
-from chat.escape_codes import remove_escape_codes
+from chat.vocabulary.code_outcomes import OUTCOMES
+from chat.vocabulary.escape_codes import remove_escape_codes
 from tests.live_server import Visitor
 from tests.parsed_html import ParsedHtml
 

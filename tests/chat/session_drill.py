@@ -14,8 +14,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.chat.kernels.processes import process_tree, processes_naming, survivors_of
 from tests.chat.kill_drill import Listener, check_stored
+from tests.chat.python.kernels.processes import process_tree, processes_naming, survivors_of
 from tests.kernel_service import KernelServiceProcess
 from tests.live_server import LiveServer, Visitor
 from tests.polling import wait_until

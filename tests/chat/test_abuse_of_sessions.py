@@ -20,10 +20,10 @@ from dataclasses import dataclass
 import psutil
 import pytest
 
-from chat.exports.registry import FORMATS
-from tests.chat.kernels.hostile_programs import PROGRAMS, search_for
-from tests.chat.kernels.processes import process_tree
+from chat.library.exports.registry import FORMATS
 from tests.chat.other_person import LONGEST_LIMIT_S, MEMORY_LIMIT_MIB, P95_LIMIT_S, Memory, Reader
+from tests.chat.python.kernels.hostile_programs import PROGRAMS, search_for
+from tests.chat.python.kernels.processes import process_tree
 from tests.emulator_server import running_emulator
 from tests.kernel_service import KernelServiceProcess, running_service
 from tests.live_server import LiveServer, Visitor, running_server

@@ -18,9 +18,9 @@ import pytest
 import requests
 from websockets.sync.client import ClientConnection
 
+from tests.chat.answering.tools.code_server import make_token, running_code_server, second_process
+from tests.chat.answering.tools.code_tools import executed
 from tests.chat.api.api_client import ApiClient
-from tests.chat.tools.code_server import make_token, running_code_server, second_process
-from tests.chat.tools.code_tools import executed
 from tests.dom import Page
 from tests.live_server import LiveServer, Visitor, send
 from tests.polling import wait_until

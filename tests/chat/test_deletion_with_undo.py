@@ -13,8 +13,10 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from attachments.models import Attachment, PendingUpload
-from chat.exports.registry import export_conversation
-from chat.imports.importer import import_file
+from chat.answering.turns import deletions
+from chat.answering.turns.deletions import delete_due
+from chat.library.exports.registry import export_conversation
+from chat.library.imports.importer import import_file
 from chat.models import Conversation, ConversationQuerySet, Message, MessageAttachment, Part, Turn, TurnEvent, User
 from chat.models.deletion import (
     UNDO_MARGIN_S,
@@ -24,9 +26,7 @@ from chat.models.deletion import (
     hide_conversation,
     restore_conversation,
 )
-from chat.parts import PartKind
-from chat.turns import deletions
-from chat.turns.deletions import delete_due
+from chat.vocabulary.parts import PartKind
 from tests.factories import (
     attach,
     make_attachment,
@@ -143,7 +143,7 @@ def test_deletion_that_fails_does_not_hold_up_the_others(
         delete_conversation(conversation)
 
     with monkeypatch.context() as patch:
-        patch.setattr("chat.turns.deletions.delete_conversation", fail_first)
+        patch.setattr("chat.answering.turns.deletions.delete_conversation", fail_first)
         assert delete_due() == 1
     assert delete_due() == 1
     assert not Conversation.with_deleted.exists()

@@ -22,7 +22,7 @@ import requests
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import ClientConnection
 
-from tests.chat.imports.documents import MINIMAL
+from tests.chat.library.imports.documents import MINIMAL
 from tests.chat.other_person import LONGEST_LIMIT_S, MEMORY_LIMIT_MIB, P95_LIMIT_S, Memory, Reader
 from tests.child_processes import terminate
 from tests.harmful_server import event_harms as event_harms

@@ -19,7 +19,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from tests.chat.kernels.processes import gateway_pid, process_tree
+from tests.chat.python.kernels.processes import gateway_pid, process_tree
 from tests.chat.session_drill import MODELS, Drill
 from tests.emulator_server import running_emulator
 from tests.kernel_service import KernelServiceProcess

@@ -12,8 +12,8 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from chat.models import Conversation, Message, User
-from chat.transcript.snapshot import path_length, snapshot
-from chat.transcript.window import newest
+from chat.page.transcript.snapshot import path_length, snapshot
+from chat.page.transcript.window import newest
 from tests.factories import make_conversation, make_long_conversation, make_model_message, make_user
 
 pytestmark = pytest.mark.django_db

@@ -16,10 +16,10 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 
 from chat.consumers import CLOSE_TOO_FAST
-from chat.relay.follower import CLOSE_DELETED, CLOSE_TOO_SLOW
-from chat.relay.rate_limiter import REFUSED_LIMIT
-from chat.relay.send_window import UNACKNOWLEDGED_BYTES
-from chat.relay.socket_revalidation import CLOSE_SIGNED_OUT
+from chat.page.relay.follower import CLOSE_DELETED, CLOSE_TOO_SLOW
+from chat.page.relay.rate_limiter import REFUSED_LIMIT
+from chat.page.relay.send_window import UNACKNOWLEDGED_BYTES
+from chat.page.relay.socket_revalidation import CLOSE_SIGNED_OUT
 from tests.dom import Page
 from tests.emulator_server import running_emulator
 from tests.live_server import LiveServer, Visitor, running_server, send

@@ -11,13 +11,13 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from attachments.models import Attachment
-from chat.access import conversations_of
-from chat.database_uptime import Uptime
-from chat.exports.registry import export_all
+from chat.library.exports.registry import export_all
 from chat.models import Conversation, Message, Share, ShareRefused, Turn, User, temporary_conversations
+from chat.models.database_uptime import Uptime
 from chat.models.deletion import BEING_DELETED
 from chat.models.temporary_conversations import RENEWAL_INTERVAL, delete_abandoned
-from chat.relay import socket_revalidation
+from chat.page.relay import socket_revalidation
+from chat.people.access import conversations_of
 from tests.factories import make_conversation, make_graph, make_model_message, make_user
 
 pytestmark = pytest.mark.django_db

@@ -13,16 +13,16 @@ from typing import Any
 
 from channels.db import database_sync_to_async
 
-from chat.fragments import transcript_html
+from chat.answering.turns.runner import Runner, start_turn
+from chat.answering.turns.start import Ask
+from chat.answering.turns.start_plan import PlannedTurn
 from chat.models import Conversation, Turn
 from chat.models import Part as PartRow
-from chat.parts import Part
-from chat.relay import broadcast
-from chat.relay.frames import Announcement, ExpectedPosition, Frame, NewRevision, OrderedFrame, UnorderedUpdate
-from chat.transcript.snapshot import snapshot
-from chat.turns.runner import Runner, start_turn
-from chat.turns.start import Ask
-from chat.turns.start_plan import PlannedTurn
+from chat.page.fragments import transcript_html
+from chat.page.relay import broadcast
+from chat.page.relay.frames import Announcement, ExpectedPosition, Frame, NewRevision, OrderedFrame, UnorderedUpdate
+from chat.page.transcript.snapshot import snapshot
+from chat.vocabulary.parts import Part
 from tests.dom import Page
 from tests.factories import make_conversation
 

@@ -14,9 +14,9 @@ import requests
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import ClientConnection
 
-from chat.notices import INTERRUPTIONS
-from chat.relay.follower import CLOSE_RESTARTING
-from chat.turns.draining import RESTART, SENTENCE
+from chat.answering.turns.draining import RESTART, SENTENCE
+from chat.messages.notices import INTERRUPTIONS
+from chat.page.relay.follower import CLOSE_RESTARTING
 from tests.dom import Page
 from tests.emulator_server import running_emulator
 from tests.live_server import LiveServer, Visitor, running_server, send

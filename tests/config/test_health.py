@@ -15,8 +15,8 @@ from django.db import connections
 from django.test import Client
 from pytest_django import Settings
 
-from chat.kernels.interpreter import DEFAULT_PATH
-from chat.turns import draining
+from chat.answering.turns import draining
+from chat.python.kernels.interpreter import DEFAULT_PATH
 from config import health
 from tests.child_processes import tied
 from tests.kernel_service import running_service

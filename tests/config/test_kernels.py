@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from chat.emulator import demo_model
-from chat.table_previews.computation import PREVIEWS_LIMIT
+from chat.python.table_previews.computation import PREVIEWS_LIMIT
 from tests.environment import ROOT
 
 PRINT_SETTINGS = """

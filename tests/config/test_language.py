@@ -11,7 +11,7 @@ from django.utils import translation
 
 from attachments.models import Attachment
 from chat.models import Share, User
-from chat.sentences import translate_sentence
+from chat.vocabulary.sentences import translate_sentence
 from config.language import PAGE_HEADER
 from tests.factories import make_conversation, make_model_message, make_user, make_user_message
 from tests.parsed_html import ParsedHtml

@@ -14,7 +14,7 @@ from django.utils.log import log_response
 from pytest_django import Settings
 from redis.exceptions import ConnectionError as RedisConnectionError
 
-from chat.log_lines import LineFormatter
+from chat.vocabulary.log_lines import LineFormatter
 from config.logs import hide_secrets, is_not_a_lost_redis
 
 

@@ -16,7 +16,7 @@ from chat.emulator import model_list, wire
 from chat.emulator.app import CODE_LIMIT_S, Emulator
 from chat.emulator.generation_request import GenerationRequest, parse_generation_request
 from chat.emulator.wire import Step, WireError, WireObject
-from chat.kernels.places import Place
+from chat.python.kernels.places import Place
 from tests.gemini_emulator import replay, scenarios
 from tests.gemini_emulator.fault_writer import FaultWriter
 from tests.gemini_emulator.journal import CallState, Journal

@@ -12,7 +12,7 @@ from django.utils.translation.template import templatize
 from jinja2 import Environment, nodes
 from jinja2.ext import extract_from_ast
 
-from chat.sentences import TABLE, known_sentences
+from chat.vocabulary.sentences import TABLE, known_sentences
 from config.folders import BASE_DIR
 from tests.languages.model_extraction import find_model_words
 

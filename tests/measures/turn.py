@@ -6,7 +6,7 @@ import pytest
 from django.test import AsyncClient
 from pytest_django import Settings
 
-from chat.turns.runner import Runner
+from chat.answering.turns.runner import Runner
 from tests.chat.turn_driver import Tab, new_conversation
 from tests.measures.calls import ROOT, TURNS, CallRecorder, Function
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import yaml
 
-from chat.stream_events import Usage
+from chat.vocabulary.stream_events import Usage
 
 EVENT_STREAM = "text/event-stream"
 JSON_TYPE = "application/json"

@@ -7,7 +7,7 @@ from rest_framework import serializers
 
 from attachments.models import Attachment
 from chat.api.serializers.fields import StrictSerializer
-from chat.parts import JSONObject
+from chat.vocabulary.parts import JSONObject
 
 NO_FILE = "There is no file in this request: send it as the field file of a form."
 

@@ -18,11 +18,11 @@ from chat.api.serializers.fields import (
     TextField,
     TitleField,
 )
-from chat.form_fields import TITLE_LIMIT
-from chat.forms import SEARCH_LIMIT
+from chat.library.forms import SEARCH_LIMIT
 from chat.models import Conversation
+from chat.models.form_fields import TITLE_LIMIT
 from chat.models.search_results import SearchResult
-from chat.parts import JSONObject
+from chat.vocabulary.parts import JSONObject
 
 
 class NewConversationSerializer(StrictSerializer):

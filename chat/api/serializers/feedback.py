@@ -5,8 +5,8 @@ from __future__ import annotations
 from rest_framework import serializers
 
 from chat.api.serializers.fields import JSONBooleanField, StrictSerializer, TextField
-from chat.message_views import Rating
 from chat.models import REASON_LIMIT, Feedback
+from chat.page.message_views import Rating
 
 IS_GOOD_HELP = "True for thumbs up, false for thumbs down."
 

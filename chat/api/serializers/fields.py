@@ -13,9 +13,9 @@ from typing import Any
 
 from rest_framework import serializers
 
-from chat.form_fields import check_prompt_size, validate_model_name
 from chat.models import Conversation
-from chat.sanitize import sanitize_text
+from chat.models.form_fields import check_prompt_size, validate_model_name
+from chat.vocabulary.sanitize import sanitize_text
 
 UNKNOWN_NAMES_LIMIT = 10
 """The most unknown names that an error lists."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rest_framework import serializers
 
-from chat.imports.store import ImportResult
+from chat.library.imports.store import ImportResult
 
 
 class ImportResultSerializer(serializers.Serializer[ImportResult]):

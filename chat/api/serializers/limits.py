@@ -7,8 +7,8 @@ from datetime import datetime
 
 from rest_framework import serializers
 
-from chat.parts import JSONObject
-from chat.quotas.resources import Resource
+from chat.people.quotas.resources import Resource
+from chat.vocabulary.parts import JSONObject
 
 
 @dataclass(frozen=True, slots=True)

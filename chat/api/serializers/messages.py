@@ -5,18 +5,18 @@ from __future__ import annotations
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from chat.answers.marked_text import markers_json
 from chat.api.pagination import CURSOR_HELP, NEXT_HELP, PageQuerySerializer
 from chat.api.serializers.attachments import AttachmentSerializer, attachment_json
 from chat.api.serializers.feedback import FeedbackSerializer
 from chat.api.serializers.fields import EnumField, QueryIntegerField
 from chat.api.serializers.turns import UsageSerializer, usage_json
+from chat.messages.marked_text import markers_json
+from chat.messages.records import MessageRecord
 from chat.models import Turn
-from chat.part_json import part_to_json
-from chat.parts import Engine, JSONObject, Part, PartKind, PrintedImage, Refusal, Role, WrittenFile
-from chat.rendering.markers import MarkerSpan
-from chat.transcript.answer_details import answered_by
-from chat.transcript.records import MessageRecord
+from chat.page.transcript.answer_details import answered_by
+from chat.vocabulary.markers import MarkerSpan
+from chat.vocabulary.part_json import part_to_json
+from chat.vocabulary.parts import Engine, JSONObject, Part, PartKind, PrintedImage, Refusal, Role, WrittenFile
 
 
 class MessagesQuerySerializer(PageQuerySerializer):

@@ -10,7 +10,7 @@ from chat.api.serializers.attachments import AttachmentSerializer, attachment_js
 from chat.api.serializers.fields import PromptField, StrictQuerySerializer, StrictSerializer, TitleField
 from chat.models import Project
 from chat.models.projects import NAME_LIMIT
-from chat.parts import JSONObject
+from chat.vocabulary.parts import JSONObject
 
 
 class ProjectChangesSerializer(StrictSerializer):

@@ -10,7 +10,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from chat.models import PythonSession
-from chat.parts import JSONObject
+from chat.vocabulary.parts import JSONObject
 
 
 @dataclass(frozen=True, slots=True)

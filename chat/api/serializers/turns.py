@@ -10,7 +10,7 @@ from django.urls import reverse
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from chat.answers.approval import Approval, ApprovalDecision, ApprovalKind
+from chat.answering.turns.resume import current_approval
 from chat.api.serializers.fields import (
     CodeExecutionField,
     EnumField,
@@ -19,13 +19,13 @@ from chat.api.serializers.fields import (
     StrictSerializer,
     TextField,
 )
-from chat.form_fields import ATTACHMENTS_LIMIT
-from chat.forms import EMPTY_CODE
+from chat.library.forms import EMPTY_CODE
+from chat.messages.approval import Approval, ApprovalDecision, ApprovalKind
+from chat.messages.notices import notice_of
 from chat.models import Turn, User
-from chat.notices import notice_of
-from chat.parts import Engine, JSONObject
-from chat.stream_events import Finish, Usage
-from chat.turns.resume import current_approval
+from chat.models.form_fields import ATTACHMENTS_LIMIT
+from chat.vocabulary.parts import Engine, JSONObject
+from chat.vocabulary.stream_events import Finish, Usage
 
 
 @extend_schema_field({"type": "string", "pattern": r"[^\s\x00]"})

@@ -15,14 +15,14 @@ from rest_framework.response import Response
 from attachments.store import create_upload
 from attachments.validation import BINARY, PLAIN, RASTER_TYPES, RefusedUpload, UploadTooLarge
 from attachments.views import MULTIPART_OVERHEAD_BYTES, build_content_response
-from chat.access import readable_attachment
 from chat.api.conditional_requests import conditional_response
 from chat.api.problems import Problem, ProblemType, refused, unavailable
 from chat.api.schema import ETAG, IF_NONE_MATCH, problem_responses
 from chat.api.serializers.attachments import AttachmentSerializer, FileUploadSerializer, attachment_json
 from chat.api.views.base import ApiView
-from chat.quotas.resources import QuotaExceeded
-from chat.quotas.throttles import CallThrottle, WriteThrottle
+from chat.people.access import readable_attachment
+from chat.people.quotas.resources import QuotaExceeded
+from chat.people.quotas.throttles import CallThrottle, WriteThrottle
 
 
 class Attachments(ApiView):

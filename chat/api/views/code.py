@@ -9,7 +9,12 @@ from drf_spectacular.utils import OpenApiResponse, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from chat.access import writable_conversation, writable_message
+from chat.answering.turns.live_rerun import stop_rerun
+from chat.answering.turns.reruns import RerunRefused, rerun
+from chat.answering.turns.runner import start_turn
+from chat.answering.turns.start import RunCode
+from chat.answering.turns.start_plan import PlannedTurn
+from chat.answering.turns.start_rules import StartRefused
 from chat.api.problems import Problem, ProblemType
 from chat.api.schema import problem_responses
 from chat.api.serializers.code import OwnCodeSerializer, RerunSerializer, VerdictSerializer
@@ -17,15 +22,10 @@ from chat.api.serializers.turns import StartedTurnSerializer
 from chat.api.views.base import ApiView
 from chat.api.views.turns import IDEMPOTENCY_KEY, conflict, idempotency_key
 from chat.models import Message
-from chat.python_sessions.fences import fence_code
-from chat.quotas.throttles import CallThrottle, WriteThrottle
-from chat.sentences import translate_sentence
-from chat.turns.live_rerun import stop_rerun
-from chat.turns.reruns import RerunRefused, rerun
-from chat.turns.runner import start_turn
-from chat.turns.start import RunCode
-from chat.turns.start_plan import PlannedTurn
-from chat.turns.start_rules import StartRefused
+from chat.people.access import writable_conversation, writable_message
+from chat.people.quotas.throttles import CallThrottle, WriteThrottle
+from chat.python.sessions.fences import fence_code
+from chat.vocabulary.sentences import translate_sentence
 
 
 class SessionRun(ApiView):

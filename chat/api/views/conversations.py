@@ -11,13 +11,6 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from chat.access import (
-    NotFound,
-    conversations_of,
-    readable_conversation,
-    writable_conversation,
-    writable_project,
-)
 from chat.api.conditional_requests import check_if_match, conditional_response, etag_of, with_etag
 from chat.api.pagination import encode_cursor, page_response
 from chat.api.problems import ProblemType, refused
@@ -34,15 +27,22 @@ from chat.api.serializers.conversations import (
 )
 from chat.api.serializers.messages import MessagePageSerializer, MessageSerializer, MessagesQuerySerializer
 from chat.api.views.base import ApiView
-from chat.catalogue.choices import check_choice
-from chat.catalogue.setups import UnknownModel
+from chat.library.new_conversations import create_conversation
+from chat.messages.records import Deleted
 from chat.models import Conversation, Project, ProjectRefused, User, temporary_conversations
 from chat.models.deletion import delete_conversation
+from chat.models.full_text.query import parse
 from chat.models.projects import lock_project, move_conversation
 from chat.models.search_results import load_search_results
-from chat.new_conversations import create_conversation
-from chat.search.query import parse
-from chat.transcript.records import Deleted
+from chat.people.access import (
+    NotFound,
+    conversations_of,
+    readable_conversation,
+    writable_conversation,
+    writable_project,
+)
+from chat.providers.catalogue.choices import check_choice
+from chat.providers.catalogue.setups import UnknownModel
 
 
 class Conversations(ApiView):

@@ -8,14 +8,14 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from chat.access import NotFound, writable_message
+from chat.answering.turns.feedback import Thumb, rate
 from chat.api.problems import Problem, ProblemType
 from chat.api.schema import problem_responses
 from chat.api.serializers.feedback import FeedbackSerializer, RatingSerializer
 from chat.api.views.base import ApiView
-from chat.message_views import Rating
 from chat.models import Conversation, FeedbackNotAllowed
-from chat.turns.feedback import Thumb, rate
+from chat.page.message_views import Rating
+from chat.people.access import NotFound, writable_message
 
 
 class MessageFeedback(ApiView):

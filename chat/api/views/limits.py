@@ -9,8 +9,8 @@ from rest_framework.response import Response
 
 from chat.api.serializers.limits import LimitReading, LimitSerializer, LimitsSerializer
 from chat.api.views.base import ApiView
-from chat.quotas.resources import Resource, day_end, day_of
-from chat.quotas.usage import read_usage
+from chat.people.quotas.resources import Resource, day_end, day_of
+from chat.people.quotas.usage import read_usage
 
 
 class Limits(ApiView):

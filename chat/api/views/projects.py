@@ -11,7 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from attachments.models import Attachment
-from chat.access import NotFound, attachments_of, projects_of, writable_project
+from chat.answering.turns.deletions import delete_project_with_conversations
 from chat.api.conditional_requests import check_if_match, conditional_response, etag_of, with_etag
 from chat.api.pagination import ListQuerySerializer, encode_cursor, page_response
 from chat.api.problems import ProblemType, refused
@@ -30,8 +30,8 @@ from chat.api.views.base import ApiView
 from chat.models import Project, ProjectRefused
 from chat.models.deletion import delete_project, remove_project_file
 from chat.models.projects import add_files, count_conversations, lock_project
-from chat.parts import JSONObject
-from chat.turns.deletions import delete_project_with_conversations
+from chat.people.access import NotFound, attachments_of, projects_of, writable_project
+from chat.vocabulary.parts import JSONObject
 
 
 class Projects(ApiView):

@@ -15,20 +15,20 @@ from rest_framework.response import Response
 
 from attachments.content_disposition import content_disposition
 from attachments.validation import BINARY
-from chat.access import readable_conversation, writable_conversation
 from chat.api.problems import Problem, ProblemType, unavailable
 from chat.api.schema import problem_responses
 from chat.api.serializers.sessions import PythonSessionSerializer, SessionState
 from chat.api.views.base import ApiView
-from chat.database_thread import close_connection
 from chat.models import PythonSession
-from chat.python_sessions import control
-from chat.python_sessions.branch import has_run_other_version
-from chat.python_sessions.downloads import open_file
-from chat.python_sessions.errors import SessionUnavailable
-from chat.python_sessions.rows import find_session
-from chat.python_sessions.session_kernel import NotRunning, restart
-from chat.quotas.throttles import CallThrottle, WriteThrottle
+from chat.models.database_thread import close_connection
+from chat.people.access import readable_conversation, writable_conversation
+from chat.people.quotas.throttles import CallThrottle, WriteThrottle
+from chat.python.sessions import control
+from chat.python.sessions.branch import has_run_other_version
+from chat.python.sessions.downloads import open_file
+from chat.python.sessions.errors import SessionUnavailable
+from chat.python.sessions.rows import find_session
+from chat.python.sessions.session_kernel import NotRunning, restart
 
 NOT_RUNNING = "No Python session is running in this conversation."
 FILE_ENDED = "“{name}” is gone: it ended with the Python session. Only files that were kept stay."

@@ -9,13 +9,13 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from chat.access import NotFound, check_sharing, revocable_share, writable_conversation
 from chat.api.pagination import page_response
 from chat.api.problems import Problem, ProblemType, refused
 from chat.api.schema import problem_responses
 from chat.api.serializers.shares import NewShareSerializer, SharePageSerializer, ShareSerializer
 from chat.api.views.base import ApiView
 from chat.models import Conversation, Share, ShareRefused
+from chat.people.access import NotFound, check_sharing, revocable_share, writable_conversation
 
 
 class ConversationShares(ApiView):

@@ -15,20 +15,20 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from attachments.views import MULTIPART_OVERHEAD_BYTES
-from chat.access import NotFound, conversations_of, readable_conversation
 from chat.api.parsers import FileParser, JSONFileParser, ZipFileParser
 from chat.api.problems import Problem, ProblemType, refused
 from chat.api.schema import problem_responses
 from chat.api.serializers.attachments import FileUploadSerializer
 from chat.api.serializers.imports import ImportResultSerializer
 from chat.api.views.base import ApiView
-from chat.exports.download import Download
-from chat.exports.export_lease import ExportClaim, ExportUnderWay, check_export, claim_export
-from chat.exports.registry import FORMATS, UnknownFormat, export_all, export_conversation
-from chat.exports.response import download_response
-from chat.imports.importer import import_file
-from chat.imports.refusal import RefusedImport
-from chat.quotas.throttles import CallThrottle, WriteThrottle
+from chat.library.exports.download import Download
+from chat.library.exports.export_lease import ExportClaim, ExportUnderWay, check_export, claim_export
+from chat.library.exports.registry import FORMATS, UnknownFormat, export_all, export_conversation
+from chat.library.exports.response import download_response
+from chat.library.imports.importer import import_file
+from chat.library.imports.refusal import RefusedImport
+from chat.people.access import NotFound, conversations_of, readable_conversation
+from chat.people.quotas.throttles import CallThrottle, WriteThrottle
 
 ZIP = "application/zip"
 

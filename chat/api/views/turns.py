@@ -14,7 +14,11 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from chat.access import NotFound, attachments_of, readable_turn, writable_conversation, writable_turn
+from chat.answering.turns.resume import CodeRefused, DecisionRefused
+from chat.answering.turns.runner import decide, start_turn, stop_turn
+from chat.answering.turns.start import Ask
+from chat.answering.turns.start_plan import PlannedTurn
+from chat.answering.turns.start_rules import ModelRefused, StartRefused, TurnChoices
 from chat.api.authentication import credentials_check
 from chat.api.event_readers import BEFORE_FIRST, open_reader
 from chat.api.event_stream import open_stream_count, stream_events, too_many_sentence
@@ -30,15 +34,11 @@ from chat.api.serializers.turns import (
 from chat.api.turn_events import EVENT_DOCS, SEQ_LIMIT
 from chat.api.views.base import ApiView
 from chat.api.views.conversations import check_model
-from chat.database_thread import close_connection
-from chat.forms import CLIENT_ID_LIMIT
+from chat.library.forms import CLIENT_ID_LIMIT
 from chat.models import Conversation, Message, MessageAttachment
-from chat.quotas.throttles import CallThrottle, WriteThrottle
-from chat.turns.resume import CodeRefused, DecisionRefused
-from chat.turns.runner import decide, start_turn, stop_turn
-from chat.turns.start import Ask
-from chat.turns.start_plan import PlannedTurn
-from chat.turns.start_rules import ModelRefused, StartRefused, TurnChoices
+from chat.models.database_thread import close_connection
+from chat.people.access import NotFound, attachments_of, readable_turn, writable_conversation, writable_turn
+from chat.people.quotas.throttles import CallThrottle, WriteThrottle
 
 EVENT_STREAM = "text/event-stream"
 STREAM_RETRY_S = 10

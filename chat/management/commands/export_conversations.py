@@ -9,12 +9,12 @@ from pathlib import Path
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
-from chat.exports.download import Download
-from chat.exports.file_names import file_label
-from chat.exports.registry import FORMATS, export_all, export_conversation
+from chat.library.exports.download import Download
+from chat.library.exports.file_names import file_label
+from chat.library.exports.registry import FORMATS, export_all, export_conversation
 from chat.management.users import find_user
+from chat.messages.records import Deleted
 from chat.models import Conversation, ConversationQuerySet
-from chat.transcript.records import Deleted
 
 
 class Command(BaseCommand):

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from chat.imports.importer import IMPORT_LIMIT_BYTES, import_file
-from chat.imports.refusal import RefusedImport
+from chat.library.imports.importer import IMPORT_LIMIT_BYTES, import_file
+from chat.library.imports.refusal import RefusedImport
 from chat.management.users import find_user
 
 

@@ -17,7 +17,7 @@ from attachments.models import Attachment
 from chat.management.users import find_user
 from chat.models import Conversation, ConversationQuerySet, Message, MessageAttachment, Part, Turn
 from chat.models.deletion import delete_conversation, delete_unsent_files, find_unsent_files
-from chat.overview.number_format import format_bytes, format_count, format_integer
+from chat.people.account.number_format import format_bytes, format_count, format_integer
 
 UNITS = {"h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}
 PROGRESS_INTERVAL_S = 2.0

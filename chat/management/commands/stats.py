@@ -10,10 +10,10 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
-from chat.log_lines import escape_line
-from chat.overview.number_format import format_bytes, format_dollars, format_integer, format_seconds
-from chat.overview.queries import read_overview
-from chat.overview.statistics import Overview, UsageTotals
+from chat.admin.statistics.queries import read_overview
+from chat.admin.statistics.statistics import Overview, UsageTotals
+from chat.people.account.number_format import format_bytes, format_dollars, format_integer, format_seconds
+from chat.vocabulary.log_lines import escape_line
 
 DAYS_LIMIT = 3660
 

@@ -6,8 +6,8 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
-from chat.catalogue.sync import ListUnavailable, sync_with_server
-from chat.log_lines import escape_line
+from chat.providers.catalogue.sync import ListUnavailable, sync_with_server
+from chat.vocabulary.log_lines import escape_line
 
 
 class Command(BaseCommand):

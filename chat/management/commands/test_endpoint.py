@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from chat.catalogue.endpoint_probe import check_endpoint
-from chat.log_lines import escape_line
+from chat.providers.catalogue.endpoint_probe import check_endpoint
+from chat.vocabulary.log_lines import escape_line
 
 
 class Command(BaseCommand):

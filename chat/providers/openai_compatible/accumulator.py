@@ -18,7 +18,6 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from chat.parts import JSON, FunctionCall, JSONObject, Text, Thought
 from chat.providers.openai_compatible.call_pieces import CallInPieces, parse_arguments
 from chat.providers.openai_compatible.chunks import (
     CallDelta,
@@ -29,7 +28,8 @@ from chat.providers.openai_compatible.chunks import (
     TextDelta,
 )
 from chat.providers.openai_compatible.think_tags import ThinkTags
-from chat.stream_events import (
+from chat.vocabulary.parts import JSON, FunctionCall, JSONObject, Text, Thought
+from chat.vocabulary.stream_events import (
     Finish,
     Finished,
     MetadataReported,

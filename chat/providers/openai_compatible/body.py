@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from chat.parts import JSON, JSONObject
 from chat.providers.openai_compatible.dialects import Dialect
 from chat.providers.openai_compatible.endpoint import ModelFacts
 from chat.providers.openai_compatible.messages import Form, MessageWriter
 from chat.providers.openai_compatible.refusal_facts import EFFORT_NONE, OTHER_LIMIT_FIELD, REASONING, STORE
 from chat.providers.requests import FunctionTool, GenerateRequest, Thinking, ToolChoice
+from chat.vocabulary.parts import JSON, JSONObject
 
 NO_PARAMETERS: JSONObject = {"type": "object", "properties": {}}
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from chat.parts import JSON, JSONObject
 from chat.providers.openai_compatible.chunks import CallDelta
 from chat.providers.untrusted_json import read_json
+from chat.vocabulary.parts import JSON, JSONObject
 
 MARKS = re.compile(r'\\.?|["{}]', re.DOTALL)
 """An escaped character, a quotation mark or a brace. A backslash alone is the end of a piece."""

@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from chat.parts import JSON
 from chat.providers.untrusted_json import WireObject, as_object, as_objects, as_text
-from chat.stream_events import (
+from chat.vocabulary.parts import JSON
+from chat.vocabulary.stream_events import (
     MetadataReported,
     Report,
     ResponseIdentified,

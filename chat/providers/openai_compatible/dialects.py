@@ -52,7 +52,7 @@ DIALECTS: Mapping[str, Dialect] = {
     ),
     "deepseek": Dialect(reasoning_field="reasoning_content"),
 }
-"""The dialects that an operator can choose for an endpoint."""
+"""The dialects by their names, which are those of `DIALECT_NAMES`."""
 
 HOSTS = {
     "api.openai.com": "openai",

@@ -11,7 +11,6 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from chat.parts import JSON
 from chat.providers.provider_errors import (
     ContextTooLong,
     FileRefused,
@@ -26,6 +25,7 @@ from chat.providers.provider_errors import (
 )
 from chat.providers.reasons import clean_reason
 from chat.providers.untrusted_json import read_json
+from chat.vocabulary.parts import JSON
 
 DETAIL_LIMIT_CHARS = 2000
 MESSAGE_LIMIT_CHARS = 10_000

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TypeVar
 
-from chat.parts import JSON
 from chat.providers.base import ListedModel
 from chat.providers.openai_compatible.endpoint import ModelFacts
 from chat.providers.untrusted_json import WireObject, as_object, as_objects, as_text
+from chat.vocabulary.parts import JSON
 
 T = TypeVar("T")
 

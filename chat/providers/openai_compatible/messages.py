@@ -16,8 +16,10 @@ from dataclasses import dataclass, field
 from typing import assert_never
 
 from attachments.images import is_image_type
-from chat.code_outcomes import outcome_words
-from chat.parts import (
+from chat.providers.openai_compatible.dialects import Dialect
+from chat.providers.requests import Content, GenerateRequest
+from chat.vocabulary.code_outcomes import outcome_words
+from chat.vocabulary.parts import (
     JSON,
     CodeExecutionResult,
     Display,
@@ -35,8 +37,6 @@ from chat.parts import (
     ToolResponse,
     Unsupported,
 )
-from chat.providers.openai_compatible.dialects import Dialect
-from chat.providers.requests import Content, GenerateRequest
 
 BRIDGE = "I have the results."
 """The assistant's message between a result and a message of the user, where a server demands one."""

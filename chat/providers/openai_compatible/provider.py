@@ -22,7 +22,6 @@ from django.conf import settings
 from django.utils.module_loading import import_string
 
 from attachments.images import is_image_type
-from chat.parts import JSONObject
 from chat.providers.base import Capabilities, ListedModel, UploadedFile
 from chat.providers.openai_compatible.accumulator import Accumulator
 from chat.providers.openai_compatible.body import request_body
@@ -40,8 +39,9 @@ from chat.providers.openai_compatible.refusal_facts import (
 from chat.providers.openai_compatible.transport import Clients, Refused
 from chat.providers.provider_errors import InvalidRequest, NotConfigured
 from chat.providers.requests import GenerateRequest
-from chat.providers.text_types import is_text
-from chat.stream_events import StreamEvent
+from chat.vocabulary.parts import JSONObject
+from chat.vocabulary.stream_events import StreamEvent
+from chat.vocabulary.text_types import is_text
 
 logger = logging.getLogger(__name__)
 

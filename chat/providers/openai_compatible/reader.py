@@ -15,7 +15,7 @@ from chat.providers.openai_compatible.transport import Response, read_all
 from chat.providers.provider_errors import MalformedResponse, ProviderError
 from chat.providers.sse import EventParser, JSONEvent
 from chat.providers.untrusted_json import read_json
-from chat.stream_events import Finish, Finished, StreamEvent
+from chat.vocabulary.stream_events import Finish, Finished, StreamEvent
 
 END_LIMIT_S = 0.2
 EVENT_LIMIT_BYTES = 1024 * 1024

@@ -9,9 +9,9 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 
-from chat.parts import JSON
 from chat.providers.openai_compatible.endpoint import ModelFacts
 from chat.providers.openai_compatible.errors import CONTEXT_MESSAGE
+from chat.vocabulary.parts import JSON
 
 STORE = "store"
 REFUSABLE = (

@@ -18,7 +18,6 @@ from urllib.request import getproxies, proxy_bypass
 import aiohttp
 from django.conf import settings
 
-from chat.parts import JSON
 from chat.providers.http_sessions import open_session, read_piece
 from chat.providers.openai_compatible.endpoint import Endpoint
 from chat.providers.openai_compatible.errors import (
@@ -31,6 +30,7 @@ from chat.providers.openai_compatible.errors import (
 from chat.providers.provider_errors import MalformedResponse, NotConfigured, ProviderError, Stalled, Unreachable
 from chat.providers.timeouts import read_within
 from chat.providers.untrusted_json import read_json
+from chat.vocabulary.parts import JSON
 
 UNARY_LIMIT_S = 20.0
 ERROR_LIMIT_BYTES = 64 * 1024

@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 
 from chat.models import Conversation
-from chat.parts import PartKind
+from chat.vocabulary.parts import PartKind
 from tests.chat.admin.factories import client_of, make_account
 from tests.factories import make_conversation, make_graph, make_model_message, make_user_message
 

@@ -31,7 +31,7 @@ from chat.models import (
     Turn,
     User,
 )
-from chat.parts import PartKind
+from chat.vocabulary.parts import PartKind
 from tests.factories import make_conversation, make_graph, make_model_message, make_user, make_user_message
 
 SECRET = "Zebrafinch"

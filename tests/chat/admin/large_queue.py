@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from attachments.models import Attachment
 from chat.models import Conversation, Feedback, Message, MessageAttachment, Part, Review, ReviewState, Turn
-from chat.parts import OUTCOME_FAILED, CodeExecutionResult, Role
+from chat.vocabulary.parts import OUTCOME_FAILED, CodeExecutionResult, Role
 from tests.factories import make_user
 
 OWNERS = 10

@@ -11,13 +11,13 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from pytest_django import Settings
 
-from chat.catalogue.endpoints import StoredEndpoints
 from chat.models import EndpointModel, LanguageModel, ModelEndpoint, Preset
+from chat.providers.catalogue.endpoints import StoredEndpoints
 from chat.providers.openai_compatible.endpoint import ModelFacts
 from chat.providers.provider_errors import Unauthorised
 from tests.chat.admin.factories import admin_url, client_of, make_account
-from tests.chat.catalogue.fake_endpoint import Server, fake_server, make_listed, said
-from tests.chat.catalogue.rows import make_endpoint, make_endpoint_model, make_preset
+from tests.chat.providers.catalogue.fake_endpoint import Server, fake_server, make_listed, said
+from tests.chat.providers.catalogue.rows import make_endpoint, make_endpoint_model, make_preset
 
 pytestmark = pytest.mark.django_db
 

@@ -7,13 +7,13 @@ from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.urls import reverse
 from pytest_django import Settings
 
-from chat.kernels.errors import KernelsUnavailable
-from chat.kernels.places import LocalService, ServiceStatus
 from chat.models import PythonSession
-from chat.python_sessions.control import ENDED_BY_STAFF
-from chat.python_sessions.rows import State
+from chat.python.kernels.errors import KernelsUnavailable
+from chat.python.kernels.places import LocalService, ServiceStatus
+from chat.python.sessions.control import ENDED_BY_STAFF
+from chat.python.sessions.rows import State
 from tests.chat.admin.factories import admin_url, client_of, make_account
-from tests.chat.python_sessions.session_rows import make_session, make_stopped
+from tests.chat.python.sessions.session_rows import make_session, make_stopped
 
 pytestmark = pytest.mark.django_db
 

@@ -13,7 +13,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from chat.models import Conversation, Feedback, Part, Review, ReviewDecision, Turn
-from chat.parts import OUTCOME_FAILED, OUTCOME_OK, CodeExecutionResult
+from chat.vocabulary.parts import OUTCOME_FAILED, OUTCOME_OK, CodeExecutionResult
 from tests.chat.admin.factories import admin_url, make_account, review_url
 from tests.chat.admin.large_queue import make_large_queue
 from tests.factories import make_conversation, make_graph, make_model_message, make_user, make_user_message

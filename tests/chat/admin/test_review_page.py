@@ -13,8 +13,8 @@ from django.test.utils import CaptureQueriesContext
 
 from attachments.models import Attachment
 from chat.models import Conversation, Feedback, Message, Part, Round, Turn, TurnEvent
-from chat.part_json import SIGNATURE
-from chat.parts import ExecutableCode, PartKind
+from chat.vocabulary.part_json import SIGNATURE
+from chat.vocabulary.parts import ExecutableCode, PartKind
 from tests.chat.admin.factories import (
     HOSTILE_HTML,
     SECRET,

@@ -19,7 +19,7 @@ from django.http import HttpRequest
 from attachments.models import Attachment
 from chat.models import Conversation, ModelEndpoint, User
 from tests.chat.admin.factories import admin_url, client_of, make_account, make_row_of_each_model
-from tests.chat.test_access import all_routes
+from tests.chat.people.test_access import all_routes
 from tests.first_rows import MIGRATION, load_first_rows
 
 pytestmark = pytest.mark.django_db

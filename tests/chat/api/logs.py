@@ -9,13 +9,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from attachments.store import create_attachment
-from chat.answers.assembler import Assembler
-from chat.answers.changes import AttachmentAdded, Change
-from chat.answers.log import Row, to_row
+from chat.answering.turns.finish import Ending, end_turn
+from chat.messages.assembler import Assembler
+from chat.messages.changes import AttachmentAdded, Change
+from chat.messages.log import Row, to_row
 from chat.models import Turn, TurnEvent
-from chat.parts import Part
-from chat.stream_events import Finish, Finished, PartReceived, StreamEvent, Usage, UsageReported
-from chat.turns.finish import Ending, end_turn
+from chat.vocabulary.parts import Part
+from chat.vocabulary.stream_events import Finish, Finished, PartReceived, StreamEvent, Usage, UsageReported
 from tests.factories import make_conversation, make_model_message
 
 _ids = itertools.count(1)

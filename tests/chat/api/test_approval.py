@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from tests.chat.answering.tools.code_server import make_token, running_code_server
+from tests.chat.answering.tools.code_tools import executed
 from tests.chat.api.api_client import ApiClient, Event
-from tests.chat.tools.code_server import make_token, running_code_server
-from tests.chat.tools.code_tools import executed
 from tests.live_server import LiveServer
 from tests.polling import wait_until
 

@@ -13,8 +13,8 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from chat.models import Conversation, Turn, User
-from chat.parts import PartKind
-from tests.chat.exports.samples import exported_bytes
+from chat.vocabulary.parts import PartKind
+from tests.chat.library.exports.samples import exported_bytes
 from tests.factories import make_conversation, make_graph, make_model_message
 
 pytestmark = pytest.mark.django_db

@@ -15,15 +15,23 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from attachments.models import Attachment
-from chat.answers.changes import CallDecided
 from chat.api import event_stream
 from chat.api.event_readers import BEFORE_FIRST, LogReader, open_reader
 from chat.api.event_stream import open_stream_count, stream_events
 from chat.api.turn_events import FIRST_SEQ_FROM_PARTS
+from chat.messages.changes import CallDecided
 from chat.models import Turn, TurnEvent, User
-from chat.parts import OUTCOME_OK, CodeExecutionResult, ExecutableCode, FunctionCall, InlineData, Text, Thought
-from chat.relay import broadcast
-from chat.relay.frames import Announcement
+from chat.page.relay import broadcast
+from chat.page.relay.frames import Announcement
+from chat.vocabulary.parts import (
+    OUTCOME_OK,
+    CodeExecutionResult,
+    ExecutableCode,
+    FunctionCall,
+    InlineData,
+    Text,
+    Thought,
+)
 from tests.attachments.conftest import png
 from tests.chat.api.api_client import Event, parse_events
 from tests.chat.api.logs import LiveTurn

@@ -9,9 +9,9 @@ from django.test import Client
 
 from chat.api.serializers.messages import PartSerializer, part_json
 from chat.models import Message, Part, Turn, User
-from chat.part_json import json_names
-from chat.parts import CodeExecutionResult, ExecutableCode, InlineData, PartKind, Text, Thought
-from chat.parts import Part as PartValue
+from chat.vocabulary.part_json import json_names
+from chat.vocabulary.parts import CodeExecutionResult, ExecutableCode, InlineData, PartKind, Text, Thought
+from chat.vocabulary.parts import Part as PartValue
 from tests.factories import (
     attach,
     make_attachment,

@@ -15,9 +15,9 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
-from chat.login_sessions import LOGIN_KEY
 from chat.models import ApiToken, User
 from chat.models.tokens import TOKENS_LIMIT, TooManyTokens
+from chat.people.login_sessions import LOGIN_KEY
 from tests.factories import make_user
 from tests.parsed_html import ParsedHtml
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from django.test import Client
 
-from chat.answers.changes import ApprovalRequested, CallDecided, Change, PartStarted, ResultHeld
+from chat.messages.changes import ApprovalRequested, CallDecided, Change, PartStarted, ResultHeld
 from chat.models import Turn, User
-from chat.parts import FunctionCall, FunctionResponse
-from chat.stream_events import Finish
+from chat.vocabulary.parts import FunctionCall, FunctionResponse
+from chat.vocabulary.stream_events import Finish
 from tests.chat.api.logs import LiveTurn
 from tests.factories import make_conversation, make_model_message
 

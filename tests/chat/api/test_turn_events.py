@@ -10,11 +10,11 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from chat.answers.changes import AttemptRestarted, CallDecided, ToolStarted
 from chat.api.event_readers import BEFORE_FIRST, EventReader, LogForgotten, LogReader, PartsReader, open_reader
 from chat.api.turn_events import EVENT_DOCS, FIRST_SEQ_FROM_PARTS, Content, Event
+from chat.messages.changes import AttemptRestarted, CallDecided, ToolStarted
 from chat.models import Turn, TurnEvent
-from chat.parts import (
+from chat.vocabulary.parts import (
     OUTCOME_ABORTED,
     OUTCOME_FAILED,
     OUTCOME_OK,

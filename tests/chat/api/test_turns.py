@@ -15,10 +15,10 @@ import psutil
 import pytest
 from django.test import Client
 
-from chat.answers.changes import PartStarted
-from chat.answers.log import to_row
+from chat.messages.changes import PartStarted
+from chat.messages.log import to_row
 from chat.models import Turn
-from chat.parts import Text
+from chat.vocabulary.parts import Text
 from tests.chat.api.api_client import ApiClient, Event
 from tests.factories import make_conversation
 from tests.live_server import LiveServer

@@ -12,8 +12,8 @@ from google import genai
 from google.genai import types
 from PIL import Image
 
-from chat.emulator import DEMO_MODEL
 from chat.emulator.wire import WireObject
+from chat.vocabulary.demo_model import DEMO_MODEL
 from tests.chat.emulator.sdk import answer, finishes_of, model_content, parts_of, text_of, user
 from tests.emulator_server import running_emulator
 from tests.kernel_service import running_service

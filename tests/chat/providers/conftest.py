@@ -11,13 +11,13 @@ from typing import Any, TypeAlias
 import pytest
 from pytest_django import Settings
 
-from chat.parts import Part, Role, Text
-from chat.providers.gemini.codec import request_body
-from chat.providers.gemini.provider import GeminiProvider
+from chat.providers.google.codec import request_body
+from chat.providers.google.provider import GeminiProvider
 from chat.providers.openai_compatible.provider import OpenAICompatibleProvider
 from chat.providers.provider_errors import ProviderError
 from chat.providers.requests import Content, GenerateRequest
-from chat.stream_events import PartReceived, StreamEvent
+from chat.vocabulary.parts import Part, Role, Text
+from chat.vocabulary.stream_events import PartReceived, StreamEvent
 from tests.chat.providers.raw_server import Answer, RawServer, run_server
 from tests.openai_endpoints import EndpointsInMemory
 from tests.openai_server.server import StandInServer

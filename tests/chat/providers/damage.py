@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from random import Random
 
-from chat.parts import JSON
+from chat.vocabulary.parts import JSON
 from tests.recordings import events_in
 
 PLACEHOLDER = "@"

@@ -12,7 +12,7 @@ from typing import Any
 
 from google.genai import types
 
-from chat.parts import Part, Text, Unsupported
+from chat.vocabulary.parts import Part, Text, Unsupported
 from tests.recordings import bytes_from
 
 SDK_PART_KEYS = frozenset(str(field.alias) for field in types.Part.model_fields.values())

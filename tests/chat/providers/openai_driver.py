@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from chat.parts import FunctionCall, JSONObject, Role, Text, Thought
 from chat.providers.openai_compatible.provider import OpenAICompatibleProvider
 from chat.providers.provider_errors import ProviderError
 from chat.providers.requests import Content, FunctionTool, GenerateRequest
-from chat.stream_events import Finished, PartReceived, StreamEvent, UsageReported
+from chat.vocabulary.parts import FunctionCall, JSONObject, Role, Text, Thought
+from chat.vocabulary.stream_events import Finished, PartReceived, StreamEvent, UsageReported
 from tests.openai_server.shapes import Expected, ExpectedCall
 
 QUESTION = Content(Role.USER, (Text("What is it?"),))

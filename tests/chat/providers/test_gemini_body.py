@@ -16,14 +16,10 @@ from google.genai import types
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chat.parts import Role
-from chat.providers.gemini.access import Access
-from chat.providers.gemini.codec import request_body
-from chat.providers.gemini.wire_parts import part_from_wire
+from chat.providers.google.access import Access
+from chat.providers.google.codec import request_body
+from chat.providers.google.wire_parts import part_from_wire
 from chat.providers.requests import (
-    CODE_EXECUTION,
-    URL_CONTEXT,
-    WEB_SEARCH,
     BuiltInTool,
     Content,
     FunctionTool,
@@ -32,6 +28,8 @@ from chat.providers.requests import (
     ThinkingLevel,
     ToolChoice,
 )
+from chat.vocabulary.built_in_tools import CODE_EXECUTION, URL_CONTEXT, WEB_SEARCH
+from chat.vocabulary.parts import Role
 from tests.chat.providers.camel import in_camel_case
 from tests.chat.providers.normal_form import wire_in_normal_form
 from tests.chat.providers.wire_strategies import DEVELOPER_API_PARTS, PARTS

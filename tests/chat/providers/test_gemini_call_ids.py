@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from chat.parts import FunctionCall, FunctionResponse, Role
 from chat.providers.requests import Content
+from chat.vocabulary.parts import FunctionCall, FunctionResponse, Role
 from tests.chat.providers.conftest import sent_contents
 
 

@@ -9,9 +9,9 @@ from google.genai import types
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chat.providers.gemini.codec import ChunkDecoder
-from chat.providers.gemini.stream_parser import StreamParser
-from chat.stream_events import PartReceived, StreamEvent
+from chat.providers.google.codec import ChunkDecoder
+from chat.providers.google.stream_parser import StreamParser
+from chat.vocabulary.stream_events import PartReceived, StreamEvent
 from tests.chat.providers.conftest import parts_of
 from tests.chat.providers.normal_form import part_in_normal_form
 from tests.chat.providers.wire_strategies import CHUNKS

@@ -9,20 +9,12 @@ from typing import Any
 import pytest
 from pytest_django import Settings
 
-from chat.parts import JSON
-from chat.providers.gemini.codec import request_body
-from chat.providers.gemini.provider import GeminiProvider
+from chat.providers.google.codec import request_body
+from chat.providers.google.provider import GeminiProvider
 from chat.providers.provider_errors import InvalidRequest
-from chat.providers.requests import (
-    CODE_EXECUTION,
-    URL_CONTEXT,
-    WEB_SEARCH,
-    BuiltInTool,
-    FunctionTool,
-    Thinking,
-    ThinkingLevel,
-    ToolChoice,
-)
+from chat.providers.requests import BuiltInTool, FunctionTool, Thinking, ThinkingLevel, ToolChoice
+from chat.vocabulary.built_in_tools import CODE_EXECUTION, URL_CONTEXT, WEB_SEARCH
+from chat.vocabulary.parts import JSON
 from tests.chat.providers.conftest import REQUEST, Serve, read_all
 from tests.chat.providers.raw_server import answer_with_events
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from google.auth.exceptions import DefaultCredentialsError
 
-from chat.notices import ERRORS, notice_of
-from chat.providers.gemini.access import Access
-from chat.providers.gemini.errors import ReportedError, provider_error
+from chat.messages.notices import ERRORS, notice_of
+from chat.providers.google.access import Access
+from chat.providers.google.errors import ReportedError, provider_error
 from chat.providers.provider_errors import (
     CredentialsRefused,
     InvalidRequest,

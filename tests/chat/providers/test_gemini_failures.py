@@ -14,7 +14,7 @@ import pytest
 from pytest_django import Settings
 
 from chat.providers import http_sessions
-from chat.providers.gemini.provider import GeminiProvider
+from chat.providers.google.provider import GeminiProvider
 from chat.providers.provider_errors import (
     ContextTooLong,
     CredentialsRefused,

@@ -11,9 +11,8 @@ from typing import Any
 import pytest
 from pytest_django import Settings
 
-from chat.parts import FileData, Role, Text
-from chat.providers.gemini import files
-from chat.providers.gemini.provider import GeminiProvider
+from chat.providers.google import files
+from chat.providers.google.provider import GeminiProvider
 from chat.providers.provider_errors import (
     FileGone,
     FileRefused,
@@ -24,7 +23,9 @@ from chat.providers.provider_errors import (
     Stalled,
     Unreachable,
 )
-from chat.providers.requests import CODE_EXECUTION, BuiltInTool, Content, GenerateRequest
+from chat.providers.requests import BuiltInTool, Content, GenerateRequest
+from chat.vocabulary.built_in_tools import CODE_EXECUTION
+from chat.vocabulary.parts import FileData, Role, Text
 from tests.chat.providers.conftest import REQUEST, Serve, parts_of, read_all, texts_of
 from tests.chat.providers.raw_server import WAIT_LIMIT_S, Answer, Exchange, answer_with_error, never_answer
 from tests.emulator_server import running_emulator

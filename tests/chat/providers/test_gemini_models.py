@@ -9,8 +9,8 @@ import pytest
 from pytest_django import Settings
 
 from chat.providers.base import ListedModel
-from chat.providers.gemini import files
-from chat.providers.gemini.provider import GeminiProvider
+from chat.providers.google import files
+from chat.providers.google.provider import GeminiProvider
 from chat.providers.provider_errors import MalformedResponse, Stalled, Unauthorised
 from tests.chat.providers.conftest import Serve
 from tests.chat.providers.raw_server import WAIT_LIMIT_S, Answer, Exchange, answer_with_error

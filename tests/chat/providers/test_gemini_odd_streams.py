@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 from pytest_django import Settings
 
-from chat.parts import JSONObject
-from chat.providers.gemini.provider import GeminiProvider
-from chat.stream_events import Finish, Finished, PartReceived, StreamEvent, Usage, UsageReported
+from chat.providers.google.provider import GeminiProvider
+from chat.vocabulary.parts import JSONObject
+from chat.vocabulary.stream_events import Finish, Finished, PartReceived, StreamEvent, Usage, UsageReported
 from tests.chat.providers.conftest import Serve, read_all, texts_of
 from tests.chat.providers.normal_form import parts_as_read_by
 from tests.chat.providers.raw_server import Exchange, answer_with_body, answer_with_events

@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 
-from chat.parts import (
+from chat.providers.google.wire_parts import part_from_wire
+from chat.providers.requests import Content
+from chat.vocabulary.parts import (
     JSON,
     CodeExecutionResult,
     Display,
@@ -27,8 +29,6 @@ from chat.parts import (
     ToolResponse,
     Unsupported,
 )
-from chat.providers.gemini.wire_parts import part_from_wire
-from chat.providers.requests import Content
 from tests.chat.providers.conftest import sent_contents
 
 SIGNED: dict[str, JSON] = {"thought_signature": "c2lnbmVk"}

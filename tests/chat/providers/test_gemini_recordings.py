@@ -12,9 +12,8 @@ from itertools import accumulate
 
 import pytest
 
-from chat.parts import Role
-from chat.providers.gemini.codec import request_body
-from chat.providers.gemini.provider import GeminiProvider
+from chat.providers.google.codec import request_body
+from chat.providers.google.provider import GeminiProvider
 from chat.providers.provider_errors import (
     InvalidRequest,
     ModelNotFound,
@@ -24,7 +23,8 @@ from chat.providers.provider_errors import (
     Unauthorised,
 )
 from chat.providers.requests import Content, GenerateRequest
-from chat.stream_events import Finish, Finished, MetadataReported, ResponseIdentified, UsageReported
+from chat.vocabulary.parts import Role
+from chat.vocabulary.stream_events import Finish, Finished, MetadataReported, ResponseIdentified, UsageReported
 from tests.chat.providers.conftest import REQUEST, Serve, parts_of, read_all, texts_of
 from tests.chat.providers.damage import damage_body
 from tests.chat.providers.normal_form import part_as_sent_back, parts_as_read_by, wire_in_normal_form

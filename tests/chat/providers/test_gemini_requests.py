@@ -11,9 +11,10 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 from pytest_django import Settings
 
-from chat.providers.gemini.provider import GeminiProvider
+from chat.providers.google.provider import GeminiProvider
 from chat.providers.provider_errors import Unreachable
-from chat.providers.requests import CODE_EXECUTION, BuiltInTool, GenerateRequest
+from chat.providers.requests import BuiltInTool, GenerateRequest
+from chat.vocabulary.built_in_tools import CODE_EXECUTION
 from tests.chat.providers.conftest import REQUEST, Serve, read_all, text_chunk, texts_of
 from tests.chat.providers.raw_server import Exchange, answer_with_events, run_server
 

@@ -10,7 +10,7 @@ from typing import TypeAlias
 import pytest
 from pytest_django import Settings
 
-from chat.providers.gemini.provider import GeminiProvider
+from chat.providers.google.provider import GeminiProvider
 from chat.providers.provider_errors import Stalled, Unreachable
 from tests.chat.providers.conftest import REQUEST, Serve, parts_of, read_all, text_chunk, texts_of
 from tests.chat.providers.raw_server import WAIT_LIMIT_S, Exchange, RawServer, never_answer

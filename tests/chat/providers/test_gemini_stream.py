@@ -8,9 +8,9 @@ import json
 import pytest
 from pytest_django import Settings
 
-from chat.parts import JSON, CodeExecutionResult, ExecutableCode, FunctionCall, Part, Text, Unsupported
-from chat.providers.gemini.provider import GeminiProvider
-from chat.stream_events import Finish, Finished, MetadataReported, PartReceived, ResponseIdentified
+from chat.providers.google.provider import GeminiProvider
+from chat.vocabulary.parts import JSON, CodeExecutionResult, ExecutableCode, FunctionCall, Part, Text, Unsupported
+from chat.vocabulary.stream_events import Finish, Finished, MetadataReported, PartReceived, ResponseIdentified
 from tests.chat.providers.conftest import REQUEST, Serve, parts_of, read_all, text_chunk, texts_of
 from tests.chat.providers.raw_server import WAIT_LIMIT_S, Exchange, answer_with_body, answer_with_events
 

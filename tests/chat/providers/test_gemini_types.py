@@ -6,8 +6,8 @@ import pytest
 from pytest_django import Settings
 
 from attachments.validation import inspect_upload
-from chat.providers.gemini.file_types import accepted_type
-from chat.providers.gemini.provider import GeminiProvider
+from chat.providers.google.file_types import accepted_type
+from chat.providers.google.provider import GeminiProvider
 
 SENT_UNCHANGED = [
     "text/plain",

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chat.parts import JSON, FunctionCall, Text, Thought
 from chat.providers.openai_compatible.accumulator import CALLS_LIMIT, DETAILS_LIMIT, Accumulator
 from chat.providers.openai_compatible.chunks import SOURCES_LIMIT, ErrorInStream, deltas_of
 from chat.providers.untrusted_json import read_json
-from chat.stream_events import (
+from chat.vocabulary.parts import JSON, FunctionCall, Text, Thought
+from chat.vocabulary.stream_events import (
     Finish,
     Finished,
     MetadataReported,

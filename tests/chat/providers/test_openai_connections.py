@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 from pytest_django import Settings
 
-from chat.parts import Role, Text
 from chat.providers.openai_compatible.endpoint import ModelFacts
 from chat.providers.openai_compatible.provider import OpenAICompatibleProvider
 from chat.providers.provider_errors import Stalled, Unauthorised
 from chat.providers.requests import Content
-from chat.stream_events import PartReceived
+from chat.vocabulary.parts import Role, Text
+from chat.vocabulary.stream_events import PartReceived
 from tests.chat.providers.openai_driver import make_request, read_answer
 from tests.openai_endpoints import EndpointsInMemory
 from tests.openai_server.refusals import KEY, TABLES, WRONG_KEY

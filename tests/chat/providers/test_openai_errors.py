@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from chat.parts import JSON
 from chat.providers.openai_compatible.endpoint import ModelFacts
 from chat.providers.openai_compatible.errors import provider_error, report_of, report_of_body
 from chat.providers.openai_compatible.refusal_facts import (
@@ -27,6 +26,7 @@ from chat.providers.provider_errors import (
     RateLimited,
     Unauthorised,
 )
+from chat.vocabulary.parts import JSON
 
 KEY = "sk-secret-secret-secret"
 

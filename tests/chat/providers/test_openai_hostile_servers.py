@@ -29,7 +29,7 @@ from chat.providers.provider_errors import (
     RateLimited,
     Unreachable,
 )
-from chat.stream_events import Finished
+from chat.vocabulary.stream_events import Finished
 from tests.chat.providers.openai_driver import make_request, read_answer
 from tests.chat.providers.raw_server import Exchange, RawServer, run_server
 

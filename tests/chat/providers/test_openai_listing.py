@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from chat.parts import JSON
 from chat.providers.openai_compatible.dialects import dialect_name
 from chat.providers.openai_compatible.endpoint import Endpoint, ModelFacts
 from chat.providers.openai_compatible.listing import (
@@ -14,6 +13,7 @@ from chat.providers.openai_compatible.listing import (
     facts_of_ollama,
     listed_models,
 )
+from chat.vocabulary.parts import JSON
 
 
 @pytest.mark.parametrize(

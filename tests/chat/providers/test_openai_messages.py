@@ -10,7 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chat.parts import (
+from chat.providers.openai_compatible.body import request_body
+from chat.providers.openai_compatible.dialects import DIALECTS, GENERIC, Dialect
+from chat.providers.openai_compatible.endpoint import ModelFacts
+from chat.providers.openai_compatible.refusal_facts import EFFORT_NONE, REASONING
+from chat.providers.requests import Content, FunctionTool, GenerateRequest, Thinking, ThinkingLevel
+from chat.vocabulary.parts import (
     JSON,
     OUTCOME_FAILED,
     OUTCOME_OK,
@@ -24,11 +29,6 @@ from chat.parts import (
     Text,
     Thought,
 )
-from chat.providers.openai_compatible.body import request_body
-from chat.providers.openai_compatible.dialects import DIALECTS, GENERIC, Dialect
-from chat.providers.openai_compatible.endpoint import ModelFacts
-from chat.providers.openai_compatible.refusal_facts import EFFORT_NONE, REASONING
-from chat.providers.requests import Content, FunctionTool, GenerateRequest, Thinking, ThinkingLevel
 
 PNG = b"\x89PNG"
 MISTRAL = DIALECTS["mistral"]

@@ -8,7 +8,6 @@ from collections.abc import AsyncGenerator, Iterable
 
 import pytest
 
-from chat.parts import Text
 from chat.providers.openai_compatible import reader as reader_module
 from chat.providers.openai_compatible.accumulator import Accumulator
 from chat.providers.openai_compatible.chunks import Delta
@@ -18,7 +17,8 @@ from chat.providers.openai_compatible.transport import Response
 from chat.providers.provider_errors import MalformedResponse, Overloaded
 from chat.providers.sse import EventParser, JSONEvent
 from chat.providers.untrusted_json import BRACKETS_LIMIT, VALUES_LIMIT, read_json
-from chat.stream_events import Finished, PartReceived, StreamEvent
+from chat.vocabulary.parts import Text
+from chat.vocabulary.stream_events import Finished, PartReceived, StreamEvent
 
 ERROR = b'data: {"error": {"code": 503, "message": "overloaded"}}\n\n'
 PIECE_BYTES = 65_536

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from chat.providers import get_provider, is_demo, warm_up
-from chat.providers.gemini.provider import GeminiProvider
+from chat.providers.google.provider import GeminiProvider
 from chat.providers.provider_errors import Overloaded
 
 

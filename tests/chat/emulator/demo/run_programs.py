@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from chat.kernels.interpreter import find_interpreter
+from chat.python.kernels.interpreter import find_interpreter
 
 RUNNER = """
 import contextlib, io, json, os, sys, traceback, warnings

@@ -1,0 +1,174 @@
+"""Which files and images of a conversation go into a request, so that it stays within its limit.
+
+The newest are chosen first. The files of the question come before everything else.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Container, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from django.conf import settings
+
+from attachments.models import Attachment
+from attachments.store import BytesUnavailable, read_bytes
+from chat.answering.prompt.context_window import IMAGE_TOKENS
+from chat.answering.prompt.request_size import base64_bytes, json_bytes
+from chat.messages.records import MessageRecord
+from chat.providers.base import Capabilities
+
+Place: TypeAlias = tuple[uuid.UUID, uuid.UUID]
+"""Ids of a message and of an attachment."""
+
+IMAGES_SHARE = 0.25
+"""The share of the context window that images of answers may fill, so that they do not displace the conversation."""
+
+
+class FilesTooLarge(Exception):
+    """The files of the question itself do not fit into a request."""
+
+
+@dataclass(slots=True)
+class RequestBudget:
+    """The bytes and images that may still be added to a request."""
+
+    size_bytes: int
+    """Remaining bytes of JSON."""
+    images: float
+    """Remaining number of images of answers; infinite if the context window is not known."""
+
+    @classmethod
+    def of(cls, size_bytes: int, context_tokens: int | None) -> RequestBudget:
+        """Return the budget of a request. `context_tokens`: size of the context window; `None`: not known."""
+        images = float("inf") if context_tokens is None else context_tokens * IMAGES_SHARE / IMAGE_TOKENS
+        return cls(size_bytes, max(images, 1))
+
+    def take(self, size_bytes: int, images: int = 0) -> bool:
+        """Reserve a part of the budget, and return whether there was enough."""
+        if size_bytes > self.size_bytes or images > self.images:
+            return False
+        self.size_bytes -= size_bytes
+        self.images -= images
+        return True
+
+
+class FileChoice:
+    """The files and images that a request holds, and in which form."""
+
+    def __init__(
+        self,
+        question: MessageRecord,
+        earlier: Sequence[MessageRecord],
+        budget: RequestBudget,
+        capabilities: Capabilities,
+        excluded: Container[uuid.UUID],
+    ) -> None:
+        """`earlier`: records that may hold files too, in order. `excluded`: ids of attachments that are not sent.
+
+        Raises FilesTooLarge if the question's files do not fit, BytesUnavailable if one of them cannot be read.
+        """
+        self.inline: set[Place] = set()
+        self.by_reference: dict[Place, Attachment] = {}
+        """Files that the provider stores, or must store first."""
+        self.images: set[uuid.UUID] = set()
+        """Graphs and images of answers."""
+        self.texts: dict[uuid.UUID, bytes] = {}
+        """The bytes of text files that were read to measure them, as the model gets them."""
+        self._budget = budget
+        self._files_room_bytes: int = settings.REQUEST_FILES_LIMIT_BYTES
+        self._capabilities = capabilities
+        self._excluded = excluded
+        self._chosen: set[uuid.UUID] = set()
+        for file in sent_files(question):
+            self._choose_file(question, file, is_question=True)
+        self.of_question = frozenset(self._chosen)
+        for record in reversed(earlier):
+            for image in reversed(list(answer_images(record))):
+                self._choose_image(image)
+            for file in sent_files(record):
+                self._choose_file(record, file)
+        self.of_earlier = frozenset(self._chosen - self.of_question)
+        """Ids of the files and images of earlier messages that are sent."""
+
+    def _may_be_sent(self, file: Attachment) -> bool:
+        is_new = file.pk not in self._chosen and file.pk not in self._excluded
+        # A GIF, for example, can be drawn but not be sent.
+        return is_new and bool(self._capabilities.accepted_type(file.mime_type))
+
+    def _choose_image(self, image: Attachment) -> None:
+        if self._may_be_sent(image) and self._budget.take(base64_bytes(image.size_bytes), images=1):
+            self._chosen.add(image.pk)
+            self.images.add(image.pk)
+
+    def _choose_file(self, record: MessageRecord, file: Attachment, *, is_question: bool = False) -> None:
+        if not self._may_be_sent(file):
+            return
+        place = (record.message.pk, file.pk)
+        fits = file.size_bytes <= self._files_room_bytes
+        if fits and self._takes_inline(file, is_question=is_question):
+            self._files_room_bytes -= file.size_bytes
+            self.inline.add(place)
+        elif self._capabilities.stores_files:
+            self.by_reference[place] = file
+        elif is_question:
+            raise FilesTooLarge(f"{file.name} does not fit into the request")
+        else:
+            return
+        self._chosen.add(file.pk)
+
+    def _takes_inline(self, file: Attachment, *, is_question: bool) -> bool:
+        """Return whether the file fits, and reserve its part of the budget. Files of the question fit in any case."""
+        if file.size_bytes > self._budget.size_bytes and not is_question:
+            return False
+        try:
+            size_bytes = self._size_of(file)
+        except BytesUnavailable:
+            if is_question:
+                raise
+            # A sentence takes its place.
+            return True
+        if is_question:
+            self._budget.size_bytes -= size_bytes
+            return True
+        return self._budget.take(size_bytes)
+
+    def _size_of(self, file: Attachment) -> int:
+        """Return the size of a file in a request. Raises BytesUnavailable for a text, which must be read."""
+        mime_type = self._capabilities.accepted_type(file.mime_type)
+        if not mime_type.startswith("text/"):
+            return base64_bytes(file.size_bytes)
+        data = self.texts[file.pk] = encoded_for_model(read_bytes(file), mime_type)
+        return max(base64_bytes(len(data)), json_bytes(data.decode()))
+
+
+def answer_images(record: MessageRecord) -> Iterator[Attachment]:
+    """Yield the graphs and images of an answer, in order. Kept files are sent as files of the user."""
+    if record.turn is not None:
+        yield from (placed.attachment for placed in record.attachments if placed.part_index is not None)
+
+
+def sent_files(record: MessageRecord) -> list[Attachment]:
+    """Return the files that go with a message."""
+    if record.turn is None:
+        return [placed.attachment for placed in record.attachments]
+    # A person who keeps a file has not released it for the model.
+    return [] if settings.RESULTS_NEED_APPROVAL else record.kept_files
+
+
+def attachment_ids(records: Iterable[MessageRecord]) -> set[uuid.UUID]:
+    """Return the ids of all attachments of some messages."""
+    return {placed.attachment.pk for record in records for placed in record.attachments}
+
+
+def encoded_for_model(data: bytes, mime_type: str) -> bytes:
+    """Return text as UTF-8, which is all that a model reads. Text in no Unicode encoding is read as Latin-1."""
+    if not mime_type.startswith("text/"):
+        return data
+    for encoding in ("utf-8-sig", "utf-16") if data[:2] in (b"\xff\xfe", b"\xfe\xff") else ("utf-8-sig",):
+        try:
+            return data.decode(encoding).encode()
+        except UnicodeDecodeError:
+            continue
+    return data.decode("latin-1").encode()

@@ -1,0 +1,154 @@
+"""Builds a request from a conversation's rows: parts in order, with their ids and signatures.
+
+Only shown messages are sent. `sent_messages` chooses among them; `answers` says what of an answer goes back.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from attachments.models import Attachment
+from chat.answering.prompt.instructions import system_instruction
+from chat.answering.prompt.replay import Replay
+from chat.answering.prompt.request_size import fixed_bytes
+from chat.answering.prompt.rows import PromptRows
+from chat.answering.prompt.sent_messages import Recipient, SentMessages
+from chat.messages.answer import Answer
+from chat.messages.records import MessageRecord, PlacedAttachment
+from chat.models import Turn
+from chat.providers.base import Capabilities
+from chat.providers.catalogue.setups import Setup, restore_setup
+from chat.providers.provider_errors import NotConfigured
+from chat.providers.requests import BuiltInTool, Content, FunctionTool, GenerateRequest, Thinking, ThinkingLevel, Tool
+from chat.vocabulary.built_in_tools import CODE_EXECUTION, URL_CONTEXT, WEB_SEARCH
+from chat.vocabulary.parts import Engine
+
+STATE = "[Note of the server: what the tools hold before this request.]\n{state}"
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedRequest:
+    """The next request of a turn, with the files that it holds."""
+
+    request: GenerateRequest
+    capabilities: Capabilities
+    """Of the model that is asked, with the account."""
+    left_out: int
+    """How many of the oldest messages it does not hold."""
+    question_files: frozenset[uuid.UUID]
+    """Ids of the question's files that it holds."""
+    earlier_files: frozenset[uuid.UUID]
+    """Ids of the other files and images that it holds."""
+    to_upload: tuple[Attachment, ...]
+    """Files that the provider must store first. Then the request is to be prepared again."""
+
+
+def prepare(
+    turn: Turn,
+    rows: PromptRows,
+    replay: Replay,
+    answer: Answer | None = None,
+    functions: Sequence[FunctionTool] = (),
+    state: str = "",
+) -> PreparedRequest:
+    """Return the next request of a turn. Raises NotConfigured, FilesTooLarge, BytesUnavailable.
+
+    `turn`: with its conversation, the owner and project of that, and messages loaded. `answer`: its earlier rounds.
+    `functions`: those that the model may call. `state`: what the tools hold; it
+    is sent only with functions.
+    """
+    setup = restore_setup(turn.parameters, provider=turn.provider, endpoint=turn.endpoint, model=turn.model)
+    if rows.capabilities is None:
+        raise NotConfigured(
+            f"The service {turn.provider}, endpoint “{turn.endpoint}”, is not set up here any more, or is turned off."
+        )
+    recipient = Recipient(setup, rows.capabilities)
+    takes_both = replay.combines_tools and setup.takes_functions_beside_tools(recipient.capabilities)
+    tools = requested_tools(turn, setup, functions, recipient.capabilities, takes_both=takes_both)
+    has_functions = any(isinstance(tool, FunctionTool) for tool in tools)
+    instruction = system_instruction(
+        setup,
+        rows.instruction,
+        engine=Engine(turn.engine) if turn.engine else None,
+        both_engines=turn.engine == Engine.NATIVE and turn.offers_session and has_functions,
+        web_search=BuiltInTool(WEB_SEARCH) in tools,
+        person=turn.conversation.owner.instruction,
+        project=turn.conversation.project.instruction if turn.conversation.project else "",
+        own=turn.conversation.system_instruction,
+    )
+    sent_state = STATE.format(state=state) if state and has_functions else ""
+    own_rounds = _own_record(turn, answer) if answer and answer.round_number else None
+    messages = SentMessages(turn, rows, own_rounds, recipient, replay, fixed_bytes(instruction + sent_state, tools))
+    request = GenerateRequest(
+        model=turn.model,
+        contents=tuple(merged(messages.contents())),
+        system_instruction=instruction,
+        tools=tools,
+        thinking=Thinking(ThinkingLevel(setup.thinking_level) if setup.thinking_level else None, setup.thinking_budget),
+        temperature=setup.temperature,
+        max_output_tokens=setup.max_output_tokens,
+        image_output=setup.image_output,
+        state=sent_state,
+        known=recipient.capabilities.known,
+    )
+    choice, to_upload = messages.choice, tuple(messages.files.to_upload)
+    return PreparedRequest(
+        request, rows.capabilities, messages.left_out, choice.of_question, choice.of_earlier, to_upload
+    )
+
+
+def requested_tools(
+    turn: Turn, setup: Setup, functions: Sequence[FunctionTool], capabilities: Capabilities, *, takes_both: bool
+) -> tuple[Tool, ...]:
+    """Return the tools of a request.
+
+    `takes_both`: whether the model takes functions beside built-in tools. If not, functions are left out; but if code
+    runs in the Python session, which needs functions, the built-in tools are left out.
+    """
+    wanted = {
+        CODE_EXECUTION: turn.engine == Engine.NATIVE,
+        WEB_SEARCH: setup.web_search,
+        URL_CONTEXT: setup.url_context,
+    }
+    built_in = [BuiltInTool(name) for name, is_wanted in wanted.items() if is_wanted]
+    if turn.engine == Engine.SESSION and not takes_both:
+        built_in = []
+    takes_functions = takes_both if built_in else capabilities.functions
+    return (*built_in, *(functions if takes_functions else ()))
+
+
+def _own_record(turn: Turn, answer: Answer) -> MessageRecord:
+    """Return the earlier rounds of a live answer as a record."""
+    ids = [uuid.UUID(one.attachment_id) for one in answer.attachments]
+    attachments = Attachment.objects.in_bulk(ids) if ids else {}
+    return MessageRecord(
+        turn.message,
+        turn,
+        parts=list(answer.parts),
+        part_attachments=dict(answer.part_attachments),
+        attachments=[
+            PlacedAttachment(attachments[pk], one.index, one.part_index)
+            for pk, one in zip(ids, answer.attachments, strict=True)
+            if pk in attachments
+        ],
+    )
+
+
+def merged(contents: Iterable[Content]) -> Iterator[Content]:
+    """Yield the contents without empty ones, and with neighbours of one role joined: an answer may have no part at
+    all.
+    """
+    last: Content | None = None
+    for content in contents:
+        if not content.parts:
+            continue
+        if last and (last.role, last.is_own) == (content.role, content.is_own):
+            last = replace(last, parts=last.parts + content.parts)
+            continue
+        if last:
+            yield last
+        last = content
+    if last:
+        yield last

@@ -1,0 +1,56 @@
+"""Builds the system instruction of a request."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+
+from chat.models import Instruction
+from chat.providers.catalogue.setups import Setup
+from chat.vocabulary.parts import Engine
+
+_FILE = Path(__file__).with_suffix(".toml")
+
+
+@cache
+def default_texts() -> Mapping[str, str]:
+    """Return Plotline's default texts, by the field names of `Instruction`."""
+    return {name: text.strip() for name, text in tomllib.loads(_FILE.read_text(encoding="utf-8")).items()}
+
+
+def system_instruction(
+    setup: Setup,
+    row: Instruction | None,
+    *,
+    engine: Engine | None,
+    both_engines: bool = False,
+    web_search: bool,
+    person: str = "",
+    project: str = "",
+    own: str,
+) -> str:
+    """Return the operator's texts or else the product's, then the preset's, the person's, the project's and the
+    conversation's own.
+
+    The more specific a text is, the later it comes.
+
+    `row`: the operator's texts. `engine`: where code may run; `None`: nowhere. `both_engines`: whether the model may
+    also call a function that runs code in the Python session. `web_search`: whether this answer may search. Texts about
+    code and search are included only if this answer may use them.
+    """
+    texts = default_texts() if row is None else {name: getattr(row, name) for name in default_texts()}
+    texts_in_order = [
+        texts["general"],
+        texts["code_execution"] if engine is Engine.NATIVE else "",
+        texts["python_session"] if engine is Engine.SESSION else "",
+        texts["both_engines"] if both_engines else "",
+        texts["web_search"] if web_search else "",
+        texts["image_output"] if setup.image_output else "",
+        setup.instruction,
+        person,
+        project,
+        own,
+    ]
+    return "\n\n".join(text.strip() for text in texts_in_order if text.strip())

@@ -1,0 +1,112 @@
+"""A logistic regression over the points of the rules, the signals of a text, and its n-grams.
+
+`weights.tsv` holds the weights. `python -m chat.answering.prompt.intent.training` makes it from the labelled prompts.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+from chat.answering.prompt.intent.facts import Facts
+from chat.answering.prompt.intent.ngrams import find_ngrams, find_words
+
+WEIGHTS_FILE: Final = Path(__file__).parent / "weights.tsv"
+BIAS: Final = "[bias]"
+SIGNAL_VALUE: Final = 0.5
+NGRAMS_LENGTH: Final = 4.0
+"""Length of the vector of all n-grams of a text, so that long texts do not count more than short ones."""
+POINTS_VALUE: Final = 0.25
+POINTS_OFFSET: Final = 3.5
+POINTS_LIMIT: Final = 8.0
+SHOWN_LOG_ODDS: Final = 0.4
+"""A word that changes the log-odds by less is not shown as a reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class Features:
+    """What the classifier weighs in one text."""
+
+    signals: Mapping[str, float]
+    """Value by the name of the signal."""
+    ngrams: frozenset[str] | set[str]
+    ngram_value: float
+    """The value of each n-gram."""
+
+    def values(self) -> dict[str, float]:
+        """Return the value of each feature by its name."""
+        return dict.fromkeys(self.ngrams, self.ngram_value) | dict(self.signals)
+
+
+def extract_features(facts: Facts, points: int) -> Features:
+    """Return the features of a text. `points`: the sum of the points of its rules."""
+    conditions = {
+        "code": facts.has_code,
+        "only python": facts.is_only_python,
+        "data": facts.has_data,
+        "before": facts.ran_code_before,
+        "short": facts.is_short,
+        "short data": facts.has_data and facts.is_short,
+        "short before": facts.ran_code_before and facts.is_short,
+        "number list": facts.has_number_list,
+        "table": facts.has_table,
+        "formula": facts.has_formula,
+        "expression": facts.has_expression,
+        "phone number": facts.has_phone_number,
+        "question": facts.is_question,
+        "date": facts.dates > 0,
+        "clock time": facts.clock_times > 0,
+        "year": facts.years > 0,
+        "1 number": facts.quantities >= 1,
+        "2 numbers": facts.quantities >= 2,
+        "3 numbers": facts.quantities >= 3,
+        "5 numbers": facts.quantities >= 5,
+        "question with 2 numbers": facts.is_question and facts.quantities >= 2,
+        "long": len(facts.prose) > 200,
+    }
+    signals = {f"[{name}]": SIGNAL_VALUE for name, is_true in conditions.items() if is_true}
+    limited_points = max(-POINTS_LIMIT, min(POINTS_LIMIT, points - POINTS_OFFSET))
+    # Rules know words of three languages. Where they know none of a text, their silence says less.
+    signals["[points]" if facts.word_counts else "[points without words]"] = limited_points * POINTS_VALUE
+    contexts = [f"{min(facts.quantities, 2)} numbers"]
+    contexts += [name for name in ("code", "data", "before") if conditions[name]]
+    ngrams = find_ngrams(facts.prose, contexts)
+    return Features(signals, ngrams, NGRAMS_LENGTH / math.sqrt(len(ngrams)))
+
+
+@cache
+def load_weights() -> Mapping[str, float]:
+    """Return the weight of each feature. The first line of the file is the hash of the prompts.
+
+    Equal weights are one object, and the file is read by lines: 5 MB in each server process instead of 9.
+    """
+    numbers: dict[str, float] = {}
+    weights: dict[str, float] = {}
+    with WEIGHTS_FILE.open(encoding="utf-8", newline="\n") as lines:
+        next(lines)
+        for line in lines:
+            number, _, name = line[:-1].partition("\t")
+            weights[name] = numbers.setdefault(number, float(number))
+    return weights
+
+
+def score(features: Features) -> float:
+    """Return the log-odds that code execution is wanted."""
+    weights = load_weights()
+    get = weights.get
+    signals = sum(get(name, 0.0) * value for name, value in features.signals.items())
+    return weights[BIAS] + signals + features.ngram_value * sum(get(ngram, 0.0) for ngram in features.ngrams)
+
+
+def find_weightiest_word(prose: str, features: Features, *, is_wanted: bool) -> str | None:
+    """Return the word that speaks most for the prediction, if it speaks clearly."""
+    weights, value = load_weights(), features.ngram_value if is_wanted else -features.ngram_value
+    totals = {
+        word: value * sum(weights.get(ngram, 0.0) for ngram in ngrams) for word, ngrams in find_words(prose).items()
+    }
+    word = max(sorted(totals), key=totals.__getitem__, default=None)
+    return word if word is not None and totals[word] >= SHOWN_LOG_ODDS else None

@@ -1,0 +1,42 @@
+"""What a model is sent of code that the user ran in the Python session: the output, as the user's own words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from attachments.models import Attachment
+from chat.answering.prompt.answers import ReplayedImages, left_out_contents
+from chat.messages.code_results import shown_text
+from chat.messages.records import MessageRecord
+from chat.providers.requests import Content
+from chat.vocabulary.bounded_output import shortened
+from chat.vocabulary.code_outcomes import outcome_words
+from chat.vocabulary.parts import OUTCOME_ABORTED, CodeExecutionResult, InlineData, Part, Role, Text
+
+RAN = "[I ran this code myself in the Python session. It {outcome}. {output}]"
+
+
+def own_code_contents(record: MessageRecord, graphs: ReplayedImages) -> list[Content]:
+    """Return the results of the user's code as a content of the user, which follows the one with the code."""
+    results = (part for part in reversed(record.parts) if isinstance(part, CodeExecutionResult))
+    # Code of an answer that has ended never runs on.
+    result = next((part for part in results if not part.is_running), CodeExecutionResult(outcome=OUTCOME_ABORTED))
+    output = shortened(shown_text(record.parts))
+    said = f"Its output:\n{output}\n" if output else "It printed nothing."
+    text = Text(RAN.format(outcome=outcome_words(result).for_model, output=said))
+    left_out: list[Attachment] = []
+    images = tuple(_images(record, graphs, left_out))
+    return [Content(Role.USER, (text, *images)), *left_out_contents(left_out)]
+
+
+def _images(record: MessageRecord, graphs: ReplayedImages, left_out: list[Attachment]) -> Iterator[Part]:
+    of_parts = record.attachments_of_parts()
+    for index, part in enumerate(record.parts):
+        attachment = of_parts.get(index) if isinstance(part, InlineData) else None
+        if attachment is None or graphs.is_sent(attachment):
+            continue
+        data = graphs.read(attachment)
+        if data is None:
+            left_out.append(attachment)
+        else:
+            yield InlineData(attachment.mime_type, "", data)

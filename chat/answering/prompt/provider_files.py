@@ -1,0 +1,122 @@
+"""How the chosen files go into a request: as bytes, as a file that the provider stores, or as a sentence.
+
+These are the files of questions, and files of answers that a person has kept. `file_choice` chooses them.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import timedelta
+
+from django.db import transaction
+from django.db.models import Q
+from django.utils import timezone
+
+from attachments.models import Attachment
+from attachments.store import BytesUnavailable, read_bytes
+from chat.answering.prompt.file_choice import FileChoice, encoded_for_model, sent_files
+from chat.messages.records import MessageRecord
+from chat.models import Message, ProjectFile, ProviderFile
+from chat.providers.base import Capabilities, UploadedFile
+from chat.python.sessions.files import is_kept_in_session, labels_of
+from chat.vocabulary.parts import FileData, InlineData, Part, Text
+
+RENEW_BEFORE = timedelta(hours=1)
+"""A stored file that expires sooner is uploaded again, because an answer may take long."""
+
+
+ABSENT = "[The file {name} was here; it is not sent again.]"
+IN_SESSION = "[The file {name} ({size:,} bytes) is in the working directory of the Python session, as “{label}”.]"
+
+
+class RequestFiles:
+    """The files of all messages of a request. Each is sent once, with the last message that has it."""
+
+    def __init__(
+        self,
+        choice: FileChoice,
+        question: MessageRecord,
+        capabilities: Capabilities,
+        account: str,
+        refused: Collection[uuid.UUID],
+        session_labels: Mapping[uuid.UUID, str],
+    ) -> None:
+        """`refused`: ids of files that the model does not take. `session_labels`: see the function of this name."""
+        self._choice = choice
+        self._question = question
+        self._capabilities = capabilities
+        self._refused = refused
+        self._in_session = session_labels
+        referenced = choice.by_reference.values()
+        self._stored = _stored_files(account, referenced) if referenced else {}
+        self.to_upload = [file for file in referenced if file.pk not in self._stored]
+        """Files that the provider must store before the request can name them."""
+
+    @property
+    def sizes_bytes(self) -> dict[str, int]:
+        """Sizes of the files that the provider stores, by their URI."""
+        return {
+            self._stored[file.pk].uri: file.size_bytes
+            for file in self._choice.by_reference.values()
+            if file.pk in self._stored
+        }
+
+    def part(self, record: MessageRecord, file: Attachment, *, absent: str = ABSENT) -> Part:
+        """Return the file as a part, or a sentence in its place; `absent` for a file that was not chosen.
+
+        Raises BytesUnavailable for a file of the question itself.
+        """
+        if file.pk in self._in_session:
+            return Text(IN_SESSION.format(name=file.name, size=file.size_bytes, label=self._in_session[file.pk]))
+        place = (record.message.pk, file.pk)
+        if place in self._choice.inline:
+            mime_type = self._capabilities.accepted_type(file.mime_type)
+            try:
+                data = self._choice.texts.get(file.pk) or encoded_for_model(read_bytes(file), mime_type)
+            except BytesUnavailable:
+                if record is self._question:
+                    raise
+                return Text(f"[The file {file.name} was here; it cannot be read just now.]")
+            return InlineData(mime_type, file.name, data)
+        stored = self._stored.get(file.pk) if place in self._choice.by_reference else None
+        if stored is not None:
+            return FileData(stored.uri, stored.mime_type)
+        if file.pk in self._refused:
+            return Text(f"[The file {file.name} was here; the model's service could not read it.]")
+        return Text(absent.format(name=file.name))
+
+
+def session_labels(records: Sequence[MessageRecord], project_files: Sequence[Attachment] = ()) -> dict[uuid.UUID, str]:
+    """Return the labels of those files that only the Python session has."""
+    # In the order of `session_files`, so that the labels are the same.
+    files = [file for record in records if record.turn is None for file in sent_files(record)]
+    kept = [file for record in records if record.turn is not None for file in sent_files(record)]
+    files += project_files
+    files += sorted(kept, key=lambda file: file.created_at)
+    labels = labels_of(files)
+    return {file.pk: labels[file.pk] for file in files if is_kept_in_session(file)}
+
+
+def _stored_files(account: str, attachments: Iterable[Attachment]) -> dict[uuid.UUID, ProviderFile]:
+    rows = ProviderFile.objects.filter(
+        attachment__in=list(attachments), account=account, expires_at__gt=timezone.now() + RENEW_BEFORE
+    )
+    return {row.attachment_id: row for row in rows}
+
+
+def save_uploaded(attachment: Attachment, account: str, uploaded: UploadedFile) -> None:
+    """Save that the provider stores a file, in place of an earlier upload of it."""
+    with transaction.atomic():
+        ProviderFile.objects.update_or_create(
+            attachment=attachment,
+            account=account,
+            defaults={"uri": uploaded.uri, "mime_type": uploaded.mime_type, "expires_at": uploaded.expires_at},
+        )
+
+
+def forget_uploaded(conversation_id: uuid.UUID, account: str) -> None:
+    """Forget all uploads of a conversation: the provider has lost a file, and does not say which."""
+    links = Message.objects.filter(conversation_id=conversation_id).values("message_attachments__attachment")
+    of_project = ProjectFile.objects.filter(project__conversations=conversation_id).order_by().values("attachment")
+    ProviderFile.objects.filter(Q(attachment__in=links) | Q(attachment__in=of_project), account=account).delete()

@@ -1,0 +1,185 @@
+"""The messages of a request: the newest exchanges, and as many of their files and images as the limit allows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import chain
+
+from django.conf import settings
+
+from attachments.models import Attachment
+from chat.answering.prompt.answers import ReplayedImages, answer_contents, is_sent_back
+from chat.answering.prompt.context_window import IMAGE_TOKENS, limit_tokens, part_tokens, select_newest, tokens_of
+from chat.answering.prompt.dates import date_note, dated_question
+from chat.answering.prompt.file_choice import FileChoice, RequestBudget, attachment_ids, sent_files
+from chat.answering.prompt.own_code import own_code_contents
+from chat.answering.prompt.project_files import NOT_SENT, project_contents, project_record
+from chat.answering.prompt.provider_files import RequestFiles, session_labels
+from chat.answering.prompt.refusals import without_refused
+from chat.answering.prompt.refused_files import refused_files
+from chat.answering.prompt.replay import Replay
+from chat.answering.prompt.replayed_text import with_replayed_texts, with_short_results
+from chat.answering.prompt.request_size import first_that_fits, message_bytes, part_bytes
+from chat.answering.prompt.rows import PromptRows
+from chat.messages.records import MessageRecord
+from chat.models import Turn
+from chat.providers.base import Capabilities
+from chat.providers.catalogue.setups import Setup
+from chat.providers.requests import Content
+from chat.vocabulary.data_uris import without_data_uris
+from chat.vocabulary.parts import Engine, Part, Role, Text
+
+KEPT = "[Files that the code wrote, and that I have kept: {names}]"
+
+
+@dataclass(frozen=True, slots=True)
+class Recipient:
+    """The model that is asked."""
+
+    setup: Setup
+    capabilities: Capabilities
+
+    @property
+    def account(self) -> str:
+        """The account with which it is asked."""
+        return self.capabilities.account
+
+    @property
+    def context_tokens(self) -> int | None:
+        """The size of its context window: as the operator has set it, or as its endpoint said. `None`: not known."""
+        if self.setup.context_tokens is not None:
+            return self.setup.context_tokens
+        return self.capabilities.context_tokens
+
+
+class SentMessages:
+    """Chooses what of a conversation a request holds, and makes the contents.
+
+    The files of its project come before the first message. Text is chosen first: whole exchanges, the oldest left out.
+    What is then left of `REQUEST_LIMIT_BYTES` is for files and images: the question's, the project's, then the newest
+    first. Those that are not sent are named.
+    """
+
+    def __init__(
+        self,
+        turn: Turn,
+        rows: PromptRows,
+        own_rounds: MessageRecord | None,
+        recipient: Recipient,
+        replay: Replay,
+        fixed_bytes: int,
+    ) -> None:
+        """`rows`: those of the turn. `own_rounds`: the earlier rounds of the turn's answer.
+
+        `fixed_bytes`: size of the request without its messages. Raises FilesTooLarge, BytesUnavailable.
+        """
+        self._turn, self._recipient, self._replay = turn, recipient, replay
+        shown = without_refused(rows.records)
+        # With the files of refused questions, because the session has them, too.
+        labels = session_labels(rows.records, rows.project_files) if turn.engine == Engine.SESSION else {}
+        budget_bytes = settings.REQUEST_LIMIT_BYTES - fixed_bytes - part_bytes(date_note(turn))
+        self._project = project_record(turn, rows.project_files)
+        budget_bytes -= message_bytes(self._project) if self._project else 0
+        # Half of the request is left for the other messages, and for files and images.
+        self._own_rounds = own_rounds and with_short_results(
+            with_replayed_texts(own_rounds), part_bytes, budget_bytes / 2
+        )
+        budget_bytes -= message_bytes(self._own_rounds) if self._own_rounds else 0
+        self._records, budget_bytes = _newest(shown, budget_bytes)
+        self._dated = dated_question(turn, self._records)
+        self.left_out = len(shown) - len(self._records)
+        """How many of the oldest messages are not sent. Known when the contents are made."""
+
+        *earlier, question = self._records
+        later = [record for record in (self._own_rounds, self._project) if record]
+        refused = refused_files(attachment_ids([*self._records, *later]), account=recipient.account, model=turn.model)
+        budget = RequestBudget.of(budget_bytes, recipient.context_tokens)
+        sources = [*earlier, *later] if replay.has_files else []
+        self.choice = FileChoice(question, sources, budget, recipient.capabilities, refused | labels.keys())
+        self.files = RequestFiles(self.choice, question, recipient.capabilities, recipient.account, refused, labels)
+        self._images = ReplayedImages(self.choice.images)
+
+    def contents(self) -> Iterator[Content]:
+        """Return the contents, in order. Raises BytesUnavailable for a file of the question."""
+        contents = [self._contents_of(record) for record in self._records]
+        window, share = self._recipient.context_tokens, self._replay.context_share
+        file_sizes = self.files.sizes_bytes
+        of_project, project_tokens = project_contents(self._project, self._project_part, window, share, file_sizes)
+        sizes = [sum(tokens_of(content, file_sizes) for content in message) for message in contents]
+        own_tokens, images_tokens = self._own_tokens()
+        total = sum(sizes) + own_tokens + images_tokens
+        limit = limit_tokens(total, window and max(window - project_tokens, 0), share)
+        own = self._own_contents(limit - sizes[-1] - images_tokens)
+        limit -= sum(tokens_of(content, file_sizes) for content in own)
+        sent = select_newest(contents, sizes, limit)
+        self.left_out += len(contents) - len(sent)
+        return chain(of_project, chain.from_iterable(sent), own)
+
+    def _project_part(self, file: Attachment) -> Part:
+        assert self._project is not None
+        return self.files.part(self._project, file, absent=NOT_SENT)
+
+    def _contents_of(self, record: MessageRecord) -> list[Content]:
+        if record.turn is None:
+            return self._question_contents(record)
+        if record.turn.is_own_code:
+            contents = own_code_contents(record, self._images)
+        else:
+            is_own = self._replay.has_signatures and _is_own(record.turn, self._turn)
+            contents = answer_contents(record, self._images, self._recipient.capabilities, is_own=is_own)
+        return contents + self._kept_contents(record)
+
+    def _own_contents(self, limit: float) -> list[Content]:
+        """Return the earlier rounds of the answer. `limit`: the tokens that they may have without their images."""
+        if self._own_rounds is None:
+            return []
+        record = with_short_results(self._own_rounds, self._own_part_tokens, limit)
+        is_own = self._replay.has_signatures
+        return answer_contents(record, self._images, self._recipient.capabilities, is_own=is_own)
+
+    def _own_tokens(self) -> tuple[int, int]:
+        """Return the estimated tokens of the earlier rounds of the answer, and those of their images."""
+        if self._own_rounds is None:
+            return 0, 0
+        images = sum(placed.attachment.pk in self.choice.images for placed in self._own_rounds.attachments)
+        return sum(map(self._own_part_tokens, self._own_rounds.parts)), images * IMAGE_TOKENS
+
+    def _own_part_tokens(self, part: Part) -> int:
+        is_sent = is_sent_back(part, self._recipient.capabilities, is_own=self._replay.has_signatures)
+        return part_tokens(part, {}) if is_sent else 0
+
+    def _kept_contents(self, record: MessageRecord) -> list[Content]:
+        """Return the files of an answer that the user has kept, as the user's."""
+        kept = sent_files(record)
+        if not kept:
+            return []
+        names = ", ".join(file.name for file in kept)
+        parts = (self.files.part(record, file) for file in kept)
+        return [Content(Role.USER, (Text(KEPT.format(names=names)), *parts))]
+
+    def _question_contents(self, record: MessageRecord) -> list[Content]:
+        """Return a question: its files, its text, and for one of them the date.
+
+        Only the last one repeats the data URIs that it holds.
+        """
+        sent = tuple(self.files.part(record, placed.attachment) for placed in record.attachments)
+        text = record.message.text
+        if record is not self._records[-1]:
+            text = without_data_uris(text)
+        note = (self._dated.note,) if record.message is self._dated.message else ()
+        return [Content(Role.USER, sent + ((Text(text),) if text else ()) + note)]
+
+
+def _is_own(earlier: Turn, turn: Turn) -> bool:
+    """Return whether the model of a turn can read what the model of an earlier turn signed."""
+    signers = [(one.provider, one.endpoint, one.account, one.model) for one in (earlier, turn)]
+    return signers[0] == signers[1]
+
+
+def _newest(records: list[MessageRecord], limit_bytes: int) -> tuple[list[MessageRecord], int]:
+    """Return the newest exchanges whose text is within the limit, and how many bytes of the limit are left."""
+    replayed = [with_replayed_texts(record) if record.turn else record for record in records]
+    sizes = [message_bytes(record) for record in replayed]
+    first = first_that_fits(sizes, [record.turn is None for record in replayed], limit_bytes)
+    return replayed[first:], limit_bytes - sum(sizes[first:])

@@ -1,0 +1,71 @@
+"""Bounds the output of one call, so that output alone never makes an answer too long. Pure.
+
+The Python session has limits of its own (`chat.python.kernels.output_reader`). Other tools may have none.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import replace
+
+from chat.vocabulary.data_uris import split_open_uri
+from chat.vocabulary.parts import CodeExecutionResult, Part
+
+CUT = "[The output is longer than {limit:,} characters. The rest is not shown.]\n"
+_CUT = re.compile("^" + re.escape(CUT).replace(re.escape("{limit:,}"), "[0-9,]+"), re.MULTILINE)
+
+
+def before_cut(output: str) -> tuple[str, bool]:
+    """Return what an output holds before the notice that it was cut, and whether there is one."""
+    notice = _CUT.search(output)
+    return (output[: notice.start()], True) if notice else (output, False)
+
+
+class CallOutput:
+    """Cuts the output of one call where it is too long, and says so."""
+
+    def __init__(self, room_chars: int) -> None:
+        """`room_chars`: how much longer the answer may become. A call may use half of it, the next one half again."""
+        limit_chars = room_chars // 2
+        self._notice = CUT.format(limit=limit_chars)
+        self._limit_chars = max(0, limit_chars - len(self._notice) - 1)
+        if not self._limit_chars:
+            self._notice = ""
+        self._shown_chars = 0
+        self._is_at_line_start = True
+        self._is_cut = False
+
+    def cut(self, parts: Iterable[Part]) -> list[Part]:
+        """Return the parts without output above the limit."""
+        kept: list[Part] = []
+        for part in parts:
+            if not isinstance(part, CodeExecutionResult) or part.output is None:
+                kept.append(part)
+            elif not part.is_running:
+                kept.append(replace(part, output=self._cut_whole(part.output)))
+            elif not self._is_cut:
+                kept.append(replace(part, output=self._cut_increment(part.output)))
+        return kept
+
+    def _cut_increment(self, text: str) -> str:
+        room = self._limit_chars - self._shown_chars
+        if len(text) > room:
+            return self._with_notice(text[:room])
+        self._shown_chars += len(text)
+        self._is_at_line_start = text.endswith("\n") if text else self._is_at_line_start
+        return text
+
+    def _cut_whole(self, output: str) -> str | None:
+        """Return the whole output of code that has ended. `None`: what is shown stays as it is."""
+        if self._is_cut:
+            return None
+        return output if len(output) <= self._limit_chars else self._with_notice(output[: self._limit_chars])
+
+    def _with_notice(self, text: str) -> str:
+        self._is_cut = True
+        # Nobody can read an image of which the end is missing.
+        text, _ = split_open_uri(text)
+        is_at_line_start = text.endswith("\n") if text else self._is_at_line_start
+        line_break = "" if is_at_line_start or not self._notice else "\n"
+        return f"{text}{line_break}{self._notice}"

@@ -1,0 +1,80 @@
+"""Deletes conversations in two steps: the page hides one and stops its answer, and a thread deletes it a little later.
+
+Every web process runs this thread. Two of them may delete the same conversation: each takes the slices that are left.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+
+from django.db import DatabaseError, close_old_connections, connection, transaction
+
+from chat.answering.turns.store import request_stop
+from chat.models import Conversation, Project, Turn
+from chat.models.deletion import (
+    claim_deletion,
+    delete_conversation,
+    delete_project,
+    find_due_deletions,
+    hide_conversation,
+    hide_conversations_of,
+)
+
+logger = logging.getLogger(__name__)
+
+DELETION_INTERVAL_S = 5.0
+
+
+def delete_with_undo(conversation: Conversation) -> None:
+    """Hide a conversation, and stop its answer. The owner can restore it for `DELETION_UNDO_S`."""
+    hide_conversation(conversation)
+    # No answer can be started from here on. If this process dies first, the answer goes on until the rows are deleted.
+    request_stop(conversation.pk)
+
+
+def delete_project_with_conversations(project: Project) -> None:
+    """Delete a project and hide its conversations in one transaction, then stop their answers.
+
+    A thread deletes the conversations a little later. If this process dies first, their answers go on until then.
+    """
+    with transaction.atomic():
+        hide_conversations_of(project)
+        live = Turn.objects.filter(conversation__project=project, status__in=Turn.LIVE).order_by()
+        conversation_ids = list(live.values_list("conversation_id", flat=True))
+        delete_project(project)
+    for conversation_id in conversation_ids:
+        request_stop(conversation_id)
+
+
+def delete_due() -> int:
+    """Delete all conversations that can no longer be restored; return their number. One that fails is tried again."""
+    number = 0
+    for conversation in list(find_due_deletions().order_by("deleted_at")):
+        try:
+            # Its owner may have restored it since.
+            if claim_deletion(find_due_deletions().filter(pk=conversation.pk)):
+                delete_conversation(conversation)
+                number += 1
+        except DatabaseError:
+            # The others must not wait for this one.
+            logger.exception("the deleted conversation %s could not be removed", conversation.pk)
+    return number
+
+
+def start() -> threading.Thread:
+    """Start a thread that deletes what is due until the process ends."""
+    thread = threading.Thread(target=_delete_repeatedly, name="conversation-deletion", daemon=True)
+    thread.start()
+    return thread
+
+
+def _delete_repeatedly() -> None:
+    pause = threading.Event()
+    while not pause.wait(DELETION_INTERVAL_S):
+        try:
+            close_old_connections()
+            delete_due()
+        except Exception:
+            logger.warning("deleted conversations could not be removed", exc_info=True)
+            connection.close()

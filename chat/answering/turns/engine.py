@@ -1,0 +1,268 @@
+"""One turn from its request to its end. Read this module first.
+
+    prepare     rows -> request                                  prompt.history, on a thread
+    stream      request -> events                                the provider, pulled
+    collect     events -> changes                                LiveTurn, with the pure assembler inside
+    commit      changes -> log, then frames                      group commit
+    run tools   function calls -> results, then a new round      tool_loop
+    end         the answer -> rows                               finish
+
+In every case, the received content is stored and the turn ends. Cancelling the task closes the upstream request, and
+the end of the turn is still stored.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import random
+import uuid
+from collections.abc import Callable, Collection
+from concurrent.futures import ThreadPoolExecutor
+from typing import ParamSpec, TypeVar
+
+from channels.db import database_sync_to_async
+from django.conf import settings
+
+from attachments.store import BytesUnavailable, read_bytes
+from chat.answering.prompt import history, provider_files
+from chat.answering.prompt.file_choice import FilesTooLarge, encoded_for_model
+from chat.answering.prompt.history import PreparedRequest
+from chat.answering.prompt.refused_files import save_refused
+from chat.answering.prompt.replay import Replay
+from chat.answering.toolbox import Toolbox, open_toolbox
+from chat.answering.turns.database_thread import log_folder
+from chat.answering.turns.engine_choice import TOO_LARGE, may_move, reason_to_move
+from chat.answering.turns.finish import TurnError, fail_turn
+from chat.answering.turns.live_turn import AnswerTooLong, LiveTurn, NotStored
+from chat.answering.turns.own_code import run_own_code
+from chat.answering.turns.read_ahead import event_size, show_stream
+from chat.answering.turns.retry import Retry, RetryPolicy
+from chat.answering.turns.store import TurnLost
+from chat.answering.turns.tool_loop import DecisionNeeded, note_round_limit, run_calls
+from chat.messages.notices import BLOCKED
+from chat.models import Turn
+from chat.page.relay import broadcast
+from chat.providers import get_provider
+from chat.providers.catalogue.missing_models import mark_found, mark_missing
+from chat.providers.provider_errors import EmptyResponse, FileRefused, InvalidRequest, ModelNotFound, ProviderError
+from chat.vocabulary.stream_events import Finish
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+logger = logging.getLogger(__name__)
+
+_history_threads = ThreadPoolExecutor(max_workers=16, thread_name_prefix="history")
+
+
+async def run_turn(turn: LiveTurn) -> None:
+    """Generate one answer. Returns when its end is stored, when it waits for a decision, or when it was lost."""
+    try:
+        try:
+            try:
+                async with asyncio.timeout(settings.TURN_LIMIT_S - turn.turn.run_s) as limit:
+                    await _run_rounds(turn)
+            except TimeoutError:
+                if limit.expired():
+                    raise AnswerTooLong from None
+                raise
+        except asyncio.CancelledError:
+            if turn.is_stopping:
+                await turn.end(Turn.Status.STOPPED)
+            else:
+                await turn.end(Turn.Status.INTERRUPTED, TurnError(turn.interruption))
+        except DecisionNeeded:
+            await turn.wait()
+        except ProviderError as error:
+            logger.warning("turn %s: %s", turn.turn.pk, error)
+            await turn.end(Turn.Status.FAILED, TurnError.of(error))
+        except FilesTooLarge as error:
+            await turn.end(Turn.Status.FAILED, TurnError("files_too_large", str(error)))
+        except BytesUnavailable as error:
+            await turn.end(Turn.Status.FAILED, TurnError("file_unavailable", str(error)))
+        except AnswerTooLong:
+            await turn.end(Turn.Status.FAILED, TurnError("limit"))
+        except (TurnLost, NotStored):
+            raise
+        except Exception:  # any defect must end the turn with a notice for the user
+            logger.exception("turn %s failed", turn.turn.pk)
+            await turn.end(Turn.Status.FAILED, TurnError("internal"))
+        else:
+            # A response without a finish reason was cut.
+            is_complete = turn.answer.current_round.finish is not None
+            await turn.end(Turn.Status.DONE if is_complete else Turn.Status.INTERRUPTED)
+    except TurnLost:
+        logger.warning("turn %s was taken away: its lease had expired", turn.turn.pk)
+    except NotStored:
+        await _give_up(turn)
+    else:
+        await _mark_model(turn)
+
+
+async def _run_rounds(turn: LiveTurn) -> None:
+    """Ask the provider, run the function calls of its answer, and ask again, until an answer has no calls.
+
+    A turn that has waited for a decision continues with the calls of its current round.
+    """
+    while await _run_with_engine(turn):
+        # The Python session offers functions that the turn did not have before.
+        await turn.commit()
+
+
+async def _run_with_engine(turn: LiveTurn) -> bool:
+    """Run rounds until the answer is complete, or its code moves to the Python session; return whether it moved."""
+    async with open_toolbox(turn.turn) as toolbox:
+        if turn.turn.is_own_code:
+            await run_own_code(turn, toolbox)
+            return False
+        while True:
+            reason = ""
+            if not turn.answer.calls:
+                try:
+                    has_functions = await _ask(turn, toolbox)
+                except FilesTooLarge:
+                    if not may_move(turn.turn):
+                        raise
+                    turn.move_to_session(TOO_LARGE)
+                    return True
+                finish = turn.answer.current_round.finish
+                is_cut = finish is None or finish is Finish.LENGTH or finish in BLOCKED
+                is_last = turn.answer.round_number + 1 >= settings.ROUNDS_LIMIT
+                can_move = may_move(turn.turn) and not (is_cut or is_last)
+                reason = reason_to_move(turn.answer.parts_of_round) if can_move else ""
+                if is_cut or not (reason or (has_functions and turn.answer.unanswered_calls)):
+                    return False
+            await run_calls(turn, toolbox)
+            if turn.answer.round_number + 1 >= settings.ROUNDS_LIMIT:
+                note_round_limit(turn)
+                return False
+            turn.start_round()
+            if reason:
+                turn.move_to_session(reason)
+                return True
+
+
+async def _ask(turn: LiveTurn, toolbox: Toolbox) -> bool:
+    """Send the request until there is an answer or no retry is left; return whether functions were declared.
+
+    Raises the error of the last attempt, and EmptyResponse for a response without anything.
+    """
+    policy = RetryPolicy(
+        Replay(),
+        limit=settings.PROVIDER_ATTEMPTS,
+        first_pause_s=settings.PROVIDER_RETRY_PAUSE_S,
+        longest_pause_s=settings.PROVIDER_RETRY_LIMIT_S,
+        jitter=random.random,
+    )
+    while True:
+        prepared: PreparedRequest | None = None
+        retry: Retry | None
+        try:
+            prepared = await _prepare(turn, policy.replay, toolbox)
+            turn.note_left_out(prepared.left_out)
+            turn.note_state(prepared.request.state)
+            await _collect(turn, prepared)
+        except ProviderError as error:
+            sent_files = prepared.earlier_files if prepared else ()
+            retry = None if turn.has_received else policy.after_failure(error, sent_files=sent_files)
+            if retry is None:
+                if isinstance(error, FileRefused) and prepared and not turn.has_received:
+                    await _remember_refused(prepared, prepared.question_files)
+                raise
+            logger.info("turn %s is tried again: %s", turn.turn.pk, error)
+        else:
+            await _remember_refused(prepared, policy.suspected_files)
+            retry = _retry_if_blank(turn, policy)
+            if retry is None:
+                return bool(prepared.request.functions)
+        await _pause(turn, retry, prepared)
+
+
+def _retry_if_blank(turn: LiveTurn, policy: RetryPolicy) -> Retry | None:
+    """Return the retry after an answer without content; `None` if that is the answer. Raises EmptyResponse."""
+    if not turn.answer.is_blank:
+        return None
+    finish = turn.answer.current_round.finish
+    is_empty = finish is None and not turn.answer.parts_of_round
+    retry = policy.after_blank(finish, is_empty=is_empty)
+    if retry is None and is_empty:
+        raise EmptyResponse
+    return retry
+
+
+async def _remember_refused(prepared: PreparedRequest, files: Collection[uuid.UUID]) -> None:
+    """Save that the model does not take these files, so that no later request pays for them."""
+    if files:
+        account, model = prepared.capabilities.account, prepared.request.model
+        await _in_thread(save_refused, files, account=account, model=model)
+
+
+async def _prepare(turn: LiveTurn, replay: Replay, toolbox: Toolbox) -> PreparedRequest:
+    """Return the request; uploads files that the provider must store first.
+
+    A file of an earlier message that cannot be stored is only named.
+    """
+    state = await toolbox.state()
+    rows = await turn.read_prompt_rows()
+    # On a history thread, because reading graphs from storage may be slow.
+    prepared = await _in_thread(history.prepare, turn.turn, rows, replay, turn.answer, toolbox.functions, state)
+    if not prepared.to_upload:
+        return prepared
+    provider = get_provider(turn.turn.provider, turn.turn.endpoint)
+    for attachment in prepared.to_upload:
+        mime_type = prepared.capabilities.accepted_type(attachment.mime_type)
+        try:
+            data = encoded_for_model(await _in_thread(read_bytes, attachment), mime_type)
+            uploaded = await provider.upload_file(data, mime_type=mime_type, name=attachment.name)
+        except (InvalidRequest, BytesUnavailable) as error:
+            if isinstance(error, FileRefused):
+                await _remember_refused(prepared, {attachment.pk})
+            if attachment.pk in prepared.question_files:
+                raise
+            logger.warning("turn %s goes on without an earlier file: %s", turn.turn.pk, error)
+            continue
+        await _in_thread(provider_files.save_uploaded, attachment, prepared.capabilities.account, uploaded)
+    return await _in_thread(history.prepare, turn.turn, rows, replay, turn.answer, toolbox.functions, state)
+
+
+async def _collect(turn: LiveTurn, prepared: PreparedRequest) -> None:
+    """Read one response, and store and show it while it arrives."""
+    provider = get_provider(turn.turn.provider, turn.turn.endpoint)
+    await show_stream(turn, provider.stream(prepared.request), event_size, turn.add)
+    turn.end_thought()
+
+
+async def _pause(turn: LiveTurn, retry: Retry, prepared: PreparedRequest | None) -> None:
+    turn.restart_attempt(retry.sentence)
+    await turn.commit()
+    if retry.forgets_files and prepared:
+        account = prepared.capabilities.account
+        await _in_thread(provider_files.forget_uploaded, turn.turn.conversation_id, account)
+    await asyncio.sleep(retry.pause_s)
+
+
+async def _give_up(turn: LiveTurn) -> None:
+    """End a turn whose changes cannot be stored, with what its log holds."""
+    logger.exception("turn %s could not be stored", turn.turn.pk)
+    try:
+        await log_folder.run(fail_turn, turn.turn.pk, lease_owner=broadcast.PROCESS)
+    except Exception:
+        # The lease expires. When the database is available again, recovery ends the turn as interrupted, with
+        # everything that was stored.
+        logger.exception("turn %s could not be ended", turn.turn.pk)
+
+
+async def _mark_model(turn: LiveTurn) -> None:
+    """Record in the catalogue whether the provider has the model."""
+    row = turn.turn
+    if row.error_code == ModelNotFound.code:
+        await _in_thread(mark_missing, row.provider, row.endpoint, row.model)
+    elif turn.setup.is_missing and row.status == Turn.Status.DONE:
+        await _in_thread(mark_found, row.provider, row.endpoint, row.model)
+
+
+async def _in_thread(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    call = database_sync_to_async(function, thread_sensitive=False, executor=_history_threads)
+    result: T = await call(*args, **kwargs)
+    return result

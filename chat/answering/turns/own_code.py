@@ -1,0 +1,54 @@
+"""Code that a person runs in the Python session: a turn that asks no model.
+
+The question holds the code as a fenced block. The answer holds the code and its results, as an answer of a model that
+ran it would. Later requests show both to the model as the person's (`chat.answering.prompt.own_code`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from chat.answering.toolbox import Toolbox
+from chat.answering.turns.live_turn import LiveTurn
+from chat.answering.turns.tool_call import run_tool
+from chat.messages.changes import Reported
+from chat.messages.tool_sets import ToolFailed
+from chat.python.sessions.fences import unfence_code
+from chat.vocabulary.parts import (
+    OUTCOME_FAILED,
+    CodeExecutionResult,
+    Engine,
+    ExecutableCode,
+    FunctionCall,
+    FunctionResponse,
+    Part,
+)
+from chat.vocabulary.stream_events import Finish, Finished, PartReceived
+
+FUNCTION = "run_python"
+NO_SESSION = "Python sessions are not available on this server."
+
+
+async def run_own_code(turn: LiveTurn, toolbox: Toolbox) -> None:
+    """Run the code of the turn's question, and store and show its output while it runs.
+
+    If it cannot be run, the answer says why.
+    """
+    code = unfence_code(turn.turn.user_message.text) or ""
+    call = FunctionCall(FUNCTION, {"code": code}, str(turn.turn.pk))
+    tool_set = toolbox.tool_set_for(call)
+
+    def add(parts: Sequence[Part]) -> None:
+        turn.add(PartReceived(part) for part in parts if not isinstance(part, FunctionResponse))
+
+    try:
+        if tool_set is None:
+            raise ToolFailed(NO_SESSION)
+        await run_tool(turn, tool_set, call, add)
+    except ToolFailed as error:
+        if not turn.answer.part_count:
+            add([ExecutableCode(code, "PYTHON", call.call_id, Engine.SESSION)])
+        add([CodeExecutionResult(f"{error}\n", call_id=call.call_id, engine=Engine.SESSION)])
+        turn.end_code(OUTCOME_FAILED)
+        await turn.commit()
+    turn.note(Reported(Finished(Finish.STOP)))

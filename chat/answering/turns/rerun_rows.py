@@ -1,0 +1,128 @@
+"""The row of a block of code that runs again: its output so far, a request to stop it, and its verdict.
+
+`Message.reruns` holds the state of each block, so a page that is loaded meanwhile shows the output so far. A block runs
+as long as its process renews `until`: after the death of the process, it can be run again some seconds later. Pages
+are told when the reaper of sessions frees the kernel of the dead process. `until` is a time on the database's clock,
+because clocks of processes may differ. All functions run on a database thread.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import timedelta
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from chat.answering.turns.finish import increment_revision
+from chat.models import Conversation, Message, Turn
+from chat.models.plain_sql import database_time
+from chat.page.transcript.reruns import is_running
+from chat.python.sessions.verdicts import Comparison
+
+LEASE_S = 15.0
+"""How long a block counts as running after its process has stored something."""
+
+_OF_RUN = ("output", "until", "is_stopping")
+"""What a block has only while it runs."""
+
+
+def begin(message_id: uuid.UUID, index: int) -> bool:
+    """Store that a block runs; return False if it runs already, an answer is live, or the message was deleted."""
+    with _locked(message_id) as message:
+        state = _state(message, index)
+        if message is None or is_running(state) or has_live_turn(message.conversation_id):
+            return False
+        _save(message, index, {**_without_run(state), "output": "", "until": _lease_end()})
+        return True
+
+
+def note_output(message_id: uuid.UUID, index: int, output: str) -> bool:
+    """Store the output so far; return False if the block is to stop: on request, or because the message was deleted."""
+    with _locked(message_id) as message:
+        state = _state(message, index)
+        if message is None or "output" not in state or state.get("is_stopping"):
+            return False
+        _save(message, index, {**state, "output": output, "until": _lease_end()})
+        return True
+
+
+def request_stop(message_id: uuid.UUID, index: int) -> bool:
+    """Ask the process that runs a block to stop it; return False if it does not run."""
+    with _locked(message_id) as message:
+        state = _state(message, index)
+        if message is None or not is_running(state):
+            return False
+        _save(message, index, {**state, "is_stopping": True})
+        return True
+
+
+def end(message_id: uuid.UUID, index: int, comparison: Comparison | None, *, from_start: bool) -> bool:
+    """Store a verdict in place of an earlier one; `None` keeps the earlier one. Return False for a deleted message."""
+    with _locked(message_id) as message:
+        if message is None:
+            return False
+        state = _without_run(_state(message, index))
+        if comparison is not None:
+            state = {
+                "verdict": comparison.verdict.value,
+                "detail": comparison.detail,
+                "from_start": from_start,
+                "at": timezone.now().isoformat(timespec="seconds"),
+            }
+        _save(message, index, state)
+        _tell_pages(message)
+        return True
+
+
+def end_abandoned(message_id: uuid.UUID) -> bool:
+    """End the blocks of a message whose process has died, and keep their earlier verdicts; return False if none ran."""
+    with _locked(message_id) as message:
+        states: Mapping[str, Mapping[str, Any]] = (message and message.reruns) or {}
+        if message is None or not any("output" in state for state in states.values()):
+            return False
+        message.reruns = {index: _without_run(state) for index, state in states.items()}
+        message.save(update_fields=["reruns"])
+        _tell_pages(message)
+        return True
+
+
+def has_live_turn(conversation_id: uuid.UUID) -> bool:
+    """Return whether an answer is being written in a conversation."""
+    return Turn.objects.live_of_everyone().filter(conversation=conversation_id).exists()
+
+
+def _tell_pages(message: Message) -> None:
+    if not has_live_turn(message.conversation_id):
+        # The frames of a live turn follow one another by revision, so it must not change meanwhile.
+        increment_revision(message.conversation_id)
+
+
+@contextmanager
+def _locked(message_id: uuid.UUID) -> Iterator[Message | None]:
+    rows = Message.objects.filter(pk=message_id)
+    with transaction.atomic():
+        # Starts of answers and all else that changes the revision lock this row, too, and so does the deletion.
+        list(Conversation.with_deleted.select_for_update().filter(pk__in=rows.values("conversation")).values_list("pk"))
+        yield rows.only("conversation_id", "reruns").first()
+
+
+def _state(message: Message | None, index: int) -> Mapping[str, Any]:
+    reruns: Mapping[str, Mapping[str, Any]] = (message and message.reruns) or {}
+    return reruns.get(str(index), {})
+
+
+def _without_run(state: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in state.items() if name not in _OF_RUN}
+
+
+def _save(message: Message, index: int, state: Mapping[str, Any]) -> None:
+    message.reruns = {**(message.reruns or {}), str(index): dict(state)}
+    message.save(update_fields=["reruns"])
+
+
+def _lease_end() -> str:
+    return (database_time() + timedelta(seconds=LEASE_S)).isoformat(timespec="seconds")

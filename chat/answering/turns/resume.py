@@ -1,0 +1,126 @@
+"""Resumes a turn that waits for a person's decision, in the process that receives the decision."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from django.conf import settings
+from django.db import transaction
+
+from chat.answering.turns.start_plan import PlannedTurn
+from chat.answering.turns.store import lease_end
+from chat.answering.turns.stored_log import StoredLog
+from chat.messages.answer import Answer
+from chat.messages.approval import Approval, ApprovalDecision, awaited_approval, decision_change, is_repeated
+from chat.messages.changes import CallDecided
+from chat.messages.log import fold, to_row
+from chat.models import CallDecision, Turn, TurnEvent
+from chat.providers.catalogue.setups import restore_setup
+
+NOT_WAITING = "This answer does not wait for a decision any more."
+WAITS_FOR_ANOTHER = "This answer waits for another decision by now. Look at what it asks, then decide again."
+ALREADY_APPROVED = "This was approved already."
+ALREADY_DENIED = "This was denied already."
+DENIED_BY_TIMEOUT = "This was denied, because nobody had decided within {hours} h."
+NO_CODE = "There is no code here that could be changed."
+
+
+class DecisionRefused(Exception):
+    """A turn does not wait for this decision. The text is a sentence that says why."""
+
+
+class CodeRefused(Exception):
+    """A decision changes code where there is none. The text is a sentence that says so."""
+
+
+@dataclass(frozen=True, slots=True)
+class ResumedTurn:
+    """A turn that this process has claimed, with the answer and the last step of its log."""
+
+    started: PlannedTurn
+    answer: Answer
+    seq: int
+
+
+def decide_call(
+    authorise: Callable[[], uuid.UUID], decision: ApprovalDecision, *, lease_owner: str
+) -> ResumedTurn | None:
+    """Store a decision and take the turn's lease; return `None` if exactly this decision was stored before.
+
+    `authorise`: checks that the decision may be made, and returns the turn's id. Raises its errors, DecisionRefused and
+    CodeRefused. It must not run on the thread of `turn_store`, see `StoredLog`. Of two decisions that are made at once,
+    one finds the turn running.
+    """
+    log = StoredLog(authorise())
+    with transaction.atomic():
+        turn_id = authorise()
+        turn = (
+            Turn.objects.select_for_update(of=("self",))
+            .select_related("conversation__owner", "conversation__project", "message", "user_message")
+            .filter(pk=turn_id)
+            .first()
+        )
+        if turn is None:
+            raise DecisionRefused(NOT_WAITING)
+        if log.turn_id == turn_id:
+            log.read_on()
+        else:
+            # Another turn has become the one to decide about.
+            log = StoredLog(turn_id)
+        answer = log.answer
+        change = decision_change(answer, decision) if turn.status == Turn.Status.WAITING else None
+        if change is None:
+            if is_repeated(answer, decision):
+                return None
+            raise DecisionRefused(_reason(turn, answer, decision))
+        approval = awaited_approval(answer)
+        if decision.code is not None and not (approval and approval.takes_code):
+            raise CodeRefused(NO_CODE)
+        seq = log.last_seq + 1
+        _store(turn, change, seq, lease_owner)
+        _record(turn, change, decision.decided_by)
+        answer.apply(change)
+        turn.moved_before_round = answer.moved_before_round
+    setup = restore_setup(turn.parameters, provider=turn.provider, endpoint=turn.endpoint, model=turn.model)
+    return ResumedTurn(PlannedTurn(turn, setup, has_question=False), answer, seq)
+
+
+def _store(turn: Turn, change: CallDecided, seq: int, lease_owner: str) -> None:
+    """Append the decision to the log, and take the lease."""
+    name, data = to_row(change)
+    TurnEvent.objects.create(turn=turn, seq=seq, name=name, data=data)
+    turn.status, turn.lease_owner = Turn.Status.RUNNING, lease_owner
+    turn.lease_expires_at = lease_end()
+    turn.save(update_fields=["status", "lease_owner", "lease_expires_at"])
+
+
+def _record(turn: Turn, change: CallDecided, decided_by: int | None) -> None:
+    """Store the decision for good: the log is deleted after the end of the turn, and need not say who decided."""
+    CallDecision.objects.create(
+        turn=turn,
+        call_id=change.call_id,
+        is_result=change.is_result,
+        is_approved=change.is_approved,
+        code=change.code,
+        decided_by_id=decided_by,
+        is_timeout=change.is_timeout,
+    )
+
+
+def _reason(turn: Turn, answer: Answer, decision: ApprovalDecision) -> str:
+    """Return a sentence that says why a decision comes too late or is about something else."""
+    stored = answer.decisions.get(decision.approval_id)
+    if stored is not None and stored.is_timeout:
+        return DENIED_BY_TIMEOUT.format(hours=settings.APPROVAL_LIMIT_H)
+    if stored is not None:
+        return ALREADY_APPROVED if stored.is_approved else ALREADY_DENIED
+    return WAITS_FOR_ANOTHER if turn.status == Turn.Status.WAITING else NOT_WAITING
+
+
+def current_approval(turn: Turn) -> Approval | None:
+    """Return what a waiting turn asks; `None` for a turn that does not wait."""
+    if turn.status != Turn.Status.WAITING:
+        return None
+    return awaited_approval(fold(turn.events.order_by("seq").values_list("name", "data")))

@@ -1,0 +1,151 @@
+"""Planning a turn: the rows of a question, an empty answer and a turn, made without writing anything."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from attachments.models import Attachment
+from chat.answering.turns.start_context import StartContext
+from chat.answering.turns.start_rules import TurnChoices, check_files, chosen_setup, decide_code
+from chat.models import Conversation, Message, Turn
+from chat.page.message_views import Versions
+from chat.page.transcript.views import turn_notice
+from chat.providers.base import Capabilities
+from chat.providers.catalogue.setups import Setup
+from chat.vocabulary.parts import Role
+
+
+@dataclass(slots=True)
+class PlannedTurn:
+    """A turn with its conversation and messages loaded, so that nothing has to be read again to run it."""
+
+    turn: Turn
+    setup: Setup
+    capabilities: Capabilities | None = None
+    """Of its model, as the start has read them. `None`: they are read when a request is made."""
+    attachments: tuple[Attachment, ...] = ()
+    """The files of a new question."""
+    is_new: bool = True
+    """False: this `client_id` has started the turn before."""
+    has_question: bool = True
+    """False: no new question; the last one is answered again."""
+    names_conversation: bool = False
+    """Whether this question has given the conversation its title."""
+    replaced: Message | None = None
+    """The shown message that the first new message replaces."""
+    hidden: tuple[uuid.UUID, ...] = ()
+    """Messages that are not shown any more."""
+    question_versions: Versions | None = None
+    answer_versions: Versions | None = None
+
+
+def plan_question(
+    context: StartContext,
+    question: Message,
+    chosen: TurnChoices,
+    files: Sequence[Attachment] = (),
+    *,
+    before: Turn | None = None,
+    replaced: Message | None = None,
+) -> PlannedTurn:
+    """Return the turn of a new question. `before`: the turn that it continues. Raises StartRefused."""
+    conversation = question.conversation
+    context.check_may_start(conversation)
+    setup = chosen_setup(conversation, chosen, context.setup)
+    turn = new_turn(context, conversation, question, chosen, setup, files, before=before)
+    is_unnamed = not conversation.title
+    return PlannedTurn(
+        turn,
+        setup,
+        context.capabilities(setup),
+        attachments=tuple(files),
+        names_conversation=is_unnamed,
+        replaced=replaced,
+    )
+
+
+def new_question(conversation: Conversation, text: str, parent: Message | None) -> Message:
+    """Return a question that follows `parent`, not saved."""
+    return Message(
+        conversation=conversation,
+        parent=parent,
+        index=0 if parent is None else parent.index + 1,
+        role=Role.USER,
+        text=text,
+        last_shown=conversation.revision + 1,
+    )
+
+
+def new_turn(
+    context: StartContext,
+    conversation: Conversation,
+    question: Message,
+    chosen: TurnChoices,
+    setup: Setup,
+    files: Sequence[Attachment],
+    *,
+    before: Turn | None,
+) -> Turn:
+    """Return a turn with an empty answer. `before`: the turn that is continued or answered again.
+
+    Raises StartRefused if the model is not set up, or does not take the files.
+    """
+    capabilities = context.capabilities(setup)
+    has_session = partial(context.has_python_session, conversation)
+    of_project = context.project_files(conversation)
+    decision = decide_code(
+        conversation, question, files, chosen, setup, before, has_session, of_project, context.capabilities
+    )
+    if files:
+        check_files(setup, files, decision.engine, capabilities)
+    answer = Message(
+        conversation=conversation,
+        parent=question,
+        index=question.index + 1,
+        role=Role.MODEL,
+        last_shown=conversation.revision + 1,
+    )
+    return Turn(
+        conversation=conversation,
+        user_message=question,
+        message=answer,
+        status=Turn.Status.RUNNING,
+        provider=setup.provider,
+        endpoint=setup.endpoint,
+        account=capabilities.account,
+        model=setup.model,
+        chosen=chosen.as_json(),
+        parameters=setup.parameters(),
+        time_zone=conversation.owner.time_zone,
+        code_mode=decision.mode,
+        code_execution=decision.engine is not None,
+        code_reason=decision.reason,
+        engine=decision.engine or "",
+        offers_session=decision.offers_session,
+    )
+
+
+def shown_message(conversation: Conversation, message_id: uuid.UUID) -> Message | None:
+    """Return a shown message of the conversation."""
+    return conversation.messages.filter(pk=message_id, is_shown=True).select_related("parent").first()
+
+
+def files_of(question: Message) -> list[Attachment]:
+    """Return the files of a question."""
+    return [row.attachment for row in question.message_attachments.select_related("attachment")]
+
+
+def turn_of(answer: Message | None) -> Turn | None:
+    """Return the turn that wrote an answer; `None` for anything else."""
+    if answer is None or answer.role != Role.MODEL:
+        return None
+    return Turn.objects.select_related("message", "user_message").get(message=answer)
+
+
+def offered_action(turn: Turn) -> str:
+    """Return the action that the notice of an answer offers."""
+    notice = turn_notice(turn, [row.value for row in turn.message.parts.all()])
+    return notice.action if notice else ""

@@ -1,0 +1,194 @@
+"""The rules that determine the setup of a turn, and whether the turn may run code."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields, replace
+
+from django.db.models import QuerySet
+
+from attachments.images import is_image_type
+from attachments.models import Attachment
+from attachments.validation import CSV, EXCEL, JSON_TYPE, PARQUET
+from chat.answering.prompt.intent import predict_code
+from chat.answering.turns.engine_choice import (
+    EngineOptions,
+    capabilities_of,
+    choose_engine,
+    find_file_for_code,
+    fits_request,
+    sent_files,
+)
+from chat.messages.notices import ERRORS
+from chat.models import Conversation, Message, MessageAttachment, Part, Turn
+from chat.providers.base import Capabilities
+from chat.providers.catalogue.setups import Setup, UnknownModel
+from chat.vocabulary.parts import Engine, JSONObject, PartKind, Role
+
+DATA_TYPES = (CSV, JSON_TYPE, EXCEL, PARQUET)
+"""Prefixes of the MIME types of files that hold data, beside images."""
+DATA_SUFFIXES = (".csv", ".tsv", ".tab", ".dat", ".json", ".jsonl", ".ndjson")
+"""Suffixes of the names of such files: tables in plain text cannot be recognised by their content."""
+
+
+class StartRefused(Exception):
+    """A turn cannot start now. The text is a sentence that says why."""
+
+
+class ModelRefused(StartRefused):
+    """A turn cannot start with this model, because users may not choose it."""
+
+
+@dataclass(frozen=True, slots=True)
+class TurnChoices:
+    """The choices for one turn only. Other versions of its answer use them too."""
+
+    code_mode: str = ""
+    """`auto`, `on` or `off`. If empty, the conversation's setting applies."""
+    model: str = ""
+    """The id of a model or the name of a preset. Empty: the conversation's."""
+    continues: bool = False
+    """Whether the turn continues an answer, and uses that answer's decision about code."""
+    without_tools: bool = False
+    own_code: bool = False
+    """Whether the question is code of the user that the Python session runs, and no model is asked."""
+
+    def as_json(self) -> JSONObject:
+        """Return the fields that differ from the default."""
+        return {one.name: value for one in fields(self) if (value := getattr(self, one.name))}
+
+
+@dataclass(frozen=True, slots=True)
+class CodeChoice:
+    """Whether an answer may run code."""
+
+    mode: str
+    """The setting of the question: `auto`, `on` or `off`."""
+    engine: Engine | None
+    """The engine that runs the code. `None`: the answer may not run code."""
+    reason: str
+    """A sentence for the reader."""
+    offers_session: bool = False
+    """Whether code that runs at the model's service may also run in the session."""
+
+
+def chosen_setup(conversation: Conversation, chosen: TurnChoices, find_setup: Callable[[str], Setup]) -> Setup:
+    """Return the setup of the chosen model. Raises ModelRefused.
+
+    `find_setup`: returns the setup of a model's name, or raises UnknownModel.
+    """
+    try:
+        setup = find_setup(chosen.model or conversation.model)
+    except UnknownModel as unknown:
+        raise ModelRefused(str(unknown)) from unknown
+    if chosen.without_tools:
+        return replace(setup, code_execution=False, allows_code=False, web_search=False, url_context=False)
+    return setup.with_web_search(conversation.web_search)
+
+
+def capabilities_or_refusal(setup: Setup) -> Capabilities:
+    """Return what requests to a setup's model may contain. Raises StartRefused if its service is not set up."""
+    try:
+        return capabilities_of(setup)
+    except LookupError as unknown:
+        raise StartRefused(f"The service of “{setup.label}” is not set up here. Choose another model.") from unknown
+
+
+def decide_code(
+    conversation: Conversation,
+    question: Message,
+    files: Sequence[Attachment],
+    chosen: TurnChoices,
+    setup: Setup,
+    before: Turn | None,
+    has_session: Callable[[], bool],
+    project_files: Sequence[Attachment] = (),
+    find_capabilities: Callable[[Setup], Capabilities] = capabilities_of,
+) -> CodeChoice:
+    """Decide whether an answer may run code.
+
+    `before`: the turn that is continued or answered again. `has_session`: returns whether the conversation has a
+    running Python session. `project_files`: they count for where code runs, and as data of the conversation.
+    """
+    if chosen.own_code:
+        return CodeChoice(Conversation.CodeExecution.ON, Engine.SESSION, "You ran this code in the Python session.")
+    if chosen.without_tools:
+        return CodeChoice(Conversation.CodeExecution.OFF, None, "You asked for an answer without tools.")
+    asked = EngineOptions(setup, conversation.engine, has_session, files, find_capabilities)
+    options = replace(asked, files=[*files, *project_files]) if project_files else asked
+    if chosen.continues and before is not None:
+        return _decide_continuation(options, before)
+    mode = chosen.code_mode or conversation.code_execution
+    if mode == Conversation.CodeExecution.OFF:
+        return CodeChoice(mode, None, "Code execution is turned off.")
+    choice = None if setup.code_execution else choose_engine(options)
+    if choice is not None and choice.engine is None:
+        return CodeChoice(mode, None, choice.reason)
+    is_wanted, reason = _is_code_wanted(question, files, mode, asked, project_files)
+    if not is_wanted:
+        return CodeChoice(mode, None, reason)
+    choice = choice or choose_engine(options)
+    return CodeChoice(mode, choice.engine, f"{reason} {choice.reason}".strip(), choice.offers_session)
+
+
+def _decide_continuation(options: EngineOptions, before: Turn) -> CodeChoice:
+    """Continue with the engine of the answer `before`, if it is still there."""
+    if not before.code_execution:
+        return CodeChoice(before.code_mode, None, "It continues an answer that used no code.")
+    had_session = before.engine == Engine.SESSION
+    choice = choose_engine(replace(options, has_session=lambda: had_session or options.has_session()))
+    is_same = choice.engine is not None and before.engine in ("", choice.engine)
+    reason = before.code_reason if is_same else choice.reason
+    return CodeChoice(before.code_mode, choice.engine, reason, choice.offers_session)
+
+
+def _is_code_wanted(
+    question: Message,
+    files: Sequence[Attachment],
+    mode: str,
+    options: EngineOptions,
+    project_files: Sequence[Attachment],
+) -> tuple[bool, str]:
+    """Return whether the answer is to run code, and why."""
+    if mode == Conversation.CodeExecution.ON:
+        return True, "Code execution is turned on."
+    if files and not fits_request(files, options.capabilities):
+        return True, "Only code can read files as large as these."
+    if file := find_file_for_code(options):
+        return True, f"Only code can read files like “{file.name}”."
+    has_data, ran_code_before = _earlier_data_and_code(question)
+    has_data = has_data or any(is_data(file.mime_type, file.name) for file in (*files, *project_files))
+    prediction = predict_code(question.text, has_data=has_data, ran_code_before=ran_code_before)
+    return prediction.is_wanted, prediction.explanation
+
+
+def _earlier_data_and_code(question: Message) -> tuple[bool, bool]:
+    """Return whether earlier questions had data files, and whether earlier answers ran code."""
+    if not question.index:
+        return False, False
+    earlier = Message.objects.filter(conversation_id=question.conversation_id, is_shown=True, index__lt=question.index)
+    ran_code = Part.objects.filter(message__in=earlier, kind=PartKind.EXECUTABLE_CODE).exists()
+    return _has_data(earlier), ran_code
+
+
+def _has_data(messages: QuerySet[Message]) -> bool:
+    links = MessageAttachment.objects.filter(message__in=messages, message__role=Role.USER)
+    return any(is_data(*file) for file in links.values_list("attachment__mime_type", "attachment__name"))
+
+
+def is_data(mime_type: str, name: str) -> bool:
+    """Return whether a file holds data to compute with."""
+    return mime_type.startswith(DATA_TYPES) or is_image_type(mime_type) or name.lower().endswith(DATA_SUFFIXES)
+
+
+def check_files(setup: Setup, files: Sequence[Attachment], engine: Engine | None, capabilities: Capabilities) -> None:
+    """Raise StartRefused for files that can neither be sent to the model nor be read by code."""
+    sent = sent_files(files, engine)
+    for file in sent:
+        if not capabilities.accepted_type(file.mime_type):
+            raise StartRefused(
+                f"{setup.label} does not take files like “{file.name}” ({file.mime_type}). Remove it, or convert it to"
+                " PNG, JPEG, PDF, CSV or text."
+            )
+    if not fits_request(sent, capabilities):
+        raise StartRefused(ERRORS["files_too_large"])

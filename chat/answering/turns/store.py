@@ -1,0 +1,290 @@
+"""Stores the changes of live turns, renews their leases, and records requests to stop them.
+
+`write` stores the changes of several live turns of this process in one transaction, before any page shows them. It
+writes only for turns whose lease this process holds. The other functions are synchronous: callers run them on a thread
+of the database (`database_thread`).
+"""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.conf import settings
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from attachments.store import NewAttachment, create_attachments
+from chat.answering.turns.database_thread import turn_store
+from chat.answering.turns.finish import EndedTurn, Ending, end_turn_from_log, end_turns
+from chat.answering.turns.log_sql import LogRow, append_rows, lock_held_turns
+from chat.answering.turns.stored_log import StoredLog
+from chat.messages.changes import AttachmentAdded, Change, EngineMoved, PartStarted
+from chat.messages.log import Row, to_row
+from chat.models import Conversation, Turn, TurnEvent
+from chat.models.plain_sql import database_time, update_rows
+from chat.page.message_views import ConversationUsage
+from chat.page.transcript.usage import conversation_usages
+from chat.vocabulary.parts import Engine
+
+
+class TurnLost(Exception):
+    """This process no longer holds the turn's lease. Nothing was stored."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnWrite:
+    """The changes of one live turn that are stored in one transaction."""
+
+    turn_id: uuid.UUID
+    conversation_id: uuid.UUID
+    message_id: uuid.UUID
+    owner_id: int
+    first_seq: int
+    rows: Sequence[Row]
+    changes: Sequence[Change]
+    """The changes that the rows hold, without those of the turn's status."""
+    had_no_part: bool = False
+    """Whether the answer had no part before these changes."""
+    ending: Ending | None = None
+    waits_after_s: float | None = None
+    """Seconds that the turn has run, if it now waits for a person's decision."""
+
+    @classmethod
+    def of(
+        cls,
+        turn: Turn,
+        changes: Sequence[Change],
+        *,
+        first_seq: int,
+        had_no_part: bool = False,
+        ending: Ending | None = None,
+        waits_after_s: float | None = None,
+    ) -> TurnWrite:
+        """Return what is to be stored of a turn. `turn`: with its conversation."""
+        rows = [to_row(change) for change in changes]
+        if ending:
+            rows.append(("status", {"status": ending.status.value}))
+        elif waits_after_s is not None:
+            rows.append(("waiting", {}))
+        return cls(
+            turn_id=turn.pk,
+            conversation_id=turn.conversation_id,
+            message_id=turn.message_id,
+            owner_id=turn.conversation.owner_id,
+            first_seq=first_seq,
+            rows=rows,
+            changes=changes,
+            had_no_part=had_no_part,
+            ending=ending,
+            waits_after_s=waits_after_s,
+        )
+
+    @property
+    def has_first_part(self) -> bool:
+        """Whether the first part of the answer is among the changes."""
+        return self.had_no_part and any(isinstance(change, PartStarted) for change in self.changes)
+
+    @property
+    def move(self) -> EngineMoved | None:
+        """The change that moves the code of the turn to the Python session, if there is one."""
+        return next((change for change in self.changes if isinstance(change, EngineMoved)), None)
+
+    @property
+    def waits(self) -> bool:
+        """Whether the turn now waits for a person's decision."""
+        return self.waits_after_s is not None
+
+    @property
+    def last_seq(self) -> int:
+        """The `seq` of the last row."""
+        return self.first_seq + len(self.rows) - 1
+
+
+@dataclass(frozen=True, slots=True)
+class StoreResult:
+    """The result of storing the changes of one turn."""
+
+    is_stop_requested: bool = False
+    usage: ConversationUsage | None = None
+    """The usage of the conversation, only for a turn that has ended."""
+
+    def update_row(self, turn: Turn, write: TurnWrite) -> None:
+        """Bring the row in memory up to date with the database."""
+        for name, value in (write.ending.turn_fields() if write.ending else {}).items():
+            setattr(turn, name, value)
+        if write.ending:
+            # Nothing else changes the revision while a turn is live. It is not read again, because another change may
+            # follow the end at once: pages would take the end for that change, and miss it.
+            turn.conversation.revision += 1
+
+
+async def write(writes: Sequence[TurnWrite], *, lease_owner: str) -> list[StoreResult | Exception]:
+    """Store the writes of several turns in one transaction. The result of a turn may be TurnLost.
+
+    Raises django.db.OperationalError or InterfaceError while the database is unavailable.
+    """
+    try:
+        results = await turn_store.run(_write, writes, lease_owner=lease_owner)
+    except IntegrityError:
+        # `seq` is unique, so the log may have these rows already: the connection can break after a commit, before its
+        # confirmation arrives.
+        stored = await turn_store.run(_already_stored, writes)
+        if not stored:
+            raise
+        return [stored.get(one.turn_id, TurnLost()) for one in writes]
+    lost = [one for one, result in zip(writes, results, strict=True) if isinstance(result, TurnLost) and one.rows]
+    if lost:
+        stored = await turn_store.run(_already_stored, lost)
+        results = [stored.get(one.turn_id, result) for one, result in zip(writes, results, strict=True)]
+    return results
+
+
+def _write(writes: Sequence[TurnWrite], *, lease_owner: str) -> list[StoreResult | Exception]:
+    with transaction.atomic():
+        held = lock_held_turns([one.turn_id for one in writes], lease_owner)
+        ours = [one for one in writes if one.turn_id in held]
+        if new := list(_new_attachments(ours)):
+            create_attachments(new)
+        append_rows(
+            [
+                LogRow(one.turn_id, one.first_seq + offset, name, data)
+                for one in ours
+                for offset, (name, data) in enumerate(one.rows)
+            ]
+        )
+        now = timezone.now()
+        update_rows(Turn, {one.turn_id: {"first_part_at": now} for one in ours if one.has_first_part})
+        for one in ours:
+            if move := one.move:
+                Turn.objects.filter(pk=one.turn_id).update(engine=Engine.SESSION, move_reason=move.reason)
+            # A turn that somebody has asked to stop keeps its lease, and is ended by its own process.
+            if one.waits_after_s is not None and not held[one.turn_id]:
+                Turn.objects.filter(pk=one.turn_id).update(
+                    status=Turn.Status.WAITING,
+                    lease_owner="",
+                    lease_expires_at=None,
+                    waiting_since=now,
+                    run_s=one.waits_after_s,
+                )
+        ended = [
+            EndedTurn(one.turn_id, one.message_id, one.conversation_id, one.owner_id, one.ending)
+            for one in ours
+            if one.ending
+        ]
+        if ended:
+            end_turns(ended)
+    usages = usages_after_end(writes)
+    return [
+        StoreResult(held[one.turn_id], usages.get(one.conversation_id) if one.ending else None)
+        if one.turn_id in held
+        else TurnLost()
+        for one in writes
+    ]
+
+
+def _already_stored(writes: Sequence[TurnWrite]) -> dict[uuid.UUID, StoreResult]:
+    """Return the results of those writes that were committed although no confirmation arrived."""
+    usages = usages_after_end(writes)
+    turns = Turn.objects.filter(pk__in=[one.turn_id for one in writes]).order_by()
+    stopped = dict(turns.values_list("pk", "stop_requested"))
+    return {
+        one.turn_id: StoreResult(
+            stopped.get(one.turn_id, False), usages.get(one.conversation_id) if one.ending else None
+        )
+        for one in writes
+        if _is_stored(one)
+    }
+
+
+def _is_stored(write: TurnWrite) -> bool:
+    """Return whether the log has the last of these rows. A process that ended the turn may have added other rows."""
+    if not write.rows:
+        return True
+    row = TurnEvent.objects.filter(turn_id=write.turn_id, seq=write.last_seq).values_list("name", "data").first()
+    name, data = write.rows[-1]
+    return row == (name, json.loads(json.dumps(data)))
+
+
+def _new_attachments(writes: Iterable[TurnWrite]) -> Iterator[NewAttachment]:
+    for one in writes:
+        for attachment in (change.attachment for change in one.changes if isinstance(change, AttachmentAdded)):
+            assert attachment.data is not None
+            yield NewAttachment(
+                attachment_id=uuid.UUID(attachment.attachment_id),
+                owner_id=one.owner_id,
+                data=attachment.data,
+                name=attachment.name,
+                mime_type=attachment.mime_type,
+                width=attachment.width,
+                height=attachment.height,
+                scale=attachment.scale,
+                is_graph=attachment.is_graph,
+            )
+
+
+def usages_after_end(writes: Iterable[TurnWrite]) -> dict[uuid.UUID, ConversationUsage]:
+    """Return the usage of the conversations whose turns have ended, by their ids.
+
+    It is read after the commit, so that an error in these statistics cannot roll back an answer.
+    """
+    ended = [one.conversation_id for one in writes if one.ending]
+    if not ended:
+        return {}
+    return conversation_usages(list(Conversation.with_deleted.filter(pk__in=ended).order_by()))
+
+
+def renew_leases(turn_ids: Collection[uuid.UUID], *, lease_owner: str) -> dict[uuid.UUID, bool]:
+    """Extend the leases of this process's turns.
+
+    Return a dictionary: the id of each turn that is still held -> whether a stop was requested.
+    """
+    with transaction.atomic():
+        held = lock_held_turns(list(turn_ids), lease_owner)
+        Turn.objects.filter(pk__in=held).update(lease_expires_at=lease_end())
+    return held
+
+
+def request_stop(
+    conversation_id: uuid.UUID, turn_id: uuid.UUID | None = None, message_id: uuid.UUID | None = None
+) -> Turn | None:
+    """Ask the process that runs a conversation's live turn to stop it. Return the turn as it was before.
+
+    A turn that waits for a decision runs in no process, so this function ends it. It must not run on the thread of
+    `turn_store`, see `StoredLog`. If `turn_id` or the `message_id` of an answer is given, a newer turn of the
+    conversation is not stopped.
+    """
+    while True:
+        turn = note_stop(conversation_id, turn_id, message_id)
+        if turn is None or turn.status != Turn.Status.WAITING:
+            return turn
+        waiting = Turn.objects.filter(status=Turn.Status.WAITING)
+        # Somebody may have decided in the meantime. Then the turn runs again.
+        if end_turn_from_log(StoredLog(turn.pk), waiting, Turn.Status.STOPPED):
+            return turn
+
+
+def note_stop(
+    conversation_id: uuid.UUID, turn_id: uuid.UUID | None = None, message_id: uuid.UUID | None = None
+) -> Turn | None:
+    """Do what `request_stop` does, but return a turn that waits for a decision without a change."""
+    live = Turn.objects.filter(conversation_id=conversation_id, status__in=Turn.LIVE)
+    if turn_id is not None:
+        live = live.filter(pk=turn_id)
+    if message_id is not None:
+        live = live.filter(message_id=message_id)
+    with transaction.atomic():
+        turn = live.select_for_update().first()
+        if turn is None:
+            return None
+        if turn.status != Turn.Status.WAITING:
+            Turn.objects.filter(pk=turn.pk).update(stop_requested=True)
+        return turn
+
+
+def lease_end() -> datetime:
+    """Return the end of a lease that begins now, on the database's clock: clocks of processes may differ."""
+    return database_time() + timedelta(seconds=settings.TURN_LEASE_S)

@@ -1,0 +1,40 @@
+"""Runs one call of a tool set, and stores and shows its parts while it runs.
+
+The call of a model, and code that a person runs, use the same function. A tool set makes parts without ids: every part
+belongs to the call that runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from chat.answering.turns.call_output import CallOutput
+from chat.answering.turns.live_turn import LiveTurn
+from chat.answering.turns.read_ahead import part_size, show_stream
+from chat.messages.tool_sets import ToolSet
+from chat.vocabulary.parts import CodeExecutionResult, ExecutableCode, FunctionCall, FunctionResponse, Part
+
+
+async def run_tool(
+    turn: LiveTurn, tool_set: ToolSet, call: FunctionCall, add: Callable[[Sequence[Part]], None]
+) -> None:
+    """Run a call to its end. `add` adds the parts of the next frame to the turn, with bounded output.
+
+    Raises what the tool set raises, after its last parts, and what `LiveTurn.commit` raises.
+    """
+    output = CallOutput(turn.room_chars)
+
+    def add_bounded(parts: Sequence[Part]) -> None:
+        add(output.cut(_with_call_id(part, call.call_id) for part in parts))
+
+    await show_stream(turn, tool_set.run(call), part_size, add_bounded)
+
+
+def _with_call_id(part: Part, call_id: str) -> Part:
+    """Return the part with the id of its call, if its kind has one."""
+    match part:
+        case ExecutableCode() | CodeExecutionResult() | FunctionResponse():
+            return replace(part, call_id=call_id)
+        case _:
+            return part

@@ -1,0 +1,91 @@
+"""Showing another version of a message.
+
+Messages with the same parent are versions of one another. Exactly one path from the first message on is shown. Going
+back to a version shows below it the path that was last shown there.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections import defaultdict
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from django.db import transaction
+
+from chat.answering.turns.finish import increment_revision
+from chat.models import Conversation, Message, Turn
+
+ROWS_OF_UPDATE = 1_000
+"""A statement may not have many more parameters."""
+
+
+class _Node(NamedTuple):
+    """The columns of a message that a switch needs."""
+
+    parent_id: uuid.UUID | None
+    last_shown: int
+    is_shown: bool
+
+
+class SwitchRefused(Exception):
+    """Another version cannot be shown now. The text is a sentence that says why."""
+
+
+def hide(message: Message | None) -> tuple[uuid.UUID, ...]:
+    """Hide a shown message and everything that follows it; return the ids of the hidden messages."""
+    if message is None:
+        return ()
+    rows = Message.objects.filter(
+        conversation_id=message.conversation_id, is_shown=True, index__gte=message.index
+    ).order_by("index")
+    hidden = tuple(rows.values_list("pk", flat=True))
+    rows.update(is_shown=False)
+    return hidden
+
+
+def show(conversation_id: uuid.UUID, message_id: uuid.UUID) -> int:
+    """Show a version with what was last shown below it; return the conversation's new revision.
+
+    Raises SwitchRefused while an answer is being written, and for a message that is not in the conversation.
+    """
+    with transaction.atomic():
+        conversation = Conversation.objects.select_for_update().get(pk=conversation_id)
+        if Turn.objects.filter(conversation=conversation, status__in=Turn.LIVE).exists():
+            raise SwitchRefused("An answer is being written. Stop it or wait; then look at other versions.")
+        if Message.objects.filter(conversation=conversation, pk=message_id, is_shown=True).exists():
+            return conversation.revision
+        columns = Message.objects.filter(conversation=conversation).values_list(
+            "pk", "parent_id", "last_shown", "is_shown"
+        )
+        nodes = {pk: _Node(parent_id, last_shown, is_shown) for pk, parent_id, last_shown, is_shown in columns}
+        if message_id not in nodes:
+            raise SwitchRefused("There is no such version.")
+        path = _path_through(message_id, nodes)
+        # The path begins with the messages that both versions have in common.
+        shown_before = sum(nodes[pk].is_shown for pk in path)
+        shown = Message.objects.filter(conversation=conversation, is_shown=True)
+        shown.filter(index__gte=shown_before).update(is_shown=False)
+        for start in range(shown_before, len(path), ROWS_OF_UPDATE):
+            Message.objects.filter(pk__in=path[start : start + ROWS_OF_UPDATE]).update(is_shown=True)
+        shown.update(last_shown=conversation.revision + 1)
+        increment_revision(conversation.pk)
+        return conversation.revision + 1
+
+
+def _path_through(message_id: uuid.UUID, nodes: Mapping[uuid.UUID, _Node]) -> list[uuid.UUID]:
+    """Return the path from the first message through this one down to the end that was last shown."""
+    children: dict[uuid.UUID | None, list[uuid.UUID]] = defaultdict(list)
+    for pk, node in nodes.items():
+        children[node.parent_id].append(pk)
+    path = []
+    ancestor: uuid.UUID | None = message_id
+    while ancestor is not None:
+        path.append(ancestor)
+        ancestor = nodes[ancestor].parent_id
+    path.reverse()
+    following = children[message_id]
+    while following:
+        path.append(max(following, key=lambda pk: nodes[pk].last_shown))
+        following = children[path[-1]]
+    return path

@@ -1,6 +1,0 @@
-"""Programs that run inside a kernel, see `chat.kernels.kernel_program`. Each module is sent there as text.
-
-They import only the standard library, and run beside code of users and models. That code can change any module, so an
-answer from a kernel proves nothing; a kernel that lies only lies about itself. Names that users often give to their own
-variables, such as `list` or `open`, do not matter: the programs have a namespace of their own.
-"""

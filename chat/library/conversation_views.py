@@ -1,0 +1,214 @@
+"""Views of the pages. Each parses with a form, authorises with `access`, makes one domain call and renders a response.
+
+An unreadable conversation is answered with 404 (`access.NotFound`). Views that change something accept only POST.
+"""
+
+from __future__ import annotations
+
+import uuid
+from urllib.parse import urlencode
+
+from django.conf import settings
+from django.contrib.auth.decorators import login_required
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
+
+from attachments.validation import TABLE_SUFFIXES
+from chat.answering.turns.engine_choice import answers_run_code
+from chat.answering.turns.feedback import Thumb, rate
+from chat.library.conversation_list import list_context
+from chat.library.forms import ConversationSettingsForm, DeletedForm, PlaceForm, RatingForm
+from chat.library.new_conversations import open_new_conversation
+from chat.library.refusal_responses import refuse
+from chat.library.sidebar_projects import sidebar_projects
+from chat.messages.records import records_by_id
+from chat.models import REASON_LIMIT, AccessEntry, Conversation, FeedbackNotAllowed, temporary_conversations
+from chat.models.form_fields import ATTACHMENTS_LIMIT
+from chat.models.list_states import mark_read
+from chat.page.fragments import rating_html
+from chat.page.session_panel import panel_html
+from chat.page.transcript.gallery import gallery_page
+from chat.page.transcript.message_links import find_link_target
+from chat.page.transcript.snapshot import snapshot
+from chat.page.transcript.usage import conversation_usage
+from chat.page.transcript.views import answer_markdown
+from chat.people.access import (
+    NotFound,
+    SignedInRequest,
+    conversations_of,
+    find_deleted,
+    readable_conversation,
+    writable_conversation,
+    writable_message,
+)
+from chat.people.login_redirects import login_required_post
+from chat.people.quotas.pages import limited_as_calls
+from chat.providers.catalogue.choices import check_choice, list_choices
+from chat.providers.catalogue.setups import UnknownModel
+from chat.python.sessions.places import launch_error
+
+READINGS_PAGE_SIZE = 50
+GALLERY_PAGE_SIZE = 60
+
+
+@never_cache
+@login_required
+@require_safe
+@limited_as_calls
+def home(request: SignedInRequest) -> HttpResponse:
+    """Redirect to the newest conversation, or to a new one if the user has none."""
+    newest = conversations_of(request.user).kept().in_use().newest_first().first()
+    shown = newest or open_new_conversation(request.user)
+    deleted = _deleted_id(request)
+    return redirect(f"{shown.get_absolute_url()}?{urlencode({'deleted': deleted})}" if deleted else shown)
+
+
+@never_cache
+@login_required
+@require_safe
+def conversation(request: SignedInRequest, conversation_id: uuid.UUID) -> HttpResponse:
+    """Render a conversation with its newest messages, or those around, before or after one of its messages."""
+    shown = readable_conversation(request.user, conversation_id)
+    form = PlaceForm(request.GET)
+    if not form.is_valid():
+        raise NotFound
+    if request.method == "GET":
+        mark_read(shown)
+    if temporary_conversations.is_due(shown.temporary_seen_at):
+        temporary_conversations.renew([shown.pk])
+    # The page names the revision at which its messages were read. Its socket sends what has changed since.
+    try:
+        target = find_link_target(shown, **form.cleaned_data)
+        page = snapshot(shown.pk, target.choose)
+    except Conversation.DoesNotExist:  # It has just been deleted in another tab.
+        raise NotFound from None
+    choices = list_choices(shown.model)
+    chosen = next((choice for choice in choices if choice.value == shown.model), choices[0])
+    context = {
+        **list_context(request, open=shown.pk, opened=shown),
+        **sidebar_projects(request.user),
+        "conversation": shown,
+        "page": page,
+        "is_other_version": target.is_other_version,
+        "is_demo": chosen.is_demo,
+        "launch_error": launch_error(),
+        "may_read_launch_error": settings.DEBUG or request.user.is_staff,
+        "socket_url": f"/ws/conversations/{shown.pk}/?revision={page.revision}&expects=window",
+        **Conversation.setting_choices(),
+        "chosen_model": chosen,
+        "searches": chosen.searches(shown.web_search),
+        "model_choices": choices,
+        "prompt_limit_bytes": settings.PROMPT_LIMIT_BYTES,
+        "file_limit_bytes": settings.UPLOAD_LIMIT_BYTES,
+        "files_limit": ATTACHMENTS_LIMIT,
+        "table_suffixes": " ".join(sorted(TABLE_SUFFIXES)),
+        "reason_limit": REASON_LIMIT,
+        "runs_code": not page.messages and answers_run_code(shown),
+        "usage": conversation_usage(shown),
+        "deleted": find_deleted(request.user, _deleted_id(request)),
+        "undo_s": settings.DELETION_UNDO_S,
+    }
+    return render(request, "chat/conversation.html", context)
+
+
+def _deleted_id(request: SignedInRequest) -> uuid.UUID | None:
+    """Return the conversation whose deletion the page offers to undo."""
+    form = DeletedForm(request.GET)
+    return form.cleaned_data["deleted"] if form.is_valid() else None
+
+
+@never_cache
+@login_required
+@require_safe
+def readings(request: SignedInRequest) -> HttpResponse:
+    """Render which staff read the user's conversations, newest first, including conversations deleted since."""
+    before = _row_before(request)
+    entries = AccessEntry.objects.filter(owner=request.user, **({} if before is None else {"pk__lt": before}))
+    rows = list(entries[: READINGS_PAGE_SIZE + 1])
+    page = rows[:READINGS_PAGE_SIZE]
+    existing = conversations_of(request.user).filter(pk__in=[entry.conversation_id for entry in page])
+    context = {
+        "readings": page,
+        "end": page[-1].pk if len(rows) > READINGS_PAGE_SIZE else None,
+        "kept_ids": set(existing.order_by().values_list("pk", flat=True)),
+        "is_first": before is None,
+    }
+    return render(request, "account/readings.html", context)
+
+
+def _row_before(request: SignedInRequest) -> int | None:
+    """Return the number of the row before which a page of a list begins; `None`: the page is the first."""
+    # 18 digits fit into the database's 64-bit integers.
+    digits = request.GET.get("before", "")[:18]
+    return int(digits) if digits.isdecimal() else None
+
+
+@never_cache
+@login_required
+@require_safe
+def graphs(request: SignedInRequest, conversation_id: uuid.UUID | None = None) -> HttpResponse:
+    """Render the graphs and images of one conversation, or of all conversations of the user, newest first."""
+    shown = readable_conversation(request.user, conversation_id) if conversation_id else None
+    conversations = conversations_of(request.user)
+    before = _row_before(request)
+    shown_rows = conversations.filter(pk=shown.pk) if shown else conversations.kept()
+    page = gallery_page(request.user.pk, shown_rows, GALLERY_PAGE_SIZE, before)
+    context = {"conversation": shown, "images": page.images, "end": page.end, "is_first": before is None}
+    return render(request, "chat/gallery.html", context)
+
+
+@never_cache
+@login_required
+@require_safe
+def conversation_session(request: SignedInRequest, conversation_id: uuid.UUID) -> HttpResponse:
+    """Render the state of the Python session, a fragment for the panel."""
+    return HttpResponse(panel_html(readable_conversation(request.user, conversation_id).pk))
+
+
+@login_required_post
+def conversation_settings(request: SignedInRequest, conversation_id: uuid.UUID) -> HttpResponse:
+    """Save the settings that the form contains. Scripts, which do not accept HTML, get 204 instead of a redirect."""
+    changed = writable_conversation(request.user, conversation_id)
+    form = ConversationSettingsForm(request.POST)
+    if not form.is_valid():
+        return refuse(form.sentence())
+    model = form.cleaned_data.get("model", changed.model)
+    # A conversation keeps a model that is no longer offered while only its other settings change.
+    if model != changed.model:
+        try:
+            check_choice(model)
+        except UnknownModel as error:
+            return refuse(str(error))
+    changed.change_settings(form.cleaned_data)
+    return redirect(changed) if request.accepts("text/html") else HttpResponse(status=204)
+
+
+@never_cache
+@login_required
+@require_safe
+def message_text(request: SignedInRequest, message_id: uuid.UUID) -> HttpResponse:
+    """Return the text of an answer as Markdown, to copy it."""
+    message = writable_message(request.user, message_id)
+    record = records_by_id([message.pk]).get(message.pk)
+    if record is None:  # It has just been deleted in another tab.
+        raise NotFound
+    return HttpResponse(answer_markdown(record), content_type="text/plain; charset=utf-8")
+
+
+@login_required_post
+def message_feedback(request: SignedInRequest, conversation_id: uuid.UUID, message_id: uuid.UUID) -> HttpResponse:
+    """Store or remove the rating of an answer, and render its rating buttons."""
+    message = writable_message(request.user, message_id, conversation_id)
+    form = RatingForm(request.POST)
+    if not form.is_valid():
+        return refuse(form.sentence())
+    verdict, reason = form.cleaned_data["verdict"], form.cleaned_data["reason"]
+    thumb = None if verdict == "none" else Thumb(verdict == "good", reason)
+    try:
+        return HttpResponse(rating_html(rate(message, request.user, thumb)))
+    except FeedbackNotAllowed as error:
+        return refuse(str(error))
+    except Conversation.DoesNotExist:
+        raise NotFound from None

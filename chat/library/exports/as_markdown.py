@@ -1,0 +1,111 @@
+"""The format `md`: the shown messages as CommonMark. Graphs are data URIs or, in an archive, links to files beside it.
+
+A user's text is escaped, so that it reads as it was typed. A model's text is Markdown already. Each of its texts is
+closed, so that none of them can imitate the next message. Raw HTML and images in it are text, as on the page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+from urllib.parse import quote
+
+from attachments.validation import RASTER_TYPES
+from chat.library.exports.commonmark import escape_label, escape_text, fence_code
+from chat.library.exports.download import Download
+from chat.library.exports.encoding import encode_base64
+from chat.library.exports.export_format import ExportFormat
+from chat.library.exports.file_names import file_stem
+from chat.library.exports.part_markdown import calls_with_parts, part_markdown
+from chat.library.exports.sentences import LIVE_SENTENCE, files_sentence, message_heading, notice_sentence
+from chat.library.exports.source import ExportSource, FindPath, load_bytes
+from chat.messages.code_results import earlier_results
+from chat.messages.records import MessageRecord, PlacedAttachment
+from chat.page.transcript.answer_details import answered_by
+from chat.page.transcript.sources import grounding_of
+from chat.python.sessions.fences import unfence_code
+from chat.vocabulary.parts import Role
+
+UNQUOTED_IN_URLS = ":/?#[]@!$&()*+,;=%~"
+
+
+def export(source: ExportSource) -> Download:
+    """Export one file."""
+    return Download(f"{file_stem(source.conversation.title)}.md", "text/markdown; charset=utf-8", chunks(source))
+
+
+FORMAT = ExportFormat("md", "Markdown", "Text with its graphs", ("text/markdown",), export)
+
+
+def chunks(source: ExportSource, find_path: FindPath | None = None) -> Generator[bytes]:
+    """Yield the document. `find_path`: given if the attachments are files beside the document."""
+    yield f"# {escape_label(str(source.conversation))}\n".encode()
+    if source.is_live():
+        yield f"\n*{escape_label(LIVE_SENTENCE)}*\n".encode()
+    for record in source.messages(shown_only=True):
+        for block in _message_blocks(record, find_path):
+            yield b"\n"
+            yield from block
+            yield b"\n"
+
+
+def _message_blocks(record: MessageRecord, find_path: FindPath | None) -> Iterator[Iterator[bytes]]:
+    """Yield the blocks of a message, which blank lines must separate."""
+    yield _text_block(f"## {escape_label(message_heading(record))}")
+    if answered := answered_by(record.turn).sentence:
+        yield _text_block(f"*{escape_label(answered)}*")
+    if record.message.role == Role.USER and record.message.text:
+        code = unfence_code(record.message.text)
+        yield _text_block(fence_code(code, "python") if code else escape_text(record.message.text))
+    if record.message.role == Role.MODEL:
+        shown_calls, without_result = calls_with_parts(record.parts), record.codes_without_result()
+        earlier, by_part = earlier_results(record.parts), record.attachments_by_part()
+        for run in record.runs():
+            attachments = by_part[run.last]
+            if text := part_markdown(
+                run.part,
+                shown_calls,
+                has_attachments=bool(attachments),
+                is_without_result=run.start in without_result,
+                is_earlier_result=run.start in earlier,
+            ):
+                yield _text_block(text)
+            for placed in attachments:
+                yield _attachment_block(placed, find_path)
+    if files := files_sentence(record):
+        yield _text_block(f"*{escape_label(files)}*")
+    for placed in record.unplaced:
+        yield _attachment_block(placed, find_path)
+    if notice := notice_sentence(record):
+        yield _text_block(f"*{escape_label(notice)}*")
+    if sources := _source_list(record):
+        yield _text_block(f"Sources:\n\n{sources}")
+
+
+def _text_block(text: str) -> Iterator[bytes]:
+    yield text.encode()
+
+
+def _attachment_block(placed: PlacedAttachment, find_path: FindPath | None) -> Iterator[bytes]:
+    attachment = placed.attachment
+    label = escape_label(attachment.name)
+    is_image = attachment.mime_type in RASTER_TYPES
+    path = find_path(attachment) if find_path else None
+    if path is not None:
+        yield f"{'!' if is_image else ''}[{label}](<{quote(path)}>)".encode()
+        return
+    data = load_bytes(attachment) if is_image and find_path is None else None
+    if data is None:
+        yield f"*File: {label}, {attachment.size_bytes} bytes*".encode()
+        return
+    yield f"![{label}](data:{attachment.mime_type};base64,".encode()
+    yield from encode_base64(data)
+    yield b")"
+
+
+def _source_list(record: MessageRecord) -> str:
+    """Return a list of the web pages that an answer rests on. Empty if there are none, or the answer is unfinished."""
+    if record.turn is None or record.is_live:
+        return ""
+    grounding = grounding_of(record.turn.sources, record.turn.queries)
+    pages = grounding.sources if grounding else ()
+    return "\n".join(f"- [{escape_label(page.title)}](<{quote(page.url, safe=UNQUOTED_IN_URLS)}>)" for page in pages)

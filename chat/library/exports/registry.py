@@ -1,0 +1,56 @@
+"""The export formats, and the two functions that export: one conversation, or all conversations of a user.
+
+To add a format, write a module with a `FORMAT` and add it to `FORMATS`. The menu of the page, the commands and the
+documentation of the API read this table.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator
+from datetime import datetime
+
+from chat.library.exports import as_html, as_json, as_markdown, as_notebook, as_zip
+from chat.library.exports.download import Download
+from chat.library.exports.source import ExportSource
+from chat.models import Conversation, ConversationQuerySet
+
+BATCH_CONVERSATIONS = 100
+
+FORMATS = {
+    one.name: one
+    for one in (
+        as_html.FORMAT,
+        as_markdown.FORMAT,
+        as_notebook.FORMAT,
+        as_json.FORMAT,
+        as_zip.FORMAT,
+    )
+}
+"""The formats by name, in the order of the menu."""
+
+
+class UnknownFormat(Exception):
+    """There is no format of this name. The text is a sentence for the user."""
+
+
+def export_conversation(conversation: Conversation, format_name: str, *, exported_at: datetime) -> Download:
+    """Export one conversation, which the caller has authorised. Raises UnknownFormat."""
+    if format_name not in FORMATS:
+        raise UnknownFormat(f"There is no format “{format_name[:20]}”. Known: {', '.join(FORMATS)}.")
+    return FORMATS[format_name].export(ExportSource(conversation, exported_at))
+
+
+def export_all(conversations: ConversationQuerySet, *, exported_at: datetime) -> Download:
+    """Export conversations as an archive with a folder for each. Empty and temporary ones are left out."""
+    rows = conversations.kept().filter(messages__isnull=False).distinct()
+    return as_zip.export_all(_newest_first(rows), exported_at)
+
+
+def _newest_first(conversations: ConversationQuerySet) -> Iterator[Conversation]:
+    """Yield the conversations, reading a few at a time. One that is deleted meanwhile is left out."""
+    ids: list[uuid.UUID] = list(conversations.order_by("-updated_at", "pk").values_list("pk", flat=True))
+    for start in range(0, len(ids), BATCH_CONVERSATIONS):
+        batch = ids[start : start + BATCH_CONVERSATIONS]
+        rows = Conversation.objects.in_bulk(batch)
+        yield from (rows[pk] for pk in batch if pk in rows)

@@ -1,0 +1,86 @@
+"""Sends a download as a streaming response.
+
+The bytes are made on the request's own thread, one block at a time. The next block is made when the server has taken
+the last one. So a slow database or a slow client delays no other request, and a slow client keeps no connection to the
+database open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from contextlib import aclosing
+
+from asgiref.sync import sync_to_async
+from django.http import StreamingHttpResponse
+from django.utils import translation
+
+from attachments.content_disposition import content_disposition
+from chat.library.exports.download import Download
+from chat.library.exports.export_lease import ExportClaim, ExportUnderWay
+from chat.models.database_thread import close_connection
+
+BLOCK_BYTES = 64 * 1024
+
+HEADERS = {
+    "X-Content-Type-Options": "nosniff",
+    "Content-Security-Policy": "sandbox; default-src 'none'",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+
+
+def download_response(download: Download, claim: ExportClaim | None = None) -> StreamingHttpResponse:
+    """Return a response that makes the download while it is sent. If the client disconnects, the download is closed.
+
+    `claim`: is kept until then.
+    """
+    # The middleware's choice ends with the request, and the bytes are made later.
+    language = translation.get_language() or ""
+    content = _stream(download, language) if claim is None else _stream_with_claim(download, claim, language)
+    response = StreamingHttpResponse(content, content_type=download.content_type, headers=HEADERS)
+    response.headers["Content-Disposition"] = content_disposition(download.name)
+    return response
+
+
+async def _stream_with_claim(download: Download, claim: ExportClaim, language: str) -> AsyncIterator[bytes]:
+    """Yield the blocks of the download. Raises ExportUnderWay if another download has taken the claim."""
+    async with claim.hold() as renewal, aclosing(_stream(download, language)) as blocks:
+        async for block in blocks:
+            if renewal.done():
+                # The error ends the response early, so that the client does not take a part for the whole.
+                raise ExportUnderWay
+            yield block
+
+
+async def _stream(download: Download, language: str) -> AsyncGenerator[bytes, None]:
+    # Within one request, thread-sensitive calls share one thread, and so one connection to the database.
+    next_block = sync_to_async(_next_block, thread_sensitive=True)
+    blocks = _join_into_blocks(download.chunks)
+    try:
+        while block := await next_block(blocks, language):
+            yield block
+    finally:
+        await sync_to_async(download.chunks.close, thread_sensitive=True)()
+
+
+def _join_into_blocks(chunks: Iterator[bytes]) -> Iterator[bytes]:
+    """Yield the same bytes in larger pieces, because each piece costs two switches between threads."""
+    block: list[bytes] = []
+    size_bytes = 0
+    for chunk in chunks:
+        block.append(chunk)
+        size_bytes += len(chunk)
+        if size_bytes >= BLOCK_BYTES:
+            yield b"".join(block)
+            block.clear()
+            size_bytes = 0
+    if block:
+        yield b"".join(block)
+
+
+def _next_block(blocks: Iterator[bytes], language: str) -> bytes:
+    """Return the next block, or empty bytes at the end."""
+    try:
+        with translation.override(language):
+            return next(blocks, b"")
+    finally:
+        close_connection()

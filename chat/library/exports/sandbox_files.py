@@ -1,0 +1,102 @@
+"""The files of questions, under the names by which the executed code opened them.
+
+Gemini's sandbox and the emulator put the files into the working directory: under their own name if it is harmless, else
+as `input_file_0.csv`. A later file of the same name replaced the earlier one.
+"""
+
+from __future__ import annotations
+
+import mimetypes
+import re
+import uuid
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from attachments.models import Attachment
+from chat.library.exports.encoding import split_bytes
+from chat.library.exports.file_names import file_label, make_unique
+from chat.library.exports.source import load_bytes
+
+_HARMLESS = re.compile(r"\w[\w .-]{0,100}")
+_NUMBERED = re.compile(r"\binput_file_(\d{1,4})(?:\.\w{1,10})?")
+
+
+@dataclass(frozen=True, slots=True)
+class StoredFile:
+    """A file that is stored beside the notebook."""
+
+    name: str
+    attachment: Attachment
+
+    def chunks(self) -> Iterator[bytes]:
+        """Return its bytes in chunks. There are none if storage cannot deliver them."""
+        return split_bytes(load_bytes(self.attachment) or b"")
+
+
+class SandboxFiles:
+    """The files of a conversation, and their names in code and beside the notebook.
+
+    If files of one name differ, each is stored under a name with a number. The notebook copies a file to the common
+    name before code needs it.
+    """
+
+    def __init__(self, attachments: list[Attachment]) -> None:
+        """`attachments`: the files of the shown questions, oldest first."""
+        self._attachments = attachments
+        self._names_in_code = {file.pk: _name_in_code(file, number) for number, file in enumerate(attachments)}
+        contents: dict[str, set[str]] = defaultdict(set)
+        for file in attachments:
+            contents[self._names_in_code[file.pk].casefold()].add(file.sha256)
+        self._shared_names = {name for name, digests in contents.items() if len(digests) > 1}
+        self._stored_names = self._choose_stored_names()
+        self._aliases: dict[str, Attachment] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self._attachments)
+
+    def _choose_stored_names(self) -> dict[uuid.UUID, str]:
+        """Return the name beside the notebook for each file. Files with the same name and content have one name."""
+        files: dict[tuple[str, str], Attachment] = {}
+        for file in self._attachments:
+            files.setdefault(self._key(file), file)
+        # The shared names are reserved, because copies are written to them.
+        names = make_unique([*sorted(self._shared_names), *(self._names_in_code[file.pk] for file in files.values())])
+        names_by_key = dict(zip(files, names[len(self._shared_names) :], strict=True))
+        return {file.pk: names_by_key[self._key(file)] for file in self._attachments}
+
+    def _key(self, file: Attachment) -> tuple[str, str]:
+        return self._names_in_code[file.pk].casefold(), file.sha256
+
+    def name_of(self, attachment: Attachment) -> str:
+        """Return the name by which code opens the file."""
+        return self._names_in_code.get(attachment.pk, attachment.name)
+
+    def copies(self, attachments: Iterable[Attachment]) -> list[tuple[str, str]]:
+        """Return which files must be copied before code opens these attachments: stored name, name in code."""
+        files = [file for file in attachments if self.name_of(file).casefold() in self._shared_names]
+        return [(self._stored_names[file.pk], self.name_of(file)) for file in files if file.pk in self._stored_names]
+
+    def note_numbered_names(self, code: str) -> None:
+        """Remember the names such as `input_file_0.csv` that code uses, so that `stored` yields files under them."""
+        for match in _NUMBERED.finditer(code):
+            number = int(match[1])
+            if number < len(self._attachments):
+                self._aliases[match[0]] = self._attachments[number]
+
+    def stored(self) -> Iterator[StoredFile]:
+        """Yield the files to store beside the notebook, each name once."""
+        names: set[str] = set()
+        named = [(self._stored_names[file.pk], file) for file in self._attachments]
+        for name, file in [*named, *self._aliases.items()]:
+            if name.casefold() not in names:
+                names.add(name.casefold())
+                yield StoredFile(name, file)
+
+
+def _name_in_code(file: Attachment, number: int) -> str:
+    label = file_label(file.name)
+    if label == file.name and _HARMLESS.fullmatch(label):
+        return label
+    suffix = mimetypes.guess_extension(file.mime_type) or ""
+    return f"input_file_{number}{suffix}"

@@ -1,0 +1,98 @@
+"""Reads the conversation to export a few messages at a time, so that memory does not grow with its length.
+
+For each document, one query reads the ids of the messages and which of them are shown, so that switching a version
+during the export cannot tear a path. Everything else of a message is read with its batch, and may have changed by then.
+A live answer is exported as its log holds it at that moment.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TypeAlias
+
+from django.db.models.functions import Length
+
+from attachments.models import Attachment
+from attachments.store import BytesUnavailable, read_bytes
+from chat.messages.records import Deleted, MessageRecord, part_chars_by_message, records_in_order
+from chat.models import Conversation, Message, MessageAttachment, Part, Turn
+from chat.vocabulary.parts import Role
+
+BATCH_MESSAGES = 40
+BATCH_CHARS = 512 * 1024
+BATCH_LINKS = 500
+
+FindPath: TypeAlias = Callable[[Attachment], str | None]
+"""Returns the path of an attachment's file beside the exported document, or `None` if there is no such file."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExportSource:
+    """A conversation to export, which the caller has authorised, and the time of the export."""
+
+    conversation: Conversation
+    exported_at: datetime
+
+    def messages(self, *, shown_only: bool) -> Iterator[MessageRecord]:
+        """Yield its messages, parents before children and older versions before newer ones. Raises records.Deleted."""
+        rows = Message.objects.filter(conversation_id=self.conversation.pk)
+        if shown_only:
+            rows = rows.filter(is_shown=True)
+        listed = {
+            pk: (is_shown, last_shown, chars)
+            for pk, is_shown, last_shown, chars in rows.order_by("index", "created_at", "pk").values_list(
+                "pk", "is_shown", "last_shown", Length("text")
+            )
+        }
+        if not listed and not Conversation.with_deleted.filter(pk=self.conversation.pk).exists():
+            raise Deleted
+        part_chars = part_chars_by_message(Part.objects.filter(message__in=rows))
+        for ids in _batches((pk, chars + part_chars.get(pk, 0)) for pk, (_, _, chars) in listed.items()):
+            for record in records_in_order(ids):
+                record.message.is_shown, record.message.last_shown, _ = listed[record.message.pk]
+                yield record
+
+    def is_live(self) -> bool:
+        """Return whether an answer is being written in it now."""
+        return Turn.objects.filter(conversation_id=self.conversation.pk, status__in=Turn.LIVE).exists()
+
+    def question_files(self) -> list[Attachment]:
+        """Return the files of the shown questions, oldest first, each once."""
+        rows = MessageAttachment.objects.filter(
+            message__conversation_id=self.conversation.pk, message__is_shown=True, message__role=Role.USER
+        )
+        links = rows.select_related("attachment").order_by("message__index", "index")
+        return list({link.attachment_id: link.attachment for link in links.iterator(BATCH_LINKS)}.values())
+
+
+def attachments_by_id(ids: list[uuid.UUID]) -> Iterator[Attachment]:
+    """Yield the attachments in the order of the ids, reading a few at a time."""
+    for start in range(0, len(ids), BATCH_MESSAGES):
+        batch = ids[start : start + BATCH_MESSAGES]
+        rows = Attachment.objects.in_bulk(batch)
+        yield from (rows[pk] for pk in batch if pk in rows)
+
+
+def load_bytes(attachment: Attachment) -> bytes | None:
+    """Return the bytes of an attachment, or `None` if storage cannot deliver them: the export then goes on without."""
+    try:
+        return read_bytes(attachment)
+    except BytesUnavailable:
+        return None
+
+
+def _batches(sizes: Iterable[tuple[uuid.UUID, int]]) -> Iterator[list[uuid.UUID]]:
+    """Yield lists of ids: at most BATCH_MESSAGES, and fewer if the messages are long. `sizes`: ids and characters."""
+    batch: list[uuid.UUID] = []
+    chars = 0
+    for pk, size in sizes:
+        batch.append(pk)
+        chars += size
+        if len(batch) == BATCH_MESSAGES or chars >= BATCH_CHARS:
+            yield batch
+            batch, chars = [], 0
+    if batch:
+        yield batch

@@ -1,0 +1,86 @@
+"""Builds questions and answers from the files of other tools. Pure."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from chat.library.imports.records import ParsedAttachment, ParsedMessage, ParsedPlacement
+from chat.models import Turn
+from chat.vocabulary.markers import Marker, join_text
+from chat.vocabulary.parts import ExecutableCode, Part, Role, Text
+from chat.vocabulary.sanitize import one_line
+
+MODEL_LIMIT_CHARS = 200
+
+
+def build_question(
+    key: str, parent: str | None, text: str, created_at: datetime, placements: tuple[ParsedPlacement, ...] = ()
+) -> ParsedMessage:
+    """Return a user's message with one text part."""
+    return ParsedMessage(
+        key=key,
+        parent=parent,
+        role=Role.USER,
+        text=text,
+        created_at=created_at,
+        parts=(Text(text),),
+        placements=placements,
+    )
+
+
+def build_answer(
+    key: str,
+    parent: str,
+    parts: Sequence[Part],
+    created_at: datetime,
+    *,
+    model: str = "",
+    images: Sequence[tuple[int, ParsedAttachment]] = (),
+) -> ParsedMessage:
+    """Return an answer with its turn. `images`: each with the index of the part after which it is shown.
+
+    An answer without parts is interrupted, so that the user can ask for it again.
+    """
+    parts = [*_separated(parts)]
+    turn = Turn(
+        model=one_line(model[:MODEL_LIMIT_CHARS]),
+        status=Turn.Status.DONE if parts else Turn.Status.INTERRUPTED,
+        code_execution=any(isinstance(part, ExecutableCode) for part in parts),
+        created_at=created_at,
+        started_at=created_at,
+        ended_at=created_at,
+    )
+    return ParsedMessage(
+        key=key,
+        parent=parent,
+        role=Role.MODEL,
+        text=join_text(_text_pieces(parts, images))[0],
+        created_at=created_at,
+        parts=tuple(parts),
+        placements=tuple(ParsedPlacement(file.key, index, part) for index, (part, file) in enumerate(images)),
+        turn=turn,
+    )
+
+
+def _separated(parts: Sequence[Part]) -> Iterator[Part]:
+    """Yield the parts with a blank line between adjoining texts, because pages show such texts as one document."""
+    for index, part in enumerate(parts):
+        if index and isinstance(part, Text) and isinstance(parts[index - 1], Text):
+            yield replace(part, text=f"\n\n{part.text}")
+        else:
+            yield part
+
+
+def _text_pieces(parts: Sequence[Part], images: Sequence[tuple[int, ParsedAttachment]]) -> Iterator[str | Marker]:
+    """Yield the texts of an answer, and a marker where each image is shown."""
+    markers: dict[int, list[Marker]] = defaultdict(list)
+    for index, (shown_after, file) in enumerate(images):
+        if file.is_image:
+            markers[shown_after].append(Marker("GRAPH" if file.is_graph else "IMAGE", index))
+    for part_index, part in enumerate(parts):
+        if isinstance(part, Text) and part.text:
+            yield part.text
+        yield from markers[part_index]

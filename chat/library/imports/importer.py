@@ -1,0 +1,204 @@
+"""Imports a file: recognizes its kind, parses it with the module of its source, and stores its conversations."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import PurePosixPath
+
+from django.conf import settings
+
+from chat.library.imports import chatgpt, notebook, plotline
+from chat.library.imports.archives import Archive
+from chat.library.imports.json_document import parse_json
+from chat.library.imports.json_paths import JSONValue
+from chat.library.imports.records import CONVERSATIONS_LIMIT, TEXT_LIMIT_CHARS, ParsedConversation
+from chat.library.imports.refusal import RefusedImport
+from chat.library.imports.store import ImportResult, select_new, store_conversations
+from chat.people.quotas.enforcement import check_quota, spend_quota
+from chat.people.quotas.resources import Resource
+
+IMPORT_LIMIT_BYTES = 64 * 1024 * 1024
+UNKNOWN_KIND = (
+    "This file cannot be imported. Choose a JSON or zip export of Plotline, conversations.json of ChatGPT or the zip"
+    " that it comes in, or a Jupyter notebook."
+)
+TOO_MUCH_TEXT = "There is too much text in this file. Split it, and import its pieces one after the other."
+EMPTY = "There is no conversation in this file."
+ONE_AT_A_TIME = "Another file of yours is being imported just now. Wait until it is done, then send this one again."
+
+_ZIP_SIGNATURE = b"PK\x03\x04"
+_PLOTLINE_NAME = "conversation.json"
+_CHATGPT_NAME = re.compile(r"conversations(?:-\d+)?\.json")
+_NOTEBOOK_SUFFIX = ".ipynb"
+
+_importing_users: set[int] = set()
+"""Ids of the users who import a file in this process."""
+_importing_users_lock = threading.Lock()
+
+
+def import_file(data: bytes, *, owner_id: int, name: str = "", has_quota: bool = True) -> ImportResult:
+    """Store all conversations of a file, except those that were imported before.
+
+    Either all of them are stored, or none. `name`: the file's name, which is the title of a notebook without one.
+    `has_quota`: whether the import counts for the quotas of its owner. Raises RefusedImport and QuotaExceeded.
+    """
+    if len(data) > IMPORT_LIMIT_BYTES:
+        raise RefusedImport(f"This file is too large: at most {IMPORT_LIMIT_BYTES // 1024**2} MB can be imported.")
+    with _one_import_per_user(owner_id):
+        return _import(data, owner_id, name, has_quota=has_quota)
+
+
+def import_document(build: Callable[[], bytes], *, owner_id: int, name: str) -> ImportResult:
+    """Store the conversations of a document that is built here, as `import_file` does with a file.
+
+    `build`: returns at most IMPORT_LIMIT_BYTES. A user has one such document in memory at a time.
+    """
+    with _one_import_per_user(owner_id):
+        return _import(build(), owner_id, name)
+
+
+def _import(data: bytes, owner_id: int, name: str, *, has_quota: bool = True) -> ImportResult:
+    conversations = _within_limit(_parse_file(data, name))
+    if not conversations:
+        raise RefusedImport(EMPTY)
+    if not has_quota:
+        return store_conversations(conversations, owner_id=owner_id)
+    return _store_within_quotas(conversations, owner_id, f"“{name}”" if name else "This file")
+
+
+def _within_limit(parsed: Iterable[ParsedConversation]) -> list[ParsedConversation]:
+    """Return the conversations. Raises RefusedImport if they have too much text."""
+    conversations: list[ParsedConversation] = []
+    remaining_chars = TEXT_LIMIT_CHARS
+    for conversation in parsed:
+        remaining_chars -= conversation.text_chars
+        if remaining_chars < 0:
+            raise RefusedImport(TOO_MUCH_TEXT)
+        conversations.append(conversation)
+    return conversations
+
+
+def _store_within_quotas(conversations: list[ParsedConversation], owner_id: int, subject: str) -> ImportResult:
+    """Count the new conversations of a file before they are stored. Those that were imported before are not counted."""
+    new = select_new(conversations, owner_id=owner_id)
+    # Graphs count too, because a file can call any image a graph.
+    file_bytes = sum(conversation.file_bytes for conversation in new)
+    if file_bytes:
+        check_quota(owner_id, Resource.STORAGE, file_bytes, subject=subject)
+    amounts = {
+        Resource.CONVERSATIONS: len(new),
+        Resource.IMPORTS: sum(conversation.text_bytes for conversation in new),
+        Resource.UPLOADS: file_bytes,
+    }
+    spent = spend_quota(owner_id, amounts, subject=subject)
+    try:
+        result = store_conversations(conversations, owner_id=owner_id)
+    except BaseException:
+        spent.refund()
+        raise
+    if not result.created:
+        spent.refund()
+    return result
+
+
+@contextmanager
+def _one_import_per_user(owner_id: int) -> Iterator[None]:
+    """Raise RefusedImport if the user imports another file in this process.
+
+    An import may take a quarter of a gigabyte of memory.
+    """
+    with _importing_users_lock:
+        if owner_id in _importing_users:
+            raise RefusedImport(ONE_AT_A_TIME)
+        _importing_users.add(owner_id)
+    try:
+        yield
+    finally:
+        _importing_users.discard(owner_id)
+
+
+def _parse_file(data: bytes, name: str) -> Iterator[ParsedConversation]:
+    if data.startswith(_ZIP_SIGNATURE):
+        yield from _parse_archive(Archive(data))
+        return
+    if not data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"{", b"[")):
+        raise RefusedImport(UNKNOWN_KIND)
+    yield from _parse_document(parse_json(data), data, PurePosixPath(name).name, _no_file)
+
+
+def _parse_document(
+    document: JSONValue, data: bytes, name: str, read_file: Callable[[str], bytes | None]
+) -> Iterator[ParsedConversation]:
+    if plotline.is_plotline(document):
+        yield plotline.parse_document(document, read_file)
+    elif notebook.is_notebook(document):
+        yield notebook.parse_notebook(document, name, data)
+    elif chatgpt.is_chatgpt(document):
+        yield from chatgpt.parse_conversations(document)
+    else:
+        raise RefusedImport(UNKNOWN_KIND)
+
+
+def _parse_archive(archive: Archive) -> Iterator[ParsedConversation]:
+    """Yield the conversations of all documents, except for files that the first document lists as its own."""
+    documents = _find_documents(list(archive.names()))
+    if not documents:
+        raise RefusedImport(UNKNOWN_KIND)
+    if len(documents) > CONVERSATIONS_LIMIT:
+        raise RefusedImport(
+            f"There are {len(documents)} conversations in this archive; at most {CONVERSATIONS_LIMIT} are allowed."
+        )
+    listed_files: set[str] = set()
+    for name in documents:
+        if name in listed_files:
+            continue
+        path = PurePosixPath(name)
+        read_file = partial(_read_file_beside, archive, path)
+        try:
+            data = archive.read(name, IMPORT_LIMIT_BYTES)
+            document = parse_json(data)
+            if name == documents[0]:
+                listed_files = set(documents).intersection(notebook.listed_files(document))
+            yield from _parse_document(document, data, path.name, read_file)
+            # Memory holds one document at a time.
+            del document, data
+        except RefusedImport as error:
+            raise RefusedImport(f"{name[:200]}: {error}") from None
+
+
+def _find_documents(names: list[str]) -> list[str]:
+    """Return the names of Plotline's documents, else of ChatGPT's, else of notebooks.
+
+    The files of questions can have such names, too. The archive of a conversation has them in a folder below that of
+    its document. The archive of a notebook has no folders: they are beside the notebook, which is its first entry.
+    """
+    notebooks = [name for name in names if name.endswith(_NOTEBOOK_SUFFIX)]
+    if notebooks and notebooks[0] == names[0] and not any("/" in name for name in names):
+        return notebooks
+    paths = {name: PurePosixPath(name) for name in names}
+    own = [name for name, path in paths.items() if path.name == _PLOTLINE_NAME]
+    folders = {paths[name].parent for name in own}
+    documents = [name for name in own if not _is_below_one_of(folders, paths[name].parent)]
+    return documents or [name for name, path in paths.items() if _CHATGPT_NAME.fullmatch(path.name)] or notebooks
+
+
+def _is_below_one_of(folders: Collection[PurePosixPath], folder: PurePosixPath) -> bool:
+    # The parent of the top folder is the top folder.
+    return folder.parent != folder and folder.parent in folders
+
+
+def _read_file_beside(archive: Archive, document: PurePosixPath, path: str) -> bytes | None:
+    """Return a file in the folder of a document; `None` if the archive has no entry of exactly this path."""
+    try:
+        return archive.read(str(document.parent / path), settings.UPLOAD_LIMIT_BYTES)
+    except KeyError:
+        return None
+
+
+def _no_file(path: str) -> bytes | None:
+    """Return `None`: a document that was sent alone has no files beside it."""
+    return None

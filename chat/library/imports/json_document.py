@@ -1,0 +1,73 @@
+"""Parses untrusted JSON within limits of depth and size. Pure."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+
+from chat.library.imports.json_paths import JSONValue
+from chat.library.imports.refusal import RefusedImport
+from chat.vocabulary.sanitize import sanitize_json
+
+DEPTH_LIMIT = 128
+"""Nesting of a whole document. Values of providers and of kernels in it have at most 100 levels of their own."""
+VALUES_LIMIT = 2_000_000
+
+_BRACKET = re.compile(r"[\[\]{}]")
+_TEXT_OR_STRING = re.compile(r'([^"]+)|"[^"]*(?:"|\Z)')
+"""A run of JSON outside of strings, or a string."""
+
+
+def parse_json(data: bytes) -> JSONValue:
+    """Parse a document in UTF-8. Characters that no database can store are replaced. Raises RefusedImport."""
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise RefusedImport(f"This is not a text in UTF-8: byte {error.start} is invalid.") from None
+    _check_size(text)
+    try:
+        return JSONValue(sanitize_json(json.loads(text, parse_constant=_refuse_constant, parse_float=_parse_float)))
+    except json.JSONDecodeError as error:
+        raise RefusedImport(f"Line {error.lineno}, column {error.colno}: this is no JSON ({error.msg}).") from None
+    except (ValueError, RecursionError) as error:
+        raise RefusedImport(f"This JSON cannot be read: {str(error)[:100]}.") from None
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is no number in JSON")
+
+
+def _parse_float(digits: str) -> float:
+    """Return a number with a point or an exponent. Raises ValueError for one that becomes infinity."""
+    number = float(digits)
+    if not math.isfinite(number):
+        raise ValueError(f"{digits[:20]} is too large a number")
+    return number
+
+
+def _check_size(text: str) -> None:
+    """Raise RefusedImport for JSON that is too deep or has too many values.
+
+    This runs before parsing, because a list of empty lists takes 28 times as much memory as its text.
+    """
+    depth = deepest = values = strings = 0
+    # Escaped quotes, which do not end a string, are removed. The text is read piece by piece, because a list of all
+    # pieces would take many times as much memory as the text.
+    for match in _TEXT_OR_STRING.finditer(text.replace("\\\\", "").replace('\\"', "")):
+        piece = match[1]
+        if piece is None:
+            strings += 1
+            if strings > 2 * VALUES_LIMIT:
+                break
+            continue
+        values += piece.count(",") + piece.count("[") + piece.count("{")
+        for bracket in _BRACKET.findall(piece):
+            depth += 1 if bracket in "[{" else -1
+            deepest = max(deepest, depth)
+    if deepest > DEPTH_LIMIT:
+        raise RefusedImport(f"This JSON is {deepest} levels deep; at most {DEPTH_LIMIT} are allowed.")
+    # An object has two strings for each value at most.
+    values = max(values, (strings + 1) // 2)
+    if values > VALUES_LIMIT:
+        raise RefusedImport(f"This JSON has {values} values; at most {VALUES_LIMIT} are allowed.")

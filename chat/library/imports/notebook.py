@@ -1,0 +1,176 @@
+"""Parses Jupyter notebooks in nbformat 4, source: nbformat.readthedocs.io/en/latest/format_description.html.
+
+The cells of a notebook that Plotline exported say who wrote them. Any other notebook becomes one answer to a question
+that names it. Text and raster images are read from outputs; HTML, SVG and widgets are not.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from chat.library.exports.as_notebook import NOTEBOOK_FORMAT
+from chat.library.exports.commonmark import fence_code, unescape_text
+from chat.library.imports.foreign_messages import build_answer, build_question
+from chat.library.imports.json_paths import JSONValue
+from chat.library.imports.notebook_cells import CellImages, joined_text, read_outputs
+from chat.library.imports.records import (
+    MESSAGES_LIMIT,
+    PARTS_LIMIT,
+    ParsedAttachment,
+    ParsedConversation,
+    ParsedMessage,
+    ParsedPlacement,
+)
+from chat.vocabulary.parts import JSON, CodeExecutionResult, ExecutableCode, Part, PartKind, Role, Text, Thought
+
+TITLE_LIMIT_CHARS = 200
+CELL_TYPES = ("markdown", "code", "raw", "heading")
+EMPTY_QUESTION = "…"
+
+_HEADING = re.compile(r"\A### [^\n]*\n*")
+_ANSWERED_BY = re.compile(r"\A### [^\n]*\n*(?:\*(?:Model|Code): [^\n]*\*(?:\n+|\Z))?")
+"""A heading and, if there is one, the line below it that says who answered. Exports begin an answer with them."""
+# Each of these patterns reads a text once. A pattern that backtracks would need minutes for a long text that almost
+# matches.
+_IMAGE_LINK = re.compile(r"(?:(?<!\n)\n+)?!\[(?>(?:[^\[\]\\\n]++|\\.)*)\]\(attachment:[^()\n]*+\)")
+_FILE_NAMES = re.compile(r"(?:\A|(?<!\n)\n+)\*With [^\n]*\*\Z")
+
+
+def is_notebook(document: JSONValue) -> bool:
+    """Return whether the document has the keys of a notebook."""
+    return isinstance(document.value, dict) and "nbformat" in document.value and "cells" in document.value
+
+
+def listed_files(document: JSONValue) -> list[str]:
+    """Return the names of the files that Plotline stored beside a notebook. Other documents list none."""
+    metadata = document.value.get("metadata") if isinstance(document.value, dict) else None
+    own = metadata.get("plotline") if isinstance(metadata, dict) else None
+    files = own.get("files") if isinstance(own, dict) else None
+    return [name for name in files if isinstance(name, str)] if isinstance(files, list) else []
+
+
+def parse_notebook(document: JSONValue, name: str, data: bytes) -> ParsedConversation:
+    """Return the conversation of a notebook. Raises RefusedImport. `name`: the file's; `data`: its bytes."""
+    if document.get("nbformat").value != 4:
+        raise document.get("nbformat").refusal("only notebooks of format 4 can be imported.")
+    metadata = document.get("metadata") if document.has("metadata") else JSONValue({})
+    own = metadata.get("plotline").value
+    title = metadata.get("title").value
+    title = title if isinstance(title, str) and title.strip() else name.removesuffix(".ipynb")
+    parser = _NotebookParser()
+    cells = list(document.get("cells").items(MESSAGES_LIMIT))
+    if isinstance(own, dict) and own.get("format") == NOTEBOOK_FORMAT:
+        parser.parse_exported(cells)
+    else:
+        parser.parse_foreign(cells, title)
+    return ParsedConversation(
+        title=title.strip()[:TITLE_LIMIT_CHARS] or "Notebook",
+        created_at=parser.now,
+        updated_at=parser.now,
+        messages=tuple(parser.messages),
+        attachments=tuple(parser.files),
+        source_id=f"notebook {hashlib.sha256(data).hexdigest()}",
+    )
+
+
+@dataclass(slots=True)
+class _NotebookParser:
+    """The messages and files that were read so far, and the answer that is being read."""
+
+    messages: list[ParsedMessage] = field(default_factory=list)
+    files: list[ParsedAttachment] = field(default_factory=list)
+    parts: list[Part] = field(default_factory=list)
+    """The parts of the current answer."""
+    images: list[tuple[int, ParsedAttachment]] = field(default_factory=list)
+    """The images of the current answer, each with the index of the part after which it is shown."""
+    model: str = ""
+    now: datetime = field(default_factory=lambda: datetime.now(UTC))
+
+    def parse_foreign(self, cells: Sequence[JSONValue], title: str) -> None:
+        """Read all cells as one answer."""
+        self.messages.append(build_question("question", None, f"Notebook: {title}", self.now))
+        for cell in cells:
+            self._read_answer_cell(cell, joined_text(cell.get("source")))
+        self._finish_answer()
+
+    def parse_exported(self, cells: Sequence[JSONValue]) -> None:
+        """Read the cells of a notebook that Plotline exported as questions and answers."""
+        last_message: JSON = None
+        for cell in cells:
+            metadata = cell.get("metadata").get("plotline").value if cell.has("metadata") else None
+            own = metadata if isinstance(metadata, dict) else {}
+            role, model = own.get("role"), own.get("model")
+            if role in ("header", "files", "end"):
+                continue
+            source = joined_text(cell.get("source"))
+            if role == Role.USER:
+                self._finish_answer()
+                self._add_question(cell, source)
+                continue
+            if isinstance(model, str):
+                self.model = model
+            if role == Role.MODEL and own.get("message") != last_message:
+                last_message = own.get("message")
+                if cell.get("cell_type").value == "markdown":
+                    # The first cell of an answer. Headings in its other cells are the model's.
+                    source = _ANSWERED_BY.sub("", source)
+            self._read_answer_cell(cell, source, is_thought=own.get("kind") == PartKind.THOUGHT)
+        self._finish_answer()
+
+    def _add_question(self, cell: JSONValue, source: str) -> None:
+        # The links of images are below the names of other files.
+        text = unescape_text(_FILE_NAMES.sub("", _IMAGE_LINK.sub("", _HEADING.sub("", source)))).strip()
+        images = self._cell_images(is_upload=True).read_attachments(cell)
+        self.files += images
+        placements = tuple(ParsedPlacement(file.key, number, None) for number, file in enumerate(images))
+        parent = self.messages[-1].key if self.messages else None
+        key = str(len(self.messages))
+        self.messages.append(build_question(key, parent, text or EMPTY_QUESTION, self.now, placements))
+
+    def _finish_answer(self) -> None:
+        """Add the current answer. Without parts it is added only if a question waits for it."""
+        if not self.messages or self.messages[-1].role is not Role.USER:
+            if not self.parts:
+                return
+            parent = self.messages[-1].key if self.messages else None
+            self.messages.append(build_question(str(len(self.messages)), parent, EMPTY_QUESTION, self.now))
+        question, key = self.messages[-1].key, str(len(self.messages))
+        self.messages.append(build_answer(key, question, self.parts, self.now, model=self.model, images=self.images))
+        self.files += [file for _, file in self.images]
+        self.parts, self.images = [], []
+
+    def _read_answer_cell(self, cell: JSONValue, source: str, *, is_thought: bool = False) -> None:
+        if len(self.parts) > PARTS_LIMIT:
+            raise cell.refusal(f"an answer may have {PARTS_LIMIT} parts.")
+        if cell.get("cell_type").as_choice(CELL_TYPES) == "code":
+            self._read_code_cell(cell, source)
+            return
+        images = self._cell_images().read_attachments(cell)
+        source = _IMAGE_LINK.sub("", source) if images else source
+        if source.strip() or images:
+            self.parts.append(Thought(source) if is_thought else Text(source))
+            self._add_images(images)
+
+    def _read_code_cell(self, cell: JSONValue, source: str) -> None:
+        outputs = list(cell.get("outputs").items(PARTS_LIMIT))
+        if not source.strip():
+            return
+        if not outputs and cell.get("execution_count").value is None:
+            # The cell was never run. Providers require a result for executed code, so the code becomes text.
+            self.parts.append(Text(fence_code(source, "python")))
+            return
+        result = read_outputs(outputs, self._cell_images(is_graph=True))
+        self.parts.append(ExecutableCode(source, language="PYTHON"))
+        self.parts.append(CodeExecutionResult(output=result.text or None, outcome=result.outcome))
+        self._add_images(result.images)
+
+    def _cell_images(self, *, is_graph: bool = False, is_upload: bool = False) -> CellImages:
+        return CellImages(len(self.files) + len(self.images), is_graph=is_graph, is_upload=is_upload)
+
+    def _add_images(self, images: Sequence[ParsedAttachment]) -> None:
+        """Show the images after the last part."""
+        self.images += [(len(self.parts) - 1, file) for file in images]

@@ -1,0 +1,133 @@
+"""Parsed conversations: the checked values that `store` writes. They have no ids of the database yet."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from decimal import Decimal
+
+from attachments.images import MaybeImage
+from chat.models import CallDecision, Conversation, Round, Turn
+from chat.vocabulary.part_json import part_to_json
+from chat.vocabulary.parts import Part, Role, Text
+
+CONVERSATIONS_LIMIT = 5_000
+"""Conversations of one file."""
+MESSAGES_LIMIT = 20_000
+"""Messages of one conversation."""
+PARTS_LIMIT = 10_000
+"""Parts of one message."""
+TEXT_LIMIT_CHARS = 256 * 1024 * 1024
+"""The largest sum of `ParsedConversation.text_chars` for one file. ChatGPT's versions may have more than the file."""
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedAttachment(MaybeImage):
+    """A file that passed the checks of an upload."""
+
+    key: str
+    """The id in the imported file."""
+    name: str
+    data: bytes
+    sha256: str
+    mime_type: str
+    width: int | None
+    """Width in pixels; `None` for files that are not images."""
+    height: int | None
+    scale: int
+    """Pixels of an image for one CSS pixel, in each direction."""
+    is_graph: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedPlacement:
+    """The place of an attachment in a message."""
+
+    key: str
+    """The attachment's key."""
+    index: int
+    """The n of its marker."""
+    part_index: int | None
+    """The part after which it is shown. `None`: at the message's end."""
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedFeedback:
+    """What the conversation's owner thought of an answer."""
+
+    is_good: bool
+    reason: str
+    created_at: datetime
+    updated_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedMessage:
+    """A message. Its parent precedes it in the list of messages."""
+
+    key: str
+    """The id in the imported file."""
+    parent: str | None
+    """The key of the message that it follows."""
+    role: Role
+    text: str
+    created_at: datetime
+    is_shown: bool = True
+    last_shown: int = 0
+    parts: tuple[Part, ...] = ()
+    part_attachments: Mapping[int, int] = field(default_factory=dict)
+    """Part index -> index of the attachment that holds the part's bytes."""
+    placements: tuple[ParsedPlacement, ...] = ()
+    turn: Turn | None = None
+    """Every answer has one, and no question. The row is not saved, and has no conversation and no messages."""
+    rounds: tuple[Round, ...] = ()
+    """The rounds of the turn. The rows are not saved, and have no turn and no index."""
+    decisions: tuple[CallDecision, ...] = ()
+    """The decisions about function calls of the turn. The rows are not saved, and have no turn."""
+    feedback: ParsedFeedback | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParsedConversation:
+    """A conversation with its messages and attachments."""
+
+    title: str
+    created_at: datetime
+    updated_at: datetime
+    messages: tuple[ParsedMessage, ...]
+    attachments: tuple[ParsedAttachment, ...] = ()
+    source_id: str = ""
+    """Unique ID from the imported file. If empty, duplicates are detected by their content."""
+    title_source: Conversation.TitleSource = Conversation.TitleSource.USER
+    model: str = ""
+    """Empty: the server's default model."""
+    code_execution: str = Conversation.CodeExecution.AUTO
+    engine: str = Conversation.Engine.AUTO
+    approval: str = Conversation.Approval.ALWAYS
+    web_search: str = Conversation.WebSearch.AUTO
+    system_instruction: str = ""
+    project: str = ""
+    """The name of its project. It is put into the project of this name, if its new owner has one."""
+    side_tokens: int = 0
+    side_cost: Decimal | None = None
+
+    @property
+    def text_chars(self) -> int:
+        """How many characters are in its messages and in their parts, so that most are counted twice."""
+        return sum(len(message.text) + sum(len(part.long_text) for part in message.parts) for message in self.messages)
+
+    @property
+    def text_bytes(self) -> int:
+        """How much text its messages have, with code and results, in bytes of UTF-8."""
+        # The text of a message has that of its text parts.
+        others = (part for message in self.messages for part in message.parts if not isinstance(part, Text))
+        return sum(len(message.text.encode()) for message in self.messages) + sum(
+            len(json.dumps(part_to_json(part), ensure_ascii=False).encode()) for part in others
+        )
+
+    @property
+    def file_bytes(self) -> int:
+        """How much its files take up."""
+        return sum(len(file.data) for file in self.attachments)

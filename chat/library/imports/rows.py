@@ -1,0 +1,181 @@
+"""Writes the rows of parsed messages: the messages with their turns, parts, files and feedback."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from django.conf import settings
+
+from attachments.models import Attachment
+from attachments.store import NewAttachment, create_attachments
+from chat.library.imports.records import ParsedAttachment, ParsedConversation, ParsedMessage
+from chat.models import CallDecision, Conversation, Feedback, Message, MessageAttachment, Part, Project, Round, Turn
+
+BATCH_ROWS = 200
+BATCH_FILES = 20
+
+
+@dataclass(slots=True)
+class ConversationRows:
+    """The rows of one conversation that are written already. Messages follow those that they answer."""
+
+    conversation: Conversation
+    parsed: ParsedConversation
+    messages: dict[str, Message] = field(default_factory=dict)
+    """Messages by their key."""
+    files: dict[str, Attachment] = field(default_factory=dict)
+    """Attachments by their key."""
+
+    def write(self, messages: Sequence[ParsedMessage]) -> None:
+        """Write the next messages, with the files that they show."""
+        keys = {placement.key for message in messages for placement in message.placements}
+        self._write_files(file for file in self.parsed.attachments if file.key in keys)
+        rows = _store_messages(self.conversation, messages, self.messages)
+        _store_turns(self.conversation, messages, rows)
+        _store_parts(messages, rows, self.files)
+        _store_feedback(self.conversation.owner_id, messages, rows)
+
+    def write_other_files(self) -> None:
+        """Write the files that no message shows."""
+        self._write_files(self.parsed.attachments)
+
+    def _write_files(self, files: Iterable[ParsedAttachment]) -> None:
+        new = [file for file in files if file.key not in self.files]
+        self.files.update(_store_attachments(new, self.conversation.owner_id))
+
+
+def lock_projects(conversations: Iterable[ParsedConversation], owner_id: int) -> dict[str, Project]:
+    """Return the projects that conversations name, by name: of several with one name, the one that changed last.
+
+    The locks keep them from being deleted before the transaction ends. Projects are locked first and in the order of
+    their ids, as by everybody who needs several locks.
+    """
+    names = {conversation.project for conversation in conversations if conversation.project}
+    rows = Project.objects.filter(owner_id=owner_id, name__in=names).defer("instruction")
+    rows = rows.order_by("pk").select_for_update(no_key=True)
+    return {project.name: project for project in sorted(rows, key=lambda project: (project.updated_at, project.pk))}
+
+
+def create_conversation(parsed: ParsedConversation, owner_id: int, projects: Mapping[str, Project]) -> Conversation:
+    """Write the row of a conversation. `projects`: those of `lock_projects`, in the same transaction."""
+    return Conversation.objects.create(
+        owner_id=owner_id,
+        project=projects.get(parsed.project),
+        title=parsed.title,
+        title_source=parsed.title_source,
+        model=parsed.model,
+        code_execution=parsed.code_execution,
+        engine=parsed.engine,
+        approval=parsed.approval,
+        web_search=parsed.web_search,
+        system_instruction=parsed.system_instruction,
+        side_tokens=parsed.side_tokens,
+        side_cost=parsed.side_cost,
+        revision=max((message.last_shown for message in parsed.messages), default=0),
+    )
+
+
+def _store_attachments(parsed: Sequence[ParsedAttachment], owner_id: int) -> dict[str, Attachment]:
+    """Return the stored attachments by their key."""
+    stored: dict[str, Attachment] = {}
+    for start in range(0, len(parsed), BATCH_FILES):
+        batch = parsed[start : start + BATCH_FILES]
+        rows = create_attachments(
+            [
+                NewAttachment(
+                    owner_id=owner_id,
+                    data=file.data,
+                    name=file.name,
+                    mime_type=file.mime_type,
+                    width=file.width,
+                    height=file.height,
+                    scale=file.scale,
+                    is_graph=file.is_graph,
+                )
+                for file in batch
+            ]
+        )
+        stored.update((file.key, row) for file, row in zip(batch, rows, strict=True))
+    return stored
+
+
+def _store_messages(
+    conversation: Conversation, parsed: Sequence[ParsedMessage], rows: dict[str, Message]
+) -> dict[str, Message]:
+    """Add the stored messages by their key to `rows`, and return it."""
+    for message in parsed:
+        parent = None if message.parent is None else rows[message.parent]
+        rows[message.key] = Message(
+            conversation=conversation,
+            parent=parent,
+            index=0 if parent is None else parent.index + 1,
+            is_shown=message.is_shown,
+            last_shown=message.last_shown,
+            role=message.role,
+            text=message.text,
+            created_at=message.created_at,
+        )
+    Message.objects.bulk_create([rows[message.key] for message in parsed], batch_size=BATCH_ROWS)
+    return rows
+
+
+def _store_turns(conversation: Conversation, parsed: Sequence[ParsedMessage], rows: Mapping[str, Message]) -> None:
+    turns: list[Turn] = []
+    rounds: list[Round] = []
+    decisions: list[CallDecision] = []
+    for message in parsed:
+        if message.turn is None or message.parent is None:
+            continue
+        turn = message.turn
+        turn.conversation = conversation
+        turn.user_message = rows[message.parent]
+        turn.message = rows[message.key]
+        turn.provider = turn.provider or settings.CHAT_PROVIDER
+        turns.append(turn)
+        for index, one in enumerate(message.rounds):
+            one.turn, one.index = turn, index
+            rounds.append(one)
+        for decision in message.decisions:
+            decision.turn = turn
+            decisions.append(decision)
+    Turn.objects.bulk_create(turns, batch_size=BATCH_ROWS)
+    Round.objects.bulk_create(rounds, batch_size=BATCH_ROWS)
+    CallDecision.objects.bulk_create(decisions, batch_size=BATCH_ROWS)
+
+
+def _store_parts(parsed: Sequence[ParsedMessage], rows: Mapping[str, Message], files: Mapping[str, Attachment]) -> None:
+    """Store the parts of all messages, and the places of their attachments."""
+    parts: list[Part] = []
+    links: list[MessageAttachment] = []
+    for message in parsed:
+        row = rows[message.key]
+        attachments = {placement.index: files[placement.key] for placement in message.placements}
+        parts += [
+            Part.from_value(
+                part, index=index, message=row, attachment=attachments.get(message.part_attachments.get(index, -1))
+            )
+            for index, part in enumerate(message.parts)
+        ]
+        links += [
+            MessageAttachment(
+                message=row,
+                attachment=files[placement.key],
+                index=placement.index,
+                part_index=placement.part_index,
+            )
+            for placement in message.placements
+        ]
+    Part.objects.bulk_create(parts, batch_size=BATCH_ROWS)
+    MessageAttachment.objects.bulk_create(links, batch_size=BATCH_ROWS)
+
+
+def _store_feedback(owner_id: int, parsed: Sequence[ParsedMessage], rows: Mapping[str, Message]) -> None:
+    """Store the feedback as the new owner's."""
+    given = [(message.feedback, rows[message.key]) for message in parsed if message.feedback is not None]
+    feedback = [Feedback(message=row, user_id=owner_id, is_good=one.is_good, reason=one.reason) for one, row in given]
+    Feedback.objects.bulk_create(feedback, batch_size=BATCH_ROWS)
+    # Creating rows sets their times to now, so these are updated afterwards.
+    for stored, (one, _) in zip(feedback, given, strict=True):
+        stored.created_at, stored.updated_at = one.created_at, one.updated_at
+    Feedback.objects.bulk_update(feedback, ["created_at", "updated_at"], batch_size=BATCH_ROWS)

@@ -1,0 +1,211 @@
+"""Writes parsed conversations: all of a file's conversations or none, except those that were imported before.
+
+A long file or conversation is written in several transactions, so that others can write in between: SQLite has one
+writer at a time. If the process dies in between, importing the file again adds what is missing. Until a long
+conversation is complete, it is in the archive.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+import uuid
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db import IntegrityError, connection, transaction
+from django.utils import timezone
+
+from chat.library.imports.records import ParsedConversation
+from chat.library.imports.rows import ConversationRows, create_conversation, lock_projects
+from chat.models import Conversation, ImportedConversation, Project
+from chat.models.deletion import claim_deletion, delete_conversation
+from chat.vocabulary.part_json import part_to_json
+
+TRANSACTION_ROWS = 1_000
+"""Messages and attachments of one transaction, which takes about half a second."""
+SLICE_MESSAGES = 300
+"""Messages of one transaction of a long conversation."""
+PAUSE_S = 0.12
+"""Pause between two transactions in SQLite, which a waiting writer tries to begin ten times a second."""
+
+
+@dataclass(frozen=True, slots=True)
+class ImportResult:
+    """The ids of a file's conversations, in the order of the file."""
+
+    created: tuple[uuid.UUID, ...]
+    existing: tuple[uuid.UUID, ...]
+    """The ids of conversations that an earlier import has created."""
+
+
+def select_new(conversations: Sequence[ParsedConversation], *, owner_id: int) -> list[ParsedConversation]:
+    """Return the conversations that `store_conversations` would store: each once, and not if it was imported before."""
+    by_digest = {compute_digest(parsed): parsed for parsed in conversations}
+    # A conversation that is only hidden by a deletion is imported again.
+    imported = ImportedConversation.objects.filter(owner_id=owner_id, conversation__deleted_at__isnull=True)
+    existing = set(imported.filter(digest__in=by_digest).values_list("digest", flat=True))
+    return [parsed for digest, parsed in by_digest.items() if digest not in existing]
+
+
+def store_conversations(conversations: Sequence[ParsedConversation], *, owner_id: int) -> ImportResult:
+    """Store the conversations for their new owner. Either all of them are stored, or none."""
+    created: list[uuid.UUID] = []
+    existing: list[uuid.UUID] = []
+    try:
+        for number, batch in enumerate(_batches(conversations)):
+            if number and connection.vendor == "sqlite":
+                time.sleep(PAUSE_S)
+            if _row_count(batch[0]) > TRANSACTION_ROWS:
+                existing += _store_in_slices(batch[0], owner_id, created)
+                continue
+            results = _store_batch(batch, owner_id)
+            created += [pk for pk, is_new in results if is_new]
+            existing += [pk for pk, is_new in results if not is_new]
+    except BaseException:
+        for conversation in Conversation.with_deleted.filter(pk__in=created):
+            delete_conversation(conversation)
+        raise
+    return ImportResult(tuple(created), tuple(dict.fromkeys(existing)))
+
+
+def _batches(conversations: Sequence[ParsedConversation]) -> Iterator[list[ParsedConversation]]:
+    """Yield the conversations of each transaction; a long conversation alone, which needs several."""
+    batch: list[ParsedConversation] = []
+    rows = 0
+    for conversation in conversations:
+        if batch and rows + _row_count(conversation) > TRANSACTION_ROWS:
+            yield batch
+            batch, rows = [], 0
+        batch.append(conversation)
+        rows += _row_count(conversation)
+    if batch:
+        yield batch
+
+
+def _row_count(conversation: ParsedConversation) -> int:
+    # The conversation itself takes about as long as five messages.
+    return 5 + len(conversation.messages) + len(conversation.attachments)
+
+
+def _store_batch(batch: Sequence[ParsedConversation], owner_id: int) -> list[tuple[uuid.UUID, bool]]:
+    """Store conversations in one transaction. Return the id of each, and whether it is new."""
+    digests = [compute_digest(parsed) for parsed in batch]
+    _delete_hidden(owner_id, digests)
+    with transaction.atomic():
+        projects = lock_projects(batch, owner_id)
+        return [
+            _store_unless_existing(parsed, digest, owner_id, projects)
+            for parsed, digest in zip(batch, digests, strict=True)
+        ]
+
+
+def _store_in_slices(parsed: ParsedConversation, owner_id: int, created: list[uuid.UUID]) -> list[uuid.UUID]:
+    """Store a long conversation in several transactions, and add its id to `created` with the first one.
+
+    If it was imported before, store nothing and return its id. Until it is complete, it has a digest of its own, by
+    which the next import finds and deletes what a process left that died.
+    """
+    digest = compute_digest(parsed)
+    unfinished = hashlib.sha256(f"unfinished {digest}".encode()).hexdigest()
+    _delete_hidden(owner_id, [digest])
+    if (existing_id := _find_existing(owner_id, digest)) is not None:
+        return [existing_id]
+    for left in Conversation.with_deleted.filter(imported__owner_id=owner_id, imported__digest=unfinished):
+        delete_conversation(left)
+    with transaction.atomic():
+        conversation = create_conversation(parsed, owner_id, lock_projects([parsed], owner_id))
+        Conversation.objects.filter(pk=conversation.pk).update(archived_at=timezone.now())
+        mark = ImportedConversation.objects.create(owner_id=owner_id, conversation=conversation, digest=unfinished)
+    created.append(conversation.pk)
+    rows = ConversationRows(conversation, parsed)
+    for start in range(0, len(parsed.messages), SLICE_MESSAGES):
+        if connection.vendor == "sqlite":
+            time.sleep(PAUSE_S)
+        with transaction.atomic():
+            rows.write(parsed.messages[start : start + SLICE_MESSAGES])
+    with transaction.atomic():
+        rows.write_other_files()
+        _set_times(conversation, parsed, archived_at=None)
+        mark.digest = digest
+        mark.save(update_fields=["digest"])
+    return []
+
+
+def _store_unless_existing(
+    parsed: ParsedConversation, digest: str, owner_id: int, projects: Mapping[str, Project]
+) -> tuple[uuid.UUID, bool]:
+    """Return the id of the conversation, and whether it is new."""
+    existing_id = _find_existing(owner_id, digest)
+    if existing_id is not None:
+        return existing_id, False
+    try:
+        with transaction.atomic():
+            conversation = _store_conversation(parsed, owner_id, projects)
+            ImportedConversation.objects.create(owner_id=owner_id, conversation=conversation, digest=digest)
+    except IntegrityError:
+        # Another process imported the same conversation at the same time.
+        existing_id = _find_existing(owner_id, digest)
+        if existing_id is None:
+            raise
+        return existing_id, False
+    return conversation.pk, True
+
+
+def _delete_hidden(owner_id: int, digests: Collection[str]) -> None:
+    """Delete the conversations that were imported before, and that are only hidden by a deletion.
+
+    Each is deleted in transactions of its own, before the import holds a lock.
+    """
+    imported = Conversation.with_deleted.filter(imported__owner_id=owner_id, imported__digest__in=digests)
+    for conversation in imported.filter(deleted_at__isnull=False):
+        # Its owner may restore it at the same time.
+        if claim_deletion(Conversation.with_deleted.filter(pk=conversation.pk)):
+            delete_conversation(conversation)
+
+
+def _find_existing(owner_id: int, digest: str) -> uuid.UUID | None:
+    """Return the conversation that was imported before."""
+    rows = ImportedConversation.objects.filter(owner_id=owner_id, digest=digest)
+    return rows.values_list("conversation_id", flat=True).first()
+
+
+def compute_digest(parsed: ParsedConversation) -> str:
+    """Return the SHA-256, in hex, of the unique id from the file or, if there is none, of messages, times and files.
+
+    Ids, title and settings do not count, because they may differ between two exports of one conversation.
+    """
+    if parsed.source_id:
+        return hashlib.sha256(parsed.source_id.encode()).hexdigest()
+    numbers = {message.key: number for number, message in enumerate(parsed.messages)}
+    files = {file.key: file.sha256 for file in parsed.attachments}
+    content = [
+        [
+            None if message.parent is None else numbers[message.parent],
+            message.role,
+            message.text,
+            message.created_at.isoformat(),
+            [part_to_json(part) for part in message.parts],
+            [[files[placement.key], placement.index, placement.part_index] for placement in message.placements],
+            message.turn.model if message.turn else "",
+        ]
+        for message in parsed.messages
+    ]
+    return hashlib.sha256(json.dumps([parsed.created_at.isoformat(), content], sort_keys=True).encode()).hexdigest()
+
+
+def _store_conversation(parsed: ParsedConversation, owner_id: int, projects: Mapping[str, Project]) -> Conversation:
+    conversation = create_conversation(parsed, owner_id, projects)
+    rows = ConversationRows(conversation, parsed)
+    rows.write(parsed.messages)
+    rows.write_other_files()
+    _set_times(conversation, parsed)
+    return conversation
+
+
+def _set_times(conversation: Conversation, parsed: ParsedConversation, **fields: datetime | None) -> None:
+    """Set the times of a conversation. Saving would set them to now, so they are written by an update."""
+    times = {"created_at": parsed.created_at, "updated_at": parsed.updated_at}
+    Conversation.objects.filter(pk=conversation.pk).update(**times, **fields)

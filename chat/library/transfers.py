@@ -1,0 +1,107 @@
+"""Views that export conversations as streamed downloads, and import them from files."""
+
+from __future__ import annotations
+
+import uuid
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect, render
+from django.template.loader import render_to_string
+from django.urls import path, reverse
+from django.utils import timezone
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_safe
+
+from chat.library.exports.export_lease import ExportUnderWay, check_export, claim_export
+from chat.library.exports.registry import UnknownFormat, export_all, export_conversation
+from chat.library.exports.response import download_response
+from chat.library.imports.importer import import_file
+from chat.library.imports.refusal import RefusedImport
+from chat.library.imports.store import ImportResult
+from chat.models import ImportedConversation
+from chat.people.access import NotFound, SignedInRequest, conversations_of, readable_conversation
+from chat.people.quotas.pages import limited, limited_as_calls, refusal
+from chat.people.quotas.resources import QuotaExceeded
+from chat.people.quotas.throttles import CallThrottle, WriteThrottle
+
+NO_FILE = "Choose a file first."
+
+
+@never_cache
+@login_required
+@require_safe
+@limited_as_calls
+def conversation_export(request: SignedInRequest, conversation_id: uuid.UUID, format_name: str) -> HttpResponseBase:
+    """Return one conversation as a file."""
+    conversation = readable_conversation(request.user, conversation_id)
+    try:
+        download = export_conversation(conversation, format_name, exported_at=timezone.now())
+    except UnknownFormat:
+        raise NotFound from None
+    return HttpResponse() if request.method == "HEAD" else download_response(download)
+
+
+@never_cache
+@login_required
+@require_safe
+@limited_as_calls
+def all_conversations_export(request: SignedInRequest) -> HttpResponseBase:
+    """Return all conversations of the user as one archive, unless another one is under way."""
+    try:
+        if request.method == "HEAD":
+            check_export(request.user.pk)
+            return HttpResponse()
+        claim = claim_export(request.user.pk)
+    except ExportUnderWay as error:
+        return refusal(request, str(error), status=409, retry_after_s=error.retry_after_s)
+    return download_response(export_all(conversations_of(request.user), exported_at=timezone.now()), claim)
+
+
+@never_cache
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+@limited(CallThrottle, WriteThrottle, methods=["POST"])
+def conversation_import(request: SignedInRequest) -> HttpResponse:
+    """Show the form, or import the file that is sent with it. A refused file is answered with the reason."""
+    if request.method != "POST":
+        return render(request, "chat/import.html")
+    file = request.FILES.get("file")
+    if file is None:
+        return render(request, "chat/import.html", {"refusal": NO_FILE}, status=400)
+    try:
+        result = import_file(file.read(), owner_id=request.user.pk, name=file.name or "")
+    except RefusedImport as error:
+        return render(request, "chat/import.html", {"refusal": str(error)}, status=400)
+    except QuotaExceeded as error:
+        headers = {} if error.retry_after_s is None else {"Retry-After": str(error.retry_after_s)}
+        page = render_to_string("chat/import.html", {"refusal": str(error)}, request)
+        return HttpResponse(page, status=error.status, headers=headers)
+    conversation_ids = (*result.created, *result.existing)
+    if len(conversation_ids) == 1:
+        return redirect("conversation", conversation_ids[0])
+    messages.success(request, import_sentence(result))
+    first = ImportedConversation.objects.filter(conversation__in=result.created[:1]).first()
+    if first is None:
+        return redirect("conversation-import")
+    # The rows of an import are numbered in the order in which its conversations were stored.
+    return redirect(f"{reverse('conversations')}?{urlencode({'imported': first.pk})}")
+
+
+def import_sentence(result: ImportResult) -> str:
+    """Return how many conversations of a file are new, and how many were imported before."""
+    created, existing = len(result.created), len(result.existing)
+    sentence = f"{created} conversation{'' if created == 1 else 's'} imported."
+    if existing:
+        sentence += f" {existing} {'was' if existing == 1 else 'were'} here already."
+    return sentence
+
+
+urlpatterns = [
+    path("c/<uuid:conversation_id>/export/<slug:format_name>/", conversation_export, name="conversation-export"),
+    path("export/", all_conversations_export, name="export"),
+    path("import/", conversation_import, name="conversation-import"),
+]

@@ -1,0 +1,287 @@
+"""The state of an answer, to which changes are applied in order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from functools import reduce
+from operator import add
+
+from chat.messages.changes import (
+    AnswerAttachment,
+    ApprovalRequested,
+    AttachmentAdded,
+    AttemptRestarted,
+    CallDecided,
+    Change,
+    EngineMoved,
+    MessagesLeftOut,
+    PartReplaced,
+    PartStarted,
+    Reported,
+    ResultHeld,
+    RoundStarted,
+    StateSent,
+    TextAppended,
+    ThoughtEnded,
+    ToolStarted,
+    Waited,
+)
+from chat.messages.marked_text import text_pieces
+from chat.vocabulary.markers import join_text
+from chat.vocabulary.parts import JSON, FunctionCall, FunctionResponse, Part, Thought
+from chat.vocabulary.stream_events import (
+    Finish,
+    Finished,
+    MetadataReported,
+    Report,
+    ResponseIdentified,
+    Source,
+    SourcesReported,
+    Usage,
+    UsageReported,
+)
+
+
+@dataclass(slots=True)
+class AnswerRound:
+    """What the provider reported about one round."""
+
+    finish: Finish | None = None
+    """`None` until the provider gives a finish reason. A response that ends without one was cut."""
+    finish_reason: str = ""
+    """The provider's own word."""
+    finish_message: str = ""
+    response_id: str = ""
+    model_version: str = ""
+    metadata: dict[str, JSON] = field(default_factory=dict)
+    provider_usage: dict[str, JSON] = field(default_factory=dict)
+    """The provider's own report of token counts."""
+    started_calls: set[str] = field(default_factory=set)
+    """`call_id` of each function call whose tool may have run. See `chat.messages.closing`."""
+    state: str = ""
+    """What the request said about the tools."""
+    _sources: dict[str, SourcesReported] = field(default_factory=dict)
+    _usage: Usage | None = None
+    """Token counts from the last report of the current attempt."""
+    _usage_before: Usage | None = None
+    """Token counts of earlier attempts, which are billed too."""
+
+    @property
+    def usage(self) -> Usage | None:
+        """Token counts of all attempts at this round."""
+        if self._usage_before is None or self._usage is None:
+            return self._usage or self._usage_before
+        return self._usage_before + self._usage
+
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        """The web pages that the provider named."""
+        return tuple(source for report in self._sources.values() for source in report.sources)
+
+    @property
+    def queries(self) -> tuple[str, ...]:
+        """What the provider searched for."""
+        return tuple(query for report in self._sources.values() for query in report.queries)
+
+    def apply(self, report: Report) -> None:
+        """Apply one report of the provider."""
+        match report:
+            case UsageReported(usage, raw):
+                self._usage, self.provider_usage = usage, dict(raw)
+            case Finished(finish, reason, message):
+                self.finish, self.finish_reason, self.finish_message = finish, reason, message
+            case ResponseIdentified(response_id, model_version):
+                self.response_id, self.model_version = response_id, model_version
+            case SourcesReported(name):
+                self._sources[name] = report
+            case MetadataReported(name, value):
+                self.metadata[name] = value
+
+    def restart(self) -> None:
+        """Reset the reports of the last attempt, except its token counts."""
+        self._usage_before, self._usage = self.usage, None
+        self.finish, self.finish_reason, self.finish_message = None, "", ""
+        self.metadata.clear()
+        self._sources.clear()
+
+
+def total_usage(rounds: Iterable[AnswerRound]) -> Usage | None:
+    """Return the token counts of these rounds together; `None` if the provider reported none."""
+    counts = [usage for one in rounds if (usage := one.usage) is not None]
+    return reduce(add, counts) if counts else None
+
+
+@dataclass(slots=True)
+class Answer:
+    """A model message as far as it has been received."""
+
+    rounds: list[AnswerRound] = field(default_factory=lambda: [AnswerRound()])
+    attachments: list[AnswerAttachment] = field(default_factory=list)
+    part_attachments: dict[int, int] = field(default_factory=dict)
+    """Part index -> index of the attachment that holds the part's bytes."""
+    retry_notice: str = ""
+    """The sentence that is shown while the provider does not answer."""
+    messages_left_out: int = 0
+    awaited: ApprovalRequested | None = None
+    """The approval that the answer waits for."""
+    decisions: dict[str, CallDecided] = field(default_factory=dict)
+    """Each decision by its `approval_id`, which is the `call_id` for a decision about a call."""
+    held_results: dict[str, FunctionResponse] = field(default_factory=dict)
+    """`call_id` of each function call whose result waits for its release -> what the function returned."""
+    move_reason: str = ""
+    """Why its code moved to the Python session; empty if it did not."""
+    moved_before_round: int | None = None
+    """The first round after that."""
+    text_chars: int = 0
+    """Length of all text, code and output, also of attempts that were repeated."""
+    _parts: list[Part] = field(default_factory=list)
+    _appended: list[str] = field(default_factory=list)
+    """Text of the last part that is not joined to it yet. Joining it at each chunk would cost O(n) each time."""
+
+    def apply(self, change: Change) -> None:
+        """Apply one change, in the order of the log. Raises ValueError for a part with a wrong index."""
+        match change:
+            case TextAppended(_, text):
+                self.text_chars += len(text)
+                self._appended.append(text)
+            case Reported(report):
+                self.current_round.apply(report)
+            case PartStarted(index, part, attachment):
+                self._start_part(index, part, attachment)
+            case PartReplaced(index, part):
+                self._join_appended()
+                self.text_chars += len(part.long_text) - len(self._parts[index].long_text)
+                self._parts[index] = part
+            case ThoughtEnded(index, duration_ms):
+                self._end_thought(index, duration_ms)
+            case AttachmentAdded(attachment):
+                # The change holds the bytes until they are stored. The answer must not hold the bytes of many graphs.
+                self.attachments.append(replace(attachment, data=None))
+            case RoundStarted():
+                self.rounds.append(AnswerRound())
+            case ToolStarted(call_id):
+                self.current_round.started_calls.add(call_id)
+            case ResultHeld(response):
+                self.held_results[response.call_id] = response
+            case ApprovalRequested():
+                self.awaited = change
+            case CallDecided():
+                self.decisions[change.approval_id] = change
+                self.awaited = None
+                if change.is_result:
+                    self._decide_result(change)
+            case Waited(sentence):
+                self.retry_notice = sentence
+            case EngineMoved(reason):
+                self.move_reason, self.moved_before_round = reason, self.round_number
+            case StateSent(text):
+                self.current_round.state = text
+            case MessagesLeftOut(messages):
+                self.messages_left_out = messages
+            case AttemptRestarted(kept):
+                self._join_appended()
+                del self._parts[kept:]
+                self.current_round.restart()
+
+    def apply_all(self, changes: Iterable[Change]) -> list[Change]:
+        """Apply each change before the next one is made. Return them."""
+        applied = []
+        for change in changes:
+            self.apply(change)
+            applied.append(change)
+        return applied
+
+    def _start_part(self, index: int, part: Part, attachment: int | None) -> None:
+        self._join_appended()
+        if index != len(self._parts):
+            raise ValueError(f"part {index} cannot follow {len(self._parts)} parts")
+        self._parts.append(part)
+        self.text_chars += len(part.long_text)
+        self.retry_notice = ""
+        if attachment is not None:
+            self.part_attachments[index] = attachment
+
+    def _end_thought(self, index: int, duration_ms: int) -> None:
+        self._join_appended()
+        thought = self._parts[index]
+        if isinstance(thought, Thought):
+            self._parts[index] = replace(thought, duration_ms=duration_ms)
+
+    def _decide_result(self, decision: CallDecided) -> None:
+        """Put a released result in the place of the sentence that has stood for it."""
+        held = self.held_results.pop(decision.call_id, None)
+        if held is None or not decision.is_approved:
+            return
+        for index, part in enumerate(self.parts):
+            if isinstance(part, FunctionResponse) and part.call_id == held.call_id:
+                self._parts[index] = replace(held, round=part.round, made_by=part.made_by)
+
+    def _join_appended(self) -> None:
+        if self._appended:
+            last = self._parts[-1]
+            self._parts[-1] = last.with_long_text(last.long_text + "".join(self._appended))
+            self._appended.clear()
+
+    @property
+    def parts(self) -> list[Part]:
+        """All parts so far, with all their text."""
+        self._join_appended()
+        return self._parts
+
+    @property
+    def last_part(self) -> Part | None:
+        """The last part, perhaps without the text that was appended last."""
+        return self._parts[-1] if self._parts else None
+
+    @property
+    def part_count(self) -> int:
+        """The number of parts so far."""
+        return len(self._parts)
+
+    @property
+    def current_round(self) -> AnswerRound:
+        """The last round."""
+        return self.rounds[-1]
+
+    @property
+    def round_number(self) -> int:
+        """The number of the last round, from 0."""
+        return len(self.rounds) - 1
+
+    @property
+    def usage(self) -> Usage | None:
+        """Token counts of all rounds together."""
+        return total_usage(self.rounds)
+
+    @property
+    def queries(self) -> list[str]:
+        """What the provider searched for, in all rounds."""
+        return [query for one in self.rounds for query in one.queries]
+
+    @property
+    def parts_of_round(self) -> list[Part]:
+        """The parts of the current round."""
+        return [part for part in self.parts if part.round == self.round_number]
+
+    @property
+    def is_blank(self) -> bool:
+        """Whether no part of the current round counts as content of an answer (`Part.is_answer`)."""
+        return not any(part.is_answer for part in self.parts_of_round)
+
+    @property
+    def calls(self) -> list[FunctionCall]:
+        """The function calls of the current round, in order."""
+        return [part for part in self.parts if part.round == self.round_number and isinstance(part, FunctionCall)]
+
+    @property
+    def unanswered_calls(self) -> list[FunctionCall]:
+        """The function calls of the current round that have no response, in order."""
+        own = self.parts_of_round
+        answered = {part.call_id for part in own if isinstance(part, FunctionResponse)}
+        return [call for call in self.calls if call.call_id not in answered]
+
+    @property
+    def text(self) -> str:
+        """The text parts joined, with a marker on a line of its own where an image was received."""
+        return join_text(text_pieces(self.parts, self.attachments))[0]

@@ -1,0 +1,77 @@
+"""The protocol of tool sets: functions that the tool loop offers to a model, and runs."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from typing import Protocol, TypeAlias, runtime_checkable
+
+from chat.models import Turn
+from chat.providers.requests import FunctionTool
+from chat.vocabulary.parts import FunctionCall, Part
+
+
+class ToolFailed(Exception):
+    """A call could not be carried out. The text is sent to the model as the result, and shown to the reader."""
+
+
+class ToolSet(Protocol):
+    """Functions of one kind, for one turn."""
+
+    def declarations(self) -> Sequence[FunctionTool]:
+        """Return the functions. Their names are unique among all tool sets."""
+        ...
+
+    def needs_approval(self, call: FunctionCall) -> bool:
+        """Return whether a person must approve this call before it runs."""
+        ...
+
+    def run(self, call: FunctionCall) -> AsyncGenerator[list[Part], None]:
+        """Carry out a call whose arguments are a JSON object.
+
+        Yields parts that show the progress to the reader, and a `FunctionResponse` for the model as the last part. The
+        tool loop gives them the `call_id` of the call.
+        While code runs, its output is yielded as `CodeExecutionResult`s without an outcome, between graphs and rich
+        outputs. The last result contains the outcome, and all output since the beginning or none. Raises ToolFailed.
+        Closing the generator, or cancelling the task that iterates over it, ends the call.
+        """
+        ...
+
+    async def state(self) -> str:
+        """Return a text about what the tools hold, for the end of the next request; it may be empty.
+
+        A tool set whose state cannot be read is left out of the text.
+        """
+        ...
+
+    async def aclose(self) -> None:
+        """Release what the turn used."""
+        ...
+
+
+@runtime_checkable
+class HoldsResults(Protocol):
+    """A tool set that also holds back results of calls that run no code, where `RESULTS_NEED_APPROVAL` is on."""
+
+    def holds_result(self, call: FunctionCall) -> bool:
+        """Return whether a person must release the result of this call before the model gets it."""
+        ...
+
+
+@runtime_checkable
+class OutlivesTurns(Protocol):
+    """A tool set whose calls may run on after the death of the process that began them, for example in a kernel."""
+
+    async def abandon(self) -> None:
+        """End what the turn still runs: its process has died, so nobody waits for a result.
+
+        Called after the turn has ended, on a new tool set, in any process. If a turn ends in its own process, its
+        calls are ended by `ToolSet.run`.
+        """
+        ...
+
+
+ToolSetFactory: TypeAlias = Callable[[Turn], ToolSet | Awaitable[ToolSet | None] | None]
+"""Makes the tool set for a turn, or returns `None` if the turn does not get it. It may be asynchronous.
+
+`settings.TOOL_SETS` holds dotted paths to factories.
+"""

@@ -1,0 +1,249 @@
+"""Renders fragments of the page: messages, parts, titles, ratings, usage and entries of the sidebar.
+
+A page's first load and its live updates render the same templates with the same views. A view holds what its template
+needs and nothing else. Each fragment has one root element with an id, and a live turn replaces fragments by id. After
+all updates, the message equals the whole message rendered at once, byte for byte.
+"""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Iterable, Sequence
+from typing import assert_never
+
+from django.utils.html import escape
+from django.utils.safestring import SafeString
+
+from chat.models import Conversation
+from chat.models.list_states import ListState, list_state
+from chat.page.attachment_views import AttachmentView
+from chat.page.message_views import (
+    CodeEnd,
+    ConversationUsage,
+    MessageView,
+    PartView,
+    Rating,
+    RenderedText,
+    RerunView,
+    ThoughtLine,
+)
+from chat.page.readers import Reader
+from chat.page.rendering.displays import Block, display_blocks
+from chat.page.rendering.documents import MarkdownOptions
+from chat.page.rendering.highlight import highlight_code
+from chat.page.rendering.jinja import render
+from chat.page.rendering.output_text import split_output
+from chat.page.rendering.provider_tools import ToolWork, tool_work
+from chat.page.rendering.stream import split_markdown
+from chat.vocabulary import parts
+from chat.vocabulary.code_outcomes import NO_RESULT, RUNNING, outcome_word
+from chat.vocabulary.parts import CodeExecutionResult, ExecutableCode, Part, Text, Thought
+
+EMPTY = SafeString("")
+
+
+def part_view(
+    message_id: uuid.UUID,
+    index: int,
+    part: Part,
+    attachments: Sequence[AttachmentView] = (),
+    *,
+    reader: Reader,
+    rendered: RenderedText | None = None,
+    result: CodeExecutionResult | None = None,
+    has_code: bool = False,
+    is_without_result: bool = False,
+    is_earlier_result: bool = False,
+    is_hidden: bool = False,
+) -> PartView:
+    """Return the view of a part.
+
+    `rendered`: the HTML of its text or output, if it is known already. `result`: of code that has ended. `has_code`:
+    whether the message holds the code of this result. `is_without_result`: whether code has no result and will get
+    none. `is_earlier_result`: whether a later result of the same run shows its outcome. `is_hidden`: see `PartView`.
+    """
+    code, outcome, code_end = EMPTY, "", None
+    display: tuple[Block, ...] = ()
+    work: ToolWork | None = None
+    line = thought_line(message_id, index, part.duration_ms) if isinstance(part, Thought) else None
+    match part:
+        case Text() | Thought():
+            rendered = rendered or RenderedText(*split_markdown(part.text, text_options(message_id, index, reader)))
+        case ExecutableCode():
+            code = highlight_code(part.code, part.language.lower() or "python")
+            code_end = code_end_view(message_id, index, result, is_without_result=is_without_result)
+        case CodeExecutionResult():
+            outcome = RUNNING if is_earlier_result else outcome_word(part)
+            rendered = rendered or RenderedText(*split_output(part.output or ""))
+        case parts.InlineData() | parts.FileData() | parts.FunctionCall() | parts.FunctionResponse():
+            pass
+        case parts.Display():
+            display = display_blocks(part.bundle, has_attachments=bool(attachments), has_buttons=reader.has_scripts)
+        case parts.ToolCall() | parts.ToolResponse():
+            work = tool_work(part)
+        case parts.Unsupported():
+            pass
+        case _:
+            assert_never(part)
+    return PartView(
+        part_element_id(message_id, index),
+        part,
+        rendered,
+        code,
+        outcome,
+        tuple(attachments),
+        reader,
+        code_end,
+        has_code,
+        is_hidden=is_hidden,
+        display=display,
+        tool_work=work,
+        thought_line=line,
+    )
+
+
+def code_end_view(
+    message_id: uuid.UUID, index: int, result: CodeExecutionResult | None, *, is_without_result: bool = False
+) -> CodeEnd:
+    """Return how the code with this index ended. `result`: `None` if it has not, or see `part_view`."""
+    element_id = f"{part_element_id(message_id, index)}-end"
+    if result is None:
+        return CodeEnd(element_id, NO_RESULT if is_without_result else "")
+    return CodeEnd(element_id, outcome_word(result), result.duration_ms)
+
+
+def thought_line(message_id: uuid.UUID, index: int, duration_ms: int | None) -> ThoughtLine:
+    """Return the line above the thought with this index. `duration_ms`: `None` if it has not ended."""
+    return ThoughtLine(f"{part_element_id(message_id, index)}-line", duration_ms)
+
+
+def part_element_id(message_id: uuid.UUID, index: int) -> str:
+    """Return the id of a part's root element."""
+    return f"part-{message_id}-{index}"
+
+
+def rerun_element_id(message_id: uuid.UUID, index: int) -> str:
+    """Return the id of the element that runs the code of a part again."""
+    return f"{part_element_id(message_id, index)}-rerun"
+
+
+def text_options(message_id: uuid.UUID, index: int, reader: Reader) -> MarkdownOptions:
+    """Return how the text of a part is rendered: ids in it are unique on the page."""
+    return MarkdownOptions(part_element_id(message_id, index), has_buttons=reader.has_scripts)
+
+
+def message_html(view: MessageView) -> SafeString:
+    """Render a whole message: one `article`."""
+    return render("chat/_message", {"message": view})
+
+
+def part_html(view: PartView) -> SafeString:
+    """Render a part's root element and its attachments."""
+    return render("chat/_part", {"part": view})
+
+
+def code_end_swap(end: CodeEnd) -> SafeString:
+    """Return the swap that shows how code ended."""
+    return partial(end.element_id, "outerMorph", render("chat/_code_end", {"end": end}))
+
+
+def thought_line_swap(line: ThoughtLine) -> SafeString:
+    """Return the swap that shows how long the model thought."""
+    return partial(line.element_id, "outerMorph", render("chat/_thought_line", {"line": line}))
+
+
+def rerun_swap(view: RerunView) -> SafeString:
+    """Return the swap that shows a block of code that runs again."""
+    return partial(view.element_id, "outerMorph", render("chat/_rerun", {"rerun": view}))
+
+
+def status_html(view: MessageView) -> SafeString:
+    """Render the status of a message's turn."""
+    return render("chat/_status", {"message": view})
+
+
+def transcript_html(views: Iterable[MessageView]) -> SafeString:
+    """Render the inner HTML of `#transcript`."""
+    return join_html(map(message_html, views))
+
+
+def earlier_html(first: int, message_id: uuid.UUID | None) -> SafeString:
+    """Render the link to the messages before a range: `#earlier`. The range begins with this index and message."""
+    return render("chat/_earlier", {"first": first, "before": message_id})
+
+
+def later_html(last: int | None, message_id: uuid.UUID | None) -> SafeString:
+    """Render the links to the messages after a range: `#later`. `last`: the index after its last message, if there are
+    later ones.
+    """
+    return render("chat/_later", {"last": last, "after": message_id})
+
+
+def title_html(conversation: Conversation) -> SafeString:
+    """Render the title above the transcript: `#conversation-title`."""
+    return render("chat/_title", {"conversation": conversation})
+
+
+def entry_html(entry: Conversation, *, is_open: bool) -> SafeString:
+    """Render a conversation in the sidebar: `#entry-<id>`. `is_open`: its own page is shown, which needs no state."""
+    state = ListState.NONE if is_open else list_state(entry)
+    context = {"entry": entry, "url": entry.get_absolute_url(), "is_open": is_open, "state": state}
+    return render("chat/_sidebar_entry", context)
+
+
+def title_swaps(conversation: Conversation) -> SafeString:
+    """Return the swaps that show a new title, above the transcript and in the sidebar."""
+    return partial("conversation-title", "outerMorph", title_html(conversation)) + partial(
+        f"entry-{conversation.pk}", "outerMorph", entry_html(conversation, is_open=True)
+    )
+
+
+def entry_swap(entry: Conversation) -> SafeString:
+    """Return the swap that shows the present state of another conversation than the open one in the sidebar."""
+    return partial(f"entry-{entry.pk}", "outerMorph", entry_html(entry, is_open=False))
+
+
+def rating_html(rating: Rating) -> SafeString:
+    """Render the thumbs below an answer: `#message-<id>-rating`."""
+    return render("chat/_rating", {"rating": rating})
+
+
+def rating_swap(rating: Rating) -> SafeString:
+    """Return the swap that shows a new rating."""
+    return partial(f"message-{rating.message_id}-rating", "outerMorph", rating_html(rating))
+
+
+def usage_html(usage: ConversationUsage) -> SafeString:
+    """Render the usage of a conversation: `#conversation-usage`."""
+    return render("chat/_usage", {"usage": usage})
+
+
+def header_swaps(conversation: Conversation, usage: ConversationUsage) -> SafeString:
+    """Return the swaps that show a conversation's title and usage."""
+    return title_swaps(conversation) + partial("conversation-usage", "outerMorph", usage_html(usage))
+
+
+def error_html(sentence: str) -> SafeString:
+    """Render the inner HTML of `#composer-error`."""
+    return render("chat/_error", {"sentence": sentence})
+
+
+def partial(target: str, swap: str, html: SafeString) -> SafeString:
+    """Return one swap of a frame, in htmx's terms. `target`: the id of an element."""
+    return SafeString(f'<hx-partial hx-target="#{escape(target)}" hx-swap="{escape(swap)}">{html}</hx-partial>')
+
+
+def join_html(pieces: Iterable[SafeString]) -> SafeString:
+    """Concatenate pieces of safe HTML."""
+    return SafeString("".join(pieces))
+
+
+def delete_swap(target: str) -> SafeString:
+    """Return the swap that removes an element. `target`: its id."""
+    return partial(target, "delete", EMPTY)
+
+
+def socket_message(content: SafeString, **fields: str | int) -> str:
+    """Return the JSON text of one socket message: HTML that hx-ws swaps, and fields for the page's scripts."""
+    return json.dumps({**fields, "content": content}, ensure_ascii=False, separators=(",", ":"))

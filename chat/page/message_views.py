@@ -1,0 +1,250 @@
+"""What the templates of messages show: values without behaviour. `transcript.views` makes them."""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from django.utils.safestring import SafeString
+
+from chat.messages.approval import Approval
+from chat.messages.notices import Notice
+from chat.page.attachment_views import AttachmentView, WrittenFileView
+from chat.page.readers import Reader
+from chat.page.rendering.displays import Block
+from chat.page.rendering.durations import duration_text, thought_sentence
+from chat.page.rendering.provider_tools import ToolWork
+from chat.vocabulary.code_outcomes import ERROR, PREDICATES, SUCCESS, TIMEOUT, outcome_sentence
+from chat.vocabulary.parts import Part
+
+NO_HTML = SafeString("")
+
+
+class RenderedText(NamedTuple):
+    """The HTML of a text or an output that may still grow."""
+
+    closed: SafeString
+    """What no later text can change: blocks of a text; the output but for an escape code."""
+    tail: SafeString
+    """The open end."""
+
+
+@dataclass(frozen=True, slots=True)
+class RerunView:
+    """The buttons that run a block of code again, and the verdict of the last time; or the output while it runs."""
+
+    element_id: str
+    index: int
+    """The index of the part with the code."""
+    verdict: str = ""
+    """A `Verdict`. Empty: the code was not run again."""
+    detail: str = ""
+    output: str = ""
+    """The end of the output of code that runs now."""
+    is_running: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CodeEnd:
+    """How code ended. It is shown beside the number of its lines."""
+
+    element_id: str
+    outcome: str = ""
+    """A key of `code_outcomes.PREDICATES`. Empty: the code has not ended."""
+    duration_ms: int | None = None
+    """`None`: not known."""
+
+    @property
+    def sentence(self) -> str:
+        """How the code ended, and after which time."""
+        words = PREDICATES[self.outcome]
+        if self.outcome not in (SUCCESS, ERROR, TIMEOUT) or self.duration_ms is None:
+            return words
+        return f"{words} {'in' if self.outcome == SUCCESS else 'after'} {duration_text(self.duration_ms)}"
+
+
+@dataclass(frozen=True, slots=True)
+class ThoughtLine:
+    """The line that a thought is folded below."""
+
+    element_id: str
+    duration_ms: int | None = None
+    """`None`: the model still thinks, or the time is not known."""
+
+    @property
+    def sentence(self) -> str:
+        """What the line says."""
+        return thought_sentence(self.duration_ms)
+
+
+@dataclass(frozen=True, slots=True)
+class PartView:
+    """One part, and the attachments that are shown right after it."""
+
+    element_id: str
+    """`part-<message id>-<index>`. The open tail of a text, thought or output has the id `<element_id>-tail`."""
+    part: Part
+    text: RenderedText | None
+    """The rendered text of a text or thought, or the rendered output of a result."""
+    code: SafeString
+    """The highlighted code of executable code."""
+    outcome: str
+    """How the code of a result ended: a word of `code_outcomes`. Empty: it runs, or a later result says it."""
+    attachments: tuple[AttachmentView, ...]
+    reader: Reader
+    code_end: CodeEnd | None = None
+    """How the code ended, if the part is executable code."""
+    has_code: bool = False
+    """Whether the code of a code execution result is in the message. That code then says how it ended."""
+    is_hidden: bool = False
+    """The code of a function call shows the same as this call or response, so pages hide it."""
+    rerun: RerunView | None = None
+    """`None`: the part cannot be run again here."""
+    display: tuple[Block, ...] = ()
+    """What shows a rich output."""
+    tool_work: ToolWork | None = None
+    """What shows the work of a tool of the provider."""
+    thought_line: ThoughtLine | None = None
+    """`None`: the part is no thought."""
+
+    @property
+    def outcome_sentence(self) -> str:
+        """How the code of a result ended, without a full stop. Empty as `outcome`."""
+        return outcome_sentence(self.outcome)
+
+
+@dataclass(frozen=True, slots=True)
+class Versions:
+    """The position of a message among its versions."""
+
+    number: int
+    """The number of the version, which counts from 1 for the oldest."""
+    total: int
+    previous_id: uuid.UUID | None
+    next_id: uuid.UUID | None
+
+
+@dataclass(frozen=True, slots=True)
+class SourceView:
+    """A web page that the provider names as a source of an answer."""
+
+    url: str
+    """http or https."""
+    title: str
+    host: str
+
+
+@dataclass(frozen=True, slots=True)
+class Grounding:
+    """The sources of an answer, and the searches that found them."""
+
+    sources: tuple[SourceView, ...]
+    queries: tuple[str, ...]
+    """The search queries."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerDetails:
+    """How an answer was made. Fields that the reader may not see have their default value."""
+
+    model: str
+    """The model's label."""
+    code_execution: bool
+    duration_s: float | None
+    engine: str = ""
+    """Where code could run. Empty: nowhere, or the turn is live."""
+    service: str = ""
+    """The provider that answered, and its endpoint. Empty: no model answered."""
+    code_reason: str = ""
+    usage: tuple[tuple[str, int], ...] = ()
+    """(label, tokens) of each count that the provider reported."""
+    total: int | None = None
+    cost: str = ""
+    """US dollars as text. Empty: not known."""
+    rounds: int = 0
+    """Number of requests to the provider; 0 while the turn is live."""
+    parameters: tuple[str, ...] = ()
+    """The settings of the model, in words."""
+    searches: str = ""
+    """How often the web was searched, and what that cost, in words. Empty: it was not searched."""
+    model_note: str = ""
+    """Which model answered in place of the one that was asked, in a sentence. Empty: none did."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rating:
+    """The owner's feedback on an answer."""
+
+    message_id: uuid.UUID
+    is_good: bool | None = None
+    """`None`: the answer is not rated."""
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationUsage:
+    """The usage of all answers of a conversation, hidden versions included."""
+
+    tokens: int
+    cost: str
+    """US dollars as text. Empty: not known."""
+    turns: int
+    """Number of turns that have ended."""
+
+
+@dataclass(frozen=True, slots=True)
+class MessageView:
+    """One message of the transcript."""
+
+    message_id: uuid.UUID
+    reader: Reader
+    role: str
+    status: str
+    """The status of an answer's turn; `done` for a user's message."""
+    text: str
+    """A user's text as it was typed."""
+    parts: tuple[PartView, ...]
+    """The parts of an answer."""
+    attachments: tuple[AttachmentView, ...]
+    """All attachments of a user's message; of an answer, those that are shown at its end."""
+    notice: Notice | None
+    created_at: str
+    """ISO 8601."""
+    text_html: SafeString = NO_HTML
+    """A user's text as Markdown."""
+    text_url: str = ""
+    """Where the page gets the text of an answer as Markdown, to copy it. Empty: the reader may not."""
+    versions: Versions | None = None
+    is_own_code: bool = False
+    """Whether a user's message is nothing but code."""
+    files: tuple[WrittenFileView, ...] = ()
+    """Files that the code of an answer wrote. Those that were kept are not among the attachments."""
+    retry_notice: str = ""
+    """The sentence that is shown while the provider does not answer."""
+    left_out: int = 0
+    """How many of the oldest messages the model was not sent."""
+    approval: Approval | None = None
+    """What a waiting answer asks its owner."""
+    move_reason: str = ""
+    """Why code moved to the Python session; empty if it did not."""
+    grounding: Grounding | None = None
+    details: AnswerDetails | None = None
+    """How an answer was made."""
+    rating: Rating | None = None
+    """`None`: the message cannot be rated here."""
+
+    @property
+    def loses_files(self) -> bool:
+        """Whether the reader may download a file that ends with the session."""
+        return any(file.url and not file.kept for file in self.files)
+
+    @property
+    def images(self) -> list[AttachmentView]:
+        """The attachments that are shown in the gallery: images that are not graphs."""
+        return [view for view in self.attachments if view.is_image and not view.is_graph]
+
+    @property
+    def other_attachments(self) -> list[AttachmentView]:
+        """The attachments that are not shown in the gallery: graphs and files."""
+        return [view for view in self.attachments if not view.is_image or view.is_graph]

@@ -1,0 +1,261 @@
+"""From the changes of a live answer to the swaps that bring every open page up to date.
+
+The sum of the swaps equals the message rendered whole, byte for byte. Only the open tail of the last text or output is
+rendered again. A result of code is rendered whole once more when its code has ended.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from django.utils.safestring import SafeString
+
+from chat.messages.answer import Answer
+from chat.messages.calls_as_code import CallsAsCode
+from chat.messages.changes import (
+    AttachmentAdded,
+    AttemptRestarted,
+    Change,
+    EngineMoved,
+    MessagesLeftOut,
+    PartReplaced,
+    PartStarted,
+    TextAppended,
+    ThoughtEnded,
+    Waited,
+)
+from chat.messages.code_results import CodeResults
+from chat.messages.text_runs import PartRun, continues_text, part_runs
+from chat.models import Turn
+from chat.page.attachment_views import AttachmentView
+from chat.page.fragments import (
+    code_end_swap,
+    code_end_view,
+    delete_swap,
+    join_html,
+    part_element_id,
+    part_html,
+    part_view,
+    partial,
+    status_html,
+    text_options,
+    thought_line,
+    thought_line_swap,
+)
+from chat.page.message_views import PartView, RenderedText
+from chat.page.readers import OWNER
+from chat.page.rendering.output_text import OutputStream
+from chat.page.rendering.stream import MarkdownStream
+from chat.page.transcript.graph_captions import captions_so_far
+from chat.page.transcript.views import answer_view, new_attachment_view
+from chat.vocabulary.parts import CodeExecutionResult, Part, Text, Thought
+
+
+class LiveMessage:
+    """The state of one live answer on open pages."""
+
+    def __init__(self, turn: Turn, answer: Answer) -> None:
+        """`answer`: the part of the answer that is stored already, and that pages show."""
+        self._turn = turn
+        self._message_id = turn.message_id
+        self._retry_notice = answer.retry_notice
+        self._left_out = answer.messages_left_out
+        self._move_reason = answer.move_reason
+        self._captions = captions_so_far(turn.message_id, answer)
+        self._results = CodeResults(answer.parts)
+        self._calls = CallsAsCode(answer.parts)
+        indexes_with_attachments = {one.part_index for one in answer.attachments}
+        runs = [*part_runs(answer.parts, indexes_with_attachments)]
+        self._starts = [run.start for run in runs]
+        """Indexes of the first parts of all runs (see `text_runs`). Each run has one element."""
+        self._part: Part | None = None
+        """The first part of the last run, if the run may still change."""
+        self._last_part: Part | None = None
+        """The last part of the last run, if the run may still change."""
+        self._attachments: list[AttachmentView] = []
+        """Attachments that are shown after the last run."""
+        self._stream: MarkdownStream | OutputStream | None = None
+        """The text or output of the last run."""
+        self._texts: dict[int, RenderedText] = {}
+        """Rendered texts of earlier runs, by the index of their first part. Outputs are not kept: to render them again
+        costs little."""
+        self._is_shown = True
+        """Whether the element of the last run exists on open pages."""
+        self._is_changed = False
+        if runs and runs[-1].last not in indexes_with_attachments:
+            self._resume_run(answer.parts, runs[-1])
+
+    def update(self, changes: Iterable[Change]) -> SafeString:
+        """Return the swaps that show these changes; empty if they are not visible."""
+        swaps: list[SafeString] = []
+        for change in changes:
+            match change:
+                case PartStarted(index, part, _):
+                    self._captions.add_part(index, part)
+                    if self._is_continued_by(part):
+                        self._last_part = part
+                        if part.long_text:
+                            self._append(part.long_text)
+                    else:
+                        swaps += self._flush()
+                        self._start_run(index, part)
+                        swaps += self._update_earlier_parts(index, part)
+                    swaps += self._show_status(retry_notice="")
+                case TextAppended(index, text):
+                    self._captions.append_text(index, text)
+                    self._append(text)
+                case PartReplaced(index, part):
+                    if index == self._starts[-1]:
+                        self._show_part(part)
+                    # Of several results of a run, only the last one shows how the code ended. The others do not change.
+                    swaps += self._update_earlier_parts(index, part)
+                case ThoughtEnded(index, duration_ms):
+                    # Its element must exist on the page.
+                    swaps += self._flush()
+                    swaps.append(thought_line_swap(thought_line(self._message_id, index, duration_ms)))
+                case AttachmentAdded(attachment):
+                    view = new_attachment_view(attachment)
+                    self._attachments.append(self._captions.with_caption(view, attachment.part_index))
+                case Waited(sentence):
+                    swaps += self._show_status(retry_notice=sentence)
+                case EngineMoved(reason):
+                    swaps += self._show_status(move_reason=reason)
+                case MessagesLeftOut(messages):
+                    swaps += self._show_status(left_out=messages)
+                case AttemptRestarted(kept):
+                    swaps += self._flush()
+                    swaps += self._remove_parts(kept)
+                case _:
+                    pass
+        swaps += self._flush()
+        return join_html(swaps)
+
+    def rendered_texts(self) -> Mapping[int, RenderedText]:
+        """Return the texts that are rendered already, by the index of the first part of their run, so that the whole
+        message need not render them again.
+        """
+        self._save_rendered_text()
+        return self._texts
+
+    def _save_rendered_text(self) -> None:
+        if isinstance(self._stream, MarkdownStream):
+            self._texts[self._starts[-1]] = RenderedText(*self._stream.closed_and_tail)
+
+    def _show_status(
+        self, retry_notice: str | None = None, left_out: int | None = None, move_reason: str | None = None
+    ) -> list[SafeString]:
+        """Return the swap of the turn's status line, if it changes."""
+        before = self._retry_notice, self._left_out, self._move_reason
+        self._retry_notice = self._retry_notice if retry_notice is None else retry_notice
+        self._left_out = self._left_out if left_out is None else left_out
+        self._move_reason = self._move_reason if move_reason is None else move_reason
+        if before == (self._retry_notice, self._left_out, self._move_reason):
+            return []
+        answer = Answer(
+            retry_notice=self._retry_notice, messages_left_out=self._left_out, move_reason=self._move_reason
+        )
+        view = answer_view(self._turn.message, self._turn, answer)
+        return [partial(f"message-{self._message_id}-status", "outerMorph", status_html(view))]
+
+    def _remove_parts(self, kept: int) -> list[SafeString]:
+        """Return the swaps that remove the parts of a failed attempt, all but the first `kept` parts.
+
+        The parts of an attempt belong to one round, so this cuts no run, and no function call among them has run.
+        """
+        removed = [start for start in self._starts if start >= kept]
+        self._starts = [start for start in self._starts if start < kept]
+        self._captions.remove_parts(kept)
+        changed = self._results.remove(kept)
+        self._texts = {index: text for index, text in self._texts.items() if index < kept}
+        self._part = self._last_part = self._stream = None
+        swaps = [delete_swap(part_element_id(self._message_id, start)) for start in removed]
+        return swaps + [self._code_end_swap(code) for code in changed]
+
+    def _view(
+        self, index: int, part: Part, attachments: Sequence[AttachmentView], rendered: RenderedText | None
+    ) -> PartView:
+        return part_view(
+            self._message_id,
+            index,
+            part,
+            attachments,
+            reader=OWNER,
+            rendered=rendered,
+            result=self._results.result_of.get(index),
+            has_code=index in self._results.code_of,
+            is_hidden=index in self._calls.hidden,
+        )
+
+    def _update_earlier_parts(self, index: int, part: Part) -> list[SafeString]:
+        """Return the swaps of earlier parts that look different because of this one."""
+        swaps = []
+        code = self._results.add(index, part)
+        if code is not None:
+            swaps.append(self._code_end_swap(code))
+        hidden = self._calls.add(index, part)
+        if hidden is not None and (self._is_shown or hidden != self._starts[-1]):
+            view = self._view(hidden, self._calls.hidden[hidden], (), None)
+            swaps.append(partial(part_element_id(self._message_id, hidden), "outerMorph", part_html(view)))
+        return swaps
+
+    def _code_end_swap(self, code: int) -> SafeString:
+        return code_end_swap(code_end_view(self._message_id, code, self._results.result_of.get(code)))
+
+    def _resume_run(self, parts: Sequence[Part], run: PartRun) -> None:
+        """Render the last run of an answer that pages show already, because later text may join it."""
+        if isinstance(run.part, Text):
+            self._part, self._last_part = run.part, parts[run.last]
+            self._stream = MarkdownStream(text_options(self._message_id, run.start, OWNER))
+            self._stream.append(run.part.text)
+            self._stream.update()
+
+    def _is_continued_by(self, part: Part) -> bool:
+        """Return whether a new part joins the last run."""
+        if self._last_part is None or self._attachments:
+            return False
+        return continues_text(self._last_part, part, is_in_run=self._last_part is not self._part)
+
+    def _start_run(self, index: int, part: Part) -> None:
+        self._save_rendered_text()
+        self._starts.append(index)
+        self._attachments = []
+        self._is_shown = False
+        self._show_part(part)
+
+    def _show_part(self, part: Part) -> None:
+        """Begin the last run with this part, or replace the only part of the last run by its final form."""
+        self._part = self._last_part = part
+        self._is_changed = True
+        self._stream = None
+        if isinstance(part, Text | Thought):
+            self._stream = MarkdownStream(text_options(self._message_id, self._starts[-1], OWNER))
+        elif isinstance(part, CodeExecutionResult):
+            # The first update of an output is a reset, so a final form replaces the whole element.
+            self._stream = OutputStream()
+        self._append(part.long_text)
+
+    def _append(self, text: str) -> None:
+        self._is_changed = True
+        if self._stream:
+            self._stream.append(text)
+
+    def _flush(self) -> list[SafeString]:
+        """Return the swaps that show the last run as it is now."""
+        if self._part is None or not self._is_changed:
+            return []
+        self._is_changed = False
+        update = self._stream.update() if self._stream else None
+        rendered = RenderedText(update.closed_html, update.tail_html) if update else None
+        index = self._starts[-1]
+        root = part_element_id(self._message_id, index)
+        if not self._is_shown:
+            self._is_shown = True
+            view = self._view(index, self._part, self._attachments, rendered)
+            return [partial(f"message-{self._message_id}-parts", "beforeend", part_html(view))]
+        if update is None or update.is_reset:
+            view = self._view(index, self._part, (), rendered)
+            return [partial(root, "outerMorph", part_html(view))]
+        swaps = [partial(f"{root}-tail", "innerMorph", update.tail_html)]
+        if update.closed_html:
+            swaps.insert(0, partial(f"{root}-tail", "beforebegin", update.closed_html))
+        return swaps

@@ -1,0 +1,286 @@
+"""One growing markdown document: closed blocks, which later text cannot change, and an open tail.
+
+All top-level blocks except the last one *of the text up to the last newline* are closed. Some constructs affect other
+blocks; a document that contains one of them is rendered again as a whole:
+
+- A definition of a link or a footnote changes links before and after it. Footnotes are shown at the document's end, so
+  they are part of its tail.
+- Tables that would be padded to too many cells turn tables off. The parser pads each short row, and 60 KB of text can
+  ask it for 250 million cells.
+- So many delimiters of formulas that converting them would take long turn formulas off. They are then shown as typed.
+
+To bound the cost of these, and of a single block that never ends, a long text is split into several documents. Each
+document ends at the last block border within its first `DOCUMENT_LIMIT_CHARS`, or inside its only block. Link
+references do not work across documents.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from django.utils.safestring import SafeString
+
+from chat.page.rendering.blocks import iter_top_level_blocks, make_safe_html, parse_markdown
+
+#: About 16,000 tokens.
+DOCUMENT_LIMIT_CHARS = 64 * 1024
+
+#: Limit for the sum of columns times rows over all tables of a document. Rendering 20,000 cells takes about 50 ms.
+#: Cells that are typed out take at least three characters each, so a document cannot hold many more of them.
+TABLE_CELLS_LIMIT = 20_000
+
+#: Limit for the number of delimiters that begin or end formulas in a document. Converting 500 formulas takes about
+#: 100 to 300 ms, and so many fit into the cache of `maths`.
+FORMULA_DELIMITERS_LIMIT = 1_000
+
+_NEWLINE = re.compile(r"\r\n?|\n")
+# Matches every link reference definition, and some other text, cheaply: a label followed by a colon at the start of a
+# line, after any quote and list markers.
+_DEFINITION = re.compile(
+    r"(?:\A|(?<=[\r\n]))(?>(?:[ \t>]|[-+*][ \t]|\d{1,9}[.)][ \t])*)\[(?>(?:[^\[\]\\]|\\.){1,1000})\]:", re.DOTALL
+)
+_FENCE = re.compile(r"\s*?( {0,3}(?:`{3,}|~{3,}))")
+_BLANK = " \t\v\f>"
+
+
+@dataclass(frozen=True, slots=True)
+class MarkdownOptions:
+    """How a text is rendered."""
+
+    id_prefix: str = ""
+    """Begins the ids of footnotes, which must be unique on the page. Without it, footnotes have no links."""
+    has_line_breaks: bool = False
+    """Whether each line of a paragraph stays a line, as people expect of what they typed."""
+    has_buttons: bool = True
+    """Whether code and tables have buttons, which need scripts."""
+
+
+DEFAULT_OPTIONS = MarkdownOptions()
+
+
+@dataclass(frozen=True, slots=True)
+class ClosedHtmlChange:
+    """A change to a document's closed HTML: `html` is appended to it or, with `is_reset`, replaces it."""
+
+    is_reset: bool
+    html: SafeString
+
+
+class Document:
+    """The text of one document, its closed HTML and its open tail."""
+
+    def __init__(self, prefix: str = "", options: MarkdownOptions = DEFAULT_OPTIONS) -> None:
+        """Create a document; `prefix` reopens the block that was split at the end of the previous document."""
+        self._text = prefix
+        self._options = options
+        self._prefix_chars = len(prefix)
+        self._closed_pieces: list[SafeString] = []
+        self._tail_start = 0
+        self._tail_raw_html: str | None = None
+        """The parser's HTML of the tail, if it is already known."""
+        self._processed_chars = 0
+        """Length of the text up to the last newline when blocks were last closed."""
+        self._has_definitions = False
+        self._has_tables_enabled = True
+        self._has_formulas_enabled = True
+        self._formula_delimiters = 0
+        self._delimiters_counted_chars = 0
+        """Length of the text whose delimiters of formulas are counted."""
+        self._cell_counter = _TableCellCounter()
+
+    @property
+    def length(self) -> int:
+        """Length in characters, without the prefix."""
+        return len(self._text) - self._prefix_chars
+
+    @property
+    def closed_html(self) -> SafeString:
+        """HTML of all closed blocks."""
+        return SafeString("".join(self._closed_pieces))
+
+    def append(self, text: str) -> None:
+        """Append to the end of the text."""
+        self._text += text
+        self._tail_raw_html = None
+
+    def close_blocks(self) -> ClosedHtmlChange:
+        """Close all blocks that later text can no longer change."""
+        exceeds_limit = self._check_limits()
+        # The search for "]:" is cheap; the regular expression takes as long as rendering the tail.
+        if not self._has_definitions and self._text.find("]:", self._tail_start) >= 0:
+            self._has_definitions = _DEFINITION.search(self._text, self._tail_start) is not None
+        if self._has_definitions:
+            return self._render_all()
+        if exceeds_limit:
+            previous_html = self.closed_html
+            self._closed_pieces, self._tail_start, self._processed_chars = [], 0, 0
+            return self._replace_closed_html(previous_html, self._close_tail_blocks())
+        return ClosedHtmlChange(is_reset=False, html=self._close_tail_blocks())
+
+    def render_tail(self) -> SafeString:
+        """Render the text after the closed blocks."""
+        source = self._text[self._tail_start :]
+        raw_html = self._tail_raw_html
+        if raw_html is None:
+            raw_html = self._parse(source, with_positions=False)
+        return self._make_safe(raw_html, source)
+
+    def end(self) -> tuple[ClosedHtmlChange, Document]:
+        """End this document because it is full; return the change and the next document with the remaining text."""
+        previous_html = self.closed_html
+        change = self.close_blocks()
+        if self._tail_start:
+            next_document, split_at = Document(options=self._options), self._tail_start
+            if self._has_definitions:
+                # Render the footnotes of the closed blocks too.
+                raw_html = self._parse(self._text[:split_at])
+                change = self._replace_closed_html(previous_html, self._make_safe(raw_html))
+        else:
+            split_at = _find_split_inside_block(self._text, self._prefix_chars)
+            raw_html = self._parse(self._text[:split_at])
+            next_document = Document(_reopening_prefix(self._text, raw_html), self._options)
+            change = self._replace_closed_html(previous_html, self._make_safe(raw_html))
+        next_document.append(self._text[split_at:])
+        return change, next_document
+
+    def _check_limits(self) -> bool:
+        """Turn off tables or formulas if there are too many; return whether this changes something."""
+        has_many_cells = self._has_tables_enabled and self._cell_counter.count(self._text) > TABLE_CELLS_LIMIT
+        self._count_formula_delimiters()
+        has_many_formulas = self._has_formulas_enabled and self._formula_delimiters > FORMULA_DELIMITERS_LIMIT
+        if has_many_cells:
+            self._has_tables_enabled = False
+        if has_many_formulas:
+            self._has_formulas_enabled = False
+        return has_many_cells or has_many_formulas
+
+    def _count_formula_delimiters(self) -> None:
+        """Count the delimiters of the text since the last call, with the character before it."""
+        start = self._delimiters_counted_chars
+        brackets = sum(self._text.count(bracket, max(0, start - 1)) for bracket in ("\\(", "\\["))
+        self._formula_delimiters += self._text.count("$", start) + 2 * brackets
+        self._delimiters_counted_chars = len(self._text)
+
+    def _parse(self, text: str, *, with_positions: bool = True) -> str:
+        return parse_markdown(
+            text,
+            with_tables=self._has_tables_enabled,
+            with_formulas=self._has_formulas_enabled,
+            with_positions=with_positions,
+            with_line_breaks=self._options.has_line_breaks,
+        )
+
+    def _close_tail_blocks(self) -> SafeString:
+        """Close blocks of the tail and return their HTML; correct only if no construct affects other blocks."""
+        lines_end = self._text.rfind("\n") + 1
+        if lines_end <= self._processed_chars:
+            return SafeString("")
+        self._processed_chars = lines_end
+        source = self._text[self._tail_start : lines_end]
+        raw_html = self._parse(source)
+        line, position = _find_last_block(raw_html)
+        if lines_end == len(self._text):
+            self._tail_raw_html = raw_html[position:]
+        if position == 0:
+            return SafeString("")
+        self._tail_start += _find_line_start(source, line)
+        html = self._make_safe(raw_html[:position])
+        self._closed_pieces.append(html)
+        return html
+
+    def _render_all(self) -> ClosedHtmlChange:
+        """Split the text at the usual border, but render both sides with all link definitions of the document."""
+        source = self._text[: self._text.rfind("\n") + 1]
+        last_line, position = _find_last_block(self._parse(source))
+        self._tail_start = _find_line_start(source, last_line) if position else 0
+        raw_html = self._parse(self._text)
+        if position:
+            blocks = iter_top_level_blocks(raw_html)
+            position = next((start for line, start in blocks if line >= last_line), len(raw_html))
+        self._tail_raw_html = raw_html[position:]
+        return self._replace_closed_html(self.closed_html, self._make_safe(raw_html[:position]))
+
+    def _make_safe(self, raw_html: str, open_source: str | None = None) -> SafeString:
+        options = self._options
+        return make_safe_html(
+            raw_html, open_source=open_source, id_prefix=options.id_prefix, has_buttons=options.has_buttons
+        )
+
+    def _replace_closed_html(self, previous_html: SafeString, html: SafeString) -> ClosedHtmlChange:
+        self._closed_pieces = [html]
+        if html.startswith(previous_html):
+            return ClosedHtmlChange(is_reset=False, html=SafeString(html[len(previous_html) :]))
+        return ClosedHtmlChange(is_reset=True, html=html)
+
+
+class _TableCellCounter:
+    """Computes an upper bound for the number of cells to which the tables of a growing text can be padded."""
+
+    def __init__(self) -> None:
+        self._counted_chars = 0
+        """Length of the complete lines that are included in `_cells`."""
+        self._columns = 0
+        """Columns of the table that may continue in the next line; 0 if there is none."""
+        self._cells = 0
+
+    def count(self, text: str) -> int:
+        """Return the bound for the whole text, which must start with the text of the previous call."""
+        lines_end = text.rfind("\n") + 1
+        self._columns, self._cells = self._add_lines(text[self._counted_chars : lines_end], self._columns, self._cells)
+        self._counted_chars = lines_end
+        return self._add_lines(text[lines_end:], self._columns, self._cells)[1]
+
+    @staticmethod
+    def _add_lines(text: str, columns: int, cells: int) -> tuple[int, int]:
+        """Return `columns` and `cells` after the lines of `text`."""
+        if not text or not (columns or "|" in text):
+            return columns, cells
+        for line in _NEWLINE.split(text.removesuffix("\n")):
+            if not line.strip(_BLANK):
+                columns = 0
+                continue
+            cells += columns
+            if "-" in line and not line.strip(_BLANK + "|:-"):
+                columns = max(columns, line.strip(_BLANK + "|").count("|") + 1)
+        return columns, cells
+
+
+def _find_last_block(raw_html: str) -> tuple[int, int]:
+    """Return the first line (from 1) of the last top-level block and the offset of its HTML; (1, 0) without blocks."""
+    blocks = list(iter_top_level_blocks(raw_html))
+    return blocks[-1] if blocks else (1, 0)
+
+
+def _find_line_start(text: str, line: int) -> int:
+    """Return the offset of a line; lines are counted from 1 and separated as the parser separates them."""
+    for number, newline in enumerate(_NEWLINE.finditer(text), start=2):
+        if number == line:
+            return newline.end()
+    return 0
+
+
+def _find_split_inside_block(text: str, prefix_chars: int) -> int:
+    """Return where to split the only block of a full document.
+
+    The split is before a line without indentation (in a list, before an outermost item), else after a line, else after
+    a space. It is always in the second half of the document.
+    """
+    minimum = prefix_chars + DOCUMENT_LIMIT_CHARS // 2
+    unindented_lines = [newline.end() for newline in re.finditer(r"\n(?=\S)", text[minimum:])]
+    if unindented_lines:
+        return minimum + unindented_lines[-1]
+    for separator in ("\n", " "):
+        if (position := text.rfind(separator, minimum)) > 0:
+            return position + 1
+    return len(text)
+
+
+def _reopening_prefix(text: str, raw_html: str) -> str:
+    """Return the text that reopens the split block in the next document: a code fence, or the table's header rows."""
+    if raw_html.startswith("<pre") and (fence := _FENCE.match(text)):
+        # The language is omitted, since a fragment of code cannot be highlighted correctly.
+        return fence[1] + "\n"
+    if raw_html.startswith("<table"):
+        return "".join(text.lstrip("\r\n").splitlines(keepends=True)[:2])
+    return ""

@@ -1,0 +1,70 @@
+"""The last step of rendering: only the elements and attributes listed here reach a page.
+
+Raw HTML of a text is escaped before this step, so every element here was made by the parser or by `elements`.
+"""
+
+from __future__ import annotations
+
+import re
+
+import nh3
+
+from chat.page.rendering.grammars import TOKEN_CLASSES
+from chat.page.rendering.highlight import LANGUAGES
+from chat.page.rendering.maths import MATHML_ATTRIBUTES
+
+_ID = r"[\w-]+-fn(?:ref)?-\d+(?:-\d+)?"
+_FOOTNOTE_LINK = re.compile(f"#{_ID}")
+
+
+def _keep_footnote_link(url: str) -> str | None:
+    """Return an address that is not absolute if it is that of a footnote; `None` removes it."""
+    return url if _FOOTNOTE_LINK.fullmatch(url) else None
+
+
+_CLEANER = nh3.Cleaner(
+    tags={
+        *("p", "h2", "h3", "h4", "h5", "h6", "blockquote", "ul", "ol", "li", "pre", "hr", "br", "div", "section"),
+        *("table", "thead", "tbody", "tr", "th", "td", "a", "em", "strong", "del", "code", "span", "sup", "input"),
+        *("button", *MATHML_ATTRIBUTES),
+    },
+    clean_content_tags=set(),
+    attributes={
+        "a": {"href", "title", "id", "aria-label"},
+        "div": {"aria-label", "data-all"},
+        "input": {"checked", "disabled", "aria-label"},
+        "li": {"id"},
+        "ol": {"start"},
+        "pre": {"aria-label"},
+        "section": {"aria-label"},
+        "span": {"aria-label"},
+        "th": {"data-column"},
+        "tr": {"data-row"},
+        **{tag: set(names) for tag, names in MATHML_ATTRIBUTES.items() if names},
+    },
+    tag_attribute_values={
+        "a": {"target": {"_blank"}},
+        "button": {"type": {"button"}, "data-action": {"copy", "copy-csv", "save-csv", "sort"}},
+        "div": {"tabindex": {"0"}, "role": {"group", "region"}},
+        "input": {"type": {"checkbox"}},
+        "pre": {"tabindex": {"0"}, "role": {"group"}, "data-language": set(LANGUAGES.values())},
+        "span": {"tabindex": {"0"}, "role": {"group"}},
+        "td": {"align": {"left", "center", "right"}},
+        "th": {"align": {"left", "center", "right"}, "aria-sort": {"none"}, "scope": {"col"}},
+    },
+    allowed_classes={
+        "button": {"quiet"},
+        "code": {"formula-source"},
+        "div": {"code-block", "code-head", "markdown-table", "table-box", "table-foot", "table-scroll"},
+        "section": {"footnotes"},
+        "span": {*TOKEN_CLASSES, "formula-block", "formula-wide", "muted", "table-actions", "visually-hidden"},
+    },
+    url_schemes={"http", "https", "mailto"},
+    url_relative=_keep_footnote_link,
+    link_rel="noopener noreferrer nofollow",
+)
+
+
+def sanitize_html(html: str) -> str:
+    """Return the HTML with all other elements and attributes removed."""
+    return _CLEANER.clean(html)

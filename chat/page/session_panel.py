@@ -1,0 +1,117 @@
+"""The panel of the Python session beside a transcript: `#session-state`."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.template.defaultfilters import filesizeformat
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.safestring import SafeString
+from django.utils.timesince import timesince
+
+from chat.models import PythonSession
+from chat.page.rendering.jinja import render
+from chat.python.sessions.branch import has_run_other_version
+from chat.python.sessions.places import is_enabled
+from chat.vocabulary.parts import JSONObject
+
+State = PythonSession.State
+
+NO_SESSIONS = "Python sessions are turned off on this server."
+NOT_STARTED = "No session yet. It starts when code runs in it."
+SENTENCES = {
+    State.STOPPED: "Not running.",
+    State.STARTING: "Starting…",
+    State.STOPPING: "Ending…",
+    State.ERROR: "It could not be started.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class VariableView:
+    """One variable of the session."""
+
+    name: str
+    type: str
+    size: str
+    """The shape of the value, or its size in memory."""
+    preview: str
+
+
+@dataclass(frozen=True, slots=True)
+class FileView:
+    """One file in the working directory."""
+
+    name: str
+    size_bytes: int
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class SessionView:
+    """The state of a session, as the panel shows it."""
+
+    state: str
+    sentence: str
+    note: str = ""
+    execution_count: int = 0
+    is_busy: bool = False
+    is_other_branch: bool = False
+    variables: Sequence[VariableView] = ()
+    files: Sequence[FileView] = ()
+
+
+def panel_html(conversation_id: uuid.UUID) -> SafeString:
+    """Render the panel's state."""
+    session = PythonSession.objects.filter(conversation=conversation_id).first()
+    return render("chat/_session", {"session": _view(conversation_id, session)})
+
+
+def _view(conversation_id: uuid.UUID, session: PythonSession | None) -> SessionView:
+    if session is None:
+        return SessionView(State.STOPPED, NOT_STARTED if is_enabled() else NO_SESSIONS)
+    is_busy = session.is_busy
+    return SessionView(
+        state=session.state,
+        sentence=_sentence(session, is_busy=is_busy),
+        note=session.note,
+        execution_count=session.execution_count,
+        is_busy=is_busy,
+        is_other_branch=has_run_other_version(session),
+        variables=[_variable(variable) for variable in session.variables],
+        files=[_file(conversation_id, file) for file in session.files],
+    )
+
+
+def _sentence(session: PythonSession, *, is_busy: bool) -> str:
+    if session.state != State.RUNNING:
+        return SENTENCES[State(session.state)]
+    return ("Code is running." if is_busy else "Ready.") + _since(session.started_at)
+
+
+def _since(started_at: datetime | None) -> str:
+    if started_at is None:
+        return ""
+    if timezone.now() - started_at < timedelta(minutes=1):
+        return " Started just now."
+    return f" Started {timesince(started_at, depth=1)} ago."
+
+
+def _variable(variable: JSONObject) -> VariableView:
+    shape, size_bytes = variable.get("shape"), variable.get("size_bytes")
+    size = ""
+    if isinstance(shape, list) and shape:
+        size = " × ".join(f"{length:,}" for length in shape)
+    elif isinstance(size_bytes, int):
+        size = filesizeformat(size_bytes)
+    return VariableView(str(variable["name"]), str(variable["type"]), size, str(variable.get("preview", "")))
+
+
+def _file(conversation_id: uuid.UUID, file: JSONObject) -> FileView:
+    name, size_bytes = str(file["name"]), file["size_bytes"]
+    url = reverse("api-session-file", args=[conversation_id, name])
+    return FileView(name, size_bytes if isinstance(size_bytes, int) else 0, url)

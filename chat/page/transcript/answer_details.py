@@ -1,0 +1,145 @@
+"""How an answer was made: model, code, tokens, cost and time. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from decimal import Decimal
+
+from chat.models import Turn
+from chat.page.message_views import AnswerDetails
+from chat.page.readers import Reader
+from chat.providers.catalogue.costs import count_searches, search_cost
+from chat.vocabulary.parts import Engine, ExecutableCode, Part
+
+USAGE_WORDS = {
+    "prompt": "read",
+    "tool_use": "read by its tools",
+    "cached": "of these from cache",
+    "thoughts": "thought",
+    "candidates": "written",
+}
+
+
+ENGINE_WORDS: Mapping[str, str] = {
+    Engine.NATIVE: "in the sandbox of the model's service",
+    Engine.SESSION: "in the Python session",
+}
+
+
+BOTH_ENGINES = f"{ENGINE_WORDS[Engine.NATIVE]}, and {ENGINE_WORDS[Engine.SESSION]}"
+
+
+@dataclass(frozen=True, slots=True)
+class AnsweredBy:
+    """Who answered a question. `None`: nobody, as for a question itself."""
+
+    provider: str | None = None
+    endpoint: str | None = None
+    """Which server of the provider. Empty: the one that the settings describe."""
+    model: str | None = None
+    engine: str | None = None
+    """Where code runs. `None`: nowhere."""
+
+    @property
+    def service(self) -> str:
+        """The provider and its endpoint in words; empty if no model answered."""
+        if not self.provider:
+            return ""
+        return f"{self.provider}, endpoint {self.endpoint}" if self.endpoint else self.provider
+
+    @property
+    def sentence(self) -> str:
+        """All of it in words; empty for a question."""
+        place = ENGINE_WORDS.get(self.engine or "", "")
+        code = f"code: {place}" if place else "no code"
+        if not self.provider:
+            return code.capitalize() if self.engine else ""
+        return f"Model: {self.model} ({self.service}); {code}"
+
+
+def answered_by(turn: Turn | None) -> AnsweredBy:
+    """Return who answered. `turn`: `None` for a question. No model answers code of the user that the session runs."""
+    if turn is None:
+        return AnsweredBy()
+    if turn.is_own_code:
+        return AnsweredBy(engine=turn.engine or None)
+    return AnsweredBy(turn.provider, turn.endpoint, turn.model, turn.engine or None)
+
+
+def answer_details(turn: Turn, reader: Reader, parts: Iterable[Part] = ()) -> AnswerDetails:
+    """Return how the answer of a turn was made, as far as the reader may know it. `parts`: of the answer.
+
+    The usage is known once the turn has ended.
+    """
+    # A clock may be set back while a turn runs.
+    duration = max(0.0, (turn.ended_at - turn.created_at).total_seconds()) if turn.ended_at else None
+    details = AnswerDetails(
+        model="Python session" if turn.is_own_code else turn.parameters.get("label") or turn.model,
+        code_execution=turn.code_execution,
+        duration_s=None if duration is None else round(duration, 1),
+        # A live turn may move to another engine.
+        engine="" if turn.is_live else _engine_words(turn, parts),
+        service=answered_by(turn).service if reader.sees_service else "",
+        model_note=turn.model_note if reader.sees_service else "",
+    )
+    if not reader.sees_costs:
+        return details
+    usage = {} if turn.is_live else turn.usage
+    return replace(
+        details,
+        code_reason=turn.code_reason,
+        usage=tuple((words, usage[name]) for name, words in USAGE_WORDS.items() if usage.get(name)),
+        total=usage.get("total"),
+        cost=dollars(turn.cost),
+        rounds=turn.round_count,
+        parameters=tuple(_parameters(turn)),
+        searches="" if turn.is_live else _searches(turn),
+    )
+
+
+def _engine_words(turn: Turn, parts: Iterable[Part]) -> str:
+    """Return where code could run. A model that runs code at its service may have chosen the session too."""
+    if turn.engine == Engine.NATIVE and any(isinstance(part, ExecutableCode) and part.made_by for part in parts):
+        return BOTH_ENGINES
+    return ENGINE_WORDS.get(turn.engine, "")
+
+
+def _searches(turn: Turn) -> str:
+    """Return the number of web searches and their cost, which the cost of the answer includes.
+
+    The stored prices are those of the model that was asked: if another one may have answered, only the number.
+    """
+    count = count_searches(turn.queries)
+    price = turn.parameters.get("prices", {}).get("search")
+    if not count or turn.cost is None or price is None or turn.model_note:
+        return f"{count}" if count else ""
+    return f"{count}, {dollars(search_cost(count, Decimal(price)))} of the cost"
+
+
+def _parameters(turn: Turn) -> Iterator[str]:
+    """Yield the settings of the model that were not left to its service, in words."""
+    stored = turn.parameters
+    if stored.get("label") and turn.model not in ("", stored["label"]):
+        yield f"model {turn.model}"
+    if stored.get("thinking_level"):
+        yield f"thinking {stored['thinking_level']}"
+    if stored.get("thinking_budget") is not None:
+        yield f"at most {stored['thinking_budget']:,} tokens of thinking"
+    if stored.get("temperature") is not None:
+        yield f"temperature {stored['temperature']}"
+    if stored.get("max_output_tokens"):
+        yield f"at most {stored['max_output_tokens']:,} tokens written"
+    if stored.get("web_search"):
+        yield "searches the web"
+    if stored.get("url_context"):
+        yield "reads web pages"
+
+
+def dollars(cost: Decimal | None) -> str:
+    """Return an amount with its significant digits, such as `$0.0021` or `$1.20`; empty if it is not known."""
+    if cost is None:
+        return ""
+    if cost and cost < Decimal("0.0001"):
+        return "<$0.0001"
+    return f"${cost:.4f}" if cost < 1 else f"${cost:.2f}"

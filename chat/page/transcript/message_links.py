@@ -1,0 +1,51 @@
+"""Links to messages: which messages of a conversation a link shows, and the URL of a message."""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import dataclass
+from functools import partial
+
+from django.urls import reverse
+
+from chat.models import Conversation, Message
+from chat.page.transcript import window
+from chat.page.transcript.window import ChooseWindow
+from chat.people.access import NotFound
+
+CHOICES = (window.around, window.before, window.after)
+"""The functions that choose a window, in the order of the arguments of `find_link_target`."""
+
+
+@dataclass(frozen=True, slots=True)
+class LinkTarget:
+    """The messages that a link shows."""
+
+    choose: ChooseWindow
+    is_other_version: bool = False
+    """Whether the link names a message of another version. The shown messages at its position are shown instead."""
+
+
+def find_link_target(
+    conversation: Conversation,
+    message: uuid.UUID | None = None,
+    before: uuid.UUID | None = None,
+    after: uuid.UUID | None = None,
+) -> LinkTarget:
+    """Return what a link shows; only the first given id counts. Raise NotFound for an id that is not a
+    message of this conversation.
+    """
+    named = next(((choose, pk) for choose, pk in zip(CHOICES, (message, before, after), strict=True) if pk), None)
+    if named is None:
+        return LinkTarget(window.newest)
+    choose, pk = named
+    row = Message.objects.filter(conversation=conversation, pk=pk).values_list("index", "is_shown").first()
+    if row is None:
+        raise NotFound
+    index, is_shown = row
+    return LinkTarget(partial(choose, index), is_other_version=not is_shown)
+
+
+def message_url(conversation: Conversation, message_id: uuid.UUID) -> str:
+    """Return the URL of a message: the conversation's page with this message in view."""
+    return f"{reverse('conversation', args=[conversation.pk])}?message={message_id}#message-{message_id}"

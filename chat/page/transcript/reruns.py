@@ -1,0 +1,34 @@
+"""What pages show of blocks of code that run again or have run again."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping
+from typing import Any
+
+from chat.models.plain_sql import database_time
+from chat.page.fragments import rerun_element_id
+from chat.page.message_views import RerunView
+from chat.vocabulary.parts import ExecutableCode, Part
+
+
+def is_running(state: Mapping[str, Any]) -> bool:
+    """Return whether a block runs again now. `state`: see `Message.reruns`. Takes a query if it has `until`."""
+    # Both are in UTC, and in the same form.
+    return "until" in state and bool(state["until"] > database_time().isoformat(timespec="seconds"))
+
+
+def rerun_view(
+    message_id: uuid.UUID, index: int, part: Part, reruns: Mapping[str, Mapping[str, Any]] | None
+) -> RerunView | None:
+    """Return what the page offers for a block of code that has run; `None` for everything else.
+
+    `reruns`: see `Message.reruns`; `None` if code cannot be run again.
+    """
+    if reruns is None or not isinstance(part, ExecutableCode) or not part.is_python:
+        return None
+    state = reruns.get(str(index), {})
+    element_id = rerun_element_id(message_id, index)
+    if is_running(state):
+        return RerunView(element_id, index, output=state["output"], is_running=True)
+    return RerunView(element_id, index, state.get("verdict", ""), state.get("detail", ""))

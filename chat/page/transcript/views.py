@@ -1,0 +1,269 @@
+"""Builds the template views of messages, from message records or from the answer of a live turn."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Any
+
+from django.urls import reverse
+
+from attachments.models import Attachment
+from chat.messages.answer import Answer
+from chat.messages.approval import Approval, awaited_approval
+from chat.messages.calls_as_code import CallsAsCode
+from chat.messages.changes import AnswerAttachment
+from chat.messages.code_results import CodeResults, codes_without_result, earlier_results
+from chat.messages.notices import Notice, notice_of
+from chat.messages.records import MessageRecord
+from chat.messages.text_runs import part_runs
+from chat.models import Feedback, Message, Turn
+from chat.page.attachment_views import AttachmentView, WrittenFileView
+from chat.page.fragments import part_view
+from chat.page.message_views import NO_HTML, MessageView, Rating, RenderedText, Versions
+from chat.page.readers import OWNER, Reader
+from chat.page.rendering.markdown import render_question
+from chat.page.transcript.answer_details import answer_details
+from chat.page.transcript.graph_captions import with_captions
+from chat.page.transcript.reruns import rerun_view
+from chat.page.transcript.sources import grounding_of
+from chat.python.sessions.fences import unfence_code
+from chat.python.sessions.written_files import attachment_names, written_files
+from chat.vocabulary.parts import Part, Role, Text, ToolCall, WrittenFile
+
+NO_TEXTS: Mapping[int, RenderedText] = MappingProxyType({})
+
+
+def message_view(record: MessageRecord, reader: Reader, versions: Versions | None = None) -> MessageView:
+    """Return the view of one message."""
+    files = [attachment_view(placed.attachment, placed.index, reader) for placed in record.attachments]
+    if record.turn is None:
+        return user_message_view(record.message, files, reader, versions)
+    shown: dict[int | None, list[AttachmentView]] = {}
+    for placed, view in zip(record.attachments, files, strict=True):
+        shown.setdefault(placed.part_index, []).append(view)
+    has_rating = bool(record.parts) and not record.is_live
+    return model_message_view(
+        record.message,
+        record.turn,
+        record.parts,
+        shown,
+        reader,
+        versions,
+        retry_notice=record.retry_notice,
+        left_out=record.left_out,
+        approval=record.approval,
+        move_reason=record.move_reason,
+        rating=rating_of(record.message, record.feedback) if has_rating else None,
+        reruns=None if record.is_live else record.message.reruns or {},
+    )
+
+
+def rating_of(message: Message, feedback: Feedback | None) -> Rating:
+    """Return the owner's rating of an answer."""
+    return Rating(message.pk, feedback.is_good, feedback.reason) if feedback else Rating(message.pk)
+
+
+def user_message_view(
+    message: Message, attachments: Sequence[AttachmentView], reader: Reader, versions: Versions | None = None
+) -> MessageView:
+    """Return the view of a user's message."""
+    id_prefix, has_buttons = f"message-{message.pk}", reader.has_scripts
+    return MessageView(
+        message_id=message.pk,
+        reader=reader,
+        role=Role.USER,
+        status=Turn.Status.DONE,
+        text=message.text,
+        is_own_code=unfence_code(message.text) is not None,
+        text_html=render_question(message.text, id_prefix, has_buttons=has_buttons) if message.text else NO_HTML,
+        parts=(),
+        attachments=tuple(attachments),
+        notice=None,
+        created_at=message.created_at.isoformat(),
+        versions=versions,
+    )
+
+
+def answer_view(
+    message: Message,
+    turn: Turn,
+    answer: Answer,
+    versions: Versions | None = None,
+    texts: Mapping[int, RenderedText] = NO_TEXTS,
+) -> MessageView:
+    """Return the owner's view of an answer that this process holds in memory. `texts`: those that are rendered
+    already.
+    """
+    shown: dict[int | None, list[AttachmentView]] = {}
+    for attachment in answer.attachments:
+        shown.setdefault(attachment.part_index, []).append(new_attachment_view(attachment))
+    return model_message_view(
+        message,
+        turn,
+        answer.parts,
+        shown,
+        OWNER,
+        versions,
+        retry_notice=answer.retry_notice,
+        left_out=answer.messages_left_out,
+        approval=awaited_approval(answer),
+        move_reason=answer.move_reason,
+        texts=texts,
+        rating=Rating(message.pk) if not turn.is_live and answer.parts else None,
+        reruns=None if turn.is_live else message.reruns or {},
+    )
+
+
+def model_message_view(
+    message: Message,
+    turn: Turn,
+    parts: Sequence[Part],
+    shown: Mapping[int | None, Sequence[AttachmentView]],
+    reader: Reader,
+    versions: Versions | None = None,
+    *,
+    retry_notice: str = "",
+    left_out: int = 0,
+    approval: Approval | None = None,
+    move_reason: str = "",
+    rating: Rating | None = None,
+    texts: Mapping[int, RenderedText] = NO_TEXTS,
+    reruns: Mapping[str, Mapping[str, Any]] | None = None,
+) -> MessageView:
+    """Return the view of a model's message.
+
+    `shown`: attachments by the index of the part after which they are shown. `texts`: rendered texts by the index of
+    the first part of their run. `reruns`: see `Message.reruns`; `None` if code cannot be run again.
+    """
+    if not reader.may_act:
+        approval = rating = reruns = None
+    shown = with_captions(message.pk, parts, shown)
+    unplaced = [view for index, views in shown.items() if index is None or index >= len(parts) for view in views]
+    # A live answer does not show them yet: a later block may change them.
+    files = () if turn.is_live else file_views(message, written_files(parts), unplaced, reader)
+    results, earlier = CodeResults(parts), earlier_results(parts)
+    hidden = CallsAsCode(parts).hidden
+    # The code of a live answer may still get one.
+    without_result = set() if turn.is_live else codes_without_result(parts)
+    kept_ids = {file.kept.attachment_id for file in files if file.kept}
+    return MessageView(
+        message_id=message.pk,
+        reader=reader,
+        role=Role.MODEL,
+        status=turn.status,
+        text="",
+        text_url=reverse("message-text", args=[message.pk]) if reader.may_act else "",
+        parts=tuple(
+            replace(
+                part_view(
+                    message.pk,
+                    run.start,
+                    run.part,
+                    shown.get(run.last, ()),
+                    reader=reader,
+                    rendered=texts.get(run.start),
+                    result=results.result_of.get(run.start),
+                    has_code=run.start in results.code_of,
+                    is_without_result=run.start in without_result,
+                    is_earlier_result=run.start in earlier,
+                    is_hidden=run.start in hidden,
+                ),
+                rerun=rerun_view(message.pk, run.start, run.part, reruns),
+            )
+            for run in part_runs(parts, shown)
+        ),
+        attachments=tuple(view for view in unplaced if view.attachment_id not in kept_ids),
+        files=files,
+        notice=turn_notice(turn, parts),
+        created_at=message.created_at.isoformat(),
+        versions=versions,
+        retry_notice=retry_notice if turn.is_live else "",
+        left_out=left_out,
+        approval=approval if turn.status == Turn.Status.WAITING else None,
+        move_reason=move_reason,
+        # Shown only after the end of the turn, because a live turn may still change its sources.
+        grounding=None if turn.is_live else grounding_of(turn.sources, turn.queries),
+        details=answer_details(turn, reader, parts),
+        rating=rating,
+    )
+
+
+def file_views(
+    message: Message, files: Sequence[WrittenFile], attachments: Iterable[AttachmentView], reader: Reader
+) -> tuple[WrittenFileView, ...]:
+    """Return the views of files that code wrote. `attachments`: those at the message's end.
+
+    An attachment at an answer's end with the name of a file is this file, which was kept.
+    """
+    if not files:
+        return ()
+    kept = {view.name: view for view in attachments}
+    names = attachment_names(files)
+    return tuple(_file_view(message, file, kept.get(names[file.name]), reader) for file in files)
+
+
+def _file_view(message: Message, file: WrittenFile, kept: AttachmentView | None, reader: Reader) -> WrittenFileView:
+    view = WrittenFileView(file.name, file.size_bytes, file.modified_at, is_new=file.is_new, kept=kept)
+    if not reader.may_act:
+        return view
+    return replace(
+        view,
+        url=reverse("api-session-file", args=[message.conversation_id, file.name]),
+        keep_url=reverse("api-keep-file", args=[message.pk, file.name]),
+        kept_state_url=reverse("api-attachment", args=[kept.attachment_id]) if kept else "",
+    )
+
+
+def answer_markdown(record: MessageRecord) -> str:
+    """Return the texts of an answer as the model wrote them."""
+    texts = (run.part.text.strip("\n") for run in record.runs() if isinstance(run.part, Text))
+    return "\n\n".join(filter(None, texts))
+
+
+def turn_notice(turn: Turn, parts: Sequence[Part]) -> Notice | None:
+    """Return what the page says about how a turn ended. `parts`: of its answer."""
+    if turn.is_own_code and turn.status == Turn.Status.DONE:
+        # Code may print nothing. Its result says how it ended.
+        return None
+    return notice_of(
+        status=turn.status,
+        finish=turn.finish,
+        finish_reason=turn.finish_reason,
+        finish_message=turn.finish_message,
+        error_code=turn.error_code,
+        retry_after_s=turn.retry_after_s,
+        # Code of the user is run again, because there is nothing that a model could continue.
+        is_empty=turn.is_own_code or not any(part.is_answer for part in parts),
+        has_work=any(part.long_text or isinstance(part, ToolCall) for part in parts),
+    )
+
+
+def attachment_view(attachment: Attachment, index: int, reader: Reader) -> AttachmentView:
+    """Return the view of a stored attachment with this index in its message."""
+    return _attachment_view(attachment, attachment.pk, index, reader)
+
+
+def new_attachment_view(attachment: AnswerAttachment) -> AttachmentView:
+    """Return the owner's view of an attachment of a live answer."""
+    return _attachment_view(attachment, uuid.UUID(attachment.attachment_id), attachment.index, OWNER)
+
+
+def _attachment_view(
+    attachment: Attachment | AnswerAttachment, attachment_id: uuid.UUID, index: int, reader: Reader
+) -> AttachmentView:
+    return AttachmentView(
+        index=index,
+        attachment_id=attachment_id,
+        url=reader.file_url(attachment_id),
+        name=attachment.name,
+        mime_type=attachment.mime_type,
+        size_bytes=attachment.size_bytes,
+        width=attachment.width,
+        height=attachment.height,
+        scale=attachment.scale,
+        is_graph=attachment.is_graph,
+        reader=reader,
+    )

@@ -1,0 +1,103 @@
+"""The page of what a person has used: charts by day, and how much of each limit is left."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
+
+from chat.models import QuotaUse
+from chat.people.access import SignedInRequest
+from chat.people.account.chart import Chart, Table
+from chat.people.account.chart_layout import layout_columns
+from chat.people.account.number_format import format_integer, format_short
+from chat.people.quotas.resources import Resource, ResourceUsage, day_end, day_of, duration_words, words
+from chat.people.quotas.usage import read_usage
+
+DAYS = 30
+"""Days of the charts, with today."""
+
+CHARTS: Mapping[str, Callable[[QuotaUse], int]] = {
+    "Answers": lambda use: use.turns,
+    "Tokens": lambda use: use.tokens,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class LimitRow:
+    """One line of the table of limits, in words."""
+
+    resource: str
+    """The name of the counter, by which the template names the resource."""
+    used: str
+    limit: str
+    """Empty: there is no limit."""
+    left: str
+    is_daily: bool
+    is_used_up: bool
+
+
+@never_cache
+@login_required
+@require_safe
+def usage(request: SignedInRequest) -> HttpResponse:
+    """Show the usage of the last 30 days, and what is left of today's limits. It takes three queries."""
+    now = timezone.now()
+    today = day_of(now)
+    days = [today - timedelta(days=back) for back in reversed(range(DAYS))]
+    uses = {use.day: use for use in QuotaUse.objects.filter(user=request.user, day__gte=days[0])}
+    usages = read_usage(request.user.pk, Resource, day=today)
+    context = {
+        "charts": [build_chart(title, days, uses, amount_of) for title, amount_of in CHARTS.items()],
+        "limits": [limit_row(usage) for usage in usages.values()],
+        **reset_context(now),
+    }
+    return render(request, "account/usage.html", context)
+
+
+def build_chart(
+    title: str, days: Sequence[date], uses: Mapping[date, QuotaUse], amount_of: Callable[[QuotaUse], int]
+) -> Chart:
+    """Return a column for each day. `uses`: those of the days on which something was used."""
+    # Amounts that are given back on a later day can make a sum negative.
+    amounts = {day: max(0, amount_of(uses[day])) if day in uses else 0 for day in days}
+    total = format_integer(sum(amounts.values()))
+    noun = title.lower()
+    columns = {day: {noun: float(amount)} for day, amount in amounts.items()}
+    rows = [(f"{day:%Y-%m-%d}", format_integer(amount)) for day, amount in reversed(amounts.items())]
+    return Chart(
+        noun,
+        title,
+        "a day",
+        summary=f"{title} by day over {len(days)} days: {total} in all. The figures are in the table below.",
+        empty_text="None in these 30 days.",
+        plot=layout_columns(days, columns, {noun: 1}, format_short),
+        table=Table(("Day (UTC)", noun), (*rows, ("all days", total))),
+    )
+
+
+def limit_row(usage: ResourceUsage) -> LimitRow:
+    """Return the usage of a resource in words."""
+    resource, used = usage.resource, max(0, usage.used)
+    left = usage.left
+    return LimitRow(
+        resource.counter,
+        used=words(resource, used),
+        limit="" if usage.limit is None else words(resource, usage.limit),
+        left="" if left is None else words(resource, left),
+        is_daily=resource.is_daily,
+        is_used_up=left == 0,
+    )
+
+
+def reset_context(now: datetime) -> dict[str, object]:
+    """Return when today's counters begin anew."""
+    end = day_end(now)
+    return {"resets_at": end, "resets_in": duration_words(end - now)}

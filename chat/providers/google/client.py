@@ -1,0 +1,157 @@
+"""Requests to the Gemini API: google-genai addresses and authenticates them, our own aiohttp session sends them.
+
+The SDK accepts the session as a documented option (`HttpOptions.aiohttp_client`). A middleware of the session puts our
+body into the request, and takes the response before the SDK reads it. The SDK drops fields of a response that it does
+not know, and takes four times as long to read one (`docs/decisions/0010`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from asyncio import AbstractEventLoop
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import asynccontextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from http import HTTPStatus
+
+import aiohttp
+from google import genai
+from google.genai import types
+
+from chat.providers.google.access import Access
+from chat.providers.google.errors import FOREIGN_ERRORS, provider_error
+from chat.providers.http_sessions import open_session, tls_context
+from chat.providers.provider_errors import NotConfigured, ProviderError
+
+PLACEHOLDER = types.Content(role="user")
+"""The contents that the SDK gets. The middleware replaces the body that it makes of them."""
+
+CONFIG = types.GenerateContentConfig(
+    automatic_function_calling=types.AutomaticFunctionCallingConfig(disable=True),
+    # The SDK would hide finish reasons, send requests of its own, and add up usage over them.
+    automatic_continuation=False,
+)
+
+
+class ResponseTaken(Exception):
+    """The middleware took a streamed response from the SDK; it is in the exchange."""
+
+
+@dataclass(slots=True)
+class Exchange:
+    """One use of a client: the access and body of its requests, and the responses that it received."""
+
+    access: Access
+    body: bytes | None = None
+    """The body of a streamed request; `None`: the SDK's own."""
+    takes_response: bool = True
+    """Whether the middleware takes the response of a streamed request from the SDK."""
+    responses: list[aiohttp.ClientResponse] = field(default_factory=list)
+
+    def error(self, error: Exception) -> ProviderError:
+        """Return the ProviderError to raise instead of an error of a request or a response."""
+        status = self.responses[-1].status if self.responses else None
+        if isinstance(error, ProviderError):
+            return error.with_response(status)
+        return provider_error(error, http_status=status, access=self.access)
+
+    def close(self) -> None:
+        """Close the responses. Neither `break` nor `aclose()` makes the SDK close one that it streams."""
+        for response in self.responses:
+            response.close()
+
+
+_exchange: ContextVar[Exchange] = ContextVar("gemini_exchange")
+
+
+class Clients:
+    """The SDK's clients, one for each event loop and account, because a connection belongs to its loop."""
+
+    def __init__(self) -> None:
+        self.tls = tls_context()
+        self._clients: dict[tuple[AbstractEventLoop, Access], genai.Client] = {}
+        self._sessions: dict[tuple[AbstractEventLoop, Access], AsyncGenerator[aiohttp.ClientSession, None]] = {}
+
+    @asynccontextmanager
+    async def use(self) -> AsyncGenerator[genai.Client, None]:
+        """Provide a client for unary requests. Errors of the block are raised as ProviderError."""
+        exchange = Exchange(Access.from_settings())
+        token = _exchange.set(exchange)
+        try:
+            yield await self._client(exchange.access)
+        except FOREIGN_ERRORS as error:
+            # Without the original error, whose request headers or text may hold the key.
+            raise exchange.error(error) from None
+        finally:
+            exchange.close()
+            _exchange.reset(token)
+
+    async def open_response(self, exchange: Exchange, model: str) -> aiohttp.ClientResponse:
+        """Send a streamed request with the body of the exchange; return the response with its body unread."""
+        try:
+            await self._send(exchange, model)
+        except ResponseTaken:
+            return exchange.responses[-1]
+        raise TypeError("the SDK read a response that did not come through its session")
+
+    async def sdk_chunks(self, exchange: Exchange, model: str) -> AsyncGenerator[types.GenerateContentResponse, None]:
+        """Send a streamed request with the body of the exchange; yield the chunks that the SDK reads."""
+        exchange.takes_response = False
+        chunks, first = await self._send(exchange, model)
+        if first is not None:
+            yield first
+        async for chunk in chunks:
+            yield chunk
+
+    async def _send(
+        self, exchange: Exchange, model: str
+    ) -> tuple[AsyncIterator[types.GenerateContentResponse], types.GenerateContentResponse | None]:
+        """Have the SDK send a streamed request; return its chunks, and the first of them if there is one."""
+        client = await self._client(exchange.access)
+        token = _exchange.set(exchange)
+        try:
+            chunks = await client.aio.models.generate_content_stream(model=model, contents=PLACEHOLDER, config=CONFIG)
+            # The SDK sends the request when the first chunk is asked for.
+            return chunks, await anext(chunks, None)
+        finally:
+            _exchange.reset(token)
+
+    async def _client(self, access: Access) -> genai.Client:
+        if access.is_emulated and not access.base_url:
+            raise NotConfigured
+        for loop, other in list(self._clients):
+            if loop.is_closed():
+                self._clients.pop((loop, other), None)
+                self._sessions.pop((loop, other), None)
+        key = (asyncio.get_running_loop(), access)
+        # No other task runs between this check and the last line, so none can make the same client.
+        if key not in self._clients:
+            # With `trust_env`, aiohttp reads the environment and ~/.netrc again for each request, in two threads, which
+            # takes longer than all other work to send it (1.2 ms of 2). So it is set only if there may be a proxy.
+            self._sessions[key] = open_session(
+                middlewares=(_exchange_middleware,), trust_env=access.may_be_proxied and not access.is_emulated
+            )
+            self._clients[key] = access.client(await anext(self._sessions[key]), self.tls)
+        return self._clients[key]
+
+    async def aclose(self) -> None:
+        """Close the connections of the running event loop."""
+        loop = asyncio.get_running_loop()
+        for key in [key for key in self._clients if key[0] is loop]:
+            self._clients.pop(key)
+            await self._sessions.pop(key).aclose()
+
+
+async def _exchange_middleware(
+    request: aiohttp.ClientRequest, handler: aiohttp.ClientHandlerType
+) -> aiohttp.ClientResponse:
+    """Send the exchange's body, and note the response. Raises ResponseTaken for one that the SDK must not read."""
+    exchange = _exchange.get()
+    if exchange.body is not None:
+        await request.update_body(exchange.body)
+    response = await handler(request)
+    exchange.responses.append(response)
+    if exchange.body is not None and exchange.takes_response and response.status == HTTPStatus.OK:
+        raise ResponseTaken
+    return response

@@ -1,0 +1,197 @@
+"""Errors of google-genai, aiohttp and google-auth as `ProviderError`s. No error of these packages leaves the provider.
+
+The detail of an error never holds the key, even if the other side repeats it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+import aiohttp
+from google.auth import exceptions as auth_errors
+from google.genai import errors as sdk_errors
+
+from chat.providers.google.access import Access
+from chat.providers.provider_errors import (
+    ContextTooLong,
+    CredentialsRefused,
+    FileGone,
+    FileRefused,
+    InvalidRequest,
+    MalformedResponse,
+    ModelNotFound,
+    Overloaded,
+    ProviderError,
+    RateLimited,
+    SignatureRefused,
+    ToolsRefused,
+    Unauthorised,
+    Unreachable,
+)
+from chat.providers.reasons import clean_reason
+from chat.providers.untrusted_json import WireObject, as_object, as_objects
+
+
+class ReportedError(Exception):
+    """An error that the API reports inside a stream that began with status 200."""
+
+    def __init__(self, code: int, body: WireObject) -> None:
+        super().__init__(code)
+        self.code = code
+        self.body = body
+
+
+FOREIGN_ERRORS = (
+    ReportedError,
+    sdk_errors.APIError,
+    aiohttp.ClientError,
+    auth_errors.GoogleAuthError,
+    OSError,
+    ValueError,
+    TypeError,
+    LookupError,
+    AttributeError,
+    RuntimeError,
+)
+"""The errors that sending a request and reading its response can raise.
+
+Neither the SDK nor our codec checks the type of each value that it reads: JSON that is not a response ends in a
+TypeError or an AttributeError.
+"""
+
+DETAIL_LIMIT_CHARS = 2000
+MESSAGE_LIMIT_CHARS = 10_000
+"""How much of a message is searched."""
+LONGEST_DELAY_S = 86_400.0
+KEY = re.compile(r"AIza[\w-]{20,}|(?<=[?&]key=)[^&\s\"']+")
+SIGNATURE_MESSAGE = re.compile(r"thought[ _]?signature", re.IGNORECASE)
+"""`Corrupted thought signature.`, `Thought signature is not valid`, `Function call is missing a thought_signature in
+functionCall parts`, `Invalid value at '...thought_signature' (TYPE_BYTES), Base64 decoding failed`.
+"""
+LENGTH_MESSAGE = re.compile(r"token count.{0,30} exceeds the maximum number of tokens", re.IGNORECASE)
+"""`The input token count (1196265) exceeds the maximum number of tokens allowed (1048575).`"""
+TOOLS_MESSAGE = re.compile(
+    r"tool call context circulation is not enabled|built-in tools.{0,120}(?:function calling|custom tools)",
+    re.IGNORECASE,
+)
+"""`Tool call context circulation is not enabled for models/gemini-2.5-flash`, `Built-in tools ({google_search}) and
+Custom tools (Function Calling) cannot be combined in the same request.`, `Please enable
+tool_config.include_server_side_tool_invocations to use Built-in tools with Function calling.`
+"""
+FILE_MESSAGE = re.compile(r"permission to access the file\b|\bfile\b.{0,200}\b(may not exist|not found)", re.IGNORECASE)
+"""`You do not have permission to access the File ID or it may not exist.`: 403 for a file that does not exist, has
+expired or belongs to another key; 404 in some cases.
+"""
+UNREADABLE_MESSAGE = re.compile(
+    r"\b(?:process|read|decode|load)\b.{0,20}\b(?:image|document|file|video|audio)\b"
+    r"|\b(?:image|document|file|video|audio)\b.{0,20}\b(?:is not valid|is invalid|has no pages|is corrupt)"
+    r"|unsupported mime ?type",
+    re.IGNORECASE,
+)
+"""`Unable to process input image. Please retry`, `Provided image is not valid.`, `The document has no pages.`,
+`Unsupported MIME type: text/x`.
+"""
+DURATION = re.compile(r"(\d+(?:\.\d+)?)s")
+
+TYPE_BY_STATUS: Mapping[object, type[ProviderError]] = {
+    401: Unauthorised,
+    403: Unauthorised,
+    404: ModelNotFound,
+    429: RateLimited,
+    # The API ran out of time; the request may be valid.
+    408: Overloaded,
+    499: Overloaded,
+}
+
+
+def provider_error(error: Exception, *, http_status: int | None, access: Access) -> ProviderError:
+    """Map an error to a ProviderError. `http_status`: HTTP status; `None` if there was no response."""
+    if isinstance(error, sdk_errors.APIError):
+        return _error_of_the_api(error.code, error.details, str(error.status or ""), str(error.message or ""), access)
+    if isinstance(error, ReportedError):
+        report = error.body["error"]
+        status, message = str(report.get("status") or ""), str(report.get("message") or "")
+        return _error_of_the_api(error.code, error.body, status, message, access)
+    error_type = _for_access(_type_of_local_error(error, http_status), access)
+    return error_type(_without_keys(f"{type(error).__name__}: {error}", access.api_key), status=http_status)
+
+
+def _error_of_the_api(code: object, body: object, status: str, message: str, access: Access) -> ProviderError:
+    error_type = _type_by_message(code, message) or _type_by_status(code)
+    details = _details(body)
+    if any(detail.get("reason") == "API_KEY_INVALID" for detail in details):
+        error_type = Unauthorised
+    error_type = _for_access(error_type, access)
+    return error_type(
+        _without_keys(f"{code} {status}: {message}", access.api_key),
+        status=code if isinstance(code, int) else None,
+        retry_after_s=_retry_after_s(details),
+        reason=clean_reason(message, access.api_key) if error_type is InvalidRequest else "",
+    )
+
+
+def _for_access(error_type: type[ProviderError], access: Access) -> type[ProviderError]:
+    """Return the type that names what the operator must check: on Vertex AI, there may be no key."""
+    return CredentialsRefused if error_type is Unauthorised and access.uses_credentials else error_type
+
+
+def _without_keys(detail: str, api_key: str) -> str:
+    if api_key:
+        detail = detail.replace(api_key, "[key]")
+    return KEY.sub("[key]", detail)[:DETAIL_LIMIT_CHARS]
+
+
+def _type_of_local_error(error: Exception, http_status: int | None) -> type[ProviderError]:
+    if http_status not in (None, 200):
+        # The body of an HTTP error could not be read. The status is more useful than the parser's error.
+        return _type_by_status(http_status)
+    if isinstance(error, auth_errors.GoogleAuthError):
+        is_transient = isinstance(error, auth_errors.TransportError) or error.retryable
+        return Unreachable if is_transient else Unauthorised
+    if isinstance(error, aiohttp.ClientResponseError):
+        return MalformedResponse
+    if isinstance(error, (aiohttp.ClientError, OSError)):
+        return Unreachable
+    # No HTTP status: the SDK rejected our request.
+    return InvalidRequest if http_status is None else MalformedResponse
+
+
+def _type_by_message(code: object, message: str) -> type[ProviderError] | None:
+    """Return the type if it depends on the message; `None` if the status determines it."""
+    message = message[:MESSAGE_LIMIT_CHARS]
+    if code == 400 and SIGNATURE_MESSAGE.search(message):
+        return SignatureRefused
+    if code == 400 and LENGTH_MESSAGE.search(message):
+        return ContextTooLong
+    if code == 400 and UNREADABLE_MESSAGE.search(message):
+        return FileRefused
+    if code == 400 and TOOLS_MESSAGE.search(message):
+        return ToolsRefused
+    if code in (403, 404) and FILE_MESSAGE.search(message):
+        return FileGone
+    return None
+
+
+def _type_by_status(status: object) -> type[ProviderError]:
+    if status in TYPE_BY_STATUS:
+        return TYPE_BY_STATUS[status]
+    if isinstance(status, int) and 500 <= status < 600:
+        return Overloaded
+    if isinstance(status, int) and 400 <= status < 500:
+        return InvalidRequest
+    return MalformedResponse
+
+
+def _details(body: object) -> list[WireObject]:
+    """Return the objects of `error.details`. Values of an unexpected type are ignored."""
+    return as_objects(as_object(as_object(body).get("error")).get("details"))
+
+
+def _retry_after_s(details: list[WireObject]) -> float | None:
+    """Return the seconds of google.rpc.RetryInfo, such as `"retryDelay": "34.4s"`."""
+    for entry in details:
+        delay = DURATION.fullmatch(str(entry.get("retryDelay")))
+        if delay:
+            return min(float(delay[1]), LONGEST_DELAY_S)
+    return None

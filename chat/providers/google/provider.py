@@ -1,0 +1,150 @@
+"""The provider `gemini`: the Developer API, Vertex AI, or the emulator, depending on the settings.
+
+Types and errors of google-genai stay inside this package. Each call of `stream` sends one upstream request.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import aclosing
+from functools import partial
+from typing import Any, TypeAlias
+
+from django.conf import settings
+
+from chat.providers.base import Capabilities, ListedModel, UploadedFile
+from chat.providers.google import files
+from chat.providers.google.access import Access
+from chat.providers.google.client import CONFIG, Clients, Exchange
+from chat.providers.google.codec import ChunkDecoder, request_body
+from chat.providers.google.errors import FOREIGN_ERRORS
+from chat.providers.google.file_types import accepted_type
+from chat.providers.google.stream_parser import StreamParser
+from chat.providers.http_sessions import read_piece
+from chat.providers.provider_errors import Stalled
+from chat.providers.requests import Content, GenerateRequest
+from chat.providers.timeouts import read_within
+from chat.vocabulary.parts import Role, Text
+from chat.vocabulary.stream_events import Finished, StreamEvent
+
+logger = logging.getLogger(__name__)
+
+Decoded: TypeAlias = tuple[list[StreamEvent], Exception | None]
+"""Events, and the error that follows them."""
+
+
+class GeminiProvider:
+    """The provider `gemini`."""
+
+    name = "gemini"
+
+    def __init__(self, endpoint: str = "") -> None:
+        """Read the certificates and build the SDK's validators, which takes 0.1-0.2 s.
+
+        Raises LookupError for any endpoint but the one of the settings, whose name is empty.
+        """
+        if endpoint:
+            raise LookupError(f"Gemini has only the endpoint that the settings describe, not {endpoint!r}.")
+        self._clients = Clients()
+        _warm_up(self._clients)
+
+    @property
+    def is_demo(self) -> bool:
+        """Whether the emulator's demo model answers in place of Google's models."""
+        return settings.GEMINI_EMULATED
+
+    def capabilities(self, model: str) -> Capabilities:
+        """Return what the Developer API, or Vertex AI, supports. It is the same for all models."""
+        access = Access.from_settings()
+        return Capabilities(
+            account=access.account,
+            functions=True,
+            functions_beside_built_in=not access.vertexai,
+            stores_files=not access.vertexai,
+            accepted_type=partial(accepted_type, vertexai=access.vertexai),
+        )
+
+    async def stream(self, request: GenerateRequest) -> AsyncGenerator[list[StreamEvent], None]:
+        """Yield the events of one answer, read by the SDK or by this package (`GEMINI_STREAM_READER`)."""
+        exchange = Exchange(Access.from_settings())
+        is_finished = False
+        try:
+            refuses_storage = not (exchange.access.vertexai or settings.GEMINI_STORE)
+            exchange.body = request_body(request, refuses_storage=refuses_storage)
+            read = self._read_with_sdk if settings.GEMINI_STREAM_READER == "sdk" else self._read
+            async with aclosing(read(exchange, request.model)) as network_reads:
+                async for events, error in network_reads:
+                    is_finished = is_finished or any(isinstance(event, Finished) for event in events)
+                    if events:
+                        yield events
+                    if error:
+                        raise error
+        except (*FOREIGN_ERRORS, Stalled) as error:
+            # Without the original error, whose request headers or text may hold the key.
+            reported = exchange.error(error)
+            if not is_finished:
+                raise reported from None
+            # The answer is complete, whatever follows it.
+            logger.info("a response of %s failed after its end: %s", request.model, reported)
+        finally:
+            exchange.close()
+
+    async def _read(self, exchange: Exchange, model: str) -> AsyncGenerator[Decoded, None]:
+        """Yield the events of each network read, and the error that follows them."""
+        limit_s: float = settings.PROVIDER_IDLE_LIMIT_S
+        parser, decoder = StreamParser(), ChunkDecoder()
+        response = await read_within(limit_s, self._clients.open_response(exchange, model))
+        while data := await read_piece(response.content, limit_s):
+            yield _decode(decoder, parser.feed(data))
+        yield _decode(decoder, parser.close())
+
+    async def _read_with_sdk(self, exchange: Exchange, model: str) -> AsyncGenerator[Decoded, None]:
+        """Yield the events of each chunk of the SDK, and the error that follows them."""
+        limit_s: float = settings.PROVIDER_IDLE_LIMIT_S
+        decoder = ChunkDecoder()
+        async with aclosing(self._clients.sdk_chunks(exchange, model)) as chunks:
+            read = asyncio.ensure_future(anext(chunks, None))
+            try:
+                while chunk := await read_within(limit_s, read):
+                    # A read is always under way, because only its cancellation closes the request of the SDK.
+                    read = asyncio.ensure_future(anext(chunks, None))
+                    wire = chunk.model_dump(
+                        mode="json", by_alias=True, exclude_none=True, exclude={"sdk_http_response"}
+                    )
+                    yield _decode(decoder, iter([wire]))
+            finally:
+                read.cancel()
+                await asyncio.gather(read, return_exceptions=True)
+
+    async def upload_file(self, data: bytes, *, mime_type: str, name: str) -> UploadedFile:
+        """Store a file at Google, and wait until it can be used. Raises ProviderError."""
+        return await files.upload_file(self._clients, data, mime_type=mime_type, name=name)
+
+    async def list_models(self) -> list[ListedModel]:
+        """Return every model that can generate content. Raises ProviderError."""
+        return await files.list_models(self._clients)
+
+    async def aclose(self) -> None:
+        """Close the connections of the running event loop."""
+        await self._clients.aclose()
+
+
+def _decode(decoder: ChunkDecoder, chunks: Iterator[dict[str, Any]]) -> Decoded:
+    """Return the events of some chunks, and the error that ended the chunks. The events before it are valid."""
+    events: list[StreamEvent] = []
+    try:
+        for chunk in chunks:
+            events += decoder.decode(chunk)
+    except FOREIGN_ERRORS as error:
+        return events, error
+    return events, None
+
+
+def _warm_up(clients: Clients) -> None:
+    """Make the SDK build its validators and import its transports, which it would do at the first request."""
+    CONFIG.model_copy(deep=True)
+    list(ChunkDecoder().decode({"candidates": [{"content": {"parts": [{"text": "a"}]}, "finishReason": "STOP"}]}))
+    request_body(GenerateRequest("m", (Content(Role.USER, (Text("a"),)),), system_instruction="a"))
+    Access(False, "none", "", "", "", "v1beta", is_emulated=True).client(None, clients.tls)

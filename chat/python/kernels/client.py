@@ -1,0 +1,265 @@
+"""The client for Jupyter's REST and websocket API: start kernels, connect to them, interrupt and end them.
+
+It uses Jupyter's documented API only. The local service, any Jupyter Server, Kernel Gateway or Enterprise Gateway can
+therefore be the place that runs the kernels.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Mapping
+from contextlib import asynccontextmanager, suppress
+
+import aiohttp
+
+from chat.python.kernels.errors import KernelGone, KernelsUnavailable
+from chat.python.kernels.kernel_api import (
+    NOT_STARTED,
+    START_LIMIT_S,
+    VARIABLES_LOST,
+    KernelApi,
+    open_http_session,
+)
+from chat.python.kernels.kernel_client import KernelClient
+from chat.python.kernels.kernel_program import ProgramFailed
+from chat.python.kernels.kernel_websocket import KernelWebSocket
+from chat.python.kernels.places import Address, Place
+from chat.python.kernels.request_runner import INTERRUPT_GRACE_S
+
+__all__ = ["JupyterClient", "KernelClient"]
+
+logger = logging.getLogger(__name__)
+
+_CLOSE_LIMIT_S = 15.0
+_NEXT_INTERRUPT_S = 1.0
+"""When a kernel that was interrupted, and does not answer, is interrupted once more."""
+_SHUT_DOWN_WAIT_S = 2.0
+_SHUT_DOWN_ATTEMPTS = 5
+_SHUT_DOWN_PAUSE_S = 1.0
+_PROCESS_ID_CHARS = 12
+"""Start of the process id that is part of a kernel id; two processes with the same one would have the same 48 bits."""
+_STATES = {
+    "idle": "idle",
+    "busy": "busy",
+    "starting": "starting",
+    "unknown": "starting",
+    "dead": "dead",
+    "restarting": "dead",
+    "autorestarting": "dead",
+    "terminating": "dead",
+}
+
+
+class JupyterClient:
+    """Kernels of one place. A client belongs to the event loop on which it is used first.
+
+    A kernel id names a kernel and its process, `<Jupyter's id>.<start of the process id>`. Many servers restart a
+    kernel that died, under its old id and without its variables; such a kernel counts as gone.
+    """
+
+    def __init__(self, place: Place) -> None:
+        """Use the kernels of this place. Nothing is started or connected yet."""
+        self._place = place
+        self._http: aiohttp.ClientSession | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def start_kernel(self, note_created: Callable[[str], Awaitable[None]] | None = None) -> str:
+        """Start a kernel, wait until it is ready, and return its id; raises KernelsUnavailable.
+
+        `note_created` is awaited with an id that `shut_down` knows, as soon as there is one: the kernel does not end if
+        this process ends before the kernel is ready.
+        """
+        api, kernel = await self._start(note_created)
+        async with kernel:
+            return f"{api.kernel_id}.{kernel.process_id[:_PROCESS_ID_CHARS]}"
+
+    @asynccontextmanager
+    async def new_kernel(self) -> AsyncGenerator[KernelClient]:
+        """Start a kernel that ends with the block, and yield a connection to it; raises KernelsUnavailable."""
+        api, kernel = await self._start()
+        try:
+            yield kernel
+        finally:
+            # The kernel ends first, so that nobody waits for code that still runs.
+            self._begin_shut_down(api)
+            await kernel.close()
+
+    async def state(self, kernel_id: str) -> str:
+        """Return `idle`, `busy`, `starting` or `dead`, or an empty text if the place does not know the kernel.
+
+        Raises KernelsUnavailable.
+        """
+        try:
+            model = await (await self._kernel_api(kernel_id)).model()
+        except KernelGone:
+            return ""
+        return _state_of(model) if model is not None else ""
+
+    async def find_loss(self, kernel_id: str, address: Address) -> str:
+        """Return why a kernel has ended; empty if the place at this address runs it. Raises KernelsUnavailable.
+
+        A kernel that the server has started anew, under its old id, is found only by `connect`.
+        """
+        try:
+            api = KernelApi(self._session(), address, kernel_id.partition(".")[0])
+        except KernelGone as gone:
+            return str(gone)
+        model = await api.model()
+        if model is not None and _state_of(model) != "dead":
+            return ""
+        report = await api.end_report()
+        if not report.has_ended:
+            self._begin_shut_down(api)
+        return f"{report.reason} {VARIABLES_LOST}"
+
+    async def interrupt(self, kernel_id: str) -> None:
+        """Interrupt the running cell; it is no error if the kernel is gone. Raises KernelsUnavailable."""
+        with suppress(KernelGone):
+            await (await self._kernel_api(kernel_id)).interrupt()
+
+    async def shut_down(self, kernel_id: str) -> None:
+        """End the kernel and its variables; it is no error if it is gone. Raises KernelsUnavailable."""
+        with suppress(KernelGone):
+            await (await self._kernel_api(kernel_id)).shut_down()
+
+    async def connect(self, kernel_id: str) -> KernelClient:
+        """Connect to a kernel. Raises KernelGone if it or its process has ended, KernelsUnavailable.
+
+        A kernel that is busy is interrupted first: whoever waited for its cell has gone. A kernel that is said to be
+        idle, and does not answer within 5 s, is interrupted then. If it does not answer within 5 s of the interrupt, it
+        is shut down.
+        """
+        api = await self._kernel_api(kernel_id)
+        model = await api.model()
+        if model is None or _state_of(model) == "dead":
+            report = await api.end_report()
+            if not report.has_ended:
+                await self._finish_shut_down(api)
+            raise KernelGone(f"{report.reason} {VARIABLES_LOST}")
+        is_busy = _state_of(model) == "busy"
+        if is_busy:
+            await api.interrupt()
+        kernel = await self._open(api)
+        try:
+            # The server's word for `busy` may be wrong after lost messages, so the kernel itself is asked.
+            is_ready = not is_busy and await kernel.wait_until_ready(INTERRUPT_GRACE_S)
+            if not is_ready and not is_busy:
+                await api.interrupt()
+            if not is_ready and not await _wait_until_interrupted(kernel, api):
+                reason = "Its code could not be interrupted." if is_busy else (await api.end_report()).reason
+                raise KernelGone(f"{reason} {VARIABLES_LOST}")
+            _, _, process_id = kernel_id.partition(".")
+            if not kernel.process_id.startswith(process_id):
+                raise KernelGone(f"It ended by itself. {VARIABLES_LOST}")
+        except KernelGone:
+            await self._finish_shut_down(api)
+            await kernel.close()
+            raise
+        except BaseException:
+            await kernel.close()
+            raise
+        return kernel
+
+    async def aclose(self) -> None:
+        """Finish what runs in the background and close the HTTP session; kernels run on."""
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=_CLOSE_LIMIT_S)
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        if self._http is not None:
+            await self._http.close()
+
+    def _session(self) -> aiohttp.ClientSession:
+        # An HTTP session belongs to the event loop that runs when it is made.
+        if self._http is None:
+            self._http = open_http_session()
+        return self._http
+
+    async def _kernel_api(self, kernel_id: str) -> KernelApi:
+        """Return the kernel at the place's present address: the local service may have another one than before."""
+        return KernelApi(self._session(), await self._place.address(), kernel_id.partition(".")[0])
+
+    async def _start(
+        self, note_created: Callable[[str], Awaitable[None]] | None = None
+    ) -> tuple[KernelApi, KernelClient]:
+        """Start a kernel and connect to it; raises KernelsUnavailable."""
+        start = asyncio.create_task(KernelApi.start(self._session(), await self._place.address()))
+        try:
+            api = await asyncio.shield(start)
+        except asyncio.CancelledError:
+            # The server starts the kernel in any case.
+            self._run_in_background(_shut_down_started(start))
+            raise
+        try:
+            if note_created is not None:
+                await note_created(api.kernel_id)
+            kernel = await self._open(api)
+            try:
+                await self._prepare(kernel)
+            except BaseException:
+                await kernel.close()
+                raise
+        except (KernelGone, ProgramFailed) as error:
+            self._begin_shut_down(api)
+            raise KernelsUnavailable(f"{NOT_STARTED}: {error}") from error
+        except BaseException:
+            self._begin_shut_down(api)
+            raise
+        return api, kernel
+
+    async def _prepare(self, kernel: KernelClient) -> None:
+        """Wait until a new kernel answers. Raises KernelsUnavailable, KernelGone, ProgramFailed."""
+        if not await kernel.wait_until_ready(START_LIMIT_S):
+            raise KernelsUnavailable(f"{NOT_STARTED}: the kernel does not answer.")
+        await kernel.enter_own_directory()
+
+    async def _open(self, api: KernelApi) -> KernelClient:
+        websocket = await api.open_websocket()
+        return KernelClient(KernelWebSocket(websocket), api, lambda: self._begin_shut_down(api))
+
+    def _begin_shut_down(self, api: KernelApi) -> asyncio.Task[None]:
+        """End a kernel in a task of its own, because some servers wait seconds before they kill a busy kernel."""
+        return self._run_in_background(_shut_down(api))
+
+    def _run_in_background(self, work: Coroutine[None, None, None]) -> asyncio.Task[None]:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
+
+    async def _finish_shut_down(self, api: KernelApi) -> None:
+        await asyncio.wait({self._begin_shut_down(api)}, timeout=_SHUT_DOWN_WAIT_S)
+
+
+async def _shut_down_started(start: asyncio.Task[KernelApi]) -> None:
+    """End a kernel once it has started."""
+    with suppress(KernelsUnavailable):
+        await _shut_down(await start)
+
+
+async def _shut_down(api: KernelApi) -> None:
+    """End a kernel, again if it comes back: a server may be about to start a kernel again that has just died."""
+    try:
+        for _ in range(_SHUT_DOWN_ATTEMPTS):
+            await api.shut_down()
+            if await api.model() is None:
+                return
+            await asyncio.sleep(_SHUT_DOWN_PAUSE_S)
+        logger.warning("The kernel %s could not be shut down.", api.kernel_id)
+    except KernelsUnavailable as error:
+        logger.warning("The kernel %s could not be shut down: %s", api.kernel_id, error)
+
+
+async def _wait_until_interrupted(kernel: KernelClient, api: KernelApi) -> bool:
+    """Wait until a kernel answers that has been interrupted, and return whether it did within 5 s."""
+    if await kernel.wait_until_ready(_NEXT_INTERRUPT_S):
+        return True
+    # Code that ignores errors for a moment, such as a finalizer, may have swallowed the first interrupt.
+    await api.interrupt()
+    return await kernel.wait_until_ready(INTERRUPT_GRACE_S - _NEXT_INTERRUPT_S)
+
+
+def _state_of(model: Mapping[str, object]) -> str:
+    return _STATES.get(str(model.get("execution_state")), "starting")

@@ -1,0 +1,31 @@
+"""Names of files in a kernel's working directory.
+
+Pure. A name from a user or a program becomes a label and is never used as a path: labels contain no folder and no
+control character, and they do not start with a dot.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from chat.vocabulary.unique_names import UniqueNames
+
+_LABEL_LIMIT_CHARS = 100
+_SUFFIX_LIMIT_CHARS = 20
+_FORBIDDEN_CHARS = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
+
+
+def file_labels(names: Iterable[str]) -> list[str]:
+    """Return distinct labels for names, in order: `../../a.csv`, `b\\a.csv` become `a.csv`, `a-2.csv`."""
+    unique = UniqueNames()
+    labels: list[str] = []
+    for name in names:
+        basename = re.split(r"[/\\]", name.rstrip("/\\"))[-1]
+        label = _FORBIDDEN_CHARS.sub("", basename).strip().lstrip(".") or "file"
+        stem, dot, extension = label.rpartition(".")
+        if not dot:
+            stem, extension = label, ""
+        suffix = f"{dot}{extension[:_SUFFIX_LIMIT_CHARS]}"
+        labels.append(unique.give(stem[: _LABEL_LIMIT_CHARS - len(suffix)], suffix))
+    return labels

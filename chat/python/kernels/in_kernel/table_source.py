@@ -1,0 +1,91 @@
+"""Runs inside a kernel: what all readers of table files share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import zip_longest
+from typing import Any, NamedTuple
+
+from chat.python.kernels.in_kernel.table_values import read_text
+
+CELLS_LIMIT = 2_000_000
+"""Cells that are examined. Later rows are only counted."""
+COLUMNS_LIMIT = 100
+"""Columns that are described. Later columns are only counted."""
+
+
+class Unreadable(Exception):
+    """The file cannot be read as a table; the message is the end of a sentence that says why."""
+
+
+class Source(NamedTuple):
+    """A table as it was read."""
+
+    format: str
+    """The name of the format that people see."""
+    names: Sequence[str]
+    """Names of the first `COLUMNS_LIMIT` columns; empty texts for columns without one."""
+    columns: Sequence[Sequence[Any]]
+    """The cells of these columns, in the examined rows."""
+    row_count: int
+    column_count: int
+    examined_rows: int
+    duplicate_rows: int = 0
+    notes: Sequence[str] = ()
+    """Sentences about the file."""
+    is_text: bool = False
+    """Whether the format has no numbers and dates, but only texts."""
+
+
+def duplicates_in(rows: Iterable[Sequence[Any]]) -> int:
+    """Return how many rows equal an earlier one; 0 if rows hold values that cannot be compared."""
+    seen: set[tuple[Any, ...]] = set()
+    count = 0
+    try:
+        for row in rows:
+            count += 1
+            seen.add(tuple(row))
+    except TypeError:
+        return 0
+    return count - len(seen)
+
+
+def columns_of(rows: Sequence[Sequence[Any]], width: int, missing: str | None) -> list[Sequence[Any]]:
+    """Return the first columns of rows, which may have different lengths."""
+    limit = min(width, COLUMNS_LIMIT)
+    # The first row has every column, so that all of them are there.
+    columns = zip_longest([missing] * limit, *(row[:limit] for row in rows), fillvalue=missing)
+    return [column[1:] for column in columns] if rows else [() for _ in range(limit)]
+
+
+def split_header(rows: Sequence[Sequence[Any]]) -> tuple[list[str], Sequence[Sequence[Any]], list[str]]:
+    """Return names, the rows below them, and notes. Rows above the table, such as a title, are left out.
+
+    `rows`: those with a value, at least one. A cell that is a text in the first row of the table is a name.
+    """
+    notes: list[str] = []
+    widths = [max((number for number, cell in enumerate(row, 1) if is_present(cell)), default=0) for row in rows[:200]]
+    start = 0
+    if max(widths) > 1:
+        while widths[start] < 2:
+            start += 1
+    if start:
+        notes.append(f"The table begins after {'a row' if start == 1 else f'{start} rows'} with a single cell.")
+    head = rows[start]
+    kinds = {read_text(cell.strip()).kind if isinstance(cell, str) else "value" for cell in head if is_present(cell)}
+    if "text" in kinds or len(rows) == start + 1:
+        return [name_of(cell) for cell in head], rows[start + 1 :], notes
+    notes.append("The first row holds values and no names, so the columns are numbered.")
+    return [f"column {number}" for number in range(1, len(head) + 1)], rows[start:], notes
+
+
+def is_present(cell: object) -> bool:
+    """Return whether a cell has a value."""
+    return cell is not None and not (isinstance(cell, str) and not cell.strip())
+
+
+def name_of(cell: object) -> str:
+    """Return the text of a cell of the header. Spreadsheets store the year 2024 as 2024.0."""
+    if isinstance(cell, float) and cell.is_integer():
+        return str(int(cell))
+    return str(cell).strip() if is_present(cell) else ""

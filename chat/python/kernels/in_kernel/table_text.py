@@ -1,0 +1,137 @@
+"""Runs inside a kernel: read CSV, TSV and similar texts, whatever their encoding and delimiter."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, islice
+
+from chat.python.kernels.in_kernel.table_source import (
+    CELLS_LIMIT,
+    COLUMNS_LIMIT,
+    Source,
+    Unreadable,
+    columns_of,
+    duplicates_in,
+    split_header,
+)
+
+SAMPLE_CHARS = 64_000
+SAMPLE_ROWS = 100
+WIDTH_LIMIT = 100_000
+"""A line with more cells takes too much memory."""
+DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}
+
+
+def find_encoding(data: bytes) -> tuple[str, list[str]]:
+    """Return the encoding of a text as Python names it, and notes about it. Raises Unreadable."""
+    if data.startswith(b"\xef\xbb\xbf"):
+        return "utf-8-sig", ["The file is UTF-8 and begins with a byte order mark."]
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        if not is_encoded(data, "utf-16"):
+            raise Unreadable("it begins like UTF-16, but is not.")
+        return "utf-16", ["The file is encoded as UTF-16."]
+    if is_encoded(data, "utf-8"):
+        return "utf-8", []
+    encoding, name = ("cp1252", "Windows-1252") if is_encoded(data, "cp1252") else ("latin-1", "Latin-1")
+    return encoding, [f"The file is not UTF-8. It was read as {name}: check words with accents."]
+
+
+def is_encoded(data: bytes, encoding: str) -> bool:
+    """Return whether the whole text has this encoding."""
+    try:
+        data.decode(encoding)
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def open_text(data: bytes, encoding: str) -> io.TextIOWrapper:
+    """Return a reader of the text, which never holds all of it. Line ends stay as they are."""
+    return io.TextIOWrapper(io.BytesIO(data), encoding, errors="replace", newline="")
+
+
+def read_text_file(data: bytes, name: str) -> Source:
+    """Return the table in a file of delimited text. Raises Unreadable."""
+    if not data.strip():
+        raise Unreadable("it is empty.")
+    encoding, notes = find_encoding(data)
+    if b"\0" in data and encoding != "utf-16":
+        raise Unreadable("it is not text.")
+    csv.field_size_limit(max(csv.field_size_limit(), len(data) + 1))
+    is_tabular = name.lower().endswith((".tsv", ".tab"))
+    delimiter = find_delimiter(open_text(data, encoding), prefers_tabs=is_tabular)
+    if delimiter not in (",", "") and not (delimiter == "\t" and is_tabular):
+        notes.append(f"The cells are separated by {DELIMITERS[delimiter]}.")
+    if any(line.count(delimiter or ",") >= WIDTH_LIMIT for line in open_text(data, encoding)):
+        raise Unreadable(f"it has more than {WIDTH_LIMIT:,} columns.")
+    rows, further_rows = read_rows(parse(open_text(data, encoding), delimiter or ","))
+    if not rows:
+        raise Unreadable("it has no cell with a value.")
+    names, body, notes_of_header = split_header(rows)
+    width = max(len(names), max(map(len, body), default=0))
+    notes += notes_of_header + describe_ragged(names, body)
+    return Source(
+        format="TSV" if delimiter == "\t" else "CSV",
+        names=(names + [""] * (width - len(names)))[:COLUMNS_LIMIT],
+        columns=columns_of(body, width, ""),
+        row_count=len(body) + further_rows,
+        column_count=width,
+        examined_rows=len(body),
+        duplicate_rows=duplicates_in(body) if width > 1 else 0,
+        notes=notes,
+        is_text=True,
+    )
+
+
+def find_delimiter(text: io.TextIOWrapper, *, prefers_tabs: bool) -> str:
+    """Return the delimiter that gives most of the first rows the same number of cells; empty for a single column."""
+    best = (0.0, 0, "")
+    sample = text.read(SAMPLE_CHARS)
+    if len(sample) == SAMPLE_CHARS:
+        # The last line is cut.
+        sample = sample[: sample.rfind("\n") + 1] or sample
+    for delimiter in DELIMITERS:
+        rows = list(islice(parse(io.StringIO(sample, newline=""), delimiter), SAMPLE_ROWS))
+        widths = Counter(map(len, rows))
+        width, count = max(widths.items(), key=lambda item: (item[1], item[0]), default=(0, 0))
+        if width > 1:
+            share = 1.0 if prefers_tabs and delimiter == "\t" else count / len(rows)
+            best = max(best, (round(share, 2), width, delimiter))
+    return best[2]
+
+
+def parse(lines: Iterable[str], delimiter: str) -> Iterator[list[str]]:
+    """Yield the rows that hold a value. Raises Unreadable."""
+    try:
+        for row in csv.reader(lines, delimiter=delimiter):
+            if "".join(row).strip():
+                yield row
+    except csv.Error as error:
+        raise Unreadable(f"it is not valid CSV ({error}).") from None
+
+
+def read_rows(reader: Iterator[list[str]]) -> tuple[list[list[str]], int]:
+    """Return the first rows, and how many follow. Raises Unreadable."""
+    rows: list[list[str]] = []
+    cells = 0
+    for row in reader:
+        cells += len(row)
+        if cells > CELLS_LIMIT and rows:
+            return rows, sum(1 for _ in chain([row], reader))
+        rows.append(row)
+    return rows, 0
+
+
+def describe_ragged(names: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return notes about rows that have another number of cells than the header."""
+    widths = Counter(map(len, rows))
+    shorter = sum(count for width, count in widths.items() if width < len(names))
+    longer = sum(count for width, count in widths.items() if width > len(names))
+    notes = []
+    for count, word in ((shorter, "fewer"), (longer, "more")):
+        if count:
+            notes.append(f"{count:,} row{' has' if count == 1 else 's have'} {word} cells than the header.")
+    return notes

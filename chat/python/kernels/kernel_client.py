@@ -1,0 +1,234 @@
+"""The client of one kernel: run cells, read what it contains, and exchange files with it.
+
+Any number of clients, also of several processes, can use one kernel; it runs their cells one after another. Code
+that hangs, floods its output, exits or uses too much memory ends at most its own kernel, and `execute` returns within
+its time limit plus a few seconds.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import AsyncGenerator, AsyncIterable, Callable, Mapping
+from types import TracebackType
+from typing import Self
+
+from chat.python.kernels import file_transfer
+from chat.python.kernels.errors import KernelGone, KernelsUnavailable
+from chat.python.kernels.kernel_api import KernelApi
+from chat.python.kernels.kernel_contents import ANSWER_LIMIT_CHARS, KernelContents, parse_contents, parse_description
+from chat.python.kernels.kernel_program import ProgramFailed, parse_answer, program_content
+from chat.python.kernels.kernel_websocket import KernelWebSocket
+from chat.python.kernels.limit_sentences import limit_of, limit_sentence
+from chat.python.kernels.outputs import ErrorOutput, Execution, ExecutionStatus, Output, merge_adjacent_text
+from chat.python.kernels.pending_execution import PendingExecution
+from chat.python.kernels.request_runner import End, RequestRunner
+from chat.python.kernels.table_preview import ANSWER_LIMIT_CHARS as PREVIEW_LIMIT_CHARS
+from chat.python.kernels.table_preview import TablePreview, parse_table_preview
+
+logger = logging.getLogger(__name__)
+
+PROGRAM_LIMIT_S = 20.0
+"""Time limit of reading the contents, or one piece of a file."""
+SIZES_LIMIT_S = 5.0
+"""Time limit of reading the sizes of limits, after a cell that has met one."""
+_PROBE_INTERVAL_S = 0.5
+_PROBES_UNTIL_CHECK = 2
+
+_ERROR_NAMES = {
+    ExecutionStatus.TIMEOUT: "TimeoutError",
+    ExecutionStatus.FAILED: "OutputLimit",
+    ExecutionStatus.DIED: "KernelDied",
+}
+
+
+class KernelClient:
+    """The client of a live kernel; `JupyterClient.connect` makes it. `close` leaves the kernel running."""
+
+    def __init__(
+        self, connection: KernelWebSocket, api: KernelApi, begin_shut_down: Callable[[], asyncio.Task[None]]
+    ) -> None:
+        """Use `JupyterClient.connect` instead. `begin_shut_down` ends the kernel in a task of the client."""
+        self._connection = connection
+        self._requests = RequestRunner(connection, api, begin_shut_down)
+
+    async def __aenter__(self) -> Self:
+        """Return the client itself."""
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        """Close the connection."""
+        await self.close()
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether the kernel runs and can be reached, so that its variables exist."""
+        return self._requests.is_alive
+
+    @property
+    def process_id(self) -> str:
+        """ID that Jupyter gives to the kernel's process; a restarted kernel has another one."""
+        return self._connection.kernel_session
+
+    async def close(self) -> None:
+        """Close the connection; cells that were cancelled stop first. May be called again."""
+        await self._requests.close()
+
+    async def wait_until_ready(self, limit_s: float) -> bool:
+        """Wait until the kernel answers on all channels, and return whether it did within the time limit."""
+        probes: list[PendingExecution] = []
+        try:
+            async with asyncio.timeout(limit_s):
+                while not any(probe.reply.done() and probe.idle_status.done() for probe in probes):
+                    # The subscription to outputs may begin late, and then this request's idle status is lost.
+                    probes.append(PendingExecution())
+                    await self._connection.send("shell", "kernel_info_request", {}, probes[-1])
+                    await asyncio.wait({probes[-1].completion}, timeout=_PROBE_INTERVAL_S)
+                    if len(probes) > _PROBES_UNTIL_CHECK:
+                        await self._requests.check_alive()
+                    if not self._connection.is_open:
+                        return False
+        except TimeoutError:
+            return False
+        finally:
+            for probe in probes:
+                self._connection.forget(probe)
+        return True
+
+    async def enter_own_directory(self) -> None:
+        """Make sure that no other kernel has the same working directory; raises ProgramFailed, and like `contents`."""
+        await self._run_program("files", "enter_own_directory")
+
+    async def execute(
+        self,
+        code: str,
+        *,
+        limit_s: float = 60.0,
+        on_output: Callable[[Output], None] | None = None,
+        is_silent: bool = False,
+    ) -> Execution:
+        """Run one cell to its end; a second call waits for the first. Never raises for what the code does.
+
+        `on_output` is called on this event loop with each output on arrival, before adjacent texts are merged.
+        After `limit_s` the cell is interrupted and the variables stay. If the cell does not stop within 5 s, the kernel
+        is shut down. Both have the status `timeout`; `is_alive` distinguishes them. Cancelling the call interrupts the
+        cell. A silent cell is not counted and has no value of its last expression.
+        """
+        content = {
+            "code": code,
+            "silent": is_silent,
+            "store_history": not is_silent,
+            "user_expressions": {},
+            "allow_stdin": False,
+            # With `stop_on_error` the kernel would abort a request that follows a failed one closely.
+            "stop_on_error": False,
+        }
+        request = PendingExecution(on_output)
+        start_s = time.monotonic()
+        end = await self._requests.run(content, request, limit_s)
+        duration_s = time.monotonic() - start_s
+        reader = request.reader
+        request.report(reader.finish())
+        status, reason = self._status(end, request, limit_s)
+        if reason:
+            request.report(reader.add(ErrorOutput(_ERROR_NAMES[status], reason, "")))
+        elif (limit := limit_of(request.reply_content)) is not None:
+            # The traceback is an output of its own and stays.
+            sentence = limit_sentence(limit, await self._limit_sizes())
+            request.report(reader.add(ErrorOutput(limit.value, sentence, "")))
+            if not self.is_alive:
+                status = ExecutionStatus.DIED
+                request.report(reader.add(ErrorOutput(_ERROR_NAMES[status], self._requests.death_sentence, "")))
+        if request.error is not None:
+            raise request.error
+        outputs = merge_adjacent_text(reader.outputs)
+        return Execution(status, outputs, duration_s, reader.is_truncated)
+
+    async def contents(self) -> KernelContents:
+        """Return the variables and files of the kernel; never fails because of what values do.
+
+        Waits for the cell that this connection runs. Raises KernelGone, KernelsUnavailable if another connection's
+        cell does not end.
+        """
+        try:
+            return parse_contents(await self._run_program("variables", "contents"))
+        except ProgramFailed:
+            return KernelContents(error="The Python session does not say what it contains.")
+
+    async def variable(self, name: str) -> str:
+        """Return a longer description of one variable, or a sentence if there is none; raises like `contents`.
+
+        It may be written by code of the variable's class.
+        """
+        try:
+            text = parse_description(await self._run_program("variables", "describe", name))
+        except ProgramFailed:
+            return f"The value of {name} cannot be described."
+        return text or f"There is no variable {name} in the Python session."
+
+    async def table_preview(self, name: str, *, limit_s: float) -> TablePreview:
+        """Return what the table in a file of the working directory holds; raises like `contents`."""
+        try:
+            answer = await self._run_program("tables", name, limit_s=limit_s, limit_chars=PREVIEW_LIMIT_CHARS)
+        except ProgramFailed as failure:
+            # The program was interrupted after the time limit, or it met with a file for which it was not written.
+            is_late = str(failure).startswith("KeyboardInterrupt")
+            logger.warning("A table file could not be described: %s", failure)
+            error = "reading it takes too long." if is_late else "its content is not understood."
+            return TablePreview(error=error, is_lasting=not is_late)
+        return parse_table_preview(answer)
+
+    async def write_file(self, name: str, chunks: AsyncIterable[bytes]) -> str:
+        """Write a file into the working directory and return its name there, the label of `name` (see `file_labels`).
+
+        A file of that name is replaced once the last chunk is written. Raises ValueError with a sentence if the kernel
+        has no room for it, KernelGone, KernelsUnavailable.
+        """
+        return await file_transfer.write_file(self._run_program, self._requests.run_in_background, name, chunks)
+
+    def read_file(self, name: str) -> AsyncGenerator[bytes, None]:
+        """Yield the content of a file in pieces; raises FileNotFoundError, KernelGone, KernelsUnavailable."""
+        return file_transfer.read_file(self._run_program, name)
+
+    async def _run_program(
+        self,
+        module: str,
+        *arguments: object,
+        limit_chars: int = ANSWER_LIMIT_CHARS,
+        limit_s: float | None = None,
+    ) -> Mapping[str, object]:
+        """Run `main` of a module of `in_kernel` and return its answer. Without `limit_s` the limit is PROGRAM_LIMIT_S.
+
+        Raises ProgramFailed, KernelGone, KernelsUnavailable if another connection's cell does not end.
+        """
+        request = PendingExecution()
+        content = program_content(module, *arguments)
+        if limit_s is None:
+            limit_s = PROGRAM_LIMIT_S
+        end = await self._requests.run(content, request, limit_s, interrupts_others=False)
+        if not self.is_alive:
+            raise KernelGone(self._requests.death_sentence)
+        if end is End.LATE and not request.start.done():
+            raise KernelsUnavailable("The Python session is busy. Try again when its code has ended.")
+        return parse_answer(request.reply_content, limit_chars)
+
+    async def _limit_sizes(self) -> Mapping[str, object]:
+        """Return the sizes of the kernel's limits, or none if it cannot say them now."""
+        try:
+            return await self._run_program("limits", limit_s=SIZES_LIMIT_S)
+        except (ProgramFailed, KernelGone, KernelsUnavailable):
+            return {}
+
+    def _status(self, end: End, request: PendingExecution, limit_s: float) -> tuple[ExecutionStatus, str]:
+        """Return the status of an execution, and the reason if it was stopped."""
+        death = "" if self.is_alive else f" {self._requests.death_sentence}"
+        if end is End.LATE:
+            return ExecutionStatus.TIMEOUT, f"The cell ran longer than {limit_s:g} s.{death}"
+        if end is End.FLOODED:
+            return ExecutionStatus.FAILED, f"The cell wrote too much and was stopped.{death}"
+        if death:
+            return ExecutionStatus.DIED, death.strip()
+        return (ExecutionStatus.FAILED if request.reader.has_error else ExecutionStatus.OK), ""

@@ -1,0 +1,126 @@
+"""What a kernel says that it contains: variables, files and the number of cells. Pure.
+
+The code in a kernel can forge the answer. Every value is therefore validated, cleaned and bounded here, whatever
+`in_kernel.variables` promises.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TypeVar
+
+from chat.python.kernels.files import file_labels
+from chat.python.kernels.in_kernel.variables import (
+    DESCRIPTION_LIMIT_CHARS,
+    FILES_LIMIT,
+    LIST_LIMIT_CHARS,
+    PREVIEW_LIMIT_CHARS,
+    VARIABLES_LIMIT,
+)
+from chat.python.kernels.kernel_program import natural_number
+from chat.python.kernels.outputs import clean_text
+
+ANSWER_LIMIT_CHARS = 8 * LIST_LIMIT_CHARS
+"""A longer answer is refused."""
+_NUMBER_LIMIT = 2**62
+_COUNT_LIMIT = 2**31 - 1
+"""The largest number that fits into a column of 32 bits. A kernel that claims to have run more cells lies."""
+_DIMENSIONS_LIMIT = 8
+_TIME_LIMIT = 2**33
+
+Item = TypeVar("Item")
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """One variable of a kernel."""
+
+    name: str
+    type: str
+    """Name of the value's class."""
+    shape: tuple[int, ...]
+    """Lengths of an array's or a table's dimensions, or the length of a container; else empty."""
+    size_bytes: int | None
+    """Size in memory, of containers without their items; None if it is not known."""
+    preview: str
+    """A short form of the value. It was written by untrusted code."""
+
+
+@dataclass(frozen=True, slots=True)
+class KernelFile:
+    """A regular file in the working directory of a kernel."""
+
+    name: str
+    """A label, see `file_labels`. Files of other names are not listed."""
+    size_bytes: int
+    modified_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class KernelContents:
+    """What a kernel contains between two cells."""
+
+    variables: tuple[Variable, ...] = ()
+    """In the order of their definition, without modules and names that start with an underscore."""
+    files: tuple[KernelFile, ...] = ()
+    """In the order of their names."""
+    execution_count: int = 0
+    """Number of cells that ran."""
+    is_truncated: bool = False
+    """Whether variables or files were left out because there are too many."""
+    error: str = ""
+    """Why the kernel did not describe itself; a sentence. Then everything else is empty."""
+
+
+def parse_contents(answer: Mapping[str, object]) -> KernelContents:
+    """Return the contents in the answer of `in_kernel.variables`. Items of an unexpected shape are left out."""
+    count = _number(answer.get("execution_count"))
+    listed = (answer.get("variables"), answer.get("files"))
+    variables, files = (value if isinstance(value, list) else [] for value in listed)
+    known_variables = tuple(_parse_items(variables[:VARIABLES_LIMIT], _parse_variable))
+    known_files = tuple(_parse_items(files[:FILES_LIMIT], _parse_file))
+    is_complete = len(known_variables) == len(variables) and len(known_files) == len(files)
+    is_truncated = answer.get("is_truncated") is not False or not is_complete
+    return KernelContents(known_variables, known_files, min(count or 0, _COUNT_LIMIT), is_truncated)
+
+
+def parse_description(answer: Mapping[str, object]) -> str:
+    """Return the text about one variable, or an empty text if there is no such variable."""
+    return clean_text(answer.get("text"))[: DESCRIPTION_LIMIT_CHARS + 100]
+
+
+def _parse_items(items: list[object], parse: Callable[[Mapping[str, object]], Item | None]) -> Iterator[Item]:
+    for item in items:
+        parsed = parse(item) if isinstance(item, dict) else None
+        if parsed is not None:
+            yield parsed
+
+
+def _parse_variable(item: Mapping[str, object]) -> Variable | None:
+    name, type_name, preview = (clean_text(item.get(key))[:PREVIEW_LIMIT_CHARS] for key in ("name", "type", "preview"))
+    lengths = item.get("shape")
+    shape = [_number(length) for length in lengths[:_DIMENSIONS_LIMIT]] if isinstance(lengths, list) else []
+    if not name:
+        return None
+    return Variable(
+        name,
+        type_name,
+        tuple(length for length in shape if length is not None),
+        _number(item.get("size_bytes")),
+        preview,
+    )
+
+
+def _parse_file(item: Mapping[str, object]) -> KernelFile | None:
+    name, size_bytes, modified_at = item.get("name"), _number(item.get("size_bytes")), item.get("modified_at")
+    if not isinstance(name, str) or file_labels([name]) != [name] or size_bytes is None:
+        return None
+    if not isinstance(modified_at, int | float) or not 0 <= modified_at < _TIME_LIMIT:
+        modified_at = 0
+    return KernelFile(name, size_bytes, datetime.fromtimestamp(modified_at, UTC))
+
+
+def _number(value: object) -> int | None:
+    return natural_number(value, _NUMBER_LIMIT)

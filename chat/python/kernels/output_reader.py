@@ -1,0 +1,208 @@
+"""Reads the outputs of a cell from the kernel's messages.
+
+Pure: the module uses no clock, no process and no socket. A kernel runs untrusted code and may send any JSON. Content
+of an unexpected shape is dropped, so every value that is returned is safe to store: text has no NUL and no lone
+surrogates, and images start with the signature of their type.
+Source of the message shapes: https://jupyter-client.readthedocs.io/en/stable/messaging.html
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Mapping
+from typing import Literal
+
+from chat.python.kernels.outputs import DisplayOutput, ErrorOutput, ImageOutput, Output, TextOutput, clean_text
+from chat.vocabulary.display_bundles import BUNDLE_LIMIT_BYTES, bound_bundle
+
+TEXT_LIMIT_BYTES = 1_000_000
+"""Text that is stored of one cell, in UTF-8."""
+IMAGE_LIMIT_BYTES = 10 * 1024 * 1024
+"""The largest image that is stored."""
+IMAGES_LIMIT_BYTES = 4 * IMAGE_LIMIT_BYTES
+"""All images together that are stored of one cell."""
+IMAGES_LIMIT_COUNT = 32
+"""Number of images that are stored of one cell."""
+DISPLAYS_LIMIT_BYTES = 4 * BUNDLE_LIMIT_BYTES
+"""All MIME bundles together that are stored of one cell."""
+DISPLAYS_LIMIT_COUNT = 256
+"""Number of MIME bundles that are stored of one cell."""
+FLOOD_LIMIT_BYTES = 16 * TEXT_LIMIT_BYTES
+"""Received bytes without room, and text, after which the cell is stopped; it exceeds TEXT_LIMIT_BYTES so that later
+graphs still arrive."""
+FLOOD_LIMIT_MESSAGES = 100_000
+"""Received messages after which the cell is stopped: each one is an object in memory, however short its text is."""
+
+_RATE_NOTICES = ("IOPub data rate exceeded", "IOPub message rate exceeded")
+"""What Jupyter's servers write to stderr when they begin to drop a kernel's output: advice for operators follows."""
+_OUTPUT_CUT = "[output cut: the server drops output that comes this fast]\n"
+_IMAGE_SIGNATURES = {"image/png": b"\x89PNG\r\n\x1a\n", "image/jpeg": b"\xff\xd8\xff"}
+
+
+class OutputReader:
+    """Reads the messages of one cell in order and applies the limits.
+
+    Images that the code saved to files (see `bootstrap`) are held back until `finish`. They become outputs only if the
+    cell displayed no image, because a graph that is both saved and displayed is one graph.
+    """
+
+    def __init__(self) -> None:
+        """Start reading a new cell."""
+        self.outputs: list[Output] = []
+        self.is_truncated = False
+        self.has_error = False
+        self._text_bytes = 0
+        self._image_bytes = 0
+        self._images: set[bytes] = set()
+        self._saved_images: list[ImageOutput] = []
+        self._saved_image_bytes = 0
+        self._display_bytes = 0
+        self._display_count = 0
+        self._received_bytes = 0
+        self._received_messages = 0
+
+    @property
+    def is_flooded(self) -> bool:
+        """Whether the cell wrote so much that it should be stopped."""
+        return self._received_bytes > FLOOD_LIMIT_BYTES or self._received_messages > FLOOD_LIMIT_MESSAGES
+
+    def receive(self, kind: str, content: Mapping[str, object], *, is_from_server: bool = False) -> list[Output]:
+        """Return the outputs that one iopub message adds; an empty list if the message is not an output.
+
+        `is_from_server` means that the Jupyter server wrote the message. It writes text only when it drops output.
+        """
+        self._received_messages += 1
+        match kind:
+            case "stream":
+                stream: Literal["stdout", "stderr"] = "stderr" if content.get("name") == "stderr" else "stdout"
+                text = clean_text(content.get("text"))
+                if is_from_server:
+                    self.is_truncated = True
+                    text = _OUTPUT_CUT if text.startswith(_RATE_NOTICES) else text
+                return self._add_text(stream, text)
+            case "display_data" | "execute_result":
+                return self._add_display(content)
+            case "error":
+                return self._add_error(content)
+        return []
+
+    def leave_out(self, size_bytes: int) -> list[Output]:
+        """Return the notice about a message that was dropped unread."""
+        self._received_messages += 1
+        self._received_bytes += size_bytes
+        self.is_truncated = True
+        return self._add_text("stderr", f"[output left out: {size_bytes:,} bytes in one piece cannot be read]\n")
+
+    def finish(self) -> list[Output]:
+        """Return the outputs that are known only at the cell's end."""
+        saved_images = [] if self._images else self._saved_images
+        self._saved_images = []
+        return [output for image in saved_images for output in self._add_image(image)]
+
+    def add(self, output: Output) -> list[Output]:
+        """Add an output without applying limits, such as a notice or the reason why the cell was stopped."""
+        self.outputs.append(output)
+        return [output]
+
+    def _add_text(self, stream: Literal["stdout", "stderr"], text: str) -> list[Output]:
+        encoded = text.encode()
+        self._received_bytes += len(encoded)
+        remaining_bytes = TEXT_LIMIT_BYTES - self._text_bytes
+        if not text or remaining_bytes < 0:
+            return []
+        if len(encoded) <= remaining_bytes:
+            self._text_bytes += len(encoded)
+            return self.add(TextOutput(stream, text))
+        self._text_bytes = TEXT_LIMIT_BYTES + 1
+        self.is_truncated = True
+        start = encoded[:remaining_bytes].decode(errors="ignore")
+        return self.add(TextOutput(stream, f"{start}\n[output cut: more than 1 MB]\n"))
+
+    def _add_error(self, content: Mapping[str, object]) -> list[Output]:
+        # A cell raises at most one exception; further error messages are forged.
+        if self.has_error:
+            return []
+        self.has_error = True
+        lines = content.get("traceback")
+        texts = [line for line in lines if isinstance(line, str)] if isinstance(lines, list) else []
+        traceback = clean_text("\n".join(texts))
+        name, value = clean_text(content.get("ename"))[:200], clean_text(content.get("evalue"))
+        limit_chars = TEXT_LIMIT_BYTES // 10
+        if len(traceback) > limit_chars or len(value) > limit_chars:
+            # The end of a traceback names the error; the frames of a deep recursion do not.
+            self.is_truncated = True
+            traceback, value = traceback[-limit_chars:], value[:limit_chars]
+        return self.add(ErrorOutput(name, value, traceback))
+
+    def _add_display(self, content: Mapping[str, object]) -> list[Output]:
+        data, metadata = content.get("data"), content.get("metadata")
+        if not isinstance(data, dict):
+            return []
+        image = _first_image(data)
+        if image is not None and isinstance(metadata, dict) and metadata.get("saved") is True:
+            self._hold_back(image)
+            return []
+        images = [] if image is None else [image]
+        forms = {mime_type: form for mime_type, form in data.items() if mime_type not in _IMAGE_SIGNATURES}
+        if forms.keys() <= {"text/plain"}:
+            # The plain text of an image only names its class.
+            text = "" if image else clean_text(forms.get("text/plain"))
+            added = self._add_text("stdout", f"{text}\n") if text else []
+        else:
+            added = self._add_bundle(forms)
+        return added + [output for image in images for output in self._add_image(image)]
+
+    def _hold_back(self, image: ImageOutput) -> None:
+        # The first image above the limit is held back too, so that `finish` adds the notice about it.
+        if self._saved_image_bytes <= IMAGES_LIMIT_BYTES and len(self._saved_images) < IMAGES_LIMIT_COUNT:
+            self._saved_images.append(image)
+            self._saved_image_bytes += len(image.data)
+
+    def _add_bundle(self, forms: Mapping[str, object]) -> list[Output]:
+        if "text/plain" in forms:
+            forms = {**forms, "text/plain": clean_text(forms["text/plain"])}
+        bundle, size_bytes = bound_bundle(forms)
+        self._display_count += 1
+        has_room = (
+            self._display_bytes + size_bytes <= DISPLAYS_LIMIT_BYTES and self._display_count <= DISPLAYS_LIMIT_COUNT
+        )
+        if len(bundle) < len(forms) or not has_room:
+            self.is_truncated = True
+        if not bundle or not has_room:
+            self._received_bytes += size_bytes
+            return self._add_text("stderr", "[display left out: it is too large for this cell]\n")
+        self._display_bytes += size_bytes
+        return self.add(DisplayOutput(bundle))
+
+    def _add_image(self, image: ImageOutput) -> list[Output]:
+        # `savefig` to a file and to a buffer, or `show` twice, give the same bytes and count as one graph.
+        if image.data in self._images:
+            return []
+        is_too_large = (
+            len(image.data) > IMAGE_LIMIT_BYTES
+            or self._image_bytes + len(image.data) > IMAGES_LIMIT_BYTES
+            or len(self._images) >= IMAGES_LIMIT_COUNT
+        )
+        if is_too_large:
+            self.is_truncated = True
+            self._received_bytes += len(image.data)
+            return self._add_text("stderr", f"[image left out: {len(image.data):,} bytes are too many for this cell]\n")
+        self._images.add(image.data)
+        self._image_bytes += len(image.data)
+        return self.add(image)
+
+
+def _first_image(data: Mapping[str, object]) -> ImageOutput | None:
+    """Return the first valid image of a bundle; its other images would show the same."""
+    encoded_images = ((mime_type, data.get(mime_type)) for mime_type in _IMAGE_SIGNATURES)
+    images = (_decode_image(mime_type, text) for mime_type, text in encoded_images if isinstance(text, str))
+    return next((image for image in images if image is not None), None)
+
+
+def _decode_image(mime_type: str, encoded: str) -> ImageOutput | None:
+    try:
+        data = base64.b64decode(encoded)
+    except (binascii.Error, ValueError):
+        return None
+    return ImageOutput(mime_type, data) if data.startswith(_IMAGE_SIGNATURES[mime_type]) else None

@@ -1,0 +1,225 @@
+"""Launch a program in an isolated sandbox.
+
+Bubblewrap gives the program its own namespaces: no network, no processes of the host, and no host files except `/usr`
+and the Python interpreter of kernels. A seccomp filter refuses the system calls that reach deep into the Linux kernel.
+Inside the sandbox, `bootstrap` adds Landlock and resource limits before any other code runs. The host and the program
+communicate through one folder of Unix sockets, which is `/rt` inside.
+
+Invariants:
+- The launcher's environment is empty, because `/proc/1/environ` inside is bubblewrap's own, despite `--clearenv`.
+- The program never runs as root, because limits on processes and files would not apply to root. A server that runs as
+  root becomes `nobody` on the host first. An outer bubblewrap shows the interpreter to that user, even below `/root`.
+- All processes end with their launcher, also after `kill -9`. `--die-with-parent` follows the launching *thread*, so
+  launch from the main thread, or from a thread that lives as long as the program may.
+
+Limits: The sandbox shares the host's Linux kernel, so one vulnerability in it breaks the isolation. The sandbox itself
+limits neither memory nor CPU time. `service.cgroups` does, where the system delegates a control group, which few hosts
+do. Elsewhere `service.memory_watch` measures memory and kills the program a fraction of a second late, and the program
+only has a low priority (`nice`). The sandbox suits users whom the operator knows, not hostile strangers.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from types import MappingProxyType
+
+from chat.python.kernels import seccomp
+from chat.python.kernels.interpreter import Interpreter, InterpreterUnavailable, find_interpreter
+
+NOBODY = 65534
+MIB = 1024 * 1024
+WORKING_DIRECTORY_BYTES = 256 * MIB
+"""Size limit of the working directory `/box`, which is held in memory."""
+ENVIRONMENT = {
+    # pyarrow's own allocator reserves 1 GiB of address space, which `bootstrap` limits. pandas uses it for each text.
+    "ARROW_DEFAULT_MEMORY_POOL": "system",
+    "HOME": "/box",
+    # Tells `in_kernel.files` that this kernel has a working directory of its own.
+    "PLOTLINE_KERNEL": "1",
+    "USER": "kernel",
+    "LANG": "C.UTF-8",
+    "PATH": "/usr/bin:/bin",
+    "IPYTHONDIR": "/tmp/.ipython",
+    "MATPLOTLIBRC": "/matplotlibrc",
+    "MPLBACKEND": "module://matplotlib_inline.backend_inline",
+    "MPLCONFIGDIR": "/tmp/.matplotlib",
+    "OPENBLAS_NUM_THREADS": "1",
+    "OMP_NUM_THREADS": "1",
+    "PYTHONDONTWRITEBYTECODE": "1",
+}
+
+_CANNOT = "Code cannot be isolated on this machine"
+_BOOTSTRAP = Path(__file__).with_name("bootstrap.py")
+_MATPLOTLIBRC = "figure.dpi: 200\n"
+"""Twice the default of matplotlib. The page shows such a graph at half its size, sharp on a dense screen."""
+_SOCKET_PATH_LIMIT_BYTES = 107
+"""Longest path of a Unix socket on Linux: `sun_path` has 108 bytes with its final NUL."""
+_STDERR_LIMIT_CHARS = 2000
+APPARMOR_COMMAND = "sudo deploy/apparmor-profile"
+_APPARMOR_RESTRICTION = Path("/proc/sys/kernel/apparmor_restrict_unprivileged_userns")
+_SIGNS_OF_BLOCKED_NAMESPACES = ("namespace", "uid map", "gid map", "RTM_NEWADDR")
+"""Words of bubblewrap. AppArmor lets it make namespaces, but without rights inside: the loopback device fails first."""
+_NO_SCRIPTS: Mapping[str, str] = MappingProxyType({})
+
+
+class SandboxUnavailable(Exception):
+    """This machine cannot run a program in the sandbox; the message says what to install or to enable."""
+
+
+def make_socket_directory() -> Path:
+    """Create the folder of sockets at a path short enough for Unix sockets.
+
+    Raises SandboxUnavailable if no such folder is writable.
+    """
+    for parent in (os.environ.get("XDG_RUNTIME_DIR", ""), tempfile.gettempdir(), "/tmp"):
+        longest_path = f"{parent}/plotline-12345678/s-1"
+        is_short = len(longest_path.encode()) <= _SOCKET_PATH_LIMIT_BYTES
+        if parent and is_short and os.access(parent, os.W_OK | os.X_OK):
+            return Path(tempfile.mkdtemp(prefix="plotline-", dir=parent))
+    raise SandboxUnavailable("There is no folder to make sockets in: make XDG_RUNTIME_DIR or /tmp writable.")
+
+
+def launch(
+    directory: Path, *arguments: str, stdout: int = subprocess.DEVNULL, scripts: Mapping[str, str] = _NO_SCRIPTS
+) -> subprocess.Popen[bytes]:
+    """Run `bootstrap` with these arguments in the sandbox.
+
+    `directory` is the folder of sockets. `scripts` maps paths inside the sandbox to the texts of files.
+    Keep the process's stdin open while the program should live: the program ends when stdin closes before it starts.
+    Its stderr explains a failed launch, see `launch_error`.
+    Raises SandboxUnavailable if a tool or the interpreter is missing.
+    """
+    bubblewrap = _require_tool("bwrap", "bubblewrap")
+    # A folder of the path may be a link that the sandbox shows, because it leads to the interpreter too.
+    directory = directory.resolve()
+    try:
+        interpreter = find_interpreter()
+    except InterpreterUnavailable as error:
+        raise SandboxUnavailable(str(error)) from error
+    files = {"/bootstrap.py": _BOOTSTRAP.read_text(), "/matplotlibrc": _MATPLOTLIBRC, **scripts}
+    contents = [_require_seccomp_filter(), *(text.encode() for text in files.values())]
+    with _memory_files(contents) as (seccomp_filter, *descriptors):
+        argv = [bubblewrap, *_sandbox_arguments(directory, interpreter), "--seccomp", str(seccomp_filter)]
+        for descriptor, path in zip(descriptors, files, strict=True):
+            argv += ["--ro-bind-data", str(descriptor), path]
+        argv += ["--remount-ro", "/", "--chdir", "/box", interpreter.executable, "/bootstrap.py", *arguments]
+        if os.geteuid() == 0:
+            _give_to_nobody(directory)
+            argv = [*_unprivileged_arguments(bubblewrap, directory, interpreter), *argv]
+        pipe = subprocess.PIPE
+        return subprocess.Popen(
+            argv, env={}, cwd="/", stdin=pipe, stdout=stdout, stderr=pipe, pass_fds=(seccomp_filter, *descriptors)
+        )
+
+
+def launch_error(stderr: bytes) -> SandboxUnavailable:
+    """Return an error that explains a launch whose program never ran, with advice if user namespaces are blocked."""
+    message = stderr.decode(errors="replace").strip()[-_STDERR_LIMIT_CHARS:]
+    advice = ""
+    if any(sign in message for sign in _SIGNS_OF_BLOCKED_NAMESPACES):
+        advice = ". User namespaces are blocked here. "
+        if _APPARMOR_RESTRICTION.exists() and _APPARMOR_RESTRICTION.read_text().strip() == "1":
+            advice += f"Allow them for bubblewrap in AppArmor, with `{APPARMOR_COMMAND}` in Plotline's folder."
+        else:
+            advice += "Debian: `sysctl kernel.unprivileged_userns_clone=1`."
+        advice += " Docker: a seccomp profile that allows `clone`, `unshare` and `mount`."
+    return SandboxUnavailable(f"{_CANNOT}: {message or 'the launch ended without a message'}{advice}")
+
+
+def _require_tool(name: str, package: str) -> str:
+    path = shutil.which(name)
+    if path is None:
+        raise SandboxUnavailable(
+            f"{_CANNOT}: {package} is missing, the program `{name}`. Install it with `apt-get install {package}`."
+        )
+    return os.path.realpath(path)
+
+
+def _require_seccomp_filter() -> bytes:
+    if not seccomp.IS_AVAILABLE:
+        raise SandboxUnavailable(
+            f"{_CANNOT}: libseccomp is missing. Install it with `apt-get install libseccomp2`, and `pip install"
+            " pyseccomp`."
+        )
+    return seccomp.build_filter()
+
+
+@contextmanager
+def _memory_files(contents: Sequence[bytes]) -> Iterator[tuple[int, ...]]:
+    """Yield one readable file descriptor per content; the files exist in memory only."""
+    with ExitStack() as stack:
+        descriptors = []
+        for content in contents:
+            file = stack.enter_context(os.fdopen(os.memfd_create("plotline"), "r+b"))
+            file.write(content)
+            file.seek(0)
+            descriptors.append(file.fileno())
+        yield tuple(descriptors)
+
+
+def _host_arguments(interpreter: Interpreter) -> list[str]:
+    """Return the bubblewrap arguments that show the system's programs and the interpreter, read-only."""
+    arguments = ["--ro-bind", "/usr", "/usr"]
+    for path in map(Path, ("/bin", "/lib", "/lib64")):
+        if path.is_symlink():
+            arguments += ["--symlink", os.readlink(path), str(path)]
+        elif path.exists():
+            arguments += ["--ro-bind", str(path), str(path)]
+    for name in ("/etc/fonts", "/etc/ld.so.cache", "/etc/alternatives"):
+        arguments += ["--ro-bind-try", name, name]
+    for name in interpreter.folders:
+        arguments += ["--ro-bind", name, name]
+    for link, target in interpreter.links:
+        arguments += ["--symlink", target, link]
+    return arguments
+
+
+def _sandbox_arguments(directory: Path, interpreter: Interpreter) -> list[str]:
+    """Return the bubblewrap arguments of the sandbox itself.
+
+    Every writable folder has a size limit, and the file systems that bubblewrap creates become read-only.
+    """
+    environment = [word for pair in ENVIRONMENT.items() for word in ("--setenv", *pair)]
+    return [
+        *("--unshare-user", "--uid", str(NOBODY), "--gid", str(NOBODY), "--disable-userns", "--cap-drop", "ALL"),
+        *("--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--hostname", "kernel"),
+        *("--unshare-cgroup-try", "--die-with-parent", "--new-session", "--clearenv", *environment),
+        *("--size", str(64 * MIB), "--tmpfs", "/tmp", *_host_arguments(interpreter)),
+        *("--proc", "/proc", "--dev", "/dev"),
+        *("--size", str(16 * MIB), "--tmpfs", "/dev/shm", "--remount-ro", "/dev"),
+        *("--size", str(WORKING_DIRECTORY_BYTES), "--tmpfs", "/box", "--bind", str(directory), "/rt"),
+    ]
+
+
+def _give_to_nobody(directory: Path) -> None:
+    try:
+        for path in (directory, *directory.iterdir()):
+            os.chown(path, NOBODY, NOBODY)
+    except OSError as error:
+        raise SandboxUnavailable(f"{_CANNOT}: root may not become `nobody` here ({error}).") from error
+
+
+def _unprivileged_arguments(bubblewrap: str, directory: Path, interpreter: Interpreter) -> list[str]:
+    """Return the command that a server running as root puts before the sandbox's, to give up root.
+
+    Bubblewrap creates the parent folders of a bind for its own user only, so `--dir` creates them for everyone first.
+    The process namespace ends the sandbox together with its launcher. The inner `--die-with-parent` cannot do this:
+    root's bubblewrap has given up the right to signal `nobody`, but a namespace dies with its first process.
+    """
+    setpriv = _require_tool("setpriv", "util-linux")
+    links = [link for link, _ in interpreter.links]
+    visible = [str(directory), "/etc/fonts", *interpreter.folders, *links]
+    parents = dict.fromkeys(str(parent) for path in visible for parent in reversed(Path(path).parents[:-1]))
+    parent_arguments = [word for parent in parents for word in ("--dir", parent)]
+    sockets = str(directory)
+    return [
+        *(bubblewrap, "--unshare-pid", "--die-with-parent", *parent_arguments, *_host_arguments(interpreter)),
+        *("--bind", sockets, sockets, "--dev-bind", "/dev", "/dev", "--bind", "/proc", "/proc"),
+        *(setpriv, "--reuid", str(NOBODY), "--regid", str(NOBODY), "--clear-groups", "--inh-caps", "-all"),
+    ]

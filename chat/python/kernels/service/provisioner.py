@@ -1,0 +1,201 @@
+"""Launches kernels: provisioners for Jupyter's kernel manager.
+
+Each kernel has a folder of its own for its sockets and its key, `k-…` in the gateway's folder. The sandbox shows only
+this one, as `/rt`, so no kernel sees the key of another.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import resource
+import shutil
+import signal
+import subprocess
+import tempfile
+import threading
+from importlib.metadata import EntryPoint
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from jupyter_client.connect import KernelConnectionInfo
+from jupyter_client.provisioning.factory import KernelProvisionerFactory
+from jupyter_client.provisioning.local_provisioner import LocalProvisioner
+from traitlets import Unicode
+
+from chat.python.kernels import sandbox
+from chat.python.kernels.interpreter import InterpreterUnavailable, find_interpreter
+from chat.python.kernels.service.cgroups import KernelGroup
+
+SANDBOX, PLAIN = "plotline-sandbox", "plotline-plain"
+"""The names by which kernel specs choose a provisioner."""
+OUT_OF_MEMORY = "It used too much memory."
+
+
+def register() -> None:
+    """Make the provisioners known to Jupyter. Entry points would need an installed package."""
+    for name, kind in ((SANDBOX, SandboxProvisioner), (PLAIN, PlainProvisioner)):
+        KernelProvisionerFactory.provisioners[name] = EntryPoint(
+            name, f"{__name__}:{kind.__name__}", KernelProvisionerFactory.GROUP_NAME
+        )
+
+
+class SandboxProvisioner(LocalProvisioner):
+    """Owns the process and the folder of one kernel, which runs in the sandbox."""
+
+    directory = Unicode()
+    """The gateway's folder."""
+
+    process: subprocess.Popen[bytes] | None = None
+    pid: int = 0
+    pidfd = -1
+    """Becomes readable when the process exits."""
+    exit_reason = ""
+    """Why the service ended the kernel; empty if the service did not."""
+    stderr = b""
+    """Complete once the process has exited."""
+    group: KernelGroup | None = None
+    """The kernel's control group, where there are any."""
+
+    def __init__(self, **kwargs: object) -> None:
+        """Create the kernel's folder."""
+        super().__init__(**kwargs)
+        self.folder = Path(tempfile.mkdtemp(prefix="k-", dir=self.directory))
+        # The memory watch ends kernels in a thread of its own. Descriptors of closed files are used again.
+        self._pidfd_lock = threading.Lock()
+
+    @property
+    def sockets_path(self) -> str:
+        """The start of the paths of the sockets, as the kernel sees them."""
+        return "/rt/s"
+
+    @property
+    def is_running(self) -> bool:
+        """Whether the process has not been cleaned up."""
+        return self.pidfd >= 0
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether the kernel runs a cell, or is not ready yet."""
+        return self.parent is not None and self.parent.execution_state != "idle"
+
+    async def pre_launch(self, **kwargs: Any) -> dict[str, Any]:  # noqa: ANN401 - Jupyter's signature
+        """Choose the paths of the sockets before Jupyter writes its connection file."""
+        assert self.parent is not None
+        self.parent.transport = "ipc"
+        self.parent.ip = str(self.folder / "s")
+        return await super().pre_launch(**kwargs | {"env": {}})
+
+    async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> KernelConnectionInfo:  # noqa: ANN401 - as above
+        """Launch the kernel; `cmd` holds the arguments of `bootstrap`. Raises SandboxUnavailable.
+
+        This runs on the gateway's main thread, with which the kernel ends.
+        """
+        key = self.connection_info["key"]
+        text = key.decode() if isinstance(key, bytes) else key
+        connection = {**self.connection_info, "ip": self.sockets_path, "key": text}
+        (self.folder / "c.json").write_text(json.dumps(connection))
+        try:
+            self.process = self.launch(*cmd)
+        except sandbox.SandboxUnavailable:
+            shutil.rmtree(self.folder, ignore_errors=True)
+            raise
+        self.pid = self.process.pid
+        self.pidfd = os.pidfd_open(self.process.pid)
+        self.exit_reason = ""
+        return self.connection_info
+
+    def launch(self, *arguments: str) -> subprocess.Popen[bytes]:
+        """Launch the process. Raises SandboxUnavailable."""
+        return sandbox.launch(self.folder, *arguments)
+
+    async def send_signal(self, signum: int) -> None:
+        """Send a signal to bubblewrap, which ends the kernel with all that it started.
+
+        The kernel has no process group of its own, so the inherited method would signal the gateway itself.
+        """
+        if self.process is not None:
+            self.process.send_signal(signum)
+
+    def end(self, reason: str) -> None:
+        """Kill the kernel, from any thread; the first reason is kept."""
+        with self._pidfd_lock:
+            if self.pidfd >= 0:
+                self.exit_reason = self.exit_reason or reason
+                try:
+                    signal.pidfd_send_signal(self.pidfd, signal.SIGKILL)
+                except ProcessLookupError:
+                    # It has just exited.
+                    return
+
+    def inspect_exit(self) -> None:
+        """Find out why the process has exited: read its standard error, and whether Linux has killed it."""
+        if self.group is not None and self.group.count_memory_kills():
+            self.exit_reason = self.exit_reason or OUT_OF_MEMORY
+        if self.process is not None and self.process.stderr is not None and not self.process.stderr.closed:
+            os.set_blocking(self.process.stderr.fileno(), False)
+            self.stderr = self.process.stderr.read() or b""
+
+    def count_socket_files(self, limit: int) -> int:
+        """Return the number of files in the kernel's folder, counted up to a limit."""
+        try:
+            with os.scandir(self.folder) as entries:
+                return sum(1 for _ in islice(entries, limit))
+        except OSError:
+            return 0
+
+    async def cleanup(self, restart: bool = False) -> None:
+        """Remove the kernel's folder, and close what belongs to the process."""
+        await super().cleanup(restart=restart)
+        with self._pidfd_lock:
+            if self.pidfd >= 0:
+                os.close(self.pidfd)
+                self.pidfd = -1
+        if self.group is not None:
+            await asyncio.to_thread(self.group.remove)
+            self.group = None
+        if not restart:
+            await asyncio.to_thread(shutil.rmtree, self.folder, ignore_errors=True)
+
+
+class PlainProvisioner(SandboxProvisioner):
+    """Runs a kernel without a sandbox, as the service's user, only if the operator has allowed this by an option."""
+
+    @property
+    def sockets_path(self) -> str:
+        """The start of the paths of the sockets on the host, which the kernel sees too."""
+        return str(self.folder / "s")
+
+    def launch(self, *arguments: str) -> subprocess.Popen[bytes]:
+        """Launch ipykernel in a process group of its own, which ends with the gateway."""
+        try:
+            interpreter = find_interpreter()
+        except InterpreterUnavailable as error:
+            raise sandbox.SandboxUnavailable(str(error)) from error
+        box = self.folder / "box"
+        box.mkdir(exist_ok=True)
+        argv = ["setpriv", "--pdeathsig", "KILL", interpreter.executable, "-m", "ipykernel_launcher"]
+        pipe = subprocess.PIPE
+        process = subprocess.Popen(
+            [*argv, "-f", str(self.folder / "c.json"), "--HistoryManager.enabled=False"],
+            env=sandbox.ENVIRONMENT | {"HOME": str(box), "IPYTHONDIR": f"{box}/.ipython", "MATPLOTLIBRC": ""},
+            cwd=box,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=pipe,
+            start_new_session=True,
+        )
+        # The kernel inherits the gateway's own limit, which is lower than that of a kernel may be.
+        _, hard_limit_bytes = resource.getrlimit(resource.RLIMIT_DATA)
+        resource.prlimit(process.pid, resource.RLIMIT_DATA, (hard_limit_bytes, hard_limit_bytes))
+        return process
+
+    async def send_signal(self, signum: int) -> None:
+        """Send a signal to the kernel and the processes in its group."""
+        if self.process is not None:
+            try:
+                os.killpg(self.process.pid, signum)
+            except ProcessLookupError:
+                return

@@ -1,0 +1,127 @@
+"""What a kernel says about the table in a file: rows, columns and oddities. Pure.
+
+A hostile file may take over the kernel that reads it and forge the answer. Every value is therefore validated, cleaned
+and bounded here, whatever `in_kernel.tables` promises. The same function reads answers that were stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+
+from chat.python.kernels.kernel_program import natural_number
+from chat.python.kernels.outputs import clean_text
+
+ANSWER_LIMIT_CHARS = 256 * 1024
+"""A longer answer is refused. It has at most 100 columns of about 500 characters, as ASCII."""
+COLUMNS_LIMIT = 100
+NOTES_LIMIT = 16
+EXAMPLES_LIMIT = 3
+NAME_LIMIT_CHARS = 80
+TEXT_LIMIT_CHARS = 40
+SENTENCE_LIMIT_CHARS = 400
+_NUMBER_LIMIT = 2**53
+_CONTROL_CHARACTERS = dict.fromkeys(range(32), " ") | {0x7F: " "}
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A value of a column."""
+
+    text: str
+    count: int
+    """How often it occurs, or 0 if that is not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class PreviewColumn:
+    """One column."""
+
+    name: str
+    """Empty for a column without a name."""
+    type: str
+    """`whole number`, `number`, `date`, `date and time`, `time`, `yes or no`, `text`, `nested`, `mixed` or `empty`."""
+    missing: int
+    """Number of cells without a value."""
+    distinct: int
+    """Number of different values."""
+    minimum: str
+    """The smallest number or the earliest date; empty for other types."""
+    maximum: str
+    examples: tuple[Example, ...]
+    """The most frequent values of a column without a minimum."""
+    is_index: bool
+    """Whether the column only numbers the rows."""
+
+
+@dataclass(frozen=True, slots=True)
+class TablePreview:
+    """The table in a file."""
+
+    format: str = ""
+    row_count: int = 0
+    column_count: int = 0
+    columns: tuple[PreviewColumn, ...] = ()
+    """The first columns, at most `COLUMNS_LIMIT`."""
+    notes: tuple[str, ...] = ()
+    """Sentences about what is unusual."""
+    error: str = ""
+    """Why the file cannot be read as a table: the end of a sentence. Then everything else is empty."""
+    is_lasting: bool = True
+    """Whether a further attempt would give the same."""
+
+    def as_json(self) -> dict[str, object]:
+        """Return the form that `parse_table_preview` reads."""
+        columns = [
+            asdict(column) | {"examples": [[example.text, example.count] for example in column.examples]}
+            for column in self.columns
+        ]
+        return {**asdict(self), "columns": columns, "notes": list(self.notes)}
+
+
+def parse_table_preview(answer: Mapping[str, object]) -> TablePreview:
+    """Return the preview in the answer of `in_kernel.tables`. Items of an unexpected shape are left out."""
+    is_lasting = answer.get("is_lasting") is not False
+    if error := _text(answer.get("error"), SENTENCE_LIMIT_CHARS):
+        return TablePreview(error=error, is_lasting=is_lasting)
+    columns = [_parse_column(item) for item in _list(answer.get("columns"), COLUMNS_LIMIT) if isinstance(item, dict)]
+    notes = [_text(note, SENTENCE_LIMIT_CHARS) for note in _list(answer.get("notes"), NOTES_LIMIT)]
+    if not columns:
+        return TablePreview(error="it has no columns.", is_lasting=is_lasting)
+    return TablePreview(
+        format=_text(answer.get("format"), TEXT_LIMIT_CHARS),
+        row_count=_count(answer.get("row_count")),
+        column_count=max(_count(answer.get("column_count")), len(columns)),
+        columns=tuple(columns),
+        notes=tuple(filter(None, notes)),
+        is_lasting=is_lasting,
+    )
+
+
+def _parse_column(item: Mapping[str, object]) -> PreviewColumn:
+    examples = (_list(pair, 2) for pair in _list(item.get("examples"), EXAMPLES_LIMIT))
+    return PreviewColumn(
+        name=_text(item.get("name"), NAME_LIMIT_CHARS),
+        type=_text(item.get("type"), TEXT_LIMIT_CHARS),
+        missing=_count(item.get("missing")),
+        distinct=_count(item.get("distinct")),
+        minimum=_text(item.get("minimum"), TEXT_LIMIT_CHARS),
+        maximum=_text(item.get("maximum"), TEXT_LIMIT_CHARS),
+        examples=tuple(
+            Example(_text(pair[0], TEXT_LIMIT_CHARS), _count(pair[1])) for pair in examples if len(pair) == 2
+        ),
+        is_index=item.get("is_index") is True,
+    )
+
+
+def _list(value: object, limit: int) -> Sequence[object]:
+    return value[:limit] if isinstance(value, list) else []
+
+
+def _text(value: object, limit_chars: int) -> str:
+    """Return the text on one line, or an empty text if the value is not a string."""
+    return clean_text(value).translate(_CONTROL_CHARACTERS)[:limit_chars].strip()
+
+
+def _count(value: object) -> int:
+    return natural_number(value, _NUMBER_LIMIT) or 0

@@ -1,0 +1,28 @@
+"""What a kernel holds, as columns of its row. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from chat.python.kernels.kernel_contents import KernelContents
+from chat.vocabulary.parts import JSONObject
+
+
+def contents_columns(contents: KernelContents) -> dict[str, Any]:
+    """Return the columns of `PythonSession` that the contents of a kernel fill.
+
+    If the contents could not be read, the columns of the last time that they could stay as they are.
+    """
+    if contents.error:
+        return {"note": contents.error}
+    variables = [{**asdict(variable), "shape": list(variable.shape)} for variable in contents.variables]
+    return {"execution_count": contents.execution_count, "variables": variables, "files": files_as_json(contents)}
+
+
+def files_as_json(contents: KernelContents) -> list[JSONObject]:
+    """Return the files as JSON: name, size_bytes and modified_at."""
+    return [
+        {"name": file.name, "size_bytes": file.size_bytes, "modified_at": file.modified_at.isoformat()}
+        for file in contents.files
+    ]

@@ -1,0 +1,13 @@
+"""Errors of Python sessions."""
+
+from __future__ import annotations
+
+from chat.people.quotas.resources import QuotaExceeded
+
+
+class SessionUnavailable(Exception):
+    """Code cannot run in the session now. The text is a sentence for the reader and the model."""
+
+
+class KernelTimeUsedUp(QuotaExceeded, SessionUnavailable):
+    """The code of a person may not run any longer today."""

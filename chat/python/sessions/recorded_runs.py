@@ -1,0 +1,64 @@
+"""What a block of code gave when it ran in an answer, read from the answer's parts. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from chat.vocabulary.display_bundles import plain_text
+from chat.vocabulary.parts import (
+    CodeExecutionResult,
+    Display,
+    ExecutableCode,
+    FunctionCall,
+    FunctionResponse,
+    InlineData,
+    Part,
+    Text,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedRun:
+    """A block of code with its results. The bytes of images are in attachments."""
+
+    code: str
+    outcome: str
+    """Empty: the code was stopped, or has no result."""
+    text: str
+    image_parts: tuple[int, ...]
+    """Indexes of the parts with images, in order."""
+    printed_images: tuple[int, ...]
+    """Indexes, in the message, of attachments with images that the code printed."""
+
+
+def recorded_run(parts: Sequence[Part], index: int) -> RecordedRun | None:
+    """Return the run of the code in a part; `None` if the part holds no Python code."""
+    part = parts[index] if 0 <= index < len(parts) else None
+    if not isinstance(part, ExecutableCode) or not part.is_python:
+        return None
+    outcome, text = "", ""
+    images: list[int] = []
+    printed: list[int] = []
+    for number, result in _results(parts, index):
+        match result:
+            case CodeExecutionResult():
+                outcome = result.outcome or outcome
+                text += result.output or ""
+                printed += [image.attachment for image in result.images]
+            case InlineData():
+                images.append(number)
+            case Display():
+                text += plain_text(result.bundle)
+    return RecordedRun(part.code, outcome, text, tuple(images), tuple(printed))
+
+
+def _results(parts: Sequence[Part], index: int) -> Iterator[tuple[int, Part]]:
+    """Yield the parts that follow the code, up to the next code, function call or text."""
+    for number in range(index + 1, len(parts)):
+        part = parts[number]
+        if isinstance(part, ExecutableCode | FunctionCall | FunctionResponse):
+            return
+        if isinstance(part, Text) and part.text.strip():
+            return
+        yield number, part

@@ -1,0 +1,140 @@
+"""Running one cell in the session of a conversation."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from chat.python.kernels.errors import KernelGone, KernelsUnavailable
+from chat.python.kernels.outputs import ErrorOutput, Execution, Output
+from chat.python.sessions.contents_columns import contents_columns, files_as_json
+from chat.python.sessions.errors import SessionUnavailable
+from chat.python.sessions.files import place_files, session_files
+from chat.python.sessions.kernel_time import check_kernel_time
+from chat.python.sessions.rows import session_store
+from chat.python.sessions.session_kernel import LeasedKernel, SessionKernel
+from chat.python.sessions.written_files import written_between
+from chat.vocabulary.parts import JSONObject, WrittenFile
+
+SETTLE_LIMIT_S = 20.0
+"""How long a cell that was cancelled may take to stop. Its kernel is ended sooner if the code does not stop."""
+
+STARTED_ANEW = "A new Python session was started. {note}"
+
+
+@dataclass(frozen=True, slots=True)
+class CellResult:
+    """The result of running a cell."""
+
+    execution: Execution
+    notes: tuple[str, ...]
+    """Sentences for the reader and the model, such as why earlier variables are lost."""
+    written_files: tuple[WrittenFile, ...] = ()
+    """Files in the working directory that the code has written."""
+
+
+@dataclass(slots=True)
+class _Notes:
+    on_note: Callable[[str], None]
+    sentences: list[str] = field(default_factory=list)
+
+    def add(self, sentence: str) -> None:
+        self.sentences.append(sentence)
+        self.on_note(sentence)
+
+
+async def run_cell(
+    session_kernel: SessionKernel,
+    code: str,
+    *,
+    message_id: uuid.UUID | None,
+    limit_s: float,
+    on_output: Callable[[Output], None],
+    on_note: Callable[[str], None],
+) -> CellResult:
+    """Run a cell to its end; start a kernel and write the conversation's files into it if needed.
+
+    `message_id`: the message that the code belongs to. `on_output`, `on_note`: are called on this event loop with each
+    output and each sentence on arrival. Cancelling the call interrupts the cell. Raises SessionUnavailable.
+    """
+    async with session_kernel.hold(message_id=message_id, on_wait=on_note) as held:
+        return await run_in_held_kernel(held, code, limit_s=limit_s, on_output=on_output, on_note=on_note)
+
+
+async def run_in_held_kernel(
+    held: LeasedKernel,
+    code: str,
+    *,
+    limit_s: float,
+    on_output: Callable[[Output], None],
+    on_note: Callable[[str], None],
+) -> CellResult:
+    """Run a cell in a kernel that is held, as `run_cell` does. If the kernel ends, no more can run in it."""
+    await check_kernel_time(held.session.owner_id)
+    notes = _Notes(on_note)
+    if held.session.note and not held.session.message_ids and "note" not in held.columns:
+        notes.add(STARTED_ANEW.format(note=held.session.note))
+    held.columns["note"] = ""
+    try:
+        before = await _place_files(held, notes)
+        began_at = time.monotonic()
+        try:
+            execution = await held.kernel.execute(code, limit_s=limit_s, on_output=on_output)
+        finally:
+            held.run_s += time.monotonic() - began_at
+        if not held.kernel.is_alive:
+            held.loss = _reason_of_end(execution)
+            return CellResult(execution, tuple(notes.sentences))
+        after = await _read_contents(held)
+    except (KernelGone, KernelsUnavailable) as error:
+        if isinstance(error, KernelGone):
+            held.loss = str(error)
+        raise SessionUnavailable(str(error)) from error
+    except asyncio.CancelledError:
+        await _settle(held)
+        raise
+    return CellResult(execution, tuple(notes.sentences), written_between(before, after))
+
+
+async def _place_files(held: LeasedKernel, notes: _Notes) -> Sequence[JSONObject]:
+    """Write the conversation's files into the kernel if needed; return all files that are there then."""
+    assert held.session.conversation_id is not None, "it was opened for a conversation"
+    files = await session_store.run(session_files, held.session.conversation_id)
+    known: Sequence[JSONObject] = held.columns.get("files", held.session.files)
+    before: Mapping[str, str] = held.columns.get("placed_files", held.session.placed_files)
+    placed, problems = await place_files(held.kernel, files, before, {str(file["name"]) for file in known})
+    held.columns["placed_files"] = placed
+    for problem in problems:
+        notes.add(problem)
+    if placed == before:
+        return known
+    # Code may change a file that was just written, so its time must be known.
+    contents = await held.kernel.contents()
+    return known if contents.error else files_as_json(contents)
+
+
+async def _read_contents(held: LeasedKernel) -> list[JSONObject]:
+    """Read what the kernel holds now; return its files."""
+    contents = await held.kernel.contents()
+    held.columns |= contents_columns(contents)
+    return files_as_json(contents)
+
+
+async def _settle(held: LeasedKernel) -> None:
+    """Wait until the kernel is idle after a cancelled cell, and read what it holds."""
+    try:
+        async with asyncio.timeout(SETTLE_LIMIT_S):
+            await _read_contents(held)
+    except KernelGone as gone:
+        held.loss = str(gone)
+    except (KernelsUnavailable, TimeoutError):
+        # The row keeps what it says; the next cell finds out what has become of the kernel.
+        pass
+
+
+def _reason_of_end(execution: Execution) -> str:
+    reasons = [output.value for output in execution.outputs if isinstance(output, ErrorOutput)]
+    return reasons[-1] if reasons else "The Python session has ended. Its variables are lost."

@@ -1,0 +1,59 @@
+"""Questions that fit a table. Pure. The demo model understands each of them, too."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import islice
+
+from chat.python.kernels.table_preview import PreviewColumn, TablePreview
+
+SUGGESTIONS_LIMIT = 4
+CATEGORIES_LIMIT = 30
+"""A text column with more different values does not divide the rows into groups that a chart can show."""
+DESCRIBE = "Describe this table"
+
+NUMBERS = ("whole number", "number")
+DATES = ("date", "date and time")
+CATEGORIES = ("text", "yes or no")
+
+
+def suggest_questions(preview: TablePreview) -> list[str]:
+    """Return up to four questions, the most specific first; none for a table without rows."""
+    if not preview.row_count:
+        return []
+    return list(islice(_questions(_usable_columns(preview)), SUGGESTIONS_LIMIT))
+
+
+def _questions(columns: Sequence[PreviewColumn]) -> Iterator[str]:
+    numbers = [_quoted(column) for column in columns if column.type in NUMBERS]
+    dates = [_quoted(column) for column in columns if column.type in DATES]
+    categories = [
+        _quoted(column) for column in columns if column.type in CATEGORIES and 2 <= column.distinct <= CATEGORIES_LIMIT
+    ]
+    if dates and numbers:
+        yield f"Plot {numbers[0]} over {dates[0]}"
+    if categories and numbers:
+        yield f"Compare {numbers[0]} by {categories[0]}"
+    if len(numbers) > 1:
+        yield f"Plot {numbers[1]} against {numbers[0]}"
+    if numbers:
+        yield f"Show the distribution of {numbers[0]}"
+    elif categories:
+        yield f"Count the rows by {categories[0]}"
+    yield DESCRIBE
+
+
+def _usable_columns(preview: TablePreview) -> list[PreviewColumn]:
+    """Return the columns that a question can name, without those that only number the rows."""
+    counts = Counter(column.name.lower() for column in preview.columns)
+    return [
+        column
+        for column in preview.columns
+        if column.name and counts[column.name.lower()] == 1 and not column.is_index and column.distinct > 1
+    ]
+
+
+def _quoted(column: PreviewColumn) -> str:
+    quoted = column.name.replace('"', "'")
+    return f'"{quoted}"'

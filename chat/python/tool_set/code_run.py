@@ -1,0 +1,50 @@
+"""Code that runs in the Python session, with its output as parts while it runs.
+
+The call of a model, code of a person, and a block of an answer that runs again all use this.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, Callable, Coroutine
+from typing import Any, Generic, TypeVar
+
+from chat.python.tool_set.outputs import OutputParts
+from chat.vocabulary.parts import Part
+
+T = TypeVar("T")
+
+logger = logging.getLogger(__name__)
+
+
+class CodeRun(Generic[T]):
+    """One run of code."""
+
+    result: T
+    """What the run has returned. It is set when all parts have been read."""
+
+    def __init__(self, run: Callable[[OutputParts], Coroutine[Any, Any, T]]) -> None:
+        """`run`: runs the code, and adds what it gives to the outputs."""
+        self._run = run
+        self.outputs = OutputParts()
+
+    async def parts(self) -> AsyncGenerator[list[Part], None]:
+        """Run the code, and yield its outputs as they arrive. Raises what the run raises.
+
+        Closing the generator, or cancelling the task that reads it, interrupts the code and waits until it has stopped.
+        """
+        task = asyncio.create_task(self._run(self.outputs))
+        task.add_done_callback(lambda _: self.outputs.wake())
+        try:
+            while not task.done():
+                await self.outputs.wait()
+                if parts := self.outputs.take():
+                    yield parts
+        finally:
+            if not task.done():
+                task.cancel()
+                await asyncio.wait({task})
+                if not task.cancelled() and (error := task.exception()):
+                    logger.warning("code that was stopped has failed: %r", error)
+        self.result = task.result()

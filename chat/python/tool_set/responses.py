@@ -1,0 +1,57 @@
+"""Results for the model, which are bounded and say what was cut. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from chat.python.sessions.outcomes import OUTCOMES
+from chat.python.sessions.run import CellResult
+from chat.vocabulary import code_outcomes
+from chat.vocabulary.bounded_output import OUTPUT_LIMIT_CHARS, shortened
+from chat.vocabulary.data_uris import without_data_uris
+from chat.vocabulary.parts import JSON, JSONObject, WrittenFile
+
+FILES_LIMIT = 50
+
+
+def cell_response(result: CellResult, graph_count: int) -> JSONObject:
+    """Return what a model is told about a cell that it ran."""
+    execution = result.execution
+    notes = list(result.notes)
+    # Base64 means nothing to a model. The page shows the whole output.
+    text = without_data_uris(execution.text)
+    if len(text) > OUTPUT_LIMIT_CHARS:
+        notes.append(f"The output has {len(text):,} characters; its middle is left out here.")
+    if execution.is_truncated:
+        notes.append("The code wrote more than is kept; see the notices in the output.")
+    files, left_out = listed(result.written_files, FILES_LIMIT)
+    if left_out:
+        notes.append(f"{left_out} more files were written; list_files lists them.")
+    response: JSONObject = {
+        "outcome": code_outcomes.OUTCOMES[OUTCOMES[execution.status]].word,
+        "output": shortened(text),
+        "graphs": graph_count,
+        "files": files,
+    }
+    if notes:
+        response["note"] = " ".join(notes)
+    return response
+
+
+def listed(files: Sequence[WrittenFile], limit: int) -> tuple[list[JSON], int]:
+    """Return names and sizes of some files, and how many are left out."""
+    some: list[JSON] = [{"name": file.name, "size_bytes": file.size_bytes} for file in files[:limit]]
+    return some, max(0, len(files) - limit)
+
+
+def fitting_items(items: Sequence[JSONObject], limit_chars: int = OUTPUT_LIMIT_CHARS) -> tuple[list[JSON], int]:
+    """Return as many items as fit into a number of characters of JSON, and how many are left out."""
+    fitting: list[JSON] = []
+    size_chars = 0
+    for item in items:
+        size_chars += len(json.dumps(item, ensure_ascii=False)) + 2
+        if size_chars > limit_chars:
+            break
+        fitting.append(item)
+    return fitting, len(items) - len(fitting)

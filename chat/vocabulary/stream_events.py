@@ -1,0 +1,141 @@
+"""Events of a provider's stream, independent of any wire format. Pure values.
+
+The provider's own finish reason, usage report and metadata are kept beside the neutral values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import astuple, dataclass, field
+from enum import StrEnum
+from typing import TypeAlias
+
+from chat.vocabulary.parts import JSON, Part
+
+
+class Finish(StrEnum):
+    """Why an answer ended."""
+
+    STOP = "stop"
+    """The model had finished."""
+    LENGTH = "length"
+    CONTINUATION = "continuation"
+    """The provider continues the answer if it is asked to."""
+    ROUND_LIMIT = "round_limit"
+    """The model still called functions in the last round that a turn may have."""
+
+    SAFETY = "safety"
+    RECITATION = "recitation"
+    LANGUAGE = "language"
+    BLOCKLIST = "blocklist"
+    PROHIBITED_CONTENT = "prohibited_content"
+    PERSONAL_DATA = "personal_data"
+    POLICY = "policy"
+    ESCALATION = "escalation"
+    BLOCKED = "blocked"
+    """The provider does not say why."""
+
+    IMAGE_SAFETY = "image_safety"
+    IMAGE_PROHIBITED_CONTENT = "image_prohibited_content"
+    IMAGE_RECITATION = "image_recitation"
+    IMAGE_WITHHELD = "image_withheld"
+    """The provider does not say why."""
+    NO_IMAGE = "no_image"
+
+    TOO_MANY_TOOL_CALLS = "too_many_tool_calls"
+    MALFORMED_CALL = "malformed_call"
+    CALL_AS_TEXT = "call_as_text"
+    """The model wrote a function call as text, because its server does not parse calls."""
+    UNEXPECTED_CALL = "unexpected_call"
+    MALFORMED_RESPONSE = "malformed_response"
+    MISSING_SIGNATURE = "missing_signature"
+    UNKNOWN = "unknown"
+    """A reason that Plotline does not know."""
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Token counts from the last chunk that carried usage. `None`: the provider did not report this count."""
+
+    prompt: int | None = None
+    tool_use: int | None = None
+    """Tokens that a provider's own tools put into the prompt. Billed as input."""
+    thoughts: int | None = None
+    candidates: int | None = None
+    cached: int | None = None
+    """The part of `prompt` that was read from a cache."""
+    total: int | None = None
+
+    def __add__(self, other: Usage) -> Usage:
+        """Return the sum. A count that neither side reported stays `None`."""
+        return Usage(
+            *(
+                None if left is None and right is None else (left or 0) + (right or 0)
+                for left, right in zip(astuple(self), astuple(other), strict=True)
+            )
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A web page that an answer rests on, as the provider named it. Not checked."""
+
+    url: str
+    title: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PartReceived:
+    """A whole part, or an increment of a text."""
+
+    part: Part
+
+
+@dataclass(frozen=True, slots=True)
+class UsageReported:
+    """Token counts so far. They may fall: the last event counts."""
+
+    usage: Usage
+    raw: Mapping[str, JSON] = field(default_factory=dict)
+    """The provider's own report."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """Why the provider ended the answer. More events may follow, and the last `Finished` counts."""
+
+    finish: Finish
+    reason: str = ""
+    """The provider's own word."""
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ResponseIdentified:
+    """The provider's id of the response, and the model that gives it."""
+
+    response_id: str
+    model_version: str
+
+
+@dataclass(frozen=True, slots=True)
+class SourcesReported:
+    """Web pages that the answer rests on, and what was searched for. Replaces an earlier report of the same name."""
+
+    name: str
+    sources: tuple[Source, ...] = ()
+    queries: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class MetadataReported:
+    """Other data about the response, under the provider's own name for it. Replaces an earlier value of that name."""
+
+    name: str
+    value: JSON
+
+
+Report: TypeAlias = UsageReported | Finished | ResponseIdentified | SourcesReported | MetadataReported
+"""An event about the whole response."""
+
+StreamEvent: TypeAlias = PartReceived | Report

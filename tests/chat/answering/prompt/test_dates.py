@@ -1,0 +1,47 @@
+"""The line with date and time behind a question, and the question that it follows."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from chat.answering.prompt.dates import date_note, dated_question
+from chat.messages.records import MessageRecord
+from chat.models import Message, Turn
+
+ASKED_AT = datetime(2026, 11, 26, 23, 55, 1, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("zone", "words"),
+    [
+        ("Europe/Berlin", "Friday, 27 November 2026, 00:55, in the zone Europe/Berlin (UTC+01:00)"),
+        ("America/St_Johns", "Thursday, 26 November 2026, 20:25, in the zone America/St_Johns (UTC-03:30)"),
+        ("", "Thursday, 26 November 2026, 23:55, in the zone UTC (UTC+00:00)"),
+    ],
+)
+def test_note_says_when_the_turn_started_where_the_person_is(zone: str, words: str) -> None:
+    assert date_note(Turn(created_at=ASKED_AT, time_zone=zone)).text == f"[Note of the server: it is {words}.]"
+
+
+def records(*turns: Turn | None) -> list[MessageRecord]:
+    """Return questions, and answers where there is a turn."""
+    return [MessageRecord(Message(), turn) for turn in turns]
+
+
+def test_only_the_newest_question_is_dated_with_the_start_of_its_turn() -> None:
+    rows = records(None, Turn(), None)
+    dated = dated_question(Turn(created_at=ASKED_AT), rows)
+    assert dated.message is rows[-1].message
+    assert "26 November 2026" in dated.note.text
+
+
+def test_continuations_leave_the_date_where_the_first_request_had_it() -> None:
+    asked = Turn(created_at=ASKED_AT)
+    again, now = (Turn(chosen={"continues": True}, time_zone="Europe/Berlin") for _ in range(2))
+    rows = records(None, Turn(), None, asked, None, again, None)
+    dated = dated_question(now, rows)
+    assert dated.message is rows[2].message
+    # An imported turn has no zone.
+    assert "27 November 2026, 00:55, in the zone Europe/Berlin" in dated.note.text

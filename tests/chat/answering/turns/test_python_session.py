@@ -1,0 +1,319 @@
+"""Turns whose code runs in the Python session: real kernels, against the strict emulator of Gemini."""
+
+from __future__ import annotations
+
+import base64
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from asgiref.sync import sync_to_async
+from pytest_django import Settings
+
+from chat.answering.turns.runner import Runner, start_turn, stop_turn
+from chat.models import PythonSession, Turn
+from chat.python.sessions.places import current_client
+from chat.vocabulary.parts import (
+    OUTCOME_DEADLINE_EXCEEDED,
+    OUTCOME_FAILED,
+    OUTCOME_OK,
+    CodeExecutionResult,
+    Display,
+    Engine,
+    ExecutableCode,
+    FunctionCall,
+    FunctionResponse,
+    InlineData,
+)
+from tests.attachments.conftest import png
+from tests.chat.answering.turns.session_turns import (
+    ask_with_files,
+    make_file,
+    outputs_of,
+    responses_of,
+    session_conversation,
+)
+from tests.chat.turn_driver import Tab, ask_and_wait, calls_since, count_calls, fresh_page, make_question, parts_of
+from tests.parsed_html import ParsedHtml
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+async def test_variables_stay_from_turn_to_turn(sessions: Settings) -> None:
+    conversation = await session_conversation()
+    tab = Tab(conversation.pk)
+    for question, output in (("x = 20", ""), ("x += 1\nx", "21\n"), ("print(2 * x)", "42\n")):
+        turn = await ask_and_wait(conversation, question, tab)
+        assert turn.status == "done"
+        assert turn.engine == Engine.SESSION
+        assert await outputs_of(turn) == [output]
+    parts = await parts_of(turn)
+    assert [type(part) for part in parts[:4]] == [FunctionCall, ExecutableCode, CodeExecutionResult, FunctionResponse]
+    call = parts[0]
+    assert isinstance(call, FunctionCall)
+    assert parts[1] == ExecutableCode("print(2 * x)", "PYTHON", call.call_id, Engine.SESSION, made_by=call.call_id)
+    assert isinstance(parts[2], CodeExecutionResult)
+    assert parts[2].duration_ms is not None
+    assert replace(parts[2], duration_ms=None) == CodeExecutionResult(
+        output="42\n", outcome=OUTCOME_OK, call_id=call.call_id, engine=Engine.SESSION, made_by=call.call_id
+    )
+    assert tab.page.transcript == await fresh_page(conversation)
+    session = await PythonSession.objects.aget(conversation=conversation)
+    assert (session.state, session.generation, session.execution_count) == ("running", 1, 3)
+    assert [variable["name"] for variable in session.variables] == ["x"]
+    assert session.last_message_id == turn.message_id
+
+
+async def test_graphs_text_and_tables_come_in_the_order_of_the_code(sessions: Settings) -> None:
+    conversation = await session_conversation()
+    tab = Tab(conversation.pk)
+    code = """
+import matplotlib.pyplot as plt, pandas
+print("before")
+plt.plot([1, 2]); plt.show()
+print("between")
+display(pandas.DataFrame({"a": [1, 2]}))
+print("after")
+"""
+    turn = await ask_and_wait(conversation, code, tab)
+    parts = [part for part in await parts_of(turn) if part.made_by]
+    kinds = [type(part) for part in parts]
+    assert kinds == [
+        ExecutableCode,
+        CodeExecutionResult,
+        InlineData,
+        CodeExecutionResult,
+        Display,
+        CodeExecutionResult,
+        FunctionResponse,
+    ]
+    texts = [part for part in parts if isinstance(part, CodeExecutionResult)]
+    assert [(part.output, part.outcome) for part in texts] == [
+        ("before\n", OUTCOME_OK),
+        ("between\n", OUTCOME_OK),
+        ("after\n", OUTCOME_OK),
+    ]
+    [response] = await responses_of(turn)
+    assert response["graphs"] == 1
+    assert "before\nbetween\n" in response["output"]
+    assert "[GRAPH:0]" in turn.message.text
+    assert tab.page.transcript == await fresh_page(conversation)
+
+
+async def test_output_is_shown_while_the_code_runs(sessions: Settings) -> None:
+    conversation = await session_conversation()
+    tab = Tab(conversation.pk)
+    # The question is on the page, too, so the code does not hold what it prints.
+    code = "print('first', 20 + 22, flush=True)\nwhile True: pass"
+    with tab.following():
+        await start_turn(make_question(conversation, code))
+        await tab.receive_text("first 42")
+        assert 'data-status="running"' in tab.page.transcript
+        await stop_turn(conversation.pk)
+        await Runner.current().drain()
+    turn = await Turn.objects.aget(conversation=conversation)
+    assert turn.status == "stopped"
+    assert [part.long_text for part in await parts_of(turn) if isinstance(part, CodeExecutionResult)] == ["first 42\n"]
+    assert tab.page.transcript == await fresh_page(conversation)
+
+
+def shown_output(tab: Tab) -> str:
+    """Return the output of code on a page."""
+    return "".join(output.text for output in ParsedHtml(tab.page.transcript).select("pre", aria_label="Output"))
+
+
+async def test_image_that_code_prints_as_text_is_a_graph_and_its_base64_is_stored_nowhere(sessions: Settings) -> None:
+    conversation = await session_conversation()
+    tab = Tab(conversation.pk)
+    # Short URIs are left in the result for the model.
+    payload = base64.b64encode(png(5) + bytes(300)).decode()
+    code = f"uri = 'data:image/png;base64,' + {payload[:20]!r} + {payload[20:]!r}\nprint('a', uri)\nprint('b')"
+    turn = await ask_and_wait(conversation, code, tab)
+    assert "[GRAPH:0]" in turn.message.text
+    texts = [part.long_text for part in await parts_of(turn) if isinstance(part, CodeExecutionResult)]
+    assert "".join(texts) == "a \nb\n"
+    rows = [json.dumps(data) async for data in turn.events.values_list("data", flat=True)]
+    page = await fresh_page(conversation)
+    assert not [text for text in (*texts, *rows, page) if payload in text]
+    assert tab.page.transcript == page
+
+
+async def test_stopped_code_is_interrupted_and_its_variables_stay(sessions: Settings) -> None:
+    conversation = await session_conversation()
+    tab = Tab(conversation.pk)
+    with tab.following():
+        await start_turn(make_question(conversation, "x = 5\nprint('begun', 20 + 22)\nwhile True: pass"))
+        await tab.receive_text("begun 42")
+        await stop_turn(conversation.pk)
+        await Runner.current().drain()
+    session = await PythonSession.objects.aget(conversation=conversation)
+    assert (session.state, session.note, session.generation, session.busy_until) == ("running", "", 1, None)
+    assert [variable["name"] for variable in session.variables] == ["x"]
+    assert await outputs_of(await ask_and_wait(conversation, "print(x)")) == ["5\n"]
+    assert tab.page.transcript != ""
+
+
+async def test_several_calls_of_one_answer_run_one_after_the_other(sessions: Settings) -> None:
+    conversation = await session_conversation()
+    tab = Tab(conversation.pk)
+    before = count_calls(sessions.GOOGLE_GEMINI_BASE_URL)
+    turn = await ask_and_wait(conversation, "a = 1\nprint(a)\n---\na += 1\nprint(a)\n===\nprint(a * 21)", tab)
+    assert await outputs_of(turn) == ["1\n", "2\n", "42\n"]
+    assert turn.round_count == 3
+    assert len(calls_since(sessions.GOOGLE_GEMINI_BASE_URL, before)) == 3
+    assert tab.page.transcript == await fresh_page(conversation)
+
+
+async def test_errors_of_code_are_results(sessions: Settings) -> None:
+    conversation = await session_conversation()
+    tab = Tab(conversation.pk)
+    turn = await ask_and_wait(conversation, "print('a')\n1/0\n---\nprint('b')", tab)
+    first, second = await responses_of(turn)
+    assert (first["outcome"], second["outcome"]) == ("error", "success")
+    assert first["output"].startswith("a\n")
+    assert first["output"].endswith("ZeroDivisionError: division by zero\n")
+    results = [part for part in await parts_of(turn) if isinstance(part, CodeExecutionResult)]
+    assert [part.outcome for part in results] == [OUTCOME_FAILED, OUTCOME_OK]
+    assert results[0].output == first["output"]
+    assert tab.page.transcript == await fresh_page(conversation)
+
+
+async def test_code_that_takes_too_long_is_interrupted_and_keeps_its_variables(sessions: Settings) -> None:
+    conversation = await session_conversation()
+    question = '%run_python {"code": "x = 1\\nwhile True: pass", "timeout_s": 1}\n---\nprint(x)'
+    turn = await ask_and_wait(conversation, question)
+    first, second = await responses_of(turn)
+    assert first["outcome"] == "timeout"
+    assert "longer than 1 s" in first["output"]
+    assert second["output"] == "1\n"
+    results = [part for part in await parts_of(turn) if isinstance(part, CodeExecutionResult)]
+    assert [part.outcome for part in results] == [OUTCOME_DEADLINE_EXCEEDED, OUTCOME_OK]
+
+
+async def test_wrong_arguments_are_answered_with_sentences(sessions: Settings) -> None:
+    conversation = await session_conversation()
+    question = "\n---\n".join(
+        ['%run_python {"code": 1}', '%run_python {"cod": "1"}', "%inspect_variable {}", "%no_such_function {}"]
+    )
+    turn = await ask_and_wait(conversation, question)
+    assert turn.status == "done"
+    errors = [response["error"] for response in await responses_of(turn)]
+    assert [error.split(".")[0][:30] for error in errors] == [
+        "The argument code must be a te",
+        "Unknown arguments: “cod”",
+        "The argument name must be the ",
+        "There is no function of this n",
+    ]
+    assert not await PythonSession.objects.filter(state="running").aexists()
+
+
+async def test_functions_describe_the_session(sessions: Settings) -> None:
+    conversation = await session_conversation()
+    question = "\n---\n".join(
+        [
+            "%list_variables {}",
+            "%list_files {}",
+            "import pandas\ndf = pandas.DataFrame({'a': [1, 2, 3]})\nopen('out.csv', 'w').write('a')",
+            "%list_variables {}",
+            '%inspect_variable {"name": "df"}',
+            "%list_files {}",
+        ]
+    )
+    turn = await ask_and_wait(conversation, question)
+    early, no_files, cell, variables, frame, files = await responses_of(turn)
+    assert "No Python session is running" in early["note"]
+    assert no_files["files"] == []
+    assert [file["name"] for file in cell["files"]] == ["out.csv"]
+    [listed] = variables["variables"]
+    assert (listed["name"], listed["type"], listed["shape"]) == ("df", "DataFrame", [3, 1])
+    assert "a" in frame["description"]
+    assert [file["name"] for file in files["files"]] == ["out.csv"]
+
+
+async def test_reset_ends_the_session_and_the_next_call_starts_another(sessions: Settings) -> None:
+    conversation = await session_conversation()
+    turn = await ask_and_wait(conversation, "x = 1\n---\n%reset_session {}\n---\nprint('x' in globals())")
+    _, reset, cell = await responses_of(turn)
+    assert "ended" in reset["note"]
+    assert cell["output"] == "False\n"
+    assert "note" not in cell
+    session = await PythonSession.objects.aget(conversation=conversation)
+    assert session.generation == 2
+
+
+async def test_death_of_the_kernel_is_told_and_the_next_call_starts_another(sessions: Settings) -> None:
+    conversation = await session_conversation()
+    tab = Tab(conversation.pk)
+    turn = await ask_and_wait(conversation, "x = 1\n---\nimport os\nprint('a', flush=True)\nos._exit(1)", tab)
+    _, death = await responses_of(turn)
+    assert death["outcome"] == "error"
+    assert "variables are lost" in death["output"]
+    session = await PythonSession.objects.aget(conversation=conversation)
+    assert session.state == "stopped"
+    assert "variables are lost" in session.note
+    assert session.variables == []
+    turn = await ask_and_wait(conversation, "print('x' in globals())", tab)
+    [cell] = await responses_of(turn)
+    assert cell["output"] == "False\n"
+    assert cell["note"].startswith("A new Python session was started.")
+    assert "variables are lost" in shown_output(tab)
+    assert tab.page.transcript == await fresh_page(conversation)
+    turn = await ask_and_wait(conversation, "print(1)", tab)
+    assert "note" not in (await responses_of(turn))[0]
+
+
+async def test_kernel_that_has_vanished_is_replaced(sessions: Settings) -> None:
+    conversation = await session_conversation()
+    await ask_and_wait(conversation, "x = 1")
+    session = await PythonSession.objects.aget(conversation=conversation)
+    await current_client().shut_down(session.kernel_id)
+    turn = await ask_and_wait(conversation, "print('x' in globals())")
+    [cell] = await responses_of(turn)
+    assert cell["output"] == "False\n"
+    assert "A new Python session was started." in cell["note"]
+
+
+async def test_unreachable_service_is_told_in_words(sessions: Settings, tmp_path: Path) -> None:
+    sessions.KERNEL_SERVICE_DIR = tmp_path
+    conversation = await session_conversation()
+    tab = Tab(conversation.pk)
+    turn = await ask_and_wait(conversation, "print(1)", tab)
+    assert turn.status == "done"
+    [response] = await responses_of(turn)
+    assert "service for Python sessions does not run" in response["error"]
+    session = await PythonSession.objects.aget(conversation=conversation)
+    assert session.state == "error"
+    assert session.note == response["error"]
+    assert tab.page.transcript == await fresh_page(conversation)
+
+
+async def test_demo_model_uses_the_session(sessions: Settings) -> None:
+    conversation = await session_conversation(model="")
+    tab = Tab(conversation.pk)
+    plot = await ask_and_wait(conversation, "Plot a sine wave", tab)
+    assert (plot.status, plot.engine, plot.round_count) == ("done", Engine.SESSION, 2)
+    [response] = await responses_of(plot)
+    assert (response["outcome"], response["graphs"]) == ("success", 1)
+    await plot.message.arefresh_from_db()
+    assert "[GRAPH:0]" in plot.message.text
+    # The comment quotes what the code printed.
+    assert "**1 (x = 1.57)**" in plot.message.text
+    await ask_and_wait(conversation, "```python\nwaves = 3\n```", tab)
+    later = await ask_and_wait(conversation, "```python\nprint(waves + 1, y.shape)\n```", tab)
+    [output] = await outputs_of(later)
+    assert output.startswith("4 (")
+    failed = await ask_and_wait(conversation, "```python\n1 / 0\n```", tab)
+    await failed.message.arefresh_from_db()
+    assert "The code failed: `ZeroDivisionError: division by zero`" in failed.message.text
+    assert "Code execution is off" not in failed.message.text
+
+
+async def test_demo_model_reads_a_table_in_the_session(sessions: Settings) -> None:
+    conversation = await session_conversation(model="")
+    rivers = "".join(f"river {number},{number}\n" for number in range(1, 101))
+    file = await sync_to_async(make_file)(conversation, "rivers.csv", f"river,km\n{rivers}".encode())
+    turn = await ask_with_files(conversation, "What is the mean of km?", file)
+    assert (turn.status, turn.round_count, await outputs_of(turn)) == ("done", 2, ["mean: 50.5\n"])
+    await turn.message.arefresh_from_db()
+    assert "Mean of `km`: **50.5**" in turn.message.text

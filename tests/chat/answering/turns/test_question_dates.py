@@ -1,0 +1,103 @@
+"""The date behind a question: every request of a turn holds the same line at the same place, and no row holds it."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from asgiref.sync import sync_to_async
+from channels.db import database_sync_to_async
+from django.test import AsyncClient
+from pytest_django import Settings
+
+from chat.answering.prompt.dates import date_note
+from chat.answering.turns.runner import start_turn
+from chat.answering.turns.start import Continue
+from chat.models import Conversation, Message, Turn, User
+from chat.vocabulary.demo_model import DEMO_MODEL
+from tests.chat.answering.tools import recording_tools
+from tests.chat.answering.tools.recording_tools import RecordingTools
+from tests.chat.turn_driver import ask_and_wait, calls_since, count_calls, new_conversation, start_and_wait
+from tests.openai_endpoints import make_endpoint_conversation
+from tests.openai_server.server import StandInServer
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def tools(emulated: Settings) -> None:
+    """A function that echoes its arguments."""
+    emulated.TOOL_SETS = ["tests.chat.answering.tools.recording_tools.make"]
+    recording_tools.choose(RecordingTools(("echo",)))
+
+
+async def in_berlin(conversation: Conversation) -> Conversation:
+    """Let the owner of a conversation be in Berlin."""
+    await User.objects.filter(pk=conversation.owner_id).aupdate(time_zone="Europe/Berlin")
+    return conversation
+
+
+def contents_of(call: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the contents of a request that the emulator has received."""
+    contents: list[dict[str, Any]] = call["request"]["contents"]
+    return contents
+
+
+async def test_each_round_has_the_same_date_behind_the_question_and_no_message_has_it(
+    emulated: Settings, tools: None
+) -> None:
+    conversation = await in_berlin(await new_conversation(model="scenario-function-call", code_execution="off"))
+    before = count_calls(emulated.GOOGLE_GEMINI_BASE_URL)
+    turn = await ask_and_wait(conversation, "go")
+    note = date_note(turn).text
+    assert "in the zone Europe/Berlin (UTC+0" in note
+    first, second = calls_since(emulated.GOOGLE_GEMINI_BASE_URL, before)
+    assert contents_of(first) == [{"role": "user", "parts": [{"text": "go"}, {"text": note}]}]
+    assert contents_of(second)[0] == contents_of(first)[0]
+    assert note not in str(contents_of(second)[1:])
+    stored = [message.text async for message in Message.objects.filter(conversation=conversation)]
+    assert stored[0] == "go"
+    assert "Note of the server" not in " ".join(stored)
+    await ask_and_wait(conversation, "and now?")
+    third = contents_of(calls_since(emulated.GOOGLE_GEMINI_BASE_URL, before)[2])
+    assert third[0]["parts"] == [{"text": "go"}]
+    assert third[-1]["parts"][0] == {"text": "and now?"}
+
+
+async def test_one_text_of_a_chat_completion_ends_with_the_date_in_each_round(
+    endpoints: StandInServer, tools: None
+) -> None:
+    conversation = await database_sync_to_async(make_endpoint_conversation)(endpoints, "generic", "call")
+    before = len(endpoints.journal)
+    turn = await ask_and_wait(await in_berlin(conversation), "go")
+    first, second = (
+        [one["content"] for one in entry.messages if one["role"] == "user"] for entry in endpoints.journal[before:]
+    )
+    assert first == second == [f"go\n\n{date_note(turn).text}"]
+
+
+async def test_continuation_sends_the_date_that_the_continued_answer_was_asked_with(emulated: Settings) -> None:
+    conversation = await new_conversation(model="scenario-max-tokens")
+    asked = await ask_and_wait(conversation, "go")
+    asked_at = datetime(2026, 2, 3, 4, 5, tzinfo=UTC)
+    await Turn.objects.filter(pk=asked.pk).aupdate(created_at=asked_at)
+    before = count_calls(emulated.GOOGLE_GEMINI_BASE_URL)
+    await start_and_wait(start_turn(Continue(conversation.owner, conversation.pk)))
+    [call] = calls_since(emulated.GOOGLE_GEMINI_BASE_URL, before)
+    assert [one["text"] for one in contents_of(call)[0]["parts"]] == [
+        "go",
+        "[Note of the server: it is Tuesday, 3 February 2026, 04:05, in the zone UTC (UTC+00:00).]",
+    ]
+    assert str(contents_of(call)).count("Note of the server") == 1
+
+
+async def test_demo_model_says_the_date_of_the_zone_that_the_browser_last_had(emulated: Settings) -> None:
+    conversation = await new_conversation(model=DEMO_MODEL)
+    client = AsyncClient()
+    await sync_to_async(client.force_login)(conversation.owner)
+    client.cookies["timezone"] = "Asia/Tokyo"
+    assert (await client.get("/conversations/")).status_code == 200
+    turn = await ask_and_wait(conversation, "What day is it today?")
+    message = await Message.objects.aget(pk=turn.message_id)
+    assert "Asia/Tokyo (UTC+09:00)" in message.text

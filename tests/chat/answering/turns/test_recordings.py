@@ -1,0 +1,127 @@
+"""Each recorded response, through a whole turn: it is stored exactly, and a reload shows what was shown live."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, replace
+
+import pytest
+from channels.db import database_sync_to_async
+from pytest_django import Settings
+
+from attachments.store import read_bytes
+from chat.answering.turns.retry import RETRIED_FINISHES
+from chat.messages.records import MessageRecord, path_records
+from chat.models import Conversation, Turn
+from chat.vocabulary.data_uris import ExtractedImage, restore_images
+from chat.vocabulary.parts import CodeExecutionResult, FunctionCall, FunctionResponse, InlineData, Part, Thought
+from chat.vocabulary.sanitize import sanitize_event
+from chat.vocabulary.stream_events import PartReceived, Usage
+from tests.chat.turn_driver import Tab, ask_and_wait, fresh_page, new_conversation
+from tests.recordings import Recording, recordings
+from tests.sampling import sampled
+
+each_recording = pytest.mark.parametrize("recorded", sampled(recordings(), 12, lambda one: one.name))
+
+
+@each_recording
+@pytest.mark.django_db(transaction=True)
+async def test_recording_is_stored_exactly_and_a_reload_shows_the_same(
+    recorded: Recording, replaying: Settings
+) -> None:
+    conversation = await new_conversation(model=f"replay-{recorded.name}")
+    tab = Tab(conversation.pk)
+
+    turn = await ask_and_wait(conversation, "?", tab)
+
+    stored = await database_sync_to_async(stored_parts)(conversation)
+    assert_ids_are_unique(stored)
+    assert as_sent(stored) == expected_parts(recorded)
+    assert_end(turn, recorded)
+    usage = expected_usage(turn, recorded)
+    assert turn.usage == ({} if usage is None else asdict(usage))
+    assert tab.page.transcript == await fresh_page(conversation)
+
+
+def stored_parts(conversation: Conversation) -> list[Part]:
+    """Return the parts of the last message, with the bytes of their attachments."""
+    record = path_records(conversation.pk)[-1]
+    return [part_with_bytes(record, index) for index in range(len(record.parts))]
+
+
+def part_with_bytes(record: MessageRecord, index: int) -> Part:
+    """Return a part as it was received: images stand in it, and in the output of code that printed them."""
+    part = record.parts[index]
+    if isinstance(part, InlineData):
+        attachment = record.attachments_of_parts().get(index)
+        return replace(part, data=read_bytes(attachment) if attachment else None)
+    if isinstance(part, CodeExecutionResult) and part.images:
+        attachments = record.attachments_by_index()
+        images = [
+            ExtractedImage(
+                image.offset,
+                image.header,
+                attachments[image.attachment].mime_type,
+                read_bytes(attachments[image.attachment]),
+                image.line_chars,
+            )
+            for image in part.images
+        ]
+        return replace(part, output=restore_images(part.output or "", images), images=())
+    return part
+
+
+def expected_parts(recorded: Recording) -> list[Part]:
+    """Return the parts that must be stored: text is joined, but never across `provider_data`."""
+    expected: list[Part] = []
+    for received in recorded.parts:
+        event = sanitize_event(PartReceived(received))
+        assert isinstance(event, PartReceived)
+        part = event.part
+        if part.is_open_text and not part.long_text:
+            continue
+        last = expected[-1] if expected else None
+        if part.is_open_text and last is not None and last.is_open_text and last.kind is part.kind:
+            expected[-1] = last.with_long_text(last.long_text + part.long_text)
+        else:
+            expected.append(part)
+    return as_sent(expected)
+
+
+def as_sent(parts: list[Part]) -> list[Part]:
+    """Return the parts without what Plotline adds: ids of function calls, durations, and responses to calls."""
+    return [
+        replace(part, call_id="")
+        if isinstance(part, FunctionCall)
+        else replace(part, duration_ms=None)
+        if isinstance(part, CodeExecutionResult | Thought)
+        else part
+        for part in parts
+        if not isinstance(part, FunctionResponse)
+    ]
+
+
+def assert_ids_are_unique(parts: list[Part]) -> None:
+    """Each function call of an answer has an id of its own, whatever the provider sent."""
+    ids = [part.call_id for part in parts if isinstance(part, FunctionCall)]
+    assert "" not in ids
+    assert len(ids) == len(set(ids))
+
+
+def assert_end(turn: Turn, recorded: Recording) -> None:
+    """The turn ends as the recording says: with its error, with its last finish reason, or cut."""
+    if recorded.error and not recorded.finish_reasons:
+        assert turn.status == Turn.Status.FAILED
+        assert turn.error_code not in ("", "internal", "provider_error")
+    elif recorded.finish_reasons:
+        assert (turn.status, turn.finish_reason) == (Turn.Status.DONE, recorded.finish_reasons[-1])
+    else:
+        assert (turn.status, turn.finish_reason) == (Turn.Status.INTERRUPTED, "")
+
+
+def expected_usage(turn: Turn, recorded: Recording) -> Usage | None:
+    """Return the counts of the recording; twice if an answer without content was asked for once more."""
+    is_blank = not any(part.is_answer for part in recorded.parts)
+    is_asked_again = is_blank and not recorded.error and turn.finish in RETRIED_FINISHES
+    if recorded.usage is not None and is_asked_again:
+        return recorded.usage + recorded.usage
+    return recorded.usage

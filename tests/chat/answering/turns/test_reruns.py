@@ -1,0 +1,279 @@
+"""Blocks of code that run again: pages show their output meanwhile, and they can be stopped."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from datetime import timedelta
+
+import pytest
+from channels.db import database_sync_to_async
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+from pytest_django import Settings
+
+from attachments.models import Attachment
+from chat.answering.turns import rerun_rows, reruns
+from chat.answering.turns.call_output import CUT
+from chat.answering.turns.database_thread import turn_store
+from chat.answering.turns.live_rerun import stop_rerun
+from chat.answering.turns.reruns import IMAGES_LIMIT, IS_LIVE, RUNS_ALREADY, STOPPED, TOOK_TOO_LONG, RerunRefused, rerun
+from chat.answering.turns.runner import start_turn
+from chat.answering.turns.start import RunCode
+from chat.models import Conversation, Message, Part, PythonSession, Turn
+from chat.page.transcript.reruns import rerun_view
+from chat.python.kernels.outputs import ErrorOutput, Execution, ExecutionStatus, Output, TextOutput
+from chat.python.sessions import reaper
+from chat.python.sessions.errors import SessionUnavailable
+from chat.python.sessions.run import STARTED_ANEW
+from chat.python.sessions.verdicts import Comparison, Verdict
+from chat.vocabulary.parts import OUTCOME_OK, CodeExecutionResult, ExecutableCode, PartKind, PrintedImage
+from chat.vocabulary.parts import Part as PartValue
+from tests.chat.python.sessions.session_rows import soon
+from tests.chat.turn_driver import Tab, fresh_page, new_conversation, parts_of, start_and_wait
+from tests.dom import Page
+from tests.factories import make_conversation, make_graph, make_model_message
+from tests.polling import wait_until_awaited
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+STOPPABLE = """
+import time
+n = globals().get("n", 0) + 1
+print("run", n, flush=True)
+while n == 2:
+    time.sleep(0.01)
+"""
+"""The second run of this code does not end by itself."""
+
+
+async def run(conversation: Conversation, code: str) -> Turn:
+    return await start_and_wait(start_turn(RunCode(conversation.owner, conversation.pk, code)))
+
+
+async def begin_rerun(conversation: Conversation, tab: Tab) -> tuple[Message, asyncio.Task[Comparison]]:
+    """Run the code twice; return its message, and the second run once the page shows its output."""
+    turn = await run(conversation, STOPPABLE)
+    message = await Message.objects.aget(pk=turn.message_id)
+    tab.page = Page(f'<div id="transcript">{await fresh_page(conversation)}</div>')
+    with tab.following():
+        running = asyncio.create_task(rerun(message, 0, from_start=False))
+        await tab.receive_text("run 2")
+    return message, running
+
+
+async def test_output_is_shown_while_code_runs_again_and_the_code_can_be_stopped(sessions: Settings) -> None:
+    conversation = await new_conversation()
+    tab = Tab(conversation.pk)
+    message, running = await begin_rerun(conversation, tab)
+    # A page that is loaded now shows the same.
+    assert tab.page.transcript == await fresh_page(conversation)
+    assert 'data-action="stop-rerun"' in tab.page.transcript
+    with pytest.raises(RerunRefused, match=RUNS_ALREADY):
+        await rerun(message, 0, from_start=False)
+    assert await stop_rerun(message, 0)
+    assert await running == Comparison(Verdict.STOPPED, STOPPED)
+    page = await fresh_page(conversation)
+    assert 'data-verdict="stopped"' in page
+    assert "run 2" not in page
+    assert not await stop_rerun(message, 0)
+    # The code was interrupted, so the session is free.
+    assert [part.long_text for part in await parts_of(await run(conversation, "print(n)"))][1] == "2\n"
+
+
+async def test_code_runs_on_without_its_caller_and_is_stopped_by_its_row(
+    emulated: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def run_forever(*arguments: object, on_output: Callable[[Output], None], **options: object) -> None:
+        on_output(TextOutput("stdout", "run 2\n"))
+        await asyncio.Event().wait()
+
+    async def state() -> dict[str, str]:
+        states: dict[str, dict[str, str]] = (await Message.objects.aget(pk=message.pk)).reruns or {}
+        return states["0"]
+
+    async def shows_output() -> bool:
+        return (await state()).get("output") == "run 2\n"
+
+    async def has_verdict() -> bool:
+        return "verdict" in await state()
+
+    message = await database_sync_to_async(make_finished_code)()
+    monkeypatch.setattr(reruns, "run_blocks", run_forever)
+    caller = asyncio.create_task(rerun(message, 0, from_start=False))
+    await wait_until_awaited(shows_output)
+    caller.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await caller
+    # As another process does.
+    assert await turn_store.run(rerun_rows.request_stop, message.pk, 0)
+    await wait_until_awaited(has_verdict)
+    assert (await state())["verdict"] == "stopped"
+
+
+def make_finished_code(images: Sequence[PrintedImage] = (), output: str = "1\n", **rerun: str) -> Message:
+    """Store an answer with one block of code and its result. `images`: those that it printed. `rerun`: its state."""
+    message = make_model_message(make_conversation(), parts=())
+    result = CodeExecutionResult(output, OUTCOME_OK, images=tuple(images))
+    values: list[PartValue] = [ExecutableCode("print(1)", "PYTHON"), result]
+    Part.objects.bulk_create(
+        Part.from_value(value, index=index, message_id=message.pk, attachment_id=None)
+        for index, value in enumerate(values)
+    )
+    Message.objects.filter(pk=message.pk).update(reruns={"0": rerun})
+    return message
+
+
+def make_code_with_one_image(count: int) -> Message:
+    """Store code whose result names one image many times, as an imported answer may do."""
+    message = make_finished_code([PrintedImage(0, "data:image/png;base64,", 0, 0)] * count)
+    make_graph(message)
+    return message
+
+
+async def test_image_that_a_result_names_many_times_is_read_once(
+    emulated: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reads: list[Attachment] = []
+
+    def read(attachment: Attachment) -> bytes:
+        reads.append(attachment)
+        return b"png"
+
+    monkeypatch.setattr(reruns, "read_bytes", read)
+    monkeypatch.setattr(reruns, "run_blocks", print_1)
+    message = await database_sync_to_async(make_code_with_one_image)(100)
+    assert (
+        await rerun(message, 0, from_start=False)
+    ).detail == "There were 100 graphs before, and there are 0 graphs now."
+    assert len(reads) == 1
+
+
+async def print_1(*arguments: object, **options: object) -> Execution:
+    """Give what the code of `make_finished_code` prints."""
+    return Execution(ExecutionStatus.OK, (TextOutput("stdout", "1\n"),), 1, is_truncated=False)
+
+
+@pytest.mark.parametrize(
+    "output",
+    [f"[{STARTED_ANEW.format(note='It was idle.')}]\n1\n", CUT.format(limit=100)],
+)
+async def test_notes_and_what_follows_a_cut_are_not_compared(
+    emulated: Settings, monkeypatch: pytest.MonkeyPatch, output: str
+) -> None:
+    monkeypatch.setattr(reruns, "run_blocks", print_1)
+    message = await database_sync_to_async(make_finished_code)(output=output)
+    assert (await rerun(message, 0, from_start=False)).verdict == Verdict.REPRODUCED
+
+
+def test_error_after_a_print_begins_a_line() -> None:
+    outputs = (TextOutput("stdout", "a"), ErrorOutput("TimeoutError", "too long", ""))
+    execution = Execution(ExecutionStatus.FAILED, outputs, 1, is_truncated=False)
+    assert reruns.output_of(execution).text == "a\nTimeoutError: too long\n"
+
+
+async def test_turn_that_begins_while_graphs_are_read_is_not_disturbed(
+    emulated: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def read(attachment: Attachment) -> bytes:
+        make_model_message(message.conversation, status=Turn.Status.RUNNING)
+        return b"png"
+
+    monkeypatch.setattr(reruns, "read_bytes", read)
+    monkeypatch.setattr(reruns, "run_blocks", print_1)
+    message = await database_sync_to_async(make_code_with_one_image)(1)
+    with pytest.raises(RerunRefused, match=IS_LIVE):
+        await rerun(message, 0, from_start=True)
+
+
+async def test_code_with_very_many_images_is_not_run_again(emulated: Settings) -> None:
+    message = await database_sync_to_async(make_code_with_one_image)(IMAGES_LIMIT + 1)
+    with pytest.raises(RerunRefused, match="too many images"):
+        await rerun(message, 0, from_start=False)
+
+
+async def test_code_that_cannot_run_again_keeps_its_verdict(
+    emulated: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def refuse(*arguments: object, **options: object) -> None:
+        raise SessionUnavailable("No kernel is free.")
+
+    message = await database_sync_to_async(make_finished_code)(verdict="differs", detail="So.")
+    monkeypatch.setattr(reruns, "run_blocks", refuse)
+    with pytest.raises(RerunRefused, match="No kernel is free"):
+        await rerun(message, 0, from_start=False)
+    assert (await Message.objects.aget(pk=message.pk)).reruns == {"0": {"verdict": "differs", "detail": "So."}}
+
+
+def test_code_whose_process_has_died_can_run_again() -> None:
+    message = make_finished_code(verdict="", output="so far", until="2020-01-01T00:00:00+00:00")
+    assert not rerun_rows.request_stop(message.pk, 0)
+    message.refresh_from_db()
+    view = rerun_view(message.pk, 0, ExecutableCode("print(1)", "PYTHON"), message.reruns)
+    assert view
+    assert (view.is_running, view.output) == (False, "")
+    assert rerun_rows.begin(message.pk, 0)
+    assert not rerun_rows.begin(message.pk, 0)
+    assert rerun_rows.note_output(message.pk, 0, "more")
+    assert rerun_rows.request_stop(message.pk, 0)
+    assert not rerun_rows.note_output(message.pk, 0, "more")
+
+
+def test_block_runs_until_its_lease_ends_on_the_clock_of_the_database(monkeypatch: pytest.MonkeyPatch) -> None:
+    message, real_now = make_finished_code(), timezone.now
+    assert rerun_rows.begin(message.pk, 0)
+    # The clock of another process.
+    monkeypatch.setattr(timezone, "now", lambda: real_now() + timedelta(hours=1))
+    assert not rerun_rows.begin(message.pk, 0)
+    assert rerun_rows.note_output(message.pk, 0, "more")
+    monkeypatch.undo()
+    message.refresh_from_db()
+    assert (message.reruns or {})["0"]["until"] < (real_now() + timedelta(minutes=30)).isoformat()
+
+
+def test_end_of_a_rerun_locks_the_conversation_before_it_looks_for_a_live_turn() -> None:
+    message = make_finished_code()
+    assert rerun_rows.begin(message.pk, 0)
+    with CaptureQueriesContext(connection) as queries:
+        assert rerun_rows.end(message.pk, 0, None, from_start=False)
+    first = next(query["sql"] for query in queries if query["sql"].startswith("SELECT"))
+    assert first.partition(" FROM ")[2].startswith('"chat_conversation"')
+    assert ("FOR UPDATE" in first) == connection.features.has_select_for_update
+
+
+async def test_open_page_learns_that_the_process_of_a_rerun_has_died(sessions: Settings) -> None:
+    conversation = await new_conversation()
+    turn = await run(conversation, "print(1)")
+    message = await Message.objects.aget(pk=turn.message_id)
+    assert await turn_store.run(rerun_rows.begin, message.pk, 0)
+    tab = Tab(conversation.pk)
+    tab.page = Page(f'<div id="transcript">{await fresh_page(conversation)}</div>')
+    assert 'data-action="stop-rerun"' in tab.page.transcript
+    # What the death of the process leaves behind: a cell whose lease nobody renews.
+    abandoned = PythonSession.objects.filter(conversation=conversation)
+    assert await abandoned.filter(last_message=message).aupdate(busy_until=soon(-1)) == 1
+    before = (await Conversation.objects.aget(pk=conversation.pk)).revision
+    await asyncio.to_thread(reaper.reap, rerun_rows.end_abandoned)
+    await message.arefresh_from_db()
+    assert message.reruns == {"0": {}}
+    assert (await Conversation.objects.aget(pk=conversation.pk)).revision == before + 1
+    assert 'data-action="stop-rerun"' not in await fresh_page(conversation)
+    assert not await turn_store.run(rerun_rows.end_abandoned, message.pk)
+
+
+async def test_all_blocks_of_a_rerun_share_one_time_limit(sessions: Settings) -> None:
+    conversation = await new_conversation()
+    first = await run(conversation, "print('first')")
+    turn = await run(conversation, "print('last')")
+    message = await Message.objects.aget(pk=turn.message_id)
+    # No limit of one cell ends this block within the test.
+    sessions.KERNEL_CELL_LIMIT_S = 600
+    earlier = Part.objects.filter(message_id=first.message_id, kind=PartKind.EXECUTABLE_CODE)
+    assert await earlier.aupdate(text="while True: pass") == 1
+    sessions.TURN_LIMIT_S = 1
+    comparison = await rerun(message, 0, from_start=True)
+    assert comparison == Comparison(Verdict.STOPPED, TOOK_TOO_LONG.format(limit_s=1))
+    # The code was interrupted, so the session is free. If the limit was over before the new kernel was ready, a note
+    # about it comes first.
+    assert [part.long_text for part in await parts_of(await run(conversation, "print(7)"))][1].endswith("7\n")

@@ -1,0 +1,50 @@
+"""When a response without content is asked for once more."""
+
+from __future__ import annotations
+
+import uuid
+
+import pytest
+
+from chat.answering.prompt.replay import Replay
+from chat.answering.turns.retry import RetryPolicy
+from chat.providers.provider_errors import FileRefused, InvalidRequest, ToolsRefused
+from chat.vocabulary.stream_events import Finish
+
+
+def make_policy() -> RetryPolicy:
+    return RetryPolicy(Replay(), limit=4, first_pause_s=1, longest_pause_s=60, jitter=lambda: 0.0)
+
+
+@pytest.mark.parametrize(
+    ("finish", "is_empty", "is_retried"),
+    [(Finish.STOP, False, True), (None, True, True), (None, False, False), (Finish.SAFETY, False, False)],
+)
+def test_blank_response_is_retried_if_another_may_hold_more(
+    finish: Finish | None, is_empty: bool, is_retried: bool
+) -> None:
+    assert bool(make_policy().after_blank(finish, is_empty=is_empty)) is is_retried
+
+
+def test_files_are_blamed_only_if_the_request_was_refused_for_them() -> None:
+    few, many = [uuid.uuid4() for _ in range(4)], [uuid.uuid4() for _ in range(5)]
+    for error, files, blamed in (
+        (InvalidRequest(), few, few),
+        (InvalidRequest(), many, []),
+        (FileRefused(), many, many),
+    ):
+        policy = make_policy()
+        retry = policy.after_failure(error, sent_files=files)
+        assert retry
+        assert not policy.replay.has_files
+        assert policy.suspected_files == frozenset(blamed)
+    # What the request was refused for next is mended otherwise.
+    assert policy.after_failure(ToolsRefused(), sent_files=())
+    assert not policy.suspected_files
+
+
+def test_all_blank_responses_of_a_round_share_one_retry() -> None:
+    policy = make_policy()
+    assert policy.after_blank(None, is_empty=True)
+    assert policy.after_blank(Finish.STOP) is None
+    assert policy.after_blank(None, is_empty=True) is None

@@ -1,0 +1,91 @@
+"""A long conversation is imported in several transactions, and as a whole or not at all."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from django.db import connection
+
+from chat.library.imports import store
+from chat.library.imports.importer import import_file
+from chat.models import Conversation, ImportedConversation, Message, User
+from tests.factories import make_user
+
+MESSAGES = 8
+
+pytestmark = pytest.mark.skipif(connection.vendor != "sqlite", reason="PostgreSQL has several writers, and no pauses")
+
+
+class Failure(Exception):
+    """An import is ended by a test."""
+
+
+@pytest.fixture(autouse=True)
+def small_slices(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store, "TRANSACTION_ROWS", 10)
+    monkeypatch.setattr(store, "SLICE_MESSAGES", 3)
+
+
+@pytest.fixture
+def owner(transactional_db: None) -> User:
+    return make_user()
+
+
+def long_file() -> bytes:
+    """Return a conversation in ChatGPT's form."""
+    mapping: dict[str, object] = {"root": {"id": "root", "message": None, "parent": None, "children": ["0"]}}
+    for number in range(MESSAGES):
+        mapping[str(number)] = {
+            "id": str(number),
+            "parent": str(number - 1) if number else "root",
+            "children": [str(number + 1)] if number + 1 < MESSAGES else [],
+            "message": {
+                "id": str(number),
+                "author": {"role": "assistant" if number % 2 else "user"},
+                "create_time": 1.7e9 + number,
+                "content": {"content_type": "text", "parts": [f"text {number}"]},
+                "metadata": {},
+            },
+        }
+    document = {"id": "long", "title": "Long", "mapping": mapping, "current_node": str(MESSAGES - 1)}
+    return json.dumps([document]).encode()
+
+
+def test_others_can_write_while_a_long_conversation_is_imported(owner: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[tuple[int, bool]] = []
+
+    def pause(_: float) -> None:
+        assert not connection.in_atomic_block
+        seen.append((Message.objects.count(), Conversation.objects.get().archived_at is not None))
+
+    monkeypatch.setattr("chat.library.imports.store.time.sleep", pause)
+    result = import_file(long_file(), owner_id=owner.pk)
+    assert seen == [(0, True), (3, True), (6, True)]
+    conversation = Conversation.objects.get(pk=result.created[0])
+    assert conversation.archived_at is None
+    texts = [message.text for message in conversation.messages.order_by("index")]
+    assert texts == [f"text {number}" for number in range(MESSAGES)]
+    assert import_file(long_file(), owner_id=owner.pk).existing == result.created
+
+
+@pytest.mark.parametrize("dies", [False, True])
+def test_what_a_failed_import_left_is_gone_after_the_next(
+    owner: User, monkeypatch: pytest.MonkeyPatch, dies: bool
+) -> None:
+    def fail_after_two_slices(_: float) -> None:
+        if Message.objects.count() == 6:
+            raise Failure
+
+    with monkeypatch.context() as failing:
+        failing.setattr("chat.library.imports.store.time.sleep", fail_after_two_slices)
+        if dies:
+            # A process that dies deletes nothing.
+            failing.setattr(store, "delete_conversation", lambda _: None)
+        with pytest.raises(Failure):
+            import_file(long_file(), owner_id=owner.pk)
+    assert Message.objects.count() == (6 if dies else 0)
+    result = import_file(long_file(), owner_id=owner.pk)
+    assert [conversation.pk for conversation in Conversation.objects.all()] == list(result.created)
+    assert Message.objects.count() == MESSAGES
+    assert ImportedConversation.objects.count() == 1

@@ -1,0 +1,51 @@
+"""Which code of an answer a result belongs to."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+
+from chat.messages.code_results import CodeResults
+from chat.vocabulary.parts import OUTCOME_FAILED, OUTCOME_OK, CodeExecutionResult, Engine, ExecutableCode, Part, Text
+
+
+def test_results_are_paired_by_id_and_otherwise_with_the_code_before_them() -> None:
+    parts: list[Part] = [
+        ExecutableCode("1", call_id="a"),
+        ExecutableCode("2", call_id="b"),
+        CodeExecutionResult(outcome=OUTCOME_OK, call_id="a"),
+        CodeExecutionResult(output="so far", call_id="b", engine=Engine.SESSION),
+        CodeExecutionResult(outcome=OUTCOME_FAILED, call_id="b"),
+        CodeExecutionResult(outcome=OUTCOME_OK),
+        ExecutableCode("3"),
+        Text("and"),
+        CodeExecutionResult(outcome=OUTCOME_OK),
+    ]
+    results = CodeResults(parts)
+    assert results.code_of == {2: 0, 3: 1, 4: 1, 8: 6}
+    assert results.result_of == {0: parts[2], 1: parts[4], 6: parts[8]}
+
+
+def test_code_ends_with_the_result_that_has_an_outcome() -> None:
+    results = CodeResults()
+    assert results.add(0, ExecutableCode("1")) is None
+    assert results.add(1, CodeExecutionResult(output="so far", engine=Engine.SESSION)) is None
+    assert results.add(1, CodeExecutionResult(output="so far, and more", outcome=OUTCOME_OK)) == 0
+
+
+def test_removing_parts_equals_never_having_read_them() -> None:
+    rng = random.Random(7)
+    makers: list[Callable[[], Part]] = [
+        lambda: ExecutableCode("1", call_id=rng.choice("ab")),
+        lambda: CodeExecutionResult(outcome=OUTCOME_OK, call_id=rng.choice("ab")),
+        lambda: CodeExecutionResult(output="so far", call_id=rng.choice("ab"), engine=Engine.SESSION),
+        lambda: Text("and"),
+    ]
+    for _ in range(200):
+        parts = [rng.choice(makers)() for _ in range(rng.randrange(9))]
+        kept = rng.randrange(len(parts) + 1)
+        results, expected = CodeResults(parts), CodeResults(parts[:kept])
+        before = dict(results.result_of)
+        changed = results.remove(kept)
+        assert (results.code_of, results.result_of) == (expected.code_of, expected.result_of)
+        assert changed == [code for code in before if code < kept and expected.result_of.get(code) is not before[code]]

@@ -1,0 +1,62 @@
+"""Matches are marked in titles and excerpts."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chat.models.full_text.excerpt import BEFORE_CHARS, EXCERPT_CHARS, Piece, build_excerpt, mark_matches
+from chat.models.full_text.query import parse
+
+
+def render(pieces: tuple[Piece, ...]) -> str:
+    """Return the text with brackets around the matches."""
+    return "".join(f"[{piece.text}]" if piece.is_match else piece.text for piece in pieces)
+
+
+@pytest.mark.parametrize(
+    ("text", "query", "expected"),
+    [
+        ("Plot the data", "data", "Plot the [data]"),
+        ("Die Größe, die GRÖSSEN", "grösse", "Die [Größe], die [GRÖSSE]N"),
+        ("Gro\u0308ße gro", "grosse", "[Gro\u0308ße] gro"),
+        ("a red  line, a red\nline", '"red line"', "a [red  line], a [red\nline]"),
+        ("reddish red", '"red"', "reddish [red]"),
+        ("colored red", "red", "colored [red]"),
+        ("画一个图表给我", "图表", "画一个[图表]给我"),
+        ("用Python画", "python", "用[Python]画"),
+        ("numpy.random", "numpy_random", "[numpy.random]"),
+        ("<b>bold</b>", "b", "<[b]>[b]old</[b]>"),
+        ("nothing here", "else", "nothing here"),
+    ],
+)
+def test_matches_are_marked(text: str, query: str, expected: str) -> None:
+    assert render(mark_matches(text, parse(query))) == expected
+
+
+def test_excerpt_is_one_line_around_the_first_match() -> None:
+    text = "one two three\n" * 50 + "the needle \n[GRAPH:0]\n lies here " + "four " * 100
+    line = render(build_excerpt(text, parse("needle")))
+    assert line.startswith("…")
+    assert line.endswith("…")
+    assert "the [needle] lies here four" in line
+    assert "\n" not in line
+    assert len(line) <= EXCERPT_CHARS + 4
+    assert line.index("[") <= BEFORE_CHARS + 1
+
+
+def test_excerpt_without_a_match_is_the_beginning_of_the_text() -> None:
+    assert render(build_excerpt("word " * 100, parse("else"))).startswith("word word")
+
+
+@given(st.text(), st.text())
+def test_pieces_join_to_the_whole_text(text: str, query: str) -> None:
+    assert "".join(piece.text for piece in mark_matches(text, parse(query))) == text
+    build_excerpt(text, parse(query))
+
+
+def test_only_the_first_words_of_a_long_phrase_are_marked() -> None:
+    text = "é " + "a " * 100_000 + "b"
+    pieces = build_excerpt(text, parse('"' + "a " * 95 + 'b"'))
+    assert render(pieces).startswith("é [a a a a a a a a a a a a] [a ")

@@ -1,0 +1,334 @@
+"""The index of the database finds the current texts of the user's own conversations."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import uuid
+from importlib import import_module
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from django.apps import apps
+from django.db import connection
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from chat.models import Conversation, Message, User
+from chat.models import search as search_module
+from chat.models.deletion import delete_conversation
+from chat.models.full_text.query import Term, parse
+from chat.models.full_text.words import extract_words
+from chat.models.search import ContainsTerm
+from chat.models.search_results import SearchResult, load_search_results
+from chat.people.access import conversations_of
+from chat.vocabulary.parts import PartKind
+from tests.factories import make_conversation, make_model_message, make_user, make_user_message
+
+pytestmark = pytest.mark.django_db
+
+MIGRATION = import_module("chat.migrations.0014_search_by_owner")
+
+#: Text that both databases can store. Unassigned characters are left out: each database classifies them differently.
+TEXT = st.text(alphabet=st.characters(codec="utf-8", exclude_characters="\x00", exclude_categories=("Cn", "Co")))
+SYNTAX = st.text(alphabet="ab图 \"'*^:(){}-+&|!<>~\\%_;,.ANDORNEAR", max_size=30)
+
+
+def search(user: User, query: str) -> list[Conversation]:
+    """Return the user's conversations that match, newest first."""
+    return list(conversations_of(user).holding(parse(query), user.pk).newest_first())
+
+
+def search_one(user: User, query: str) -> SearchResult:
+    """Return the result for the only conversation that matches."""
+    (conversation,) = search(user, query)
+    return load_search_results([conversation], parse(query))[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "query"),
+    [
+        ("Plot a sine wave", "sine"),
+        ("Plot a sine wave", "wave PLOT"),
+        ("Plot a sine wave", '"sine wave"'),
+        ("Plot a sine wave", "sin"),
+        ("Ein Bericht über Größen", "grö"),
+        ("Ein Bericht über Größen", "uber BERICHT"),
+        ("हिन्दी में लिखो", "हिन्दी"),
+        ("שָׁלוֹם עולם", "שָׁלוֹם"),
+        ("我想要一个机器学习的图表", "图表"),
+        ("我想要一个机器学习的图表", "机器学习"),
+        ("我想要一个机器学习的图表", "的"),
+        ("我想要一个机器学习的图表", "想要 图表"),
+        ("用Python画图", "python 画图"),
+        ("see numpy.random.rand", "random"),
+        ("see https://a.example/some/path", "path"),
+        ("a@b.example and 3.14 and x_1", "example 14 x"),
+        ("one\n[GRAPH:0]\ntwo", '"one two"'),
+    ],
+)
+def test_matching_text_is_found(owner: User, text: str, query: str) -> None:
+    conversation = make_conversation(owner)
+    make_user_message(conversation, text)
+    assert search(owner, query) == [conversation]
+
+
+@pytest.mark.parametrize(
+    ("text", "query"),
+    [
+        ("Plot a sine wave", "cosine"),
+        ("Plot a sine wave", '"wave sine"'),
+        ("Plot a sine wave", '"sin"'),
+        ("Plot a sine wave", "sine missing"),
+        ("机器的学习", "机器学习"),
+        ("表图", "图表"),
+        ("one\n[GRAPH:0]\ntwo", "graph"),
+        ("Plot a sine wave", "!?"),
+        ("Plot a sine wave", ""),
+    ],
+)
+def test_other_text_is_not_found(owner: User, text: str, query: str) -> None:
+    make_user_message(make_conversation(owner), text)
+    assert search(owner, query) == []
+
+
+def test_terms_may_match_different_messages_and_the_title(owner: User) -> None:
+    conversation = make_conversation(owner, title="Primes below 100")
+    make_user_message(conversation, "List them")
+    make_model_message(conversation, parts=[(PartKind.TEXT, "2, 3, 5 and so on")])
+    other = make_conversation(owner)
+    make_user_message(other, "primes")
+    assert search(owner, "primes list so") == [conversation]
+    assert search(owner, "primes") == [other, conversation]
+
+
+def test_index_is_updated_by_every_kind_of_write(owner: User) -> None:
+    conversation = make_conversation(owner)
+    message = make_user_message(conversation, "")
+    assert search(owner, "first") == []
+    Message.objects.filter(pk=message.pk).update(text="first")
+    assert search(owner, "first") == [conversation]
+    message.text = "second"
+    message.save()
+    assert (search(owner, "first"), search(owner, "second")) == ([], [conversation])
+    Message.objects.bulk_create(
+        [Message(conversation=conversation, parent=message, index=1, role="user", text="third")]
+    )
+    assert search(owner, "second third") == [conversation]
+    conversation.title = "fourth"
+    conversation.save()
+    assert search(owner, "fourth third") == [conversation]
+    conversation.title = ""
+    conversation.save(update_fields=["title"])
+    assert search(owner, "fourth") == []
+    Message.objects.filter(text="third").delete()
+    assert search(owner, "third") == []
+    assert search(owner, "second") == [conversation]
+
+
+def test_hidden_versions_are_not_found(owner: User) -> None:
+    conversation = make_conversation(owner)
+    message = make_user_message(conversation, "hidden")
+    Message.objects.filter(pk=message.pk).update(is_shown=False)
+    assert search(owner, "hidden") == []
+    Message.objects.filter(pk=message.pk).update(is_shown=True)
+    assert search(owner, "hidden") == [conversation]
+
+
+def test_user_finds_only_their_own_conversations(owner: User) -> None:
+    make_user_message(make_conversation(owner, title="secret title"), "secret words")
+    stranger = make_user()
+    mine = make_conversation(stranger)
+    make_user_message(mine, "words of my own")
+    assert search(stranger, "secret") == []
+    assert search(stranger, "title") == []
+    assert search(stranger, "words") == [mine]
+
+
+@pytest.mark.parametrize("text", ["Hello there", "Numbers 7 8 9"])
+def test_staff_search_does_not_find_the_id_of_an_owner(owner: User, text: str) -> None:
+    """The index holds the words of a text after their owner's id, too."""
+    make_user_message(make_conversation(owner), text)
+    assert not Conversation.objects.filter(ContainsTerm(Term(str(owner.pk), is_prefix=True)))
+    assert not Conversation.objects.filter(ContainsTerm(Term(f"{extract_words(text)} {owner.pk}", is_prefix=True)))
+
+
+def test_result_shows_the_newest_message_with_all_terms_or_else_with_one(owner: User) -> None:
+    conversation = make_conversation(owner, title="A walk in the park")
+    make_user_message(conversation, "blue sky")
+    with_both = make_user_message(conversation, "red roses under a blue sky")
+    newest = make_user_message(conversation, "red wine")
+    assert search_one(owner, "red blue").message_id == with_both.pk
+    assert search_one(owner, "red walk").message_id == newest.pk
+    title_match = search_one(owner, "park")
+    assert (title_match.message_id, title_match.excerpt) == (None, ())
+    assert [piece.text for piece in title_match.title if piece.is_match] == ["park"]
+
+
+def test_deleted_conversation_is_removed_from_the_index(owner: User) -> None:
+    conversation = make_conversation(owner, title="Gone")
+    make_model_message(conversation)
+    kept = make_conversation(owner, title="Kept")
+    delete_conversation(conversation)
+    assert search(owner, "gone") == []
+    assert search(owner, "answer") == []
+    assert search(owner, "kept") == [kept]
+    if connection.vendor == "sqlite":
+        with connection.cursor() as cursor:
+            for table in ("chat_searchentry", "chat_searchwords"):
+                cursor.execute(f"SELECT count(*) FROM {table}")
+                assert cursor.fetchone() == (1,)
+
+
+def test_new_index_is_filled_with_existing_texts(owner: User) -> None:
+    conversation = make_conversation(owner, title="Titled")
+    make_user_message(conversation, "said")
+    hidden = make_user_message(conversation, "hidden")
+    Message.objects.filter(pk=hidden.pk).update(is_shown=False)
+    schema_editor = SimpleNamespace(connection=connection)
+    # An interrupted migration begins again.
+    for _ in range(2):
+        # PostgreSQL cannot alter a table while deferred constraints of its rows are unchecked.
+        connection.check_constraints()
+        MIGRATION.create(apps, schema_editor)
+        make_conversation(owner, title="Titled since")
+        MIGRATION.fill(apps, schema_editor)
+    MIGRATION.create_indexes(apps, schema_editor, concurrently="")
+    assert search(owner, "titled said") == [conversation]
+    assert len(search(owner, "since")) == 2
+    assert search(owner, "hidden") == []
+
+
+def read_triggers() -> set[str]:
+    """Return the names of the triggers that write the index."""
+    tables = {"sqlite": "sqlite_master WHERE type = 'trigger' AND name", "postgresql": "pg_trigger WHERE tgname"}
+    name = {"sqlite": "name", "postgresql": "tgname"}[connection.vendor]
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT {name} FROM {tables[connection.vendor]} LIKE 'chat~_%~_search~_%' ESCAPE '~'")
+        return {name for (name,) in cursor.fetchall()}
+
+
+def test_triggers_exist_after_the_last_migration() -> None:
+    expected = {f"chat_message_search_{event}" for event in ("insert", "update", "delete")}
+    expected |= {f"chat_conversation_search_{event}" for event in ("insert", "update", "owner", "delete")}
+    if connection.vendor == "postgresql":
+        expected.add("chat_conversation_search_truncate")
+    assert read_triggers() == expected, "the migration that rebuilt a table must call restore_triggers"
+
+
+def test_moved_conversations_and_messages_are_found_at_their_new_place(owner: User) -> None:
+    conversation = make_conversation(owner, title="Title")
+    make_user_message(conversation, "words")
+    stranger = make_user()
+    conversation.owner = stranger
+    conversation.save()
+    assert search(owner, "words") == search(owner, "title") == []
+    assert search(stranger, "words title") == [conversation]
+    other = make_conversation(owner)
+    Message.objects.filter(conversation=conversation).update(conversation=other)
+    assert search(stranger, "words") == []
+    assert search(owner, "words") == [other]
+
+
+@pytest.mark.parametrize("query", ["word", "w", '"word of"', "word missing", "missing"])
+def test_search_does_not_read_the_messages_of_others(owner: User, query: str) -> None:
+    for text in ("a word of mine", "others"):
+        make_user_message(make_conversation(owner), text)
+    found, read_alone = count_reads(owner, query)
+    stranger = make_conversation(make_user(), title="Word of another")
+    parent = make_user_message(stranger, "word")
+    Message.objects.bulk_create(
+        Message(conversation=stranger, parent=parent, index=index, role="user", text=f"word of {index}")
+        for index in range(1, 300)
+    )
+    found_beside_others, read_beside_others = count_reads(owner, query)
+    assert found_beside_others == found
+    # SQLite also counts the steps that lead to the first word of the owner.
+    assert read_beside_others <= 1.5 * read_alone + 20
+
+
+def count_reads(user: User, query: str) -> tuple[list[Conversation], int]:
+    """Return what a search finds, and what it reads: rows of the index in PostgreSQL, steps of SQLite's machine."""
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            # The planner would read all rows of a small table.
+            cursor.execute("SET LOCAL enable_seqscan = off")
+        rows = conversations_of(user).holding(parse(query), user.pk)
+        [plan] = json.loads(rows.explain(analyze=True, format="json"))
+        return search(user, query), sum_entries(plan["Plan"])
+    with connection.cursor() as cursor:
+        # Otherwise the steps would depend on the number of segments, and so on the number of writes.
+        cursor.execute("INSERT INTO chat_searchwords (chat_searchwords) VALUES ('optimize')")
+    steps = itertools.count()
+    # The handler returns 0, because every other value would cancel the query.
+    connection.connection.set_progress_handler(lambda: next(steps) * 0, 1)
+    try:
+        return search(user, query), next(steps)
+    finally:
+        connection.connection.set_progress_handler(None, 0)
+
+
+def sum_entries(node: dict[str, Any]) -> int:
+    """Return how many rows the scans of a plan read in the index of words."""
+    is_scan = "chat_searchentry" in f"{node.get('Relation Name')} {node.get('Index Name')}"
+    own = node["Actual Loops"] * (node["Actual Rows"] + node.get("Rows Removed by Filter", 0)) if is_scan else 0
+    return own + sum(map(sum_entries, node.get("Plans", [])))
+
+
+WORDS = st.lists(st.sampled_from(["a", "ab", "abc", "图", "表", "图表", "1", "1:a", "É"]), max_size=5)
+
+
+@settings(max_examples=60)
+@given(st.lists(st.tuples(st.booleans(), WORDS), max_size=4), WORDS, st.booleans(), st.sampled_from([0, 500]))
+def test_own_search_finds_what_the_search_of_everyone_finds(
+    messages: list[tuple[bool, list[str]]], words: list[str], is_phrase: bool, rare_entries: int
+) -> None:
+    owners = [make_user(), make_user()]
+    for is_first, text in messages:
+        make_user_message(make_conversation(owners[is_first], title=" ".join(text[:1])), " ".join(text[1:]))
+    terms = parse('"{}"'.format(" ".join(words)) if is_phrase else " ".join(words))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(search_module, "RARE_ENTRIES", rare_entries)
+        for owner in owners:
+            expected = conversations_of(owner).holding(terms).newest_first()
+            assert list(conversations_of(owner).holding(terms, owner.pk).newest_first()) == list(expected)
+
+
+def test_long_message_is_found_by_its_beginning(owner: User) -> None:
+    conversation = make_conversation(owner)
+    # The largest possible index entry on PostgreSQL: distinct words whose letters have four bytes each.
+    letters = [chr(0x10400 + 40 + number) for number in range(40)]
+    text = "begin " + " ".join(a + b + c + d for a in letters for b in letters for c in letters for d in letters[:12])
+    make_user_message(conversation, text)
+    make_user_message(conversation, "x" * 1_000_000)
+    make_user_message(conversation, "\ufdfa" * 300_000)
+    assert search(owner, "begin") == [conversation]
+
+
+@settings(max_examples=80)
+@given(TEXT | SYNTAX)
+@example('" OR 1=1 --')
+@example("words:a NEAR(b c) {x}:^y")
+@example("'); DROP TABLE chat_message; --")
+@example("%s %(a)s %%")
+def test_search_for_any_text_raises_no_error(query: str) -> None:
+    terms = parse(query)
+    rows = Conversation.objects.owned_by(0).holding(terms, 0)
+    assert load_search_results(list(rows), terms) == []
+    # Matching messages of given conversations are loaded by a different query.
+    assert load_search_results([Conversation(pk=uuid.uuid4(), owner_id=0, title=query)], terms)[0].message_id is None
+
+
+@settings(max_examples=80)
+@given(st.lists(TEXT, max_size=6), st.data())
+def test_conversation_is_found_by_any_of_its_words(pieces: list[str], data: st.DataObject) -> None:
+    conversation = make_conversation()
+    make_user_message(conversation, " ".join(pieces))
+    # Pieces with quotation marks are left out, because quotes change how the query is split.
+    searchable = [piece for piece in " ".join(pieces).split() if [term.source for term in parse(piece)] == [piece]]
+    if not searchable:
+        return
+    chosen_words = data.draw(st.lists(st.sampled_from(searchable), min_size=1, max_size=4))
+    assert search(conversation.owner, " ".join(chosen_words)) == [conversation]
+    assert search(conversation.owner, f'"{chosen_words[0]}"') == [conversation]

@@ -1,0 +1,327 @@
+"""The templates of whole messages: parts, status, versions, sources, details and usage."""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import replace
+
+import pytest
+from django.template.loader import render_to_string
+
+from chat.messages.approval import Approval
+from chat.messages.notices import Notice
+from chat.models import Turn
+from chat.page.fragments import message_html, part_html, status_html, usage_html
+from chat.page.message_views import AnswerDetails, ConversationUsage, Grounding, MessageView, Rating, Versions
+from chat.vocabulary.parts import JSON, ExecutableCode, Text
+from tests.chat.page.fragments.samples import (
+    CALL_APPROVAL,
+    COMPLETE_ANSWER,
+    DETAILS,
+    FILE,
+    GRAPH,
+    GROUNDING,
+    IMAGE,
+    MESSAGE_ID,
+    OTHER_APPROVAL,
+    OTHER_MESSAGE_ID,
+    PARTS_OF_EVERY_KIND,
+    RESULT_APPROVAL,
+    message_view,
+    view_of,
+)
+from tests.parsed_html import ParsedHtml
+
+
+def button_actions(html: str) -> list[tuple[str | None, str | None]]:
+    """Return the action and the message id of each button."""
+    buttons = ParsedHtml(html).find_all("button")
+    return [(button.get("data-action"), button.get("data-message-id")) for button in buttons]
+
+
+@pytest.mark.parametrize("role", ["model", "user"])
+@pytest.mark.parametrize("status", ["done", "running", "waiting", "failed"])
+def test_message_template_renders_every_include(role: str, status: str) -> None:
+    view = replace(
+        message_view(role=role, status=status, text="go", parts=PARTS_OF_EVERY_KIND, attachments=(GRAPH, IMAGE, FILE)),
+        notice=Notice("error", "It failed.", "continue"),
+        versions=Versions(1, 2, None, MESSAGE_ID),
+        grounding=GROUNDING,
+        details=DETAILS,
+        rating=Rating(MESSAGE_ID, is_good=False, reason="<b>"),
+        left_out=2,
+    )
+    html = message_html(view)
+    assert "{%" not in html
+    assert ParsedHtml(html).classes >= {
+        *("chip", "gallery", "grounding", "left-out", "versions", "rating", "why", "about"),
+    }
+    assert html.count("<figure ") == 2
+    assert html.count("data-part-kind=") == (len(PARTS_OF_EVERY_KIND) if role == "model" else 0)
+
+
+@pytest.mark.parametrize("status", Turn.Status)
+def test_article_has_its_hooks_and_no_whitespace_between_parts(status: Turn.Status) -> None:
+    parts = (view_of(Text("a")), view_of(ExecutableCode("print(1)", "PYTHON")))
+    html = message_html(message_view(status=status, parts=parts))
+    parsed = ParsedHtml(html)
+    assert (parsed.root_tags, parsed.root_texts) == (["article"], [])
+    article = parsed.elements[0].attributes
+    assert article["id"] == f"message-{MESSAGE_ID}"
+    assert article["data-message-id"] == str(MESSAGE_ID)
+    assert (article["data-role"], article["data-status"]) == ("model", status)
+    assert f'-parts" class="parts">{part_html(parts[0])}{part_html(parts[1])}</div>' in html
+    assert f'id="message-{MESSAGE_ID}-end"' in html
+    assert f'id="message-{MESSAGE_ID}-status"' in html
+
+
+def test_transcript_consists_of_its_articles_without_whitespace() -> None:
+    views = [message_view(role="user", text="hi"), message_view()]
+    html = render_to_string("chat/_transcript.html", {"messages": views})
+    assert html == f'<div id="transcript" hx-ignore>{"".join(map(message_html, views))}</div>'
+
+
+def test_text_of_a_user_is_markdown_and_kept_as_typed_for_editing() -> None:
+    html = message_html(message_view(role="user", text="  *a*\nb\n\n [GRAPH:0] <b>"))
+    rendered = "<p><em>a</em><br>\nb</p>\n<p>[GRAPH:0] &lt;b&gt;</p>\n"
+    assert f'<div dir="auto" class="said" data-source="  *a*\nb\n\n [GRAPH:0] &lt;b&gt;">{rendered}</div>' in html
+
+
+def test_images_of_a_message_are_in_a_gallery_after_its_other_files() -> None:
+    html = message_html(message_view(role="user", attachments=(FILE, IMAGE, replace(IMAGE, index=3))))
+    assert html.count('<div class="gallery">') == 1
+    assert html.index('class="chip"') < html.index('<div class="gallery">')
+    assert len(ParsedHtml(html).find_all("figure")) == 2
+    assert 'class="gallery"' not in message_html(message_view(attachments=(GRAPH, FILE)))
+
+
+# Status
+
+
+@pytest.mark.parametrize("status", ["queued", "running"])
+def test_live_answer_shows_its_activity_and_no_button(status: str) -> None:
+    html = status_html(message_view(status=status))
+    assert "Running the code…" in html
+    assert "stop" in html
+    assert "<button" not in html
+
+
+def test_answer_that_waits_for_a_decision_says_so_and_can_be_stopped() -> None:
+    html = status_html(message_view(status="waiting"))
+    assert "This answer waits for a decision." in html
+    assert "You can stop it below." in html
+    assert "Running the code…" not in html
+    assert "<button" not in html
+
+
+def test_ended_answer_shows_its_notice_with_its_action() -> None:
+    notice = Notice("warning", "Ended < early.", "continue")
+    html = status_html(message_view(status="interrupted", notice=notice))
+    assert "Ended &lt; early." in html
+    assert 'data-action="continue"' in html
+
+
+def test_finished_answer_without_a_notice_has_an_empty_status() -> None:
+    assert status_html(message_view()) == f'<div id="message-{MESSAGE_ID}-status" class="status"></div>'
+
+
+@pytest.mark.parametrize(
+    ("notice_action", "button_action", "code_execution"),
+    [("continue", "continue", None), ("answer", "continue", "off"), ("regenerate", "regenerate", None)],
+)
+def test_notice_has_the_button_of_its_action(
+    notice_action: str, button_action: str, code_execution: str | None
+) -> None:
+    html = status_html(message_view(notice=Notice("warning", "Something.", notice_action)))
+    (button,) = ParsedHtml(html).find_all("button")
+    assert (button["data-action"], button.get("data-code-execution")) == (button_action, code_execution)
+    assert button.get("data-message-id") == (str(MESSAGE_ID) if button_action == "regenerate" else None)
+
+
+def test_wait_for_the_provider_replaces_the_activity() -> None:
+    html = message_html(replace(message_view(status="running"), retry_notice="Asking again in 3 s…"))
+    assert "Asking again in 3 s…" in html
+    assert "Waiting for the model…" not in html
+
+
+def test_number_of_messages_that_were_not_sent_is_shown() -> None:
+    one, two = replace(message_view(), left_out=1), replace(message_view(), left_out=2)
+    assert "The 1 oldest message of this conversation was not sent" in message_html(one)
+    assert "The 2 oldest messages of this conversation were not sent" in message_html(two)
+
+
+# Decisions
+
+
+def waiting_message(approval: Approval) -> str:
+    """Return the HTML of an answer that asks for a decision."""
+    return message_html(replace(message_view(status="waiting"), approval=approval))
+
+
+def decision_buttons(html: str) -> list[tuple[str | None, str | None]]:
+    """Return the action and the call id of each button that decides."""
+    buttons = ParsedHtml(html).find_all("button")
+    wanted = ("approve", "deny", "edit-code")
+    return [(one["data-action"], one.get("data-call-id")) for one in buttons if one["data-action"] in wanted]
+
+
+def test_code_that_needs_approval_is_shown_with_its_buttons() -> None:
+    html = waiting_message(CALL_APPROVAL)
+    assert decision_buttons(html) == [("approve", "call-1"), ("edit-code", None), ("deny", "call-1")]
+    assert "Run this code?" in html
+    assert '<span class="nb">print</span>' in html
+    assert "Waiting for you." in html
+    assert "You can stop it below." in html
+    # The only argument is the code.
+    assert 'aria-label="Arguments"' not in html
+
+
+def test_other_arguments_are_shown_beside_the_code() -> None:
+    html = waiting_message(replace(CALL_APPROVAL, arguments={"code": "print(1)", "timeout_s": 600}))
+    assert "timeout_s&#34;: 600" in html
+
+
+def test_function_without_code_is_shown_by_name_and_arguments() -> None:
+    html = waiting_message(OTHER_APPROVAL)
+    assert decision_buttons(html) == [("approve", "call-2"), ("deny", "call-2")]
+    for words in ("Run this function?", "<p>look_up</p>", "&#34;value&#34;: &#34;a&#34;"):
+        assert words in html
+
+
+def test_result_that_needs_a_release_is_shown() -> None:
+    html = waiting_message(RESULT_APPROVAL)
+    assert decision_buttons(html) == [("approve", "call-1/result"), ("deny", "call-1/result")]
+    for words in (
+        "Send this result to the model?",
+        "Send to the model",
+        "Do not send",
+        "&#34;output&#34;: &#34;1&#34;",
+    ):
+        assert words in html
+
+
+def test_whole_arguments_and_results_are_shown_to_the_person_who_decides() -> None:
+    long_value: dict[str, JSON] = {"value": "x" * 30_000 + "y"}
+    for approval in (replace(OTHER_APPROVAL, arguments=long_value), replace(RESULT_APPROVAL, result=long_value)):
+        assert f"{'x' * 30_000}y" in waiting_message(approval)
+
+
+@pytest.mark.parametrize("character", ["\u202e", "\u2066", "\u200b", "\ufeff"])
+def test_invisible_characters_in_code_are_pointed_out(character: str) -> None:
+    warning = "This code contains invisible characters."
+    assert warning in waiting_message(replace(CALL_APPROVAL, code=f"print(1{character})"))
+    assert warning not in waiting_message(replace(CALL_APPROVAL, code="print('👩\u200d🔬')"))
+
+
+def test_answer_that_runs_again_asks_nothing() -> None:
+    assert decision_buttons(message_html(message_view(status="running"))) == []
+
+
+# Versions
+
+
+def test_version_shows_its_number_and_leads_to_both_neighbours() -> None:
+    before, after = OTHER_MESSAGE_ID, uuid.UUID(int=9, version=4)
+    html = message_html(replace(message_view(role="user", text="a"), versions=Versions(2, 3, before, after)))
+    assert button_actions(html)[:2] == [("switch", str(before)), ("switch", str(after))]
+    assert ">2/3<" in html
+    assert " disabled" not in html
+
+
+def test_message_without_other_versions_has_no_switch() -> None:
+    assert 'class="versions"' not in message_html(message_view(role="user", text="a"))
+
+
+def test_first_and_last_version_lead_in_one_direction_only() -> None:
+    first = message_html(replace(message_view(), versions=Versions(1, 2, None, OTHER_MESSAGE_ID)))
+    last = message_html(replace(message_view(), versions=Versions(2, 2, OTHER_MESSAGE_ID, None)))
+    assert button_actions(first)[:2] == [("switch", None), ("switch", str(OTHER_MESSAGE_ID))]
+    assert button_actions(last)[:2] == [("switch", str(OTHER_MESSAGE_ID)), ("switch", None)]
+    for html in (first, last):
+        assert len([button for button in ParsedHtml(html).find_all("button") if "disabled" in button]) == 1
+
+
+# Sources, details and usage
+
+
+def test_sources_are_numbered_links_that_send_no_referrer() -> None:
+    html = message_html(COMPLETE_ANSWER)
+    links = [link for link in ParsedHtml(html).find_all("a") if link.get("target") == "_blank"]
+    sources = [link for link in links if link["rel"] == "noopener noreferrer nofollow ugc"]
+    assert [link["href"] for link in sources] == ["https://example.org/a?b=1&c=2", "http://b.example/"]
+    assert sources == links
+    assert 'A page &amp; more</bdi></a> <span class="muted">example.org</span>' in html
+    assert "b.example</bdi></a></li>" in html
+
+
+def test_searches_are_shown_even_without_sources() -> None:
+    assert "<q>rivers of Europe</q> · <q>longest &lt;river&gt;</q>" in message_html(COMPLETE_ANSWER)
+    html = message_html(replace(COMPLETE_ANSWER, grounding=Grounding((), ("only searched",))))
+    assert "<q>only searched</q>" in html
+    assert "<ol>" not in html
+
+
+def test_answer_shows_how_it_was_made() -> None:
+    html = message_html(COMPLETE_ANSWER)
+    assert "<summary><span>Gemini Flash</span><span>may run code</span><span>1,234 tokens</span><span>$0.0021" in html
+    assert "<dt>Code</dt><dd>The question asks for a plot.</dd><dt>Tokens read</dt><dd>1,200</dd>" in html
+    assert "<dt>Tokens in all</dt><dd>1,234</dd><dt>Cost</dt><dd>$0.0021</dd>" in html
+    assert "<dt>Took</dt><dd>4.2 s</dd>" in html
+
+
+def test_details_without_values_are_left_out() -> None:
+    details = AnswerDetails("m", False, None)
+    html = message_html(replace(COMPLETE_ANSWER, details=details))
+    assert "<summary><span>m</span><span>no code</span></summary><dl><dt>Model</dt><dd>m</dd></dl>" in html
+
+
+def test_cost_without_a_known_price_is_shown_as_not_known() -> None:
+    html = message_html(replace(COMPLETE_ANSWER, details=replace(DETAILS, cost="")))
+    assert "<dt>Cost</dt><dd>not known</dd>" in html
+
+
+@pytest.mark.parametrize(("rounds", "is_shown"), [(0, False), (1, False), (2, True)])
+def test_number_of_requests_is_shown_if_there_were_several(rounds: int, is_shown: bool) -> None:
+    html = message_html(replace(COMPLETE_ANSWER, details=replace(DETAILS, rounds=rounds)))
+    assert (f"<dt>Requests</dt><dd>{rounds}</dd>" in html) == is_shown
+    assert ("<dt>Requests</dt>" in html) == is_shown
+
+
+@pytest.mark.parametrize(
+    ("usage", "inner_html"),
+    [
+        (ConversationUsage(0, "", 0), ""),
+        (ConversationUsage(12345, "$0.0123", 2), "<span>12,345 tokens</span><span>$0.0123</span>"),
+        (ConversationUsage(5, "", 1), "<span>5 tokens</span>"),
+    ],
+)
+def test_usage_of_a_conversation_is_one_element(usage: ConversationUsage, inner_html: str) -> None:
+    html = usage_html(usage)
+    parsed = ParsedHtml(html)
+    assert (parsed.root_tags, parsed.root_texts) == (["span"], [])
+    assert parsed.elements[0].attributes["id"] == "conversation-usage"
+    assert html.endswith(f">{inner_html}</span>")
+
+
+# Attributes that would change in the browser
+
+
+@pytest.mark.parametrize(
+    "view",
+    [
+        COMPLETE_ANSWER,
+        replace(COMPLETE_ANSWER, status="running"),
+        replace(COMPLETE_ANSWER, status="waiting", approval=CALL_APPROVAL),
+        message_view(role="user"),
+    ],
+)
+def test_messages_have_no_attributes_that_htmx_processes(view: MessageView) -> None:
+    names = ParsedHtml(message_html(view)).attribute_names
+    assert not [name for name in names if name.startswith(("hx-", "data-hx-"))]
+
+
+def test_class_attributes_are_written_as_browsers_serialize_them() -> None:
+    # htmx adds and removes classes. The browser then writes the attribute again, with single spaces.
+    for element in ParsedHtml(message_html(COMPLETE_ANSWER)).elements:
+        classes = element.attributes.get("class")
+        assert classes is None or (classes and classes == " ".join(classes.split()))

@@ -1,0 +1,58 @@
+"""The templates of files that code wrote, and of the user's own code."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from chat.page.attachment_views import WrittenFileView
+from chat.page.fragments import message_html
+from tests.chat.page.fragments.samples import FILE, MESSAGE_ID, message_view
+from tests.parsed_html import ParsedHtml
+
+NAME = '<b>"a" & b.csv'
+WRITTEN = WrittenFileView(NAME, 1234, "2026-01-01T00:00:00+00:00", is_new=True, url="/session/a", keep_url="/keep/a")
+KEPT = replace(WRITTEN, is_new=False, kept=FILE, kept_state_url="/state/")
+
+
+def test_file_can_be_downloaded_and_kept() -> None:
+    html = message_html(replace(message_view(), files=(WRITTEN,)))
+    parsed = ParsedHtml(html)
+    [item] = [one for one in parsed.find_all("li") if one.get("data-name")]
+    assert (item.get("id"), item.get("data-name")) == (f"file-{MESSAGE_ID}-0", NAME)
+    [link] = [one for one in parsed.find_all("a") if one.get("data-action") == "download-file"]
+    assert (link.get("href"), link.get("download")) == ("/session/a", NAME)
+    [button] = [one for one in parsed.find_all("button") if one.get("data-action") == "keep-file"]
+    assert button.get("data-url") == "/keep/a"
+    assert "<b>" not in html
+    assert '<span class="tag">new</span>' in html
+    assert "They end with the Python session." in html
+
+
+def test_kept_file_links_to_its_attachment() -> None:
+    html = message_html(replace(message_view(), files=(KEPT,)))
+    assert f'<a href="{FILE.url}"' in html
+    assert 'data-state-url="/state/"' in html
+    assert "Kept as attachment" in html
+    assert "keep-file" not in html
+    assert "They end with the Python session." not in html
+    assert '<span class="tag">changed</span>' in html
+
+
+def test_readers_without_the_session_see_names_alone() -> None:
+    static = replace(WRITTEN, url="", keep_url="")
+    html = message_html(replace(message_view(), files=(static, replace(KEPT, kept_state_url="", url="", keep_url=""))))
+    assert "data-name" not in html
+    assert "keep-file" not in html
+    assert html.count("<li>") == 2
+    assert html.count(FILE.url) == 1
+
+
+def test_many_files_are_folded() -> None:
+    html = message_html(replace(message_view(), files=(WRITTEN,) * 15))
+    assert "<summary>3 more</summary>" in html
+    assert f'id="file-{MESSAGE_ID}-14"' in html
+
+
+def test_own_code_is_labelled() -> None:
+    view = replace(message_view(role="user", text="```python\n1\n```"), is_own_code=True)
+    assert '<p class="heading">Your code</p>' in message_html(view)

@@ -1,0 +1,269 @@
+"""The sum of a live message's swaps equals the message rendered whole, wherever its text was cut."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chat.messages.answer import Answer
+from chat.messages.changes import Change, EngineMoved, MessagesLeftOut, PartStarted, Waited
+from chat.messages.log import fold
+from chat.page.relay.live_message import LiveMessage
+from chat.vocabulary.parts import (
+    OUTCOME_DEADLINE_EXCEEDED,
+    OUTCOME_FAILED,
+    OUTCOME_OK,
+    CodeExecutionResult,
+    Display,
+    Engine,
+    ExecutableCode,
+    FunctionCall,
+    FunctionResponse,
+    InlineData,
+    Part,
+    Text,
+    Thought,
+)
+from chat.vocabulary.stream_events import PartReceived
+from tests.attachments.conftest import png
+from tests.chat.page.relay.live_page import TURN, LivePage, render_whole, shown_runs
+from tests.display_bundles import BUNDLES
+from tests.part_examples import EXAMPLES
+from tests.time_growth import GROWTH_LIMIT, time_growth
+
+
+def cut(parts: Iterable[Part]) -> Iterator[Part]:
+    """Yield the parts with each text cut at every character."""
+    for part in parts:
+        if isinstance(part, Text | Thought) and part.is_open_text and part.text:
+            for character in part.text:
+                yield replace(part, text=character)
+        else:
+            yield part
+
+
+WORDS = st.lists(
+    st.sampled_from(
+        ["# A\n", "text ", "\n", "\n\n", "- a\n", "  - b\n", "| a | b |\n", "|---|---|\n", "| 1 | 2 |\n", "```python\n",
+         "x = 1\n", "```\n", "[GRAPH:0]", "[GRA", "PH:0]", "**b", "**", "> q\n", "1. n\n", "[x]: http://x\n", "[x]",
+         "<b>", "$a$", "\\[\n", "\\]", "[^1]", "[^1]: n\n", "~", "===\n", "---\n", "    code\n", "\r\n", "é", "𝒳"]
+    ),
+    max_size=30,
+)  # fmt: skip
+SIGNED = {"thought_signature": "cw=="}
+RUNNING = CodeExecutionResult(output="1\n", engine=Engine.SESSION)
+GRAPH = InlineData("image/png", data=png(3))
+TABLE = Display({"text/plain": "a table"})
+PLOT_CODE = "plt.title('First')\nplt.show()\nplt.title('Second')\nplt.show()"
+URI = "data:image/png;base64," + base64.b64encode(png(4)).decode()
+PRINTED = CodeExecutionResult(output=f"a {URI} graph", engine=Engine.SESSION)
+CUT = [CodeExecutionResult(output=piece, engine=Engine.SESSION) for piece in (URI[:3], URI[3:40], URI[40:])]
+OUTPUTS: list[Part] = [RUNNING, GRAPH, TABLE, PRINTED, *CUT]
+
+
+def session_run(outputs: Sequence[Part], last_text: str | None, outcome: str | None) -> list[Part]:
+    """Return the parts of a run in the session, the last of which repeats all output. Without an outcome, it is cut.
+
+    `last_text`: output that only the last part has. `None`: it has no output.
+    """
+    code = ExecutableCode(PLOT_CODE, "PYTHON", engine=Engine.SESSION)
+    texts = [output.long_text for output in outputs if isinstance(output, CodeExecutionResult)]
+    output = None if last_text is None else "".join([*texts, last_text])
+    ended = CodeExecutionResult(output=output, outcome=outcome or "", engine=Engine.SESSION)
+    return [code, *outputs, *([ended] if outcome else [])]
+
+
+def call_run(call_id: str, ending: Sequence[str], *, is_edited: bool) -> list[Part]:
+    """Return the parts that the tool of a call leaves. `ending`: the outcome, and the response, in any order."""
+    code = ExecutableCode("1", call_id=call_id, engine=Engine.SESSION, made_by=call_id, is_edited=is_edited)
+    result = CodeExecutionResult(output="1\n", call_id=call_id, engine=Engine.SESSION, made_by=call_id)
+    endings: dict[str, Part] = {
+        "outcome": replace(result, outcome=OUTCOME_OK),
+        "response": FunctionResponse("run_python", {}, call_id, made_by=call_id),
+    }
+    return [code, result, *(endings[name] for name in ending)]
+
+
+CALL_RUNS = st.permutations(["outcome", "response"]).flatmap(
+    lambda ending: st.booleans().map(
+        lambda is_edited: [
+            *(FunctionCall("run_python", {}, call_id) for call_id in ("x", "y", "z")),
+            *call_run("x", ending, is_edited=is_edited),
+            *call_run("y", ending[:1], is_edited=False),
+        ]
+    )
+)
+"""Three calls that came together: code has run for the first, the second has not ended, the third has not begun."""
+GROUPS = st.one_of(
+    CALL_RUNS,
+    WORDS.map(lambda words: [Text(word) for word in words]),
+    WORDS.map(lambda words: [Thought(word) for word in words]),
+    st.just([Text("", provider_data=SIGNED)]),
+    st.just([Text("signed", provider_data=SIGNED)]),
+    # Signatures within a text: on a piece of it, on an empty piece, and on an empty thought.
+    st.tuples(WORDS, WORDS, WORDS).map(
+        lambda texts: [
+            *map(Text, texts[0]),
+            Text("".join(texts[1]), provider_data=SIGNED),
+            Thought("", provider_data=SIGNED),
+            *map(Text, texts[2]),
+            Text("", provider_data=SIGNED),
+        ]
+    ),
+    st.just([ExecutableCode("print(1)", "PYTHON"), CodeExecutionResult(output="1\n", outcome=OUTCOME_OK)]),
+    # What a run in the session leaves: texts, graphs and rich outputs in any order, then a result with the outcome, or
+    # none if it was stopped.
+    st.tuples(
+        st.lists(st.sampled_from(OUTPUTS), max_size=6),
+        st.sampled_from([None, "", "1\n", URI]),
+        st.sampled_from([OUTCOME_OK, OUTCOME_FAILED, OUTCOME_DEADLINE_EXCEEDED, None]),
+    ).map(lambda run: session_run(*run)),
+    st.just([FunctionCall("f", {"a": 1}, "c"), FunctionResponse("f", {"b": 2}, "c")]),
+    st.sampled_from(list(BUNDLES.values())).map(lambda bundle: [Display(bundle)]),
+    st.integers(1, 2).map(lambda number: [InlineData("image/png", data=png(number))]),
+)
+PARTS = st.lists(GROUPS, max_size=6).map(lambda groups: [part for group in groups for part in group])
+
+
+@given(parts=PARTS, data=st.data())
+def test_any_parts_in_any_frames_look_like_the_whole_message(parts: Sequence[Part], data: st.DataObject) -> None:
+    page = LivePage()
+    frame: list[Part] = []
+    for part in parts:
+        frame.append(part)
+        if data.draw(st.booleans()):
+            page.receive(frame)
+            frame = []
+    page.receive(frame)
+    page.check()
+    texts = [run.start for run in shown_runs(page.assembler.answer) if isinstance(run.part, Text | Thought)]
+    assert sorted(page.live.rendered_texts()) == texts
+
+
+@given(parts=PARTS)
+def test_text_that_is_cut_at_every_character_looks_like_the_whole_message(parts: Sequence[Part]) -> None:
+    one_frame, many_frames = LivePage(), LivePage()
+    one_frame.receive(parts)
+    for part in cut(parts):
+        many_frames.receive([part])
+    many_frames.check()
+    assert many_frames.parts_html == one_frame.parts_html
+
+
+def test_text_around_a_signature_is_one_document_that_grows_by_its_new_text_alone() -> None:
+    page = LivePage()
+    page.receive([Text("# A\n\nfirst\n\none **bo"), Text("ld** and `co", provider_data=SIGNED)])
+    swaps = page.live.update(page.assembler.add(PartReceived(Text("de`\n\nend"))))
+    assert "one" in swaps
+    assert "<h1" not in swaps
+    page.page.swap(swaps)
+    assert "<p>one <strong>bold</strong> and <code>code</code></p>" in page.parts_html
+    assert page.parts_html.count("data-part-kind") == 1
+    assert page.parts_html == render_whole(page.assembler.answer)
+
+
+def test_thought_that_has_ended_says_how_long_it_took() -> None:
+    page = LivePage()
+    page.receive([Thought("hm")])
+    assert ">Thoughts</summary>" in page.parts_html
+    page.receive([Text("a")])
+    assert ">Thought for 0.1 s</summary>" in page.parts_html
+    page.check()
+
+
+def test_attachment_ends_a_run_of_texts() -> None:
+    page = LivePage()
+    page.receive([Text("a", provider_data=SIGNED), GRAPH, Text("b", provider_data=SIGNED), Text("c")])
+    page.check()
+    assert page.parts_html.count('data-part-kind="text"') == 2
+
+
+def test_graphs_have_the_titles_of_the_code_before_them() -> None:
+    page = LivePage()
+    page.receive([*session_run([InlineData("image/png", data=png(1)), GRAPH], None, OUTCOME_OK)])
+    page.check()
+    assert 'alt="Graph: First"' in page.parts_html
+    assert 'alt="Graph: Second"' in page.parts_html
+    assert 'download="second.png"' in page.parts_html
+
+
+@pytest.mark.parametrize("part", EXAMPLES.values(), ids=EXAMPLES)
+def test_part_of_any_kind_looks_like_the_whole_message(part: Part) -> None:
+    page = LivePage()
+    page.receive([Text("before"), part, Text("after")])
+    page.check()
+
+
+NO_ANSWER = st.lists(
+    st.one_of(
+        WORDS.map(lambda words: [Thought(word) for word in words]),
+        st.just([Text("", provider_data=SIGNED)]),
+        st.just([Thought("signed", provider_data=SIGNED)]),
+    ),
+    max_size=3,
+).map(lambda groups: [part for group in groups for part in group])
+
+
+@given(attempts=st.lists(NO_ANSWER, max_size=3), last=PARTS, data=st.data())
+def test_attempts_without_an_answer_look_like_the_whole_message(
+    attempts: Sequence[Sequence[Part]], last: Sequence[Part], data: st.DataObject
+) -> None:
+    page = LivePage()
+    pending: list[Change] = []
+    for number, parts in enumerate([*attempts, last]):
+        if number:
+            pending += page.assembler.restart_attempt()
+            if data.draw(st.booleans()):
+                pending += page.assembler.answer.apply_all([Waited(f"wait {number}")])
+        if data.draw(st.booleans()):
+            pending += page.assembler.answer.apply_all([MessagesLeftOut(number)])
+        if data.draw(st.booleans()):
+            pending += page.assembler.answer.apply_all([EngineMoved(f"reason {number}")])
+        for part in parts:
+            pending += page.assembler.add(PartReceived(part))
+            if data.draw(st.booleans()):
+                page.show(pending)
+                pending.clear()
+    page.show(pending)
+    page.check()
+
+
+@given(first=PARTS, second=PARTS, data=st.data())
+def test_page_that_joins_a_resumed_turn_looks_like_the_whole_message(
+    first: Sequence[Part], second: Sequence[Part], data: st.DataObject
+) -> None:
+    """A turn that waited for a decision goes on in another process, which did not render its first part."""
+    before = LivePage()
+    before.receive(first)
+    before.show(before.assembler.start_round())
+    after = LivePage()
+    after.assembler, after.log = before.assembler, before.log
+    after.page, after.live = before.page, LiveMessage(TURN, before.assembler.answer)
+    for part in second:
+        after.receive([part])
+    answer = fold(after.log)
+    assert after.parts_html == render_whole(answer)
+
+
+def test_page_that_joins_within_a_text_goes_on_with_its_document() -> None:
+    before = LivePage()
+    before.receive([Text("one **bo", provider_data=SIGNED), Thought("", provider_data=SIGNED)])
+    after = LivePage()
+    after.assembler, after.page, after.live = before.assembler, before.page, LiveMessage(TURN, before.assembler.answer)
+    after.receive([Text("ld**")])
+    assert "<p>one <strong>bold</strong></p>" in after.parts_html
+    assert after.parts_html == render_whole(before.assembler.answer)
+
+
+def test_time_of_a_text_with_many_signatures_grows_with_its_length() -> None:
+    def stream(parts: int) -> None:
+        live = LiveMessage(TURN, Answer())
+        for index in range(parts):
+            live.update([PartStarted(index, Text("a **word**\n\n", provider_data=SIGNED))])
+
+    assert time_growth(stream, 1600) < GROWTH_LIMIT

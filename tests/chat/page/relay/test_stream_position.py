@@ -1,0 +1,83 @@
+"""How far a page has come: which frame is the next step, and which it shows already."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from chat.page.relay.frames import (
+    Announcement,
+    ExpectedPosition,
+    Frame,
+    NewRevision,
+    Step,
+    UnorderedUpdate,
+    frame_from_json,
+    frame_to_json,
+)
+from chat.page.relay.stream_position import StreamPosition
+
+POSITION = StreamPosition(3, "turn", 5)
+
+
+def step(revision: int, turn_id: str, after: int, seq: int) -> Step:
+    """Return a step of these numbers."""
+    return Step(conversation_id="conversation", revision=revision, turn_id=turn_id, after=after, seq=seq, text="text")
+
+
+def opening(revision: int) -> NewRevision:
+    """Return the first frame of another turn."""
+    return NewRevision(conversation_id="conversation", revision=revision, text="text", turn_id="another")
+
+
+def test_only_the_very_next_step_is_next() -> None:
+    assert POSITION.precedes(step(3, "turn", 5, 6))
+    # The end of a turn brings the next revision.
+    assert POSITION.precedes(step(4, "turn", 5, 7))
+    assert not POSITION.precedes(step(3, "turn", 6, 7))
+    assert not POSITION.precedes(step(3, "another", 5, 6))
+
+
+def test_new_revision_follows_the_revision_before() -> None:
+    assert POSITION.precedes(opening(4))
+    assert not POSITION.precedes(opening(5))
+    assert not StreamPosition(None).precedes(opening(1))
+
+
+def test_first_step_of_a_turn_follows_the_revision_that_the_turn_began() -> None:
+    assert StreamPosition.of(opening(4)).precedes(step(4, "another", 0, 1))
+
+
+def test_frame_that_the_page_shows_already_is_included() -> None:
+    assert POSITION.includes(step(3, "turn", 4, 5))
+    assert POSITION.includes(step(2, "earlier", 1, 9))
+    assert not POSITION.includes(step(3, "turn", 5, 6))
+    assert not POSITION.includes(step(4, "turn", 4, 5))
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        step(3, "turn", 5, 6),
+        replace(opening(4), replaced_from=2),
+        UnorderedUpdate("conversation", "text"),
+        Announcement("conversation", None),
+        ExpectedPosition("conversation", 3, "turn", 5),
+    ],
+)
+def test_frame_is_the_same_in_another_process(frame: Frame) -> None:
+    assert frame_from_json(json.loads(json.dumps(frame_to_json(frame)))) == frame
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {"conversation_id": "conversation", "text": "text"},
+        {"kind": "Later", "conversation_id": "conversation"},
+        {"kind": "UnorderedUpdate", "conversation_id": "conversation", "text": "text", "later": 1},
+    ],
+)
+def test_frame_of_another_version_is_left_out(data: dict[str, object]) -> None:
+    assert frame_from_json(data) is None

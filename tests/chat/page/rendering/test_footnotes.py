@@ -1,0 +1,65 @@
+"""Footnotes: their numbers, their links, and ids that are unique on a page."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from chat.page.rendering import documents, stream
+from chat.page.rendering.documents import MarkdownOptions
+from chat.page.rendering.markdown import render_markdown
+from chat.page.rendering.stream import split_markdown
+from tests.chat.page.rendering.pages import assert_streams_like_whole
+from tests.parsed_html import ParsedHtml
+
+TEXT = 'One[^a] two[^"b] one again[^a].\n\n[^a]: First *note*\n[^"b]: Second note\n\nThe end.\n'
+
+
+def test_footnotes_are_linked_both_ways_with_ids_that_begin_with_the_prefix() -> None:
+    html = "".join(split_markdown(TEXT, MarkdownOptions("part-7-0")))
+    ids = re.findall(r' id="([^"]*)"', html)
+    assert ids == [
+        *("part-7-0-fnref-1", "part-7-0-fnref-2", "part-7-0-fnref-1-2"),
+        *("part-7-0-fn-1", "part-7-0-fn-2"),
+    ]
+    links = re.findall(r' href="#([^"]*)"', html)
+    assert sorted(set(links)) == sorted(ids)
+    assert '<section class="footnotes" aria-label="Footnotes">' in html
+    assert 'aria-label="Back to reference 1-2"' in html
+    assert "_blank" not in html
+
+
+def test_two_texts_share_no_ids() -> None:
+    first, second = (
+        set(re.findall(' id="([^"]*)"', "".join(split_markdown(TEXT, MarkdownOptions(prefix)))))
+        for prefix in ("a", "b")
+    )
+    assert first
+    assert not first & second
+
+
+def test_footnotes_without_a_prefix_have_neither_ids_nor_links() -> None:
+    html = render_markdown(TEXT)
+    assert " id=" not in html
+    assert "<a" not in html
+    assert "<p>One<sup>1</sup> two<sup>2</sup> one again<sup>1</sup>.</p>" in html
+    assert html.endswith("<p>Second note</p>\n</li>\n</ol>\n</section>\n")
+
+
+def test_footnotes_come_after_all_blocks() -> None:
+    assert ParsedHtml(render_markdown(TEXT)).text.split()[-6:] == ["The", "end.", "First", "note", "Second", "note"]
+
+
+def test_reference_without_a_footnote_is_text() -> None:
+    assert render_markdown("a[^1]") == "<p>a[^1]</p>\n"
+
+
+def test_document_that_is_full_keeps_its_footnotes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(documents, "DOCUMENT_LIMIT_CHARS", 60)
+    monkeypatch.setattr(stream, "DOCUMENT_LIMIT_CHARS", 60)
+    text = "One[^1].\n\n[^1]: The note\n\nTwo\n\n" + "more\n\n" * 20
+    html = render_markdown(text)
+    assert html.count("The note") == 1
+    assert html.count("more") == 20
+    assert_streams_like_whole(text, range(len(text)))

@@ -1,0 +1,182 @@
+"""Markdown: the examples of the specifications, and where Plotline differs from them."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from django.utils.html import escape
+
+from chat.page.rendering.blocks import make_safe_html, parse_markdown
+from chat.page.rendering.documents import MarkdownOptions
+from chat.page.rendering.markdown import render_markdown, render_question
+from tests.chat.page.rendering.specifications import load_examples
+from tests.parsed_html import ParsedHtml
+
+#: Numbers of examples whose HTML differs on purpose. Bare addresses are links, since GFM's autolink extension is always
+#: on. Nested strong text keeps both tags, which follows CommonMark and not GFM.
+EXCLUDED_EXAMPLES = {
+    "commonmark": {611, 612},
+    "gfm": {398, 426, 434, 435, 436, 473, 474, 475, 477, 619, 620},
+}
+
+
+def outline(html: str, *, is_expected: bool = False) -> str:
+    """Return tags without attributes and text, without the whitespace around line ends and without our own elements.
+
+    `is_expected`: the HTML is that of the specification, whose headings are two levels higher.
+    """
+    html = re.sub(r'<div class="(?:code-head|table-foot)">.*?</div>', "", html)
+    pieces = re.sub(r"</?(?:div|button)>", "", "".join(ParsedHtml(html).outline))
+    if is_expected:
+        pieces = re.sub(r"(</?h)([1-6])>", lambda tag: f"{tag[1]}{min(6, int(tag[2]) + 2)}>", pieces)
+    pieces = re.sub(r"</?span>|</(?:br|hr|input)>", "", pieces)
+    return re.sub(r"\s*\n\s*", "\n", pieces).strip()
+
+
+@pytest.mark.parametrize("name", ["commonmark", "gfm"])
+def test_examples_of_the_specification_have_the_expected_html(name: str) -> None:
+    examples = load_examples(name)
+    compared = [
+        example
+        for example in examples
+        if example.number not in EXCLUDED_EXAMPLES[name] and "<" not in example.markdown and "<img" not in example.html
+    ]
+    assert len(compared) > 500
+    for example in compared:
+        assert outline(render_markdown(example.markdown)) == outline(example.html, is_expected=True), example
+
+
+def test_tables_strikethrough_and_task_lists_are_rendered() -> None:
+    html = render_markdown("| a | b |\n|:-:|--:|\n| 1 | ~~2~~ |\n\n- [x] done\n- [ ] open\n")
+    attributes = 'align="center" scope="col" data-column="0" aria-sort="none"'
+    assert f'<th {attributes}><button type="button" data-action="sort">a</button></th>' in html
+    assert '<td align="right"><del>2</del></td>' in html
+    assert '<li><input type="checkbox" aria-label="Task" checked="" disabled=""> done</li>' in html
+    assert '<li><input type="checkbox" aria-label="Task" disabled=""> open</li>' in html
+
+
+def test_columns_of_a_table_have_names_and_buttons_that_sort_unless_they_hold_a_link() -> None:
+    html = render_markdown("| | [x](http://e.example) |\n|---|---|\n| 1 | 2 |\n| 3 | 4 |\n")
+    assert (
+        '<button type="button" data-action="sort"><span class="visually-hidden">Column 1</span></button></th>' in html
+    )
+    assert html.count('data-action="sort"') == 1
+    assert [row.get("data-row") for row in ParsedHtml(html).find_all("tr")] == [None, "0", "1"]
+    assert 'role="region" aria-label="Table, 2 rows × 2 columns"' in html
+    assert [action in html for action in ('data-action="copy-csv"', 'data-action="save-csv"')] == [True, True]
+
+
+def test_page_without_scripts_has_no_buttons() -> None:
+    text = '| a</th> | `<button type="button" data-action="sort">` | |\n|---|---|---|\n| 1 | 2 | 3 |\n'
+    text += "\n```\nx\n```\n\n    y"
+    html = render_markdown(text, MarkdownOptions(has_buttons=False))
+    assert '<th scope="col">a&lt;/th&gt;</th>' in html
+    assert '<th scope="col"><code>&lt;button type="button" data-action="sort"&gt;</code></th>' in html
+    assert '<th scope="col"><span class="visually-hidden">Column 3</span></th>' in html
+    assert '<div class="table-foot"><span class="muted">1 row × 3 columns</span></div>' in html
+    assert html.count('<div class="code-head"><span>code</span></div>') == 2
+    assert "<button" not in html
+
+
+def test_raw_html_is_shown_as_typed() -> None:
+    html = render_markdown("<div onclick=x>\n*a*\n</div>\n\nb <b>c</b><br>\n")
+    assert ParsedHtml(html).text.split() == ["<div", "onclick=x>", "*a*", "</div>", "b", "<b>c</b><br>"]
+
+
+def test_image_is_shown_as_a_link_with_its_description() -> None:
+    assert render_markdown('![a *plot*](http://e.example/i.png "t")') == (
+        '<p><a href="http://e.example/i.png" title="http://e.example/i.png" target="_blank"'
+        ' rel="noopener noreferrer nofollow">a plot</a></p>\n'
+    )
+
+
+def test_link_opens_in_a_new_tab_and_shows_its_address() -> None:
+    assert render_markdown('[here](https://e.example/?a=1&b=2 "https://bank.example")') == (
+        '<p><a href="https://e.example/?a=1&amp;b=2" title="https://e.example/?a=1&amp;b=2" target="_blank"'
+        ' rel="noopener noreferrer nofollow">here</a></p>\n'
+    )
+
+
+@pytest.mark.parametrize(
+    "address", ["/admin/", "//e.example", "javascript:alert(1)", "data:text/html,x", "ftp://e", "#a"]
+)
+def test_link_with_a_scheme_other_than_http_or_mailto_has_no_address(address: str) -> None:
+    assert "href" not in ParsedHtml(render_markdown(f"[a]({address})")).only("a").attributes
+
+
+def test_one_tilde_strikes_nothing_out() -> None:
+    assert render_markdown("~a~ about ~5 to ~6, H~2~O, ~~b~~") == "<p>~a~ about ~5 to ~6, H~2~O, <del>b</del></p>\n"
+
+
+def test_headings_are_below_those_of_the_page_and_the_message() -> None:
+    page = ParsedHtml(render_markdown("# a\n\nb\n===\n\n## c\n\n##### d\n\n###### e\n"))
+    assert [f"{one.tag} {one.text}" for one in page.elements] == ["h3 a", "h3 b", "h4 c", "h6 d", "h6 e"]
+
+
+@pytest.mark.parametrize(
+    ("info", "label"),
+    [("python", "python"), ("py", "python"), ("mermaid", "mermaid"), ("", "code"), ("{r}", "r"), ("<b>", "&lt;b&gt;")],
+)
+def test_code_has_a_header_with_its_language_and_a_button(info: str, label: str) -> None:
+    html = render_markdown(f"```{info}\nx\n```\n")
+    button = '<button type="button" class="quiet" data-action="copy">Copy</button>'
+    head = f'<div class="code-head"><span>{label}</span>{button}'
+    assert html.startswith(f'<div class="code-block">{head}</div><pre tabindex="0" role="group" aria-label="Code"')
+    assert html.endswith("</code></pre></div>\n")
+
+
+def test_question_is_rendered_with_its_line_breaks() -> None:
+    html = render_question("a **b**\nc\n\n- d\n<b>e</b> $x$[^1]\n\n[^1]: f", "message-7")
+    assert html.startswith("<p>a <strong>b</strong><br>\nc</p>\n<ul>\n<li>d<br>\n&lt;b&gt;e&lt;/b&gt; <math")
+    assert 'id="message-7-fn-1"' in html
+
+
+def test_long_question_is_shown_as_typed() -> None:
+    text = "**a** <b>\n" * 2000
+    assert render_question(text, "message-7") == f'<div class="as-typed">{escape(text)}</div>'
+
+
+def test_boxes_that_scroll_take_the_focus() -> None:
+    html = render_markdown("| a |\n|---|\n| 1 |\n\n```\nx\n```\n\n$$x$$\n")
+    assert html.count('tabindex="0"') == 3
+
+
+def test_fenced_code_is_highlighted_with_classes() -> None:
+    html = render_markdown('```python\nx = "<b>"\n```\n')
+    assert '<pre tabindex="0" role="group" aria-label="Code" data-language="python"><code>' in html
+    assert '<span class="s">"&lt;b&gt;"</span>' in html
+    assert "style=" not in html
+
+
+def test_fenced_code_is_highlighted_only_when_the_fence_is_closed() -> None:
+    assert "<span class" not in render_markdown("```python\nimport os\n")
+    assert "<span class" in render_markdown("```python\nimport os\n```")
+    assert "<span class" in render_markdown("- ```python\n  import os\n  ```\n")
+    assert "<span class" in render_markdown("```python\nimport os\n```\n\nText.")
+
+
+def test_unpaired_surrogate_becomes_a_replacement_character() -> None:
+    assert render_markdown("a\ud83db") == "<p>a\ufffdb</p>\n"
+
+
+def test_deep_nesting_is_flattened_and_keeps_its_text() -> None:
+    html = render_markdown("_" * 2000 + "a" + "_" * 2000 + "\n\n" + ">" * 500 + "b")
+    depth = deepest = 0
+    for piece in ParsedHtml(html).outline:
+        depth += piece.startswith("<") - 2 * piece.startswith("</")
+        deepest = max(deepest, depth)
+    assert deepest == 64
+    assert ParsedHtml(html).text.split() == ["a", "b"]
+
+
+def test_table_that_would_be_padded_to_millions_of_cells_is_not_rendered_as_a_table() -> None:
+    text = "|a" * 5000 + "\n" + "|-" * 5000 + "\n" + "|b\n" * 5000
+    assert "<table>" not in render_markdown(text)
+    assert "<table>" not in render_markdown(text.replace("\n", "\r"))
+
+
+def test_blocks_rendered_separately_equal_blocks_rendered_together() -> None:
+    for example in load_examples("commonmark"):
+        first, second = parse_markdown(example.markdown), parse_markdown("> *a\n\n" + example.markdown)
+        assert make_safe_html(first + second) == make_safe_html(first) + make_safe_html(second)

@@ -1,0 +1,76 @@
+"""What the details of an answer say about how it was made."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from chat.models import Turn
+from chat.page.readers import OWNER
+from chat.page.transcript.answer_details import answer_details
+from chat.vocabulary.parts import Engine, ExecutableCode
+
+BEGAN_AT = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def make_turn(**columns: Any) -> Turn:  # noqa: ANN401 - columns of a row
+    """Return a turn that has ended after 4.26 seconds."""
+    ended = {"status": Turn.Status.DONE, "created_at": BEGAN_AT, "ended_at": BEGAN_AT + timedelta(seconds=4.26)}
+    return Turn(**{"model": "gemini-x", "parameters": {"label": "Gemini X"}, **ended, **columns})
+
+
+def test_settings_that_the_service_chose_itself_are_left_out() -> None:
+    details = answer_details(make_turn(), OWNER)
+    assert (details.model, details.duration_s, details.engine) == ("Gemini X", 4.3, "")
+    assert details.parameters == ("model gemini-x",)
+
+
+def test_settings_of_a_preset_are_named() -> None:
+    parameters = {
+        "label": "gemini-x",
+        "thinking_level": "high",
+        "temperature": 0.0,
+        "max_output_tokens": 4000,
+        "web_search": True,
+        "url_context": True,
+    }
+    assert answer_details(make_turn(parameters=parameters), OWNER).parameters == (
+        "thinking high",
+        "temperature 0.0",
+        "at most 4,000 tokens written",
+        "searches the web",
+        "reads web pages",
+    )
+    budget = answer_details(make_turn(parameters={"label": "gemini-x", "thinking_budget": 0}), OWNER).parameters
+    assert budget == ("at most 0 tokens of thinking",)
+
+
+def test_model_that_chose_the_session_beside_its_sandbox_ran_code_in_both() -> None:
+    turn = make_turn(engine=Engine.NATIVE)
+    native, session = ExecutableCode("1"), ExecutableCode("2", engine=Engine.SESSION, made_by="c")
+    assert answer_details(turn, OWNER, [native]).engine == "in the sandbox of the model's service"
+    both = answer_details(turn, OWNER, [native, session]).engine
+    assert both == "in the sandbox of the model's service, and in the Python session"
+
+
+def test_searches_are_counted_with_their_cost() -> None:
+    priced = {"parameters": {"prices": {"input": "1", "search": "14"}}, "cost": Decimal("0.05")}
+    assert answer_details(make_turn(**priced), OWNER).searches == ""
+    assert answer_details(make_turn(**priced, queries=["", "a", "b"]), OWNER).searches == "2, $0.0280 of the cost"
+    assert answer_details(make_turn(queries=["a"]), OWNER).searches == "1"
+    by_another = make_turn(**priced, queries=["a"], model_note="Other answered in place of gemini-x.")
+    assert answer_details(by_another, OWNER).searches == "1"
+    running = make_turn(queries=["a"], status=Turn.Status.RUNNING, ended_at=None)
+    assert answer_details(running, OWNER).searches == ""
+
+
+@pytest.mark.parametrize(
+    ("engine", "words"),
+    [(Engine.NATIVE, "in the sandbox of the model's service"), (Engine.SESSION, "in the Python session")],
+)
+def test_engine_is_named_once_the_turn_has_ended(engine: Engine, words: str) -> None:
+    assert answer_details(make_turn(engine=engine), OWNER).engine == words
+    assert answer_details(make_turn(engine=engine, status=Turn.Status.RUNNING, ended_at=None), OWNER).engine == ""

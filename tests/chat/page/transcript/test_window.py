@@ -1,0 +1,101 @@
+"""Windows of a transcript: whatever way a reader takes, the windows join without a gap and without a repetition."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chat.page.transcript import window
+from chat.page.transcript.window import PAGE_MESSAGES, SNAPSHOT_MESSAGES, Window
+
+COUNTS = st.integers(0, 2_000)
+
+
+def indexes(held: Window, count: int) -> list[int]:
+    return list(range(held.first, count if held.last is None else held.last))
+
+
+@given(COUNTS)
+def test_newest_window_and_all_earlier_ones_are_the_whole_path_once(count: int) -> None:
+    held = window.newest(count)
+    read = indexes(held, count)
+    while held.first:
+        more = held.earlier()
+        assert 0 < len(indexes(more, count)) <= PAGE_MESSAGES
+        read, held = indexes(more, count) + read, held.extended("earlier")
+        assert held == Window(more.first, None)
+    assert read == list(range(count))
+
+
+@given(COUNTS.flatmap(lambda count: st.tuples(st.just(count), st.integers(0, max(0, count - 1)))))
+def test_window_around_a_message_and_all_later_ones_lead_to_the_end(place: tuple[int, int]) -> None:
+    count, index = place
+    held = window.around(index, count)
+    read = indexes(held, count)
+    assert count == 0 or index in read
+    while not held.is_at_end:
+        more = held.later(count)
+        if more.is_at_end:
+            # The page then gets a snapshot of the whole window.
+            held = window.fit(held.extended("later"), count)
+            read = indexes(held, count)
+        else:
+            assert more.first == held.last
+            held, read = held.extended("later"), read + indexes(more, count)
+    assert read == list(range(held.first, count))
+
+
+@given(COUNTS)
+def test_links_without_scripts_lead_through_the_whole_path(count: int) -> None:
+    held = window.newest(count)
+    seen = set(indexes(held, count))
+    while held.first:
+        held = window.before(held.first, count)
+        assert len(indexes(held, count)) == PAGE_MESSAGES
+        seen |= set(indexes(held, count))
+    assert seen == set(range(count))
+    while held.last is not None:
+        assert held.last - 1 in indexes(held, count)
+        held = window.after(held.last - 1, count)
+    assert held == window.newest(count)
+
+
+@given(COUNTS, COUNTS, st.none() | COUNTS, st.none() | COUNTS)
+def test_snapshot_is_bounded_and_a_page_at_the_end_keeps_the_newest(
+    count: int, first: int, length: int | None, reader_at: int | None
+) -> None:
+    held = Window(first, None if length is None else first + length)
+    fitted = window.fit(held, count, reader_at)
+    shown = indexes(fitted, count)
+    assert len(shown) <= SNAPSHOT_MESSAGES
+    assert set(shown) <= set(range(count))
+    if fitted.is_at_end:
+        assert shown[-PAGE_MESSAGES:] == list(range(max(0, count - PAGE_MESSAGES), count))
+    if reader_at is not None and reader_at in indexes(held, count) and reader_at < count:
+        assert reader_at in shown
+
+
+@pytest.mark.parametrize(
+    ("held", "count", "reader_at", "expected"),
+    [
+        (Window(970), 1000, None, Window(970)),
+        (Window(400), 1000, None, Window(970)),
+        (Window(400), 1000, 420, Window(400, 480)),
+        (Window(400), 1000, 995, Window(965)),
+        (Window(970), 5000, 980, Window(970, 1040)),
+        (Window(970), 20, None, Window(0)),
+        (Window(10, 40), 1000, None, Window(10, 40)),
+        (Window(10, 40), 25, None, Window(0)),
+        (Window(0, 600), 1000, None, Window(570, 600)),
+    ],
+)
+def test_window_of_a_snapshot_fits_what_the_page_holds(
+    held: Window, count: int, reader_at: int | None, expected: Window
+) -> None:
+    assert window.fit(held, count, reader_at) == expected
+
+
+def test_replacement_cuts_a_window_only_if_nothing_before_its_first_message_is_left() -> None:
+    assert [Window(30).is_cut_at(index) for index in (29, 30, 31, None)] == [True, True, False, False]
+    assert not Window(0).is_cut_at(0)

@@ -1,0 +1,57 @@
+"""The page of usage: charts with a table of the same numbers, and the limits in words."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+from pytest_django import Settings
+
+from chat.models import QuotaUse
+from chat.people.quotas.resources import day_of
+from tests.factories import make_user
+
+pytestmark = pytest.mark.django_db
+
+PAGE = "/accounts/usage/"
+
+
+def test_the_page_shows_only_the_own_usage_by_day(client: Client) -> None:
+    user, other = make_user("ann"), make_user("bob")
+    today = day_of(timezone.now())
+    QuotaUse.objects.create(user=user, day=today, turns=3, tokens=41_000)
+    QuotaUse.objects.create(user=user, day=today - timedelta(days=29), turns=9)
+    QuotaUse.objects.create(user=user, day=today - timedelta(days=30), turns=1_111)
+    QuotaUse.objects.create(user=other, day=today, turns=777)
+    client.force_login(user)
+    with CaptureQueriesContext(connection) as queries:
+        page = client.get(PAGE).content.decode()
+    assert page.count('<rect class="series-1"') == 3
+    assert "Answers by day over 30 days: 12 in all." in page
+    assert f'<th scope="row">{today:%Y-%m-%d}</th><td>41,000</td>' in page
+    assert not any(word in page for word in ("1,111", "777"))
+    # The session, the user, the days, the limits and the files.
+    assert len(queries) == 5
+
+
+def test_limits_are_named_with_what_is_left(client: Client, settings: Settings) -> None:
+    settings.QUOTAS = {**settings.QUOTAS, "turns_per_day": 3, "upload_mb_per_day": 0}
+    user = make_user()
+    QuotaUse.objects.create(user=user, day=day_of(timezone.now()), turns=3, conversations=2)
+    client.force_login(user)
+    page = " ".join(client.get(PAGE).content.decode().split())
+    assert "Answers a day</th> <td>3 answers</td> <td>3 answers</td> <td><strong>Nothing</strong></td>" in page
+    assert "<td>2 conversations</td> <td>20,000 conversations</td> <td>19,998 conversations</td>" in page
+    assert "Uploaded files a day</th> <td>0 KB</td> <td>none</td> <td>no limit</td>" in page
+    assert "begin anew at <time" in page
+
+
+def test_a_new_person_sees_that_there_is_nothing_yet(client: Client) -> None:
+    client.force_login(make_user())
+    page = client.get(PAGE).content.decode()
+    assert page.count("None in these 30 days.") == 2
+    assert "<svg viewBox" not in page

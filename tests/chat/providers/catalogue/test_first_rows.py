@@ -1,0 +1,140 @@
+"""The first models and presets of a new installation; existing rows are kept."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+from types import SimpleNamespace
+
+import pytest
+from django.apps import apps
+from django.conf import settings
+from django.db import connection
+
+from chat.models import LanguageModel, Preset
+from chat.providers.catalogue.choices import list_choices
+from chat.providers.catalogue.setups import find_setup, prices_on
+from tests.chat.providers.catalogue.rows import make_model, make_preset
+from tests.first_rows import DATES, DEFAULT_PRESET, load_first_rows
+
+
+@pytest.mark.usefixtures("first_rows")
+def test_every_first_row_passes_the_validation_of_the_admin() -> None:
+    rows = [*LanguageModel.objects.all(), *Preset.objects.all()]
+    assert len(rows) >= 10
+    for row in rows:
+        row.full_clean()
+    assert {row.provider for row in LanguageModel.objects.all()} <= set(settings.CHAT_PROVIDERS)
+
+
+@pytest.mark.usefixtures("first_rows", "with_key")
+def test_first_presets_are_offered_with_their_settings() -> None:
+    assert [choice.value for choice in list_choices() if choice.group == "Presets"] == [
+        "flash",
+        "pro",
+        "research",
+        "image",
+    ]
+    flash, pro, research, image = (find_setup(name) for name in ("flash", "pro", "research", "image"))
+    assert (flash.thinking_level, flash.code_execution) == ("high", True)
+    assert (pro.thinking_level, pro.code_execution) == ("low", True)
+    assert (flash.web_search, flash.url_context, pro.web_search) == (True, True, True)
+    # The catalogue does not say that the model of “Pro” reads pages.
+    assert not pro.url_context
+    assert research.web_search
+    assert research.url_context
+    assert research.code_execution
+    assert research.instruction.startswith("Search first")
+    assert image.image_output
+    assert not image.code_execution
+
+
+@pytest.mark.usefixtures("first_rows")
+def test_every_first_model_names_the_source_of_its_prices() -> None:
+    for row in LanguageModel.objects.all():
+        assert (row.input_price is None) == (row.output_price is None)
+        assert row.prices_note, row.name
+        assert (row.prices_until is None) == (row.next_prices_from is None)
+
+
+@pytest.mark.usefixtures("first_rows")
+@pytest.mark.parametrize(
+    ("name", "last_day", "before", "after"),
+    [
+        ("gemini-4-argon", date(2026, 11, 30), "2 10 0.1", "4 20 0.2"),
+        ("gemini-4-carbon", date(2026, 11, 30), "2 10 0.1", "4 20 0.2"),
+        ("gemini-3.8-flash", date(2026, 12, 31), "0.75 3.75 0.075", "1.5 7.5 0.15"),
+        ("gemini-3.6-flash", date(2026, 12, 31), "0.75 3.75 None", "1.5 7.5 None"),
+        ("gemini-4-neon", date(2026, 12, 31), "3 15 0.15", "3 15 0.15"),
+    ],
+)
+def test_first_models_have_prices_for_the_days_before_and_after_a_change(
+    name: str, last_day: date, before: str, after: str
+) -> None:
+    row = LanguageModel.objects.get(name=name)
+    for day, expected in ((last_day, before), (last_day + timedelta(days=1), after)):
+        prices = prices_on(row, day)
+        found = [None if one is None else one.normalize() for one in (prices.input, prices.output, prices.cached)]
+        assert " ".join("None" if one is None else f"{one:f}" for one in found) == expected
+
+
+@pytest.mark.usefixtures("first_rows")
+def test_migration_dates_the_rows_of_an_earlier_version_and_keeps_changed_prices() -> None:
+    undated = {"next_input_price": None, "next_output_price": None, "next_cached_price": None}
+    LanguageModel.objects.filter(name="gemini-4-neon").delete()
+    LanguageModel.objects.update(**undated)
+    LanguageModel.objects.filter(name="gemini-4-argon").update(prices_note="Mine; from 2026-12-01: 4, 20 and 0.20.")
+    LanguageModel.objects.filter(name="gemini-4-carbon").update(input_price=9)
+    DATES.add_dates(apps, SimpleNamespace(connection=connection))
+    argon, carbon, neon = (LanguageModel.objects.get(name=f"gemini-4-{name}") for name in ("argon", "carbon", "neon"))
+    assert argon.next_input_price == 4
+    assert argon.prices_note == "Mine."
+    assert carbon.next_prices_from is None
+    assert neon.input_price == 3
+    assert neon.functions_beside_tools
+
+
+@pytest.mark.usefixtures("first_rows")
+def test_default_is_the_preset_that_has_come_first() -> None:
+    assert [preset.slug for preset in Preset.objects.filter(is_default=True)] == ["flash"]
+
+
+@pytest.mark.usefixtures("no_rows")
+def test_migration_keeps_the_default_that_positions_gave() -> None:
+    make_preset("off", position=1, is_enabled=False)
+    make_preset("over-off", position=2, language_model=make_model("m", is_enabled=False))
+    make_preset("later", position=9)
+    make_preset("first", position=5)
+    for _ in range(2):
+        DEFAULT_PRESET.mark_default(apps, SimpleNamespace(connection=connection))
+        assert [preset.slug for preset in Preset.objects.filter(is_default=True)] == ["first"]
+        Preset.objects.filter(slug="later").update(position=3)
+
+
+@pytest.mark.usefixtures("first_rows", "with_key")
+def test_first_models_that_run_code_take_functions_too_and_name_what_a_search_costs() -> None:
+    for row in LanguageModel.objects.all():
+        assert row.functions_beside_tools == row.code_execution, row.name
+        assert row.search_price is None or row.web_search, row.name
+    for preset in Preset.objects.filter(web_search=True):
+        assert preset.language_model.search_price == 14
+    flash = next(choice for choice in list_choices() if choice.value == "flash")
+    assert flash.search == "on"
+    assert "$14 per 1,000 searches" in flash.search_help
+
+
+@pytest.mark.usefixtures("no_rows")
+def test_rows_of_an_operator_are_kept() -> None:
+    make_model("mine")
+    load_first_rows()
+    load_first_rows()
+    assert list(LanguageModel.objects.values_list("name", flat=True)) == ["mine"]
+    assert not Preset.objects.exists()
+
+
+@pytest.mark.usefixtures("no_rows")
+def test_migration_fills_an_empty_catalogue() -> None:
+    load_first_rows()
+    assert Preset.objects.count() == 4
+    assert list(LanguageModel.objects.values_list("position", flat=True)) == [
+        10 * number for number in range(1, LanguageModel.objects.count() + 1)
+    ]

@@ -1,0 +1,180 @@
+"""Cells of one kernel share their state, and all that they show becomes outputs."""
+
+from __future__ import annotations
+
+import asyncio
+from io import BytesIO
+
+import pytest
+from PIL import Image
+
+from chat.python.kernels.client import KernelClient
+from chat.python.kernels.output_reader import IMAGE_LIMIT_BYTES
+from chat.python.kernels.outputs import DisplayOutput, ErrorOutput, ExecutionStatus, ImageOutput, Output, TextOutput
+from tests.chat.python.kernels.conformance.places import PlaceUnderTest
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+LONG_S = 120.0
+"""A time limit that no cell reaches, even on a busy machine."""
+DRAW = "import matplotlib.pyplot as plt\nplt.rcParams['figure.dpi'] = 120\nplt.figure()\nplt.plot({values})\n"
+
+
+def images(outputs: tuple[Output, ...]) -> list[ImageOutput]:
+    """Return the images among outputs."""
+    return [output for output in outputs if isinstance(output, ImageOutput)]
+
+
+def displays(outputs: tuple[Output, ...]) -> list[DisplayOutput]:
+    """Return the MIME bundles among outputs."""
+    return [output for output in outputs if isinstance(output, DisplayOutput)]
+
+
+async def test_text_and_value_of_the_last_expression_are_outputs(kernel: KernelClient) -> None:
+    execution = await kernel.execute("import sys\nprint('a')\nprint('b', file=sys.stderr)\n40 + 2")
+    assert execution.status is ExecutionStatus.OK
+    assert sorted(execution.text.split()) == ["42", "a", "b"]
+    assert TextOutput("stderr", "b\n") in execution.outputs
+    assert execution.duration_s > 0
+    assert not execution.is_truncated
+
+
+async def test_state_is_kept_between_cells(kernel: KernelClient) -> None:
+    await kernel.execute("value = 21")
+    assert (await kernel.execute("print(value * 2)")).text == "42\n"
+
+
+async def test_silent_cell_keeps_state_and_shows_no_value(kernel: KernelClient) -> None:
+    execution = await kernel.execute("silent_value = 1\nsilent_value", is_silent=True)
+    assert (execution.status, execution.outputs) == (ExecutionStatus.OK, ())
+    assert (await kernel.execute("print(silent_value)")).text == "1\n"
+
+
+async def test_error_fails_the_cell_with_its_traceback(kernel: KernelClient) -> None:
+    execution = await kernel.execute("print('before')\n1 / 0")
+    assert execution.status is ExecutionStatus.FAILED
+    (error,) = [output for output in execution.outputs if isinstance(output, ErrorOutput)]
+    assert (error.name, error.value) == ("ZeroDivisionError", "division by zero")
+    assert execution.text.startswith("before\n")
+    assert execution.text.endswith("ZeroDivisionError: division by zero\n")
+    assert "\x1b" not in execution.text
+    assert (await kernel.execute("print('after')")).text == "after\n"
+
+
+async def test_code_that_is_no_python_fails(kernel: KernelClient) -> None:
+    execution = await kernel.execute("for")
+    assert execution.status is ExecutionStatus.FAILED
+    assert "SyntaxError" in execution.text
+
+
+async def test_code_cannot_wait_for_input(kernel: KernelClient) -> None:
+    execution = await kernel.execute("input('name? ')", limit_s=LONG_S)
+    assert execution.status is ExecutionStatus.FAILED
+    assert "StdinNotImplementedError" in execution.text
+
+
+async def test_exit_of_the_interpreter_ends_only_its_cell(kernel: KernelClient) -> None:
+    execution = await kernel.execute("import sys\nsys.exit(3)")
+    assert execution.status is ExecutionStatus.FAILED
+    assert (await kernel.execute("print('alive')")).text == "alive\n"
+
+
+async def test_plot_is_a_png(kernel: KernelClient) -> None:
+    execution = await kernel.execute(DRAW.format(values=[1, 2]) + "plt.show()", limit_s=LONG_S)
+    (graph,) = images(execution.outputs)
+    assert graph.mime_type == "image/png"
+    with Image.open(BytesIO(graph.data)) as image:
+        assert image.width > 600
+        assert image.format == "PNG"
+    assert execution.text == ""
+
+
+async def test_figure_left_open_is_displayed_at_the_end_of_the_cell(kernel: KernelClient) -> None:
+    code = DRAW.format(values=[1, 3]) + "plt.show()\n" + DRAW.format(values=[2, 1])
+    assert len(images((await kernel.execute(code, limit_s=LONG_S)).outputs)) == 2
+
+
+async def test_saved_figure_is_one_graph_also_if_it_is_displayed(kernel: KernelClient, place: PlaceUnderTest) -> None:
+    save = DRAW.format(values=[3, 1]) + "plt.savefig('saved.png')\n"
+    shown_count = len(images((await kernel.execute(save + "plt.show()", limit_s=LONG_S)).outputs))
+    assert shown_count == 1
+    saved_count = len(images((await kernel.execute(save + "plt.close()", limit_s=LONG_S)).outputs))
+    assert saved_count == (1 if place.differences.shows_saved_images else 0)
+    assert "saved.png" in {file.name for file in (await kernel.contents()).files}
+
+
+async def test_table_is_a_bundle_with_its_html_and_text(kernel: KernelClient) -> None:
+    code = "import pandas as pd\ntable = pd.DataFrame({'a': [1, 2]})\ntable"
+    execution = await kernel.execute(code, limit_s=LONG_S)
+    (table,) = displays(execution.outputs)
+    assert "<table" in str(table.bundle["text/html"])
+    assert str(table.bundle["text/plain"]).split() == ["a", "0", "1", "1", "2"]
+    assert execution.text.split() == ["a", "0", "1", "1", "2"]
+
+
+@pytest.mark.parametrize(
+    ("code", "mime_type", "form"),
+    [
+        ("from IPython.display import SVG, display\ndisplay(SVG('<svg></svg>'))", "image/svg+xml", "<svg/>"),
+        ("from IPython.display import Math, display\ndisplay(Math('x^2'))", "text/latex", "$\\displaystyle x^2$"),
+        (
+            "from IPython.display import JSON, display\ndisplay(JSON({'a': [1, None]}))",
+            "application/json",
+            {"a": [1, None]},
+        ),
+        (
+            "display({'application/vnd.plotly.v1+json': {'data': []}}, raw=True)",
+            "application/vnd.plotly.v1+json",
+            {"data": []},
+        ),
+    ],
+)
+async def test_rich_output_is_a_bundle(kernel: KernelClient, code: str, mime_type: str, form: object) -> None:
+    (shown,) = displays((await kernel.execute(code)).outputs)
+    assert shown.bundle[mime_type] == form
+
+
+async def test_image_in_a_bundle_follows_it(kernel: KernelClient) -> None:
+    png = "b'\\x89PNG\\r\\n\\x1a\\nrest'"
+    code = (
+        f"import base64\nimage = base64.b64encode({png}).decode()\n"
+        "display({'text/html': '<b>chart</b>', 'image/png': image, 'text/plain': 'chart'}, raw=True)"
+    )
+    chart, image = (await kernel.execute(code)).outputs
+    assert chart == DisplayOutput({"text/html": "<b>chart</b>", "text/plain": "chart"})
+    assert image == ImageOutput("image/png", b"\x89PNG\r\n\x1a\nrest")
+
+
+async def test_image_of_the_largest_size_is_an_output(kernel: KernelClient) -> None:
+    code = (
+        f"import base64\ndata = b'\\x89PNG\\r\\n\\x1a\\n' + bytes({IMAGE_LIMIT_BYTES} - 8)\n"
+        "display({'image/png': base64.b64encode(data).decode()}, raw=True)"
+    )
+    (image,) = images((await kernel.execute(code, limit_s=LONG_S)).outputs)
+    assert len(image.data) == IMAGE_LIMIT_BYTES
+
+
+async def test_outputs_are_reported_while_the_cell_runs(kernel: KernelClient) -> None:
+    outputs: asyncio.Queue[Output] = asyncio.Queue()
+    code = "import time\nprint('first', flush=True)\ntime.sleep(60)"
+    cell = asyncio.create_task(kernel.execute(code, limit_s=LONG_S, on_output=outputs.put_nowait))
+    assert await outputs.get() == TextOutput("stdout", "first\n")
+    assert not cell.done()
+    cell.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await cell
+
+
+async def test_error_of_the_callback_stops_the_cell_and_reaches_the_caller(kernel: KernelClient) -> None:
+    def fail(output: Output) -> None:
+        raise LookupError(output)
+
+    code = "import time\nprint('first', flush=True)\ntime.sleep(60)"
+    with pytest.raises(LookupError):
+        await kernel.execute(code, limit_s=LONG_S, on_output=fail)
+    assert (await kernel.execute("print('free again')", limit_s=LONG_S)).text == "free again\n"
+
+
+async def test_output_of_another_thread_belongs_to_the_cell_that_runs(kernel: KernelClient) -> None:
+    code = "import threading\nthread = threading.Thread(target=print, args=('from a thread',))\n"
+    assert (await kernel.execute(code + "thread.start()\nthread.join()")).text == "from a thread\n"

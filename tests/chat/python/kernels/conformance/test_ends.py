@@ -1,0 +1,178 @@
+"""Kernels and servers that end are noticed, and nothing is said to live that does not."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+
+import pytest
+
+from chat.python.kernels.client import JupyterClient, KernelClient
+from chat.python.kernels.errors import KernelGone, KernelsUnavailable
+from chat.python.kernels.outputs import ExecutionStatus, Output
+from tests.chat.python.kernels.conformance.places import MAIN_PLACES, RUN_PLACE, PlaceUnderTest
+from tests.polling import wait_until_awaited
+
+PLACES = MAIN_PLACES
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+LONG_S = 120.0
+CRASH = "import ctypes; ctypes.string_at(0)"
+EXIT = "import os; os._exit(3)"
+
+
+@pytest.mark.parametrize("code", [EXIT, CRASH])
+async def test_death_of_the_kernel_ends_the_cell_before_its_time_limit(
+    own_kernel: KernelClient, place: PlaceUnderTest, code: str
+) -> None:
+    # The pause lets the kernel send what was printed.
+    execution = await own_kernel.execute(f"print('last words', flush=True)\nimport time; time.sleep(0.5)\n{code}")
+    assert execution.status is ExecutionStatus.DIED
+    assert execution.duration_s < 0.5 + place.differences.death_notice_s
+    assert execution.text.startswith("last words\n")
+    assert "variables are lost" in execution.text
+    assert not own_kernel.is_alive
+    assert (await own_kernel.execute("1")).status is ExecutionStatus.DIED
+    with pytest.raises(KernelGone):
+        await own_kernel.contents()
+
+
+async def test_kernel_that_died_between_two_cells_is_gone(client: JupyterClient, own_id: str) -> None:
+    async with await client.connect(own_id) as kernel:
+        await kernel.execute("value = 1\nimport os, threading\nthreading.Timer(0.3, os._exit, [1]).start()")
+
+    async def connection_error() -> str:
+        # Jupyter's own servers start the kernel again under its old id, without its variables.
+        try:
+            async with await client.connect(own_id):
+                return ""
+        except KernelGone as error:
+            return str(error)
+
+    assert "variables are lost" in await wait_until_awaited(connection_error)
+
+    async def is_ended() -> bool:
+        return await client.state(own_id) == ""
+
+    await wait_until_awaited(is_ended)
+
+
+async def test_ended_kernel_is_unknown_and_may_be_ended_again(client: JupyterClient) -> None:
+    kernel_id = await client.start_kernel()
+
+    async def is_idle() -> bool:
+        return await client.state(kernel_id) == "idle"
+
+    # A server learns a little later than the client that the kernel is ready.
+    await wait_until_awaited(is_idle)
+    await client.shut_down(kernel_id)
+    assert await client.state(kernel_id) == ""
+    await client.shut_down(kernel_id)
+    await client.interrupt(kernel_id)
+    with pytest.raises(KernelGone):
+        await client.connect(kernel_id)
+
+
+@pytest.mark.parametrize("kernel_id", ["", "no such", "../../etc", "00000000-0000-0000-0000-000000000000.abc"])
+async def test_unknown_kernel_is_gone(client: JupyterClient, kernel_id: str) -> None:
+    assert await client.state(kernel_id) == ""
+    await client.shut_down(kernel_id)
+    with pytest.raises(KernelGone):
+        await client.connect(kernel_id)
+
+
+async def test_new_kernel_after_an_end_has_no_old_state(client: JupyterClient, own_kernel: KernelClient) -> None:
+    await own_kernel.execute("value = 1")
+    new_id = await client.start_kernel()
+    async with await client.connect(new_id) as kernel:
+        assert "NameError" in (await kernel.execute("value")).text
+    await client.shut_down(new_id)
+
+
+async def test_kernel_ended_by_somebody_else_ends_the_cell(client: JupyterClient, own_id: str) -> None:
+    async with await client.connect(own_id) as kernel:
+        has_begun = asyncio.Event()
+        code = "print('begun', flush=True)\nimport time; time.sleep(60)"
+        cell = asyncio.create_task(kernel.execute(code, limit_s=LONG_S, on_output=lambda _: has_begun.set()))
+        await has_begun.wait()
+        await client.shut_down(own_id)
+        async with asyncio.timeout(10):
+            # Jupyter's own servers ask the kernel to end, which interrupts the cell first.
+            assert (await cell).status in (ExecutionStatus.DIED, ExecutionStatus.FAILED)
+            assert (await kernel.execute("1")).status is ExecutionStatus.DIED
+        assert not kernel.is_alive
+
+
+async def test_closed_connection_leaves_the_kernel_running(client: JupyterClient, own_id: str) -> None:
+    kernel = await client.connect(own_id)
+    await kernel.execute("value = 1")
+    await kernel.close()
+    await kernel.close()
+    assert not kernel.is_alive
+    assert (await kernel.execute("1")).status is ExecutionStatus.DIED
+    async with await client.connect(own_id) as again:
+        assert (await again.execute("print(value)")).text == "1\n"
+
+
+async def test_two_connections_share_the_state_of_a_kernel(
+    client: JupyterClient, place: PlaceUnderTest, own_id: str
+) -> None:
+    other_client = JupyterClient(place.place)
+    try:
+        async with await client.connect(own_id) as first, await other_client.connect(own_id) as second:
+            await first.execute("order = []")
+            slow = first.execute("import time; order.append(1); time.sleep(0.3); order.append(2)")
+            await asyncio.gather(slow, second.execute("order.append(3)"))
+            assert sorted(eval((await second.execute("order")).text)) == [1, 2, 3]
+            assert (await first.execute("order[0] + 1 == order[1] or order[0] == 3")).text == "True\n"
+    finally:
+        await other_client.aclose()
+
+
+def set_event(event: asyncio.Event, output: Output) -> None:
+    """Set the event on any output."""
+    event.set()
+
+
+async def test_three_kernels_work_at_once(client: JupyterClient) -> None:
+    ids = await asyncio.gather(*(client.start_kernel() for _ in range(3)))
+    kernels = await asyncio.gather(*map(client.connect, ids))
+    has_begun = [asyncio.Event() for _ in kernels]
+    code = "print('begun', flush=True)\nimport time; time.sleep(600)"
+    cells = [
+        asyncio.create_task(kernel.execute(code, limit_s=LONG_S, on_output=partial(set_event, event)))
+        for kernel, event in zip(kernels, has_begun, strict=True)
+    ]
+    await asyncio.gather(*(event.wait() for event in has_begun))
+    assert not any(cell.done() for cell in cells)
+    for cell in cells:
+        cell.cancel()
+    await asyncio.gather(*cells, return_exceptions=True)
+    executions = await asyncio.gather(*(kernel.execute(f"print({n})") for n, kernel in enumerate(kernels)))
+    assert [execution.text for execution in executions] == ["0\n", "1\n", "2\n"]
+    await asyncio.gather(*(kernel.close() for kernel in kernels))
+    await asyncio.gather(*map(client.shut_down, ids))
+
+
+@pytest.mark.drill
+@pytest.mark.parametrize("name", MAIN_PLACES)
+async def test_death_of_the_server_ends_the_cell(name: str) -> None:
+    with RUN_PLACE[name]() as own_place:
+        client = JupyterClient(own_place.place)
+        try:
+            kernel_id = await client.start_kernel()
+            async with await client.connect(kernel_id) as kernel:
+                has_begun = asyncio.Event()
+                code = "print('begun', flush=True)\nimport time; time.sleep(60)"
+                cell = asyncio.create_task(kernel.execute(code, limit_s=LONG_S, on_output=lambda _: has_begun.set()))
+                await has_begun.wait()
+                own_place.server.kill()
+                async with asyncio.timeout(5):
+                    execution = await cell
+                assert execution.status is ExecutionStatus.DIED
+                assert "has stopped" in execution.text
+                assert not kernel.is_alive
+            with pytest.raises(KernelsUnavailable):
+                await client.start_kernel()
+        finally:
+            await client.aclose()

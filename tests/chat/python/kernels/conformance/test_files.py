@@ -1,0 +1,168 @@
+"""Files travel in both directions in pieces; names are labels and only regular files are opened."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import random
+from collections.abc import AsyncIterator
+
+import pytest
+
+from chat.python.kernels.client import JupyterClient, KernelClient
+from tests.chat.python.kernels.conformance.places import MAIN_PLACES, PlaceUnderTest
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+PLACES = MAIN_PLACES
+
+MIB = 1024 * 1024
+LONG_S = 120.0
+
+
+async def chunks(*parts: bytes) -> AsyncIterator[bytes]:
+    """Yield these bytes."""
+    for part in parts:
+        yield part
+
+
+async def read(kernel: KernelClient, name: str) -> bytes:
+    """Return the content of a file."""
+    return b"".join([piece async for piece in kernel.read_file(name)])
+
+
+@pytest.mark.parametrize("size", [0, 1, 512 * 1024, 5 * MIB + 7])
+async def test_file_is_the_same_in_both_directions(kernel: KernelClient, size: int) -> None:
+    data = random.Random(size).randbytes(size)
+    parts = [data[start : start + 700_001] for start in range(0, size, 700_001)]
+    assert await kernel.write_file("data.bin", chunks(*parts)) == "data.bin"
+    code = "import hashlib\nprint(hashlib.sha256(open('data.bin', 'rb').read()).hexdigest())"
+    assert (await kernel.execute(code)).text == hashlib.sha256(data).hexdigest() + "\n"
+    assert await read(kernel, "data.bin") == data
+
+
+@pytest.mark.parametrize(
+    ("name", "label"),
+    [
+        ("Größe 1.csv", "Größe 1.csv"),
+        ("日本 'x\" .txt", "日本 'x\" .txt"),
+        ("../../up.txt", "up.txt"),
+        ("..\\..\\evil.py", "evil.py"),
+        ("a\nb\0.csv", "ab.csv"),
+        ("🎉 {0} %s.txt", "🎉 {0} %s.txt"),
+        (".ipython", "ipython"),
+        ("x" * 300 + ".csv", "x" * 96 + ".csv"),
+    ],
+)
+async def test_odd_name_becomes_a_label(kernel: KernelClient, name: str, label: str) -> None:
+    assert await kernel.write_file(name, chunks(b"content")) == label
+    assert await read(kernel, label) == b"content"
+    assert label in {file.name for file in (await kernel.contents()).files}
+
+
+async def test_file_replaces_one_of_the_same_name(kernel: KernelClient) -> None:
+    await kernel.write_file("same.txt", chunks(b"long content"))
+    await kernel.write_file("same.txt", chunks(b"short"))
+    assert await read(kernel, "same.txt") == b"short"
+
+
+async def test_link_out_of_the_folder_is_neither_read_nor_written(kernel: KernelClient) -> None:
+    await kernel.execute("import os\nos.symlink('/etc/hostname', 'link.txt')\nos.symlink('/etc', 'folder')")
+    for name in ("link.txt", "folder", "../etc/hostname", "/etc/hostname", "folder/hostname"):
+        with pytest.raises(FileNotFoundError):
+            await read(kernel, name)
+    names = {file.name for file in (await kernel.contents()).files}
+    assert not {"link.txt", "folder"} & names
+    assert await kernel.write_file("link.txt", chunks(b"mine")) == "link.txt"
+    assert (await kernel.execute("os.path.islink('link.txt')")).text == "False\n"
+
+
+async def test_pipe_blocks_neither_side(kernel: KernelClient) -> None:
+    await kernel.execute("import os\nos.mkfifo('pipe.txt')")
+    async with asyncio.timeout(5):
+        assert "pipe.txt" not in {file.name for file in (await kernel.contents()).files}
+        with pytest.raises(FileNotFoundError):
+            await read(kernel, "pipe.txt")
+        await kernel.write_file("pipe.txt", chunks(b"a file now"))
+    assert await read(kernel, "pipe.txt") == b"a file now"
+
+
+async def test_missing_file_is_reported(kernel: KernelClient) -> None:
+    with pytest.raises(FileNotFoundError, match=r"There is no file missing\.txt"):
+        await read(kernel, "missing.txt")
+
+
+async def test_file_under_the_name_of_a_folder_is_refused(kernel: KernelClient) -> None:
+    await kernel.execute("import os\nos.mkdir('sub')")
+    with pytest.raises(ValueError, match="sub could not be written"):
+        await kernel.write_file("sub", chunks(b"content"))
+    left_over = await kernel.execute("[name for name in os.listdir() if name.startswith('.plotline')]")
+    assert left_over.text == "[]\n"
+
+
+async def test_file_that_changes_while_it_is_read_is_reported(kernel: KernelClient) -> None:
+    await kernel.execute("open('changing.bin', 'wb').write(bytes(2_000_000))")
+    reader = kernel.read_file("changing.bin")
+    await anext(reader)
+    await kernel.execute("open('new.bin', 'wb').write(bytes(10))\nos.replace('new.bin', 'changing.bin')")
+    with pytest.raises(FileNotFoundError, match="changed while it was read"):
+        await anext(reader)
+
+
+async def test_growing_file_is_read_up_to_its_first_size(kernel: KernelClient) -> None:
+    await kernel.execute("log = open('log.bin', 'wb')\nlog.write(bytes(600_000))\nlog.flush()")
+    reader = kernel.read_file("log.bin")
+    first = await anext(reader)
+    await kernel.execute("log.write(bytes(600_000))\nlog.flush()")
+    rest = [piece async for piece in reader]
+    assert len(first) + sum(map(len, rest)) == 600_000
+
+
+async def test_cancelled_upload_leaves_no_file(kernel: KernelClient) -> None:
+    has_begun = asyncio.Event()
+
+    async def endless() -> AsyncIterator[bytes]:
+        while True:
+            yield bytes(MIB)
+            has_begun.set()
+
+    upload = asyncio.create_task(kernel.write_file("cancelled.bin", endless()))
+    await has_begun.wait()
+    upload.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await upload
+    # The removal runs before this cell, because requests are answered in their order.
+    execution = await kernel.execute(
+        "import os\n[name for name in os.listdir() if 'cancelled' in name or '.plotline' in name]"
+    )
+    assert execution.text == "[]\n"
+
+
+async def test_file_without_room_is_refused_with_the_reason(kernel: KernelClient, place: PlaceUnderTest) -> None:
+    if place.differences.limits_memory:
+
+        async def large() -> AsyncIterator[bytes]:
+            for _ in range(80):
+                yield bytes(MIB)
+
+        # The sandbox limits each file to 64 MiB.
+        with pytest.raises(ValueError, match=r"too large|No space"):
+            await kernel.write_file("large.bin", large())
+    else:
+        await kernel.execute(
+            "import resource\nresource.setrlimit(resource.RLIMIT_FSIZE, (MIB, MIB))".replace("MIB", str(MIB))
+        )
+        with pytest.raises(ValueError, match="too large"):
+            await kernel.write_file("large.bin", chunks(bytes(2 * MIB)))
+    assert await kernel.write_file("small.bin", chunks(b"fits")) == "small.bin"
+
+
+async def test_kernels_of_one_place_do_not_share_their_working_directory(
+    client: JupyterClient, kernel: KernelClient
+) -> None:
+    await kernel.write_file("mine.txt", chunks(b"mine"))
+    other_id = await client.start_kernel()
+    async with await client.connect(other_id) as other:
+        assert (await other.contents()).files == ()
+        with pytest.raises(FileNotFoundError):
+            await read(other, "mine.txt")
+    await client.shut_down(other_id)

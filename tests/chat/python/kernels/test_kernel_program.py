@@ -1,0 +1,105 @@
+"""Programs run as expressions, touch no name of the user, and their answers are validated."""
+
+from __future__ import annotations
+
+import builtins
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chat.python.kernels.kernel_program import ProgramFailed, parse_answer, program_content
+
+MIME_TYPE = "application/vnd.plotline.answer"
+
+
+def reply(data: object) -> dict[str, object]:
+    """Return the content of a reply with this data."""
+    return {"user_expressions": {"answer": {"status": "ok", "data": data}}}
+
+
+def evaluate(content: Mapping[str, Any], namespace: dict[str, object]) -> Mapping[str, object]:
+    """Evaluate the program as a kernel does, and return its parsed answer."""
+    answer = eval(content["user_expressions"]["answer"], namespace)
+    return parse_answer(reply(answer._repr_mimebundle_()), 10**6)
+
+
+def test_program_describes_the_variables_of_the_kernel() -> None:
+    namespace: dict[str, object] = {"x": 41, "__builtins__": builtins}
+    answer = evaluate(program_content("variables", "describe", "x"), namespace)
+    assert "41" in str(answer["text"])
+    assert set(namespace) == {"x", "__builtins__"}
+
+
+def test_names_that_a_user_has_taken_change_nothing() -> None:
+    taken = dict.fromkeys(["exec", "json", "lambda_", "print", "str", "len", "ns", "f", "b", "Answer", "main"], 0)
+    namespace: dict[str, object] = {**taken, "__builtins__": builtins}
+    answer = evaluate(program_content("variables", "describe", "len"), namespace)
+    assert "0" in str(answer["text"])
+
+
+@given(st.text())
+def test_arguments_arrive_as_they_are(name: str) -> None:
+    """Quotes, line ends and lone surrogates do not end the expression."""
+    namespace: dict[str, object] = {"__builtins__": builtins, name: 7}
+    answer = evaluate(program_content("variables", "describe", name), namespace)
+    assert isinstance(answer["text"], str)
+
+
+def test_error_of_a_program_can_be_stored() -> None:
+    failed = {
+        "user_expressions": {"answer": {"status": "error", "ename": "A\0", "evalue": "\x1b[31m\ud800" + "b" * 999}}
+    }
+    with pytest.raises(ProgramFailed) as error:
+        parse_answer(failed, 10**6)
+    assert str(error.value).startswith("A\ufffd: \ufffdbbb")
+    assert len(str(error.value)) <= 300
+
+
+def test_program_counts_no_cell_and_holds_no_code() -> None:
+    content = program_content("variables", "contents")
+    assert (content["code"], content["silent"], content["store_history"]) == ("", True, False)
+    json.dumps(content)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        {},
+        {"user_expressions": []},
+        {"user_expressions": {}},
+        {"user_expressions": {"answer": "7"}},
+        {"user_expressions": {"answer": {"status": "error", "ename": "MemoryError", "evalue": "x" * 1000}}},
+        reply(None),
+        reply({}),
+        reply({MIME_TYPE: {"a": 1}}),
+        reply({MIME_TYPE: "["}),
+        reply({MIME_TYPE: "[" * 100_000}),
+        reply({MIME_TYPE: "[]"}),
+        reply({MIME_TYPE: '{"a": "' + "b" * 300_000 + '"}'}),
+    ],
+)
+def test_reply_without_a_valid_answer_fails(content: dict[str, object]) -> None:
+    with pytest.raises(ProgramFailed) as error:
+        parse_answer(content, 200_000)
+    assert len(str(error.value)) <= 300
+
+
+def test_length_of_an_answer_is_limited() -> None:
+    text = json.dumps({"a": "b"})
+    assert parse_answer(reply({MIME_TYPE: text}), len(text)) == {"a": "b"}
+    with pytest.raises(ProgramFailed):
+        parse_answer(reply({MIME_TYPE: text}), len(text) - 1)
+
+
+def test_program_of_several_modules_imports_none_of_ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.csv").write_text("a,b\n1,x\n")
+    content = program_content("tables", "a.csv")
+    assert "chat." not in str(content)
+    answer = evaluate(content, {"__builtins__": builtins})
+    assert (answer["row_count"], answer["column_count"]) == (1, 2)

@@ -1,0 +1,161 @@
+"""Messages of a kernel become outputs within limits."""
+
+from __future__ import annotations
+
+import base64
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from chat.python.kernels.output_reader import IMAGE_LIMIT_BYTES, TEXT_LIMIT_BYTES, OutputReader
+from chat.python.kernels.outputs import (
+    DisplayOutput,
+    ErrorOutput,
+    Execution,
+    ExecutionStatus,
+    ImageOutput,
+    Output,
+    TextOutput,
+    merge_adjacent_text,
+)
+
+PNG = b"\x89PNG\r\n\x1a\n" + b"rest"
+JPEG = b"\xff\xd8\xff\xe0rest"
+
+
+def read_message(kind: str, **content: object) -> list[Output]:
+    return OutputReader().receive(kind, content)
+
+
+def base64_text(data: bytes) -> str:
+    return base64.b64encode(data).decode()
+
+
+def test_streams_keep_their_names() -> None:
+    assert read_message("stream", name="stdout", text="a") == [TextOutput("stdout", "a")]
+    assert read_message("stream", name="stderr", text="a") == [TextOutput("stderr", "a")]
+
+
+def test_image_is_preferred_to_its_text() -> None:
+    for kind in ("display_data", "execute_result"):
+        data = {"image/png": base64_text(PNG), "text/plain": "<Figure>"}
+        assert read_message(kind, data=data) == [ImageOutput("image/png", PNG)]
+        rich = {"text/plain": "<Chart>", "text/html": "<b>"}
+        assert read_message(kind, data={"image/png": base64_text(PNG), **rich}) == [
+            DisplayOutput(rich),
+            ImageOutput("image/png", PNG),
+        ]
+    assert read_message("display_data", data={"image/jpeg": base64_text(JPEG)}) == [ImageOutput("image/jpeg", JPEG)]
+
+
+def test_value_of_the_last_expression_is_text() -> None:
+    assert read_message("execute_result", data={"text/plain": "42"}) == [TextOutput("stdout", "42\n")]
+
+
+def test_active_content_is_kept_as_data() -> None:
+    for mime_type in ("text/html", "image/svg+xml", "application/javascript", "text/markdown"):
+        bundle = {mime_type: "<svg onload=alert(1)>"}
+        assert read_message("display_data", data=bundle) == [DisplayOutput(bundle)]
+
+
+def test_data_without_an_image_signature_is_dropped() -> None:
+    assert read_message("display_data", data={"image/png": base64_text(b"<html>")}) == []
+    assert read_message("display_data", data={"image/png": "not base64!"}) == []
+
+
+def test_image_above_the_limit_is_left_out_with_a_notice() -> None:
+    reader = OutputReader()
+    (notice,) = reader.receive("display_data", {"data": {"image/png": base64_text(PNG + bytes(IMAGE_LIMIT_BYTES))}})
+    assert isinstance(notice, TextOutput)
+    assert "left out" in notice.text
+    assert reader.is_truncated
+
+
+def test_same_image_twice_is_one_graph() -> None:
+    reader = OutputReader()
+    for _ in range(2):
+        reader.receive("display_data", {"data": {"image/png": base64_text(PNG)}})
+    assert reader.outputs == [ImageOutput("image/png", PNG)]
+
+
+def test_saved_image_is_an_output_only_if_none_was_displayed() -> None:
+    saved_image = {"data": {"image/png": base64_text(PNG)}, "metadata": {"saved": True}}
+    reader = OutputReader()
+    assert reader.receive("display_data", saved_image) == []
+    assert reader.finish() == [ImageOutput("image/png", PNG)]
+    reader = OutputReader()
+    reader.receive("display_data", saved_image)
+    reader.receive("display_data", {"data": {"image/png": base64_text(PNG + b"shown")}})
+    assert reader.finish() == []
+
+
+def test_saved_images_are_held_back_up_to_the_limit_and_one_notice_follows() -> None:
+    reader = OutputReader()
+    for number in range(8):
+        data = (PNG + bytes([number])).ljust(IMAGE_LIMIT_BYTES, b"x")
+        reader.receive("display_data", {"data": {"image/png": base64_text(data)}, "metadata": {"saved": True}})
+    kinds = [type(output) for output in reader.finish()]
+    assert kinds == [ImageOutput] * 4 + [TextOutput]
+    assert reader.is_truncated
+
+
+def test_text_is_cut_at_the_limit_with_one_notice() -> None:
+    reader = OutputReader()
+    for _ in range(30):
+        reader.receive("stream", {"name": "stdout", "text": "é" * 100_000})
+    (text,) = merge_adjacent_text(reader.outputs)
+    assert isinstance(text, TextOutput)
+    assert reader.is_truncated
+    assert text.text.count("[output cut") == 1
+    assert TEXT_LIMIT_BYTES <= len(text.text.encode()) <= TEXT_LIMIT_BYTES + 100
+    assert not reader.is_flooded
+    for _ in range(60):
+        reader.receive("stream", {"name": "stdout", "text": "é" * 100_000})
+    assert reader.is_flooded
+
+
+def test_graph_after_cut_text_is_an_output() -> None:
+    reader = OutputReader()
+    reader.receive("stream", {"name": "stdout", "text": "x" * 2 * TEXT_LIMIT_BYTES})
+    assert reader.receive("display_data", {"data": {"image/png": base64_text(PNG)}}) == [ImageOutput("image/png", PNG)]
+
+
+def test_error_is_text_without_ansi_codes() -> None:
+    (error,) = read_message(
+        "error", ename="ValueError", evalue="x", traceback=["\x1b[31mTraceback\x1b[0m", "ValueError: x"]
+    )
+    assert error == ErrorOutput("ValueError", "x", "Traceback\nValueError: x")
+
+
+def test_text_of_an_execution_has_the_form_of_geminis_output() -> None:
+    outputs = (
+        TextOutput("stdout", "a"),
+        ImageOutput("image/png", PNG),
+        TextOutput("stderr", "b"),
+        ErrorOutput("ValueError", "x", "Traceback (most recent call last):\nValueError: x"),
+    )
+    execution = Execution(ExecutionStatus.FAILED, outputs, 0.1, is_truncated=False)
+    assert execution.text == "ab\nTraceback (most recent call last):\nValueError: x\n"
+    assert Execution(
+        ExecutionStatus.TIMEOUT, (ErrorOutput("TimeoutError", "late", ""),), 1, is_truncated=False
+    ).text == ("TimeoutError: late\n")
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=10) | st.sampled_from(["\ud800", "\0", "aGk="]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["image/png", "saved"]), inner),
+)
+KEYS = st.sampled_from(["name", "text", "data", "metadata", "ename", "evalue", "traceback"])
+KINDS = st.sampled_from(["stream", "display_data", "execute_result", "error", "status", "comm_open", ""])
+
+
+@settings(deadline=None, max_examples=60, derandomize=True)
+@given(st.lists(st.tuples(KINDS, st.dictionaries(KEYS, JSON))))
+def test_text_of_any_message_can_be_stored(messages: list[tuple[str, dict[str, object]]]) -> None:
+    reader = OutputReader()
+    for kind, content in messages:
+        reader.receive(kind, content)
+    reader.finish()
+    text = Execution(ExecutionStatus.OK, merge_adjacent_text(reader.outputs), 0, is_truncated=False).text
+    assert text.encode().decode() == text
+    assert "\0" not in text

@@ -1,0 +1,125 @@
+"""Descriptions of tables are bounded and can be stored, whatever a file or a kernel that it has taken over says."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from contextlib import suppress
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chat.python.kernels.in_kernel import table_text
+from chat.python.kernels.in_kernel.table_columns import Column, show_number
+from chat.python.kernels.in_kernel.table_files import read_json_file
+from chat.python.kernels.in_kernel.table_source import Unreadable
+from chat.python.kernels.in_kernel.table_text import read_text_file
+from chat.python.kernels.in_kernel.table_values import Reading, date_value, number_value, order_of, read_text
+from chat.python.kernels.in_kernel.tables import describe
+from chat.python.kernels.table_preview import ANSWER_LIMIT_CHARS, TablePreview, parse_table_preview
+
+CELLS = st.text(max_size=12) | st.sampled_from(
+    ["1", "1,5", "1.234,5", "$3", "2024-01-02", "31.12.2023", "1/2/24", "n/a", "true", "9" * 70, "1e999", '"', "-", "٣"]
+)
+TEXTS = st.lists(st.lists(CELLS, max_size=4).map(";".join), max_size=8).map("\n".join)
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4),
+    max_leaves=12,
+)
+
+
+def check(answer: Mapping[str, object]) -> None:
+    """Check that an answer has a limited size, and that what is stored of it reads as the same preview."""
+    text = json.dumps(answer)
+    assert len(text) < ANSWER_LIMIT_CHARS
+    preview = parse_table_preview(json.loads(text))
+    stored = json.dumps(preview.as_json())
+    assert parse_table_preview(json.loads(stored)) == preview
+
+
+@given(TEXTS.map(str.encode) | st.binary(max_size=200))
+def test_any_text_is_described_or_refused(data: bytes) -> None:
+    with suppress(Unreadable):
+        check(describe(read_text_file(data, "a.csv")))
+
+
+def test_rows_above_the_limit_are_counted_and_not_examined(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(table_text, "CELLS_LIMIT", 20)
+    answer = describe(read_text_file(b"a,b\n" + b"1,x\n" * 50, "a.csv"))
+    assert answer["row_count"] == 50
+    assert answer["notes"] == ["Only the first 9 rows were examined.", "8 rows equal an earlier row."]
+
+
+@given(VALUES.map(json.dumps) | st.text(max_size=40))
+def test_any_json_is_described_or_refused(text: str) -> None:
+    with suppress(Unreadable):
+        check(describe(read_json_file(text.encode(), "a.json")))
+
+
+@given(st.dictionaries(st.sampled_from(["format", "row_count", "columns", "notes", "error", "is_lasting"]), VALUES))
+def test_any_answer_of_a_kernel_becomes_a_preview(answer: dict[str, object]) -> None:
+    check(answer)
+    check({"columns": [answer], **answer})
+
+
+def test_texts_of_an_answer_are_cleaned_and_cut() -> None:
+    column = {"name": "a\x1b[31m\nb\0" + "c" * 999, "missing": -1, "distinct": True, "examples": [["x" * 99, 2], "y"]}
+    preview = parse_table_preview({"columns": [column] * 200, "notes": ["n" * 999] * 99, "row_count": 2**70})
+    assert (len(preview.columns), len(preview.notes), preview.row_count) == (100, 16, 0)
+    first = preview.columns[0]
+    assert first.name.startswith("a b")
+    assert len(first.name) == 80
+    assert (first.missing, first.distinct, [len(one.text) for one in first.examples]) == (0, 0, [40])
+
+
+def test_answer_without_columns_is_no_table() -> None:
+    assert parse_table_preview({"columns": ["x"]}) == TablePreview(error="it has no columns.")
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("12", 12), ("-1.5", -1.5), (".5", 0.5), ("1e3", 1000), ("1,234", 1234), ("1,234.5", 1234.5),
+        ("1.234,5", 1234.5),
+        ("1,5", 1.5), ("1 234,5", 1234.5), ("1'234", 1234), ("$1,234", 1234), ("−3 €", -3), ("50 %", 50), ("€-2", -2),
+    ],
+)  # fmt: skip
+def test_number_is_read_from_its_text(text: str, value: float) -> None:
+    reading = read_text(text)
+    assert reading.kind in ("integer", "number")
+    assert number_value(reading, has_decimal_commas=False) == value
+
+
+@pytest.mark.parametrize(
+    ("text", "date"),
+    [
+        ("2024-05-31", "2024-05-31"), ("2024/5/1", "2024-05-01"), ("2024-05", "2024-05"), ("31.12.99", "1999-12-31"),
+        ("12/31/2024", "2024-12-31"), ("31/12/2024", "2024-12-31"), ("3 Jan 2024", "2024-01-03"),
+        ("January 3, 2024", "2024-01-03"), ("Mar 2024", "2024-03"), ("2024-05-31T9:05:00Z", "2024-05-31 09:05:00"),
+        ("1/2/2024 3:04 pm", "2024-02-01 15:04"),
+    ],
+)  # fmt: skip
+def test_date_is_read_from_its_text(text: str, date: str) -> None:
+    reading = read_text(text)
+    assert reading.kind in ("date", "datetime")
+    assert date_value(reading, order_of(reading)) == date
+
+
+@pytest.mark.parametrize("text", ["A1", "1.2.3.4", "2024-13-01", "32.13.2024", "1,23,4", "12-34-56", "e5", "1 2", "$"])
+def test_other_text_is_text(text: str) -> None:
+    assert read_text(text) == Reading("text")
+
+
+def test_numbers_of_any_size_are_shown() -> None:
+    numbers: list[float | Decimal] = [3, 12_345, 2.50, 1 / 3, 1e300, float("inf"), 10**400, Decimal("1.10"), -(10**400)]
+    shown = ["3", "12,345", "2.5", "0.333333", "1e+300", "inf", "more than 1e+308", "1.1", "less than -1e+308"]
+    assert list(map(show_number, numbers)) == shown
+
+
+def test_column_of_huge_numbers_and_of_years_is_described() -> None:
+    assert Column([10**400, 1], is_text_file=False).describe("n")["maximum"] == "more than 1e+308"
+    years = Column(["2019", "2020", "2021", "2022"], is_text_file=True).describe("year")
+    assert (years["minimum"], years["maximum"], years["is_index"]) == ("2019", "2022", True)

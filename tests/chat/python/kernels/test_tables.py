@@ -1,0 +1,221 @@
+"""Table files are described in a real kernel, with the packages of its environment, whatever they hold."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from datetime import date
+
+import pytest
+import pytest_asyncio
+
+from chat.python.kernels.client import JupyterClient, KernelClient
+from chat.python.kernels.table_preview import PreviewColumn, TablePreview
+from tests.kernel_service import shared_service
+from tests.table_files import WRITE_PARQUET, Cell, excel_file
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+LIMIT_S = 120.0
+"""Far above the time that a description takes, because tests share a busy machine."""
+GERMAN = "id;datum;umsatz;stadt;plz\n1;31.12.2023;1.234,50;Köln;01067\n2;01.01.2024;n/a;Köln;80331\n"
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def kernel() -> AsyncIterator[KernelClient]:
+    """One kernel for all files: descriptions leave no traces in it."""
+    client = JupyterClient(shared_service())
+    async with client.new_kernel() as kernel:
+        yield kernel
+    await client.aclose()
+
+
+async def describe(kernel: KernelClient, name: str, data: bytes) -> TablePreview:
+    """Write a file into the kernel and describe it there."""
+
+    async def pieces() -> AsyncIterator[bytes]:
+        yield data
+
+    return await kernel.table_preview(await kernel.write_file(name, pieces()), limit_s=LIMIT_S)
+
+
+def by_name(preview: TablePreview) -> dict[str, PreviewColumn]:
+    assert preview.error == ""
+    return {column.name: column for column in preview.columns}
+
+
+@pytest.mark.parametrize(
+    ("encoding", "note"),
+    [
+        ("utf-8", None),
+        ("utf-8-sig", "The file is UTF-8 and begins with a byte order mark."),
+        ("cp1252", "The file is not UTF-8. It was read as Windows-1252: check words with accents."),
+        ("utf-16", "The file is encoded as UTF-16."),
+    ],
+)
+async def test_oddities_of_a_german_csv_file_are_named_in_each_encoding(
+    kernel: KernelClient, encoding: str, note: str | None
+) -> None:
+    preview = await describe(kernel, "umsätze.csv", GERMAN.encode(encoding))
+    columns = by_name(preview)
+    assert (preview.format, preview.row_count, preview.column_count) == ("CSV", 2, 5)
+    types = {name: column.type for name, column in columns.items()}
+    assert types == {"id": "whole number", "datum": "date", "umsatz": "number", "stadt": "text", "plz": "text"}
+    assert (columns["umsatz"].missing, columns["umsatz"].maximum) == (1, "1234.5")
+    assert (columns["datum"].minimum, columns["datum"].maximum) == ("2023-12-31", "2024-01-01")
+    assert [(one.text, one.count) for one in columns["stadt"].examples] == [("Köln", 2)]
+    assert list(preview.notes) == [
+        *([note] if note else []),
+        "The cells are separated by semicolons.",
+        "“umsatz” has points between thousands, such as “1.234,50”.",
+        "“plz” has numbers that begin with zeros, such as “01067”: read as numbers, they lose them.",
+        "“datum” has dates like “31.12.2023”, which are read as text unless their form is named.",
+        "Missing values in “umsatz” are written as “n/a”.",
+    ]
+
+
+NOTES = {
+    "a,a,,b\n1,2,3,$4\n1,2,3,$4\n5,x\n": [
+        "1 row has fewer cells than the header.",
+        "1 column without a name: 3.",
+        "More than one column is named “a”.",
+        "1 row equals an earlier row.",
+        "“a” mixes numbers or dates with other text, such as “x”.",
+        "“b” has currency or percent signs, such as “$4”.",
+    ],
+    "a,b\n1,2,3\n": ["1 row has more cells than the header.", "1 column without a name: 3."],
+    "a,b\n": ["There are names of columns, but no rows."],
+    "a,b\n1,\n2,\n": ["“b” has no value at all."],
+    "Report,\n\na,b\nx,1\n": ["The table begins after a row with a single cell."],
+    "1,2\n3,4\n": ["The first row holds values and no names, so the columns are numbered."],
+    'a\n"1,234"\n"5,678"\n': ["“a” has commas between thousands, such as “1,234”."],
+    'a,b\n"1,5",x\n2.5,y\n': [
+        "“a” has decimal commas, such as “1,5”.",
+        "“a” mixes decimal commas and decimal points, such as “1,5” and “2.5”.",
+    ],
+    "d,n\n01/02/2024,1\n": ["Day and month cannot be told apart in “d”, such as in “01/02/2024”."],
+    "d,n\n2024-01-02,1\n3 Jan 2024,2\n": ["“d” has dates in several forms, such as “2024-01-02” and “3 Jan 2024”."],
+    "a\t b\n1\t x \n": ["“b” has spaces around values, such as around “x”."],
+}
+
+
+@pytest.mark.parametrize("text", NOTES)
+async def test_each_oddity_has_its_sentence(kernel: KernelClient, text: str) -> None:
+    preview = await describe(kernel, "odd.tsv" if "\t" in text else "odd.csv", text.encode())
+    assert list(preview.notes) == NOTES[text]
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "error"),
+    [
+        ("empty.csv", b"", "it is empty."),
+        ("blank.csv", b"\n , \n\n", "it has no cell with a value."),
+        ("text.xlsx", b"hello", "its name ends in .xlsx, but its content has another format."),
+        ("cut.xlsx", excel_file({"A": [["a"], [1]]})[:-40], "it is not an Excel file."),
+        ("none.xlsx", excel_file({"A": [], "B": []}), "its sheets are empty."),
+        ("broken.parquet", b"PAR1\0\0PAR1", "it is not a valid Parquet file"),
+        ("one.json", b'{"a": 1}', "its JSON holds no list of rows."),
+        ("cut.json", b'[{"a": 1}, {"a"', "it is not valid JSON"),
+        ("deep.json", b"[" * 100_000, "its JSON is nested too deeply."),
+        ("columns.csv", b"," * 2**20, "it has more than 100,000 columns."),
+    ],
+)
+async def test_file_that_is_no_table_gives_a_sentence(kernel: KernelClient, name: str, data: bytes, error: str) -> None:
+    preview = await describe(kernel, name, data)
+    assert preview.error.startswith(error)
+    assert preview.error.endswith(".")
+    assert (preview.columns, preview.is_lasting) == ((), True)
+
+
+async def test_excel_file_that_unpacks_to_too_much_is_not_read(kernel: KernelClient) -> None:
+    preview = await describe(kernel, "bomb.xlsx", excel_file({"A": [["a"], [1]]}, padding_bytes=300 * 2**20))
+    assert preview.error == "it unpacks to more than 256 MB."
+    assert (preview.columns, preview.is_lasting) == ((), True)
+
+
+async def test_json_tables_of_four_shapes_have_the_same_columns(kernel: KernelClient) -> None:
+    rows = [{"city": "Oslo", "km": 1, "more": {"x": [1]}}, {"city": None, "km": 2.5}]
+    shapes = {
+        "rows.json": json.dumps(rows),
+        "lines.jsonl": "\n".join(map(json.dumps, rows)),
+        "nested.json": json.dumps({"count": 2, "data": rows}),
+        "columns.json": json.dumps({"city": ["Oslo", None], "km": [1, 2.5], "more": [{"x": [1]}, None]}),
+    }
+    for name, text in shapes.items():
+        preview = await describe(kernel, name, text.encode())
+        assert {column.name: (column.type, column.missing) for column in preview.columns} == {
+            "city": ("text", 1),
+            "km": ("number", 0),
+            "more": ("nested", 1),
+        }
+        assert "“more” holds lists or objects in its cells." in preview.notes
+    assert preview.row_count == 2
+
+
+async def test_preview_of_an_excel_file_shows_one_sheet_and_names_all(kernel: KernelClient) -> None:
+    days = [date(2024, 1, day) for day in (2, 3, 4)]
+    rows: list[list[Cell]] = [[days[0], 3, "x"], [days[1], None, "y"], [days[2], 2.5, ""]]
+    data = excel_file({"Empty": [], "A & B": [["Report 2024"], ["day", "n", "who"], *rows], "C": [[1]]})
+    preview = await describe(kernel, "book.xlsx", data)
+    columns = by_name(preview)
+    assert (preview.format, preview.row_count) == ("Excel", 3)
+    assert (columns["day"].type, columns["day"].maximum) == ("date", "2024-01-04")
+    assert (columns["n"].type, columns["n"].missing, columns["who"].missing) == ("number", 1, 1)
+    assert preview.notes == (
+        "The file has 3 sheets: “Empty”, “A & B”, “C”. This is “A & B”.",
+        "The table begins after a row with a single cell.",
+    )
+    execution = await kernel.execute("import pandas; print(pandas.read_excel('book.xlsx', 'C', engine='calamine'))")
+    assert execution.text.strip().startswith("Empty DataFrame")
+
+
+async def test_numbers_and_dates_that_excel_stores_as_text_are_named(kernel: KernelClient) -> None:
+    preview = await describe(kernel, "texts.xlsx", excel_file({"A": [["n", "d"], ["12", "2024-01-02"]]}))
+    assert preview.notes == (
+        "“n” has numbers that are stored as text, such as “12”.",
+        "“d” has dates that are stored as text, such as “2024-01-02”.",
+    )
+
+
+async def test_parquet_file_is_described_with_the_types_of_its_columns(kernel: KernelClient) -> None:
+    assert (await kernel.execute(WRITE_PARQUET)).text == ""
+    preview = await kernel.table_preview("table.parquet", limit_s=LIMIT_S)
+    types = {column.name: (column.type, column.missing) for column in preview.columns}
+    assert types == {"day": ("date", 0), "amount": ("number", 1), "tags": ("nested", 0)}
+    execution = await kernel.execute("import pandas; print(len(pandas.read_parquet('table.parquet')))")
+    assert execution.text == "10\n"
+
+
+async def test_wide_table_and_hostile_names_are_bounded(kernel: KernelClient) -> None:
+    names = ["<script>alert(1)</script>", "x" * 10_000, "a\x1b[31m\x00b\u202e", *(f"c{n}" for n in range(197))]
+    data = "\t".join(names) + "\n" + "\t".join(map(str, range(200)))
+    preview = await describe(kernel, "wide.tsv", data.replace("\0", "").encode())
+    assert (preview.column_count, len(preview.columns)) == (200, 100)
+    assert "Only the first 100 of 200 columns were examined." in preview.notes
+    assert preview.columns[0].name == names[0]
+    assert all(len(column.name) <= 80 for column in preview.columns)
+    assert "\x1b" not in preview.columns[2].name
+
+
+@pytest.mark.drill
+async def test_file_of_30_mb_is_described(kernel: KernelClient) -> None:
+    rows = 60_000
+    line = f"{{}},2024-01-02,Oslo,1.25,{'some words ' * 46}\n"
+    data = ("id,day,city,price,note\n" + "".join(map(line.format, range(rows)))).encode()
+    assert len(data) > 30 * 2**20
+    preview = await describe(kernel, "large.csv", data)
+    assert (preview.row_count, preview.column_count, preview.error) == (rows, 5, "")
+    assert preview.columns[0].is_index
+
+
+async def test_reading_that_takes_too_long_is_interrupted_and_the_kernel_lives(kernel: KernelClient) -> None:
+    async def pieces() -> AsyncIterator[bytes]:
+        yield b"a,b\n"
+        for _ in range(8):
+            yield b"1,2\n" * 1_000_000
+
+    name = await kernel.write_file("slow.csv", pieces())
+    # Enough for the start of the reading, even on a busy machine, and far from enough for its end.
+    preview = await kernel.table_preview(name, limit_s=1.0)
+    assert preview == TablePreview(error="reading it takes too long.", is_lasting=False)
+    assert (await kernel.execute("print(6 * 7)")).text == "42\n"

@@ -1,0 +1,18 @@
+"""The question of a turn that runs the user's code."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chat.python.sessions.fences import fence_code, unfence_code
+
+
+@given(st.text(alphabet=st.sampled_from("`~ab\n \r\t"), max_size=40))
+def test_code_comes_back_from_its_fence(code: str) -> None:
+    assert unfence_code(fence_code(code)) == code
+
+
+def test_other_text_is_no_code() -> None:
+    assert unfence_code("Plot a sine wave") is None
+    assert unfence_code("Run this:\n```python\n1\n```") is None

@@ -1,0 +1,161 @@
+"""A preview is made once, in a kernel, for the owner of a file alone; without kernels there is none."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from asgiref.sync import sync_to_async
+from django.core.cache import cache
+from django.db import connection
+from django.http import HttpResponse
+from django.test import AsyncClient
+from pytest_django import Settings
+
+from attachments.models import Attachment, AttachmentPreview
+from chat.python.kernels.client import JupyterClient, KernelClient
+from chat.python.kernels.errors import KernelGone
+from chat.python.kernels.places import LocalService
+from chat.python.kernels.table_preview import TablePreview
+from chat.python.sessions.places import close_client
+from chat.python.table_previews import computation
+from tests.factories import make_attachment, make_user
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+CSV = b"day,<b>sales</b>,city\n2024-01-01,10,Oslo\n2024-01-02,,Rome\n2024-01-03,30,Oslo\n"
+
+
+@pytest.fixture
+async def kernels(settings: Settings, kernel_service: LocalService) -> AsyncIterator[Settings]:
+    """Settings with which previews are made in the shared service."""
+    settings.KERNEL_SERVICE_DIR = kernel_service.directory
+    cache.clear()
+    yield settings
+    await close_client()
+
+
+async def upload(name: str = "sales.csv", data: bytes = CSV) -> tuple[AsyncClient, Attachment]:
+    """Return a client that is logged in as the owner of a file."""
+    owner = await sync_to_async(make_user)()
+    attachment = await sync_to_async(lambda: make_attachment(owner, name=name, data=data))()
+    client = AsyncClient()
+    await client.aforce_login(owner)
+    return client, attachment
+
+
+async def preview(client: AsyncClient, attachment: Attachment) -> HttpResponse:
+    response: Any = await client.post(f"/attachments/{attachment.pk}/preview/")
+    assert isinstance(response, HttpResponse)
+    return response
+
+
+async def test_preview_is_made_once_and_escapes_the_file(kernels: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    client, attachment = await upload()
+    first = await preview(client, attachment)
+    assert first.status_code == 200
+    html = first.content.decode()
+    assert "3 rows × 3 columns, CSV" in html
+    assert "&lt;b&gt;sales&lt;/b&gt;" in html
+    assert "<b>" not in html
+    assert "1 (33%)" in html
+    assert 'data-text="Plot &#34;&lt;b&gt;sales&lt;/b&gt;&#34; over &#34;day&#34;"' in html
+    assert await AttachmentPreview.objects.filter(attachment=attachment, version=computation.VERSION).acount() == 1
+    monkeypatch.setattr(JupyterClient, "new_kernel", None)
+    assert (await preview(client, attachment)).content == first.content
+    # A description of an older version is not shown.
+    await AttachmentPreview.objects.aupdate(version=0)
+    with pytest.raises(TypeError):
+        await preview(client, attachment)
+
+
+async def test_file_that_is_no_table_gives_a_sentence_that_is_stored(kernels: Settings) -> None:
+    client, attachment = await upload("book.xlsx", b"hello")
+    html = (await preview(client, attachment)).content.decode()
+    assert "This file could not be read as a table: its name ends in .xlsx, but its content" in html
+    assert await AttachmentPreview.objects.acount() == 1
+
+
+async def test_file_of_another_user_does_not_exist(kernels: Settings) -> None:
+    _, attachment = await upload()
+    stranger, _ = await upload()
+    assert (await preview(stranger, attachment)).status_code == 404
+    assert await AttachmentPreview.objects.acount() == 0
+
+
+async def test_there_is_no_preview_without_kernels_and_of_other_files(settings: Settings, tmp_path: Path) -> None:
+    settings.KERNEL_SERVICE_DIR = tmp_path
+    client, attachment = await upload()
+    assert (await preview(client, attachment)).status_code == 204
+    settings.KERNELS_LIMIT = 0
+    assert (await preview(client, attachment)).status_code == 204
+    _, text = await upload("notes.txt")
+    await Attachment.objects.filter(pk=text.pk).aupdate(owner=attachment.owner_id)
+    assert (await preview(client, text)).status_code == 204
+    assert await AttachmentPreview.objects.acount() == 0
+    await close_client()
+
+
+async def test_kernel_that_ends_gives_a_sentence_that_is_not_stored(
+    kernels: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def end(self: KernelClient, name: str, *, limit_s: float) -> None:
+        raise KernelGone("It used too much memory.")
+
+    monkeypatch.setattr(KernelClient, "table_preview", end)
+    client, attachment = await upload()
+    assert computation.TOO_MUCH in (await preview(client, attachment)).content.decode()
+    assert await AttachmentPreview.objects.acount() == 0
+
+
+async def test_one_person_reads_one_file_at_a_time_and_all_together_two(
+    kernels: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun: list[JupyterClient] = []
+    may_end = asyncio.Event()
+
+    @asynccontextmanager
+    async def wait(client: JupyterClient) -> AsyncIterator[None]:
+        begun.append(client)
+        await may_end.wait()
+        raise KernelGone("It has ended.")
+        yield
+
+    monkeypatch.setattr(JupyterClient, "new_kernel", wait)
+    monkeypatch.setattr(computation, "read_bytes_unconnected", lambda attachment: b"")
+    file = Attachment(name="a.csv")
+    requests = [asyncio.create_task(computation.describe_attachment(file, user_id)) for user_id in (1, 1, 2, 3)]
+    while len(begun) < computation.PREVIEWS_LIMIT:
+        await asyncio.sleep(0.01)
+    # The requests that wait do not begin, however often the loop turns.
+    await asyncio.sleep(0.2)
+    assert len(begun) == computation.PREVIEWS_LIMIT
+    may_end.set()
+    previews = await asyncio.gather(*requests)
+    assert previews == [TablePreview(error=computation.TOO_MUCH, is_lasting=False)] * 4
+    assert len(begun) == 4
+
+
+def test_request_holds_no_connection_while_a_kernel_works(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    attachment = make_attachment(make_user(), name="sales.csv", data=CSV)
+    connections: list[object] = []
+
+    async def describe(attachment: Attachment, user_id: int) -> None:
+        connections.append(await sync_to_async(lambda: connection.connection)())
+
+    monkeypatch.setattr(computation, "describe_attachment", describe)
+    assert computation.find_or_make_preview(attachment, attachment.owner_id) is None
+    assert connections == [None]
+
+
+async def test_too_many_requests_are_refused(kernels: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(computation, "PREVIEWS_PER_MINUTE", 0)
+    client, attachment = await upload()
+    path = f"/attachments/{attachment.pk}/preview/"
+    response: Any = await client.post(path, headers={"Accept-Language": "de"})
+    assert (response.status_code, response.headers["Retry-After"]) == (429, "60")
+    assert response.content.decode().startswith("Zu viele Vorschauen auf einmal. ")

@@ -1,0 +1,131 @@
+"""Outputs of a kernel become parts while the code runs, and nothing is lost when texts are joined."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chat.messages.assembler import Assembler
+from chat.python.kernels.outputs import DisplayOutput, ErrorOutput, ImageOutput, Output, TextOutput, join_text
+from chat.python.tool_set.outputs import OutputParts
+from chat.vocabulary.parts import (
+    OUTCOME_FAILED,
+    OUTCOME_OK,
+    CodeExecutionResult,
+    Display,
+    Engine,
+    InlineData,
+    Part,
+)
+from chat.vocabulary.sanitize import sanitize_text
+from chat.vocabulary.stream_events import PartReceived
+from tests.attachments.conftest import png
+
+
+def text(output: str) -> CodeExecutionResult:
+    """Return text without an outcome."""
+    return CodeExecutionResult(output=output, engine=Engine.SESSION)
+
+
+def ended(output: str | None, outcome: str = OUTCOME_OK) -> CodeExecutionResult:
+    """Return a result with an outcome."""
+    return CodeExecutionResult(output=output, outcome=outcome, engine=Engine.SESSION)
+
+
+def printed(value: str) -> TextOutput:
+    """Return text on stdout."""
+    return TextOutput("stdout", value)
+
+
+IMAGE = ImageOutput("image/png", png(1))
+TABLE = DisplayOutput({"text/html": "<table>", "text/plain": "a table"})
+
+
+def test_neighbouring_texts_are_one_part() -> None:
+    parts = OutputParts()
+    for output in (printed("1\n"), TextOutput("stderr", "2\n"), IMAGE, TABLE, printed("3")):
+        parts.add(output)
+    assert parts.take() == [
+        text("1\n2\n"),
+        InlineData("image/png", data=png(1)),
+        Display({"text/html": "<table>", "text/plain": "a table"}),
+        text("3"),
+    ]
+    assert parts.take() == []
+    assert parts.graph_count == 1
+    assert parts.final_result(OUTCOME_OK) == ended("1\n2\n3")
+
+
+def test_final_result_repeats_all_text_wherever_it_was_taken() -> None:
+    parts = OutputParts()
+    parts.add(printed("before "))
+    parts.add(IMAGE)
+    parts.add(printed("a"))
+    parts.take()
+    parts.add(printed("b"))
+    parts.take()
+    assert parts.final_result(OUTCOME_OK) == ended("before ab")
+
+
+def test_final_result_without_output_has_no_text() -> None:
+    parts = OutputParts()
+    assert parts.final_result(OUTCOME_OK) == ended(None)
+    parts.add(IMAGE)
+    assert parts.final_result(OUTCOME_OK) == ended(None)
+
+
+def test_errors_and_notes_are_lines_of_their_own() -> None:
+    parts = OutputParts()
+    parts.add_note("A new Python session was started.")
+    parts.add(printed("no newline"))
+    parts.add(ErrorOutput("ValueError", "bad", "Traceback\nValueError: bad"))
+    parts.add(ErrorOutput("TimeoutError", "too long", ""))
+    assert parts.take() == [
+        text("[A new Python session was started.]\nno newline\nTraceback\nValueError: bad\nTimeoutError: too long\n")
+    ]
+
+
+async def test_waiting_ends_with_an_output_and_with_a_wake_up() -> None:
+    parts = OutputParts()
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.01):
+            await parts.wait()
+    asyncio.get_running_loop().call_soon(parts.add, printed("a"))
+    await parts.wait()
+    asyncio.get_running_loop().call_soon(parts.wake)
+    await parts.wait()
+
+
+OUTPUTS = st.one_of(
+    st.text(max_size=5).map(printed),
+    st.just(IMAGE),
+    st.just(TABLE),
+    st.just(ErrorOutput("ValueError", "bad", "Traceback\nValueError: bad")),
+)
+
+
+@given(outputs=st.lists(OUTPUTS, max_size=12), data=st.data())
+def test_assembled_parts_do_not_depend_on_when_outputs_are_taken(outputs: list[Output], data: st.DataObject) -> None:
+    def assemble(*, is_taken_often: bool) -> list[Part]:
+        parts = OutputParts()
+        assembler = Assembler(is_code_offered=True, new_id=lambda: "id")
+        received: list[Part] = []
+        for output in outputs:
+            parts.add(output)
+            if is_taken_often and data.draw(st.booleans()):
+                received += parts.take()
+        received += [*parts.take(), parts.final_result(OUTCOME_FAILED)]
+        for part in received:
+            assembler.add(PartReceived(part))
+        return assembler.answer.parts
+
+    often, once = assemble(is_taken_often=True), assemble(is_taken_often=False)
+    assert often == once
+    # A graph or a table between two texts ends the line of the first one.
+    shown = "".join(part.long_text for part in often).replace("\n", "")
+    printed = join_text(output for output in outputs if not isinstance(output, DisplayOutput))
+    assert shown == sanitize_text(printed.replace("\n", "")) or TABLE in outputs
+    assert [part.outcome for part in often if isinstance(part, CodeExecutionResult)][-1] == OUTCOME_FAILED

@@ -1,0 +1,85 @@
+"""MIME bundles of kernels are bounded, so that each can be stored."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chat.vocabulary import display_bundles
+from chat.vocabulary.display_bundles import BUNDLE_LIMIT_BYTES, DEPTH_LIMIT, bound_bundle
+
+LIMIT_BYTES = 100
+JSON_VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner, max_size=5) | st.dictionaries(st.text(), inner, max_size=5),
+    max_leaves=12,
+)
+TYPES = st.sampled_from(["text/plain", "text/html", "text/html; charset=utf-8", "application/json", "image/svg+xml"])
+
+
+def nested(depth: int) -> object:
+    """Return a list in a list in a list ..."""
+    value: object = 7
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+def test_bundle_is_kept_in_its_order() -> None:
+    data = {"text/html": "<b>7</b>", "text/plain": "7", "application/json": {"a": [1, None, True, 1.5]}}
+    bundle, size_bytes = bound_bundle(data)
+    assert [*bundle.items()] == [*data.items()]
+    assert 0 < size_bytes < 100
+
+
+def test_parameters_of_types_are_removed_and_the_first_form_counts() -> None:
+    assert bound_bundle({"text/html; charset=utf-8": "a", "text/html": "b"})[0] == {"text/html": "a"}
+
+
+@pytest.mark.parametrize("name", ["", "html", "text/", "/plain", "text/html\n", "te xt/html", "ä/b", "a" * 61 + "/b"])
+def test_form_of_a_type_that_is_none_is_left_out(name: str) -> None:
+    assert bound_bundle({name: "a", "text/plain": "b"})[0] == {"text/plain": "b"}
+
+
+def test_largest_text_is_kept_and_a_longer_one_is_not() -> None:
+    for excess, names in ((0, ["text/html"]), (1, [])):
+        text = "a" * (BUNDLE_LIMIT_BYTES - 2 + excess)
+        assert [*bound_bundle({"text/html": text})[0]] == names
+    assert bound_bundle({"text/html": "é" * (BUNDLE_LIMIT_BYTES // 2)})[0] == {}
+
+
+def test_small_forms_are_kept_if_not_all_have_room() -> None:
+    half = "a" * (BUNDLE_LIMIT_BYTES // 2 + 10)
+    assert [*bound_bundle({"text/html": half, "image/svg+xml": half + "b", "text/plain": "7"})[0]] == [
+        "text/html",
+        "text/plain",
+    ]
+
+
+def test_number_of_forms_is_limited() -> None:
+    assert len(bound_bundle({f"text/a{number}": "7" for number in range(50)})[0]) == 16
+
+
+def test_nesting_is_limited() -> None:
+    assert bound_bundle({"application/json": nested(DEPTH_LIMIT)})[0] == {"application/json": nested(DEPTH_LIMIT)}
+    assert bound_bundle({"application/json": nested(DEPTH_LIMIT + 1)})[0] == {}
+
+
+def test_values_that_are_no_json_are_left_out() -> None:
+    assert bound_bundle({"application/json": {1, 2}, "text/html": b"raw", "text/plain": "7"})[0] == {"text/plain": "7"}
+
+
+def test_texts_can_be_stored() -> None:
+    bundle, _ = bound_bundle({"text/plain": "a\0b\ud800c", "application/json": {"\0": "\ud800", "n": float("nan")}})
+    assert bundle == {"text/plain": "a\ufffdb\ufffdc", "application/json": {"\ufffd": "\ufffd", "n": None}}
+
+
+@given(st.dictionaries(TYPES, JSON_VALUES, max_size=5))
+def test_no_bundle_exceeds_the_limit(data: dict[str, object]) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(display_bundles, "BUNDLE_LIMIT_BYTES", LIMIT_BYTES)
+        bundle, size_bytes = bound_bundle(data)
+    assert size_bytes <= LIMIT_BYTES
+    names = {name.partition(";")[0] for name in data}
+    assert set(bundle) <= names
