@@ -7,7 +7,7 @@ that this process holds. `files` brings attachments into the kernel, `downloads`
 `written_files` says which ones code wrote. `control` interrupts and ends sessions; `losses` notices kernels that have
 ended by themselves; `reaper` ends those that nobody uses, and cleans up after processes that have died. `branch` says
 whether the variables belong to the version that is shown. `contents_columns` makes columns of what a kernel contains.
-`results` holds what tools and prompts say of a cell. `places` says where kernels run.
+`outcomes` says how cells ended in the words of parts. `places` says where kernels run.
 
 Two features of `chat.answering.turns` have their parts here. Code of a person: `fences` writes it into a question and
 reads it from there. Blocks that are run again: `recorded_runs` reads what a block gave before, `notes` removes
