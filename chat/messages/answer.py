@@ -29,7 +29,7 @@ from chat.messages.changes import (
 )
 from chat.messages.marked_text import text_pieces
 from chat.vocabulary.markers import join_text
-from chat.vocabulary.parts import JSON, FunctionCall, FunctionResponse, Part, Thought
+from chat.vocabulary.parts import JSON, FunctionCall, FunctionResponse, Part, Thought, ToolCall, ToolResponse
 from chat.vocabulary.stream_events import (
     Finish,
     Finished,
@@ -133,8 +133,10 @@ class Answer:
     """Why its code moved to the Python session; empty if it did not."""
     moved_before_round: int | None = None
     """The first round after that."""
-    text_chars: int = 0
-    """Length of all text, code and output, also of attempts that were repeated."""
+    size_chars: int = 0
+    """Length of everything but files and token counts, also of attempts that were repeated."""
+    data_bytes: int = 0
+    """Size of all files."""
     _parts: list[Part] = field(default_factory=list)
     _appended: list[str] = field(default_factory=list)
     """Text of the last part that is not joined to it yet. Joining it at each chunk would cost O(n) each time."""
@@ -143,21 +145,24 @@ class Answer:
         """Apply one change, in the order of the log. Raises ValueError for a part with a wrong index."""
         match change:
             case TextAppended(_, text):
-                self.text_chars += len(text)
+                self.size_chars += len(text)
                 self._appended.append(text)
             case Reported(report):
                 self.current_round.apply(report)
+                if not isinstance(report, UsageReported):
+                    self.size_chars += len(str(report))
             case PartStarted(index, part, attachment):
                 self._start_part(index, part, attachment)
             case PartReplaced(index, part):
                 self._join_appended()
-                self.text_chars += len(part.long_text) - len(self._parts[index].long_text)
+                self.size_chars += len(part.long_text) - len(self._parts[index].long_text)
                 self._parts[index] = part
             case ThoughtEnded(index, duration_ms):
                 self._end_thought(index, duration_ms)
             case AttachmentAdded(attachment):
                 # The change holds the bytes until they are stored. The answer must not hold the bytes of many graphs.
                 self.attachments.append(replace(attachment, data=None))
+                self.data_bytes += attachment.size_bytes
             case RoundStarted():
                 self.rounds.append(AnswerRound())
             case ToolStarted(call_id):
@@ -197,7 +202,7 @@ class Answer:
         if index != len(self._parts):
             raise ValueError(f"part {index} cannot follow {len(self._parts)} parts")
         self._parts.append(part)
-        self.text_chars += len(part.long_text)
+        self.size_chars += len(part.long_text) + _other_chars(part)
         self.retry_notice = ""
         if attachment is not None:
             self.part_attachments[index] = attachment
@@ -285,3 +290,11 @@ class Answer:
     def text(self) -> str:
         """The text parts joined, with a marker on a line of its own where an image was received."""
         return join_text(text_pieces(self.parts, self.attachments))[0]
+
+
+def _other_chars(part: Part) -> int:
+    """Return the length of what a part holds beside its text."""
+    chars = len(str(part.provider_data)) if part.provider_data else 0
+    if isinstance(part, FunctionCall | ToolCall):
+        chars += len(str(part.arguments))
+    return chars + len(str(part.result)) if isinstance(part, ToolResponse) else chars

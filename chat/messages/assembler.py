@@ -2,37 +2,32 @@
 
 Rules: text joins the last text of the same kind, but never across `provider_data`, a round or an attempt; an empty text
 without `provider_data` is dropped; identical bytes are one attachment, shown where they were received first.
-
-Results of code in the Python session belong to their run, which their `call_id` names. While the code runs, its output
-is appended to the last result of the run, or begins another one after a graph. At the end of the code, all results of
-the run get its outcome, and the last part of the run is a result after which no image is shown.
 """
 
 from __future__ import annotations
 
 import hashlib
-import mimetypes
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 
-from attachments.images import is_image_type
-from attachments.validation import BINARY, ImageInfo, UnreadableImage, inspect_image, safe_mime_type, safe_name
 from chat.messages.answer import Answer
 from chat.messages.changes import (
     AnswerAttachment,
     AttachmentAdded,
     AttemptRestarted,
     Change,
-    PartReplaced,
     PartStarted,
     Reported,
     RoundStarted,
     TextAppended,
+    ThoughtEnded,
 )
-from chat.messages.closing import Closing, call_changes, close_results, code_changes
-from chat.vocabulary.data_uris import IMAGES_LIMIT, Extraction, extract_images, split_open_uri, without_data_uris
+from chat.messages.closing import Closing, call_changes, code_changes
+from chat.messages.new_attachments import describe_attachment
+from chat.messages.running_code import RunningCode
+from chat.vocabulary.data_uris import Extraction, extract_images
 from chat.vocabulary.parts import (
-    OUTCOME_RUNNING,
     CodeExecutionResult,
     Engine,
     ExecutableCode,
@@ -47,49 +42,49 @@ from chat.vocabulary.sanitize import sanitize_event
 from chat.vocabulary.stream_events import PartReceived, StreamEvent
 
 
-@dataclass(slots=True)
-class _Run:
-    """Code of the Python session that runs."""
-
-    made_by: str
-    results: list[int] = field(default_factory=list)
-    """Indexes of the results so far."""
-    texts: list[str] = field(default_factory=list)
-    """All output so far, as it was received."""
-    held_back: str = ""
-    """The end of the output, which may become an image. It is in no result yet."""
-    image_count: int = 0
-
-
 class Assembler:
-    """Turns events into changes, and applies them to its answer."""
+    """Turns events into changes, applies them to its answer, and measures how long code runs and the model thinks."""
 
-    def __init__(self, *, is_code_offered: bool, new_id: Callable[[], str], answer: Answer | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        is_code_offered: bool,
+        new_id: Callable[[], str],
+        answer: Answer | None = None,
+        now_s: Callable[[], float] = time.monotonic,
+    ) -> None:
         """`is_code_offered`: whether images count as graphs before any code arrives. `answer`: an answer to continue.
 
         `new_id` names attachments, and function calls to which the provider gave no id of their own.
         """
         self.answer = answer or Answer()
         self._new_id = new_id
+        self._now_s = now_s
+        self._code_began: dict[str, float] = {}
+        """`call_id` of code without a final result -> when the code was received."""
+        self._open_thought: tuple[int, float] | None = None
+        """Index of the thought that has not ended, and when it began."""
         self._is_code_seen = is_code_offered
         self._index_by_hash = {one.sha256: one.index for one in self.answer.attachments}
         self._first_open = self.answer.part_count
         """Index of the first part that later text may join."""
-        self._runs: dict[str, _Run] = {}
+        self._runs: dict[str, RunningCode] = {}
         """`call_id` of code in the session that runs. Code never runs while a turn waits, so a resumed one has none."""
 
     def start_round(self) -> list[Change]:
         """Begin the next round."""
+        ended = self.end_thought()
         self._first_open = self.answer.part_count
-        return self.answer.apply_all([RoundStarted(self.answer.round_number + 1)])
+        return ended + self.answer.apply_all([RoundStarted(self.answer.round_number + 1)])
 
     def restart_attempt(self) -> list[Change]:
         """Remove the parts of the last attempt at this round, except the thoughts at its beginning."""
+        ended = self.end_thought()
         parts, number = self.answer.parts, self.answer.round_number
         dropped = (index for index, part in enumerate(parts) if part.round == number and not isinstance(part, Thought))
         self._first_open = next(dropped, len(parts))
         self._runs.clear()
-        return self.answer.apply_all([AttemptRestarted(self._first_open)])
+        return ended + self.answer.apply_all([AttemptRestarted(self._first_open)])
 
     def add(self, event: StreamEvent, *, made_by: str = "") -> list[Change]:
         """Apply one event. Its changes belong together and must be stored in one transaction.
@@ -100,27 +95,62 @@ class Assembler:
         answer = self.answer
         if not isinstance(event, PartReceived):
             return answer.apply_all([Reported(event)])
-        part = event.part
+        part = self._with_duration(event.part)
         if isinstance(part, CodeExecutionResult) and part.engine is Engine.SESSION:
-            return answer.apply_all(self._session_changes(replace(part, round=answer.round_number, made_by=made_by)))
-        return answer.apply_all(self._appended_text(part) or self._part_changes(part, made_by))
+            part = replace(part, round=answer.round_number, made_by=made_by)
+            changes = answer.apply_all(self._session_changes(part))
+        else:
+            changes = answer.apply_all(self._appended_text(part) or self._part_changes(part, made_by))
+        return changes + self._after(changes)
+
+    def end_thought(self) -> list[Change]:
+        """End the thought that is still open, if there is one: the response has ended, or another part begins."""
+        if self._open_thought is None:
+            return []
+        (index, began_at), self._open_thought = self._open_thought, None
+        return self.answer.apply_all([ThoughtEnded(index, self._ms_since(began_at))])
 
     def end_code(self, outcome: str) -> list[Change]:
         """Give an outcome to all code in the session that has none, because it will get no result."""
         changes: list[Change] = []
         for call_id, run in self._runs.items():
-            # What may have become an image is text, or a part of an image that nobody can read.
-            text = without_data_uris(run.held_back)
-            part = CodeExecutionResult(text, call_id=call_id, engine=Engine.SESSION, round=self.answer.round_number)
-            changes += self.answer.apply_all(
-                self._output_changes(run, replace(part, made_by=run.made_by)) if text else ()
-            )
+            part = CodeExecutionResult(None, call_id=call_id, engine=Engine.SESSION, round=self.answer.round_number)
+            changes += self.answer.apply_all(run.show_rest(replace(part, made_by=run.made_by)))
         self._runs.clear()
         return changes + self.answer.apply_all(code_changes(self.answer, outcome))
 
     def close(self, closing: Closing) -> list[Change]:
         """Close all code and all function calls that have not ended, because the answer ends."""
-        return self.end_code(closing.outcome) + self.answer.apply_all(call_changes(self.answer, closing))
+        changes = self.end_thought() + self.end_code(closing.outcome)
+        return changes + self.answer.apply_all(call_changes(self.answer, closing))
+
+    def _with_duration(self, part: Part) -> Part:
+        """Return the part; if it is the final result of code that was received, with the time since then.
+
+        A provider that runs the code itself does not say how long it ran, so its time includes that of the network.
+        """
+        if isinstance(part, ExecutableCode):
+            self._code_began[part.call_id] = self._now_s()
+        elif isinstance(part, CodeExecutionResult) and part.outcome and part.call_id in self._code_began:
+            return replace(part, duration_ms=self._ms_since(self._code_began.pop(part.call_id)))
+        return part
+
+    def _after(self, changes: Iterable[Change]) -> list[Change]:
+        """Return the end of the open thought if these changes begin another part.
+
+        So a thought has the time from its first piece to the next part, as the page counts it meanwhile. A text or
+        thought that only holds a signature is no thought, and ends none.
+        """
+        ended: list[Change] = []
+        for change in changes:
+            if isinstance(change, PartStarted) and not _is_signature(change.part):
+                ended += self.end_thought()
+                if isinstance(change.part, Thought):
+                    self._open_thought = change.index, self._now_s()
+        return ended
+
+    def _ms_since(self, began_at: float) -> int:
+        return round((self._now_s() - began_at) * 1000)
 
     def _appended_text(self, part: Part) -> list[Change]:
         """Return the change that appends to the open text, or an empty list. This is the path of nearly every event."""
@@ -135,65 +165,12 @@ class Assembler:
 
     def _session_changes(self, part: CodeExecutionResult) -> Iterator[Change]:
         """Yield the changes of more output, or of the end of the code, of which `part` holds the whole output."""
-        run = self._runs.setdefault(part.call_id, _Run(part.made_by))
-        output = part.output or ""
+        run = self._runs.setdefault(part.call_id, RunningCode(self.answer, part.made_by, self._result_changes))
         if part.is_running:
-            run.texts.append(output)
-            text, run.held_back = split_open_uri(run.held_back + output)
-            if text:
-                yield from self._output_changes(run, replace(part, output=text))
+            yield from run.add(part)
             return
         del self._runs[part.call_id]
-        shown = "".join(run.texts)
-        if part.output is None or output.startswith(shown):
-            yield from self._end_changes(run, part, run.held_back + output[len(shown) :])
-        else:
-            # What was shown was not the beginning of the output, such as a progress bar.
-            yield from self._end_changes(run, part, output, replaces_last=True)
-
-    def _output_changes(self, run: _Run, part: CodeExecutionResult) -> Iterator[Change]:
-        """Yield the changes that show more output."""
-        extraction = self._extract_images(run, part.output or "")
-        if self._is_last(run) and not extraction.images:
-            yield TextAppended(self.answer.part_count - 1, extraction.text)
-            return
-        yield from self._start_result(run, part, extraction)
-
-    def _end_changes(
-        self, run: _Run, part: CodeExecutionResult, rest: str, *, replaces_last: bool = False
-    ) -> Iterator[Change]:
-        """Yield the changes at the end of code. `rest`: output that is not shown, or that replaces the last result."""
-        extraction = self._extract_images(run, rest)
-        if self._is_last(run) and not extraction.images:
-            before = "" if replaces_last else self.answer.parts[-1].long_text
-            part = replace(part, output=before + extraction.text)
-        elif not run.results and not extraction.images:
-            yield PartStarted(self.answer.part_count, replace(part, output=extraction.text if rest else part.output))
-            return
-        else:
-            opened = replace(part, output=None, outcome=OUTCOME_RUNNING, files=(), duration_ms=None)
-            if rest:
-                yield from self._start_result(run, replace(opened, output=extraction.text), extraction)
-            if not self._is_last(run):
-                yield from self._start_result(run, opened, Extraction("", ()))
-            part = replace(part, output=self.answer.parts[-1].long_text or None)
-        yield from close_results(self.answer.parts, run.results[:-1], part.outcome)
-        yield PartReplaced(run.results[-1], part)
-
-    def _start_result(self, run: _Run, part: CodeExecutionResult, extraction: Extraction) -> Iterator[Change]:
-        run.results.append(self.answer.part_count)
-        yield from self._result_changes(self.answer.part_count, part, extraction)
-
-    def _is_last(self, run: _Run) -> bool:
-        """Return whether text may be appended to the last result of a run: nothing is shown after it."""
-        last = self.answer.last_part
-        is_last = run.results[-1:] == [self.answer.part_count - 1]
-        return is_last and isinstance(last, CodeExecutionResult) and not last.images
-
-    def _extract_images(self, run: _Run, output: str) -> Extraction:
-        extraction = extract_images(output, IMAGES_LIMIT - run.image_count)
-        run.image_count += len(extraction.images)
-        return extraction
+        yield from run.end(part)
 
     def _part_changes(self, part: Part, made_by: str) -> Iterator[Change]:
         index = self.answer.part_count
@@ -205,7 +182,7 @@ class Assembler:
             case InlineData() if part.data:
                 yield from self._inline_data_changes(index, part)
             case CodeExecutionResult() if part.output:
-                yield from self._result_changes(index, part, extract_images(part.output))
+                yield from self._result_changes(part, extract_images(part.output))
             case FunctionCall():
                 yield PartStarted(index, self._with_unique_id(part))
             case ExecutableCode():
@@ -226,7 +203,9 @@ class Assembler:
         if attachment:
             yield AttachmentAdded(attachment)
 
-    def _result_changes(self, index: int, part: CodeExecutionResult, extraction: Extraction) -> Iterator[Change]:
+    def _result_changes(self, part: CodeExecutionResult, extraction: Extraction) -> Iterator[Change]:
+        """Yield the changes that begin a result, with the images that were printed in it."""
+        index = self.answer.part_count
         if not extraction.images:
             yield PartStarted(index, part)
             return
@@ -252,33 +231,16 @@ class Assembler:
             return self._index_by_hash[sha256], None
         number = len(self.answer.attachments) + pending
         self._index_by_hash[sha256] = number
-        image = _inspect(data)
-        if image:
-            mime_type = image.mime_type
-        elif is_image_type(mime_type):
-            # Stored as a file to download. A browser would only show a broken picture.
-            mime_type = BINARY
-        is_graph = image is not None and self._is_code_seen
-        kind = "graph" if is_graph else "image" if image else "file"
-        default_name = f"{kind}-{number + 1}{mimetypes.guess_extension(mime_type) or '.bin'}"
-        return number, AnswerAttachment(
+        return number, describe_attachment(
+            data,
+            mime_type,
+            name,
             index=number,
             part_index=part_index,
             attachment_id=self._new_id(),
-            name=safe_name(name or default_name, default_name),
-            mime_type=safe_mime_type(mime_type),
-            size_bytes=len(data),
-            sha256=sha256,
-            width=image.width if image else None,
-            height=image.height if image else None,
-            is_graph=is_graph,
-            data=data,
-            scale=image.scale if image and is_graph else 1,
+            is_graph=self._is_code_seen,
         )
 
 
-def _inspect(data: bytes) -> ImageInfo | None:
-    try:
-        return inspect_image(data)
-    except UnreadableImage:
-        return None
+def _is_signature(part: Part) -> bool:
+    return isinstance(part, Text | Thought) and not part.text and bool(part.provider_data)

@@ -34,7 +34,8 @@ from chat.answering.toolbox import Toolbox, open_toolbox
 from chat.answering.turns.database_thread import log_folder
 from chat.answering.turns.engine_choice import TOO_LARGE, may_move, reason_to_move
 from chat.answering.turns.finish import TurnError, fail_turn
-from chat.answering.turns.live_turn import AnswerTooLong, LiveTurn, NotStored
+from chat.answering.turns.live_turn import AnswerTooLong, LiveTurn
+from chat.answering.turns.log_writer import NotStored
 from chat.answering.turns.own_code import run_own_code
 from chat.answering.turns.read_ahead import event_size, show_stream
 from chat.answering.turns.retry import Retry, RetryPolicy

@@ -1,39 +1,32 @@
-"""One live turn in this process: its changes that are not stored yet, and its message on open pages."""
+"""One live turn in this process: its task, and how an answer is received, stored and then shown."""
 
 from __future__ import annotations
 
 import asyncio
-import logging
 import time
 import uuid
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import TypeAlias
 
+from django.conf import settings
+
 from chat.answering.prompt.rows import PromptRows
-from chat.answering.turns.answer_size import AnswerSize
+from chat.answering.turns import live_page
 from chat.answering.turns.billing import bill_live_answer
-from chat.answering.turns.code_times import CodeTimes
 from chat.answering.turns.finish import NO_ERROR, Ending, TurnError, closing_at_end
-from chat.answering.turns.live_page import LivePage
+from chat.answering.turns.log_writer import Commits, LogWriter
 from chat.answering.turns.start_plan import PlannedTurn
-from chat.answering.turns.store import StoreResult, TurnLost, TurnWrite
-from chat.answering.turns.thought_times import ThoughtTimes
 from chat.messages.answer import Answer
 from chat.messages.assembler import Assembler
 from chat.messages.changes import Change, EngineMoved, MessagesLeftOut, StateSent, ToolStarted, Waited
-from chat.messages.log import coalesce_changes
 from chat.models import Conversation, Turn
 from chat.page.relay import broadcast
 from chat.page.relay.batching import BatchedCalls
-from chat.page.relay.frame_schedule import FrameSchedule
+from chat.page.relay.frame_schedule import next_frame_at, wait_until
 from chat.providers.base import Capabilities
 from chat.vocabulary.parts import Engine
 from chat.vocabulary.stream_events import PartReceived, StreamEvent
 
-logger = logging.getLogger(__name__)
-
-Commits: TypeAlias = BatchedCalls[TurnWrite, StoreResult]
 PromptReads: TypeAlias = BatchedCalls[tuple[PlannedTurn, Capabilities | None], PromptRows]
 """A read is given the capabilities of the turn's model, or `None` to read them, too."""
 
@@ -42,20 +35,12 @@ class AnswerTooLong(Exception):
     """An answer is larger than one message may be."""
 
 
-class NotStored(Exception):
-    """Changes of a turn cannot be stored."""
-
-
-@dataclass(frozen=True, slots=True)
-class UnconfirmedWrite:
-    """Changes that are being stored."""
-
-    write: TurnWrite
-    result: asyncio.Future[StoreResult]
-
-
 class LiveTurn:
-    """Collects the changes of one answer, has them stored, and then publishes them."""
+    """The task of one turn.
+
+    Three objects hold its answer: the assembler what was received, the log writer what is being stored, and the live
+    message what open pages show.
+    """
 
     def __init__(
         self,
@@ -66,7 +51,7 @@ class LiveTurn:
         seq: int = 0,
     ) -> None:
         """`answer`, `seq`: for a turn that continues after a decision, the content and the last step of its log."""
-        self._started = started
+        self.started = started
         self.turn = started.turn
         """The row as last stored, with its conversation and both messages."""
         self.setup = started.setup
@@ -81,7 +66,6 @@ class LiveTurn:
         """Whether the end of the turn is being stored."""
         self.has_received = False
         """Whether the provider has sent anything in this attempt."""
-        self._commits = commits
         self._prompt_reads = prompt_reads
         # The rows of the first request are read while the question is rendered.
         asks_now = answer is None and not self.turn.is_own_code
@@ -89,18 +73,13 @@ class LiveTurn:
         self._assembler = Assembler(
             is_code_offered=self.turn.code_execution, new_id=lambda: str(uuid.uuid4()), answer=answer
         )
-        self._size = AnswerSize(self.answer)
-        self._code_times = CodeTimes()
-        self._thought_times = ThoughtTimes()
-        self._changes: list[Change] = []
-        """Changes that are not stored yet."""
-        self._seq = seq
-        """The last step of the log."""
-        self._has_part = bool(self.answer.part_count)
-        self.page = LivePage(started, self.answer)
-        self.frame_schedule = FrameSchedule()
-        """When the next frame may be sent. Events that arrive until then are read together."""
-        self._unconfirmed: UnconfirmedWrite | None = None
+        self._log = LogWriter(self.turn, commits, seq=seq, has_part=bool(self.answer.part_count))
+        self._message = live_page.open_message(self.turn, self.answer)
+        self._next_frame_at = 0.0
+        """When the next frame may be sent, on the clock of the event loop. Events that arrive until then are read
+        together."""
+        self._is_fast = False
+        """Whether several chunks have arrived for the next frame."""
 
     @property
     def answer(self) -> Answer:
@@ -110,7 +89,17 @@ class LiveTurn:
     @property
     def room_chars(self) -> int:
         """How much longer the answer may become."""
-        return self._size.room_chars
+        limit: int = settings.ANSWER_LIMIT_CHARS
+        return limit - self.answer.size_chars - self._log.usage_chars
+
+    @property
+    def _is_too_long(self) -> bool:
+        answer = self.answer
+        return (
+            self.room_chars < 0
+            or answer.data_bytes > settings.ANSWER_DATA_LIMIT_BYTES
+            or answer.part_count > settings.ANSWER_PARTS_LIMIT
+        )
 
     @property
     def needs_title(self) -> bool:
@@ -128,26 +117,23 @@ class LiveTurn:
         self.has_received = True
         parts = 0
         for event in events:
-            if self._size.is_too_large:
+            if self._is_too_long:
                 break
-            changes = self._assembler.add(self._code_times.with_duration(event), made_by=made_by)
-            self._changes += changes
-            self._size.add(event, changes)
-            self.note(*self._thought_times.after(changes))
+            self._log.add(self._assembler.add(event, made_by=made_by))
             parts += isinstance(event, PartReceived)
-        self.frame_schedule.is_fast = parts > 1
+        self._is_fast = parts > 1
 
     def end_code(self, outcome: str) -> None:
         """Give an outcome to code in the Python session that will get no result."""
-        self._changes += self._assembler.end_code(outcome)
+        self._log.add(self._assembler.end_code(outcome))
 
     def note(self, *changes: Change) -> None:
         """Apply changes that have no stream event."""
-        self._changes += self.answer.apply_all(changes)
+        self._log.add(self.answer.apply_all(changes))
 
     def end_thought(self) -> None:
         """Give the thought that is still open, if there is one, its duration: the response has ended."""
-        self.note(*self._thought_times.end())
+        self._log.add(self._assembler.end_thought())
 
     def note_left_out(self, messages: int) -> None:
         """Record how many of the oldest messages are left out of the request."""
@@ -162,16 +148,14 @@ class LiveTurn:
     def restart_attempt(self, sentence: str) -> None:
         """Record that the request is repeated. `sentence` is shown until the next part arrives; it may be empty."""
         self.has_received = False
-        self.end_thought()
-        self._changes += self._assembler.restart_attempt()
+        self._log.add(self._assembler.restart_attempt())
         if sentence:
             self.note(Waited(sentence))
 
     def start_round(self) -> None:
         """Begin the next round."""
         self.has_received = False
-        self.end_thought()
-        self._changes += self._assembler.start_round()
+        self._log.add(self._assembler.start_round())
 
     def move_to_session(self, reason: str) -> None:
         """Let code run in the Python session from the current round on. `reason`: a sentence for the reader."""
@@ -187,7 +171,7 @@ class LiveTurn:
         """Read the rows from which the next request is built."""
         first, self._first_read = self._first_read, None
         # Later requests read the model's capabilities again, because an earlier one may have taught something.
-        return await (first or self._prompt_reads.submit((self._started, None)))
+        return await (first or self._prompt_reads.submit((self.started, None)))
 
     # --- storing and showing --------------------------------------------------------------------------------------
 
@@ -199,11 +183,15 @@ class LiveTurn:
         that is cancelled while its changes are being stored is completed by the next one.
         """
         await self._confirm()
-        if self._changes:
-            self._submit()
+        if self._log.has_changes:
+            self._log.submit()
             await self._confirm()
-        if self._size.is_too_large:
+        if self._is_too_long:
             raise AnswerTooLong
+
+    async def wait_for_frame(self) -> None:
+        """Return when the next frame may be sent."""
+        await wait_until(self._next_frame_at)
 
     async def wait(self) -> None:
         """Store that the turn waits for a person's decision, and give up its lease.
@@ -213,7 +201,7 @@ class LiveTurn:
         self.is_ending = True
         await self._confirm()
         self.turn.status = Turn.Status.WAITING
-        self._submit(waits_after_s=self.turn.run_s + time.monotonic() - self._launched_s)
+        self._log.submit(waits_after_s=self.turn.run_s + time.monotonic() - self._launched_s)
         await self._confirm()
         if self.is_stopping:
             await self.end(Turn.Status.STOPPED)
@@ -221,63 +209,28 @@ class LiveTurn:
     async def end(self, status: Turn.Status, error: TurnError = NO_ERROR) -> None:
         """Store the end of the turn with everything that was received, then publish it. Raises as `commit` does."""
         self.is_ending = True
-        self.end_thought()
-        self._changes += self._assembler.close(closing_at_end(status))
+        self._log.add(self._assembler.close(closing_at_end(status)))
         await self._confirm()
-        self._submit(
-            Ending(status, self.answer, error, await bill_live_answer(self.answer.rounds, self.setup, self.turn))
-        )
+        billing = await bill_live_answer(self.answer.rounds, self.setup, self.turn)
+        self._log.submit(Ending(status, self.answer, error, billing))
         await self._confirm()
-
-    def _submit(self, ending: Ending | None = None, *, waits_after_s: float | None = None) -> None:
-        """Give all changes to the next transaction."""
-        changes = coalesce_changes(self._changes)
-        self._changes = []
-        self._size.add_stored(changes)
-        write = TurnWrite.of(
-            self.turn,
-            changes,
-            first_seq=self._seq + 1,
-            had_no_part=not self._has_part,
-            ending=ending,
-            waits_after_s=waits_after_s,
-        )
-        self._has_part = self._has_part or write.has_first_part
-        self._seq = write.last_seq
-        self._unconfirmed = UnconfirmedWrite(write, self._commits.submit(write))
 
     async def _confirm(self) -> None:
         """Wait until submitted changes are stored, and publish them."""
-        if self._unconfirmed is None:
+        confirmed = await self._log.confirm()
+        if confirmed is None:
             return
-        write = self._unconfirmed.write
-        try:
-            # Cancelling this task does not cancel the future, so the changes are still stored.
-            stored = await asyncio.shield(self._unconfirmed.result)
-        except (TurnLost, asyncio.CancelledError):
-            raise
-        except Exception as error:
-            raise NotStored from error
-        self._unconfirmed = None
-        stored.update_row(self.turn, write)
-        self._publish(write, stored)
+        write, stored = confirmed
+        loop = asyncio.get_running_loop()
+        began_at = loop.time()
+        broadcast.publish(live_page.frame(self._message, self.started, self.answer, write, stored))
+        now = loop.time()
+        self._next_frame_at = next_frame_at(now, render_s=now - began_at, is_fast=self._is_fast)
         if stored.is_stop_requested:
             self.stop()
             if not self.is_ending:
                 # Be cancelled here, and not later, while the end of the turn is being stored.
                 await asyncio.sleep(0)
-
-    def _publish(self, write: TurnWrite, stored: StoreResult) -> None:
-        """Send the frame of stored changes to all pages."""
-        began_at = asyncio.get_running_loop().time()
-        try:
-            frame = self.page.frame(write, stored)
-        except Exception:
-            # The changes are stored, so pages can read a snapshot.
-            logger.exception("changes of turn %s could not be rendered", self.turn.pk)
-            frame = self.page.give_up()
-        self.frame_schedule.add(began_at)
-        broadcast.publish(frame)
 
     # --- stopping -------------------------------------------------------------------------------------------------
 

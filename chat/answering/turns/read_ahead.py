@@ -37,7 +37,7 @@ async def show_stream(
         async for items in lists:
             add(items)
             await turn.commit()
-            await turn.frame_schedule.wait()
+            await turn.wait_for_frame()
 
 
 async def read_ahead(

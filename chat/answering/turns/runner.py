@@ -15,13 +15,14 @@ from typing import TypeAlias
 from django.db import OperationalError
 
 from chat.answering.prompt.rows import PromptRows, read_rows
-from chat.answering.turns import store, titles, versions
+from chat.answering.turns import live_page, store, titles, versions
 from chat.answering.turns.database_retries import UNAVAILABLE, LockConflict, is_lock_conflict, retry_while_unavailable
 from chat.answering.turns.database_thread import log_folder, prompt_reader, turn_store
 from chat.answering.turns.draining import RESTART, check_not_draining
 from chat.answering.turns.engine import run_turn
 from chat.answering.turns.leases import LeaseKeeper
-from chat.answering.turns.live_turn import Commits, LiveTurn, PromptReads
+from chat.answering.turns.live_turn import LiveTurn, PromptReads
+from chat.answering.turns.log_writer import Commits
 from chat.answering.turns.resume import decide_call
 from chat.answering.turns.start import Start, create_turns
 from chat.answering.turns.start_plan import PlannedTurn
@@ -173,7 +174,7 @@ class Runner:
         else:
             # This runs after the task's first step, so that the request is prepared while the question is rendered.
             # Changes of the answer are published later, because they must be stored first.
-            loop.call_soon(lambda: broadcast.publish(turn.page.opening()))
+            loop.call_soon(lambda: broadcast.publish(live_page.opening(turn.started)))
 
     def _end(self, turn: LiveTurn, task: asyncio.Task[None]) -> None:
         # A turn that waited may have been resumed already, as another object.

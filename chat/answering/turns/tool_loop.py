@@ -17,7 +17,8 @@ from dataclasses import replace
 from django.conf import settings
 
 from chat.answering.toolbox import Toolbox
-from chat.answering.turns.live_turn import AnswerTooLong, LiveTurn, NotStored
+from chat.answering.turns.live_turn import AnswerTooLong, LiveTurn
+from chat.answering.turns.log_writer import NotStored
 from chat.answering.turns.store import TurnLost
 from chat.answering.turns.tool_call import run_tool
 from chat.messages.approval import CODE, with_changed_code

@@ -31,21 +31,8 @@ def next_frame_at(now: float, *, render_s: float, is_fast: bool) -> float:
     return math.ceil((now + max(FRAME_INTERVAL_S, render_s / RENDER_SHARE)) / tick_s) * tick_s
 
 
-class FrameSchedule:
-    """The times of one turn's frames, on the clock of the event loop."""
-
-    def __init__(self) -> None:
-        self.is_fast = False
-        """Whether several chunks have arrived for the next frame."""
-        self._next_at = 0.0
-
-    def add(self, began_at: float) -> None:
-        """Plan the next frame after one that has just been rendered. `began_at`: when its rendering began."""
-        now = asyncio.get_running_loop().time()
-        self._next_at = next_frame_at(now, render_s=now - began_at, is_fast=self.is_fast)
-
-    async def wait(self) -> None:
-        """Return when the next frame may be sent."""
-        pause_s = self._next_at - asyncio.get_running_loop().time()
-        if pause_s > 0:
-            await asyncio.sleep(pause_s)
+async def wait_until(moment: float) -> None:
+    """Return when the clock of the event loop has reached this time."""
+    pause_s = moment - asyncio.get_running_loop().time()
+    if pause_s > 0:
+        await asyncio.sleep(pause_s)

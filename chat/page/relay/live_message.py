@@ -56,6 +56,8 @@ class LiveMessage:
 
     def __init__(self, turn: Turn, answer: Answer) -> None:
         """`answer`: the part of the answer that is stored already, and that pages show."""
+        self.is_known = True
+        """False after a rendering error: what pages show is not known until they read a snapshot."""
         self._turn = turn
         self._message_id = turn.message_id
         self._retry_notice = answer.retry_notice

@@ -202,7 +202,7 @@ def test_second_attempt_follows_the_thoughts_of_the_first() -> None:
     live = LiveTurn.create()
     live.receive(Thought(text="Hm."))
     changes = live.assembler.restart_attempt()
-    assert changes == [AttemptRestarted(1)]
+    assert changes[-1] == AttemptRestarted(1)
     live.write(changes)
     live.receive(Text(text="An "), Text(text="answer."))
     assert contents_of(live.turn) == [

@@ -8,11 +8,11 @@ from typing import TypeAlias
 import pytest
 from pytest_django import Settings
 
-from chat.answering.turns.answer_size import AnswerSize
+from chat.answering.turns import live_turn
 from chat.messages.answer import Answer
 from chat.messages.changes import PartStarted
+from chat.messages.log import fold, to_row
 from chat.models import Turn, TurnEvent
-from chat.page.relay import frame_schedule
 from chat.providers.google.provider import GeminiProvider
 from chat.providers.requests import GenerateRequest
 from chat.vocabulary.parts import FunctionCall, Text, Thought
@@ -42,7 +42,7 @@ END = Finished(Finish.STOP)
 def answers(emulated: Settings, monkeypatch: pytest.MonkeyPatch) -> Answers:
     """Let the provider answer with these lists, without a pause between frames."""
     emulated.ANSWER_LIMIT_CHARS = 10_000
-    monkeypatch.setattr(frame_schedule, "next_frame_at", lambda now, **_: now)
+    monkeypatch.setattr(live_turn, "next_frame_at", lambda now, **_: now)
 
     def answer(lists: Iterable[list[StreamEvent]]) -> None:
         async def stream(provider: GeminiProvider, request: GenerateRequest) -> AsyncGenerator[list[StreamEvent], None]:
@@ -116,7 +116,7 @@ async def test_answer_with_the_most_parts_is_complete(answers: Answers, emulated
     assert (turn.status, len(await parts_of(turn))) == ("done", 20)
 
 
-def test_what_came_before_a_wait_counts_when_the_turn_continues(answers: Answers) -> None:
+def test_what_came_before_a_wait_counts_when_the_turn_continues() -> None:
     answer = Answer()
     answer.apply(PartStarted(0, FunctionCall("f", {"text": 11 * LONG})))
-    assert AnswerSize(answer).is_too_large
+    assert fold([to_row(PartStarted(0, answer.parts[0]))]).size_chars == answer.size_chars > 11_000

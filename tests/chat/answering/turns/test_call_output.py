@@ -61,10 +61,10 @@ def test_three_cells_of_a_megabyte_fit_into_an_answer() -> None:
     assembler = Assembler(is_code_offered=True, new_id=lambda: "")
     text = "0123456789abcdef" * (1024 * 1024 // 16)
     for number in range(3):
-        output = CallOutput(limit - assembler.answer.text_chars)
+        output = CallOutput(limit - assembler.answer.size_chars)
         for part in output.cut([result(text), result(text, OUTCOME_OK)]):
             assembler.add(PartReceived(part), made_by=str(number))
-    assert 2.5 * 1024 * 1024 < assembler.answer.text_chars <= limit
+    assert 2.5 * 1024 * 1024 < assembler.answer.size_chars <= limit
 
 
 def test_output_alone_never_exceeds_the_room_of_an_answer() -> None:

@@ -26,7 +26,7 @@ from chat.answering.turns import recovery, runner, store
 from chat.answering.turns.database_retries import LockConflict
 from chat.answering.turns.database_thread import turn_store
 from chat.answering.turns.finish import increment_revision
-from chat.answering.turns.live_turn import Commits
+from chat.answering.turns.log_writer import Commits
 from chat.answering.turns.runner import Runner, start_turn, stop_turn
 from chat.answering.turns.start import Start, create_turn, create_turns
 from chat.answering.turns.start_plan import PlannedTurn

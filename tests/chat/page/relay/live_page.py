@@ -6,7 +6,6 @@ import uuid
 from collections.abc import Iterable
 from datetime import UTC, datetime
 
-from chat.answering.turns.thought_times import ThoughtTimes
 from chat.messages.answer import Answer
 from chat.messages.assembler import Assembler
 from chat.messages.changes import Change
@@ -33,8 +32,9 @@ class LivePage:
 
     def __init__(self) -> None:
         numbers = iter(range(1, 1000))
-        self.assembler = Assembler(is_code_offered=True, new_id=lambda: str(uuid.UUID(int=next(numbers))))
-        self.thought_times = ThoughtTimes(lambda: 0.0)
+        self.assembler = Assembler(
+            is_code_offered=True, new_id=lambda: str(uuid.UUID(int=next(numbers))), now_s=lambda: 0.0
+        )
         self.live = LiveMessage(TURN, Answer())
         self.page = Page(EMPTY_PAGE)
         self.log: list[Row] = []
@@ -49,10 +49,7 @@ class LivePage:
         """Show parts in one frame."""
         changes: list[Change] = []
         for part in parts:
-            added = self.assembler.add(PartReceived(part), made_by=part.made_by)
-            changes += added
-            for ended in self.thought_times.after(added):
-                changes += self.assembler.answer.apply_all([ended])
+            changes += self.assembler.add(PartReceived(part), made_by=part.made_by)
         self.show(changes)
 
     @property

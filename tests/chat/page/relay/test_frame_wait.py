@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from chat.page.relay.frame_schedule import FrameSchedule
+from chat.page.relay.frame_schedule import wait_until
 
 
 @pytest.mark.parametrize("ahead_ms", range(0, 60, 5))
@@ -15,9 +15,8 @@ async def test_time_that_passes_between_two_readings_of_the_clock_stalls_nothing
     monkeypatch: pytest.MonkeyPatch, ahead_ms: int, lost_ms: int
 ) -> None:
     loop = asyncio.get_running_loop()
-    schedule = FrameSchedule()
     read_clock, lost_s = loop.time, 0.0
-    schedule._next_at = read_clock() + ahead_ms / 1000
+    moment = read_clock() + ahead_ms / 1000
 
     def clock_of_a_busy_machine() -> float:
         nonlocal lost_s
@@ -25,7 +24,7 @@ async def test_time_that_passes_between_two_readings_of_the_clock_stalls_nothing
         return read_clock() + lost_s
 
     monkeypatch.setattr(loop, "time", clock_of_a_busy_machine)
-    waiting = asyncio.ensure_future(schedule.wait())
+    waiting = asyncio.ensure_future(wait_until(moment))
     for _ in range(200):
         await asyncio.sleep(0)
     assert waiting.done(), "each reading of the clock takes it far past the next frame"

@@ -1,0 +1,49 @@
+"""What an answer says about a file that it holds for the first time. Pure."""
+
+from __future__ import annotations
+
+import hashlib
+import mimetypes
+
+from attachments.images import is_image_type
+from attachments.validation import BINARY, ImageInfo, UnreadableImage, inspect_image, safe_mime_type, safe_name
+from chat.messages.changes import AnswerAttachment
+
+
+def describe_attachment(
+    data: bytes, mime_type: str, name: str, *, index: int, part_index: int, attachment_id: str, is_graph: bool
+) -> AnswerAttachment:
+    """Return the attachment with these bytes. `is_graph`: whether code drew it, if it is an image.
+
+    `mime_type` and `name` are those of the provider or tool, and may be anything.
+    """
+    image = _inspect(data)
+    if image:
+        mime_type = image.mime_type
+    elif is_image_type(mime_type):
+        # Stored as a file to download. A browser would only show a broken picture.
+        mime_type = BINARY
+    is_graph = image is not None and is_graph
+    kind = "graph" if is_graph else "image" if image else "file"
+    default_name = f"{kind}-{index + 1}{mimetypes.guess_extension(mime_type) or '.bin'}"
+    return AnswerAttachment(
+        index=index,
+        part_index=part_index,
+        attachment_id=attachment_id,
+        name=safe_name(name or default_name, default_name),
+        mime_type=safe_mime_type(mime_type),
+        size_bytes=len(data),
+        sha256=hashlib.sha256(data).hexdigest(),
+        width=image.width if image else None,
+        height=image.height if image else None,
+        is_graph=is_graph,
+        data=data,
+        scale=image.scale if image and is_graph else 1,
+    )
+
+
+def _inspect(data: bytes) -> ImageInfo | None:
+    try:
+        return inspect_image(data)
+    except UnreadableImage:
+        return None
