@@ -38,7 +38,10 @@ from chat.page.transcript.views import message_view
 
 STYLE_SHEETS = tuple(
     f"css/{name}.css"
-    for name in ("tokens", "forms", "transcript", "work", "code", "files", "displays", "export", "print")
+    for name in (
+        *("tokens", "forms", "transcript", "text", "graphs", "answers"),
+        *("work", "code", "files", "displays", "export", "print"),
+    )
 )
 
 
