@@ -39,8 +39,8 @@ from chat.page.transcript.views import message_view
 STYLE_SHEETS = tuple(
     f"css/{name}.css"
     for name in (
-        *("tokens", "forms", "transcript", "text", "graphs", "answers"),
-        *("work", "code", "files", "displays", "export", "print"),
+        *("tokens", "forms", "transcript", "text", "answers"),
+        *("code", "files", "displays", "export", "print"),
     )
 )
 
