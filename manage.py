@@ -8,10 +8,12 @@ import sys
 
 from django.core.management import execute_from_command_line
 
+from config import databases
+
 if __name__ == "__main__":
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     if "attachments_worker" not in sys.argv:
         # A migration of a filled table may take minutes. An operator can stop it; the limit is for requests and the
-        # worker. The environment, of Compose or systemd, may set the variable for them.
-        os.environ["DATABASE_STATEMENT_LIMIT_S"] = "0"
+        # worker.
+        databases.STATEMENT_LIMIT_S = 0
     execute_from_command_line(sys.argv)

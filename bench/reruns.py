@@ -38,8 +38,6 @@ GOAL = 0.95
 NOT_STORED = "not stored"
 AT_ONCE = 3
 """Conversations at once: as many as one person may have sessions."""
-CELL_LIMIT_S = 30
-"""Time limit of one program."""
 
 Row = tuple[str, str, str, str]
 """Prompt, index of the part, verdict, and the sentence that explains it."""
@@ -161,7 +159,6 @@ def run_plotline(folder: Path) -> Iterator[Client]:
         DEBUG="1",
         API_CALLS_PER_MINUTE="9999",
         API_WRITES_PER_MINUTE="9999",
-        KERNEL_CELL_LIMIT_S=str(CELL_LIMIT_S),
     )
     with (folder / "log").open("wb") as log:
         process = subprocess.Popen(["bash", "deploy/run"], cwd=ROOT, env=variables, stdout=log, stderr=log)

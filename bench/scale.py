@@ -80,7 +80,6 @@ def measure_database(url: str, conversations: int) -> ScaleCosts:
         PLOTLINE_VAR_DIR=str(FOLDER),
         ALLOWED_HOSTS="testserver",
         DATABASE_URL=url,
-        DATABASE_STATEMENT_LIMIT_S="0",
     )
 
     def run(module: str, *arguments: str) -> str:

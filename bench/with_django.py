@@ -11,7 +11,11 @@ from importlib import import_module
 
 import django
 
+from config import databases
+
 if __name__ == "__main__":
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+    # Benchmarks fill large tables, as migrations do.
+    databases.STATEMENT_LIMIT_S = 0
     django.setup()
     import_module(sys.argv[1]).main(*sys.argv[2:])

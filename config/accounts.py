@@ -21,7 +21,7 @@ AUTH_PASSWORD_VALIDATORS = [
 #: Whether visitors may create an account. If this is off, staff create accounts in the admin.
 ALLOW_SIGNUP = env.boolean("ALLOW_SIGNUP", default=True)
 #: Days between the moment when a person deletes their account and its deletion. Until then they can log in and keep it.
-ACCOUNT_DELETION_DAYS = env.integer("ACCOUNT_DELETION_DAYS", 7)
+ACCOUNT_DELETION_DAYS = 7
 ACCOUNT_ADAPTER = "config.login.AccountAdapter"
 ACCOUNT_LOGIN_METHODS = {"username"}
 ACCOUNT_SIGNUP_FIELDS = ["username*", "password1*", "password2*"]

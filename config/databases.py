@@ -13,6 +13,10 @@ POSTGRESQL_OPTIONS = {
     "tcp_user_timeout": 10_000,
 }
 LOCK_TIMEOUT_MS = 2_000
+STATEMENT_LIMIT_S = 30
+"""PostgreSQL cancels a statement of a server after this time. 0 is never: `manage.py` sets it for its commands."""
+POOL_SIZE = 20
+"""The most connections of a process to PostgreSQL. A request or a background thread waits 10 s for a free one."""
 SQLITE_OPTIONS = {
     # With IMMEDIATE, a transaction that reads and then writes waits for the lock instead of failing.
     "transaction_mode": "IMMEDIATE",
@@ -21,13 +25,10 @@ SQLITE_OPTIONS = {
 }
 
 
-def database_settings(
-    url: str, folder: Path, *, statement_limit_s: int = 0, pool_size: int = 20
-) -> dj_database_url.DBConfig:
+def database_settings(url: str, folder: Path) -> dj_database_url.DBConfig:
     """Return the settings of the database at `url`; if that is empty, of a SQLite file in `folder`.
 
-    `statement_limit_s`: after which PostgreSQL cancels a statement; 0 is never. `pool_size`: the most connections of a
-    process to PostgreSQL. Options in the query of `url` have priority; its `options=` follow ours.
+    Options in the query of `url` have priority; its `options=` follow ours.
     """
     settings: dj_database_url.DBConfig = dj_database_url.parse(
         url or f"sqlite:///{folder / 'plotline.sqlite3'}",
@@ -38,9 +39,9 @@ def database_settings(
     options = settings.setdefault("OPTIONS", {})
     if settings["ENGINE"] == "django.db.backends.postgresql":
         given = dict(options)
-        timeouts = f"-c lock_timeout={LOCK_TIMEOUT_MS} -c statement_timeout={statement_limit_s * 1000}"
+        timeouts = f"-c lock_timeout={LOCK_TIMEOUT_MS} -c statement_timeout={STATEMENT_LIMIT_S * 1000}"
         options.update(POSTGRESQL_OPTIONS)
-        options.update({"pool": {"min_size": 1, "max_size": pool_size, "timeout": 10}} | given)
+        options.update({"pool": {"min_size": 1, "max_size": POOL_SIZE, "timeout": 10}} | given)
         options["options"] = f"{timeouts} {given.get('options', '')}".strip()
         # A pool in transaction mode, such as PgBouncer, may give each read of such a cursor another connection.
         settings["DISABLE_SERVER_SIDE_CURSORS"] = True

@@ -20,9 +20,6 @@ JUPYTER_GATEWAY_TOKEN = env.secret("JUPYTER_GATEWAY_TOKEN")
 KERNEL_SERVICE_DIR = Path(env.text("KERNEL_SERVICE_DIR", str(VAR_DIR / "kernels"))).absolute()
 #: Whether the service on this machine runs code without a sandbox: as its own user, with access to all of its files.
 KERNELS_WITHOUT_SANDBOX = env.boolean("KERNELS_WITHOUT_SANDBOX", default=False)
-#: Kernels that the service on this machine keeps ready, so that nobody waits for a start. Each takes
-#: about 130 MB, because it has imported pandas and drawn a plot.
-WARM_KERNELS = env.integer("WARM_KERNELS", 1)
 #: Memory of one kernel on this machine, in MiB. A kernel that exceeds it is ended.
 KERNEL_MEMORY_LIMIT_MIB = env.integer("KERNEL_MEMORY_LIMIT_MIB", 1536, minimum=256)
 
@@ -31,11 +28,11 @@ KERNELS_LIMIT = env.integer("KERNELS_LIMIT", 12, minimum=0)
 #: Most Python sessions of one user that live at once.
 KERNELS_PER_USER_LIMIT = env.integer("KERNELS_PER_USER_LIMIT", 3, minimum=1)
 #: Seconds that code waits for a free session before the model is told that there is none.
-KERNEL_WAIT_LIMIT_S = env.integer("KERNEL_WAIT_LIMIT_S", 60, minimum=1)
+KERNEL_WAIT_LIMIT_S = 60
 #: Seconds without use after which a session is ended.
-KERNEL_IDLE_LIMIT_S = env.integer("KERNEL_IDLE_LIMIT_S", 900, minimum=60)
+KERNEL_IDLE_LIMIT_S = 900
 #: Longest time, in seconds, that one call may run code. It should be shorter than TURN_LIMIT_S.
-KERNEL_CELL_LIMIT_S = env.integer("KERNEL_CELL_LIMIT_S", 120, minimum=1)
+KERNEL_CELL_LIMIT_S = 120
 
 if JUPYTER_GATEWAY_TOKEN and not JUPYTER_GATEWAY_URL:
     raise ImproperlyConfigured("JUPYTER_GATEWAY_TOKEN is set, but no server: set JUPYTER_GATEWAY_URL too.")
@@ -57,7 +54,7 @@ def service_arguments() -> list[str]:
     """Return the arguments of `chat.python.kernels.service`, or an empty list if another server runs the kernels."""
     if JUPYTER_GATEWAY_URL:
         return []
-    arguments = ["--directory", str(KERNEL_SERVICE_DIR), "--warm-kernels", str(WARM_KERNELS)]
+    arguments = ["--directory", str(KERNEL_SERVICE_DIR)]
     arguments += ["--memory-limit", str(KERNEL_MEMORY_LIMIT_MIB)]
     # The service's own limits must not be reached before those of the settings.
     arguments += ["--kernels-limit", str(KERNELS_LIMIT + _DEMO_KERNELS + _PREVIEW_KERNELS)]

@@ -35,7 +35,7 @@ env = Env()
 
 #: Key of the Gemini Developer API. GOOGLE_API_KEY takes precedence over GEMINI_API_KEY, as in Google's SDK.
 GEMINI_API_KEY = env.secret("GOOGLE_API_KEY") or env.secret("GEMINI_API_KEY")
-#: Base URL of the API if it is not Google's own, for example a gateway.
+#: Base URL of the API if it is not Google's own: a gateway or, without a key, the emulator.
 GOOGLE_GEMINI_BASE_URL = env.url("GOOGLE_GEMINI_BASE_URL", ("http", "https"))
 #: Use Vertex AI instead of the Developer API, with the project and location below and the machine's credentials.
 GOOGLE_GENAI_USE_VERTEXAI = env.boolean("GOOGLE_GENAI_USE_VERTEXAI", default=False)
@@ -48,21 +48,15 @@ if GOOGLE_GENAI_USE_VERTEXAI and not (GOOGLE_CLOUD_PROJECT or GEMINI_API_KEY):
     raise ImproperlyConfigured("GOOGLE_GENAI_USE_VERTEXAI is on: set GOOGLE_CLOUD_PROJECT too (or GEMINI_API_KEY).")
 
 #: The API version in the path of requests. It is fixed here, because the SDK's default changes between its releases.
-GEMINI_API_VERSION = env.text("GEMINI_API_VERSION", "v1beta1" if GOOGLE_GENAI_USE_VERTEXAI else "v1beta")
+GEMINI_API_VERSION = "v1beta1" if GOOGLE_GENAI_USE_VERTEXAI else "v1beta"
 #: Whether no key is configured. Then the demo model of the emulator answers in place of Gemini, and the pages say so.
 GEMINI_EMULATED = not (GEMINI_API_KEY or GOOGLE_GENAI_USE_VERTEXAI)
-#: URL of the emulator, whose demo model answers if no key is configured. `make run` starts it and sets this variable.
-GEMINI_EMULATOR_URL = env.url("GEMINI_EMULATOR_URL", ("http", "https"))
-if GEMINI_EMULATED:
-    GOOGLE_GEMINI_BASE_URL = GOOGLE_GEMINI_BASE_URL or GEMINI_EMULATOR_URL
 #: Whether Google's own default decides about the storage of prompts and answers. If this is off, requests to the
 #: Developer API and to Google's OpenAI-compatible server ask it not to store them.
 GEMINI_STORE = env.boolean("GEMINI_STORE", default=False)
 #: The code that reads streams: `lean` is Plotline's own code, which takes a fifth of the CPU time; `sdk` is the library
 #: google-genai.
-GEMINI_STREAM_READER = env.text("GEMINI_STREAM_READER", "lean")
-if GEMINI_STREAM_READER not in ("lean", "sdk"):
-    raise ImproperlyConfigured(f"GEMINI_STREAM_READER is {GEMINI_STREAM_READER!r}: it must be lean or sdk.")
+GEMINI_STREAM_READER = "lean"
 
 #: Key for the server at OPENAI_BASE_URL. Local servers need none.
 OPENAI_API_KEY = env.secret("OPENAI_API_KEY")
@@ -76,7 +70,8 @@ OWN_API_KEYS = frozenset({"GEMINI_API_KEY", "GOOGLE_API_KEY", "OPENAI_API_KEY"})
 ENDPOINT_API_KEYS = env.secrets("_API_KEY", except_for=OWN_API_KEYS)
 
 #: Whether users may choose ids of Gemini's models that the catalogue does not list. They are sent to the API unchanged.
-ALLOW_UNLISTED_MODELS = env.boolean("ALLOW_UNLISTED_MODELS", default=False)
+#: This is for tests: staff add models to the catalogue.
+ALLOW_UNLISTED_MODELS = False
 
 #: The default model or preset of conversations. If this is empty, it is the default of the catalogue.
 DEFAULT_MODEL = choose_default_model(env.text("GEMINI_MODEL"), OPENAI_MODELS, is_emulated=GEMINI_EMULATED)

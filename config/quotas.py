@@ -14,13 +14,13 @@ QUOTAS = {
     # Tokens of these answers, as the providers report them. They are counted when an answer has ended.
     "tokens_per_day": env.integer("QUOTA_TOKENS_PER_DAY", 1_000_000_000),
     # New conversations, with imported ones.
-    "conversations_per_day": env.integer("QUOTA_CONVERSATIONS_PER_DAY", 20_000),
+    "conversations_per_day": 20_000,
     # Seconds that code may run in Python sessions.
-    "kernel_seconds_per_day": env.integer("QUOTA_KERNEL_SECONDS_PER_DAY", 36_000),
+    "kernel_seconds_per_day": 36_000,
     # MB of text in imported files.
-    "import_mb_per_day": env.integer("QUOTA_IMPORT_MB_PER_DAY", 500),
+    "import_mb_per_day": 500,
     # MB of files that are uploaded, kept from Python sessions, or imported.
-    "upload_mb_per_day": env.integer("QUOTA_UPLOAD_MB_PER_DAY", 100),
+    "upload_mb_per_day": 100,
     # MB of all files of one person, graphs included. Graphs and images of answers are stored even above it.
     "storage_mb": env.integer("QUOTA_STORAGE_MB", 20_480),
 }

@@ -67,7 +67,6 @@ from config.model_servers import ENDPOINT_API_KEYS as ENDPOINT_API_KEYS
 from config.model_servers import GEMINI_API_KEY as GEMINI_API_KEY
 from config.model_servers import GEMINI_API_VERSION as GEMINI_API_VERSION
 from config.model_servers import GEMINI_EMULATED as GEMINI_EMULATED
-from config.model_servers import GEMINI_EMULATOR_URL as GEMINI_EMULATOR_URL
 from config.model_servers import GEMINI_STORE as GEMINI_STORE
 from config.model_servers import GEMINI_STREAM_READER as GEMINI_STREAM_READER
 from config.model_servers import GOOGLE_CLOUD_LOCATION as GOOGLE_CLOUD_LOCATION
@@ -213,15 +212,7 @@ USE_TZ = True
 
 #: The database, for example `postgres://user:password@host/name`. If this is empty, it is a SQLite file under `var/`.
 DATABASE_URL = env.url("DATABASE_URL", ("sqlite", "postgres", "postgresql"))
-#: Seconds after which PostgreSQL cancels a statement of a server; 0 is never, as for management commands (`manage.py`).
-DATABASE_STATEMENT_LIMIT_S = env.integer("DATABASE_STATEMENT_LIMIT_S", 30)
-#: The most connections of a process to PostgreSQL. A request or a background thread waits 10 s for a free one.
-DATABASE_POOL_SIZE = env.integer("DATABASE_POOL_SIZE", 20, minimum=4)
-DATABASES = {
-    "default": database_settings(
-        DATABASE_URL, VAR_DIR, statement_limit_s=DATABASE_STATEMENT_LIMIT_S, pool_size=DATABASE_POOL_SIZE
-    )
-}
+DATABASES = {"default": database_settings(DATABASE_URL, VAR_DIR)}
 
 # --- attachments: see also config/storage.py --------------------------------------------------------------------
 
@@ -263,13 +254,11 @@ HTTPS = env.boolean("HTTPS", default=not DEBUG)
 #: How many proxies in front of this server add an address to X-Forwarded-For. Limits on logins count the address that
 #: the first of them adds. With 0, the header is ignored. By default it is 1 with HTTPS, else 0.
 ALLAUTH_TRUSTED_PROXY_COUNT = env.integer("TRUSTED_PROXIES", 1 if HTTPS else 0)
-#: With HTTPS: for how many seconds browsers refuse plain HTTP to this host after a visit (HSTS). 0 lets them forget it.
+#: With HTTPS: for how many seconds browsers refuse plain HTTP to this host after a visit (HSTS). 0 sends no header.
 SECURE_HSTS_SECONDS = env.integer("HSTS_SECONDS", 31_536_000) if HTTPS else 0
-#: Whether this also holds for all subdomains of the host.
-SECURE_HSTS_INCLUDE_SUBDOMAINS = env.boolean("HSTS_INCLUDE_SUBDOMAINS", default=True)
-#: Whether browsers may ship the domain in their lists, which it leaves only after months. Check W021 asks for it.
-SECURE_HSTS_PRELOAD = env.boolean("HSTS_PRELOAD", default=False)
-SILENCED_SYSTEM_CHECKS = ["security.W021"]
+#: HSTS is for this host alone. Its subdomains may be other services without HTTPS, which browsers would refuse for a
+#: year. A proxy can send a header that includes them. W005 and W021 are the checks that ask for a wider header.
+SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
 if HTTPS:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
     SECURE_SSL_REDIRECT = True
@@ -286,10 +275,10 @@ REVIEW_NEEDS_REASON = env.boolean("REVIEW_NEEDS_REASON", default=False)
 ALLOW_SHARING = env.boolean("ALLOW_SHARING", default=True)
 
 #: Minutes after which a temporary conversation is deleted, once its last page has been closed.
-TEMPORARY_LIMIT_MIN = env.integer("TEMPORARY_LIMIT_MIN", 10, minimum=1)
+TEMPORARY_LIMIT_MIN = 10
 
 #: Seconds in which a person can undo the deletion of a conversation. Its rows and files are deleted after that.
-DELETION_UNDO_S = env.integer("DELETION_UNDO_S", 30, minimum=5)
+DELETION_UNDO_S = 30
 #: Open WebSockets of one user on one server process.
 SOCKETS_LIMIT = 64
 

@@ -19,8 +19,19 @@ from chat.models.database_thread import close_connection
 from chat.people.account import due_deletions
 from chat.providers import warm_up
 from chat.python.sessions import reaper
+from config.env import Env
 
 logger = logging.getLogger(__name__)
+
+REMOVED_VARIABLES = """
+ACCOUNT_DELETION_DAYS ALLOW_UNLISTED_MODELS ANSWER_PARTS_LIMIT APPROVAL_LIMIT_H DATABASE_POOL_SIZE
+DATABASE_STATEMENT_LIMIT_S DELETION_UNDO_S GEMINI_API_VERSION GEMINI_EMULATOR_URL GEMINI_STREAM_READER
+HSTS_INCLUDE_SUBDOMAINS HSTS_PRELOAD KERNEL_CELL_LIMIT_S KERNEL_IDLE_LIMIT_S KERNEL_WAIT_LIMIT_S
+PROVIDER_ATTEMPTS PROVIDER_FIRST_BYTE_LIMIT_S PROVIDER_IDLE_LIMIT_S PROVIDER_RETRY_LIMIT_S
+QUOTA_CONVERSATIONS_PER_DAY QUOTA_IMPORT_MB_PER_DAY QUOTA_KERNEL_SECONDS_PER_DAY QUOTA_UPLOAD_MB_PER_DAY
+REQUEST_LIMIT_BYTES ROUNDS_LIMIT TEMPORARY_LIMIT_MIN TURN_LEASE_S TURN_LIMIT_S WARM_KERNELS
+"""
+"""Environment variables of earlier versions, which operators may still set."""
 
 
 def prepare_process(loop: asyncio.AbstractEventLoop) -> None:
@@ -33,6 +44,7 @@ def prepare_process(loop: asyncio.AbstractEventLoop) -> None:
     import_views()
     import_providers()
     warn_without_timeouts()
+    warn_of_removed_variables()
     recovery.start(loop)
     reaper.start(rerun_rows.end_abandoned)
     due_deletions.start()
@@ -45,7 +57,7 @@ def warn_without_timeouts() -> None:
 
     PgBouncer can drop the timeouts that a connection asks for. The database role must have them then.
     """
-    if connection.vendor != "postgresql" or not settings.DATABASE_STATEMENT_LIMIT_S:
+    if connection.vendor != "postgresql":
         return
     names = ("statement_timeout", "lock_timeout")
     try:
@@ -57,6 +69,12 @@ def warn_without_timeouts() -> None:
         logger.warning("The database did not say which timeouts it has.", exc_info=True)
     finally:
         close_old_connections()
+
+
+def warn_of_removed_variables() -> None:
+    """Log a warning that names the removed variables that are still set."""
+    if names := [name for name in REMOVED_VARIABLES.split() if Env().text(name)]:
+        logger.warning("These variables have no effect any more, see CHANGELOG.md: %s.", ", ".join(names))
 
 
 def import_views() -> None:

@@ -10,19 +10,19 @@ from config.env import Env
 env = Env()
 
 #: Largest request to a model, in bytes of JSON. It holds the newest graphs and files that fit, and names the others.
-REQUEST_LIMIT_BYTES = env.integer("REQUEST_LIMIT_BYTES", 8_000_000, minimum=100_000)
+REQUEST_LIMIT_BYTES = 8_000_000
 #: Total number of attempts for a request, if the provider is busy or cannot be reached. An answer that has begun is not
 #: requested again.
-PROVIDER_ATTEMPTS = env.integer("PROVIDER_ATTEMPTS", 4, minimum=1)
+PROVIDER_ATTEMPTS = 4
 #: Longest wait, in seconds, that a provider may request before a retry. If it requests more, the turn fails.
-PROVIDER_RETRY_LIMIT_S = env.integer("PROVIDER_RETRY_LIMIT_S", 60)
+PROVIDER_RETRY_LIMIT_S = 60
 #: Seconds before the first retry, doubled for each further retry, unless the provider gives a wait of its own.
 PROVIDER_RETRY_PAUSE_S = 1.0
 #: Seconds without received data after which a turn counts as stalled. Gemini may be silent for 30 s while code runs.
-PROVIDER_IDLE_LIMIT_S = env.integer("PROVIDER_IDLE_LIMIT_S", 60, minimum=1)
+PROVIDER_IDLE_LIMIT_S = 60
 #: Seconds without data after which a request counts as stalled, before the first byte of its response. This is longer,
 #: because a local server loads the model first.
-PROVIDER_FIRST_BYTE_LIMIT_S = env.integer("PROVIDER_FIRST_BYTE_LIMIT_S", 300, minimum=1)
+PROVIDER_FIRST_BYTE_LIMIT_S = 300
 #: Dotted paths of the provider classes, by name. A provider is created when it is first used.
 CHAT_PROVIDERS = {
     "gemini": "chat.providers.google.provider.GeminiProvider",
@@ -34,22 +34,22 @@ ENDPOINT_STORE = "chat.providers.catalogue.endpoints.StoredEndpoints"
 #: Dotted paths of the functions that create the tool sets of a turn (`ToolSetFactory` in chat/messages/tool_sets.py).
 TOOL_SETS = ["chat.python.tool_set.tool_set.make_tool_set"]
 #: Most rounds in one turn. A round is a request to the model; each next one sends the results of its function calls.
-ROUNDS_LIMIT = env.integer("ROUNDS_LIMIT", 20, minimum=1)
+ROUNDS_LIMIT = 20
 #: Hours after which a function call that nobody has approved counts as denied. The answer then goes on without it.
-APPROVAL_LIMIT_H = env.integer("APPROVAL_LIMIT_H", 24, minimum=1)
+APPROVAL_LIMIT_H = 24
 #: Whether a person must also release each result of code before the model gets it. This applies to all conversations.
 RESULTS_NEED_APPROVAL = env.boolean("RESULTS_NEED_APPROVAL", default=False)
 #: Seconds after which a turn counts as interrupted if its process no longer renews the lease. A process renews it after
 #: a third of this time.
-TURN_LEASE_S = env.integer("TURN_LEASE_S", 6, minimum=2)
+TURN_LEASE_S = 6
 #: Longest duration of a turn, in seconds, without its waits for a decision. A turn that takes longer is ended.
-TURN_LIMIT_S = env.integer("TURN_LIMIT_S", 600, minimum=1)
+TURN_LIMIT_S = 600
 #: Limits of one answer: characters of text, and bytes of images. An answer that exceeds a limit is ended.
 ANSWER_LIMIT_CHARS = 4 * 1024 * 1024
 ANSWER_DATA_LIMIT_BYTES = 64 * 1024 * 1024
 #: Most parts of one answer: texts, thoughts, pieces of code, results, images and function calls. An answer that has
 #: more is ended.
-ANSWER_PARTS_LIMIT = env.integer("ANSWER_PARTS_LIMIT", 2_000, minimum=10)
+ANSWER_PARTS_LIMIT = 2_000
 #: Concurrent live turns of one user.
 LIVE_TURNS_LIMIT = 8
 #: Total size of the files in one request to the model. The API accepts 20 MB, and base64 adds a third to the bytes.

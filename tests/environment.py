@@ -28,8 +28,9 @@ VALUES = {
     "SECRET_KEY": "for-tests-only",
     # Servers of tests end at once.
     "DRAIN_SECONDS": "0",
+    "DJANGO_SETTINGS_MODULE": "tests.settings",
     # The catalogue does not list the scenarios and recordings of the test emulator.
-    "ALLOW_UNLISTED_MODELS": "1",
+    "SETTING_ALLOW_UNLISTED_MODELS": "true",
 }
 
 

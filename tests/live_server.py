@@ -108,7 +108,7 @@ def running_server(**variables: str) -> Iterator[LiveServer]:
     with ExitStack() as stack:
         var_dir = Path(stack.enter_context(TemporaryDirectory(prefix="server-", ignore_cleanup_errors=True)))
         if "GOOGLE_GEMINI_BASE_URL" not in variables:
-            variables["GEMINI_EMULATOR_URL"] = stack.enter_context(running_emulator(pace=1.0))
+            variables["GOOGLE_GEMINI_BASE_URL"] = stack.enter_context(running_emulator(pace=1.0))
         create_database(var_dir)
         stack.callback(drop_database, var_dir)
         server = LiveServer(var_dir, variables)

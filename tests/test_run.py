@@ -157,7 +157,7 @@ def test_killed_children_are_restarted_and_all_end_with_the_terminal(empty_var_d
 def test_emulator_has_no_secrets_and_is_restarted_on_its_port(var_dir: Path) -> None:
     with running(var_dir, AWS_SECRET_ACCESS_KEY="not-for-the-emulator") as run:
         [web], [emulator] = run.children(WEB), run.children(EMULATOR)
-        url = web.environ()["GEMINI_EMULATOR_URL"]
+        url = web.environ()["GOOGLE_GEMINI_BASE_URL"]
         assert answers(f"{url}/v1beta/models")
         assert web.environ()["AWS_SECRET_ACCESS_KEY"] == "not-for-the-emulator"
         assert emulator.environ().keys() & {"AWS_SECRET_ACCESS_KEY", "SECRET_KEY", "DATABASE_URL"} == set()

@@ -57,7 +57,7 @@ def test_instruction_and_files_of_a_project_reach_the_model(page: Page, server: 
     page.get_by_role("button", name="New conversation").click()
     expect(page.locator("#conversation-project")).to_contain_text("Rainfall")
     change_settings(page, code_execution="off")
-    emulator = server.variables["GEMINI_EMULATOR_URL"]
+    emulator = server.variables["GOOGLE_GEMINI_BASE_URL"]
     before = count_calls(emulator)
     ask_and_wait(page, "Hello")
     requests = [str(one) for one in calls_since(emulator, before) if "Answer in millimetres." in str(one)]

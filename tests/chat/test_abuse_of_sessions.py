@@ -159,14 +159,14 @@ class Chat:
 @pytest.fixture(scope="module")
 def calm() -> Iterator[Product]:
     """The product with the shipped limits, but for the time after which unused sessions end."""
-    with running_product(KERNEL_IDLE_LIMIT_S=str(IDLE_LIMIT_S)) as running:
+    with running_product(SETTING_KERNEL_IDLE_LIMIT_S=str(IDLE_LIMIT_S)) as running:
         yield running
 
 
 @pytest.fixture(scope="module")
 def stormy() -> Iterator[Product]:
     with running_product(
-        KERNEL_CELL_LIMIT_S=str(CELL_LIMIT_S),
+        SETTING_KERNEL_CELL_LIMIT_S=str(CELL_LIMIT_S),
         KERNELS_PER_USER_LIMIT=str(KERNELS_PER_PERSON),
     ) as running:
         yield running

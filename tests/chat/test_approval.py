@@ -38,7 +38,7 @@ UNTIL_SERVER_ENDS = "import os, time\nserver = os.getppid()\nwhile os.getppid() 
 @pytest.fixture(scope="module")
 def server() -> Iterator[LiveServer]:
     """A server with a short lease whose answers can run code."""
-    with running_code_server(TURN_LEASE_S="2") as running:
+    with running_code_server(SETTING_TURN_LEASE_S="2") as running:
         yield running
 
 

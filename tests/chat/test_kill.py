@@ -40,7 +40,7 @@ def server() -> Iterator[LiveServer]:
     """A server with a short lease, so that many kills fit into one test."""
     with (
         running_emulator(pace=0.3) as url,
-        running_server(GOOGLE_GEMINI_BASE_URL=url, TURN_LEASE_S="3") as running,
+        running_server(GOOGLE_GEMINI_BASE_URL=url, SETTING_TURN_LEASE_S="3") as running,
     ):
         yield running
 

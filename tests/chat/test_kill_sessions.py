@@ -47,7 +47,7 @@ def drill() -> Iterator[Drill]:
                 OPENAI_MODELS=MODELS[1],
                 KERNEL_SERVICE_DIR=str(directory),
                 KERNELS_PER_USER_LIMIT="4",
-                TURN_LEASE_S=str(TURN_LEASE_S),
+                SETTING_TURN_LEASE_S=str(TURN_LEASE_S),
             )
         )
         started = Drill(server, service, Visitor(server))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 from django.db import connection
-from pytest_django import Settings
 
 from config.startup import warn_without_timeouts
 
@@ -31,18 +30,8 @@ def set_timeouts(statement: str, lock: str) -> None:
     ],
 )
 def test_each_missing_timeout_of_the_database_is_logged_at_start(
-    statement: str, lock: str, missing: list[str], settings: Settings, caplog: pytest.LogCaptureFixture
+    statement: str, lock: str, missing: list[str], caplog: pytest.LogCaptureFixture
 ) -> None:
-    settings.DATABASE_STATEMENT_LIMIT_S = 30
     set_timeouts(statement, lock)
     warn_without_timeouts()
     assert [record.getMessage().split()[5].rstrip(".") for record in caplog.records] == missing
-
-
-def test_operator_who_turns_the_statement_limit_off_gets_no_warning(
-    settings: Settings, caplog: pytest.LogCaptureFixture
-) -> None:
-    settings.DATABASE_STATEMENT_LIMIT_S = 0
-    set_timeouts("0", "0")
-    warn_without_timeouts()
-    assert caplog.records == []

@@ -36,7 +36,7 @@ def emulator_url() -> Iterator[str]:
 @contextmanager
 def draining_server(emulator_url: str, seconds: int) -> Iterator[LiveServer]:
     """Run a server that drains for this time."""
-    variables = {"DRAIN_SECONDS": str(seconds), "TURN_LEASE_S": str(LONG_LEASE_S)}
+    variables = {"DRAIN_SECONDS": str(seconds), "SETTING_TURN_LEASE_S": str(LONG_LEASE_S)}
     with running_server(GOOGLE_GEMINI_BASE_URL=emulator_url, **variables) as server:
         yield server
         if server.process and server.process.poll() is None:

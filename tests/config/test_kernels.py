@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from django.conf import settings
 
 from chat.emulator import demo_model
 from chat.python.table_previews.computation import PREVIEWS_LIMIT
@@ -48,10 +49,10 @@ def test_code_runs_without_a_sandbox_only_if_the_setting_says_so() -> None:
 
 
 def test_limits_of_the_service_are_above_those_of_the_settings() -> None:
-    arguments = json.loads(read_settings(KERNELS_LIMIT="50", KERNEL_IDLE_LIMIT_S="7200").stdout)[2]
+    arguments = json.loads(read_settings(KERNELS_LIMIT="50").stdout)[2]
     values = dict(zip(arguments[::2], arguments[1::2], strict=True))
     assert int(values["--kernels-limit"]) == 50 + demo_model.KERNELS_LIMIT + PREVIEWS_LIMIT
-    assert int(values["--idle-limit"]) == 3 * 7200
+    assert int(values["--idle-limit"]) == 3 * settings.KERNEL_IDLE_LIMIT_S
 
 
 @pytest.mark.parametrize(
@@ -60,7 +61,6 @@ def test_limits_of_the_service_are_above_those_of_the_settings() -> None:
         ({"JUPYTER_GATEWAY_URL": "kernels:8888"}, "JUPYTER_GATEWAY_URL must begin with http:// or https://"),
         ({"JUPYTER_GATEWAY_TOKEN": "t"}, "JUPYTER_GATEWAY_TOKEN is set, but no server"),
         ({"KERNELS_WITHOUT_SANDBOX": "perhaps"}, "KERNELS_WITHOUT_SANDBOX must be 1 or 0"),
-        ({"WARM_KERNELS": "-1"}, "WARM_KERNELS must be at least 0"),
         ({"KERNEL_MEMORY_LIMIT_MIB": "10"}, "KERNEL_MEMORY_LIMIT_MIB must be at least 256"),
         (
             {"JUPYTER_GATEWAY_URL": "http://k", "KERNELS_WITHOUT_SANDBOX": "1"},

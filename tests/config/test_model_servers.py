@@ -18,7 +18,7 @@ PRINT_SETTINGS = """
 import json
 from config import settings
 
-names = ("OPENAI_BASE_URL", "OPENAI_MODELS", "DEFAULT_MODEL", "ENDPOINT_API_KEYS", "PROVIDER_FIRST_BYTE_LIMIT_S")
+names = ("OPENAI_BASE_URL", "OPENAI_MODELS", "DEFAULT_MODEL", "ENDPOINT_API_KEYS")
 print(json.dumps({name: getattr(settings, name) for name in names}))
 """
 
@@ -78,7 +78,6 @@ def test_settings_are_read_from_the_environment() -> None:
     values = json.loads(done.stdout)
     assert values["OPENAI_BASE_URL"] == "https://api.openai.com/v1"
     assert (values["OPENAI_MODELS"], values["DEFAULT_MODEL"]) == (["gpt-x", "gpt-y"], "gpt-x")
-    assert values["PROVIDER_FIRST_BYTE_LIMIT_S"] == 300
     keys = values["ENDPOINT_API_KEYS"]
     assert keys["MISTRAL_API_KEY"] == "m"
     assert keys["PLOTLINE_TEST_API_KEY"].startswith("MIT License")

@@ -48,8 +48,12 @@ def test_import_of_the_application_starts_nothing() -> None:
 @pytest.fixture(scope="module")
 def server_without_key() -> Iterator[LiveServer]:
     # A base URL, even an empty one, keeps `running_server` from starting an emulator.
-    with running_server(GOOGLE_GEMINI_BASE_URL="") as server:
+    with running_server(GOOGLE_GEMINI_BASE_URL="", TURN_LIMIT_S="900") as server:
         yield server
+
+
+def test_variable_that_has_no_effect_any_more_is_named_at_start(server_without_key: LiveServer) -> None:
+    assert "variables have no effect any more, see CHANGELOG.md: TURN_LIMIT_S.\n" in server_without_key.log()
 
 
 def count_database_files(server: LiveServer) -> int:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import logging
-import os
 import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -64,7 +63,6 @@ def run_drills(names: Sequence[str]) -> bool:
 
     After an exception, the next drill gets a new installation.
     """
-    os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
     import_module("django").setup()
     run_installation = import_module("tests.drills.installation").running_installation
     waiting, is_kept = list(names), True

@@ -11,7 +11,7 @@ from chat.emulator.command_line import add_arguments, run
 
 
 class Command(BaseCommand):
-    """Runs the emulator. Set GEMINI_EMULATOR_URL to the address that it prints."""
+    """Runs the emulator. Set GOOGLE_GEMINI_BASE_URL to the address that it prints."""
 
     help = "Serve Gemini's wire protocol on loopback, with a demo model that runs code."
     requires_system_checks = ()

@@ -186,7 +186,7 @@ def test_killed_purge_leaves_whole_conversations_and_can_be_continued(tmp_path: 
     )
     Conversation.objects.update(updated_at=timezone.now() - timedelta(days=200))
     database_url = f"sqlite:///{connection.settings_dict['NAME']}"
-    variables = environment(tmp_path, DATABASE_URL=database_url, DJANGO_SETTINGS_MODULE="config.settings")
+    variables = environment(tmp_path, DATABASE_URL=database_url)
     command = [sys.executable, "-c", PURGE_THAT_STOPS]
     with subprocess.Popen(
         tied(command), cwd=ROOT, env=variables, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True

@@ -12,7 +12,7 @@ from tests.emulator_server import running_emulator
 from tests.live_server import ROOT, LiveServer, environment, running_server
 
 VARIABLES = {
-    "DJANGO_SETTINGS_MODULE": "tests.chat.answering.tools.code_settings",
+    "SETTING_TOOL_SETS": '["tests.chat.answering.tools.code_tools.make"]',
     "API_CALLS_PER_MINUTE": "1000000",
     "API_WRITES_PER_MINUTE": "1000000",
 }

@@ -27,7 +27,7 @@ def count(server: LiveServer, status: str) -> int:
 def test_answers_go_on_after_an_outage_of_the_database_longer_than_the_lease() -> None:
     with (
         running_emulator(pace=1.0) as url,
-        running_server(GOOGLE_GEMINI_BASE_URL=url, TURN_LEASE_S=str(LEASE_S)) as server,
+        running_server(GOOGLE_GEMINI_BASE_URL=url, SETTING_TURN_LEASE_S=str(LEASE_S)) as server,
     ):
         other = LiveServer(server.var_dir, server.variables)
         other.start()

@@ -38,7 +38,7 @@ def server() -> Iterator[LiveServer]:
     """A server whose answers last for some seconds."""
     with (
         running_emulator(pace=0.5) as url,
-        running_server(GOOGLE_GEMINI_BASE_URL=url, PROVIDER_IDLE_LIMIT_S=str(IDLE_LIMIT_S)) as running,
+        running_server(GOOGLE_GEMINI_BASE_URL=url, SETTING_PROVIDER_IDLE_LIMIT_S=str(IDLE_LIMIT_S)) as running,
     ):
         yield running
 

@@ -31,9 +31,9 @@ def emulator_url() -> Iterator[str]:
 def server(emulator_url: str) -> Iterator[LiveServer]:
     with running_server(
         GOOGLE_GEMINI_BASE_URL=emulator_url,
-        PROVIDER_ATTEMPTS="2",
-        PROVIDER_RETRY_LIMIT_S="2",
-        PROVIDER_IDLE_LIMIT_S="3",
+        SETTING_PROVIDER_ATTEMPTS="2",
+        SETTING_PROVIDER_RETRY_LIMIT_S="2",
+        SETTING_PROVIDER_IDLE_LIMIT_S="3",
     ) as running:
         yield running
 
