@@ -41,12 +41,7 @@ def list_context(
     conversations = conversations_of(request.user).kept()
     context: dict[str, Any] = {"conversation": {"pk": open}, "searched": q, "group": group, "imported": imported}
     if q:
-        terms = parse(q)
-        # Instructions can be long, and no result shows them.
-        searched = conversations.select_related("project").defer("system_instruction", "project__instruction")
-        found = searched.holding(terms, request.user.pk).page(SEARCH_PAGE_SIZE, after)
-        context["found"] = load_search_results(found.conversations, terms)
-        return {**context, "more_url": _more_url(found.end, q=q, open=open)}
+        return {**context, **_found_context(conversations, request.user.pk, q, after, open)}
     if imported:
         conversations = conversations.filter(imported__pk__gte=imported)
     zone = reader_zone(request)
@@ -65,6 +60,20 @@ def list_context(
         groups = [*_open_group(conversations, open, opened, group), *groups] if open not in shown else groups
     more_url = _more_url(page.end, group=page.group, imported=imported, day=today, open=open)
     return {**context, "groups": groups, "more_url": more_url}
+
+
+def _found_context(
+    conversations: ConversationQuerySet, owner_id: int, q: str, after: ListPosition | None, open_id: uuid.UUID | None
+) -> dict[str, object]:
+    """Return one page of the conversations in which words were found."""
+    terms = parse(q)
+    # Instructions can be long, and no result shows them.
+    searched = conversations.select_related("project").defer("system_instruction", "project__instruction")
+    found = searched.holding(terms, owner_id).page(SEARCH_PAGE_SIZE, after)
+    return {
+        "found": load_search_results(found.conversations, terms),
+        "more_url": _more_url(found.end, q=q, open=open_id),
+    }
 
 
 def _open_group(

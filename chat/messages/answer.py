@@ -150,9 +150,7 @@ class Answer:
             case PartStarted(index, part, attachment):
                 self._start_part(index, part, attachment)
             case PartReplaced(index, part):
-                self._join_appended()
-                self.text_chars += len(part.long_text) - len(self._parts[index].long_text)
-                self._parts[index] = part
+                self._replace_part(index, part)
             case ThoughtEnded(index, duration_ms):
                 self._end_thought(index, duration_ms)
             case AttachmentAdded(attachment):
@@ -167,10 +165,7 @@ class Answer:
             case ApprovalRequested():
                 self.awaited = change
             case CallDecided():
-                self.decisions[change.approval_id] = change
-                self.awaited = None
-                if change.is_result:
-                    self._decide_result(change)
+                self._decide(change)
             case Waited(sentence):
                 self.retry_notice = sentence
             case EngineMoved(reason):
@@ -202,11 +197,22 @@ class Answer:
         if attachment is not None:
             self.part_attachments[index] = attachment
 
+    def _replace_part(self, index: int, part: Part) -> None:
+        self._join_appended()
+        self.text_chars += len(part.long_text) - len(self._parts[index].long_text)
+        self._parts[index] = part
+
     def _end_thought(self, index: int, duration_ms: int) -> None:
         self._join_appended()
         thought = self._parts[index]
         if isinstance(thought, Thought):
             self._parts[index] = replace(thought, duration_ms=duration_ms)
+
+    def _decide(self, decision: CallDecided) -> None:
+        self.decisions[decision.approval_id] = decision
+        self.awaited = None
+        if decision.is_result:
+            self._decide_result(decision)
 
     def _decide_result(self, decision: CallDecided) -> None:
         """Put a released result in the place of the sentence that has stood for it."""
