@@ -34,7 +34,7 @@ def is_signup_open() -> bool:
 class AccountAdapter(DefaultAccountAdapter):
     """allauth's default adapter, with limits by name and address, and a sign-up that the operator can close."""
 
-    def _get_login_attempts_cache_key(self, request: HttpRequest, **credentials: Any) -> str:  # noqa: ANN401 - allauth's
+    def _get_login_attempts_cache_key(self, request: HttpRequest, **credentials: Any) -> str:
         """Count failed logins by name and address together, so that nobody can lock out a person at another address."""
         return f"{super()._get_login_attempts_cache_key(request, **credentials)} {self.get_client_ip(request)}"
 
@@ -53,7 +53,7 @@ class AccountAdapter(DefaultAccountAdapter):
             response = refusal(current.request, sentence, status=503)
             raise ImmediateHttpResponse(response) from None
 
-    def post_login(self, request: HttpRequest, user: User, **kwargs: Any) -> HttpResponse:  # noqa: ANN401 - allauth's
+    def post_login(self, request: HttpRequest, user: User, **kwargs: Any) -> HttpResponse:
         """Return the redirect after a login. If the account is to be deleted, it leads to the page that can keep it."""
         response: HttpResponse = super().post_login(request, user, **kwargs)
         return redirect("account_delete") if user.deletion_at else response

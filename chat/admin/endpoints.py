@@ -57,7 +57,7 @@ class ModelEndpointAdmin(admin.ModelAdmin[ModelEndpoint]):
     list_display = ("__str__", "base_url", "recognised_dialect", "is_enabled", "models")
     list_filter = ("is_enabled",)
     search_fields = ("name", "label", "base_url")
-    prepopulated_fields = {"name": ("label",)}  # noqa: RUF012 - Django declares it as a plain dict
+    prepopulated_fields = {"name": ("label",)}
     fields = ("label", "name", "base_url", "api_key_variable", "dialect", "is_enabled")
     change_form_template = "admin/chat/modelendpoint/change_form.html"
 

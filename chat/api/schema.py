@@ -54,9 +54,7 @@ class ApiSchema(AutoSchema):
             return None
         responses = operation["responses"]
         for (status, media_type), problem in problem_responses(*_common_problems(path, operation)).items():
-            described = self._get_response_for_code(  # type: ignore[no-untyped-call]  # the library has no types here
-                problem, str(status), [media_type]
-            )
+            described = self._get_response_for_code(problem, str(status), [media_type])
             responses.setdefault(str(status), described)
         for status, response in responses.items():
             response["description"] = response["description"] or HTTPStatus(int(status)).phrase

@@ -38,7 +38,7 @@ class PythonSessionQuerySet(models.QuerySet["PythonSession"]):
         states = ", ".join(f"'{state.value}'" for state in PythonSession.ALIVE)
         return self.filter(RawSQL(f'"chat_pythonsession"."state" IN ({states})', (), BooleanField()))
 
-    def change_state(self, state: PythonSession.State, **columns: Any) -> bool:  # noqa: ANN401 - values of any column
+    def change_state(self, state: PythonSession.State, **columns: Any) -> bool:
         """Change the state of one session, and other columns; return whether this was done.
 
         Nothing is changed if `PythonSession.TRANSITIONS` does not allow it, or if the conditions of this query set do

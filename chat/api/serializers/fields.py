@@ -29,7 +29,7 @@ class StrictSerializer(serializers.Serializer[Any]):
 
     noun = "field"
 
-    def run_validation(self, data: object = serializers.empty) -> Any:  # noqa: ANN401 - the framework's signature
+    def run_validation(self, data: object = serializers.empty) -> object:
         """Return the validated data. Raises ValidationError."""
         if not isinstance(data, Mapping):
             raise serializers.ValidationError({"body": ["The body must be a JSON object."]})
@@ -130,7 +130,7 @@ class ConversationChoiceField(serializers.ChoiceField):
 class EnumField(serializers.ChoiceField):
     """One of the values of an enum. The OpenAPI document names the enum, if the settings name it."""
 
-    def __init__(self, enum: type[StrEnum], **options: Any) -> None:  # noqa: ANN401 - options of the framework
+    def __init__(self, enum: type[StrEnum], **options: Any) -> None:
         super().__init__([(member.value, member.name) for member in enum], **options)
 
 

@@ -1,4 +1,3 @@
-# ruff: noqa: ANN401 - arguments come as JSON
 """Runs inside a kernel: read and write regular files of the working directory in pieces.
 
 Names are labels without folders. A pipe, a device or a link of such a name is never opened.
@@ -24,8 +23,8 @@ def enter_own_directory() -> dict[str, object]:
     """
     if "PLOTLINE_KERNEL" in os.environ:
         return {}
-    import atexit  # noqa: PLC0415 - most calls do not need them
-    import shutil  # noqa: PLC0415 - as above
+    import atexit  # most calls do not need them
+    import shutil  # as above
 
     directory = tempfile.mkdtemp(prefix="plotline-")
     atexit.register(shutil.rmtree, directory, ignore_errors=True)

@@ -108,7 +108,7 @@ def find_records(value: object) -> tuple[list[dict[str, Any]], list[str]]:
 
 def read_excel_file(path: str) -> Source:
     """Return the table in the first sheet that has one. Raises Unreadable, ImportError."""
-    import python_calamine  # noqa: PLC0415 - only these files need it
+    import python_calamine  # only these files need it
 
     check_archive(path)
     try:
@@ -168,8 +168,8 @@ def read_sheets(
 
 def read_parquet_file(path: str) -> Source:
     """Return the table in a Parquet file. Raises Unreadable, ImportError."""
-    import pyarrow  # noqa: PLC0415 - only these files need it
-    import pyarrow.parquet  # noqa: PLC0415 - as above
+    import pyarrow  # only these files need it
+    import pyarrow.parquet  # as above
 
     try:
         file = pyarrow.parquet.ParquetFile(path)

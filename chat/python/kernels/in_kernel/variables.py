@@ -1,4 +1,3 @@
-# ruff: noqa: ANN401, BLE001 - values have any class, and code of any class can raise any error
 """Runs inside a kernel: list its variables and files, and describe one variable.
 
 The list must be quick and safe whatever values there are. It therefore calls no method of a class that a user defined,
@@ -274,7 +273,7 @@ def details(value: Any) -> Iterator[str]:
         elif type(value) is types.FunctionType:
             yield sys.modules["inspect"].getsource(value)
         elif type(value) in CONTAINERS:
-            import reprlib  # noqa: PLC0415 - seldom needed
+            import reprlib  # seldom needed
 
             short = reprlib.Repr()
             short.maxlist = short.maxtuple = short.maxset = short.maxfrozenset = short.maxdict = 50

@@ -72,7 +72,7 @@ class SandboxKernelManager(AsyncIOLoopKernelManager):
         return self.provisioner
 
     # jupyter_client declares a socket, and its own subclass for Tornado returns a stream.
-    def connect_iopub(self, identity: bytes | None = None) -> ZMQStream:  # type: ignore[override]
+    def connect_iopub(self, identity: bytes | None = None) -> ZMQStream:
         """Return a stream of the kernel's output.
 
         ZeroMQ ends a connection for good when a message exceeds the size limit. No output would arrive any more, so the

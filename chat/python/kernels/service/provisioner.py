@@ -81,14 +81,14 @@ class SandboxProvisioner(LocalProvisioner):
         """Whether the kernel runs a cell, or is not ready yet."""
         return self.parent is not None and self.parent.execution_state != "idle"
 
-    async def pre_launch(self, **kwargs: Any) -> dict[str, Any]:  # noqa: ANN401 - Jupyter's signature
+    async def pre_launch(self, **kwargs: Any) -> dict[str, Any]:
         """Choose the paths of the sockets before Jupyter writes its connection file."""
         assert self.parent is not None
         self.parent.transport = "ipc"
         self.parent.ip = str(self.folder / "s")
         return await super().pre_launch(**kwargs | {"env": {}})
 
-    async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> KernelConnectionInfo:  # noqa: ANN401 - as above
+    async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> KernelConnectionInfo:
         """Launch the kernel; `cmd` holds the arguments of `bootstrap`. Raises SandboxUnavailable.
 
         This runs on the gateway's main thread, with which the kernel ends.
