@@ -88,7 +88,7 @@ class WholeDeletionMixin(Generic[M]):
 
     def get_deleted_objects(
         self, objs: Sequence[M] | QuerySet[M], request: HttpRequest
-    ) -> tuple[list[Any], dict[str, int], set[str], list[Any]]:
+    ) -> tuple[list[str], dict[str, int], set[str], list[str]]:
         """List only the rows themselves on the confirmation page.
 
         Django would list thousands of dependent parts and events, and check permissions for each of their models.
@@ -112,7 +112,7 @@ class WholeDeletionMixin(Generic[M]):
                 self.delete_model(request, row)
 
 
-def id_column(name: str, description: StrPromise) -> Callable[[Any], str]:
+def id_column(name: str, description: StrPromise) -> Callable[[Model], str]:
     """Return a column of lists for the id that a foreign key holds. Django names such columns in English alone."""
 
     @admin.display(description=description, ordering=name)

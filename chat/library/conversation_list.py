@@ -5,7 +5,6 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterator
 from datetime import date
-from typing import Any
 from urllib.parse import urlencode
 
 from django.urls import reverse
@@ -33,13 +32,13 @@ def list_context(
     day: date | None = None,
     open: uuid.UUID | None = None,
     opened: Conversation | None = None,
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Return the context of the list's templates. The other arguments are the fields of `ListForm`.
 
     `opened`: the row of the conversation `open`, if the caller has read it.
     """
     conversations = conversations_of(request.user).kept()
-    context: dict[str, Any] = {"conversation": {"pk": open}, "searched": q, "group": group, "imported": imported}
+    context: dict[str, object] = {"conversation": {"pk": open}, "searched": q, "group": group, "imported": imported}
     if q:
         return {**context, **_found_context(conversations, request.user.pk, q, after, open)}
     if imported:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from django.db import models
 from django.db.models import Q
@@ -92,7 +92,7 @@ class Part(models.Model):
         return gettext("%(kind)s part %(index)s") % {"kind": self.kind, "index": self.index}
 
     @classmethod
-    def from_value(cls, part: parts.Part, *, index: int, **columns: Any) -> Part:
+    def from_value(cls, part: parts.Part, *, index: int, **columns: object) -> Part:
         """Return the row of a part, not saved. `columns`: `message` or `message_id`, and perhaps `attachment`."""
         data = part_to_json(part)
         del data["kind"]

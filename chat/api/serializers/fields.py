@@ -24,7 +24,7 @@ NAME_LIMIT_CHARS = 60
 NOT_BOOLEAN = "This must be true or false."
 
 
-class StrictSerializer(serializers.Serializer[Any]):
+class StrictSerializer(serializers.Serializer[object]):
     """A JSON object. Unknown names are errors, because otherwise a misspelt name would have no effect."""
 
     noun = "field"

@@ -6,7 +6,7 @@ import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from django.urls import reverse
 
@@ -27,7 +27,7 @@ from chat.page.readers import OWNER, Reader
 from chat.page.rendering.markdown import render_question
 from chat.page.transcript.answer_details import answer_details
 from chat.page.transcript.graph_captions import with_captions
-from chat.page.transcript.reruns import rerun_view
+from chat.page.transcript.reruns import RerunState, rerun_view
 from chat.page.transcript.sources import grounding_of
 from chat.python.sessions.fences import unfence_code
 from chat.python.sessions.written_files import attachment_names, written_files
@@ -52,7 +52,7 @@ class ShownAnswer:
     approval: Approval | None
     move_reason: str
     rating: Rating | None
-    reruns: Mapping[str, Mapping[str, Any]] | None
+    reruns: Mapping[str, RerunState] | None
     """See `Message.reruns`. `None`: code cannot be run again."""
     texts: Mapping[int, RenderedText]
     """Rendered texts by the index of the first part of their run."""

@@ -73,7 +73,7 @@ def read_piece(name: str, offset: int, size: int) -> dict[str, object]:
     return {"data": base64.b64encode(data).decode(), "size": status.st_size, "identity": identity}
 
 
-def main(namespace: Mapping[str, Any], operation: str, *arguments: Any) -> dict[str, object]:
+def main(namespace: Mapping[str, object], operation: str, *arguments: Any) -> dict[str, object]:
     """Run one operation; an error of the file system is an answer too."""
     operations = (enter_own_directory, write_piece, finish_file, drop_file, read_piece)
     try:

@@ -6,7 +6,6 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Any
 
 import zmq
 import zmq.asyncio
@@ -152,9 +151,9 @@ class SandboxMappingKernelManager(AsyncMappingKernelManager):
 
     # --- what Jupyter's API shows -----------------------------------------------------------------------------------
 
-    def list_kernels(self) -> list[dict[str, Any]]:
+    def list_kernels(self) -> list[dict[str, object]]:
         """Return the kernels that belong to somebody."""
-        kernels: list[dict[str, Any]] = super().list_kernels()
+        kernels: list[dict[str, object]] = super().list_kernels()
         return [kernel for kernel in kernels if kernel["id"] not in self.warm_kernels]
 
     async def cull_kernel_if_idle(self, kernel_id: str) -> None:
