@@ -64,7 +64,7 @@ def list_context(
 def _found_context(
     conversations: ConversationQuerySet, owner_id: int, q: str, after: ListPosition | None, open_id: uuid.UUID | None
 ) -> dict[str, object]:
-    """Return one page of the conversations in which words were found."""
+    """Return the context of a search: one page of its results, and the URL of the next page."""
     terms = parse(q)
     # Instructions can be long, and no result shows them.
     searched = conversations.select_related("project").defer("system_instruction", "project__instruction")

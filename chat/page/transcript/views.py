@@ -176,7 +176,7 @@ def _part_views(answer: ShownAnswer, shown: ShownAttachments, reader: Reader) ->
     """Return the views of an answer's parts, one for each run of them. `shown`: the attachments with captions."""
     message_id, parts = answer.message.pk, answer.parts
     results, earlier, hidden = CodeResults(parts), earlier_results(parts), CallsAsCode(parts).hidden
-    # The code of a live answer may still get one.
+    # The code of a live answer may still get a result.
     without_result = set() if answer.turn.is_live else codes_without_result(parts)
     views = []
     for run in part_runs(parts, shown):
