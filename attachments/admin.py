@@ -6,8 +6,6 @@ do not need them. Reviewers see files inside the conversations.
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.contrib import admin, messages
 from django.contrib.admin.views.main import ChangeList
 from django.db.models import F, Model, QuerySet
@@ -73,7 +71,7 @@ class ReadOnlyAdmin(admin.ModelAdmin[Model]):
     def render_change_form(
         self,
         request: HttpRequest,
-        context: dict[str, Any],
+        context: dict[str, object],
         add: bool = False,
         change: bool = False,
         form_url: str = "",

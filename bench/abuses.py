@@ -47,7 +47,7 @@ class Person:
         *,
         content_type: str = "",
         refusals: Collection[int] = (),
-        **options: Any,  # noqa: ANN401 - options of `requests`
+        **options: Any,
     ) -> requests.Response:
         """Call the REST API. Raise BenchError for an error, except for a status of `refusals`."""
         headers = {"Authorization": f"Bearer {self.token}"} | ({"Content-Type": content_type} if content_type else {})

@@ -21,7 +21,9 @@ else:
 class CheckedActionsMixin(ModelAdmin):
     """Checks the selected ids before an action runs. Django would fail with status 500."""
 
-    def response_action(self, request: HttpRequest, queryset: QuerySet[Model]) -> HttpResponse | None:  # type: ignore[override]  # Django passes no third argument
+    def response_action(
+        self, request: HttpRequest, queryset: QuerySet[Model], *args: object, **kwargs: object
+    ) -> HttpResponse | None:
         """Run the action, or show an error if an id is malformed. `None`: show the list again."""
         key = self.model._meta.pk
         try:
@@ -40,7 +42,7 @@ class AdminSite(admin.AdminSite):
         self,
         model_or_iterable: type[Model] | Iterable[type[Model]],
         admin_class: type[admin.ModelAdmin[Any]] | None = None,
-        **options: Any,  # noqa: ANN401 - as Django
+        **options: Any,
     ) -> None:
         """Register models with a class derived from `admin_class` and `CheckedActionsMixin`."""
         base = admin_class or admin.ModelAdmin

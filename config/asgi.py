@@ -11,8 +11,8 @@ from django.core.asgi import get_asgi_application
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 http_application = get_asgi_application()
 
-from chat.routing import websocket_urlpatterns  # noqa: E402 - imports models, which need Django to be set up
-from config.origins import SameOriginMiddleware  # noqa: E402 - imports Django settings, as above
+from chat.routing import websocket_urlpatterns  # imports models, which need Django to be set up
+from config.origins import SameOriginMiddleware  # imports Django settings, as above
 
 application = ProtocolTypeRouter(
     {

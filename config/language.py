@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from typing import TypeAlias
 
 from asgiref.sync import iscoroutinefunction, sync_to_async
+from django.contrib.auth import get_user_model
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.utils import translation
@@ -61,8 +62,6 @@ def _language_of(request: HttpRequest) -> str:
     if request.path.startswith(API_PREFIX) and PAGE_HEADER not in request.headers:
         return LANGUAGE_CODE
     asked = translation.get_language_from_request(request)
-    from django.contrib.auth import get_user_model  # noqa: PLC0415 - the settings import this module before any model
-
     user = request.user
     if not user.is_authenticated:
         return asked

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from typing import Any
 
 from allauth.account.adapter import DefaultAccountAdapter, get_adapter
 from allauth.account.internal.flows.login import perform_password_login
@@ -34,7 +33,7 @@ def is_signup_open() -> bool:
 class AccountAdapter(DefaultAccountAdapter):
     """allauth's default adapter, with limits by name and address, and a sign-up that the operator can close."""
 
-    def _get_login_attempts_cache_key(self, request: HttpRequest, **credentials: Any) -> str:  # noqa: ANN401 - allauth's
+    def _get_login_attempts_cache_key(self, request: HttpRequest, **credentials: object) -> str:
         """Count failed logins by name and address together, so that nobody can lock out a person at another address."""
         return f"{super()._get_login_attempts_cache_key(request, **credentials)} {self.get_client_ip(request)}"
 
@@ -42,7 +41,7 @@ class AccountAdapter(DefaultAccountAdapter):
         """Return whether sign-up is open. allauth calls this before it shows the form and before it accepts it."""
         return is_signup_open()
 
-    def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
+    def send_mail(self, template_prefix: str, email: str, context: dict[str, object]) -> None:
         """Send a mail. Raise ImmediateHttpResponse with a page that says so if the mail server does not take it."""
         try:
             super().send_mail(template_prefix, email, context)
@@ -53,7 +52,7 @@ class AccountAdapter(DefaultAccountAdapter):
             response = refusal(current.request, sentence, status=503)
             raise ImmediateHttpResponse(response) from None
 
-    def post_login(self, request: HttpRequest, user: User, **kwargs: Any) -> HttpResponse:  # noqa: ANN401 - allauth's
+    def post_login(self, request: HttpRequest, user: User, **kwargs: object) -> HttpResponse:
         """Return the redirect after a login. If the account is to be deleted, it leads to the page that can keep it."""
         response: HttpResponse = super().post_login(request, user, **kwargs)
         return redirect("account_delete") if user.deletion_at else response
@@ -83,7 +82,7 @@ class AdminLoginForm(AdminAuthenticationForm):
     has set up two-step login goes on to the second step of the normal login.
     """
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> dict[str, object]:
         """Return the form's data.
 
         Raise ValidationError for a wrong name or password, for a user who is not staff, and after too many attempts.

@@ -13,7 +13,7 @@ from allauth.core import context
 from allauth.core.exceptions import ImmediateHttpResponse
 from allauth.core.internal.cryptokit import compare_user_code
 from allauth.mfa.adapter import get_adapter
-from allauth.mfa.base.forms import AuthenticateForm, ReauthenticateForm
+from allauth.mfa.base.forms import AuthenticateForm, BaseAuthenticateForm, ReauthenticateForm
 from allauth.mfa.models import Authenticator
 from allauth.mfa.totp.internal.auth import format_hotp_value, hotp_value, yield_hotp_counters_from_time
 from allauth.mfa.utils import decrypt
@@ -40,7 +40,7 @@ class LoginForm(forms.LoginForm):
         self.fields["remember"].label = gettext("Remember me")
 
 
-class CodeOnceMixin:
+class CodeOnceForm(BaseAuthenticateForm):
     """Accepts each code of an app once, and none that is older than the last accepted one.
 
     allauth remembers accepted codes in the memory of one process, and for a shorter time than they are valid. The
@@ -51,17 +51,17 @@ class CodeOnceMixin:
 
     def clean_code(self) -> str:
         """Return the code. Raise ValidationError if it is wrong or was accepted before."""
-        code: str = super().clean_code()  # type: ignore[misc]  # allauth's forms have this method
+        code: str = super().clean_code()
         if self.authenticator.type == Authenticator.Type.TOTP and not claim_code(self.authenticator, code):
             raise get_adapter().validation_error("incorrect_code")
         return code
 
 
-class SecondStepForm(CodeOnceMixin, AuthenticateForm):
+class SecondStepForm(CodeOnceForm, AuthenticateForm):
     """The second step of a login."""
 
 
-class SecondStepConfirmationForm(CodeOnceMixin, ReauthenticateForm):
+class SecondStepConfirmationForm(CodeOnceForm, ReauthenticateForm):
     """The confirmation of who is logged in."""
 
 

@@ -13,10 +13,10 @@ import uvloop
 # Daphne creates its event loop when it is imported. uvloop relays a quarter more chunks a second than asyncio's loop.
 asyncio.set_event_loop_policy(uvloop.EventLoopPolicy())
 
-import config.asgi  # noqa: E402 - sets Django up, which the next imports need
-from config.daphne_server import EVENT_LOOP  # noqa: E402 - imports Daphne, after the event loop policy is set
-from config.draining import Command  # noqa: E402 - imports Daphne, as above
-from config.startup import prepare_process  # noqa: E402 - after Django is set up
+import config.asgi  # sets Django up, which the next imports need
+from config.daphne_server import EVENT_LOOP  # imports Daphne, after the event loop policy is set
+from config.draining import Command  # imports Daphne, as above
+from config.startup import prepare_process  # after Django is set up
 
 #: Limit of one WebSocket message. It is well above the longest prompt, so that a prompt above its own limit gets an
 #: error message instead of a closed socket.

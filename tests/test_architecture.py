@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.environment import ROOT, settings_variables
+from tests.measures.counting import function_lengths
 from tests.workers import read_order
 
 SETTINGS_MODULES = (
@@ -30,6 +31,7 @@ SETTINGS_MODULES = (
 READERS = {"text", "secret", "boolean", "integer", "words", "url"}
 
 LINES_LIMIT = 300
+FUNCTION_LIMIT = 40
 
 #: Written in pieces, so that this file does not hold what it forbids.
 UNPORTABLE = {
@@ -106,6 +108,12 @@ def test_chat_has_few_parts_on_few_layers() -> None:
 
 def test_modules_of_the_product_have_at_most_300_lines() -> None:
     assert [str(path) for path in product_modules() if path.read_text().count("\n") > LINES_LIMIT] == []
+
+
+def test_functions_of_the_product_have_at_most_40_lines() -> None:
+    modules = [path for path in product_modules() if path.relative_to(ROOT).parts[0] != "bench"]
+    lengths = {str(path.relative_to(ROOT)): function_lengths(path.read_text()) for path in modules}
+    assert [(name, length) for name, found in lengths.items() for length in found if length > FUNCTION_LIMIT] == []
 
 
 def test_demo_model_has_at_most_1000_lines() -> None:

@@ -52,7 +52,7 @@ class SocketIOClient:
         else:
             self._on_text(data, received_at_us)
 
-    def emit(self, event: str, *values: Any) -> None:  # noqa: ANN401 - any JSON value
+    def emit(self, event: str, *values: Any) -> None:
         """Send an event without waiting for an acknowledgement."""
         self._socket.send(EVENT + json.dumps([event, *values]))
 

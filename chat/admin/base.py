@@ -57,7 +57,7 @@ class ReadOnlyAdmin(ReadOnlyMixin, admin.ModelAdmin[M], Generic[M]):
 class RowForm(forms.ModelForm[Model]):
     """The fields in one row of a list. Each is named after its column and its row, because it has no label."""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401 - they are passed to Django's constructor
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
         """Name the fields."""
         super().__init__(*args, **kwargs)
         for field in self.fields.values():
@@ -67,18 +67,16 @@ class RowForm(forms.ModelForm[Model]):
             }
 
 
-class EditableListMixin:
+class EditableListAdmin(admin.ModelAdmin[M]):
     """A list whose rows have fields (`list_editable`)."""
 
     def get_changelist_form(
         self,
         request: HttpRequest,
-        **options: Any,  # noqa: ANN401 - they are passed to Django
+        **options: Any,
     ) -> type[forms.ModelForm[Any]]:
         """Return the form of a row, whose fields have names."""
-        form: type[forms.ModelForm[Any]]
-        form = super().get_changelist_form(request, form=RowForm, **options)  # type: ignore[misc]  # of the admin class
-        return form
+        return super().get_changelist_form(request, form=RowForm, **options)
 
 
 class WholeDeletionMixin(Generic[M]):
@@ -90,7 +88,7 @@ class WholeDeletionMixin(Generic[M]):
 
     def get_deleted_objects(
         self, objs: Sequence[M] | QuerySet[M], request: HttpRequest
-    ) -> tuple[list[Any], dict[str, int], set[str], list[Any]]:
+    ) -> tuple[list[str], dict[str, int], set[str], list[str]]:
         """List only the rows themselves on the confirmation page.
 
         Django would list thousands of dependent parts and events, and check permissions for each of their models.
@@ -114,7 +112,7 @@ class WholeDeletionMixin(Generic[M]):
                 self.delete_model(request, row)
 
 
-def id_column(name: str, description: StrPromise) -> Callable[[Any], str]:
+def id_column(name: str, description: StrPromise) -> Callable[[Model], str]:
     """Return a column of lists for the id that a foreign key holds. Django names such columns in English alone."""
 
     @admin.display(description=description, ordering=name)

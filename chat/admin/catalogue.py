@@ -14,7 +14,7 @@ from django.db.models import OuterRef, QuerySet, Subquery
 from django.http import HttpRequest
 from django.utils.translation import gettext, gettext_lazy
 
-from chat.admin.base import EditableListMixin
+from chat.admin.base import EditableListAdmin
 from chat.admin.language_model_form import LanguageModelForm
 from chat.answering.prompt.instructions import default_texts
 from chat.models import Instruction, LanguageModel, ModelEndpoint, Preset
@@ -33,7 +33,7 @@ def list_tools(model: LanguageModel, preset: Preset | None = None) -> str:
 
 
 @admin.register(LanguageModel)
-class LanguageModelAdmin(EditableListMixin, admin.ModelAdmin[LanguageModel]):
+class LanguageModelAdmin(EditableListAdmin[LanguageModel]):
     """All known language models, enabled or not."""
 
     form = LanguageModelForm
@@ -137,7 +137,7 @@ def _pair(prices: Prices) -> str:
 
 
 @admin.register(Preset)
-class PresetAdmin(EditableListMixin, admin.ModelAdmin[Preset]):
+class PresetAdmin(EditableListAdmin[Preset]):
     """Presets: named combinations of a model and its settings, from which users choose."""
 
     actions = ("make_default",)
@@ -157,7 +157,7 @@ class PresetAdmin(EditableListMixin, admin.ModelAdmin[Preset]):
     list_filter = ("is_enabled", "language_model")
     list_select_related = ("language_model",)
     search_fields = ("label", "slug", "description", "language_model__name")
-    prepopulated_fields = {"slug": ("label",)}  # noqa: RUF012 - Django declares it as a plain dict
+    prepopulated_fields = {"slug": ("label",)}
     fieldsets = (
         (
             None,

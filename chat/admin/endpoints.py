@@ -6,8 +6,7 @@ gives this permission only to superusers.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 from django.conf import settings
 from django.contrib import admin, messages
@@ -57,7 +56,7 @@ class ModelEndpointAdmin(admin.ModelAdmin[ModelEndpoint]):
     list_display = ("__str__", "base_url", "recognised_dialect", "is_enabled", "models")
     list_filter = ("is_enabled",)
     search_fields = ("name", "label", "base_url")
-    prepopulated_fields = {"name": ("label",)}  # noqa: RUF012 - Django declares it as a plain dict
+    prepopulated_fields = {"name": ("label",)}
     fields = ("label", "name", "base_url", "api_key_variable", "dialect", "is_enabled")
     change_form_template = "admin/chat/modelendpoint/change_form.html"
 
@@ -112,7 +111,7 @@ class ModelEndpointAdmin(admin.ModelAdmin[ModelEndpoint]):
 
     def get_deleted_objects(
         self, objs: Sequence[ModelEndpoint] | QuerySet[ModelEndpoint], request: HttpRequest
-    ) -> tuple[list[Any], dict[str, int], set[str], list[Any]]:
+    ) -> tuple[list[str], dict[str, int], set[str], list[str]]:
         """List the endpoints and their models, with the presets of these."""
         names, counts, permissions, protected = super().get_deleted_objects(objs, request)
         models = LanguageModel.objects.filter(provider=ENDPOINT_PROVIDER, endpoint__in=[row.name for row in objs])
@@ -163,7 +162,7 @@ class ModelEndpointAdmin(admin.ModelAdmin[ModelEndpoint]):
     def render_change_form(
         self,
         request: HttpRequest,
-        context: dict[str, Any],
+        context: dict[str, object],
         add: bool = False,
         change: bool = False,
         form_url: str = "",
@@ -180,7 +179,9 @@ class ModelEndpointAdmin(admin.ModelAdmin[ModelEndpoint]):
             raise PermissionDenied
         return get_object_or_404(ModelEndpoint, pk=pk)
 
-    def _render_result(self, request: HttpRequest, endpoint: ModelEndpoint, context: dict[str, Any]) -> HttpResponse:
+    def _render_result(
+        self, request: HttpRequest, endpoint: ModelEndpoint, context: Mapping[str, object]
+    ) -> HttpResponse:
         request.current_app = self.admin_site.name
         context = {
             **self.admin_site.each_context(request),

@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 
 from django.conf import settings
 from django.contrib import admin
-from django.db.models import Exists, OuterRef, Q, QuerySet, Sum
+from django.db.models import Exists, Model, OuterRef, Q, QuerySet, Sum
 from django.http import HttpRequest
 from django.utils.translation import gettext, gettext_lazy, gettext_noop, pgettext
 
@@ -93,7 +93,7 @@ class YesNoFilter(admin.SimpleListFilter):
         """Return both choices."""
         return [("yes", gettext("yes")), ("no", gettext("no"))]
 
-    def conversation_ids(self) -> QuerySet[Any, Any]:
+    def conversation_ids(self) -> QuerySet[Model, object]:
         """Return the ids of the conversations that have the property."""
         raise NotImplementedError
 
@@ -110,7 +110,7 @@ class FailedCodeFilter(YesNoFilter):
     title = gettext_lazy("failed code")
     parameter_name = "failed_code"
 
-    def conversation_ids(self) -> QuerySet[Any, Any]:
+    def conversation_ids(self) -> QuerySet[Model, object]:
         """Return the conversations with an outcome that is known to be a failure."""
         failures = [OUTCOME_FAILED, OUTCOME_DEADLINE_EXCEEDED]
         results = Part.objects.filter(kind=PartKind.CODE_EXECUTION_RESULT, data__outcome__in=failures)
@@ -123,7 +123,7 @@ class GraphsFilter(YesNoFilter):
     title = gettext_lazy("graphs")
     parameter_name = "graphs"
 
-    def conversation_ids(self) -> QuerySet[Any, Any]:
+    def conversation_ids(self) -> QuerySet[Model, object]:
         """Return the conversations with a graph."""
         links = MessageAttachment.objects.filter(attachment__is_graph=True)
         return links.order_by().values("message__conversation")

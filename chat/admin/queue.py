@@ -164,7 +164,7 @@ class QueueAdmin(ReadOnlyAdmin[Conversation]):
         rows = Conversation.objects.kept().select_related("owner").order_by(*self.ordering)
         return rows.defer("system_instruction", "owner__password", "owner__email")
 
-    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, object] | None = None) -> HttpResponse:
         """Render the list over the full width of the window."""
         context = {
             "title": gettext("Conversations to review"),

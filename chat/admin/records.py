@@ -7,7 +7,7 @@ no content, so operators may see them too.
 
 from __future__ import annotations
 
-from typing import Any, Generic
+from typing import Generic
 
 from django.contrib import admin
 from django.contrib.admin.utils import unquote
@@ -47,7 +47,7 @@ class ContentAdmin(ReadOnlyAdmin[M], Generic[M]):
         return None if conversation.is_temporary or conversation.deleted_at else row
 
     def change_view(
-        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, object] | None = None
     ) -> HttpResponse:
         """Log the read and render the page of a row."""
         if request.method != "POST" and (redirection := self._log_read_or_redirect(request, object_id)):
@@ -55,7 +55,7 @@ class ContentAdmin(ReadOnlyAdmin[M], Generic[M]):
         return super().change_view(request, object_id, form_url, extra_context)
 
     def history_view(
-        self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
+        self, request: HttpRequest, object_id: str, extra_context: dict[str, object] | None = None
     ) -> HttpResponse:
         """Log the read and render what was done to the row in the admin."""
         redirection = self._log_read_or_redirect(request, object_id)

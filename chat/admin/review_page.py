@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import uuid
-from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib import messages
@@ -83,7 +82,7 @@ class ReviewPageAdmin(QueueAdmin):
         return conversation
 
     def change_view(
-        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, object] | None = None
     ) -> HttpResponse:
         """Log the read and render the page, or redirect to the form that asks for the reason."""
         if request.method not in ("GET", "HEAD") or not self.has_view_permission(request):
@@ -225,7 +224,7 @@ def _is_sent_view(request: HttpRequest) -> bool:
     return request.GET.get("as") == "sent"
 
 
-def _transcript_context(request: HttpRequest, conversation: Conversation) -> dict[str, Any]:
+def _transcript_context(request: HttpRequest, conversation: Conversation) -> dict[str, object]:
     """Return the messages of the shown version, the other versions and all turns."""
     nodes = transcripts.load_tree(conversation.pk)
     version_id = _parse_uuid(request.GET.get("version", ""))
@@ -241,7 +240,7 @@ def _transcript_context(request: HttpRequest, conversation: Conversation) -> dic
     }
 
 
-def _review_context(conversation: Conversation) -> dict[str, Any]:
+def _review_context(conversation: Conversation) -> dict[str, object]:
     """Return the state, labels and history of the conversation's review."""
     review = Review.objects.select_related("assignee").filter(pk=conversation.pk).first()
     verdicts = list(Verdict.objects.filter(conversation=conversation)[: HISTORY_LIMIT + 1])

@@ -7,7 +7,7 @@ do not announce.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from django import forms
 from django.contrib import admin, messages
@@ -51,7 +51,7 @@ class LastSuperuser(Exception):
 class UserForm(auth_forms.UserChangeForm[User]):
     """A user with their groups and permissions."""
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> dict[str, object]:
         """Return the form's data. Raise ValidationError if the account was the last superuser and is not one any more.
 
         The admin validates and saves in one transaction, so the lock holds until the form is saved.
@@ -113,7 +113,7 @@ class UserAdmin(WholeDeletionMixin[User], auth_admin.UserAdmin[User]):
 
     def get_deleted_objects(
         self, objs: Sequence[User] | QuerySet[User], request: HttpRequest
-    ) -> tuple[list[Any], dict[str, int], set[str], list[Any]]:
+    ) -> tuple[list[str], dict[str, int], set[str], list[str]]:
         """Return the names of the users, and the number of their entries in the admin's log."""
         names, counts, permissions, protected = super().get_deleted_objects(objs, request)
         if entries := LogEntry.objects.filter(user__in=[user.pk for user in objs]).count():
@@ -138,7 +138,7 @@ class UserAdmin(WholeDeletionMixin[User], auth_admin.UserAdmin[User]):
         return super().log_deletions(request, queryset)
 
     def delete_view(
-        self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
+        self, request: HttpRequest, object_id: str, extra_context: dict[str, object] | None = None
     ) -> HttpResponse:
         """Delete one account, or say why it stays."""
         try:
@@ -146,7 +146,7 @@ class UserAdmin(WholeDeletionMixin[User], auth_admin.UserAdmin[User]):
         except LastSuperuser:
             return self._refuse_deletion(request)
 
-    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, object] | None = None) -> HttpResponse:
         """Show the list, or carry out an action in one transaction, so that a refused deletion leaves no trace."""
         if request.method != "POST":
             return super().changelist_view(request, extra_context)

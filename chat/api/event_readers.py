@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import timedelta
 from itertools import islice
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from django.db import DatabaseError
 from django.db.models import Max
@@ -24,6 +24,7 @@ from chat.api.turn_events import (
 )
 from chat.messages.records import Deleted, records_in_order
 from chat.models import Turn, TurnEvent
+from chat.vocabulary.parts import JSONObject
 
 BEFORE_FIRST = -1
 """The last event number of a client that has received no event."""
@@ -109,11 +110,11 @@ class LogReader:
             self.after = unknown[-1].seq
         return EventPage(unknown, is_last, has_more, is_waiting=turn.status == Turn.Status.WAITING)
 
-    def _next_rows(self) -> list[tuple[int, str, dict[str, Any]]]:
+    def _next_rows(self) -> list[tuple[int, str, JSONObject]]:
         rows = TurnEvent.objects.filter(turn_id=self.turn_id, seq__gt=self._last_seq).order_by("seq")
         return list(rows.values_list("seq", "name", "data")[: self._row_count])
 
-    def _translated(self, rows: list[tuple[int, str, dict[str, Any]]]) -> Iterator[Event]:
+    def _translated(self, rows: list[tuple[int, str, JSONObject]]) -> Iterator[Event]:
         for seq, name, data in rows:
             # The final events take the place of this last row.
             if name != STATUS_ROW:

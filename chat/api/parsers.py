@@ -19,7 +19,7 @@ class LimitedJSONParser(BaseParser):
 
     media_type = "application/json"
 
-    def parse(  # type: ignore[override]  # the framework accepts any value
+    def parse(
         self, stream: IO[bytes], media_type: str | None = None, parser_context: Mapping[str, object] | None = None
     ) -> JSON:
         """Return the value. Raises ParseError, or Problem for a body that is too large."""
@@ -45,7 +45,7 @@ class FileParser(BaseParser):
 
     media_type = "application/octet-stream"
 
-    def parse(  # type: ignore[override]  # the framework accepts any value
+    def parse(
         self, stream: IO[bytes], media_type: str | None = None, parser_context: Mapping[str, object] | None = None
     ) -> bytes:
         """Return the whole body. The server refuses bodies that are larger than the largest import."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache
 from http import HTTPStatus
-from typing import Any
+from typing import Any, TypeAlias
 
 from drf_spectacular.extensions import OpenApiAuthenticationExtension, OpenApiSerializerExtension
 from drf_spectacular.generators import SchemaGenerator
@@ -17,6 +17,9 @@ from rest_framework.serializers import Serializer
 from chat.api.problems import PROBLEM_JSON, ProblemType
 from chat.api.serializers.problems import ProblemSerializer
 from chat.vocabulary.parts import JSONObject
+
+OpenApiObject: TypeAlias = dict[str, Any]
+"""An object of the document, as drf-spectacular makes it."""
 
 RETRY_AFTER = OpenApiParameter(
     "Retry-After", {"type": "integer", "minimum": 1}, "header", response=[429, 503], description="Seconds to wait."
@@ -47,16 +50,14 @@ class ApiSchema(AutoSchema):
 
     def get_operation(
         self, path: str, path_regex: str, path_prefix: str, method: str, registry: ComponentRegistry
-    ) -> dict[str, Any] | None:
+    ) -> OpenApiObject | None:
         """Return the description of one call."""
-        operation: dict[str, Any] | None = super().get_operation(path, path_regex, path_prefix, method, registry)
+        operation: OpenApiObject | None = super().get_operation(path, path_regex, path_prefix, method, registry)
         if operation is None:
             return None
         responses = operation["responses"]
         for (status, media_type), problem in problem_responses(*_common_problems(path, operation)).items():
-            described = self._get_response_for_code(  # type: ignore[no-untyped-call]  # the library has no types here
-                problem, str(status), [media_type]
-            )
+            described = self._get_response_for_code(problem, str(status), [media_type])
             responses.setdefault(str(status), described)
         for status, response in responses.items():
             response["description"] = response["description"] or HTTPStatus(int(status)).phrase
@@ -68,7 +69,7 @@ class ApiSchema(AutoSchema):
         return operation
 
 
-def _common_problems(path: str, operation: dict[str, Any]) -> Iterator[ProblemType]:
+def _common_problems(path: str, operation: OpenApiObject) -> Iterator[ProblemType]:
     yield from (ProblemType.UNAUTHENTICATED, ProblemType.FORBIDDEN, ProblemType.TOO_FAST)
     if "{" in path:
         yield ProblemType.ABSENT
@@ -95,15 +96,15 @@ class StrictSerializerExtension(OpenApiSerializerExtension):
     target_class = "chat.api.serializers.fields.StrictSerializer"
     match_subclasses = True
 
-    def map_serializer(self, auto_schema: AutoSchema, direction: str) -> dict[str, Any]:
+    def map_serializer(self, auto_schema: AutoSchema, direction: str) -> OpenApiObject:
         """Return the schema of a serializer."""
-        schema: dict[str, Any] = auto_schema._map_serializer(self.target, direction, bypass_extensions=True)
+        schema: OpenApiObject = auto_schema._map_serializer(self.target, direction, bypass_extensions=True)
         return {**schema, "additionalProperties": False}
 
 
 @cache
-def openapi_document() -> dict[str, Any]:
+def openapi_document() -> OpenApiObject:
     """Return the document, which is the same for all users."""
     generator = SchemaGenerator()
-    document: dict[str, Any] = generator.get_schema(request=None, public=True)
+    document: OpenApiObject = generator.get_schema(request=None, public=True)
     return document

@@ -5,7 +5,6 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterator
 from datetime import date
-from typing import Any
 from urllib.parse import urlencode
 
 from django.urls import reverse
@@ -33,20 +32,15 @@ def list_context(
     day: date | None = None,
     open: uuid.UUID | None = None,
     opened: Conversation | None = None,
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Return the context of the list's templates. The other arguments are the fields of `ListForm`.
 
     `opened`: the row of the conversation `open`, if the caller has read it.
     """
     conversations = conversations_of(request.user).kept()
-    context: dict[str, Any] = {"conversation": {"pk": open}, "searched": q, "group": group, "imported": imported}
+    context: dict[str, object] = {"conversation": {"pk": open}, "searched": q, "group": group, "imported": imported}
     if q:
-        terms = parse(q)
-        # Instructions can be long, and no result shows them.
-        searched = conversations.select_related("project").defer("system_instruction", "project__instruction")
-        found = searched.holding(terms, request.user.pk).page(SEARCH_PAGE_SIZE, after)
-        context["found"] = load_search_results(found.conversations, terms)
-        return {**context, "more_url": _more_url(found.end, q=q, open=open)}
+        return {**context, **_found_context(conversations, request.user.pk, q, after, open)}
     if imported:
         conversations = conversations.filter(imported__pk__gte=imported)
     zone = reader_zone(request)
@@ -65,6 +59,20 @@ def list_context(
         groups = [*_open_group(conversations, open, opened, group), *groups] if open not in shown else groups
     more_url = _more_url(page.end, group=page.group, imported=imported, day=today, open=open)
     return {**context, "groups": groups, "more_url": more_url}
+
+
+def _found_context(
+    conversations: ConversationQuerySet, owner_id: int, q: str, after: ListPosition | None, open_id: uuid.UUID | None
+) -> dict[str, object]:
+    """Return the context of a search: one page of its results, and the URL of the next page."""
+    terms = parse(q)
+    # Instructions can be long, and no result shows them.
+    searched = conversations.select_related("project").defer("system_instruction", "project__instruction")
+    found = searched.holding(terms, owner_id).page(SEARCH_PAGE_SIZE, after)
+    return {
+        "found": load_search_results(found.conversations, terms),
+        "more_url": _more_url(found.end, q=q, open=open_id),
+    }
 
 
 def _open_group(

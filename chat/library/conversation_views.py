@@ -84,22 +84,17 @@ def conversation(request: SignedInRequest, conversation_id: uuid.UUID) -> HttpRe
         page = snapshot(shown.pk, target.choose)
     except Conversation.DoesNotExist:  # It has just been deleted in another tab.
         raise NotFound from None
-    choices = list_choices(shown.model)
-    chosen = next((choice for choice in choices if choice.value == shown.model), choices[0])
     context = {
         **list_context(request, open=shown.pk, opened=shown),
         **sidebar_projects(request.user),
         "conversation": shown,
         "page": page,
         "is_other_version": target.is_other_version,
-        "is_demo": chosen.is_demo,
         "launch_error": launch_error(),
         "may_read_launch_error": settings.DEBUG or request.user.is_staff,
         "socket_url": f"/ws/conversations/{shown.pk}/?revision={page.revision}&expects=window",
         **Conversation.setting_choices(),
-        "chosen_model": chosen,
-        "searches": chosen.searches(shown.web_search),
-        "model_choices": choices,
+        **_model_context(shown),
         "prompt_limit_bytes": settings.PROMPT_LIMIT_BYTES,
         "file_limit_bytes": settings.UPLOAD_LIMIT_BYTES,
         "files_limit": ATTACHMENTS_LIMIT,
@@ -111,6 +106,18 @@ def conversation(request: SignedInRequest, conversation_id: uuid.UUID) -> HttpRe
         "undo_s": settings.DELETION_UNDO_S,
     }
     return render(request, "chat/conversation.html", context)
+
+
+def _model_context(shown: Conversation) -> dict[str, object]:
+    """Return the models that the page offers, and what is said of the chosen one."""
+    choices = list_choices(shown.model)
+    chosen = next((choice for choice in choices if choice.value == shown.model), choices[0])
+    return {
+        "chosen_model": chosen,
+        "is_demo": chosen.is_demo,
+        "searches": chosen.searches(shown.web_search),
+        "model_choices": choices,
+    }
 
 
 def _deleted_id(request: SignedInRequest) -> uuid.UUID | None:

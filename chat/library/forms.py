@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
-from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
@@ -65,9 +64,9 @@ class SendForm(SentencesForm):
     )
     model = ModelField()
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> dict[str, object]:
         """Raise ValidationError for a message with neither text nor attachments."""
-        data: dict[str, Any] = self.cleaned_data
+        data = self.cleaned_data
         if not self.errors and not data["text"].strip() and not data["attachments"]:
             raise ValidationError("Write a message first.", code="required")
         return data
@@ -84,7 +83,7 @@ class MessageForm(SentencesForm):
 
     message_id = IdField(error_messages={"required": "Say which message is meant: message_id.", "invalid": NO_MESSAGE})
 
-    def __init__(self, data: Mapping[str, Any] | None = None, *, is_required: bool = True) -> None:
+    def __init__(self, data: Mapping[str, object] | None = None, *, is_required: bool = True) -> None:
         super().__init__(data)
         self.fields["message_id"].required = is_required
 
@@ -119,9 +118,9 @@ class ApprovalForm(SentencesForm):
     call_id = PlainTextField(strip=False, error_messages={"required": "Say what is decided: call_id."})
     code = PromptField(what="This code")
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> dict[str, object]:
         """Raise ValidationError for blank code. Without a `code`, the code is not changed."""
-        data: dict[str, Any] = self.cleaned_data
+        data = self.cleaned_data
         if self.data.get("code") is None:
             data["code"] = None
         elif not self.errors and not data["code"].strip():
@@ -159,7 +158,7 @@ class MarksForm(ChangesForm):
     archived = TrueFalseField()
     pinned = TrueFalseField()
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> dict[str, object]:
         """Raise ValidationError for a form without any of its fields."""
         if not self.fields:
             raise ValidationError("Say what to change: archived or pinned.", code="required")

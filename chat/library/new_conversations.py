@@ -19,7 +19,7 @@ def create_conversation(
     owner_id: int,
     project: Project | None = None,
     /,
-    **fields: Any,  # noqa: ANN401 - values of any column
+    **fields: Any,
 ) -> Conversation:
     """Create a conversation. `project`: one of its owner's.
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django import forms
 from django.core.exceptions import ValidationError
 
@@ -75,9 +73,9 @@ class MoveForm(SentencesForm):
     name = ProjectNameField(required=False)
     open = IdField(required=False)
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> dict[str, object]:
         """Replace the id by a UUID. Raise ValidationError for an invalid one, and for a new project without a name."""
-        data: dict[str, Any] = self.cleaned_data
+        data = self.cleaned_data
         if data.get("project") != "new":
             data["project"] = IdField(required=False).clean(data.get("project"))
         elif not self.errors and not data["name"]:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from chat.models import User
 from chat.people.access import projects_of
 
 SHOWN_PROJECTS = 8
 
 
-def sidebar_projects(user: User) -> dict[str, Any]:
+def sidebar_projects(user: User) -> dict[str, object]:
     """Return the projects that changed last, without their instructions, which can be long. One query."""
     return {"projects": list(projects_of(user).newest_first().only("name")[:SHOWN_PROJECTS])}

@@ -31,7 +31,7 @@ from chat.messages.changes import (
     Waited,
 )
 from chat.vocabulary.part_json import part_from_json, part_to_json
-from chat.vocabulary.parts import FunctionResponse
+from chat.vocabulary.parts import FunctionResponse, JSONObject
 from chat.vocabulary.stream_events import (
     Finish,
     Finished,
@@ -44,7 +44,7 @@ from chat.vocabulary.stream_events import (
     UsageReported,
 )
 
-Row: TypeAlias = tuple[str, dict[str, Any]]
+Row: TypeAlias = tuple[str, JSONObject]
 """Name and data of one `TurnEvent`."""
 
 REPORTS: Mapping[str, type[Report]] = {

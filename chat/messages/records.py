@@ -9,7 +9,6 @@ import uuid
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from django.db.models import Q, QuerySet, Sum, TextField
 from django.db.models.functions import Cast, Coalesce, Length
@@ -172,7 +171,7 @@ def _records(rows: QuerySet[Message]) -> list[MessageRecord]:
     return records
 
 
-def attachments_by_message(condition: Mapping[str, Any]) -> defaultdict[uuid.UUID, list[PlacedAttachment]]:
+def attachments_by_message(condition: Mapping[str, object]) -> defaultdict[uuid.UUID, list[PlacedAttachment]]:
     """Read attachments in order of their index, by message. `condition`: on rows of `MessageAttachment`."""
     places: defaultdict[uuid.UUID, list[PlacedAttachment]] = defaultdict(list)
     links = MessageAttachment.objects.filter(**condition).select_related("attachment").order_by("message_id", "index")

@@ -34,7 +34,7 @@ class AppendOnly(models.Model):
     class Meta:
         abstract = True
 
-    def save(self, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401 - Django passes its own options through
+    def save(self, *args: Any, **kwargs: Any) -> None:
         """Insert the row. Raise ImmutableRowError if it exists already."""
         if not self._state.adding:
             raise ImmutableRowError(f"Rows of {type(self).__name__} are never changed.")

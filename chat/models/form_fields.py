@@ -9,7 +9,7 @@ import uuid
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from django import forms
 from django.conf import settings
@@ -49,7 +49,7 @@ def check_prompt_size(text: str, *, what: str) -> None:
 class PlainTextField(forms.CharField):
     """Text that every database can store: NUL characters are removed, and lone surrogates are replaced by U+FFFD."""
 
-    default_error_messages: ClassVar[dict[str, Any]] = {"not_text": "This must be text."}
+    default_error_messages: ClassVar = {"not_text": "This must be text."}
 
     def to_python(self, value: object) -> str:
         """Return the text; `None` becomes an empty one. Raise ValidationError for a value of another type."""
@@ -71,7 +71,7 @@ class PromptField(PlainTextField):
 class IdField(forms.Field):
     """An id, or `None`."""
 
-    default_error_messages: ClassVar[dict[str, Any]] = {"invalid": "There is nothing with this id."}
+    default_error_messages: ClassVar = {"invalid": "There is nothing with this id."}
 
     def to_python(self, value: object) -> uuid.UUID | None:
         """Return the id; an empty value becomes `None`. Raise ValidationError for anything else."""
@@ -232,7 +232,7 @@ class SentencesForm(forms.Form):
 class ChangesForm(SentencesForm):
     """A form for partial updates: `cleaned_data` holds only the fields that the client sent."""
 
-    def __init__(self, data: Mapping[str, Any] | None = None) -> None:
+    def __init__(self, data: Mapping[str, object] | None = None) -> None:
         """Remove the fields that `data` does not contain."""
         super().__init__(data)
         for name in set(self.fields) - set(self.data):

@@ -11,7 +11,7 @@ from typing import ClassVar
 from django.conf import settings
 from django.contrib.auth import HASH_SESSION_KEY
 from django.contrib.sessions.backends.db import SessionStore as DatabaseSessions
-from django.contrib.sessions.base_session import AbstractBaseSession
+from django.contrib.sessions.base_session import AbstractBaseSession, BaseSessionManager
 from django.db import models
 from django.utils import timezone
 from django.utils.crypto import constant_time_compare
@@ -54,7 +54,7 @@ class LoginSession(AbstractBaseSession):
     logged_in_at = models.DateTimeField(default=timezone.now)
     used_at = models.DateTimeField(default=timezone.now, help_text="Accurate to ten minutes.")
 
-    objects = LoginSessionQuerySet.as_manager()  # type: ignore[assignment, misc]  # Django's sessions have another manager
+    objects: ClassVar = BaseSessionManager.from_queryset(LoginSessionQuerySet)()
 
     class Meta:
         ordering: ClassVar[list[str]] = ["-used_at"]

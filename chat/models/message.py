@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from django.db import models
 from django.db.models import Q
@@ -74,9 +74,7 @@ class Part(models.Model):
     message = models.ForeignKey(Message, on_delete=models.CASCADE, related_name="parts", db_index=False)
     index = models.PositiveIntegerField()
     kind = models.CharField(max_length=30, choices=[(kind.value, kind.value) for kind in PartKind])
-    text = models.TextField(  # noqa: DJ001 - null means "absent", which a provider distinguishes from an empty text
-        null=True, blank=True, help_text="The part's text, code or output."
-    )
+    text = models.TextField(null=True, blank=True, help_text="The part's text, code or output.")
     data = models.JSONField(
         default=dict, blank=True, help_text="The part's other fields, as `part_to_json` writes them."
     )
@@ -94,7 +92,7 @@ class Part(models.Model):
         return gettext("%(kind)s part %(index)s") % {"kind": self.kind, "index": self.index}
 
     @classmethod
-    def from_value(cls, part: parts.Part, *, index: int, **columns: Any) -> Part:  # noqa: ANN401 - columns of any type
+    def from_value(cls, part: parts.Part, *, index: int, **columns: object) -> Part:
         """Return the row of a part, not saved. `columns`: `message` or `message_id`, and perhaps `attachment`."""
         data = part_to_json(part)
         del data["kind"]

@@ -10,7 +10,7 @@ import uuid
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from django.db import DEFAULT_DB_ALIAS, connection, connections
 from django.db.models import AutoField, Model, UUIDField
@@ -18,7 +18,7 @@ from django.db.models import AutoField, Model, UUIDField
 M = TypeVar("M", bound=Model)
 
 _CLOCKS = {"postgresql": "SELECT STATEMENT_TIMESTAMP()", "sqlite": "SELECT STRFTIME('%Y-%m-%d %H:%M:%f', 'NOW')"}
-_UUIDS: UUIDField[Any, Any] = UUIDField()
+_UUIDS: UUIDField[uuid.UUID, uuid.UUID] = UUIDField()
 
 
 def select_rows(model: type[M], condition: str, *values: object, columns: str = "*", joined: str = "") -> list[M]:
@@ -84,7 +84,10 @@ def insert_rows(rows: Sequence[Model]) -> None:
 
 
 def update_rows(
-    model: type[Model], rows: Mapping[uuid.UUID, Mapping[str, Any]], *, only: Mapping[str, Sequence[str]] | None = None
+    model: type[Model],
+    rows: Mapping[uuid.UUID, Mapping[str, object]],
+    *,
+    only: Mapping[str, Sequence[str]] | None = None,
 ) -> int:
     """Update rows by their primary keys; return how many were updated.
 
@@ -100,7 +103,7 @@ def update_rows(
 def _update(
     model: type[Model],
     names: Sequence[str],
-    rows: Mapping[uuid.UUID, Mapping[str, Any]],
+    rows: Mapping[uuid.UUID, Mapping[str, object]],
     only: Mapping[str, Sequence[str]],
 ) -> int:
     """Update rows that have the same fields."""

@@ -13,7 +13,7 @@ There is one row for each conversation that has ever run code in a session. `cha
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from django.conf import settings
 from django.db import models
@@ -38,7 +38,7 @@ class PythonSessionQuerySet(models.QuerySet["PythonSession"]):
         states = ", ".join(f"'{state.value}'" for state in PythonSession.ALIVE)
         return self.filter(RawSQL(f'"chat_pythonsession"."state" IN ({states})', (), BooleanField()))
 
-    def change_state(self, state: PythonSession.State, **columns: Any) -> bool:  # noqa: ANN401 - values of any column
+    def change_state(self, state: PythonSession.State, **columns: object) -> bool:
         """Change the state of one session, and other columns; return whether this was done.
 
         Nothing is changed if `PythonSession.TRANSITIONS` does not allow it, or if the conditions of this query set do

@@ -117,17 +117,7 @@ class ReviewQuerySet(models.QuerySet["Review"]):
                     review.labels.set(new_labels)
             self.bulk_update(reviews, ["state", "assignee", "updated_at"], batch_size=UPDATE_BATCH_ROWS)
             Verdict.objects.bulk_create(
-                Verdict(
-                    conversation_id=review.pk,
-                    reviewer=reviewer,
-                    reviewer_name=reviewer.get_username(),
-                    decision=decision,
-                    state=review.state,
-                    assignee_name=assignee.get_username() if assignee and decision == ReviewDecision.ASSIGNED else "",
-                    note=note,
-                    labels=sorted(label.name for label in (review.labels.all() if new_labels is None else new_labels)),
-                )
-                for review in reviews
+                review.new_verdict(decision, reviewer, assignee, note=note, labels=new_labels) for review in reviews
             )
         return len(reviews)
 
@@ -164,6 +154,27 @@ class Review(models.Model):
         elif decision == ReviewDecision.ASSIGNED:
             self.assignee = assignee
         self.updated_at = timezone.now()
+
+    def new_verdict(
+        self,
+        decision: ReviewDecision,
+        reviewer: User,
+        assignee: User | None,
+        *,
+        note: str,
+        labels: Sequence[Label] | None,
+    ) -> Verdict:
+        """Return the entry of the history about a decision that was applied. `labels`: the new ones, if any."""
+        return Verdict(
+            conversation_id=self.pk,
+            reviewer=reviewer,
+            reviewer_name=reviewer.get_username(),
+            decision=decision,
+            state=self.state,
+            assignee_name=assignee.get_username() if assignee and decision == ReviewDecision.ASSIGNED else "",
+            note=note,
+            labels=sorted(label.name for label in (self.labels.all() if labels is None else labels)),
+        )
 
 
 class Verdict(AppendOnly):

@@ -63,7 +63,7 @@ class Turn(models.Model):
     user_message = models.ForeignKey(Message, on_delete=models.CASCADE, related_name="asked_turns")
     message = models.OneToOneField(Message, on_delete=models.CASCADE, related_name="turn")
     status = models.CharField(max_length=12, choices=Status.choices, default=Status.QUEUED)
-    client_id = models.CharField(  # noqa: DJ001 - null values do not collide, and need no condition on the index
+    client_id = models.CharField(
         max_length=64, null=True, blank=True, help_text="Chosen by the client. A repeated one starts no second turn."
     )
     provider = models.CharField(max_length=50)
@@ -251,7 +251,7 @@ class CallDecision(models.Model):
     call_id = models.TextField()
     is_result = models.BooleanField(help_text="Whether it is about the result of the call, not about the call.")
     is_approved = models.BooleanField()
-    code = models.TextField(  # noqa: DJ001 - an empty text is code, too
+    code = models.TextField(
         null=True, blank=True, help_text="The code that was to run in place of the call's. Empty: it was not changed."
     )
     decided_by = models.ForeignKey(

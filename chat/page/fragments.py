@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import uuid
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import assert_never
 
 from django.utils.html import escape
@@ -19,6 +20,8 @@ from chat.models import Conversation
 from chat.models.list_states import ListState, list_state
 from chat.page.attachment_views import AttachmentView
 from chat.page.message_views import (
+    NO_CONTEXT,
+    CodeContext,
     CodeEnd,
     ConversationUsage,
     MessageView,
@@ -29,12 +32,12 @@ from chat.page.message_views import (
     ThoughtLine,
 )
 from chat.page.readers import Reader
-from chat.page.rendering.displays import Block, display_blocks
+from chat.page.rendering.displays import display_blocks
 from chat.page.rendering.documents import MarkdownOptions
 from chat.page.rendering.highlight import highlight_code
 from chat.page.rendering.jinja import render
 from chat.page.rendering.output_text import split_output
-from chat.page.rendering.provider_tools import ToolWork, tool_work
+from chat.page.rendering.provider_tools import tool_work
 from chat.page.rendering.stream import split_markdown
 from chat.vocabulary import parts
 from chat.vocabulary.code_outcomes import NO_RESULT, RUNNING, outcome_word
@@ -51,62 +54,55 @@ def part_view(
     *,
     reader: Reader,
     rendered: RenderedText | None = None,
-    result: CodeExecutionResult | None = None,
-    has_code: bool = False,
-    is_without_result: bool = False,
-    is_earlier_result: bool = False,
-    is_hidden: bool = False,
+    context: CodeContext = NO_CONTEXT,
 ) -> PartView:
-    """Return the view of a part.
-
-    `rendered`: the HTML of its text or output, if it is known already. `result`: of code that has ended. `has_code`:
-    whether the message holds the code of this result. `is_without_result`: whether code has no result and will get
-    none. `is_earlier_result`: whether a later result of the same run shows its outcome. `is_hidden`: see `PartView`.
-    """
-    code, outcome, code_end = EMPTY, "", None
-    display: tuple[Block, ...] = ()
-    work: ToolWork | None = None
-    line = thought_line(message_id, index, part.duration_ms) if isinstance(part, Thought) else None
-    match part:
-        case Text() | Thought():
-            rendered = rendered or RenderedText(*split_markdown(part.text, text_options(message_id, index, reader)))
-        case ExecutableCode():
-            code = highlight_code(part.code, part.language.lower() or "python")
-            code_end = code_end_view(message_id, index, result, is_without_result=is_without_result)
-        case CodeExecutionResult():
-            outcome = RUNNING if is_earlier_result else outcome_word(part)
-            rendered = rendered or RenderedText(*split_output(part.output or ""))
-        case parts.InlineData() | parts.FileData() | parts.FunctionCall() | parts.FunctionResponse():
-            pass
-        case parts.Display():
-            display = display_blocks(part.bundle, has_attachments=bool(attachments), has_buttons=reader.has_scripts)
-        case parts.ToolCall() | parts.ToolResponse():
-            work = tool_work(part)
-        case parts.Unsupported():
-            pass
-        case _:
-            assert_never(part)
-    return PartView(
+    """Return the view of a part. `rendered`: the HTML of its text or output, if it is known already."""
+    view = PartView(
         part_element_id(message_id, index),
         part,
         rendered,
-        code,
-        outcome,
-        tuple(attachments),
-        reader,
-        code_end,
-        has_code,
-        is_hidden=is_hidden,
-        display=display,
-        tool_work=work,
-        thought_line=line,
+        code=EMPTY,
+        outcome="",
+        attachments=tuple(attachments),
+        reader=reader,
+        has_code=context.has_code,
+        is_hidden=context.is_hidden,
     )
+    return _with_content(view, message_id, index, context)
+
+
+def _with_content(view: PartView, message_id: uuid.UUID, index: int, context: CodeContext) -> PartView:
+    """Return the view with what shows the content of its kind of part."""
+    part, rendered = view.part, view.text
+    match part:
+        case Text() | Thought():
+            text = rendered or RenderedText(*split_markdown(part.text, text_options(message_id, index, view.reader)))
+            line = thought_line(message_id, index, part.duration_ms) if isinstance(part, Thought) else None
+            return replace(view, text=text, thought_line=line)
+        case ExecutableCode():
+            end = code_end_view(message_id, index, context.result, is_without_result=context.is_without_result)
+            return replace(view, code=highlight_code(part.code, part.language.lower() or "python"), code_end=end)
+        case CodeExecutionResult():
+            outcome = RUNNING if context.is_earlier_result else outcome_word(part)
+            return replace(view, text=rendered or RenderedText(*split_output(part.output or "")), outcome=outcome)
+        case parts.Display():
+            has_attachments, has_buttons = bool(view.attachments), view.reader.has_scripts
+            blocks = display_blocks(part.bundle, has_attachments=has_attachments, has_buttons=has_buttons)
+            return replace(view, display=blocks)
+        case parts.ToolCall() | parts.ToolResponse():
+            return replace(view, tool_work=tool_work(part))
+        case parts.InlineData() | parts.FileData() | parts.FunctionCall() | parts.FunctionResponse():
+            return view
+        case parts.Unsupported():
+            return view
+        case _:
+            assert_never(part)
 
 
 def code_end_view(
     message_id: uuid.UUID, index: int, result: CodeExecutionResult | None, *, is_without_result: bool = False
 ) -> CodeEnd:
-    """Return how the code with this index ended. `result`: `None` if it has not, or see `part_view`."""
+    """Return how the code with this index ended. `result`: `None` if it has not, or has none."""
     element_id = f"{part_element_id(message_id, index)}-end"
     if result is None:
         return CodeEnd(element_id, NO_RESULT if is_without_result else "")

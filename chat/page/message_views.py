@@ -16,7 +16,7 @@ from chat.page.rendering.displays import Block
 from chat.page.rendering.durations import duration_text, thought_sentence
 from chat.page.rendering.provider_tools import ToolWork
 from chat.vocabulary.code_outcomes import ERROR, PREDICATES, SUCCESS, TIMEOUT, outcome_sentence
-from chat.vocabulary.parts import Part
+from chat.vocabulary.parts import CodeExecutionResult, Part
 
 NO_HTML = SafeString("")
 
@@ -76,6 +76,25 @@ class ThoughtLine:
     def sentence(self) -> str:
         """What the line says."""
         return thought_sentence(self.duration_ms)
+
+
+@dataclass(frozen=True, slots=True)
+class CodeContext:
+    """What the other parts of a message say about one part with code, a result or a call."""
+
+    result: CodeExecutionResult | None = None
+    """The result of code that has ended."""
+    has_code: bool = False
+    """Whether the message holds the code of this result."""
+    is_without_result: bool = False
+    """Whether code has no result and will get none."""
+    is_earlier_result: bool = False
+    """Whether a later result of the same run shows how the code ended."""
+    is_hidden: bool = False
+    """Whether the code of a function call shows the same as this call or response."""
+
+
+NO_CONTEXT = CodeContext()
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,11 +49,11 @@ class SessionStore(db.SessionStore):
         """Return the model of the rows."""
         return LoginSession
 
-    def create_model_instance(self, data: dict[str, Any]) -> LoginSession:
+    def create_model_instance(self, data: dict[str, object]) -> LoginSession:
         """Return the row of this state of the session."""
         return _with_login(super().create_model_instance(data), data)
 
-    async def acreate_model_instance(self, data: dict[str, Any]) -> LoginSession:
+    async def acreate_model_instance(self, data: dict[str, object]) -> LoginSession:
         """Return the row of this state of the session."""
         return _with_login(await super().acreate_model_instance(data), data)
 

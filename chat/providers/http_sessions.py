@@ -36,7 +36,7 @@ def tls_context() -> ssl.SSLContext:
     return context
 
 
-async def open_session(**options: Any) -> AsyncGenerator[aiohttp.ClientSession, None]:  # noqa: ANN401 - of the package
+async def open_session(**options: Any) -> AsyncGenerator[aiohttp.ClientSession, None]:
     """Yield one session. It is closed with this generator, which asyncio closes before its loop ends."""
     connector = _Connector(limit=0, keepalive_timeout=KEEP_ALIVE_S, ssl=tls_context())
     async with aiohttp.ClientSession(connector=connector, **options) as session:

@@ -10,9 +10,9 @@ import codecs
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from chat.providers.untrusted_json import read_json
+from chat.vocabulary.parts import JSON
 
 EVENT_LIMIT_BYTES = 16 * 1024 * 1024
 """The length of an event, unless the caller sets another limit. An image in base64 has some megabytes."""
@@ -28,7 +28,7 @@ class JSONEvent:
 
     name: str
     """Empty if the server gave none."""
-    data: Any
+    data: JSON
     """The JSON value of the event; `None` for `[DONE]`."""
     is_done: bool = False
     """Whether it is `[DONE]`, which says that the stream is complete."""

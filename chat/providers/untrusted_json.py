@@ -12,6 +12,8 @@ import re
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
+from chat.vocabulary.parts import JSON
+
 WireObject: TypeAlias = Mapping[str, Any]
 """A JSON object of a response, whose values have not been checked."""
 
@@ -29,7 +31,7 @@ take minutes. Escapes are removed first, because a pattern that repeats a group 
 _decode = json.JSONDecoder(strict=False).decode
 
 
-def read_json(text: str) -> Any:  # noqa: ANN401 - JSON of any form
+def read_json(text: str) -> JSON:
     """Return the value of a JSON text.
 
     Raise ValueError if it is not JSON, is nested deeper than DEPTH_LIMIT, or has more than BRACKETS_LIMIT brackets or
@@ -41,7 +43,7 @@ def read_json(text: str) -> Any:  # noqa: ANN401 - JSON of any form
     if len(text) > 2 * VALUES_LIMIT and _has_too_many_values(text):
         raise ValueError("the JSON holds too many values")
     try:
-        value = _decode(text)
+        value: JSON = _decode(text)
     except RecursionError:
         raise ValueError("the JSON is nested too deeply") from None
     # Most texts have too few brackets to be deep.

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass, replace
 from math import isfinite
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from chat.vocabulary.parts import JSON
 from chat.vocabulary.stream_events import PartReceived, StreamEvent, Usage
@@ -77,7 +77,7 @@ def _sanitize_fields(value: T) -> T:
     return replace(value, **changes) if changes else value
 
 
-def _sanitize_value(value: Any) -> Any:  # noqa: ANN401 - a field of any type
+def _sanitize_value(value: object) -> object:
     match value:
         case str():
             return sanitize_text(value)

@@ -86,7 +86,7 @@ async def new_conversation(**settings: str) -> Conversation:
     return conversation
 
 
-def make_question(conversation: Conversation, text: str = "go", **chosen: Any) -> Ask:  # noqa: ANN401 - any field of Ask
+def make_question(conversation: Conversation, text: str = "go", **chosen: Any) -> Ask:
     """Return its owner's question."""
     return Ask(conversation.owner, conversation.pk, text, **chosen)
 

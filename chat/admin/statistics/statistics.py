@@ -68,7 +68,7 @@ class LiveTurns:
     """The lease owner; empty for turns that no process has started."""
     turns: int
     expired_leases: int
-    """Turns of `turns` whose process did not renew their lease in time."""
+    """How many of the turns have a lease that has expired, because the process did not renew it in time."""
     oldest_at: datetime
 
 

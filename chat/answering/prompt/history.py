@@ -56,28 +56,14 @@ def prepare(
     """Return the next request of a turn. Raises NotConfigured, FilesTooLarge, BytesUnavailable.
 
     `turn`: with its conversation, the owner and project of that, and messages loaded. `answer`: its earlier rounds.
-    `functions`: those that the model may call. `state`: what the tools hold; it
-    is sent only with functions.
+    `functions`: those that the model may call. `state`: what the tools hold; it is sent only with functions.
     """
-    setup = restore_setup(turn.parameters, provider=turn.provider, endpoint=turn.endpoint, model=turn.model)
-    if rows.capabilities is None:
-        raise NotConfigured(
-            f"The service {turn.provider}, endpoint “{turn.endpoint}”, is not set up here any more, or is turned off."
-        )
-    recipient = Recipient(setup, rows.capabilities)
+    recipient = _recipient(turn, rows)
+    setup = recipient.setup
     takes_both = replay.combines_tools and setup.takes_functions_beside_tools(recipient.capabilities)
     tools = requested_tools(turn, setup, functions, recipient.capabilities, takes_both=takes_both)
-    has_functions = any(isinstance(tool, FunctionTool) for tool in tools)
-    instruction = system_instruction(
-        setup,
-        rows.instruction,
-        engine=Engine(turn.engine) if turn.engine else None,
-        both_engines=turn.engine == Engine.NATIVE and turn.offers_session and has_functions,
-        web_search=BuiltInTool(WEB_SEARCH) in tools,
-        person=turn.conversation.owner.instruction,
-        project=turn.conversation.project.instruction if turn.conversation.project else "",
-        own=turn.conversation.system_instruction,
-    )
+    has_functions = _has_functions(tools)
+    instruction = _instruction(turn, rows, setup, tools)
     sent_state = STATE.format(state=state) if state and has_functions else ""
     own_rounds = _own_record(turn, answer) if answer and answer.round_number else None
     messages = SentMessages(turn, rows, own_rounds, recipient, replay, fixed_bytes(instruction + sent_state, tools))
@@ -95,8 +81,37 @@ def prepare(
     )
     choice, to_upload = messages.choice, tuple(messages.files.to_upload)
     return PreparedRequest(
-        request, rows.capabilities, messages.left_out, choice.of_question, choice.of_earlier, to_upload
+        request, recipient.capabilities, messages.left_out, choice.of_question, choice.of_earlier, to_upload
     )
+
+
+def _recipient(turn: Turn, rows: PromptRows) -> Recipient:
+    """Return the model that a turn asks. Raises NotConfigured if its service cannot be used any more."""
+    if rows.capabilities is None:
+        raise NotConfigured(
+            f"The service {turn.provider}, endpoint “{turn.endpoint}”, is not set up here any more, or is turned off."
+        )
+    setup = restore_setup(turn.parameters, provider=turn.provider, endpoint=turn.endpoint, model=turn.model)
+    return Recipient(setup, rows.capabilities)
+
+
+def _instruction(turn: Turn, rows: PromptRows, setup: Setup, tools: Sequence[Tool]) -> str:
+    """Return the system instruction of a request with these tools."""
+    conversation = turn.conversation
+    return system_instruction(
+        setup,
+        rows.instruction,
+        engine=Engine(turn.engine) if turn.engine else None,
+        both_engines=turn.engine == Engine.NATIVE and turn.offers_session and _has_functions(tools),
+        web_search=BuiltInTool(WEB_SEARCH) in tools,
+        person=conversation.owner.instruction,
+        project=conversation.project.instruction if conversation.project else "",
+        own=conversation.system_instruction,
+    )
+
+
+def _has_functions(tools: Sequence[Tool]) -> bool:
+    return any(isinstance(tool, FunctionTool) for tool in tools)
 
 
 def requested_tools(

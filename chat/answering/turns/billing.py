@@ -1,4 +1,4 @@
-"""What an answer costs, and whether another model than the one that was asked gave it."""
+"""Calculates what an answer costs, and finds out whether another model than the asked one gave it."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from django.db import DatabaseError
 
 from chat.answering.turns.database_retries import retry_while_unavailable
 from chat.answering.turns.database_thread import prompt_reader
-from chat.messages.answer import AnswerRound, total_usage
-from chat.models import LanguageModel, Turn
+from chat.messages.answer_round import AnswerRound, total_usage
+from chat.models import Turn
 from chat.providers import is_demo
 from chat.providers.catalogue.costs import calculate_cost, count_searches
-from chat.providers.catalogue.other_models import find_other_model, may_be_another, other_model_sentence
+from chat.providers.catalogue.other_models import OtherModel, find_other_model, may_be_another, other_model_sentence
 from chat.providers.catalogue.setups import Setup, prices_on
 
 
@@ -26,21 +26,21 @@ class Bill:
     """The cost of an answer."""
 
     cost: Decimal | None = None
-    """US dollars. `None`: not known, or the emulator answered, which costs nothing."""
+    """The cost in US dollars. `None`: the cost is not known, or the emulator answered, which costs nothing."""
     model_note: str = ""
-    """Which model answered in place of the one that was asked, in a sentence; empty if none did."""
+    """A sentence that names the model that answered; empty if the asked model answered."""
 
 
 NO_BILL = Bill()
 
 
 def needs_catalogue(rounds: Sequence[AnswerRound], setup: Setup) -> bool:
-    """Return whether `bill_answer` has to look for another model."""
+    """Return whether `bill_answer` must read the catalogue, because another model may have answered."""
     return any(may_be_another(setup, one.model_version) for one in rounds)
 
 
 async def bill_live_answer(rounds: Sequence[AnswerRound], setup: Setup, turn: Turn) -> Bill:
-    """Return what `bill_answer` returns. The event loop does not wait for the catalogue, if that has to be read."""
+    """Return the bill of a live answer. If the catalogue must be read, a thread does this, not the event loop."""
     bill = partial(bill_answer, rounds, setup, turn)
     if not needs_catalogue(rounds, setup):
         return bill()
@@ -52,21 +52,21 @@ async def bill_live_answer(rounds: Sequence[AnswerRound], setup: Setup, turn: Tu
 
 
 def bill_answer(rounds: Sequence[AnswerRound], setup: Setup, turn: Turn) -> Bill:
-    """Return the cost of an answer at the prices of the models that gave it, on the day (UTC) of the turn's start.
+    """Return the bill of an answer. The cost has the prices of the day (UTC) on which the turn began.
 
-    Runs no query unless `needs_catalogue`.
+    Each round has the prices of the model that answered it. The function runs queries only if `needs_catalogue`.
     """
     if is_demo(setup.provider, setup.endpoint):
         return NO_BILL
     found = {version: find_other_model(setup, version) for version in {one.model_version for one in rounds}}
-    by_model: dict[LanguageModel | None, list[AnswerRound]] = defaultdict(list)
+    by_model: dict[OtherModel | None, list[AnswerRound]] = defaultdict(list)
     for one in rounds:
         by_model[found[one.model_version]].append(one)
     day = turn.created_at.astimezone(UTC).date()
     costs = [
         calculate_cost(
             usage,
-            prices_on(other, day) if other else setup.prices,
+            prices_on(other.row, day) if other else setup.prices,
             count_searches(query for one in answered for query in one.queries),
         )
         for other, answered in by_model.items()

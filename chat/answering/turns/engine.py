@@ -61,13 +61,7 @@ async def run_turn(turn: LiveTurn) -> None:
     """Generate one answer. Returns when its end is stored, when it waits for a decision, or when it was lost."""
     try:
         try:
-            try:
-                async with asyncio.timeout(settings.TURN_LIMIT_S - turn.turn.run_s) as limit:
-                    await _run_rounds(turn)
-            except TimeoutError:
-                if limit.expired():
-                    raise AnswerTooLong from None
-                raise
+            await _run_in_time(turn)
         except asyncio.CancelledError:
             if turn.is_stopping:
                 await turn.end(Turn.Status.STOPPED)
@@ -99,6 +93,17 @@ async def run_turn(turn: LiveTurn) -> None:
         await _give_up(turn)
     else:
         await _mark_model(turn)
+
+
+async def _run_in_time(turn: LiveTurn) -> None:
+    """Run the rounds of a turn. Raises AnswerTooLong once the turn has run for `TURN_LIMIT_S`."""
+    try:
+        async with asyncio.timeout(settings.TURN_LIMIT_S - turn.turn.run_s) as limit:
+            await _run_rounds(turn)
+    except TimeoutError:
+        if limit.expired():
+            raise AnswerTooLong from None
+        raise
 
 
 async def _run_rounds(turn: LiveTurn) -> None:

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime, timedelta
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from django.conf import settings
 from django.db import OperationalError, transaction
@@ -70,7 +70,7 @@ class Ending:
     keeps_log: bool = False
     """Whether the log is never deleted, because it could not be read."""
 
-    def turn_fields(self) -> dict[str, Any]:
+    def turn_fields(self) -> dict[str, object]:
         """Return the columns of the turn's row that the end sets."""
         answer, last_round = self.answer, self.answer.current_round
         moved = {"engine": Engine.SESSION} if answer.move_reason else {}

@@ -42,6 +42,17 @@ class LiveTurn:
     message what open pages show.
     """
 
+    task: asyncio.Task[None] | None = None
+    """Runs the turn."""
+    is_stopping = False
+    """Whether a user has asked to stop the turn."""
+    interruption = ""
+    """The error code of a turn that this process interrupts."""
+    is_ending = False
+    """Whether the end of the turn is being stored."""
+    has_received = False
+    """Whether the provider has sent anything in this attempt."""
+
     def __init__(
         self,
         started: PlannedTurn,
@@ -56,16 +67,6 @@ class LiveTurn:
         """The row as last stored, with its conversation and both messages."""
         self.setup = started.setup
         self._launched_s = time.monotonic()
-        self.task: asyncio.Task[None] | None = None
-        """Runs the turn."""
-        self.is_stopping = False
-        """Whether a user has asked to stop the turn."""
-        self.interruption = ""
-        """The error code of a turn that this process interrupts."""
-        self.is_ending = False
-        """Whether the end of the turn is being stored."""
-        self.has_received = False
-        """Whether the provider has sent anything in this attempt."""
         self._prompt_reads = prompt_reads
         # The rows of the first request are read while the question is rendered.
         asks_now = answer is None and not self.turn.is_own_code

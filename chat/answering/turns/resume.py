@@ -56,14 +56,7 @@ def decide_call(
     log = StoredLog(authorise())
     with transaction.atomic():
         turn_id = authorise()
-        turn = (
-            Turn.objects.select_for_update(of=("self",))
-            .select_related("conversation__owner", "conversation__project", "message", "user_message")
-            .filter(pk=turn_id)
-            .first()
-        )
-        if turn is None:
-            raise DecisionRefused(NOT_WAITING)
+        turn = _lock_turn(turn_id)
         if log.turn_id == turn_id:
             log.read_on()
         else:
@@ -85,6 +78,16 @@ def decide_call(
         turn.moved_before_round = answer.moved_before_round
     setup = restore_setup(turn.parameters, provider=turn.provider, endpoint=turn.endpoint, model=turn.model)
     return ResumedTurn(PlannedTurn(turn, setup, has_question=False), answer, seq)
+
+
+def _lock_turn(turn_id: uuid.UUID) -> Turn:
+    """Lock and return a turn with what it needs to run on. Raises DecisionRefused if it was deleted."""
+    turns = Turn.objects.select_for_update(of=("self",))
+    related = "conversation__owner", "conversation__project", "message", "user_message"
+    turn = turns.select_related(*related).filter(pk=turn_id).first()
+    if turn is None:
+        raise DecisionRefused(NOT_WAITING)
+    return turn
 
 
 def _store(turn: Turn, change: CallDecided, seq: int, lease_owner: str) -> None:

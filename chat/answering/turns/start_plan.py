@@ -101,17 +101,10 @@ def new_turn(
     )
     if files:
         check_files(setup, files, decision.engine, capabilities)
-    answer = Message(
-        conversation=conversation,
-        parent=question,
-        index=question.index + 1,
-        role=Role.MODEL,
-        last_shown=conversation.revision + 1,
-    )
     return Turn(
         conversation=conversation,
         user_message=question,
-        message=answer,
+        message=_empty_answer(conversation, question),
         status=Turn.Status.RUNNING,
         provider=setup.provider,
         endpoint=setup.endpoint,
@@ -125,6 +118,17 @@ def new_turn(
         code_reason=decision.reason,
         engine=decision.engine or "",
         offers_session=decision.offers_session,
+    )
+
+
+def _empty_answer(conversation: Conversation, question: Message) -> Message:
+    """Return the message that the answer is written into, not saved."""
+    return Message(
+        conversation=conversation,
+        parent=question,
+        index=question.index + 1,
+        role=Role.MODEL,
+        last_shown=conversation.revision + 1,
     )
 
 

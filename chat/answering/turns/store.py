@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -156,20 +156,7 @@ def _write(writes: Sequence[TurnWrite], *, lease_owner: str) -> list[StoreResult
                 for offset, (name, data) in enumerate(one.rows)
             ]
         )
-        now = timezone.now()
-        update_rows(Turn, {one.turn_id: {"first_part_at": now} for one in ours if one.has_first_part})
-        for one in ours:
-            if move := one.move:
-                Turn.objects.filter(pk=one.turn_id).update(engine=Engine.SESSION, move_reason=move.reason)
-            # A turn that somebody has asked to stop keeps its lease, and is ended by its own process.
-            if one.waits_after_s is not None and not held[one.turn_id]:
-                Turn.objects.filter(pk=one.turn_id).update(
-                    status=Turn.Status.WAITING,
-                    lease_owner="",
-                    lease_expires_at=None,
-                    waiting_since=now,
-                    run_s=one.waits_after_s,
-                )
+        _update_turns(ours, held)
         ended = [
             EndedTurn(one.turn_id, one.message_id, one.conversation_id, one.owner_id, one.ending)
             for one in ours
@@ -184,6 +171,24 @@ def _write(writes: Sequence[TurnWrite], *, lease_owner: str) -> list[StoreResult
         else TurnLost()
         for one in writes
     ]
+
+
+def _update_turns(writes: Sequence[TurnWrite], is_stop_requested: Mapping[uuid.UUID, bool]) -> None:
+    """Store in the turns' rows that the first part arrived, that code moved, or that a turn waits."""
+    now = timezone.now()
+    update_rows(Turn, {one.turn_id: {"first_part_at": now} for one in writes if one.has_first_part})
+    for one in writes:
+        if move := one.move:
+            Turn.objects.filter(pk=one.turn_id).update(engine=Engine.SESSION, move_reason=move.reason)
+        # A turn that somebody has asked to stop keeps its lease, and is ended by its own process.
+        if one.waits_after_s is not None and not is_stop_requested[one.turn_id]:
+            Turn.objects.filter(pk=one.turn_id).update(
+                status=Turn.Status.WAITING,
+                lease_owner="",
+                lease_expires_at=None,
+                waiting_since=now,
+                run_s=one.waits_after_s,
+            )
 
 
 def _already_stored(writes: Sequence[TurnWrite]) -> dict[uuid.UUID, StoreResult]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from rest_framework import serializers
 
 from chat.api.serializers.fields import StrictSerializer
@@ -26,7 +24,7 @@ class RerunSerializer(StrictSerializer):
     )
 
 
-class VerdictSerializer(serializers.Serializer[Any]):
+class VerdictSerializer(serializers.Serializer[object]):
     """The result of running a block of code again."""
 
     verdict = serializers.ChoiceField([(one.value, one.value) for one in Verdict])

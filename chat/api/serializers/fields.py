@@ -24,12 +24,12 @@ NAME_LIMIT_CHARS = 60
 NOT_BOOLEAN = "This must be true or false."
 
 
-class StrictSerializer(serializers.Serializer[Any]):
+class StrictSerializer(serializers.Serializer[object]):
     """A JSON object. Unknown names are errors, because otherwise a misspelt name would have no effect."""
 
     noun = "field"
 
-    def run_validation(self, data: object = serializers.empty) -> Any:  # noqa: ANN401 - the framework's signature
+    def run_validation(self, data: object = serializers.empty) -> object:
         """Return the validated data. Raises ValidationError."""
         if not isinstance(data, Mapping):
             raise serializers.ValidationError({"body": ["The body must be a JSON object."]})
@@ -130,7 +130,7 @@ class ConversationChoiceField(serializers.ChoiceField):
 class EnumField(serializers.ChoiceField):
     """One of the values of an enum. The OpenAPI document names the enum, if the settings name it."""
 
-    def __init__(self, enum: type[StrEnum], **options: Any) -> None:  # noqa: ANN401 - options of the framework
+    def __init__(self, enum: type[StrEnum], **options: Any) -> None:
         super().__init__([(member.value, member.name) for member in enum], **options)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
@@ -12,34 +14,35 @@ from chat.models import Project
 from chat.models.projects import NAME_LIMIT
 from chat.vocabulary.parts import JSONObject
 
+_name_field = partial(
+    TitleField,
+    max_length=NAME_LIMIT,
+    help_text="One line.",
+    error_messages={
+        "blank": "Give the project a name.",
+        "required": "Give the project a name.",
+        "max_length": f"The name of a project can have at most {NAME_LIMIT} characters.",
+    },
+)
+_instruction_field = partial(
+    PromptField,
+    what="This instruction",
+    help_text="What the model is told in all conversations of the project. At most 256 KB of UTF-8.",
+)
+
 
 class ProjectChangesSerializer(StrictSerializer):
     """What to change of a project. What is left out stays."""
 
-    name = TitleField(
-        required=False,
-        max_length=NAME_LIMIT,
-        help_text="One line.",
-        error_messages={
-            "blank": "Give the project a name.",
-            "required": "Give the project a name.",
-            "max_length": f"The name of a project can have at most {NAME_LIMIT} characters.",
-        },
-    )
-    instruction = PromptField(
-        what="This instruction",
-        help_text="What the model is told in all conversations of the project. At most 256 KB of UTF-8.",
-    )
+    name = _name_field(required=False)
+    instruction = _instruction_field()
 
 
-class NewProjectSerializer(ProjectChangesSerializer):
+class NewProjectSerializer(StrictSerializer):
     """A new project."""
 
-    def get_fields(self) -> dict[str, serializers.Field]:  # type: ignore[type-arg]  # as DRF
-        """Return the fields; the name is required."""
-        fields = super().get_fields()
-        fields["name"].required = True
-        return fields
+    name = _name_field()
+    instruction = _instruction_field()
 
 
 class ProjectDeletionSerializer(StrictQuerySerializer):

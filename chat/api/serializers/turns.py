@@ -64,7 +64,7 @@ class QuestionSerializer(StrictSerializer):
         """Return each id once."""
         return list(dict.fromkeys(ids))
 
-    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+    def validate(self, attrs: dict[str, Any]) -> dict[str, object]:
         """Raise ValidationError for a blank question without files."""
         if not attrs["text"].strip() and not attrs["attachments"]:
             raise serializers.ValidationError({"text": "Write a message first."})

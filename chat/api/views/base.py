@@ -28,7 +28,7 @@ class ApiView(APIView):
             raise Problem(ProblemType.TOO_LARGE, f"The body of this call may have {limit}.")
         super().initial(request, *args, **kwargs)
 
-    def options(self, request: Request, *args: object, **kwargs: object) -> Response:  # type: ignore[override]  # as DRF
+    def options(self, request: object, *args: object, **kwargs: object) -> Response:
         """Return no content. The header `Allow` lists the methods."""
         return Response(status=204)
 

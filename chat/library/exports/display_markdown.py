@@ -57,7 +57,10 @@ def _block_markdown(block: Block) -> str:
 
 
 def _table_markdown(table: Table) -> str:
-    """Return a GFM table, which has one line of names, and the size of the data."""
+    """Return a line with the caption and the size of the data, and the first rows as a table of GFM.
+
+    A table of GFM has only one row of column names.
+    """
     rows = table.rows[:ROWS_LIMIT]
     names = table.column_names
     rules = ["---:" if column in table.right_columns else "---" for column in range(len(names))]

@@ -56,13 +56,9 @@ def part_markdown(
         case Text():
             return sanitize_markdown(part.text) if part.text.strip() else ""
         case Thought():
-            text = part.text.strip()
-            heading = thought_sentence(part.duration_ms)
-            return quote_block(f"**{heading}**\n\n{sanitize_markdown(text)}") if text else ""
+            return _thought_markdown(part)
         case ExecutableCode():
-            code = fence_code(part.code, "python" if part.language in PYTHON_NAMES else "")
-            code = f"*{EDITED_SENTENCE}*\n\n{code}" if part.is_edited else code
-            return f"{code}\n\n*{NO_RESULT_SENTENCE}*" if is_without_result else code
+            return _code_markdown(part, is_without_result=is_without_result)
         case CodeExecutionResult():
             sentence = "" if is_earlier_result else outcome_sentence(outcome_word(part))
             output = fence_code(remove_escape_codes(part.output), "text") if part.output else ""
@@ -79,6 +75,18 @@ def part_markdown(
             return ""
         case _:
             assert_never(part)
+
+
+def _thought_markdown(part: Thought) -> str:
+    text = part.text.strip()
+    heading = thought_sentence(part.duration_ms)
+    return quote_block(f"**{heading}**\n\n{sanitize_markdown(text)}") if text else ""
+
+
+def _code_markdown(part: ExecutableCode, *, is_without_result: bool) -> str:
+    code = fence_code(part.code, "python" if part.language in PYTHON_NAMES else "")
+    code = f"*{EDITED_SENTENCE}*\n\n{code}" if part.is_edited else code
+    return f"{code}\n\n*{NO_RESULT_SENTENCE}*" if is_without_result else code
 
 
 def _function_markdown(part: FunctionCall | FunctionResponse, values: Mapping[str, JSON] | None) -> str:

@@ -29,9 +29,10 @@ HEADERS = {
 
 
 def download_response(download: Download, claim: ExportClaim | None = None) -> StreamingHttpResponse:
-    """Return a response that makes the download while it is sent. If the client disconnects, the download is closed.
+    """Return a response that makes the bytes of the download while it sends them.
 
-    `claim`: is kept until then.
+    The download is closed when all bytes have been sent, or when the client disconnects. `claim`: the claim of this
+    export, which the response holds until then.
     """
     # The middleware's choice ends with the request, and the bytes are made later.
     language = translation.get_language() or ""

@@ -1,4 +1,4 @@
-"""Zip archives whose bytes are made while they are sent, one entry at a time."""
+"""Makes zip archives while they are sent, one entry after the other."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ class ZipEntry:
     """A file in an archive."""
 
     path: str
-    """A relative path with `/`. Its names are safe: `file_names` made them."""
+    """The relative path of the file, with `/`. `file_names` has made its names, so they are safe."""
     chunks: Iterator[bytes]
     is_compressed: bool = True
 
 
 def stream_zip(entries: Iterable[ZipEntry], *, left_out: tuple[type[Exception], ...] = ()) -> Generator[bytes]:
-    """Yield the archive. Each entry is requested when the one before has been sent.
+    """Yield the bytes of the archive. The next entry is taken from `entries` when the one before has been sent.
 
-    Entries whose path differs from an earlier one only in case are left out, and those whose chunks raise one of the
-    errors `left_out`.
+    An entry is left out if its path equals an earlier path, or differs from it only in case. It is also left out if its
+    chunks raise one of the errors in `left_out`.
     """
     archive = ZipStream(compress_type=ZIP_STORED)
     paths: set[str] = set()
@@ -41,6 +41,6 @@ def stream_zip(entries: Iterable[ZipEntry], *, left_out: tuple[type[Exception], 
         try:
             yield from archive.file()
         except left_out:
-            # Its first bytes may have been sent. The directory at the end of the archive does not name it.
+            # Some bytes of the entry may have been sent, but the directory at the end of the archive does not name it.
             continue
     yield from archive.footer()

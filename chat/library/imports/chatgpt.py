@@ -22,7 +22,9 @@ from chat.vocabulary.parts import Part, Role
 
 TITLE_LIMIT_CHARS = 200
 ANSWERS_LIMIT_CHARS = 64 * 1024 * 1024
-"""Characters of all answers of a conversation. Each version repeats the text that it shares with others."""
+"""Limit of all answers of a conversation together. Text that several versions of an answer share counts for each of
+them.
+"""
 TOO_MANY_VERSIONS = "this conversation has too many versions."
 BEGINS_WITH_ANSWER = "(The conversation begins with an answer.)"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields
+from datetime import datetime
 from decimal import Decimal, InvalidOperation
 
 from chat.answering.turns.start_rules import TurnChoices
@@ -36,11 +37,8 @@ def read_turn(value: JSONValue, *, round_count: int) -> Turn:
 
     A turn that was live is interrupted.
     """
-    status = value.get("status").as_choice(STATUSES)
     created_at = value.get("created_at").as_time()
-    ended_at = value.get("ended_at").as_time_or_none()
-    if status in Turn.LIVE:
-        status, ended_at = Turn.Status.INTERRUPTED.value, ended_at or created_at
+    status, ended_at = _read_end(value, created_at)
     return Turn(
         status=status,
         provider=value.get("provider").as_text(50),
@@ -73,6 +71,14 @@ def read_turn(value: JSONValue, *, round_count: int) -> Turn:
         first_part_at=value.get("first_part_at").as_time_or_none(),
         ended_at=ended_at,
     )
+
+
+def _read_end(value: JSONValue, created_at: datetime) -> tuple[str, datetime | None]:
+    """Return the status and the end of a turn."""
+    status, ended_at = value.get("status").as_choice(STATUSES), value.get("ended_at").as_time_or_none()
+    if status in Turn.LIVE:
+        return Turn.Status.INTERRUPTED, ended_at or created_at
+    return status, ended_at
 
 
 def read_rounds(value: JSONValue) -> tuple[Round, ...]:

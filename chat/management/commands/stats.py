@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
-from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
@@ -43,7 +42,7 @@ class Command(BaseCommand):
             self.stdout.writelines(f"{escape_line(line)}\n" for line in format_lines(overview))
 
 
-def build_json(overview: Overview) -> dict[str, Any]:
+def build_json(overview: Overview) -> dict[str, object]:
     """Return the statistics as a JSON object.
 
     Costs are decimal strings, so that they stay exact. The wait percentiles of a day without answers are null.
@@ -84,7 +83,7 @@ def build_json(overview: Overview) -> dict[str, Any]:
     }
 
 
-def _usage_json(usage: UsageTotals) -> dict[str, Any]:
+def _usage_json(usage: UsageTotals) -> dict[str, object]:
     return {
         "turns": usage.turns,
         "tokens": usage.tokens,

@@ -203,7 +203,7 @@ class ChannelBridge:
                 continue
             await asyncio.sleep(GATHER_S)
 
-    def _next_announcement(self) -> dict[str, Any]:
+    def _next_announcement(self) -> dict[str, object]:
         changed, self._changed = self._changed, set()
         added = [conversation_id for conversation_id in changed if conversation_id in self._followed]
         removed = [conversation_id for conversation_id in changed if conversation_id not in self._followed]

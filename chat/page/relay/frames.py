@@ -80,7 +80,7 @@ KINDS: Mapping[str, type[Frame]] = {
 }
 
 
-def frame_to_json(frame: Frame) -> dict[str, Any]:
+def frame_to_json(frame: Frame) -> dict[str, object]:
     """Return a frame as JSON, for another process."""
     return {"kind": type(frame).__name__, **asdict(frame)}
 

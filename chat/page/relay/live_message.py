@@ -42,7 +42,7 @@ from chat.page.fragments import (
     thought_line,
     thought_line_swap,
 )
-from chat.page.message_views import PartView, RenderedText
+from chat.page.message_views import CodeContext, PartView, RenderedText
 from chat.page.readers import OWNER
 from chat.page.rendering.output_text import OutputStream
 from chat.page.rendering.stream import MarkdownStream
@@ -93,15 +93,7 @@ class LiveMessage:
         for change in changes:
             match change:
                 case PartStarted(index, part, _):
-                    self._captions.add_part(index, part)
-                    if self._is_continued_by(part):
-                        self._last_part = part
-                        if part.long_text:
-                            self._append(part.long_text)
-                    else:
-                        swaps += self._flush()
-                        self._start_run(index, part)
-                        swaps += self._update_earlier_parts(index, part)
+                    swaps += self._add_part(index, part)
                     swaps += self._show_status(retry_notice="")
                 case TextAppended(index, text):
                     self._captions.append_text(index, text)
@@ -131,6 +123,18 @@ class LiveMessage:
                     pass
         swaps += self._flush()
         return join_html(swaps)
+
+    def _add_part(self, index: int, part: Part) -> list[SafeString]:
+        """Add a part to the last run, or begin another run with it; return the swaps that this causes at once."""
+        self._captions.add_part(index, part)
+        if self._is_continued_by(part):
+            self._last_part = part
+            if part.long_text:
+                self._append(part.long_text)
+            return []
+        swaps = self._flush()
+        self._start_run(index, part)
+        return swaps + self._update_earlier_parts(index, part)
 
     def rendered_texts(self) -> Mapping[int, RenderedText]:
         """Return the texts that are rendered already, by the index of the first part of their run, so that the whole
@@ -183,9 +187,11 @@ class LiveMessage:
             attachments,
             reader=OWNER,
             rendered=rendered,
-            result=self._results.result_of.get(index),
-            has_code=index in self._results.code_of,
-            is_hidden=index in self._calls.hidden,
+            context=CodeContext(
+                result=self._results.result_of.get(index),
+                has_code=index in self._results.code_of,
+                is_hidden=index in self._calls.hidden,
+            ),
         )
 
     def _update_earlier_parts(self, index: int, part: Part) -> list[SafeString]:

@@ -32,7 +32,7 @@ class SendWindow:
     unordered_bytes: int = 0
     """Size of messages that are not acknowledged by themselves, since the last acknowledgement."""
     has_acknowledged: bool = False
-    """Whether this client acknowledges frames."""
+    """Whether this client has acknowledged a frame so far."""
 
     @property
     def is_full(self) -> bool:

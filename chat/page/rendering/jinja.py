@@ -21,7 +21,7 @@ from chat.vocabulary.number_text import group_thousands, localize_number
 from chat.vocabulary.sentences import translate_sentence
 
 
-def environment(**options: Any) -> Environment:  # noqa: ANN401 - options are passed through to Jinja's constructor
+def environment(**options: Any) -> Environment:
     """Return the environment that `TEMPLATES` in the settings refers to.
 
     An undefined name in a template raises `jinja2.UndefinedError` (`StrictUndefined`).

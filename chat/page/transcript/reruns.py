@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Mapping
-from typing import Any
+from typing import TypedDict
 
 from chat.models.plain_sql import database_time
 from chat.page.fragments import rerun_element_id
@@ -12,14 +12,24 @@ from chat.page.message_views import RerunView
 from chat.vocabulary.parts import ExecutableCode, Part
 
 
-def is_running(state: Mapping[str, Any]) -> bool:
+class RerunState(TypedDict, total=False):
+    """What `Message.reruns` holds of one block of code."""
+
+    until: str
+    """Until when the block may run, in ISO 8601. Without it, the block does not run."""
+    output: str
+    verdict: str
+    detail: str
+
+
+def is_running(state: Mapping[str, object]) -> bool:
     """Return whether a block runs again now. `state`: see `Message.reruns`. Takes a query if it has `until`."""
     # Both are in UTC, and in the same form.
-    return "until" in state and bool(state["until"] > database_time().isoformat(timespec="seconds"))
+    return "until" in state and str(state["until"]) > database_time().isoformat(timespec="seconds")
 
 
 def rerun_view(
-    message_id: uuid.UUID, index: int, part: Part, reruns: Mapping[str, Mapping[str, Any]] | None
+    message_id: uuid.UUID, index: int, part: Part, reruns: Mapping[str, RerunState] | None
 ) -> RerunView | None:
     """Return what the page offers for a block of code that has run; `None` for everything else.
 
@@ -27,7 +37,7 @@ def rerun_view(
     """
     if reruns is None or not isinstance(part, ExecutableCode) or not part.is_python:
         return None
-    state = reruns.get(str(index), {})
+    state = reruns.get(str(index), RerunState())
     element_id = rerun_element_id(message_id, index)
     if is_running(state):
         return RerunView(element_id, index, output=state["output"], is_running=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
 from urllib.parse import urlsplit
 
 from chat.page.message_views import Grounding, SourceView
@@ -20,7 +19,7 @@ opened.
 """
 
 
-def grounding_of(sources: Iterable[Mapping[str, Any]], queries: Iterable[Any]) -> Grounding | None:
+def grounding_of(sources: Iterable[Mapping[str, object]], queries: Iterable[object]) -> Grounding | None:
     """Return the pages and searches to show; `None` if there are none.
 
     `sources`, `queries`: as `Turn` stores them, perhaps from an import, so of any form. Only http and https addresses
@@ -33,7 +32,7 @@ def grounding_of(sources: Iterable[Mapping[str, Any]], queries: Iterable[Any]) -
     return Grounding(shown, asked) if shown or asked else None
 
 
-def _source_views(source: Mapping[str, Any]) -> Iterator[SourceView]:
+def _source_views(source: Mapping[str, object]) -> Iterator[SourceView]:
     """Yield the source if its address may be opened."""
     url, title = source.get("url"), source.get("title")
     if not isinstance(url, str) or len(url) > URL_LIMIT_CHARS or MISLEADING_URL.search(url):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Any
+from typing import TypeAlias
 
 from django.urls import reverse
 
@@ -22,18 +22,40 @@ from chat.messages.text_runs import part_runs
 from chat.models import Feedback, Message, Turn
 from chat.page.attachment_views import AttachmentView, WrittenFileView
 from chat.page.fragments import part_view
-from chat.page.message_views import NO_HTML, MessageView, Rating, RenderedText, Versions
+from chat.page.message_views import NO_HTML, CodeContext, MessageView, PartView, Rating, RenderedText, Versions
 from chat.page.readers import OWNER, Reader
 from chat.page.rendering.markdown import render_question
 from chat.page.transcript.answer_details import answer_details
 from chat.page.transcript.graph_captions import with_captions
-from chat.page.transcript.reruns import rerun_view
+from chat.page.transcript.reruns import RerunState, rerun_view
 from chat.page.transcript.sources import grounding_of
 from chat.python.sessions.fences import unfence_code
 from chat.python.sessions.written_files import attachment_names, written_files
 from chat.vocabulary.parts import Part, Role, Text, ToolCall, WrittenFile
 
+ShownAttachments: TypeAlias = Mapping[int | None, Sequence[AttachmentView]]
+"""Attachments by the index of the part after which they are shown; `None`: at the end of the message."""
+
 NO_TEXTS: Mapping[int, RenderedText] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class ShownAnswer:
+    """An answer to be shown, from stored rows or from the memory of the process that runs its turn."""
+
+    message: Message
+    turn: Turn
+    parts: Sequence[Part]
+    attachments: ShownAttachments
+    retry_notice: str
+    left_out: int
+    approval: Approval | None
+    move_reason: str
+    rating: Rating | None
+    reruns: Mapping[str, RerunState] | None
+    """See `Message.reruns`. `None`: code cannot be run again."""
+    texts: Mapping[int, RenderedText]
+    """Rendered texts by the index of the first part of their run."""
 
 
 def message_view(record: MessageRecord, reader: Reader, versions: Versions | None = None) -> MessageView:
@@ -45,20 +67,20 @@ def message_view(record: MessageRecord, reader: Reader, versions: Versions | Non
     for placed, view in zip(record.attachments, files, strict=True):
         shown.setdefault(placed.part_index, []).append(view)
     has_rating = bool(record.parts) and not record.is_live
-    return model_message_view(
+    answer = ShownAnswer(
         record.message,
         record.turn,
         record.parts,
         shown,
-        reader,
-        versions,
         retry_notice=record.retry_notice,
         left_out=record.left_out,
         approval=record.approval,
         move_reason=record.move_reason,
         rating=rating_of(record.message, record.feedback) if has_rating else None,
         reruns=None if record.is_live else record.message.reruns or {},
+        texts=NO_TEXTS,
     )
+    return model_message_view(answer, reader, versions)
 
 
 def rating_of(message: Message, feedback: Feedback | None) -> Rating:
@@ -100,13 +122,11 @@ def answer_view(
     shown: dict[int | None, list[AttachmentView]] = {}
     for attachment in answer.attachments:
         shown.setdefault(attachment.part_index, []).append(new_attachment_view(attachment))
-    return model_message_view(
+    shown_answer = ShownAnswer(
         message,
         turn,
         answer.parts,
         shown,
-        OWNER,
-        versions,
         retry_notice=answer.retry_notice,
         left_out=answer.messages_left_out,
         approval=awaited_approval(answer),
@@ -115,39 +135,18 @@ def answer_view(
         rating=Rating(message.pk) if not turn.is_live and answer.parts else None,
         reruns=None if turn.is_live else message.reruns or {},
     )
+    return model_message_view(shown_answer, OWNER, versions)
 
 
-def model_message_view(
-    message: Message,
-    turn: Turn,
-    parts: Sequence[Part],
-    shown: Mapping[int | None, Sequence[AttachmentView]],
-    reader: Reader,
-    versions: Versions | None = None,
-    *,
-    retry_notice: str = "",
-    left_out: int = 0,
-    approval: Approval | None = None,
-    move_reason: str = "",
-    rating: Rating | None = None,
-    texts: Mapping[int, RenderedText] = NO_TEXTS,
-    reruns: Mapping[str, Mapping[str, Any]] | None = None,
-) -> MessageView:
-    """Return the view of a model's message.
-
-    `shown`: attachments by the index of the part after which they are shown. `texts`: rendered texts by the index of
-    the first part of their run. `reruns`: see `Message.reruns`; `None` if code cannot be run again.
-    """
+def model_message_view(answer: ShownAnswer, reader: Reader, versions: Versions | None = None) -> MessageView:
+    """Return the view of a model's message."""
     if not reader.may_act:
-        approval = rating = reruns = None
-    shown = with_captions(message.pk, parts, shown)
+        answer = replace(answer, approval=None, rating=None, reruns=None)
+    message, turn, parts = answer.message, answer.turn, answer.parts
+    shown = with_captions(message.pk, parts, answer.attachments)
     unplaced = [view for index, views in shown.items() if index is None or index >= len(parts) for view in views]
     # A live answer does not show them yet: a later block may change them.
     files = () if turn.is_live else file_views(message, written_files(parts), unplaced, reader)
-    results, earlier = CodeResults(parts), earlier_results(parts)
-    hidden = CallsAsCode(parts).hidden
-    # The code of a live answer may still get one.
-    without_result = set() if turn.is_live else codes_without_result(parts)
     kept_ids = {file.kept.attachment_id for file in files if file.kept}
     return MessageView(
         message_id=message.pk,
@@ -156,39 +155,43 @@ def model_message_view(
         status=turn.status,
         text="",
         text_url=reverse("message-text", args=[message.pk]) if reader.may_act else "",
-        parts=tuple(
-            replace(
-                part_view(
-                    message.pk,
-                    run.start,
-                    run.part,
-                    shown.get(run.last, ()),
-                    reader=reader,
-                    rendered=texts.get(run.start),
-                    result=results.result_of.get(run.start),
-                    has_code=run.start in results.code_of,
-                    is_without_result=run.start in without_result,
-                    is_earlier_result=run.start in earlier,
-                    is_hidden=run.start in hidden,
-                ),
-                rerun=rerun_view(message.pk, run.start, run.part, reruns),
-            )
-            for run in part_runs(parts, shown)
-        ),
+        parts=_part_views(answer, shown, reader),
         attachments=tuple(view for view in unplaced if view.attachment_id not in kept_ids),
         files=files,
         notice=turn_notice(turn, parts),
         created_at=message.created_at.isoformat(),
         versions=versions,
-        retry_notice=retry_notice if turn.is_live else "",
-        left_out=left_out,
-        approval=approval if turn.status == Turn.Status.WAITING else None,
-        move_reason=move_reason,
+        retry_notice=answer.retry_notice if turn.is_live else "",
+        left_out=answer.left_out,
+        approval=answer.approval if turn.status == Turn.Status.WAITING else None,
+        move_reason=answer.move_reason,
         # Shown only after the end of the turn, because a live turn may still change its sources.
         grounding=None if turn.is_live else grounding_of(turn.sources, turn.queries),
         details=answer_details(turn, reader, parts),
-        rating=rating,
+        rating=answer.rating,
     )
+
+
+def _part_views(answer: ShownAnswer, shown: ShownAttachments, reader: Reader) -> tuple[PartView, ...]:
+    """Return the views of an answer's parts, one for each run of them. `shown`: the attachments with captions."""
+    message_id, parts = answer.message.pk, answer.parts
+    results, earlier, hidden = CodeResults(parts), earlier_results(parts), CallsAsCode(parts).hidden
+    # The code of a live answer may still get a result.
+    without_result = set() if answer.turn.is_live else codes_without_result(parts)
+    views = []
+    for run in part_runs(parts, shown):
+        start, part = run.start, run.part
+        context = CodeContext(
+            result=results.result_of.get(start),
+            has_code=start in results.code_of,
+            is_without_result=start in without_result,
+            is_earlier_result=start in earlier,
+            is_hidden=start in hidden,
+        )
+        rendered, attachments = answer.texts.get(start), shown.get(run.last, ())
+        view = part_view(message_id, start, part, attachments, reader=reader, rendered=rendered, context=context)
+        views.append(replace(view, rerun=rerun_view(message_id, start, part, answer.reruns)))
+    return tuple(views)
 
 
 def file_views(

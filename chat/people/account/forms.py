@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django import forms
 from django.conf import settings
+from django.http import QueryDict
 
 from chat.models import User
 from chat.models.form_fields import (
@@ -80,7 +79,7 @@ class DefaultsForm(SentencesForm):
         error_messages={"max_length": f"An instruction can have at most {INSTRUCTION_LIMIT:,} characters. Shorten it."},
     )
 
-    def __init__(self, data: Any, *, current_model: str) -> None:  # noqa: ANN401 - as Django
+    def __init__(self, data: QueryDict | None, *, current_model: str) -> None:
         """`current_model`: the choice so far, which stays valid even if it is no longer offered."""
         super().__init__(data)
         self._current_model = current_model

@@ -1,4 +1,4 @@
-"""What providers have published about their models (`published.toml`), and when a model ends."""
+"""Reads facts that providers have published about their models (`published.toml`), such as when a model ends."""
 
 from __future__ import annotations
 
@@ -19,16 +19,19 @@ class ModelEnd:
     """The end of a model at its provider."""
 
     on: date
-    """The first day on which another model answers in its place, or none."""
+    """The first day on which the provider no longer offers the model."""
     successor: str = ""
-    """The id of the model that answers in its place. Empty: none, or not known."""
+    """The id of the model that then answers in its place. Empty: no model does, or it is not known."""
 
 
 _ENDS = {(server, name): ModelEnd(**end) for server, models in _FACTS["ends"].items() for name, end in models.items()}
 
 
 def end_of(row: LanguageModel, address: str = "") -> ModelEnd | None:
-    """Return when a model ends; `None` if that is not known. `address`: the base URL of its endpoint, if it has one."""
+    """Return when a model ends; `None` if no end is known. `address`: the base URL of the model's endpoint, if any.
+
+    An end that the row itself names is preferred to a published one.
+    """
     if row.ends_on:
         return ModelEnd(row.ends_on, row.successor)
     server = urlsplit(address).hostname or "" if row.provider == ENDPOINT_PROVIDER else row.provider
@@ -36,5 +39,5 @@ def end_of(row: LanguageModel, address: str = "") -> ModelEnd | None:
 
 
 def ignores_temperature(name: str) -> bool:
-    """Return whether a model answers the same whatever temperature a request names."""
+    """Return whether the model with this name ignores the temperature of a request."""
     return name.rpartition("/")[2].startswith(_IGNORES_TEMPERATURE)

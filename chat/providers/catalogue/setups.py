@@ -101,7 +101,7 @@ class Setup:
         """
         return self.functions_beside_tools and capabilities.functions_beside_built_in
 
-    def parameters(self) -> dict[str, Any]:
+    def parameters(self) -> dict[str, object]:
         """Return the settings that are stored with a turn, as JSON.
 
         Omitted are provider, endpoint and model, which are columns of the turn, and what only decides how it starts.

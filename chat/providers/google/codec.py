@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
 
 from chat.providers.google.field_names import with_api_names
 from chat.providers.google.wire_parts import own_call_id, part_from_wire, part_to_wire
@@ -79,7 +78,7 @@ def request_body(request: GenerateRequest, *, refuses_storage: bool = False) -> 
 
     `refuses_storage`: whether the body asks Google not to keep prompt and answer. Vertex AI does not know that field.
     """
-    body: dict[str, Any] = {"contents": _with_state(list(_contents_to_wire(request.contents)), request.state)}
+    body: dict[str, object] = {"contents": _with_state(list(_contents_to_wire(request.contents)), request.state)}
     if request.system_instruction:
         body["systemInstruction"] = {"parts": [{"text": request.system_instruction}], "role": "user"}
     body |= _tools_to_wire(request)

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any
+
+from chat.providers.untrusted_json import WireObject
 
 FREE_OBJECTS = frozenset({"args", "response", "partMetadata"})
 """Fields whose objects have names that the API does not define: arguments and results of functions."""
@@ -16,15 +17,12 @@ FREE_OBJECTS = frozenset({"args", "response", "partMetadata"})
 _UNDERSCORE = re.compile(r"(?<=[a-z0-9])_([a-z0-9])")
 
 
-def with_api_names(chunk: Mapping[str, Any]) -> Mapping[str, Any]:
+def with_api_names(chunk: WireObject) -> WireObject:
     """Return the chunk of a response with `lowerCamelCase` names. Most chunks have them already."""
-    if any("_" in name for name in _names(chunk)):
-        renamed: Mapping[str, Any] = _renamed(chunk)
-        return renamed
-    return chunk
+    return _renamed(chunk) if any("_" in name for name in _names(chunk)) else chunk
 
 
-def _names(chunk: Mapping[str, Any]) -> Iterator[str]:
+def _names(chunk: WireObject) -> Iterator[str]:
     """Yield the names of those objects of a chunk that nearly every chunk has."""
     yield from chunk
     candidates = chunk.get("candidates")
@@ -39,13 +37,15 @@ def _names(chunk: Mapping[str, Any]) -> Iterator[str]:
                 yield from part
 
 
-def _renamed(value: Any) -> Any:  # noqa: ANN401 - JSON
-    if isinstance(value, list):
-        return [_renamed(item) for item in value]
-    if not isinstance(value, Mapping):
-        return value
-    renamed: dict[str, Any] = {}
-    for name, item in value.items():
+def _renamed(fields: WireObject) -> WireObject:
+    renamed: dict[str, object] = {}
+    for name, value in fields.items():
         name = _UNDERSCORE.sub(lambda match: match[1].upper(), name)
-        renamed[name] = item if name in FREE_OBJECTS else _renamed(item)
+        renamed[name] = value if name in FREE_OBJECTS else _with_renamed_objects(value)
     return renamed
+
+
+def _with_renamed_objects(value: object) -> object:
+    if isinstance(value, list):
+        return [_with_renamed_objects(item) for item in value]
+    return _renamed(value) if isinstance(value, Mapping) else value

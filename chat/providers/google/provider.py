@@ -10,7 +10,7 @@ import logging
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing
 from functools import partial
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from django.conf import settings
 
@@ -26,7 +26,7 @@ from chat.providers.http_sessions import read_piece
 from chat.providers.provider_errors import Stalled
 from chat.providers.requests import Content, GenerateRequest
 from chat.providers.timeouts import read_within
-from chat.vocabulary.parts import Role, Text
+from chat.vocabulary.parts import JSONObject, Role, Text
 from chat.vocabulary.stream_events import Finished, StreamEvent
 
 logger = logging.getLogger(__name__)
@@ -131,7 +131,7 @@ class GeminiProvider:
         await self._clients.aclose()
 
 
-def _decode(decoder: ChunkDecoder, chunks: Iterator[dict[str, Any]]) -> Decoded:
+def _decode(decoder: ChunkDecoder, chunks: Iterator[JSONObject]) -> Decoded:
     """Return the events of some chunks, and the error that ended the chunks. The events before it are valid."""
     events: list[StreamEvent] = []
     try:

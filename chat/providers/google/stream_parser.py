@@ -6,11 +6,11 @@ The stream may contain an error, as an event or as bare JSON over several lines.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 from chat.providers.google.errors import ReportedError
 from chat.providers.sse import EventParser, JSONEvent
 from chat.providers.untrusted_json import read_json
+from chat.vocabulary.parts import JSONObject
 
 EVENT_LIMIT_BYTES = 128 * 1024 * 1024
 """An event may hold several images in base64."""
@@ -23,11 +23,11 @@ class StreamParser:
         self._events = EventParser(EVENT_LIMIT_BYTES)
         self._is_done = False
 
-    def feed(self, data: bytes) -> Iterator[dict[str, Any]]:
+    def feed(self, data: bytes) -> Iterator[JSONObject]:
         """Yield the events that these bytes complete. Raises ReportedError, ValueError or TypeError."""
         yield from self._objects(self._events.feed(data))
 
-    def close(self) -> Iterator[dict[str, Any]]:
+    def close(self) -> Iterator[JSONObject]:
         """Yield the last event, if no blank line followed it. Raises the errors of `feed`."""
         yield from self._objects(self._events.close())
         bare = b"\n".join(self._events.other_lines).decode("utf-8", "replace").strip()
@@ -39,7 +39,7 @@ class StreamParser:
             raise ValueError(f"the stream holds {len(bare):,} characters that are no event") from None
         yield from self._objects([JSONEvent("", value)])
 
-    def _objects(self, events: Iterable[JSONEvent]) -> Iterator[dict[str, Any]]:
+    def _objects(self, events: Iterable[JSONEvent]) -> Iterator[JSONObject]:
         for event in events:
             # Some gateways end the stream as OpenAI's servers do.
             self._is_done = self._is_done or event.is_done

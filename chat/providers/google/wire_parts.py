@@ -105,7 +105,7 @@ def _content_part(key: str, content: dict[str, Any], provider_data: JSONObject) 
         case "fileData":
             part = FileData(_pop(content, "fileUri"), _pop(content, "mimeType"))
         case "functionCall":
-            arguments: dict[str, Any] | None = None
+            arguments: JSONObject | None = None
             if "args" not in content:
                 # `None` here means that the key is not sent back either.
                 arguments, content["args"] = {}, None
@@ -129,7 +129,7 @@ def _content_part(key: str, content: dict[str, Any], provider_data: JSONObject) 
     return replace(part, provider_data=provider_data) if provider_data else part
 
 
-def part_to_wire(part: Part, *, is_own: bool, call_ids: Mapping[str, str]) -> dict[str, Any] | None:
+def part_to_wire(part: Part, *, is_own: bool, call_ids: Mapping[str, str]) -> JSONObject | None:
     """Return the part for a request; `None` for thoughts, and for parts that this model cannot read.
 
     `is_own`: whether this model made the part; if not, ids, signatures and unknown fields are left out.
@@ -156,7 +156,7 @@ def part_to_wire(part: Part, *, is_own: bool, call_ids: Mapping[str, str]) -> di
     return {**wire, "thoughtSignature": signature} if signature else wire
 
 
-def _content(part: Part, *, is_own: bool, call_ids: Mapping[str, str]) -> dict[str, Any] | None:
+def _content(part: Part, *, is_own: bool, call_ids: Mapping[str, str]) -> JSONObject | None:
     """Return the part's content under its key; `None` for a part that is never sent."""
     match part:
         case Text():
@@ -189,9 +189,9 @@ def _content(part: Part, *, is_own: bool, call_ids: Mapping[str, str]) -> dict[s
             assert_never(part)
 
 
-def _tool_content(part: ToolCall | ToolResponse) -> dict[str, Any]:
+def _tool_content(part: ToolCall | ToolResponse) -> JSONObject:
     """Return a call or a response of the provider's own tools. Another model cannot read them."""
-    fields: dict[str, Any] = dict(_present(toolType=part.name, id=part.call_id))
+    fields = _present(toolType=part.name, id=part.call_id)
     if isinstance(part, ToolCall):
         return {"toolCall": fields if part.arguments is None else {**fields, "args": dict(part.arguments)}}
     return {"toolResponse": fields if part.result is None else {**fields, "response": dict(part.result)}}
@@ -216,7 +216,7 @@ def decode_base64(value: object) -> bytes:
 _STANDARD_ALPHABET = str.maketrans("-_", "+/")
 
 
-def _without_unknown_keys(wire: dict[str, Any]) -> dict[str, Any]:
+def _without_unknown_keys(wire: JSONObject) -> JSONObject:
     """Return the part without keys that the API may refuse in requests: those that the SDK's models do not have."""
     wire = {key: value for key, value in copy.deepcopy(wire).items() if value is not None}
     for content in wire.values():
@@ -242,7 +242,7 @@ def _object(provider_data: Mapping[str, JSON], key: str) -> JSONObject:
     return value if isinstance(value, dict) else {}
 
 
-def _pop(content: dict[str, Any], key: str) -> str:
+def _pop(content: JSONObject, key: str) -> str:
     return _text(content.pop(key, None))
 
 
@@ -254,6 +254,6 @@ def _text(value: object) -> str:
     return value
 
 
-def _present(**values: str) -> dict[str, str]:
+def _present(**values: str) -> JSONObject:
     """Return the values that are not empty."""
     return {name: value for name, value in values.items() if value}

@@ -31,7 +31,7 @@ class Dialect:
     takes_pdf: bool = False
     """Whether a PDF may be sent as a `file`."""
     stores_requests: bool = False
-    """Whether the server may store requests and answers by default. `store: false` asks it not to."""
+    """Whether the server may store requests and answers unless a request says `store: false`."""
 
 
 SHORT_ID = re.compile(r"[a-zA-Z0-9_-]{1,40}")

@@ -25,7 +25,11 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NoReturn, TextIO
+from typing import TYPE_CHECKING, NoReturn
+
+if TYPE_CHECKING:
+    from ipykernel.iostream import OutStream
+    from IPython.core.interactiveshell import ExecutionInfo, InteractiveShell
 
 MIB = 1024 * 1024
 LIMITS = {
@@ -143,7 +147,7 @@ def detach_streams() -> None:
     os.close(null)
 
 
-def limit_writes(stream: TextIO) -> Callable[[], None]:
+def limit_writes(stream: OutStream) -> Callable[[], None]:
     """Make a stream send text in chunks, and drop text above a cell's limit.
 
     Returns a function that resets the counts, to be called when a cell starts.
@@ -172,11 +176,12 @@ def limit_writes(stream: TextIO) -> Callable[[], None]:
         nonlocal cell_chars, chunk_chars
         cell_chars = chunk_chars = 0
 
-    stream.write = write_chunks  # type: ignore[method-assign] # ipykernel has no hook to limit its streams
+    # ipykernel has no hook to limit its streams.
+    stream.write = write_chunks
     return reset
 
 
-def limit_flushes(stream: TextIO) -> None:
+def limit_flushes(stream: OutStream) -> None:
     """Make frequent flushes of the code wait for ipykernel's own, which follows within 0.2 s.
 
     Each flush is a message. ZeroMQ drops messages that the server cannot read in time, and with them honest output.
@@ -194,7 +199,7 @@ def limit_flushes(stream: TextIO) -> None:
             flushed_at = time.monotonic()
             flush()
 
-    stream.flush = flush_rarely  # type: ignore[method-assign] # as for writes
+    stream.flush = flush_rarely
 
 
 def image_files() -> dict[str, int]:
@@ -216,7 +221,7 @@ def image_bundle(path: str) -> dict[str, str]:
     return {IMAGE_TYPES[Path(path).suffix.lower()]: base64.b64encode(data).decode()}
 
 
-def choose_reader(info: Any) -> None:  # noqa: ANN401 - IPython has no types
+def choose_reader(info: ExecutionInfo) -> None:
     """Let `pandas.read_excel` use calamine, which is installed, if a cell that is about to run calls it."""
     if "read_excel" in (info.raw_cell or ""):
         with contextlib.suppress(ImportError, KeyError):
@@ -226,9 +231,9 @@ def choose_reader(info: Any) -> None:  # noqa: ANN401 - IPython has no types
                     pandas.set_option(name, "calamine")
 
 
-def observe_cells(shell: Any) -> None:  # noqa: ANN401 - IPython has no types
+def observe_cells(shell: InteractiveShell) -> None:
     """Limit the output of each cell, and display the images that it saved."""
-    from IPython.display import display  # noqa: PLC0415 - imported only once the limits are set
+    from IPython.display import display  # imported only once the limits are set
 
     known_times: dict[str, int] = {}
 
@@ -254,19 +259,12 @@ def observe_cells(shell: Any) -> None:  # noqa: ANN401 - IPython has no types
 
 def become_kernel(*, is_preloaded: bool) -> None:
     """Run ipykernel in this process until it ends, with limited output; display images that a cell saved."""
-    from ipykernel.kernelapp import IPKernelApp  # noqa: PLC0415 - imported only once the limits are set
+    from ipykernel.kernelapp import IPKernelApp  # imported only once the limits are set
 
     app = IPKernelApp.instance()
     detach_streams()
-    app.initialize(
-        [
-            "-f=/rt/c.json",
-            "--HistoryManager.enabled=False",
-            "--InteractiveShell.colors=nocolor",
-            "--InteractiveShell.xmode=Plain",
-            "--InteractiveShell.cache_size=0",
-        ]
-    )
+    shell = [f"--InteractiveShell.{option}" for option in ("colors=nocolor", "xmode=Plain", "cache_size=0")]
+    app.initialize(["-f=/rt/c.json", "--HistoryManager.enabled=False", *shell])
     # ipykernel's `exit()` ends the kernel a moment later, during the next cell. `sys.exit` ends only its own cell.
     app.shell.ask_exit = sys.exit
     if is_preloaded:

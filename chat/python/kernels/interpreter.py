@@ -28,7 +28,7 @@ print(json.dumps([has_ipykernel, base, sys.executable, sys.prefix, sys.base_pref
 """
 _QUERY_LIMIT_S = 30.0
 _SHOWN = tuple(map(Path, ("/usr", "/bin", "/lib", "/lib64", "/etc/alternatives")))
-"""What the sandbox shows of every system."""
+"""Folders of the system that every sandbox shows to its kernel."""
 
 
 class InterpreterUnavailable(Exception):

@@ -130,22 +130,11 @@ class KernelClient:
         start_s = time.monotonic()
         end = await self._requests.run(content, request, limit_s)
         duration_s = time.monotonic() - start_s
-        reader = request.reader
-        request.report(reader.finish())
-        status, reason = self._status(end, request, limit_s)
-        if reason:
-            request.report(reader.add(ErrorOutput(_ERROR_NAMES[status], reason, "")))
-        elif (limit := limit_of(request.reply_content)) is not None:
-            # The traceback is an output of its own and stays.
-            sentence = limit_sentence(limit, await self._limit_sizes())
-            request.report(reader.add(ErrorOutput(limit.value, sentence, "")))
-            if not self.is_alive:
-                status = ExecutionStatus.DIED
-                request.report(reader.add(ErrorOutput(_ERROR_NAMES[status], self._requests.death_sentence, "")))
+        status = await self._report_end(end, request, limit_s)
         if request.error is not None:
             raise request.error
-        outputs = merge_adjacent_text(reader.outputs)
-        return Execution(status, outputs, duration_s, reader.is_truncated)
+        outputs = merge_adjacent_text(request.reader.outputs)
+        return Execution(status, outputs, duration_s, request.reader.is_truncated)
 
     async def contents(self) -> KernelContents:
         """Return the variables and files of the kernel; never fails because of what values do.
@@ -221,6 +210,22 @@ class KernelClient:
             return await self._run_program("limits", limit_s=SIZES_LIMIT_S)
         except (ProgramFailed, KernelGone, KernelsUnavailable):
             return {}
+
+    async def _report_end(self, end: End, request: PendingExecution, limit_s: float) -> ExecutionStatus:
+        """Report the last outputs, with a sentence if the code was stopped or met a limit; return the status."""
+        reader = request.reader
+        request.report(reader.finish())
+        status, reason = self._status(end, request, limit_s)
+        if reason:
+            request.report(reader.add(ErrorOutput(_ERROR_NAMES[status], reason, "")))
+        elif (limit := limit_of(request.reply_content)) is not None:
+            # The traceback is an output of its own and stays.
+            sentence = limit_sentence(limit, await self._limit_sizes())
+            request.report(reader.add(ErrorOutput(limit.value, sentence, "")))
+            if not self.is_alive:
+                status = ExecutionStatus.DIED
+                request.report(reader.add(ErrorOutput(_ERROR_NAMES[status], self._requests.death_sentence, "")))
+        return status
 
     def _status(self, end: End, request: PendingExecution, limit_s: float) -> tuple[ExecutionStatus, str]:
         """Return the status of an execution, and the reason if it was stopped."""

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Any
 
 from chat.python.kernels.kernel_contents import KernelContents
 from chat.vocabulary.parts import JSONObject
 
 
-def contents_columns(contents: KernelContents) -> dict[str, Any]:
+def contents_columns(contents: KernelContents) -> dict[str, object]:
     """Return the columns of `PythonSession` that the contents of a kernel fill.
 
     If the contents could not be read, the columns of the last time that they could stay as they are.

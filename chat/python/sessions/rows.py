@@ -9,7 +9,6 @@ from __future__ import annotations
 import uuid
 from collections.abc import Mapping
 from datetime import timedelta
-from typing import Any
 
 from django.db import transaction
 from django.db.models import Q
@@ -35,7 +34,7 @@ MESSAGES_LIMIT = 1_000
 IDLE = Q(busy_until__isnull=True) | Q(busy_until__lte=Now())
 """No process runs a cell in the session, or it has died."""
 
-GONE: Mapping[str, Any] = {
+GONE: Mapping[str, object] = {
     "kernel_id": "",
     "execution_count": 0,
     "variables": [],
@@ -159,7 +158,7 @@ def begin_cell(session_id: int, generation: int, message_id: uuid.UUID | None) -
         session = rows.filter(IDLE).select_for_update().first()
         if session is None:
             return False
-        columns: dict[str, Any] = {"busy_until": seconds_from_now(LEASE_S), "last_used_at": Now()}
+        columns: dict[str, object] = {"busy_until": seconds_from_now(LEASE_S), "last_used_at": Now()}
         if message_id is not None:
             others = [one for one in session.message_ids if one != str(message_id)]
             columns["message_ids"] = [*others, str(message_id)][-MESSAGES_LIMIT:]
@@ -181,7 +180,7 @@ def abandon_cell(message_id: uuid.UUID) -> None:
     rows.update(busy_until=Now())
 
 
-def end_cell(session_id: int, generation: int, columns: Mapping[str, Any]) -> bool:
+def end_cell(session_id: int, generation: int, columns: Mapping[str, object]) -> bool:
     """Give back the lease, and store what the kernel holds now."""
     rows = PythonSession.objects.filter(pk=session_id, generation=generation, state=State.RUNNING)
     return rows.update(**{**columns, "busy_until": None, "last_used_at": Now()}) == 1

@@ -58,16 +58,16 @@ class ApiClient:
         self.http = requests.Session()
         self.http.headers["Authorization"] = f"Bearer {token}"
 
-    def call(self, method: str, path: str, **options: Any) -> requests.Response:  # noqa: ANN401 - options of requests
+    def call(self, method: str, path: str, **options: Any) -> requests.Response:
         """Make a call. `path`: relative to the API, or a path that a response held."""
         url = f"{self.server.url}{path if path.startswith('/') else f'/api/v1/{path}'}"
         return self.http.request(method, url, timeout=TIMEOUT_S, **options)
 
-    def get(self, path: str, **options: Any) -> requests.Response:  # noqa: ANN401 - options of requests
+    def get(self, path: str, **options: Any) -> requests.Response:
         """Make a GET call."""
         return self.call("GET", path, **options)
 
-    def post(self, path: str, **options: Any) -> requests.Response:  # noqa: ANN401 - options of requests
+    def post(self, path: str, **options: Any) -> requests.Response:
         """Make a POST call."""
         return self.call("POST", path, **options)
 

@@ -163,7 +163,7 @@ async def test_refused_connection_is_not_tried_again(
     attempts = 0
     connect = aiohttp.TCPConnector.connect
 
-    async def count_and_connect(self: aiohttp.TCPConnector, *args: Any) -> aiohttp.connector.Connection:  # noqa: ANN401 - passed on
+    async def count_and_connect(self: aiohttp.TCPConnector, *args: Any) -> aiohttp.connector.Connection:
         nonlocal attempts
         attempts += 1
         return await connect(self, *args)

@@ -199,7 +199,7 @@ async def test_cookies_are_not_kept(
 ) -> None:
     sessions: list[aiohttp.ClientSession] = []
 
-    async def recorded(**options: Any) -> AsyncGenerator[aiohttp.ClientSession, None]:  # noqa: ANN401 - any option
+    async def recorded(**options: Any) -> AsyncGenerator[aiohttp.ClientSession, None]:
         async with aclosing(open_session(**options)) as opening:
             async for session in opening:
                 sessions.append(session)

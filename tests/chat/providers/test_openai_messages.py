@@ -42,7 +42,7 @@ def model(*parts: Part, is_own: bool = True) -> Content:
     return Content(Role.MODEL, parts, is_own=is_own)
 
 
-def messages_of(*contents: Content, dialect: Dialect = GENERIC, **facts: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - fields of ModelFacts
+def messages_of(*contents: Content, dialect: Dialect = GENERIC, **facts: Any) -> list[dict[str, Any]]:
     body: dict[str, Any] = request_body(
         GenerateRequest("m", contents, system_instruction="Be brief."), dialect, ModelFacts(**facts)
     )

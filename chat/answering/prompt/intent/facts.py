@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
@@ -116,9 +116,7 @@ def extract_facts(text: str, *, has_data: bool = False, ran_code_before: bool = 
     return Facts(
         prose=prose,
         word_counts=word_counts,
-        opening_groups=frozenset(
-            group for needle, group in entries if _starts_with(request, needle) or _starts_with(normalized, needle)
-        ),
+        opening_groups=_opening_groups(entries, request, normalized),
         quantities=len(counted_numbers) + word_counts["number word"] + len(patterns.CHINESE_NUMBER.findall(countable)),
         measured_quantities=sum(_has_unit(number, countable) for number in counted_numbers),
         percentages=countable.count("%") + normalized.count(" percent ") + normalized.count(" prozent "),
@@ -142,6 +140,11 @@ def extract_facts(text: str, *, has_data: bool = False, ran_code_before: bool = 
         has_data=has_data,
         ran_code_before=ran_code_before,
     )
+
+
+def _opening_groups(entries: Iterable[tuple[str, str]], *starts: str) -> frozenset[str]:
+    """Return the groups of the words with which one of these texts starts. `entries`: of `find_entries`."""
+    return frozenset(group for needle, group in entries if any(_starts_with(text, needle) for text in starts))
 
 
 def _split_fences(text: str) -> Fences:

@@ -1,4 +1,3 @@
-# ruff: noqa: ANN401 - arguments come as JSON
 """Runs inside a kernel: read and write regular files of the working directory in pieces.
 
 Names are labels without folders. A pipe, a device or a link of such a name is never opened.
@@ -24,8 +23,8 @@ def enter_own_directory() -> dict[str, object]:
     """
     if "PLOTLINE_KERNEL" in os.environ:
         return {}
-    import atexit  # noqa: PLC0415 - most calls do not need them
-    import shutil  # noqa: PLC0415 - as above
+    import atexit  # most calls do not need them
+    import shutil  # as above
 
     directory = tempfile.mkdtemp(prefix="plotline-")
     atexit.register(shutil.rmtree, directory, ignore_errors=True)
@@ -74,7 +73,7 @@ def read_piece(name: str, offset: int, size: int) -> dict[str, object]:
     return {"data": base64.b64encode(data).decode(), "size": status.st_size, "identity": identity}
 
 
-def main(namespace: Mapping[str, Any], operation: str, *arguments: Any) -> dict[str, object]:
+def main(namespace: Mapping[str, object], operation: str, *arguments: Any) -> dict[str, object]:
     """Run one operation; an error of the file system is an answer too."""
     operations = (enter_own_directory, write_piece, finish_file, drop_file, read_piece)
     try:

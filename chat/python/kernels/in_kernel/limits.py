@@ -6,10 +6,9 @@ import os
 import resource
 import tempfile
 from collections.abc import Mapping
-from typing import Any
 
 
-def main(namespace: Mapping[str, Any]) -> dict[str, int]:
+def main(namespace: Mapping[str, object]) -> dict[str, int]:
     """Return the limits that there are, by the names that `chat.python.kernels.limit_sentences` uses."""
     limits = {
         "processes": resource.getrlimit(resource.RLIMIT_NPROC)[0],

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
-from typing import Any
 
 from chat.python.kernels.in_kernel.table_values import (
     DAY_FIRST,
@@ -41,7 +40,7 @@ TYPE_NAMES = {
 class Column:
     """What the cells of one column are. `describe` returns it for the answer, `oddities` names what is unusual."""
 
-    def __init__(self, cells: Sequence[Any], *, is_text_file: bool) -> None:
+    def __init__(self, cells: Sequence[object], *, is_text_file: bool) -> None:
         """`is_text_file`: numbers and dates are texts in every file of this format, which is then not unusual."""
         self.missing = 0
         self.kinds: Counter[str] = Counter()
@@ -55,7 +54,7 @@ class Column:
         self._sort(cells)
         self._read_texts(is_text_file=is_text_file)
 
-    def _sort(self, cells: Sequence[Any]) -> None:
+    def _sort(self, cells: Sequence[object]) -> None:
         texts: list[str] = []
         for cell in cells:
             if cell is None:

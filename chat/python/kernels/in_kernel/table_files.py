@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import zipfile
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from chat.python.kernels.in_kernel.table_source import (
     CELLS_LIMIT,
@@ -78,7 +78,7 @@ def parse_lines(text: str, error: ValueError) -> list[object]:
     return values
 
 
-def find_records(value: object) -> tuple[list[dict[str, Any]], list[str]]:
+def find_records(value: object) -> tuple[list[dict[str, object]], list[str]]:
     """Return the rows of a JSON value, and notes about where they are. Raises Unreadable."""
     if isinstance(value, list) and value:
         if all(isinstance(row, dict) for row in value):
@@ -108,7 +108,7 @@ def find_records(value: object) -> tuple[list[dict[str, Any]], list[str]]:
 
 def read_excel_file(path: str) -> Source:
     """Return the table in the first sheet that has one. Raises Unreadable, ImportError."""
-    import python_calamine  # noqa: PLC0415 - only these files need it
+    import python_calamine  # only these files need it
 
     check_archive(path)
     try:
@@ -152,7 +152,7 @@ def check_archive(path: str) -> None:
 
 def read_sheets(
     workbook: python_calamine.CalamineWorkbook, names: Sequence[str]
-) -> Iterator[tuple[str, list[list[Any]], int]]:
+) -> Iterator[tuple[str, list[list[object]], int]]:
     """Yield each sheet that has values: its name, its first rows, and its number of rows."""
     for name in names:
         sheet = workbook.get_sheet_by_name(name)
@@ -168,15 +168,15 @@ def read_sheets(
 
 def read_parquet_file(path: str) -> Source:
     """Return the table in a Parquet file. Raises Unreadable, ImportError."""
-    import pyarrow  # noqa: PLC0415 - only these files need it
-    import pyarrow.parquet  # noqa: PLC0415 - as above
+    import pyarrow  # only these files need it
+    import pyarrow.parquet  # as above
 
     try:
         file = pyarrow.parquet.ParquetFile(path)
         names = list(file.schema_arrow.names)
         width, row_count = len(names), file.metadata.num_rows
         limit = max(1, CELLS_LIMIT // max(1, min(width, COLUMNS_LIMIT)))
-        columns: list[list[Any]] = [[] for _ in names[:COLUMNS_LIMIT]]
+        columns: list[list[object]] = [[] for _ in names[:COLUMNS_LIMIT]]
         wanted = names[:COLUMNS_LIMIT] if width > COLUMNS_LIMIT else None
         for batch in file.iter_batches(batch_size=min(limit, 50_000), columns=wanted):
             for cells, column in zip(columns, batch.columns, strict=True):

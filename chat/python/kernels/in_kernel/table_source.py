@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import zip_longest
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from chat.python.kernels.in_kernel.table_values import read_text
 
@@ -25,7 +25,7 @@ class Source(NamedTuple):
     """The name of the format that people see."""
     names: Sequence[str]
     """Names of the first `COLUMNS_LIMIT` columns; empty texts for columns without one."""
-    columns: Sequence[Sequence[Any]]
+    columns: Sequence[Sequence[object]]
     """The cells of these columns, in the examined rows."""
     row_count: int
     column_count: int
@@ -37,9 +37,9 @@ class Source(NamedTuple):
     """Whether the format has no numbers and dates, but only texts."""
 
 
-def duplicates_in(rows: Iterable[Sequence[Any]]) -> int:
+def duplicates_in(rows: Iterable[Sequence[object]]) -> int:
     """Return how many rows equal an earlier one; 0 if rows hold values that cannot be compared."""
-    seen: set[tuple[Any, ...]] = set()
+    seen: set[tuple[object, ...]] = set()
     count = 0
     try:
         for row in rows:
@@ -50,7 +50,7 @@ def duplicates_in(rows: Iterable[Sequence[Any]]) -> int:
     return count - len(seen)
 
 
-def columns_of(rows: Sequence[Sequence[Any]], width: int, missing: str | None) -> list[Sequence[Any]]:
+def columns_of(rows: Sequence[Sequence[object]], width: int, missing: str | None) -> list[Sequence[object]]:
     """Return the first columns of rows, which may have different lengths."""
     limit = min(width, COLUMNS_LIMIT)
     # The first row has every column, so that all of them are there.
@@ -58,7 +58,7 @@ def columns_of(rows: Sequence[Sequence[Any]], width: int, missing: str | None) -
     return [column[1:] for column in columns] if rows else [() for _ in range(limit)]
 
 
-def split_header(rows: Sequence[Sequence[Any]]) -> tuple[list[str], Sequence[Sequence[Any]], list[str]]:
+def split_header(rows: Sequence[Sequence[object]]) -> tuple[list[str], Sequence[Sequence[object]], list[str]]:
     """Return names, the rows below them, and notes. Rows above the table, such as a title, are left out.
 
     `rows`: those with a value, at least one. A cell that is a text in the first row of the table is a name.

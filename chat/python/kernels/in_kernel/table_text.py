@@ -125,7 +125,7 @@ def read_rows(reader: Iterator[list[str]]) -> tuple[list[list[str]], int]:
     return rows, 0
 
 
-def describe_ragged(names: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+def describe_ragged(names: Sequence[str], rows: Sequence[Sequence[object]]) -> list[str]:
     """Return notes about rows that have another number of cells than the header."""
     widths = Counter(map(len, rows))
     shorter = sum(count for width, count in widths.items() if width < len(names))

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from chat.python.kernels.in_kernel.table_columns import Column, clip
 from chat.python.kernels.in_kernel.table_files import read_excel_file, read_json_file, read_parquet_file
@@ -40,7 +39,7 @@ SENTENCES = {
 """What is said of an oddity of columns, by its code."""
 
 
-def main(namespace: Mapping[str, Any], name: str) -> dict[str, object]:
+def main(namespace: Mapping[str, object], name: str) -> dict[str, object]:
     """Return the description of a table file, or `error`: why it cannot be read."""
     try:
         return describe(read_table(name))

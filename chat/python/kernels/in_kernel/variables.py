@@ -1,4 +1,3 @@
-# ruff: noqa: ANN401, BLE001 - values have any class, and code of any class can raise any error
 """Runs inside a kernel: list its variables and files, and describe one variable.
 
 The list must be quick and safe whatever values there are. It therefore calls no method of a class that a user defined,
@@ -13,7 +12,9 @@ import types
 from collections.abc import Callable, Iterator, Mapping
 from datetime import date, datetime, time, timedelta, timezone
 from itertools import islice
-from typing import Any
+from typing import Any, TypeVar
+
+T = TypeVar("T")
 
 VARIABLES_LIMIT = 100
 FILES_LIMIT = 200
@@ -40,7 +41,7 @@ BRACKETS: dict[type, tuple[str, str]] = {
 NAMES_OF_IPYTHON = frozenset({"In", "Out", "get_ipython"})
 
 
-def main(namespace: Mapping[str, Any], operation: str, *arguments: Any) -> dict[str, object]:
+def main(namespace: Mapping[str, object], operation: str, *arguments: Any) -> dict[str, object]:
     """Run one operation."""
     return describe(namespace, *arguments) if operation == "describe" else contents(namespace)
 
@@ -48,7 +49,7 @@ def main(namespace: Mapping[str, Any], operation: str, *arguments: Any) -> dict[
 # --- the list -------------------------------------------------------------------------------------------------------
 
 
-def contents(namespace: Mapping[str, Any]) -> dict[str, object]:
+def contents(namespace: Mapping[str, object]) -> dict[str, object]:
     """Return the newest variables in the order of definition, and the newest files in the order of names."""
     budget = LIST_LIMIT_CHARS
     names = [name for name, value in dict(namespace).items() if is_variable(name, value)]
@@ -118,7 +119,7 @@ def summarize(name: str, value: object) -> dict[str, Any]:
     }
 
 
-def attempt(function: Callable[[Any], Any], value: object) -> Any:
+def attempt(function: Callable[[object], T], value: object) -> T | None:
     """Return what a function says about a value, or None if it fails."""
     try:
         return function(value)
@@ -241,7 +242,7 @@ def preview_of_library(value: Any, name: str, depth: int) -> str:
 # --- the description of one variable --------------------------------------------------------------------------------
 
 
-def describe(namespace: Mapping[str, Any], name: str) -> dict[str, object]:
+def describe(namespace: Mapping[str, object], name: str) -> dict[str, object]:
     """Return a longer text about one variable; it may call `repr` of any class, so the caller limits its time."""
     if name not in namespace:
         return {"text": ""}
@@ -274,7 +275,7 @@ def details(value: Any) -> Iterator[str]:
         elif type(value) is types.FunctionType:
             yield sys.modules["inspect"].getsource(value)
         elif type(value) in CONTAINERS:
-            import reprlib  # noqa: PLC0415 - seldom needed
+            import reprlib  # seldom needed
 
             short = reprlib.Repr()
             short.maxlist = short.maxtuple = short.maxset = short.maxfrozenset = short.maxdict = 50

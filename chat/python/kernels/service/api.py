@@ -9,7 +9,6 @@ import asyncio
 import json
 import os
 from http import HTTPStatus
-from typing import Any
 
 from jupyter_core.utils import ensure_async
 from jupyter_server.services.kernels import handlers as server_handlers
@@ -84,7 +83,7 @@ class ChannelsHandler(
         self.set_nodelay(True)
         await super().open(kernel_id)
 
-    def write_message(self, message: bytes | str | dict[str, Any], binary: bool = False) -> asyncio.Future[None]:
+    def write_message(self, message: bytes | str | dict[str, object], binary: bool = False) -> asyncio.Future[None]:
         """Send a message, and count its bytes until they are sent."""
         sent = super().write_message(message, binary)
         connection = self.connection
@@ -114,7 +113,7 @@ class StatusHandler(TokenAuthorizationMixin, JSONErrorsMixin, web.RequestHandler
 class SandboxPersonality(JupyterWebsocketPersonality):
     """Chooses the resources, and ends all kernels with the gateway."""
 
-    def create_request_handlers(self) -> list[tuple[Any, ...]]:
+    def create_request_handlers(self) -> list[tuple[object, ...]]:
         """Return the handlers by their patterns; those of Kernel Gateway answer 404 for everything else."""
         return [
             (r"/api/kernels", KernelListHandler),

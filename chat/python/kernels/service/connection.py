@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from jupyter_server.services.kernels.connection.channels import ZMQChannelsWebsocketConnection
 from traitlets import default
@@ -30,7 +29,7 @@ class LimitedConnection(ZMQChannelsWebsocketConnection):
     def _message_rate_default(self) -> float:
         return MESSAGES_PER_S
 
-    def write_stderr(self, error_message: str, parent_header: Mapping[str, Any]) -> None:
+    def write_stderr(self, error_message: str, parent_header: Mapping[str, object]) -> None:
         """Tell the client in words for users that a rate limit was reached."""
         super().write_stderr(_OUTPUT_LEFT_OUT, parent_header)
 

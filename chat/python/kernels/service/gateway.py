@@ -16,7 +16,7 @@ import sys
 from pathlib import Path
 from typing import NoReturn, TextIO
 
-import chat.python.kernels.service.unused_packages  # noqa: F401 - before any package of Jupyter
+from chat.python.kernels.service import unused_packages as unused_packages  # before any package of Jupyter
 
 # isort: split
 from kernel_gateway.gatewayapp import KernelGatewayApp

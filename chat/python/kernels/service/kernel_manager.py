@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import uuid
 from datetime import UTC, datetime
-from typing import Any
 
 import zmq
 import zmq.asyncio
@@ -72,7 +71,7 @@ class SandboxKernelManager(AsyncIOLoopKernelManager):
         return self.provisioner
 
     # jupyter_client declares a socket, and its own subclass for Tornado returns a stream.
-    def connect_iopub(self, identity: bytes | None = None) -> ZMQStream:  # type: ignore[override]
+    def connect_iopub(self, identity: bytes | None = None) -> ZMQStream:
         """Return a stream of the kernel's output.
 
         ZeroMQ ends a connection for good when a message exceeds the size limit. No output would arrive any more, so the
@@ -82,7 +81,8 @@ class SandboxKernelManager(AsyncIOLoopKernelManager):
         # The context is asyncio's, so the monitor's methods are coroutines.
         # The default address is made from a descriptor, which may be that of a monitor that is just being closed.
         events, address = zmq.EVENT_DISCONNECTED | zmq.EVENT_MONITOR_STOPPED, f"inproc://{uuid.uuid4()}"
-        monitor: Any = stream.socket.get_monitor_socket(events, address)
+        monitor = stream.socket.get_monitor_socket(events, address)
+        assert isinstance(monitor, zmq.asyncio.Socket)
         task = asyncio.create_task(self._watch_connection(monitor, self.process.pid))
         self._watches.add(task)
         task.add_done_callback(self._watches.discard)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from jupyter_client.kernelspec import KernelSpec, KernelSpecManager, NoSuchKernel
 
 from chat.python.kernels.service import provisioner
@@ -37,6 +35,6 @@ class SandboxKernelSpecs(KernelSpecManager):
             metadata={"kernel_provisioner": {"provisioner_name": name, "config": config}},
         )
 
-    def get_all_specs(self) -> dict[str, Any]:
+    def get_all_specs(self) -> dict[str, object]:
         """Return the description as Jupyter's API shows it."""
         return {KERNEL_NAME: {"resource_dir": "", "spec": self.get_kernel_spec(KERNEL_NAME).to_dict()}}

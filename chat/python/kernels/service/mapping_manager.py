@@ -6,7 +6,6 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Any
 
 import zmq
 import zmq.asyncio
@@ -65,9 +64,7 @@ class SandboxMappingKernelManager(AsyncMappingKernelManager):
     # --- starts ---------------------------------------------------------------------------------------------------
 
     # jupyter_client declares the two methods for synchronous callers; Jupyter's server awaits them.
-    async def start_kernel(  # type: ignore[override]
-        self, *, kernel_id: str | None = None, **_: object
-    ) -> str:
+    async def start_kernel(self, *, kernel_id: str | None = None, **_: object) -> str:
         """Return the id of a kernel that answers: a warm one at once, or else a new one.
 
         Names, paths and environments of a request are ignored: all kernels are alike. Raises HTTPError 503 with a
@@ -107,7 +104,7 @@ class SandboxMappingKernelManager(AsyncMappingKernelManager):
         # No code of a user has run yet, so all processes of the kernel can be found.
         kernel.process.group = self._groups.create(kernel_id, kernel.process.pid)
 
-    async def restart_kernel(self, kernel_id: str, now: bool = True) -> None:  # type: ignore[override] # as above
+    async def restart_kernel(self, kernel_id: str, now: bool = True) -> None:
         """Start a kernel again, without its variables, on request of its client."""
         await super().restart_kernel(kernel_id, now=True)
         await self._limit(self._kernel(kernel_id))
@@ -119,9 +116,7 @@ class SandboxMappingKernelManager(AsyncMappingKernelManager):
 
     # --- ends -----------------------------------------------------------------------------------------------------
 
-    async def shutdown_kernel(  # type: ignore[override] # as above
-        self, kernel_id: str, now: bool = True, restart: bool = False
-    ) -> None:
+    async def shutdown_kernel(self, kernel_id: str, now: bool = True, restart: bool = False) -> None:
         """End a kernel at once: its variables are lost in any case, so it gets no time to shut down."""
         self.warm_kernels.discard(kernel_id)
         await super().shutdown_kernel(kernel_id, now=True, restart=restart)
@@ -156,9 +151,9 @@ class SandboxMappingKernelManager(AsyncMappingKernelManager):
 
     # --- what Jupyter's API shows -----------------------------------------------------------------------------------
 
-    def list_kernels(self) -> list[dict[str, Any]]:
+    def list_kernels(self) -> list[dict[str, object]]:
         """Return the kernels that belong to somebody."""
-        kernels: list[dict[str, Any]] = super().list_kernels()
+        kernels: list[dict[str, object]] = super().list_kernels()
         return [kernel for kernel in kernels if kernel["id"] not in self.warm_kernels]
 
     async def cull_kernel_if_idle(self, kernel_id: str) -> None:

@@ -18,7 +18,6 @@ import threading
 from importlib.metadata import EntryPoint
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 from jupyter_client.connect import KernelConnectionInfo
 from jupyter_client.provisioning.factory import KernelProvisionerFactory
@@ -81,14 +80,14 @@ class SandboxProvisioner(LocalProvisioner):
         """Whether the kernel runs a cell, or is not ready yet."""
         return self.parent is not None and self.parent.execution_state != "idle"
 
-    async def pre_launch(self, **kwargs: Any) -> dict[str, Any]:  # noqa: ANN401 - Jupyter's signature
+    async def pre_launch(self, **kwargs: object) -> dict[str, object]:
         """Choose the paths of the sockets before Jupyter writes its connection file."""
         assert self.parent is not None
         self.parent.transport = "ipc"
         self.parent.ip = str(self.folder / "s")
         return await super().pre_launch(**kwargs | {"env": {}})
 
-    async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> KernelConnectionInfo:  # noqa: ANN401 - as above
+    async def launch_kernel(self, cmd: list[str], **kwargs: object) -> KernelConnectionInfo:
         """Launch the kernel; `cmd` holds the arguments of `bootstrap`. Raises SandboxUnavailable.
 
         This runs on the gateway's main thread, with which the kernel ends.

@@ -25,7 +25,7 @@ class WarmKernels:
         """Return the number of kernels that are ready."""
         return len(self._ids)
 
-    def __contains__(self, kernel_id: str) -> bool:
+    def __contains__(self, kernel_id: object) -> bool:
         """Return whether a kernel is ready, or is started for the pool."""
         return kernel_id in self._ids or kernel_id in self._starts
 

@@ -25,7 +25,7 @@ QUERIES = 7
 """Queries of `read_overview` if no conversation was imported in the period."""
 
 
-def make_turn(conversation: Conversation, at: datetime, wait_s: float | None = 1.0, **columns: Any) -> Turn:  # noqa: ANN401 - values of any column
+def make_turn(conversation: Conversation, at: datetime, wait_s: float | None = 1.0, **columns: Any) -> Turn:
     """Return a turn created at a time whose first part came `wait_s` later. `columns` sets further columns."""
     turn = make_model_message(conversation).turn
     first_part_at = None if wait_s is None else at + timedelta(seconds=wait_s)

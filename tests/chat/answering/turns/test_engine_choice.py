@@ -61,7 +61,7 @@ def provider(monkeypatch: pytest.MonkeyPatch) -> FakeProvider:
     return fake
 
 
-def options(setting: str = "auto", *, has_session: bool = False, size_mib: int = 0, **setup: Any) -> EngineOptions:  # noqa: ANN401 - fields of any type
+def options(setting: str = "auto", *, has_session: bool = False, size_mib: int = 0, **setup: Any) -> EngineOptions:
     """Return options of a question with one file of this size, if any."""
     files = [Attachment(name="a.csv", mime_type="text/csv", size_bytes=size_mib * MIB)] if size_mib else []
     return EngineOptions(Setup("fake", "m", label="Modello", **setup), setting, lambda: has_session, files)

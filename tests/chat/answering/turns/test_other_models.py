@@ -10,10 +10,10 @@ from zoneinfo import ZoneInfo
 import pytest
 from django.test import AsyncClient
 from django.utils import timezone
-from pytest_django import Settings
+from pytest_django import DjangoAssertNumQueries, Settings
 
 from chat.answering.turns.billing import bill_answer, needs_catalogue
-from chat.messages.answer import AnswerRound
+from chat.messages.answer_round import AnswerRound
 from chat.models import ENDPOINT_PROVIDER, LanguageModel, Turn
 from chat.providers.catalogue.setups import Prices, Setup
 from chat.vocabulary.stream_events import Usage
@@ -109,6 +109,16 @@ def test_prices_of_another_model_count_for_the_rounds_that_it_answered(
     asked: str, versions: list[str], expected: tuple[int, str]
 ) -> None:
     assert billed(asked, *versions) == expected
+
+
+@pytest.mark.usefixtures("rows")
+def test_model_that_answered_and_the_one_that_was_asked_are_read_with_one_query(
+    django_assert_num_queries: DjangoAssertNumQueries,
+) -> None:
+    LanguageModel.objects.filter(name="gemini-x").update(ends_on=date(2026, 1, 1))
+    with django_assert_num_queries(1):
+        _, note = billed("gemini-x", "gemini-y", began_at=datetime(2026, 12, 1, tzinfo=BERLIN))
+    assert note == "GEMINI-Y answered: the service no longer offers gemini-x."
 
 
 def test_model_that_an_endpoint_names_is_no_other_model_because_operators_choose_aliases() -> None:

@@ -210,7 +210,7 @@ async def test_turn_waits_for_a_database_that_is_away_when_its_prompt_is_read(
 ) -> None:
     failures = iter([OperationalError("the server closed the connection")] * 2)
 
-    def fail_twice(turns: Sequence[Turn], **known: Any) -> list[PromptRows]:  # noqa: ANN401 - passed on
+    def fail_twice(turns: Sequence[Turn], **known: Any) -> list[PromptRows]:
         for failure in failures:
             raise failure
         return read_rows(turns, **known)

@@ -119,7 +119,7 @@ async def test_no_other_code_runs_between_the_blocks_of_a_rerun(
         finally:
             await kernel.aclose()
 
-    async def run_block(held: LeasedKernel, code: str, **arguments: Any) -> CellResult:  # noqa: ANN401 - of any type
+    async def run_block(held: LeasedKernel, code: str, **arguments: Any) -> CellResult:
         result = await run_in_held_kernel(held, code, **arguments)
         if not others:
             others.append(asyncio.create_task(run_other()))

@@ -16,7 +16,7 @@ from tests.factories import make_user
 pytestmark = pytest.mark.django_db
 
 
-def node(key: str, parent: str | None, role: str, *texts: str, **fields: Any) -> dict[str, Any]:  # noqa: ANN401 - any JSON
+def node(key: str, parent: str | None, role: str, *texts: str, **fields: Any) -> dict[str, Any]:
     """Return a node as ChatGPT exports it."""
     content = fields.pop("content", None) or {"content_type": "text", "parts": list(texts)}
     message = {
@@ -32,7 +32,7 @@ def node(key: str, parent: str | None, role: str, *texts: str, **fields: Any) ->
     return {"id": key, "parent": parent, "children": [], "message": message if role else None}
 
 
-def conversation_of(*nodes: dict[str, Any], current: str = "", **fields: Any) -> dict[str, Any]:  # noqa: ANN401 - any JSON
+def conversation_of(*nodes: dict[str, Any], current: str = "", **fields: Any) -> dict[str, Any]:
     mapping = {one["id"]: one for one in nodes}
     for one in nodes:
         if one["parent"]:

@@ -14,6 +14,7 @@ from django.utils.html import escape
 from chat.library.exports.sentences import function_sentence
 from chat.page.attachment_views import AttachmentView
 from chat.page.fragments import part_html, part_view
+from chat.page.message_views import CodeContext
 from chat.page.readers import OWNER, guest_reader
 from chat.page.rendering.compact_json import SHOWN_CHARS
 from chat.page.rendering.jinja import render
@@ -174,13 +175,17 @@ def test_output_is_shown_however_long_it_is() -> None:
     ],
 )
 def test_line_of_code_says_how_it_ended_and_after_which_time(result: CodeExecutionResult | None, words: str) -> None:
-    html = part_html(part_view(MESSAGE_ID, 0, ExecutableCode("a", "PYTHON"), reader=OWNER, result=result))
+    html = part_html(
+        part_view(MESSAGE_ID, 0, ExecutableCode("a", "PYTHON"), reader=OWNER, context=CodeContext(result=result))
+    )
     assert f">{words}</span></summary>" in html
 
 
 def test_result_whose_code_is_shown_does_not_repeat_how_it_ended() -> None:
     result = CodeExecutionResult(output="1", outcome=OUTCOME_OK)
-    assert "The code ran" not in part_html(part_view(MESSAGE_ID, 0, result, reader=OWNER, has_code=True))
+    assert "The code ran" not in part_html(
+        part_view(MESSAGE_ID, 0, result, reader=OWNER, context=CodeContext(has_code=True))
+    )
 
 
 def test_output_is_shown_character_for_character() -> None:
@@ -271,7 +276,7 @@ def test_page_and_exports_say_why_there_is_no_result(refusal: Refusal, words: st
 @pytest.mark.parametrize("part", [FunctionCall("add", {}), FunctionResponse("add", {})])
 def test_call_whose_code_shows_the_same_is_hidden(part: Part) -> None:
     for is_hidden in (False, True):
-        html = part_html(part_view(MESSAGE_ID, 0, part, reader=OWNER, is_hidden=is_hidden))
+        html = part_html(part_view(MESSAGE_ID, 0, part, reader=OWNER, context=CodeContext(is_hidden=is_hidden)))
         assert ("hidden" in ParsedHtml(html).elements[0].attributes) == is_hidden
 
 
@@ -364,7 +369,7 @@ def test_file_that_is_not_an_image_is_a_link_and_a_table_has_a_preview() -> None
 
 def test_line_of_code_without_a_result_says_so() -> None:
     code = ExecutableCode("a", "PYTHON")
-    html = part_html(part_view(MESSAGE_ID, 0, code, reader=OWNER, is_without_result=True))
+    html = part_html(part_view(MESSAGE_ID, 0, code, reader=OWNER, context=CodeContext(is_without_result=True)))
     assert ' data-end="none">no result</span></summary>' in html
     assert "no result" not in part_html(part_view(MESSAGE_ID, 0, code, reader=OWNER))
 

@@ -46,7 +46,7 @@ class HeldPage:
         self.conversation_id = conversation_id
         self.page = Page(f'<div id="transcript">{html}</div><div id="composer-error"></div>')
 
-    async def send(self, **message: Any) -> None:  # noqa: ANN401 - any JSON
+    async def send(self, **message: Any) -> None:
         await self.socket.send_json_to(message)
 
     async def receive(self) -> str:
@@ -85,7 +85,7 @@ async def opened(
     query: str = "",
     *,
     is_silent: bool = False,
-    **window: Any,  # noqa: ANN401 - any JSON
+    **window: Any,
 ) -> AsyncIterator[HeldPage]:
     """Load a page over HTTP, open its socket, and say what the page holds: `window`, or what it was loaded with.
 

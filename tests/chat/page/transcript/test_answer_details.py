@@ -16,7 +16,7 @@ from chat.vocabulary.parts import Engine, ExecutableCode
 BEGAN_AT = datetime(2026, 1, 1, tzinfo=UTC)
 
 
-def make_turn(**columns: Any) -> Turn:  # noqa: ANN401 - columns of a row
+def make_turn(**columns: Any) -> Turn:
     """Return a turn that has ended after 4.26 seconds."""
     ended = {"status": Turn.Status.DONE, "created_at": BEGAN_AT, "ended_at": BEGAN_AT + timedelta(seconds=4.26)}
     return Turn(**{"model": "gemini-x", "parameters": {"label": "Gemini X"}, **ended, **columns})

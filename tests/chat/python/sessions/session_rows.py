@@ -12,7 +12,7 @@ from chat.python.sessions.rows import State
 from tests.factories import make_conversation, make_user
 
 
-def make_session(owner: User | None = None, *, unused_s: float = 60, **columns: Any) -> PythonSession:  # noqa: ANN401 - values of any column
+def make_session(owner: User | None = None, *, unused_s: float = 60, **columns: Any) -> PythonSession:
     """Create the session of a new conversation, with a kernel that was used so many seconds ago."""
     conversation = make_conversation(owner or make_user())
     values = {"state": State.RUNNING, "kernel_id": "k", "generation": 1, **columns}
@@ -20,7 +20,7 @@ def make_session(owner: User | None = None, *, unused_s: float = 60, **columns: 
     return PythonSession.objects.create(conversation=conversation, owner=conversation.owner, **values)
 
 
-def make_stopped(owner: User | None = None, **columns: Any) -> PythonSession:  # noqa: ANN401 - values of any column
+def make_stopped(owner: User | None = None, **columns: Any) -> PythonSession:
     """Create the session of a new conversation, without a kernel."""
     return make_session(owner, **{"state": State.STOPPED, "kernel_id": "", "generation": 0, **columns})
 
