@@ -67,6 +67,8 @@ check: .venv/installed-dev
 	  echo "manage.py check --deploy, as in production"; \
 	  SECRET_KEY=$$key DEBUG=0 HTTPS=1 $(BIN)/python manage.py check --deploy --fail-level WARNING
 
+# A server that compiles its modules itself takes 10 MB more.
+bench: export PYTHONDONTWRITEBYTECODE :=
 bench: .venv/installed-dev .venv-kernel/installed
 	@deploy/system-packages test || echo "Benchmarks that need these packages will fail."
 	@exec $(BIN)/python -m bench $(ARGS)

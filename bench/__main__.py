@@ -19,19 +19,10 @@ from bench.processes import ROOT, BenchError
 COMMANDS = {
     "relay": "bench.relay",
     "browser": "bench.browser",
-    "growth": "bench.growth",
     "page": "bench.page",
-    "pages": "bench.pages",
     "scale": "bench.scale",
-    "exports": "bench.exports",
-    "openai": "bench.openai_streams",
     "kernels": "bench.kernels",
-    "reruns": "bench.reruns",
-    "abuse": "bench.abuse",
-    "open-pages": "bench.open_pages",
     "newcomer": "bench.newcomer",
-    "turn-logs": "bench.turn_logs",
-    "stages": "bench.stages",
 }
 
 

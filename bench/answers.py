@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 #: A stamp in UTF-8 or as a JSON escape.
@@ -96,6 +96,10 @@ class Level:
     answer: Answer
     stagger_s: float = 0.0
     """Period over which the starts of the answers are spread."""
+
+    def without_graphs(self) -> Level:
+        """Return the same level for OpenAI's format, which has no graphs."""
+        return replace(self, answer=replace(self.answer, graphs=0))
 
 
 class AnswerTimings:

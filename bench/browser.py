@@ -17,13 +17,6 @@ from typing import TypedDict
 from playwright.sync_api import Browser
 
 from bench.answers import RICH_PIECES, Answer
-from bench.browser_scripts import (
-    COUNT_ANSWER_NODES,
-    READ_BLOCK_POSITION,
-    READ_GRAPHS,
-    READ_LAYOUT_SHIFTS,
-    SCROLL_UP,
-)
 from bench.chromium import open_tab, run_chromium
 from bench.figures import Figures, compute_medians
 from bench.processes import BenchError, pin_client_process
@@ -35,7 +28,6 @@ from bench.targets import run_upstream
 #: 20 KB in 20 s.
 ANSWER = Answer(chunks=1000, rate=50, graphs=4, is_rich=True)
 TRACED_ANSWER = Answer(chunks=500, rate=50, graphs=2, is_rich=True)
-SCROLLED_ANSWER = Answer(chunks=200, rate=50, graphs=2, is_rich=True)
 WARM_UP_ANSWER = Answer(chunks=len(RICH_PIECES), rate=100, graphs=1, is_rich=True)
 TINY_ANSWER = Answer(chunks=60, rate=50, graphs=1, is_rich=True)
 
@@ -44,23 +36,7 @@ TRACE_CATEGORIES = ["toplevel", "devtools.timeline", "disabled-by-default-devtoo
 #: Time for drawing the last frame.
 DRAW_S = 1.0
 
-REPORTED_SHIFTS = 5
-
-
-class LayoutShift(TypedDict):
-    """A layout shift as `OBSERVE_LAYOUT_SHIFTS` records it."""
-
-    value: float
-    hadRecentInput: bool
-    nodes: list[str]
-
-
-class GraphCounts(TypedDict):
-    """The counts of `OBSERVE_GRAPHS`."""
-
-    shown: int
-    late: int
-    resizedPx: float
+COUNT_GRAPHS = "() => document.querySelectorAll('article:last-child figure[data-graph-index] img').length"
 
 
 class TraceEvent(TypedDict, total=False):
@@ -73,26 +49,20 @@ class TraceEvent(TypedDict, total=False):
     args: dict[str, str]
 
 
-def measure_main_thread(browser: Browser, product: Product, answer: Answer) -> tuple[Figures, list[LayoutShift]]:
-    """Return what one answer costs the main thread, and the layout shifts of the page."""
+def measure_main_thread(browser: Browser, product: Product, answer: Answer) -> Figures:
+    """Return what one answer costs the main thread."""
     with open_tab(browser, product) as tab:
         before = tab.read_metrics()
         tab.send_message(answer)
         tab.wait(answer.duration_s + DRAW_S)
         after = tab.read_metrics()
         tab.wait_until_done()
-        shifts: list[LayoutShift] = tab.page.evaluate(READ_LAYOUT_SHIFTS)
-        graphs: GraphCounts = tab.page.evaluate(READ_GRAPHS)
-        node_count: int = tab.page.evaluate(COUNT_ANSWER_NODES)
-    if graphs["shown"] < answer.graphs:
-        raise BenchError(f"the page showed {graphs['shown']} of {answer.graphs} graphs")
+        graph_count: int = tab.page.evaluate(COUNT_GRAPHS)
+    if graph_count < answer.graphs:
+        raise BenchError(f"the page showed {graph_count} of {answer.graphs} graphs")
     figures = {name: after[name] - before[name] for name in after}
     figures["browser_s_per_1000"] = 1000 * figures["browser_main_thread_s"] / answer.chunks
-    figures["browser_layout_shift"] = sum(shift["value"] for shift in shifts)
-    figures["browser_graphs_late"] = graphs["late"]
-    figures["browser_graphs_resized_px"] = graphs["resizedPx"]
-    figures["browser_nodes"] = node_count
-    return figures, shifts
+    return figures
 
 
 def measure_tasks(browser: Browser, product: Product, answer: Answer, trace_path: Path | None = None) -> Figures:
@@ -135,39 +105,20 @@ def extract_task_lengths_ms(events: list[TraceEvent]) -> list[float]:
     return max(lengths.values(), key=sum, default=[])
 
 
-def measure_scrolled_reader(browser: Browser, product: Product, answer: Answer) -> Figures:
-    """Return how far the visible text moves after the reader scrolled up in the middle of an answer."""
-    with open_tab(browser, product) as tab:
-        tab.send_message(answer)
-        tab.wait(answer.duration_s / 2)
-        tab.page.evaluate(SCROLL_UP)
-        tab.wait(0.2)
-        before = tab.page.evaluate(READ_BLOCK_POSITION)
-        tab.wait(answer.duration_s / 2 + DRAW_S)
-        after = tab.page.evaluate(READ_BLOCK_POSITION)
-        tab.wait_until_done()
-    return {} if before is None else {"browser_reader_moved_px": abs(after - before)}
-
-
 def measure_browser(*, is_tiny: bool = False, trace_path: Path | None = None) -> Figures:
     """Run every browser measurement once on a new Plotline server. It takes about 50 s, or 15 s if `is_tiny`."""
     figures: Figures = {}
     with TemporaryDirectory(prefix="plotline-bench-", ignore_cleanup_errors=True) as path:
         folder = Path(path)
-        template = make_template(folder / "template", users=1, conversations_per_user=4)
+        template = make_template(folder / "template", users=1, conversations_per_user=3)
         with (
             run_upstream(folder) as upstream,
             run_product(template, upstream, folder / "product") as product,
             run_chromium() as browser,
         ):
             measure_main_thread(browser, product, TINY_ANSWER if is_tiny else WARM_UP_ANSWER)
-            main_thread, shifts = measure_main_thread(browser, product, TINY_ANSWER if is_tiny else ANSWER)
-            figures |= main_thread
+            figures |= measure_main_thread(browser, product, TINY_ANSWER if is_tiny else ANSWER)
             figures |= measure_tasks(browser, product, TINY_ANSWER if is_tiny else TRACED_ANSWER, trace_path)
-            if not is_tiny:
-                figures |= measure_scrolled_reader(browser, product, SCROLLED_ANSWER)
-    for shift in sorted(shifts, key=lambda shift: -shift["value"])[:REPORTED_SHIFTS]:
-        print(f"  browser   layout shift {shift['value']:.4f}: {', '.join(shift['nodes'])}", file=sys.stderr)
     summary = ", ".join(f"{name.removeprefix('browser_')} {value:.3g}" for name, value in figures.items())
     print(f"  browser   {summary}", file=sys.stderr, flush=True)
     return figures

@@ -13,7 +13,6 @@ import psutil
 from playwright.sync_api import Browser, BrowserContext, CDPSession, Page, sync_playwright
 
 from bench.answers import Answer
-from bench.browser_scripts import OBSERVE_GRAPHS, OBSERVE_LAYOUT_SHIFTS, READ_STATUS
 from bench.chromium_flags import FLAGS
 from bench.client import LIVE_STATUSES
 from bench.figures import Figures
@@ -23,6 +22,9 @@ from bench.product import Product, SignedInConversation
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
 
 VIEWPORT_WIDTH, VIEWPORT_HEIGHT = 1280, 800
+
+#: Returns the status of the newest message, or undefined.
+READ_STATUS = "() => document.querySelector('article:last-child')?.dataset.status"
 
 #: How long after its expected end an answer may end.
 ANSWER_TIMEOUT_S = 30.0
@@ -58,8 +60,6 @@ class Tab:
         self._devtools: CDPSession = context.new_cdp_session(self.page)
         self._devtools.send("Performance.enable")
         self.page.goto(f"http://127.0.0.1:{product.port}/c/{conversation_id}/")
-        self.page.evaluate(OBSERVE_LAYOUT_SHIFTS)
-        self.page.evaluate(OBSERVE_GRAPHS)
         # Wait for the page's JavaScript modules and its socket.
         self.page.wait_for_selector("textarea[name=text]")
         self.page.wait_for_timeout(700)

@@ -18,7 +18,7 @@ from typing import Protocol
 from bench.answers import AnswerTimings, Level
 from bench.figures import LevelResult, ResourceSample
 from bench.processes import BenchError
-from bench.websocket import connect
+from bench.websocket import OnText, connect
 
 #: The page's connection.js acknowledges after as many frames, or after this time.
 ACK_EVERY_FRAMES = 16
@@ -43,8 +43,7 @@ COMPOSER_ERROR = re.compile(r'hx-target="#composer-error"[^>]*><p>(.*?)</p>')
 class Connection(Protocol):
     """An open connection that sends text messages and passes received ones to `on_text`."""
 
-    on_text: Callable[[bytes, int], None]
-    """Callback with the text in UTF-8 and its time of receipt in microseconds."""
+    on_text: OnText
     closed: asyncio.Future[None]
 
     def send(self, text: str) -> None:
@@ -70,8 +69,6 @@ class Endpoint:
 
     Other targets send the text itself.
     """
-    is_sender: bool = True
-    """Whether this tab sends the message. The other tabs of the conversation only read."""
     connector: Connector = connect
 
 
@@ -146,8 +143,7 @@ class ConversationClient:
         message = {"action": "send", "text": self._level.answer.to_prompt(), "client_id": str(uuid.uuid4())}
         self._timings.record_send()
         self._acknowledged_at_us = self._timings.sent_at_us
-        if self._endpoint.is_sender:
-            self._connection.send(json.dumps(message))
+        self._connection.send(json.dumps(message))
         await asyncio.wait((self._ended, self._connection.closed), return_when=asyncio.FIRST_COMPLETED)
         if not self._ended.done():
             raise BenchError("the socket closed in the middle of an answer")

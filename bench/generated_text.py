@@ -1,11 +1,14 @@
-"""Texts of invented words for the page benchmarks. They are the same in every run."""
+"""Texts of invented words, for benchmarks with many messages. They are the same in every run."""
 
 from __future__ import annotations
 
 import random
 
-#: Search terms that occur in one message of a hundred.
-ENGLISH, GERMAN, CHINESE = "gradient descent", "Primzahlen", "机器学习"
+#: A search term that occurs in one message of a hundred.
+PHRASE = "gradient descent"
+
+#: A search term that the benchmark of a large database puts into one message.
+RARE_WORD = "zugzwang"
 
 
 class TextGenerator:
@@ -14,20 +17,15 @@ class TextGenerator:
     def __init__(self) -> None:
         self._random = random.Random(20)
         syllables = [a + b for a in "bcdfghklmnprstvw" for b in ("a", "e", "i", "o", "u", "ein", "ung", "er")]
-        latin = ["".join(self._random.choices(syllables, k=self._random.randint(1, 4))) for _ in range(20_000)]
-        self.most_common_word = latin[0]
-        han = [chr(0x4E00 + number) for number in range(3_000)]
-        self._latin = self._random.choices(latin, [1 / (rank + 1) for rank in range(len(latin))], k=400_000)
-        self._han = self._random.choices(han, [1 / (rank + 5) for rank in range(len(han))], k=400_000)
+        words = ["".join(self._random.choices(syllables, k=self._random.randint(1, 4))) for _ in range(20_000)]
+        self.most_common_word = words[0]
+        self._words = self._random.choices(words, [1 / (rank + 1) for rank in range(len(words))], k=400_000)
 
-    def generate(self, length: int, *, is_chinese: bool = False) -> str:
-        """Return a text of `length` words, or of twice as many Chinese characters."""
-        pool, size = (self._han, 2 * length) if is_chinese else (self._latin, length)
-        start = self._random.randrange(len(pool) - size)
-        text = ("" if is_chinese else " ").join(pool[start : start + size])
-        if self._random.random() < 0.01:
-            text += CHINESE if is_chinese else f" {ENGLISH} {GERMAN}"
-        return text
+    def generate(self, length: int) -> str:
+        """Return a text of `length` words."""
+        start = self._random.randrange(len(self._words) - length)
+        text = " ".join(self._words[start : start + length])
+        return f"{text} {PHRASE}" if self._random.random() < 0.01 else text
 
     def choose_message_length(self) -> int:
         """Return a random number of words."""

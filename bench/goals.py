@@ -39,17 +39,24 @@ class Goal:
 #: 1 to 50 conversations at 5 or 20 chunks/s each.
 MODERATE_LEVELS = r"([1-9]|[1-4]\d|50)x(5|20)"
 
-GOALS = (
+#: Goals for a model of any API.
+RELAY_GOALS = (
     Goal("time to first part, one chat: p50, ms", "first_part_p50_ms single", 15, 1),
     Goal("time to first part, burst of 50: p99, ms", "first_part_p99_ms burst", 250, 1),
     Goal("delivery p50, up to 50 conversations at <= 20 chunks/s each, ms", f"delivery_p50_ms {MODERATE_LEVELS}", 5, 1),
     Goal("delivery p99, 50 conversations at 50 chunks/s each, ms", "delivery_p99_ms 50x50", 100, 1),
     Goal("answer of 400 chunks at 100/s, divided by the upstream's own time", "answer_of_upstream", 1.05, 2),
     Goal("answer of 400 chunks at once, s", "answer_at_once_s", 1, 2),
-    Goal("highest rate, divided by (b)", "highest_rate_of_relay", 1.0, 2, is_minimum=True),
-    Goal("CPU per 1,000 chunks at 50x50, divided by (b)", "cpu_of_relay", 1.5, 2),
-    Goal("memory idle, MB", "memory_idle_mb", 160, 0),
+    Goal("highest rate, divided by the bare relay's", "highest_rate_of_relay", 1.0, 2, is_minimum=True),
+    Goal("CPU per 1,000 chunks at 50x50, divided by the bare relay's", "cpu_of_relay", 1.5, 2),
+    # The packages alone take 172 MB, before the first page; see docs/benchmarks.md.
+    Goal("memory idle, MB", "memory_idle_mb", 200, 0),
     Goal("memory per stream, MB", "memory_per_stream_mb", 0.5, 2),
+)
+
+#: The browser is measured only with Gemini's API. Its page does not depend on the API.
+GOALS = (
+    *RELAY_GOALS,
     Goal("browser's main thread for 1,000 chunks, s", "browser_s_per_1000", 2.5, 2),
     Goal("browser's longest task while streaming, ms", "browser_longest_task_ms", 50, 1),
 )
@@ -65,7 +72,7 @@ KERNEL_GOALS = (
     Goal("end of a cell in C after its limit, s", "hard stop after the limit, s", 6, 2),
 )
 
-#: Ratios to baseline (b), by name, and the figure that each of them divides.
+#: Ratios to the bare relay, by name, and the figure that each of them divides.
 RATIOS_TO_RELAY = {"highest_rate_of_relay": "highest_rate_per_s", "cpu_of_relay": "cpu_s_per_1000 50x50"}
 
 
@@ -73,7 +80,7 @@ def collect_goal_figures(results: Mapping[str, Figures], browser: Figures, targe
     """Return every figure that a goal may name, from the medians of one run.
 
     `results` maps targets to their figures; `browser` holds the figures of Plotline's page. A ratio is left out if
-    the run did not measure both of its figures, or if the baseline's figure is 0.
+    the run did not measure both of its figures, or if the bare relay's figure is 0.
     """
     plotline, relay = results.get(target, {}), results.get("relay", {})
     ratios = {

@@ -7,10 +7,11 @@ import statistics
 import subprocess
 import sys
 import time
-import urllib.request
 from pathlib import Path
 
-from bench.processes import ROOT, BenchError, build_product_environment, select_cores
+import requests
+
+from bench.processes import ROOT, BenchError, build_product_environment
 from bench.product import Template, make_template, run_python, run_server
 from bench.targets import run_upstream
 
@@ -18,7 +19,6 @@ CALL_LIMIT_S = 60.0
 LINES = 2_000
 LINES_RUNS = 5
 PRINT_LINES = f"for number in range({LINES}): print(number, flush=True)"
-_opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 
 def measure_calls(folder: Path, calls: int) -> dict[str, float]:
@@ -39,13 +39,15 @@ def measure_calls(folder: Path, calls: int) -> dict[str, float]:
     try:
         with (
             run_upstream(folder) as upstream,
-            run_server(template, upstream, template.folder, select_cores()[0]) as (_, port),
+            run_server(template, upstream, template.folder) as (_, port),
+            requests.Session() as client,
         ):
-            url = f"http://127.0.0.1:{port}"
-            conversation_id = template.conversations[0].conversation_id
+            client.trust_env = False
+            client.headers["Authorization"] = f"Bearer {token}"
+            site, conversation_id = f"http://127.0.0.1:{port}", template.conversations[0].conversation_id
             # The first calls start the kernel and fill caches.
-            times = [_time_call(url, conversation_id, token, "1+1", "2") for _ in range(calls + 3)][3:]
-            lines = [_time_call(url, conversation_id, token, PRINT_LINES, f"{LINES - 1}") for _ in range(LINES_RUNS)]
+            times = [_time_call(client, site, conversation_id, "1+1", "2") for _ in range(calls + 3)][3:]
+            lines = [_time_call(client, site, conversation_id, PRINT_LINES, f"{LINES - 1}") for _ in range(LINES_RUNS)]
     finally:
         service.terminate()
         service.wait()
@@ -56,16 +58,13 @@ def measure_calls(folder: Path, calls: int) -> dict[str, float]:
     }
 
 
-def _time_call(url: str, conversation_id: str, token: str, code: str, last_line: str) -> float:
+def _time_call(client: requests.Session, site: str, conversation_id: str, code: str, last_line: str) -> float:
     """Run code and return the milliseconds until its last event. Raise BenchError without this last line of output."""
-    headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+    url = f"{site}/api/v1/conversations/{conversation_id}/session/run/"
     started_s = time.perf_counter()
-    body = json.dumps({"code": code}).encode()
-    request = urllib.request.Request(f"{url}/api/v1/conversations/{conversation_id}/session/run/", body, headers)
-    with _opener.open(request, timeout=CALL_LIMIT_S) as response:
-        events_url = json.load(response)["events_url"]
-    with _opener.open(urllib.request.Request(url + events_url, headers=headers), timeout=CALL_LIMIT_S) as response:
-        events = response.read().decode()
+    run = client.post(url, json={"code": code}, timeout=CALL_LIMIT_S)
+    run.raise_for_status()
+    events = client.get(site + run.json()["events_url"], timeout=CALL_LIMIT_S).text
     duration_ms = (time.perf_counter() - started_s) * 1000
     outputs = [
         json.loads(line.removeprefix("data:")) for line in events.splitlines() if "code_execution_output" in line

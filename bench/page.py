@@ -21,10 +21,10 @@ from tempfile import TemporaryDirectory
 from playwright.sync_api import Browser
 
 from bench.chromium import run_chromium
+from bench.demo_site import run_demo_site
 from bench.figures import Figures, compute_medians
 from bench.page_load import load_messages, measure_load, measure_server, measure_typing, open_context
 from bench.product import DATABASE, Product, make_template, run_product, run_python
-from bench.reruns import run_plotline
 from bench.results import describe_environment, write_result
 from bench.tables import format_markdown_table, format_number
 from bench.targets import run_upstream
@@ -103,9 +103,9 @@ def measure_conversation(browser: Browser, product: Product, conversation_id: st
 def measure_first_graph(browser: Browser) -> Figures:
     """Return the seconds from a click on an example to its graph: of the first conversation, and of the next ones."""
     times_s = []
-    with TemporaryDirectory(prefix="plotline-bench-") as name, run_plotline(Path(name)) as client:
+    with TemporaryDirectory(prefix="plotline-bench-") as name, run_demo_site(Path(name)) as site:
         page = browser.new_page()
-        page.goto(f"{client.url}/")
+        page.goto(f"{site}/")
         page.fill("input[name=login]", "demo")
         page.fill("input[name=password]", "demo")
         page.click("button[type=submit]")

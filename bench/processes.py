@@ -107,25 +107,19 @@ class PinnedProcess:
         core: int,
         variables: Mapping[str, str],
         log_path: Path,
-        has_pipes: bool = False,
         python: str = sys.executable,
         cwd: Path = ROOT,
     ) -> None:
-        """Start `python ARGUMENTS`.
-
-        With `has_pipes`, the caller owns its stdin and stdout and only stderr goes to `log_path`. Otherwise stdout
-        and stderr both go there.
-        """
+        """Start `python ARGUMENTS`. Its output goes to `log_path`."""
         self._log_path = log_path
         with log_path.open("ab") as file:
             self.popen = subprocess.Popen(
                 [python, *arguments],
                 cwd=cwd,
                 env=dict(variables),
-                stdin=subprocess.PIPE if has_pipes else subprocess.DEVNULL,
-                stdout=subprocess.PIPE if has_pipes else file,
+                stdin=subprocess.DEVNULL,
+                stdout=file,
                 stderr=file,
-                text=True,
             )
         self._process = psutil.Process(self.popen.pid)
         self._process.cpu_affinity([core])
@@ -171,9 +165,6 @@ class PinnedProcess:
 
     def stop(self) -> None:
         """Terminate the process, and kill it after 10 s."""
-        for pipe in (self.popen.stdin, self.popen.stdout):
-            if pipe:
-                pipe.close()
         self.popen.terminate()
         try:
             self.popen.wait(10)

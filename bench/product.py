@@ -16,7 +16,7 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
-from bench.answers import Answer, Level
+from bench.answers import Level
 from bench.client import Endpoint
 from bench.figures import LevelResult
 from bench.processes import (
@@ -85,9 +85,11 @@ class Product:
     port: int
     var_dir: Path
     conversations: Iterator[SignedInConversation] = field(repr=False)
+    speaks_openai: bool = False
 
     def run(self, level: Level) -> LevelResult:
         """Run one level. Every answer is the first of its conversation, and every conversation has another owner."""
+        level = level.without_graphs() if self.speaks_openai else level
         conversations = islice(self.conversations, level.conversations)
         endpoints = [self.make_endpoint(conversation) for conversation in conversations]
         if len(endpoints) < level.conversations:
@@ -98,19 +100,13 @@ class Product:
         result.commits = count_commits(database) - commits_before
         return result
 
-    def run_tabs(self, tabs: int, answer: Answer) -> LevelResult:
-        """Request one answer in a conversation that is open in several tabs. The first tab sends the message."""
-        conversation = next(self.conversations)
-        endpoints = [self.make_endpoint(conversation, is_sender=index == 0) for index in range(tabs)]
-        return measure_level(self.process, self.upstream, endpoints, Level("tabs", tabs, answer))
-
-    def make_endpoint(self, conversation: SignedInConversation, *, is_sender: bool = True) -> Endpoint:
+    def make_endpoint(self, conversation: SignedInConversation) -> Endpoint:
         """Return the socket of an empty conversation."""
         address = f"127.0.0.1:{self.port}"
         # An empty conversation has revision 0. A page that knows this revision needs no snapshot.
         url = f"ws://{address}/ws/conversations/{conversation.conversation_id}/?revision=0"
         headers = {"Cookie": conversation.cookie, "Origin": f"http://{address}"}
-        return Endpoint(url, headers, is_plotline=True, is_sender=is_sender)
+        return Endpoint(url, headers, is_plotline=True)
 
 
 def count_commits(database: Path) -> int:
@@ -125,26 +121,22 @@ def run_product(
     template: Template,
     upstream: Upstream,
     var_dir: Path,
-    redis_url: str = "",
     *,
     speaks_openai: bool = False,
-    module: str = "config.serve",
 ) -> Iterator[Product]:
     """Run Plotline on a copy of the template until the block ends. `var_dir` must not exist.
 
-    `speaks_openai`: its model is one of an OpenAI-compatible server, not Gemini's. `module`: the server's program.
+    `speaks_openai`: its model is one of an OpenAI-compatible server, not Gemini's.
     """
     shutil.copytree(template.folder / "static", var_dir / "static")
     shutil.copy(template.folder / DATABASE, var_dir)
     # SQLite deletes the WAL index, and with it the commit count, when the last connection closes. Keep one open.
     with (
-        run_server(
-            template, upstream, var_dir, select_cores()[0], redis_url, speaks_openai=speaks_openai, module=module
-        ) as (process, port),
+        run_server(template, upstream, var_dir, speaks_openai=speaks_openai) as (process, port),
         closing(sqlite3.connect(var_dir / DATABASE)) as open_connection,
     ):
         open_connection.execute("SELECT count(*) FROM chat_conversation").fetchall()
-        yield Product(process, upstream, port, var_dir, iter(template.conversations))
+        yield Product(process, upstream, port, var_dir, iter(template.conversations), speaks_openai)
 
 
 @contextmanager
@@ -152,28 +144,21 @@ def run_server(
     template: Template,
     upstream: Upstream,
     var_dir: Path,
-    core: int,
-    redis_url: str = "",
     *,
     speaks_openai: bool = False,
-    module: str = "config.serve",
 ) -> Iterator[tuple[PinnedProcess, int]]:
-    """Run one server process on a core until the block ends, and yield the process and its port.
-
-    Without Redis it must be the only server process of its database.
-    """
+    """Run one server process until the block ends, and yield the process and its port."""
     port = find_free_port()
     variables = template.variables | {
         "PLOTLINE_VAR_DIR": str(var_dir),
         "GOOGLE_GEMINI_BASE_URL": upstream.url,
-        "REDIS_URL": redis_url,
         "DRAIN_SECONDS": "0",
     }
     if speaks_openai:
         # The first model of the endpoint is the default then.
         variables |= {"OPENAI_BASE_URL": f"{upstream.url}/v1", "OPENAI_MODELS": "bench", "GEMINI_MODEL": ""}
-    arguments = ["-m", module, "--bind", "127.0.0.1", "--port", str(port)]
-    log_path = var_dir / f"server-{port}.log"
-    with PinnedProcess(arguments, core=core, variables=variables, log_path=log_path) as process:
+    arguments = ["-m", "config.serve", "--bind", "127.0.0.1", "--port", str(port)]
+    log_path = var_dir / "server.log"
+    with PinnedProcess(arguments, core=select_cores()[0], variables=variables, log_path=log_path) as process:
         process.wait_for_port(port)
         yield process, port

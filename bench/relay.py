@@ -1,4 +1,4 @@
-"""The relay benchmark: Plotline, its baselines and other products in one run, compared with Plotline's goals."""
+"""The relay benchmark: Plotline, the bare relay and other products in one run, compared with Plotline's goals."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from math import ceil
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from bench.baselines import run_relay_baseline, run_sdk_baseline
+from bench.baseline import run_bare_relay
 from bench.browser import measure_browser
 from bench.figures import Figures, compute_medians, compute_ratios
-from bench.goals import collect_goal_figures, format_goals_table
+from bench.goals import RELAY_GOALS, collect_goal_figures, format_goals_table
 from bench.measurement import FULL, QUICK, TINY, Plan, make_level_logger, measure_target
-from bench.peers import PEERS, run_peer
+from bench.peers import PEERS, check_peer, run_peer
 from bench.processes import pin_client_process
 from bench.product import Template, make_template, run_product
 from bench.report import DETAIL_MEASURES, MAIN_MEASURES, format_figures_table, format_rate_limits
@@ -32,13 +32,13 @@ def parse_arguments(argv: Sequence[str]) -> argparse.Namespace:
     """Parse the command line."""
     parser = argparse.ArgumentParser(prog="python -m bench [relay]", description=__doc__)
     plans = parser.add_mutually_exclusive_group()
-    plans.add_argument("--quick", dest="plan", action="store_const", const=QUICK, default=QUICK, help="the default")
-    plans.add_argument("--full", dest="plan", action="store_const", const=FULL, help="more and longer levels")
+    plans.add_argument(
+        "--full", dest="plan", action="store_const", const=FULL, default=QUICK, help="more and longer levels"
+    )
     plans.add_argument("--tiny", dest="plan", action="store_const", const=TINY, help="only test the harness")
     parser.add_argument("--repeat", type=int, default=1, metavar="N", help="report medians of N runs (default 1)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="result file (default var/bench/<date>-relay.json)")
-    parser.add_argument("--lean", action="store_true", help="also measure (c), a lean relay without the SDK")
-    parser.add_argument("--only", action="store_true", help="measure Plotline without the baselines")
+    parser.add_argument("--only", action="store_true", help="measure Plotline without the bare relay")
     parser.add_argument("--no-browser", action="store_true", help="skip the browser, which takes 50 s per run")
     parser.add_argument(
         "--peer",
@@ -70,10 +70,7 @@ def make_starters(
     """Return a function for each target that the options select, in the order of the measurement."""
     starters: dict[str, TargetStarter] = {}
     if not options.only:
-        starters["sdk"] = partial(run_sdk_baseline, upstream, folder)
-        starters["relay"] = partial(run_relay_baseline, "sdk", upstream, folder)
-    if options.lean:
-        starters["lean"] = partial(run_relay_baseline, "lean", upstream, folder)
+        starters["relay"] = partial(run_bare_relay, upstream, folder)
     starters["plotline"] = partial(run_product, template, upstream, folder / f"product-{repeat}")
     starters["plotline-openai"] = partial(
         run_product, template, upstream, folder / f"product-openai-{repeat}", speaks_openai=True
@@ -112,22 +109,23 @@ def measure_all(options: argparse.Namespace) -> tuple[dict[str, list[Figures]], 
 def main(argv: Sequence[str]) -> None:
     """Measure, write the result and print the tables."""
     options = parse_arguments(argv)
+    for name, python in options.peer:
+        check_peer(name, python)
     pin_client_process()
     environment = describe_environment()
     repeats, browser_repeats = measure_all(options)
     results = {name: compute_medians(figures) for name, figures in repeats.items()}
     browser = compute_medians(browser_repeats)
-    baselines = [name for name in ("sdk", "relay") if name in results]
     document = environment | {
         "plan": asdict(options.plan),
         "medians": results | {"browser": browser},
-        "ratios": {name: compute_ratios(results["plotline"], results[name]) for name in baselines},
+        "ratios": compute_ratios(results["plotline"], results.get("relay", {})),
         "repeats": repeats | {"browser": browser_repeats},
     }
     path = write_result("relay", document, options.json)
     print(format_goals_table(collect_goal_figures(results, browser)), end="\n\n")
     print("The same with a model of an OpenAI-compatible server:", end="\n\n")
-    print(format_goals_table(collect_goal_figures(results, {}, "plotline-openai")), end="\n\n")
+    print(format_goals_table(collect_goal_figures(results, {}, "plotline-openai"), RELAY_GOALS), end="\n\n")
     print(format_rate_limits(results), end="\n\n")
     print(format_figures_table(MAIN_MEASURES, results, browser), end="\n\n")
     print(format_figures_table(DETAIL_MEASURES, results, browser))

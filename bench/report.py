@@ -49,38 +49,32 @@ DETAIL_MEASURES = (
     Measure("browser_layouts", "browser: number of layouts", 0),
     Measure("browser_s_per_1000", "browser: main thread per 1,000 chunks, s", 2),
     Measure("browser_longest_task_ms", "browser: longest task while streaming, ms", 1),
-    Measure("browser_layout_shift", "browser: sum of layout shifts", 4),
-    Measure("browser_graphs_late", "browser: graphs laid out before their image was decoded", 0),
-    Measure("browser_graphs_resized_px", "browser: height change of graphs after their first layout, px", 1),
-    Measure("browser_reader_moved_px", "browser: movement of the text after the reader scrolled up, px", 1),
 )
 
 TARGET_LABELS = {
-    "sdk": "(a) SDK alone",
-    "relay": "(b) bare relay",
-    "lean": "(c) lean relay",
+    "relay": "bare relay",
     "plotline": "Plotline",
     "plotline-openai": "Plotline, OpenAI protocol",
 }
 
 
 def format_figures_table(measures: tuple[Measure, ...], results: Mapping[str, Figures], browser: Figures) -> str:
-    """Return a Markdown table with a column for each target and Plotline's ratios to baselines (a) and (b).
+    """Return a Markdown table with a column for each target and Plotline's ratios to the bare relay.
 
     `results` maps targets to their medians and must hold `plotline`; `browser` holds the figures of Plotline's page.
     """
     plotline = results["plotline"] | browser
     columns = dict(results) | {"plotline": plotline}
-    ratio_columns = [compute_ratios(plotline, results.get(name, {})) for name in ("sdk", "relay")]
-    rows = [("measure", *(TARGET_LABELS.get(name, name) for name in columns), "of (a)", "of (b)")]
+    ratios = compute_ratios(plotline, results.get("relay", {}))
+    rows = [("measure", *(TARGET_LABELS.get(name, name) for name in columns), "of bare relay")]
     for measure in measures:
         for name in plotline:
             if name != measure.name and not name.startswith(f"{measure.name} "):
                 continue
             level = name.removeprefix(measure.name).strip()
             cells = [format_number(figures.get(name), measure.digits) for figures in columns.values()]
-            ratios = [format_number(figures.get(name), 2) for figures in ratio_columns]
-            rows.append((f"{measure.label}; {level}" if level else measure.label, *cells, *ratios))
+            label = f"{measure.label}; {level}" if level else measure.label
+            rows.append((label, *cells, format_number(ratios.get(name), 2)))
     return format_markdown_table(rows)
 
 

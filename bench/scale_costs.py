@@ -7,21 +7,23 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from statistics import median
 
 from django.conf import settings
 from django.test import Client
 
-from bench.generated_text import ENGLISH
-from bench.page_costs import Request, fetch
-from bench.page_dataset import RARE_WORD
+from bench.generated_text import PHRASE, RARE_WORD
+from bench.processes import BenchError
 from bench.scale import RequestTimes
 from chat.models import Conversation, User
 
 ABSENT_WORD = "qqqq"
 REQUESTS = 15
+HTMX_HEADERS = {"HX-Request": "true"}
+
+Request = Callable[[], bytes]
 
 
 def main(names: str) -> None:
@@ -46,6 +48,14 @@ def measure_times(label: str, request: Request) -> RequestTimes:
     return RequestTimes(label=label, fastest_ms=min(times_ms), median_ms=median(times_ms))
 
 
+def fetch(browser: Client, path: str, query: dict[str, str]) -> bytes:
+    """Return the body of a response. Raise BenchError for an error status."""
+    response = browser.get(path, query or None, headers=HTMX_HEADERS if path.startswith("/conversations/") else {})
+    if response.status_code >= 400:
+        raise BenchError(f"{path}: status {response.status_code}")
+    return response.content
+
+
 def sign_in(user: User) -> Client:
     """Return a client with a session of the user."""
     browser = Client()
@@ -63,7 +73,7 @@ def make_requests(owner: User, common_word: str) -> Iterator[tuple[str, Request]
         "an absent word": ABSENT_WORD,
         "one letter": "s",
         "two common words": f"{common_word} {common_word[0]}",
-        "a phrase": f'"{ENGLISH}"',
+        "a phrase": f'"{PHRASE}"',
     }
     for name, query in terms.items():
         yield f"{count}: search, {name}", partial(fetch, browser, "/conversations/", {"q": query})

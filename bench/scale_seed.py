@@ -18,8 +18,7 @@ from django.db import connection, transaction
 from django.db.migrations.loader import MigrationLoader
 from django.utils import timezone
 
-from bench.generated_text import TextGenerator
-from bench.page_dataset import RARE_WORD
+from bench.generated_text import RARE_WORD, TextGenerator
 
 MESSAGES = 10
 """Messages of a conversation."""

@@ -16,12 +16,15 @@ from chat.models import Conversation, User
 def main(users: str, conversations_per_user: str) -> None:
     """Print `[[cookie, conversation id], ...]`, in which consecutive conversations belong to different users."""
     owners = User.objects.bulk_create(User(username=f"person-{number}", password="!") for number in range(int(users)))
-    cookies = []
-    for owner in owners:
-        browser = Client()
-        browser.force_login(owner, settings.AUTHENTICATION_BACKENDS[0])
-        cookies.append(f"{settings.SESSION_COOKIE_NAME}={browser.cookies[settings.SESSION_COOKIE_NAME].value}")
+    cookies = [sign_in(owner) for owner in owners]
     created = Conversation.objects.bulk_create(
         Conversation(owner=owner) for _ in range(int(conversations_per_user)) for owner in owners
     )
     print(json.dumps([[cookies[index % len(cookies)], str(row.pk)] for index, row in enumerate(created)]))
+
+
+def sign_in(user: User) -> str:
+    """Return the cookie of a new session."""
+    browser = Client()
+    browser.force_login(user, settings.AUTHENTICATION_BACKENDS[0])
+    return f"{settings.SESSION_COOKIE_NAME}={browser.cookies[settings.SESSION_COOKIE_NAME].value}"

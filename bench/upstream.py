@@ -2,20 +2,18 @@
 
 Run it with `python -m bench.upstream PORT`. It answers a POST with the `Answer` that the last text of the request
 describes. A path that ends with `/chat/completions` selects OpenAI's form, every other path selects Gemini's;
-`GET .../models` returns OpenAI's list of models. The server is written directly on an asyncio transport: it shares a
-core with the client, and a busy upstream would look like a slow product.
+`GET .../models` returns OpenAI's list of models.
 """
 
 from __future__ import annotations
 
 import asyncio
 import gc
-import json
 import sys
-from collections.abc import Iterator
-from typing import Any, cast
+from typing import Any
 
 import uvloop
+from aiohttp import web
 
 from bench.answers import Answer, now_us
 from bench.wire_formats import (
@@ -29,13 +27,10 @@ from bench.wire_formats import (
     WireFormat,
 )
 
-STREAM_HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
-STREAM_END = b"0\r\n\r\n"
-
 #: Chunks that a late answer, or one without pauses, may write before other connections are served.
-MAX_STEPS_PER_CALL = 16
+STEPS_WITHOUT_PAUSE = 16
 
-
+EVENT_STREAM = "text/event-stream"
 NOTE = "[Note of the server"
 
 
@@ -59,126 +54,54 @@ def parse_answer(prompt: str) -> Answer | None:
         return None
 
 
-def encode_chunk(data: bytes) -> bytes:
-    """Encode data as a chunk of HTTP/1.1 chunked transfer coding."""
-    return b"%x\r\n%s\r\n" % (len(data), data)
+async def respond(request: web.Request) -> web.StreamResponse:
+    """Answer a question, or a request for a title."""
+    body = await request.json()
+    is_openai = request.path.endswith("/chat/completions")
+    if answer := parse_answer(extract_prompt(body)):
+        response = web.StreamResponse(headers={"Content-Type": EVENT_STREAM})
+        await response.prepare(request)
+        await write_answer(response, answer, OPENAI if is_openai else GEMINI)
+        return response
+    if is_openai and not body.get("stream"):
+        return web.Response(body=OPENAI_TITLE_RESPONSE, content_type="application/json")
+    return web.Response(body=OPENAI_TITLE if is_openai else GEMINI_TITLE, content_type=EVENT_STREAM)
 
 
-class UpstreamConnection(asyncio.Protocol):
-    """One HTTP connection. Requests are answered one after the other."""
-
-    def __init__(self) -> None:
-        self._buffer = b""
-        self._loop = asyncio.get_running_loop()
-        self._steps: Iterator[tuple[float, Step]] | None = None
-        """The remaining steps of the answer that is being written."""
-        self._next_step: tuple[float, Step] | None = None
-        self._timer: asyncio.Handle | None = None
-        self._is_paused = False
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Store the transport."""
-        # uvloop's transports do not inherit from asyncio.Transport.
-        self._transport = cast(asyncio.Transport, transport)
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        """Stop writing, because the client stopped the answer or its process ended."""
-        if self._timer:
-            self._timer.cancel()
-
-    def data_received(self, data: bytes) -> None:
-        """Buffer the data, and handle a request unless an answer is still being written."""
-        self._buffer += data
-        if not self._steps:
-            self._handle_request()
-
-    def _handle_request(self) -> None:
-        head, separator, rest = self._buffer.partition(b"\r\n\r\n")
-        if not separator:
-            return
-        request, *lines = head.decode("latin-1").split("\r\n")
-        fields = {name.strip().lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
-        length = int(fields.get("content-length", 0))
-        if len(rest) < length:
-            return
-        self._buffer = rest[length:]
-        method, path, _ = request.split(" ", 2)
-        is_openai = path.partition("?")[0].endswith("/chat/completions")
-        if method == "GET":
-            self._respond(OPENAI_MODELS if path.endswith("/models") else b"{}")
-        elif "transfer-encoding" in fields:
-            self._respond(b"{}", status="411 Length Required")
-        else:
-            body = json.loads(rest[:length])
-            answer = parse_answer(extract_prompt(body))
-            if answer:
-                self._start_stream(answer, OPENAI if is_openai else GEMINI)
-            elif is_openai and not body.get("stream"):
-                self._respond(OPENAI_TITLE_RESPONSE)
-            else:
-                title = OPENAI_TITLE if is_openai else GEMINI_TITLE
-                self._transport.write(STREAM_HEAD + encode_chunk(title) + STREAM_END)
-
-    def _respond(self, data: bytes, status: str = "200 OK") -> None:
-        head = f"HTTP/1.1 {status}\r\nContent-Type: application/json\r\nContent-Length: {len(data)}\r\n\r\n"
-        self._transport.write(head.encode() + data)
-
-    def _start_stream(self, answer: Answer, wire_format: WireFormat) -> None:
-        self._started_at, self._last_stamp_us = self._loop.time(), 0
-        self._unsent_head = STREAM_HEAD
-        self._steps = wire_format.generate_steps(answer)
-        self._next_step = next(self._steps)
-        self._write_due_steps()
-
-    def _write_due_steps(self) -> None:
-        """Write every step that is due, and schedule the next call."""
-        assert self._steps
-        self._timer = None
-        for _ in range(MAX_STEPS_PER_CALL):
-            if self._next_step is None:
-                self._transport.write(STREAM_END)
-                self._steps = None
-                self._handle_request()
-                return
-            due_s, step = self._next_step
-            due_at = self._started_at + due_s
-            if self._is_paused:
-                return
-            if due_at > self._loop.time():
-                self._timer = self._loop.call_at(due_at, self._write_due_steps)
-                return
-            self._write_step(step)
-            self._next_step = next(self._steps, None)
-        self._timer = self._loop.call_soon(self._write_due_steps)
-
-    def _write_step(self, step: Step) -> None:
-        if isinstance(step, bytes):
-            data = step
-        else:
-            self._last_stamp_us = max(now_us(), self._last_stamp_us + 1)
-            data = b"%s%d%s" % (step[0], self._last_stamp_us, step[1])
-        self._transport.write(self._unsent_head + encode_chunk(data))
-        self._unsent_head = b""
-
-    def pause_writing(self) -> None:
-        """Pause while the client reads slowly. A chunk gets its stamp when it is written, even if it is late."""
-        self._is_paused = True
-
-    def resume_writing(self) -> None:
-        """Continue after the client has read enough."""
-        self._is_paused = False
-        if self._steps and not self._timer:
-            self._write_due_steps()
+async def write_answer(response: web.StreamResponse, answer: Answer, wire_format: WireFormat) -> None:
+    """Write each chunk when it is due. While the client reads slowly, chunks are late, and so are their stamps."""
+    loop = asyncio.get_running_loop()
+    started_at, last_stamp_us = loop.time(), 0
+    for number, (due_s, step) in enumerate(wire_format.generate_steps(answer)):
+        wait_s = started_at + due_s - loop.time()
+        if wait_s > 0 or number % STEPS_WITHOUT_PAUSE == 0:
+            await asyncio.sleep(max(wait_s, 0))
+        last_stamp_us = max(now_us(), last_stamp_us + 1)
+        await response.write(stamp(step, last_stamp_us))
 
 
-async def serve(port: int) -> None:
+def stamp(step: Step, stamp_us: int) -> bytes:
+    """Return the bytes of a step, with the stamp in its place if it has one."""
+    return step if isinstance(step, bytes) else b"%s%d%s" % (step[0], stamp_us, step[1])
+
+
+async def list_models(_: web.Request) -> web.Response:
+    """Return OpenAI's list of models."""
+    return web.Response(body=OPENAI_MODELS, content_type="application/json")
+
+
+def main(port: int) -> None:
     """Serve on loopback until the process is terminated."""
-    server = await asyncio.get_running_loop().create_server(UpstreamConnection, "127.0.0.1", port, backlog=1024)
-    await server.serve_forever()
-
-
-if __name__ == "__main__":
     # A collection pause of the upstream would be counted as a delay of the product.
     gc.freeze()
     gc.set_threshold(100_000)
-    uvloop.run(serve(int(sys.argv[1])))
+    # Without a limit for the size of a request.
+    application = web.Application(client_max_size=0)
+    application.router.add_get("/{path:.*}models", list_models)
+    application.router.add_post("/{path:.*}", respond)
+    loop = uvloop.new_event_loop()
+    web.run_app(application, host="127.0.0.1", port=port, backlog=1024, access_log=None, print=None, loop=loop)
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]))

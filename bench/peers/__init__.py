@@ -10,15 +10,16 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from bench.answers import Level
 from bench.client import Connector, Endpoint
 from bench.figures import LevelResult
 from bench.peers import chainlit, gradio, openwebui
 from bench.processes import BenchError, PinnedProcess, build_plain_environment, find_free_port, select_cores
-from bench.targets import Upstream, measure_level
+from bench.targets import Upstream, measure_level, run_upstream
 
 APPS = Path(__file__).with_name("apps")
 
@@ -71,7 +72,7 @@ class Peer:
 
         A level that overloads the product is reported to stderr, and all of its chunks count as lost.
         """
-        level = replace(level, answer=replace(level.answer, graphs=0))
+        level = level.without_graphs()
         endpoints = [self._make_endpoint(number) for number in range(level.conversations)]
         try:
             return measure_level(self.process, self.upstream, endpoints, level)
@@ -111,3 +112,16 @@ def run_peer(name: str, python: str, upstream: Upstream, folder: Path) -> Iterat
     ) as process:
         process.wait_for_port(port, timeout_s=START_TIMEOUT_S)
         yield Peer(process, upstream, f"ws://127.0.0.1:{port}/", definition.connector)
+
+
+def check_peer(name: str, python: str) -> None:
+    """Start a product and end it again, before anything is measured. Raise BenchError if it does not start."""
+    with TemporaryDirectory(prefix="plotline-bench-", ignore_cleanup_errors=True) as path:
+        folder = Path(path)
+        try:
+            with run_upstream(folder) as upstream, run_peer(name, python, upstream, folder / name):
+                pass
+        except BenchError as error:
+            # The last line of a traceback is its reason.
+            reason = str(error).rstrip().rpartition("\n")[2]
+            raise BenchError(f"{name} cannot start with {python}: {reason}") from error

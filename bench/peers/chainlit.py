@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import json
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from bench.peers.socketio import SocketIOClient
-from bench.websocket import ignore_text
+from bench.websocket import OnText, ignore_text
 
 
 class ChainlitPage:
@@ -17,7 +17,7 @@ class ChainlitPage:
     closed: asyncio.Future[None]
 
     def __init__(self) -> None:
-        self.on_text: Callable[[bytes, int], None] = ignore_text
+        self.on_text: OnText = ignore_text
         self._socket = SocketIOClient(lambda data, received_at_us: self.on_text(data, received_at_us))
 
     async def open(self, url: str, headers: Mapping[str, str]) -> None:

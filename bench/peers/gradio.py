@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import json
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 import aiohttp
 
 from bench.answers import now_us
 from bench.processes import BenchError
-from bench.websocket import ignore_text
+from bench.websocket import OnText, ignore_text
 
 API = "gradio_api"
 READ_BUFFER_BYTES = 2**22
@@ -24,7 +24,7 @@ class GradioPage:
         self._session, self._url = session, url
         self._function_id, self._input_count = function_id, input_count
         self._task: asyncio.Task[None] | None = None
-        self.on_text: Callable[[bytes, int], None] = ignore_text
+        self.on_text: OnText = ignore_text
         self.closed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
     def send(self, text: str) -> None:

@@ -10,13 +10,13 @@ import asyncio
 import json
 import time
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 import aiohttp
 
 from bench.peers.socketio import SocketIOClient
 from bench.processes import BenchError
-from bench.websocket import ignore_text
+from bench.websocket import OnText, ignore_text
 
 EMAIL_HEADER = "X-Email"
 
@@ -44,7 +44,7 @@ class OpenWebUIPage:
     closed: asyncio.Future[None]
 
     def __init__(self, http_url: str, headers: Mapping[str, str]) -> None:
-        self.on_text: Callable[[bytes, int], None] = ignore_text
+        self.on_text: OnText = ignore_text
         self._headers = headers
         self._session = aiohttp.ClientSession(http_url, headers=headers)
         self._socket = SocketIOClient(lambda data, received_at_us: self.on_text(data, received_at_us))

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from bench.processes import BenchError
-from bench.websocket import WebSocket, connect
+from bench.websocket import OnText, WebSocket, connect
 
 #: Packet types of Engine.IO.
 PING, PONG = b"2", "3"
@@ -26,7 +26,7 @@ class SocketIOClient:
     session_id: str
     """The server's id of this connection."""
 
-    def __init__(self, on_text: Callable[[bytes, int], None]) -> None:
+    def __init__(self, on_text: OnText) -> None:
         self._on_text = on_text
         self._connected: asyncio.Future[str] = asyncio.get_running_loop().create_future()
 

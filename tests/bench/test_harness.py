@@ -1,4 +1,4 @@
-"""Tests of the harness with small plans, real server processes, a real Chromium and a real Redis."""
+"""Tests of the harness with small plans, real server processes and a real Chromium."""
 
 from __future__ import annotations
 
@@ -9,34 +9,21 @@ from pathlib import Path
 
 import pytest
 
-from bench import growth, relay
+from bench import relay
 from bench.__main__ import COMMANDS, main
 from bench.answers import Answer, Level
-from bench.baselines import run_relay_baseline, run_sdk_baseline
+from bench.baseline import run_bare_relay
 from bench.browser import TraceEvent, extract_task_lengths_ms, measure_main_thread
 from bench.chromium import run_chromium
 from bench.figures import LevelResult
 from bench.measurement import FULL, QUICK, count_search_conversations, find_highest_rate
-from bench.processes import PinnedProcess
+from bench.processes import BenchError, PinnedProcess
 from bench.product import Product, Template, make_template, run_product
-from bench.server_processes import format_processes_table, measure_server_processes
 from bench.targets import Upstream, run_upstream
 
 pytestmark = pytest.mark.drill
 
 SHORT = Level("short", 2, Answer(chunks=10, rate=50, graphs=1))
-
-GROWTH_PLAN = growth.Plan(
-    answers=(5, 10),
-    min_chunks=10,
-    tabs=(1, 2),
-    histories=(2, 6),
-    samples=1,
-    conversations=(1, 2),
-    processes=(1, 2),
-    shared_conversations=2,
-    level_s=0.5,
-)
 
 
 @dataclass(frozen=True)
@@ -77,53 +64,27 @@ def bench(upstream: Upstream, tmp_path_factory: pytest.TempPathFactory) -> Itera
 
 
 def test_bare_relay_delivers_every_chunk(upstream: Upstream, tmp_path: Path) -> None:
-    with run_relay_baseline("sdk", upstream, tmp_path) as baseline:
+    with run_bare_relay(upstream, tmp_path) as baseline:
         result = baseline.run(SHORT)
     assert (len(result.delivery_ms), result.lost_chunks) == (2 * SHORT.answer.stamp_count, 0)
 
 
-def test_lean_relay_delivers_every_chunk(upstream: Upstream, tmp_path: Path) -> None:
-    with run_relay_baseline("lean", upstream, tmp_path) as baseline:
-        assert baseline.run(SHORT).lost_chunks == 0
-
-
-def test_sdk_baseline_reads_every_chunk(upstream: Upstream, tmp_path: Path) -> None:
-    with run_sdk_baseline(upstream, tmp_path) as baseline:
-        assert baseline.run(SHORT).lost_chunks == 0
-
-
-def test_plotline_delivers_every_chunk_to_each_tab(bench: Bench) -> None:
+def test_plotline_delivers_every_chunk(bench: Bench) -> None:
     result = bench.product.run(SHORT)
     assert (len(result.first_part_ms), result.lost_chunks) == (2, 0)
-    assert bench.product.run_tabs(3, SHORT.answer).lost_chunks == 0
 
 
 def test_plotline_delivers_every_chunk_of_an_openai_compatible_server(bench: Bench, tmp_path: Path) -> None:
     with run_product(bench.template, bench.upstream, tmp_path / "var", speaks_openai=True) as product:
-        # The protocol has no graphs.
-        result = product.run(Level("short", 2, Answer(chunks=10, rate=50)))
+        result = product.run(SHORT)
+    # The protocol has no graphs.
+    assert len(result.delivery_ms) == 2 * SHORT.answer.chunks
     assert (len(result.first_part_ms), result.lost_chunks) == (2, 0)
-
-
-def test_growth_curve_has_a_point_for_each_size(bench: Bench) -> None:
-    history = growth.measure_histories(bench.product, GROWTH_PLAN, bench.template)
-    assert [size for size, _ in history.points] == [2, 6]
-    assert all(cost > 0 for _, cost in history.points)
-    lengths = growth.measure_answer_lengths(bench.product, GROWTH_PLAN)
-    assert [size for size, _ in lengths.points] == [0.1, 0.2]
-
-
-def test_server_process_with_redis_serves_two_tabs_of_each_conversation(bench: Bench, tmp_path: Path) -> None:
-    figures = measure_server_processes(
-        1, conversations=2, level_s=0.5, template=bench.template, upstream=bench.upstream, folder=tmp_path
-    )
-    assert figures["lost"] == 0
-    assert format_processes_table({1: figures}).count("\n") == 2
 
 
 def test_main_thread_of_a_real_browser_is_measured(bench: Bench) -> None:
     with run_chromium() as browser:
-        figures, _ = measure_main_thread(browser, bench.product, Answer(chunks=40, rate=100, graphs=1, is_rich=True))
+        figures = measure_main_thread(browser, bench.product, Answer(chunks=40, rate=100, graphs=1, is_rich=True))
     assert 0 < figures["browser_script_s"] < figures["browser_main_thread_s"]
 
 
@@ -173,6 +134,13 @@ def test_peer_that_cannot_be_run_is_refused(value: str, expected: str, capsys: p
     with pytest.raises(SystemExit):
         relay.parse_arguments(["--peer", value])
     assert expected in capsys.readouterr().err
+
+
+def test_peer_that_does_not_start_is_refused_before_the_measurement(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(relay, "measure_all", lambda _: pytest.fail("the measurement began"))
+    # This environment has no Chainlit.
+    with pytest.raises(BenchError, match=r"^chainlit cannot start with .*: .*No module named chainlit$"):
+        relay.main(["--peer", f"chainlit={sys.executable}"])
 
 
 def test_several_peers_can_be_selected() -> None:

@@ -10,11 +10,12 @@ import pytest
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import ClientConnection
 
-from bench.redis_server import RedisServer
 from tests.dom import Page
+from tests.drills.services import Redis
 from tests.emulator_server import running_emulator
 from tests.live_server import LiveServer, Visitor, running_server, send
 from tests.polling import wait_until
+from tests.ports import free_port
 
 pytestmark = pytest.mark.drill
 
@@ -64,7 +65,7 @@ def check_page_goes_on(server: LiveServer, page: Page) -> float:
 
 
 def test_page_of_another_process_goes_on_while_redis_is_away(tmp_path: Path) -> None:
-    redis = RedisServer(tmp_path)
+    redis = Redis(tmp_path, free_port())
     redis.start()
     with (
         running_emulator(pace=1.0) as url,

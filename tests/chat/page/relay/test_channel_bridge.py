@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
-from pathlib import Path
 
 import pytest
 from channels.layers import get_channel_layer
 from pytest_django import Settings
 
-from bench.redis_server import run_redis
 from chat.page.relay import channel_bridge
 from chat.page.relay.channel_bridge import ChannelBridge, FrameData
+from tests.drills.services import Redis
 from tests.polling import wait_until_async
+from tests.ports import free_port
 
 WAIT_LIMIT_S = 60.0
 POLL_S = 0.02
@@ -78,9 +78,10 @@ class Process:
 
 @pytest.fixture(scope="module")
 def redis_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    folder: Path = tmp_path_factory.mktemp("redis")
-    with run_redis(folder) as url:
-        yield url
+    redis = Redis(tmp_path_factory.mktemp("redis"), free_port())
+    redis.start()
+    yield redis.url
+    redis.stop()
 
 
 @pytest.fixture(autouse=True)
