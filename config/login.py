@@ -20,6 +20,7 @@ from django.shortcuts import redirect
 from chat.models import User
 from chat.people.access import AnyUser
 from chat.people.quotas.pages import refusal
+from config import former_names
 
 logger = logging.getLogger(__name__)
 
@@ -54,9 +55,14 @@ class AccountAdapter(DefaultAccountAdapter):
             raise ImmediateHttpResponse(response) from None
 
     def post_login(self, request: HttpRequest, user: User, **kwargs: Any) -> HttpResponse:  # noqa: ANN401 - allauth's
-        """Return the redirect after a login. If the account is to be deleted, it leads to the page that can keep it."""
+        """Return the redirect after a login.
+
+        It leads to a page that can keep an account which is to be deleted, or that tells a renamed person the new name.
+        """
         response: HttpResponse = super().post_login(request, user, **kwargs)
-        return redirect("account_delete") if user.deletion_at else response
+        if user.deletion_at:
+            return redirect("account_delete")
+        return redirect("account_profile") if request.session.pop(former_names.SESSION_KEY, False) else response
 
     def get_login_stages(self) -> list[str]:
         """Return the classes of the steps after the password, by dotted path, with our own second step."""

@@ -49,7 +49,7 @@ def parse_document(document: JSONValue, read_file: ReadFile) -> ParsedConversati
         model=_offered_model(settings.get("model").as_text(MODEL_LIMIT_CHARS)),
         code_execution=settings.get("code_execution").as_choice(MODES),
         engine=settings.get("engine").as_choice_or(Conversation.Engine.AUTO, ENGINES),
-        approval=settings.get("approval").as_choice_or(Conversation.Approval.ALWAYS, APPROVALS),
+        approval=settings.get("approval").as_choice_or(Conversation.Approval.AUTO, APPROVALS),
         web_search=settings.get("web_search").as_choice_or(Conversation.WebSearch.AUTO, WEB_SEARCHES),
         system_instruction=_instruction(settings.get("system_instruction")),
         project=settings.get("project").as_text_or("", NAME_LIMIT),
