@@ -70,10 +70,10 @@ class User(AbstractUser):
         help_text="Of new conversations.",
     )
     default_approval = models.CharField(
-        db_default=Approval.ALWAYS,
+        db_default=Approval.AUTO,
         max_length=6,
         choices=Approval.choices,
-        default=Approval.ALWAYS,
+        default=Approval.AUTO,
         help_text="Of new conversations.",
     )
     instruction = models.TextField(
