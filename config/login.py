@@ -13,9 +13,11 @@ from allauth.core import context as current
 from allauth.core.exceptions import ImmediateHttpResponse
 from allauth.mfa.utils import is_mfa_enabled
 from django.conf import settings
+from django.contrib import messages
 from django.contrib.admin.forms import AdminAuthenticationForm
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.utils.translation import gettext
 
 from chat.models import User
 from chat.people.access import AnyUser
@@ -101,6 +103,10 @@ class AdminLoginForm(AdminAuthenticationForm):
             if self.user_cache is None:
                 raise self.get_invalid_login_error()
             self.confirm_login_allowed(self.user_cache)
+            if self.request.session.get(former_names.SESSION_KEY) and not is_mfa_enabled(self.user_cache):
+                del self.request.session[former_names.SESSION_KEY]
+                sentence = gettext("Your username is now “%(name)s”.") % {"name": self.user_cache.get_username()}
+                messages.info(self.request, sentence)
             if is_mfa_enabled(self.user_cache):
                 login = Login(user=self.user_cache, redirect_url=get_next_redirect_url(self.request) or ADMIN)
                 credentials = {"username": username}

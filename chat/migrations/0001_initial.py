@@ -612,7 +612,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='user',
-            constraint=models.UniqueConstraint(django.db.models.functions.text.Lower('username'), name='usernames_in_any_case', violation_error_message='A user with that username already exists.'),
+            constraint=models.UniqueConstraint(django.db.models.functions.text.Upper('username'), name='usernames_in_any_case', violation_error_message='A user with that username already exists.'),
         ),
         migrations.AddField(
             model_name='review',

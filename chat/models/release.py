@@ -5,6 +5,7 @@ The migrations of 1.0 begin anew. `manage.py upgrade_to_1_0` changes a database 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from enum import Enum, auto
 
@@ -14,8 +15,8 @@ from django.db import connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.migrations.recorder import MigrationRecorder
 
-BEFORE_1_0 = (("attachments", "0004_object_deletions"), ("chat", "0034_dated_catalogue"))
-"""The last migrations of the last version before 1.0."""
+BEFORE_1_0 = {"attachments": (4, "0004_object_deletions"), "chat": (34, "0034_dated_catalogue")}
+"""The number of migrations of the last version before 1.0, and the last one, by app."""
 
 MIGRATIONS_OF_1_0 = (("attachments", "0001_initial"), ("attachments", "0002_owner"), ("chat", "0001_initial"))
 
@@ -26,7 +27,7 @@ class Release(Enum):
     EMPTY = auto()
     """It has no tables of Plotline."""
     OLDER = auto()
-    """It is older than the last version before 1.0."""
+    """It is at another version before 1.0 than the last one."""
     LAST_BEFORE_1_0 = auto()
     CURRENT = auto()
     """It is at 1.0 or later."""
@@ -37,7 +38,8 @@ def release_of(connection: BaseDatabaseWrapper) -> Release:
     applied = set(MigrationRecorder(connection).applied_migrations())
     if MIGRATIONS_OF_1_0[-1] in applied:
         return Release.CURRENT
-    if applied.issuperset(BEFORE_1_0):
+    counts = Counter(app for app, _ in applied)
+    if all(counts[app] == number and (app, last) in applied for app, (number, last) in BEFORE_1_0.items()):
         return Release.LAST_BEFORE_1_0
     return Release.OLDER if any(app == "chat" for app, _ in applied) else Release.EMPTY
 

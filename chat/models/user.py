@@ -7,7 +7,7 @@ from typing import ClassVar
 from django.conf import settings
 from django.contrib.auth.models import AbstractUser, UserManager
 from django.db import models
-from django.db.models.functions import Lower
+from django.db.models.functions import Upper
 from django.utils.translation import gettext_lazy
 
 from chat.models.settings_choices import Approval, CodeExecution, Engine
@@ -114,7 +114,7 @@ class User(AbstractUser):
     class Meta(AbstractUser.Meta):
         constraints: ClassVar[list[models.BaseConstraint]] = [
             models.UniqueConstraint(
-                Lower("username"),
+                Upper("username"),
                 name="usernames_in_any_case",
                 violation_error_message=gettext_lazy("A user with that username already exists."),
             )

@@ -13,7 +13,7 @@ from django.db.backends.base.schema import BaseDatabaseSchemaEditor
 from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 from django.db.models import CharField, Model
-from django.db.models.functions import Lower
+from django.db.models.functions import Upper
 from django.utils.translation import gettext, override
 
 from chat.migrations import _search
@@ -25,7 +25,7 @@ NAME_LIMIT = 150
 """Maximum length of a user name, in characters: that of its column."""
 
 OLDER = (
-    "This database is older than the last version before 1.0. Check that version out (its last migration is"
+    "This database is not at the last version before 1.0. Check that version out (its last migration is"
     " chat.0034_dated_catalogue), run its `manage.py migrate`, and then this command with 1.0."
 )
 EMPTY = "This database has no tables of Plotline. Run `python manage.py migrate`."
@@ -56,12 +56,14 @@ class Command(BaseCommand):
         with connection.schema_editor() as editor:
             _add_former_names()
             renamed = _rename_doubles(users)
+            last_id = _last_id_of_users()
             _search.drop_triggers(apps, editor)
             _change_approval(editor, conversations, "approval")
             _change_approval(editor, users, "default_approval")
             if connection.vendor != "sqlite":
                 # SQLite rebuilt the table for the new default, with all its constraints.
                 editor.add_constraint(users, users._meta.constraints[0])
+            _restore_last_id_of_users(last_id)
             _search.restore_triggers(apps, editor)
             _record_migrations()
         for user in renamed:
@@ -84,7 +86,7 @@ class Command(BaseCommand):
                 ) % {"new": user.username, "old": user.former_username}
             try:
                 send_mail(subject, text, None, [user.email])
-            except OSError as error:
+            except (OSError, ValueError) as error:
                 # The text of the error may contain the address.
                 self.stderr.write(f"{user.username} got no mail: {type(error).__name__}.")
 
@@ -98,7 +100,7 @@ def _rename_doubles(users: type[User]) -> list[User]:
     """Give each account a name of its own, whatever its case. The oldest keeps its name; return the others."""
     known: set[str] = set()
     renamed = []
-    for user in users._default_manager.annotate(name=Lower("username")).order_by("pk"):
+    for user in users._default_manager.annotate(name=Upper("username")).order_by("pk"):
         if user.name in known:
             user.former_username, user.username = user.username, _free_name(users, user.username)
             user.save(update_fields=["username", "former_username"])
@@ -125,6 +127,24 @@ def _change_approval(editor: BaseDatabaseSchemaEditor, model: type[Model], name:
     old.set_attributes_from_name(name)
     old.model = model
     editor.alter_field(model, old, new)
+
+
+def _last_id_of_users() -> int:
+    """Return the highest id that SQLite ever gave to an account; 0 for other databases, which keep it themselves."""
+    if connection.vendor != "sqlite":
+        return 0
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'chat_user'")
+        last_id: int = cursor.fetchone()[0]
+    return last_id
+
+
+def _restore_last_id_of_users(last_id: int) -> None:
+    """Keep SQLite from giving the id of a deleted account again, which the access log and verdicts still name."""
+    if last_id:
+        with connection.cursor() as cursor:
+            cursor.execute("DELETE FROM sqlite_sequence WHERE name = 'chat_user'")
+            cursor.execute("INSERT INTO sqlite_sequence (name, seq) VALUES ('chat_user', %s)", [last_id])
 
 
 def _record_migrations() -> None:
