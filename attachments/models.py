@@ -135,7 +135,7 @@ class ObjectDeletion(models.Model):
     """An object that must be deleted from storage, because an attachment that used it was deleted.
 
     A trigger of the database writes the row in the transaction that deletes the attachment; see the migration
-    `0004_object_deletions`. The row does not refer to the account, which may be deleted too.
+    `0002_owner`. The row does not refer to the account, which may be deleted too.
     """
 
     owner_id = models.BigIntegerField(help_text="Id of the account that owned the file.")

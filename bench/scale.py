@@ -22,7 +22,7 @@ from bench.results import describe_environment, write_result
 from bench.tables import format_markdown_table, format_number
 
 FOLDER = ROOT / "var" / "bench" / "scale"
-BASELINE = ("chat", "0002_conversations")
+BASELINE = ("chat", "0001_initial")
 """The first migration with conversations."""
 
 

@@ -7,7 +7,11 @@ from config.rest import API_WRITES_PER_MINUTE
 
 env = Env()
 
-AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"]
+AUTHENTICATION_BACKENDS = [
+    # First: a former name, exactly as it was written, means the account that had it, even if both have one password.
+    "config.former_names.FormerNamesBackend",
+    "allauth.account.auth_backends.AuthenticationBackend",
+]
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
     for name in (

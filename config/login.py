@@ -12,13 +12,16 @@ from allauth.core import context as current
 from allauth.core.exceptions import ImmediateHttpResponse
 from allauth.mfa.utils import is_mfa_enabled
 from django.conf import settings
+from django.contrib import messages
 from django.contrib.admin.forms import AdminAuthenticationForm
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.utils.translation import gettext
 
 from chat.models import User
 from chat.people.access import AnyUser
 from chat.people.quotas.pages import refusal
+from config import former_names
 
 logger = logging.getLogger(__name__)
 
@@ -53,9 +56,14 @@ class AccountAdapter(DefaultAccountAdapter):
             raise ImmediateHttpResponse(response) from None
 
     def post_login(self, request: HttpRequest, user: User, **kwargs: object) -> HttpResponse:
-        """Return the redirect after a login. If the account is to be deleted, it leads to the page that can keep it."""
+        """Return the redirect after a login.
+
+        It leads to a page that can keep an account which is to be deleted, or that tells a renamed person the new name.
+        """
         response: HttpResponse = super().post_login(request, user, **kwargs)
-        return redirect("account_delete") if user.deletion_at else response
+        if user.deletion_at:
+            return redirect("account_delete")
+        return redirect("account_profile") if request.session.pop(former_names.SESSION_KEY, False) else response
 
     def get_login_stages(self) -> list[str]:
         """Return the classes of the steps after the password, by dotted path, with our own second step."""
@@ -98,4 +106,7 @@ class AdminLoginForm(AdminAuthenticationForm):
                 login = Login(user=self.user_cache, redirect_url=get_next_redirect_url(self.request) or ADMIN)
                 credentials = {"username": username}
                 raise ImmediateHttpResponse(perform_password_login(self.request, credentials, login))
+            if self.request is not None and self.request.session.pop(former_names.SESSION_KEY, False):
+                sentence = gettext("Your username is now “%(name)s”.") % {"name": self.user_cache.get_username()}
+                messages.info(self.request, sentence)
         return self.cleaned_data

@@ -8,8 +8,8 @@ from django.core.management.base import CommandError
 
 
 def find_user(username: str) -> AbstractBaseUser:
-    """Return the user with this name. Raise CommandError if there is none."""
-    user = get_user_model()._default_manager.filter(username=username).first()
+    """Return the user with this name, whatever its case. Raise CommandError if there is none."""
+    user = get_user_model()._default_manager.filter(username__iexact=username).first()
     if user is None:
         raise CommandError(f"There is no user “{username}”.")
     return user

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from chat.models import release as release
 from chat.models.access_log import AccessEntry
 from chat.models.catalogue import Instruction, LanguageModel, Preset
 from chat.models.conversation import Conversation, ConversationQuerySet, ListPosition, Page

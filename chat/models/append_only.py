@@ -4,7 +4,7 @@ Saving or deleting such a row raises `ImmutableRowError`, and a database trigger
 only by a cascading foreign key. All other foreign keys of these models have no constraint and may refer to deleted
 rows, because setting a reference to null would be an UPDATE. Values that must outlast a referenced row are copied.
 
-The migration `0004_append_only` creates the triggers.
+The first migration creates the triggers (`chat/migrations/_append_only.py`).
 """
 
 from __future__ import annotations

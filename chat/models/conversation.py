@@ -156,10 +156,10 @@ class Conversation(models.Model):
         help_text="Where the code of answers runs.",
     )
     approval = models.CharField(
-        db_default=Approval.ALWAYS,
+        db_default=Approval.AUTO,
         max_length=6,
         choices=Approval.choices,
-        default=Approval.ALWAYS,
+        default=Approval.AUTO,
         help_text="Whether code runs in the Python session without asking.",
     )
     web_search = models.CharField(

@@ -216,7 +216,7 @@ def approval_field() -> forms.ChoiceField:
         choices=Conversation.Approval.choices,
         error_messages={
             "required": "Choose whether code runs without asking.",
-            "invalid_choice": "Code runs always, or after the answer has asked you: always or ask.",
+            "invalid_choice": "Code may run without asking (auto) or after you have approved it (ask).",
         },
     )
 

@@ -24,5 +24,5 @@ class Engine(models.TextChoices):
 class Approval(models.TextChoices):
     """Whether the owner must approve code before it runs in the Python session."""
 
-    ALWAYS = "always", "without asking"
+    AUTO = "auto", "without asking"
     ASK = "ask", "after you have approved it"

@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from django.conf import settings
-from django.contrib.auth.models import AbstractUser
+from django.contrib.auth.models import AbstractUser, UserManager
 from django.db import models
+from django.db.models.functions import Upper
+from django.utils.translation import gettext_lazy
 
 from chat.models.settings_choices import Approval, CodeExecution, Engine
 
 INSTRUCTION_LIMIT = 4000
 """Maximum length of a person's own instruction, in characters."""
+
+
+class NamesInAnyCase(UserManager["User"]):
+    """Finds accounts by their names, whatever their case."""
+
+    use_in_migrations = False
+
+    def get_by_natural_key(self, username: str | None) -> User:
+        """Return the account of this name. Raises User.DoesNotExist."""
+        return self.get(username__iexact=username)
 
 
 class User(AbstractUser):
@@ -70,10 +84,10 @@ class User(AbstractUser):
         help_text="Of new conversations.",
     )
     default_approval = models.CharField(
-        db_default=Approval.ALWAYS,
+        db_default=Approval.AUTO,
         max_length=6,
         choices=Approval.choices,
-        default=Approval.ALWAYS,
+        default=Approval.AUTO,
         help_text="Of new conversations.",
     )
     instruction = models.TextField(
@@ -86,6 +100,25 @@ class User(AbstractUser):
     deletion_at = models.DateTimeField(
         null=True, blank=True, db_index=True, help_text="When the account is deleted. Empty: it is kept."
     )
+    former_username = models.CharField(
+        db_default="",
+        default="",
+        max_length=150,
+        blank=True,
+        editable=False,
+        help_text="The name before it was changed because another account had it in another case. It still logs in.",
+    )
+
+    objects: ClassVar[NamesInAnyCase] = NamesInAnyCase()
+
+    class Meta(AbstractUser.Meta):
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            models.UniqueConstraint(
+                Upper("username"),
+                name="usernames_in_any_case",
+                violation_error_message=gettext_lazy("A user with that username already exists."),
+            )
+        ]
 
     @property
     def shown_name(self) -> str:

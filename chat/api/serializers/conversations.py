@@ -44,7 +44,7 @@ class NewConversationSerializer(StrictSerializer):
     )
     approval = ConversationChoiceField(
         Conversation.Approval,
-        help_text="Whether code runs in the Python session without asking (`always`) or only once you have approved it"
+        help_text="Whether code runs in the Python session without asking (`auto`) or only once you have approved it"
         " (`ask`).",
     )
     web_search = ConversationChoiceField(

@@ -49,7 +49,7 @@ def parse_document(document: JSONValue, read_file: ReadFile) -> ParsedConversati
         model=_offered_model(settings.get("model").as_text(MODEL_LIMIT_CHARS)),
         code_execution=settings.get("code_execution").as_choice(MODES),
         engine=settings.get("engine").as_choice_or(Conversation.Engine.AUTO, ENGINES),
-        approval=settings.get("approval").as_choice_or(Conversation.Approval.ALWAYS, APPROVALS),
+        approval=_approval(settings.get("approval")),
         web_search=settings.get("web_search").as_choice_or(Conversation.WebSearch.AUTO, WEB_SEARCHES),
         system_instruction=_instruction(settings.get("system_instruction")),
         project=settings.get("project").as_text_or("", NAME_LIMIT),
@@ -60,6 +60,12 @@ def parse_document(document: JSONValue, read_file: ReadFile) -> ParsedConversati
         messages=tuple(without_missing_files(message, attachments, missing, document) for message in messages),
         attachments=tuple(attachments.values()),
     )
+
+
+def _approval(value: JSONValue) -> str:
+    """Return whether code runs without asking. Exports of earlier versions say `always` for `auto`, or nothing."""
+    is_always = value.value == "always"
+    return Conversation.Approval.AUTO if is_always else value.as_choice_or(Conversation.Approval.AUTO, APPROVALS)
 
 
 def _instruction(value: JSONValue) -> str:

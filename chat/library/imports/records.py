@@ -105,7 +105,7 @@ class ParsedConversation:
     """Empty: the server's default model."""
     code_execution: str = Conversation.CodeExecution.AUTO
     engine: str = Conversation.Engine.AUTO
-    approval: str = Conversation.Approval.ALWAYS
+    approval: str = Conversation.Approval.AUTO
     web_search: str = Conversation.WebSearch.AUTO
     system_instruction: str = ""
     project: str = ""

@@ -17,7 +17,7 @@ class Command(BaseCommand):
         """Create the user. Raise CommandError if DEBUG is off, because the password is known to everybody."""
         if not settings.DEBUG:
             raise CommandError("The demo user has a password that anybody can guess: it is made only with DEBUG=1.")
-        user, is_new = User.objects.get_or_create(username="demo")
+        user, is_new = User.objects.get_or_create(username__iexact="demo", defaults={"username": "demo"})
         if user.is_active and user.check_password("demo"):
             self.stdout.write("User demo with password demo is there already.")
             return

@@ -7,7 +7,7 @@ its cost does not depend on the texts of others.
 On PostgreSQL, triggers write the words into a table with GIN indexes. On SQLite, triggers write them into an FTS5 table
 and call the SQL function `chat_entry_words` of this module, registered on every connection.
 
-The migration `0014_search_by_owner` holds the SQL.
+`chat/migrations/_search.py` holds the SQL of a new database.
 """
 
 from __future__ import annotations

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from datetime import timedelta
 from functools import partial
-from importlib import import_module
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from django.apps import apps
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.db import IntegrityError, connection, transaction
 from django.db.models import Model
@@ -18,6 +15,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from attachments.models import Attachment
+from chat.migrations import _append_only
 from chat.models import (
     AccessEntry,
     Conversation,
@@ -45,7 +43,6 @@ from tests.factories import make_conversation, make_user
 
 pytestmark = pytest.mark.django_db
 
-MIGRATION = import_module("chat.migrations.0004_append_only")
 Action = AccessEntry.Action
 READINGS_URL = "/accounts/readings/"
 
@@ -60,11 +57,14 @@ def file_url(conversation: Conversation) -> str:
 
 
 def backdate_entries(age: timedelta) -> None:
-    """Change the time of all entries; for this the triggers are dropped and created again."""
-    schema_editor = SimpleNamespace(connection=connection)
-    MIGRATION.drop(apps, schema_editor)
-    AccessEntry.objects.update(created_at=timezone.now() - age)
-    MIGRATION.create(apps, schema_editor)
+    """Change the time of all entries; for this the trigger is dropped and created again."""
+    name = "chat_accessentry_appended"
+    [create] = [one for one in _append_only.CREATE[connection.vendor] if f"CREATE TRIGGER {name}" in one]
+    table = " ON chat_accessentry" if connection.vendor == "postgresql" else ""
+    with connection.cursor() as cursor:
+        cursor.execute(f"DROP TRIGGER {name}{table}")
+        AccessEntry.objects.update(created_at=timezone.now() - age)
+        cursor.execute(create)
 
 
 # --- every read adds an entry

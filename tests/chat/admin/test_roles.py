@@ -17,10 +17,11 @@ from django.db.models import Model
 from django.http import HttpRequest
 
 from attachments.models import Attachment
+from chat.migrations import _first_rows
 from chat.models import Conversation, ModelEndpoint, User
 from tests.chat.admin.factories import admin_url, client_of, make_account, make_row_of_each_model
 from tests.chat.people.test_access import all_routes
-from tests.first_rows import MIGRATION, load_first_rows
+from tests.first_rows import load_first_rows
 
 pytestmark = pytest.mark.django_db
 
@@ -248,7 +249,7 @@ def test_roles_have_their_permissions_and_are_created_once() -> None:
         }
 
     before, permissions = permissions_by_group(), Permission.objects.count()
-    for role, wanted in MIGRATION.ROLES.items():
+    for role, wanted in _first_rows.ROLES.items():
         assert before[role] >= {f"{app_label}.{codename}" for app_label, _, codename, _ in wanted}
     assert not {name for name in before["Reviewer"] if "delete" in name or ".add_" in name}
     load_first_rows()
@@ -263,6 +264,6 @@ def test_roles_create_permissions_that_do_not_exist_yet() -> None:
     ContentType.objects.filter(app_label="chat").delete()
     ContentType.objects.clear_cache()
     load_first_rows()
-    assert Group.objects.get(name="Reviewer").permissions.count() == len(MIGRATION.ROLES["Reviewer"])
+    assert Group.objects.get(name="Reviewer").permissions.count() == len(_first_rows.ROLES["Reviewer"])
     assert {permission.name for permission in Permission.objects.all()} <= set(names.values()), "Django's own names"
     ContentType.objects.clear_cache()

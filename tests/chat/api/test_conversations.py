@@ -60,6 +60,20 @@ def test_conversation_is_created_changed_and_deleted(client: Client) -> None:
     assert not Conversation.objects.exists()
 
 
+def test_code_runs_without_asking_by_default_and_other_values_are_refused_with_both_names(client: Client) -> None:
+    created = client.post(LIST, {}, content_type="application/json")
+    path = created.headers["Location"]
+    assert created.json()["approval"] == "auto"
+    for value in ("always", "never"):
+        for send, address in ((client.post, LIST), (client.patch, path)):
+            response = send(address, {"approval": value}, content_type="application/json")
+            assert response.status_code == 400
+            assert response.json()["errors"] == {"approval": ["This must be one of auto, ask."]}
+    assert Conversation.objects.get().approval == "auto"
+    for value in ("ask", "auto"):
+        assert client.patch(path, {"approval": value}, content_type="application/json").json()["approval"] == value
+
+
 def test_unlisted_model_is_refused_with_those_that_can_be_chosen(client: Client, settings: Settings) -> None:
     settings.ALLOW_UNLISTED_MODELS = False
     settings.GEMINI_EMULATED = False

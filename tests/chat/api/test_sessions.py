@@ -35,7 +35,7 @@ def test_settings_can_be_read_and_changed(api: ApiClient) -> None:
     conversation_id = api.create_conversation()
     path = f"conversations/{conversation_id}/"
     names = ("engine", "approval", "web_search")
-    assert [api.get(path).json()[name] for name in names] == ["auto", "always", "auto"]
+    assert [api.get(path).json()[name] for name in names] == ["auto", "auto", "auto"]
     changed = api.call("PATCH", path, json={"engine": "native", "approval": "ask", "web_search": "off"})
     assert [changed.json()[name] for name in names] == ["native", "ask", "off"]
     assert api.call("PATCH", path, json={"web_search": "maybe"}).status_code == 400

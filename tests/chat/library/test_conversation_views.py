@@ -244,10 +244,14 @@ def test_only_the_settings_in_the_form_are_changed(browser: Client, owner: User)
     assert Conversation.objects.values().get(pk=conversation.pk) == {**before, "code_execution": "off"}
 
 
+WRONG_APPROVAL = "Code may run without asking (auto) or after you have approved it (ask)."
+
+
 @pytest.mark.parametrize(
     ("action", "data", "sentence"),
     [
         ("settings", {"code_execution": "maybe"}, "Answers may run code: auto, on or off."),
+        *(("settings", {"approval": value}, WRONG_APPROVAL) for value in ("always", "maybe")),
     ],
 )
 def test_invalid_input_is_refused_with_a_sentence_and_changes_nothing(

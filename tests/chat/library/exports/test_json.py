@@ -54,6 +54,10 @@ def test_schema_has_every_status_finish_and_token_count() -> None:
     assert definitions["usage"]["propertyNames"]["enum"] == [field.name for field in fields(Usage)]
 
 
+def test_export_of_a_new_conversation_says_that_code_runs_without_asking() -> None:
+    assert exported_json(make_conversation())["conversation"]["approval"] == "auto"
+
+
 def test_export_contains_the_messages_of_all_versions() -> None:
     messages = exported_json(rich_conversation())["messages"]
     assert [(m["index"], m["role"], m["is_shown"]) for m in messages] == [

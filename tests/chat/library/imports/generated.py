@@ -143,7 +143,7 @@ def conversations(draw: st.DrawFn, owner: User) -> Conversation:
         system_instruction=draw(TEXTS),
         code_execution=draw(st.sampled_from(["auto", "on", "off"])),
         engine=draw(st.sampled_from(["auto", "native", "session"])),
-        approval=draw(st.sampled_from(["always", "ask"])),
+        approval=draw(st.sampled_from(["auto", "ask"])),
         web_search=draw(st.sampled_from(["auto", "on", "off"])),
         title_source=draw(st.sampled_from(["words", "model", "user"])),
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import uuid
+from collections.abc import Callable
 
 import pytest
 from django.db import transaction
@@ -19,6 +20,7 @@ from chat.providers import untrusted_json
 from tests.chat.library.exports.samples import exported_bytes, exported_json, rich_conversation, session_conversation
 from tests.chat.library.exports.test_json import SCHEMA
 from tests.chat.library.imports.comparison import comparable
+from tests.chat.library.imports.documents import changed
 from tests.chat.library.imports.generated import conversations
 from tests.factories import attach, make_attachment, make_conversation, make_model_message, make_user, make_user_message
 
@@ -89,6 +91,19 @@ def test_rounds_and_parts_of_tools_are_imported_unchanged() -> None:
         (1, "length", ""),
     ]
     assert answer.parts.get(index=2).attachment == answer.message_attachments.get().attachment
+
+
+@pytest.mark.parametrize("conversation_of", [rich_conversation, session_conversation])
+def test_export_of_an_earlier_version_that_says_always_is_imported_whole(
+    conversation_of: Callable[[], Conversation],
+) -> None:
+    document = exported_json(conversation_of())
+    old = changed("conversation.approval", "always", document)
+    VALIDATOR.validate(json.loads(old))
+    result = import_file(old, owner_id=make_user().pk)
+    copy = Conversation.objects.get(pk=result.created[0])
+    assert copy.approval == "auto"
+    assert comparable(exported_json(copy)) == comparable(document)
 
 
 def test_imported_answers_belong_to_no_provider_account() -> None:

@@ -46,7 +46,7 @@ def refusal_of(data: bytes) -> str:
         ("conversation.title", 5, "$.conversation.title: there must be a text"),
         ("conversation.code_execution", "perhaps", "$.conversation.code_execution: “perhaps” is none of"),
         ("conversation.engine", "cloud", "$.conversation.engine: “cloud” is none of auto, native, session"),
-        ("conversation.approval", "never", "$.conversation.approval: “never” is none of always, ask"),
+        ("conversation.approval", "never", "$.conversation.approval: “never” is none of auto, ask"),
         (
             "conversation.system_instruction",
             "ü" * 129 * 1024,

@@ -5,12 +5,9 @@ from __future__ import annotations
 import itertools
 import json
 import uuid
-from importlib import import_module
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from django.apps import apps
 from django.db import connection
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -28,7 +25,6 @@ from tests.factories import make_conversation, make_model_message, make_user, ma
 
 pytestmark = pytest.mark.django_db
 
-MIGRATION = import_module("chat.migrations.0014_search_by_owner")
 
 #: Text that both databases can store. Unassigned characters are left out: each database classifies them differently.
 TEXT = st.text(alphabet=st.characters(codec="utf-8", exclude_characters="\x00", exclude_categories=("Cn", "Co")))
@@ -179,25 +175,6 @@ def test_deleted_conversation_is_removed_from_the_index(owner: User) -> None:
             for table in ("chat_searchentry", "chat_searchwords"):
                 cursor.execute(f"SELECT count(*) FROM {table}")
                 assert cursor.fetchone() == (1,)
-
-
-def test_new_index_is_filled_with_existing_texts(owner: User) -> None:
-    conversation = make_conversation(owner, title="Titled")
-    make_user_message(conversation, "said")
-    hidden = make_user_message(conversation, "hidden")
-    Message.objects.filter(pk=hidden.pk).update(is_shown=False)
-    schema_editor = SimpleNamespace(connection=connection)
-    # An interrupted migration begins again.
-    for _ in range(2):
-        # PostgreSQL cannot alter a table while deferred constraints of its rows are unchecked.
-        connection.check_constraints()
-        MIGRATION.create(apps, schema_editor)
-        make_conversation(owner, title="Titled since")
-        MIGRATION.fill(apps, schema_editor)
-    MIGRATION.create_indexes(apps, schema_editor, concurrently="")
-    assert search(owner, "titled said") == [conversation]
-    assert len(search(owner, "since")) == 2
-    assert search(owner, "hidden") == []
 
 
 def read_triggers() -> set[str]:

@@ -3,13 +3,8 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from importlib import import_module
 
 import pytest
-from django.apps import apps
-from django.contrib.auth import SESSION_KEY
-from django.contrib.sessions.backends.db import SessionStore
-from django.contrib.sessions.models import Session
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -132,17 +127,3 @@ def test_the_time_of_the_last_use_is_stored_every_ten_minutes() -> None:
     seen = LoginSession.objects.get(pk=row.pk)
     assert seen.used_at > before + timedelta(minutes=10)
     assert (seen.logged_in_at, seen.user_agent) == (row.logged_in_at, FIREFOX)
-
-
-def test_the_migration_keeps_logins_of_the_version_before(person: User) -> None:
-    client = Client()
-    client.force_login(person)
-    new = LoginSession.objects.get()
-    Session.objects.create(session_key=new.session_key, session_data=new.session_data, expire_date=new.expire_date)
-    gone = SessionStore()
-    gone.update({SESSION_KEY: "123456"})
-    gone.save()
-    new.delete()
-    import_module("chat.migrations.0023_login_sessions").copy_sessions(apps, None)
-    assert [row.user for row in LoginSession.objects.all()] == [person]
-    assert is_in(client)

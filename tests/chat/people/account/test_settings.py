@@ -104,6 +104,17 @@ def test_refused_defaults_stay_in_the_form(person: User, client: Client) -> None
     assert (person.instruction, person.default_engine) == ("", "auto")
 
 
+@pytest.mark.parametrize("value", ["always", "maybe"])
+def test_unknown_default_approval_is_refused_with_the_names_of_both_values(
+    person: User, client: Client, value: str
+) -> None:
+    response = client.post("/accounts/defaults/", {**DEFAULTS, "default_approval": value})
+    assert response.status_code == 400
+    assert "Code may run without asking (auto) or after you have approved it (ask)." in response.content.decode()
+    person.refresh_from_db()
+    assert (person.default_approval, person.default_engine) == ("auto", "auto")
+
+
 def test_line_breaks_of_an_instruction_count_once(person: User, client: Client) -> None:
     text = "a\r\n" * (INSTRUCTION_LIMIT // 2)
     assert client.post("/accounts/defaults/", {**DEFAULTS, "instruction": text}).status_code == 302

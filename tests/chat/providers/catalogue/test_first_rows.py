@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from datetime import date, timedelta
-from types import SimpleNamespace
 
 import pytest
-from django.apps import apps
 from django.conf import settings
-from django.db import connection
 
 from chat.models import LanguageModel, Preset
 from chat.providers.catalogue.choices import list_choices
 from chat.providers.catalogue.setups import find_setup, prices_on
-from tests.chat.providers.catalogue.rows import make_model, make_preset
-from tests.first_rows import DATES, DEFAULT_PRESET, load_first_rows
+from tests.chat.providers.catalogue.rows import make_model
+from tests.first_rows import load_first_rows
 
 
 @pytest.mark.usefixtures("first_rows")
@@ -78,36 +75,8 @@ def test_first_models_have_prices_for_the_days_before_and_after_a_change(
 
 
 @pytest.mark.usefixtures("first_rows")
-def test_migration_dates_the_rows_of_an_earlier_version_and_keeps_changed_prices() -> None:
-    undated = {"next_input_price": None, "next_output_price": None, "next_cached_price": None}
-    LanguageModel.objects.filter(name="gemini-4-neon").delete()
-    LanguageModel.objects.update(**undated)
-    LanguageModel.objects.filter(name="gemini-4-argon").update(prices_note="Mine; from 2026-12-01: 4, 20 and 0.20.")
-    LanguageModel.objects.filter(name="gemini-4-carbon").update(input_price=9)
-    DATES.add_dates(apps, SimpleNamespace(connection=connection))
-    argon, carbon, neon = (LanguageModel.objects.get(name=f"gemini-4-{name}") for name in ("argon", "carbon", "neon"))
-    assert argon.next_input_price == 4
-    assert argon.prices_note == "Mine."
-    assert carbon.next_prices_from is None
-    assert neon.input_price == 3
-    assert neon.functions_beside_tools
-
-
-@pytest.mark.usefixtures("first_rows")
 def test_default_is_the_preset_that_has_come_first() -> None:
     assert [preset.slug for preset in Preset.objects.filter(is_default=True)] == ["flash"]
-
-
-@pytest.mark.usefixtures("no_rows")
-def test_migration_keeps_the_default_that_positions_gave() -> None:
-    make_preset("off", position=1, is_enabled=False)
-    make_preset("over-off", position=2, language_model=make_model("m", is_enabled=False))
-    make_preset("later", position=9)
-    make_preset("first", position=5)
-    for _ in range(2):
-        DEFAULT_PRESET.mark_default(apps, SimpleNamespace(connection=connection))
-        assert [preset.slug for preset in Preset.objects.filter(is_default=True)] == ["first"]
-        Preset.objects.filter(slug="later").update(position=3)
 
 
 @pytest.mark.usefixtures("first_rows", "with_key")

@@ -1,18 +1,12 @@
-"""The full-text index of messages and titles. `chat.models.full_text` describes it.
+"""The full-text index of messages and titles, for a new database. `chat.models.full_text` describes it.
 
-The migration runs while servers write: triggers index new texts, and existing texts are added in batches, each in a
-transaction of its own. PostgreSQL then builds its indexes concurrently. A migration that was interrupted begins again.
-
-SQLite drops the triggers of a table that a later migration rebuilds, and says nothing. Such a migration must call
-`restore_triggers` after it; a test checks that the triggers exist after the last migration.
+SQLite cannot rebuild the table of messages or conversations while it has these triggers. A later migration that does so
+must call `drop_triggers` before it and `restore_triggers` after it; a test checks that the triggers exist after the
+last migration.
 """
 
-import uuid
-
-from django.db import migrations, transaction
-
-BATCH_CONVERSATIONS = 200
-"""Conversations whose texts are added in one transaction."""
+from django.apps.registry import Apps
+from django.db.backends.base.schema import BaseDatabaseSchemaEditor
 
 # --- SQLite: a table of entries, a table of their words, and triggers that fill both -----------------------------------
 
@@ -78,45 +72,6 @@ SQLITE_TRIGGERS = (
     END
     """,
     f"CREATE TRIGGER chat_conversation_search_delete AFTER DELETE ON chat_conversation BEGIN {REMOVE} END",
-)
-
-# FTS5 writes a segment of its index whenever a row comes before the last one, so the order saves time.
-SQLITE_FILL = (
-    """
-    INSERT INTO chat_searchentry (conversation_id, source_id)
-    SELECT conversation_id, id FROM chat_message WHERE is_shown AND text <> '' AND conversation_id IN ({ids})
-    UNION ALL SELECT id, id FROM chat_conversation WHERE title <> '' AND id IN ({ids})
-    ON CONFLICT (source_id) DO NOTHING
-    """,
-    """
-    INSERT INTO chat_searchwords (rowid, words)
-    SELECT entry.id, chat_entry_words(owner_id, coalesce(message.text, title)) FROM chat_conversation
-    JOIN chat_searchentry entry ON entry.source_id IN (
-        SELECT id FROM chat_message WHERE conversation_id = chat_conversation.id UNION ALL SELECT chat_conversation.id
-    )
-    LEFT JOIN chat_message message ON message.id = entry.source_id
-    WHERE chat_conversation.id IN ({ids})
-    AND NOT EXISTS (SELECT 1 FROM chat_searchwords filled WHERE filled.rowid = entry.id)
-    ORDER BY entry.id
-    """,
-)
-
-# The triggers of conversations have had no name for owners before.
-SQLITE_DROP = (
-    *(
-        f"DROP TRIGGER IF EXISTS chat_{name}"
-        for name in (
-            "message_search_insert",
-            "message_search_update",
-            "message_search_delete",
-            "conversation_search_insert",
-            "conversation_search_update",
-            "conversation_search_owner",
-            "conversation_search_delete",
-        )
-    ),
-    "DROP TABLE IF EXISTS chat_searchwords",
-    "DROP TABLE IF EXISTS chat_searchentry",
 )
 
 # --- PostgreSQL: a table of entries with GIN indexes, and triggers that fill it ---------------------------------
@@ -269,114 +224,43 @@ POSTGRESQL_CREATE = (
     """,
 )
 
-POSTGRESQL_FILL = (
-    # The rows are locked until the end of the transaction, so that an entry is never older than its text.
-    """
-    INSERT INTO chat_searchentry (source_id, conversation_id, owner_id, words)
-    SELECT message.id, conversation_id, owner_id, chat_entry_words(owner_id, message.text)
-    FROM chat_conversation JOIN chat_message message ON message.conversation_id = chat_conversation.id
-    WHERE is_shown AND text <> '' AND chat_conversation.id IN ({ids})
-    FOR SHARE ON CONFLICT (source_id) DO NOTHING
-    """,
-    """
-    INSERT INTO chat_searchentry (source_id, conversation_id, owner_id, words)
-    SELECT id, id, owner_id, chat_entry_words(owner_id, title) FROM chat_conversation
-    WHERE title <> '' AND id IN ({ids})
-    FOR SHARE ON CONFLICT (source_id) DO NOTHING
-    """,
-)
-
 # A pending list would be read by every search.
 POSTGRESQL_INDEXES = (
-    "CREATE INDEX {concurrently} chat_searchentry_conversation ON chat_searchentry (conversation_id)",
+    "CREATE INDEX chat_searchentry_conversation ON chat_searchentry (conversation_id)",
     """
-    CREATE INDEX {concurrently} chat_searchentry_words ON chat_searchentry USING gin (words) WITH (fastupdate = off)
+    CREATE INDEX chat_searchentry_words ON chat_searchentry USING gin (words) WITH (fastupdate = off)
     """,
     """
-    CREATE INDEX {concurrently} chat_searchentry_owned ON chat_searchentry
+    CREATE INDEX chat_searchentry_owned ON chat_searchentry
     USING gin (chat_owned_words(owner_id, words)) WITH (fastupdate = off)
     """,
 )
 
-POSTGRESQL_DROP = (
-    # The index of the first versions.
-    "ALTER TABLE chat_message DROP COLUMN IF EXISTS words",
-    "ALTER TABLE chat_conversation DROP COLUMN IF EXISTS words",
-    "DROP FUNCTION IF EXISTS chat_index_message, chat_index_title, chat_index_owner CASCADE",
-    "DROP TABLE IF EXISTS chat_searchentry",
-    "DROP FUNCTION IF EXISTS chat_entry_words, chat_owned_query, chat_owned_words, chat_query, chat_words",
-)
-
-CREATE = {"sqlite": (*SQLITE_CREATE, *SQLITE_TRIGGERS), "postgresql": POSTGRESQL_CREATE}
-FILL = {"sqlite": SQLITE_FILL, "postgresql": POSTGRESQL_FILL}
-DROP = {"sqlite": SQLITE_DROP, "postgresql": POSTGRESQL_DROP}
+CREATE = {
+    "sqlite": (*SQLITE_CREATE, *SQLITE_TRIGGERS),
+    "postgresql": (*POSTGRESQL_CREATE, *POSTGRESQL_INDEXES),
+}
 
 
-def create(apps, schema_editor):
-    """Create the tables and triggers. What an interrupted migration left is dropped before."""
-    connection = schema_editor.connection
-    with transaction.atomic(using=connection.alias), connection.cursor() as cursor:
-        for statement in (*DROP[connection.vendor], *CREATE[connection.vendor]):
-            cursor.execute(statement)
-
-
-def fill(apps, schema_editor):
-    """Add the texts that exist, in batches of conversations."""
-    connection = schema_editor.connection
-    rows = apps.get_model("chat", "Conversation").objects.using(connection.alias).order_by("pk")
-    last = uuid.UUID(int=0)
-    while ids := list(rows.filter(pk__gt=last).values_list("pk", flat=True)[:BATCH_CONVERSATIONS]):
-        params = ids if connection.vendor == "postgresql" else [conversation_id.hex for conversation_id in ids]
-        marks = ", ".join(["%s"] * len(ids))
-        with transaction.atomic(using=connection.alias), connection.cursor() as cursor:
-            for statement in FILL[connection.vendor]:
-                cursor.execute(statement.format(ids=marks), params * statement.count("{ids}"))
-        last = ids[-1]
-
-
-def create_indexes(apps, schema_editor, concurrently="CONCURRENTLY"):
-    """Create the indexes of PostgreSQL. They are built faster after the table is filled."""
-    if schema_editor.connection.vendor != "postgresql":
-        return
+def create(apps: Apps, schema_editor: BaseDatabaseSchemaEditor) -> None:
+    """Create the tables, their triggers and indexes."""
     with schema_editor.connection.cursor() as cursor:
-        # Building concurrently waits for the transactions of others, and blocks none. It takes minutes.
-        settings = {"lock_timeout": "0", "statement_timeout": "0", "maintenance_work_mem": "'256MB'"}
-        for name, value in settings.items():
-            cursor.execute(f"SET {name} = {value}")
-        for statement in POSTGRESQL_INDEXES:
-            cursor.execute(statement.format(concurrently=concurrently))
-        for name in settings:
-            cursor.execute(f"RESET {name}")
-        cursor.execute("ANALYZE chat_searchentry")
-
-
-def drop(apps, schema_editor):
-    """Remove everything."""
-    connection = schema_editor.connection
-    with transaction.atomic(using=connection.alias), connection.cursor() as cursor:
-        for statement in DROP[connection.vendor]:
+        for statement in CREATE[schema_editor.connection.vendor]:
             cursor.execute(statement)
 
 
-def restore_triggers(apps, schema_editor):
-    """Create the triggers that SQLite drops when a migration rebuilds the table of messages or conversations."""
+def drop_triggers(apps: Apps, schema_editor: BaseDatabaseSchemaEditor) -> None:
+    """Drop the triggers of SQLite, so that a migration can rebuild the table of messages or conversations."""
     if schema_editor.connection.vendor == "sqlite":
         with schema_editor.connection.cursor() as cursor:
             for statement in SQLITE_TRIGGERS:
-                cursor.execute(statement.replace("CREATE TRIGGER", "CREATE TRIGGER IF NOT EXISTS"))
+                name = statement.split()[2]
+                cursor.execute(f"DROP TRIGGER {name}")
 
 
-class Migration(migrations.Migration):
-
-    # Transactions are short, and an index that is built concurrently can be in none.
-    atomic = False
-
-    dependencies = [
-        ("chat", "0013_quotas"),
-    ]
-
-    operations = [
-        migrations.RunPython(create, drop),
-        migrations.RunPython(fill, migrations.RunPython.noop),
-        migrations.RunPython(create_indexes, migrations.RunPython.noop),
-    ]
+def restore_triggers(apps: Apps, schema_editor: BaseDatabaseSchemaEditor) -> None:
+    """Create the triggers that `drop_triggers` has dropped."""
+    if schema_editor.connection.vendor == "sqlite":
+        with schema_editor.connection.cursor() as cursor:
+            for statement in SQLITE_TRIGGERS:
+                cursor.execute(statement)

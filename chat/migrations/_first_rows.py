@@ -3,9 +3,10 @@
 import json
 from pathlib import Path
 
-from django.db import migrations
+from django.apps.registry import Apps
+from django.db.backends.base.schema import BaseDatabaseSchemaEditor
 
-CATALOGUE = Path(__file__).with_name("0005_first_catalogue.json")
+CATALOGUE = Path(__file__).with_name("first_catalogue.json")
 
 ROLES = {
     # Reads conversations and decides on them. Reviewers see only the names of accounts.
@@ -19,6 +20,8 @@ ROLES = {
         ("attachments", "attachment", "view_attachment", "Can view attachment"),
         ("attachments", "pendingupload", "view_pendingupload", "Can view pending upload"),
         ("attachments", "pendingupload", "change_pendingupload", "Can change pending upload"),
+        ("attachments", "objectdeletion", "view_objectdeletion", "Can view object deletion"),
+        ("attachments", "objectdeletion", "change_objectdeletion", "Can change object deletion"),
         ("chat", "turn", "view_turn", "Can view turn"),
         ("chat", "turn", "view_overview", "Can view the overview of use"),
         ("chat", "pythonsession", "view_pythonsession", "Can view Python session"),
@@ -40,7 +43,7 @@ ROLES = {
 """Permissions as app, model, codename and name, as Django would make them after the last migration."""
 
 
-def load_catalogue(apps, schema_editor):
+def load_catalogue(apps: Apps, schema_editor: BaseDatabaseSchemaEditor) -> None:
     """Fill both tables if both are empty."""
     using = schema_editor.connection.alias
     models = apps.get_model("chat", "LanguageModel").objects.using(using)
@@ -50,12 +53,12 @@ def load_catalogue(apps, schema_editor):
     rows = json.loads(CATALOGUE.read_text(encoding="utf-8"))
     by_name = {}
     for number, row in enumerate(rows["models"], start=1):
-        by_name[row["name"]] = models.create(position=number * 10, **row)
+        by_name[row["name"]] = models.create(**{"position": number * 10, **row})
     for number, row in enumerate(rows["presets"], start=1):
-        presets.create(position=number * 10, **{**row, "language_model": by_name[row["language_model"]]})
+        presets.create(**{"position": number * 10, **row, "language_model": by_name[row["language_model"]]})
 
 
-def load_roles(apps, schema_editor):
+def load_roles(apps: Apps, schema_editor: BaseDatabaseSchemaEditor) -> None:
     """Create the groups, and add the permissions that they lack. Permissions that operators added are kept."""
     using = schema_editor.connection.alias
     for name, permissions in ROLES.items():
@@ -69,19 +72,3 @@ def load_roles(apps, schema_editor):
                 .get_or_create(content_type=content_type, codename=codename, defaults={"name": label})
             )
             group.permissions.add(permission)
-
-
-class Migration(migrations.Migration):
-
-    dependencies = [
-        ("chat", "0004_append_only"),
-        ("attachments", "0001_initial"),
-        ("auth", "0012_alter_user_first_name_max_length"),
-        ("contenttypes", "0002_remove_content_type_name"),
-    ]
-
-    operations = [
-        migrations.RunPython(load_catalogue, migrations.RunPython.noop),
-        # Undoing the migration leaves the groups: people may be in them.
-        migrations.RunPython(load_roles, migrations.RunPython.noop),
-    ]

@@ -1,10 +1,11 @@
 """Triggers that reject changes of the access log and of verdicts. `chat.models.append_only` describes them.
 
-SQLite drops the triggers of a table that a later migration rebuilds, and says nothing. Such a migration must execute CREATE again; a
-test checks that the triggers exist after the last migration.
+SQLite drops the triggers of a table that a later migration rebuilds, and says nothing. Such a migration must call
+`create` again; a test checks that the triggers exist after the last migration.
 """
 
-from django.db import migrations
+from django.apps.registry import Apps
+from django.db.backends.base.schema import BaseDatabaseSchemaEditor
 
 CREATE = {
     "sqlite": (
@@ -35,32 +36,9 @@ CREATE = {
     ),
 }
 
-DROP = {
-    "sqlite": ("DROP TRIGGER chat_accessentry_appended", "DROP TRIGGER chat_verdict_appended"),
-    "postgresql": (
-        "DROP TRIGGER chat_accessentry_appended ON chat_accessentry",
-        "DROP TRIGGER chat_verdict_appended ON chat_verdict",
-        "DROP FUNCTION chat_refuse_update()",
-    ),
-}
 
-
-def create(apps, schema_editor):
-    for statement in CREATE[schema_editor.connection.vendor]:
-        schema_editor.connection.cursor().execute(statement)
-
-
-def drop(apps, schema_editor):
-    for statement in DROP[schema_editor.connection.vendor]:
-        schema_editor.connection.cursor().execute(statement)
-
-
-class Migration(migrations.Migration):
-
-    dependencies = [
-        ("chat", "0003_search_index"),
-    ]
-
-    operations = [
-        migrations.RunPython(create, drop),
-    ]
+def create(apps: Apps, schema_editor: BaseDatabaseSchemaEditor) -> None:
+    """Create the triggers."""
+    with schema_editor.connection.cursor() as cursor:
+        for statement in CREATE[schema_editor.connection.vendor]:
+            cursor.execute(statement)

@@ -1,0 +1,61 @@
+"""Which release a database belongs to, by the migrations that were applied to it.
+
+The migrations of 1.0 begin anew. `manage.py upgrade_to_1_0` changes a database of the last version before it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from enum import Enum, auto
+
+from django.apps import AppConfig
+from django.core.checks import CheckMessage, Error, Tags, register
+from django.db import connections
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.migrations.recorder import MigrationRecorder
+
+BEFORE_1_0 = {"attachments": (4, "0004_object_deletions"), "chat": (34, "0034_dated_catalogue")}
+"""The number of migrations of the last version before 1.0, and the last one, by app."""
+
+MIGRATIONS_OF_1_0 = (("attachments", "0001_initial"), ("attachments", "0002_owner"), ("chat", "0001_initial"))
+
+
+class Release(Enum):
+    """How far a database has come."""
+
+    EMPTY = auto()
+    """It has no tables of Plotline."""
+    OLDER = auto()
+    """It is at another version before 1.0 than the last one."""
+    LAST_BEFORE_1_0 = auto()
+    CURRENT = auto()
+    """It is at 1.0 or later."""
+
+
+def release_of(connection: BaseDatabaseWrapper) -> Release:
+    """Return how far a database has come."""
+    applied = set(MigrationRecorder(connection).applied_migrations())
+    if MIGRATIONS_OF_1_0[-1] in applied:
+        return Release.CURRENT
+    counts = Counter(app for app, _ in applied)
+    if all(counts[app] == number and (app, last) in applied for app, (number, last) in BEFORE_1_0.items()):
+        return Release.LAST_BEFORE_1_0
+    return Release.OLDER if any(app == "chat" for app, _ in applied) else Release.EMPTY
+
+
+@register(Tags.database)
+def check_release(
+    app_configs: Sequence[AppConfig] | None, databases: Iterable[str] | None = None, **_: object
+) -> list[CheckMessage]:
+    """Return an error for a database from before 1.0. `migrate` asks this before it changes anything."""
+    old = (Release.OLDER, Release.LAST_BEFORE_1_0)
+    return [
+        Error(
+            "This database is from before version 1.0, whose migrations begin anew.",
+            hint="Make a backup, then run `python manage.py upgrade_to_1_0` once. docs/deployment.md describes it.",
+            id="chat.E001",
+        )
+        for alias in databases or ()
+        if release_of(connections[alias]) in old
+    ]

@@ -1,0 +1,111 @@
+"""The command that brings a database of the last version before 1.0 to 1.0."""
+
+from __future__ import annotations
+
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from chat.models.release import BEFORE_1_0
+from tests.environment import ROOT
+from tests.server_databases import SQLITE_FILE, environment
+
+LIMIT_S = 60.0
+OLD_SCHEMA = """
+    DROP INDEX usernames_in_any_case;
+    ALTER TABLE chat_user DROP COLUMN former_username;
+    DELETE FROM django_migrations WHERE app IN ('attachments', 'chat');
+"""
+"""What makes a database of 1.0 one of before, but for the default of two columns."""
+
+
+APPLIED = "INSERT INTO django_migrations (app, name, applied) VALUES ('{}', '{}', '2026-11-26');"
+
+
+class Database:
+    """A SQLite database of its own, on which commands are run as processes."""
+
+    def __init__(self, folder: Path) -> None:
+        self.file = folder / SQLITE_FILE
+        self._environment = environment(folder, DATABASE_URL="")
+
+    def manage(self, command: str) -> str:
+        """Run a command of `manage.py`; return its output, with `refused: ` in front if it failed."""
+        result = subprocess.run(
+            [sys.executable, "manage.py", command],
+            cwd=ROOT,
+            env=self._environment,
+            capture_output=True,
+            text=True,
+            timeout=LIMIT_S,
+            check=False,
+        )
+        return result.stdout if result.returncode == 0 else f"refused: {result.stderr}"
+
+    def execute(self, script: str) -> None:
+        """Execute SQL statements."""
+        with closing(sqlite3.connect(self.file)) as connection:
+            connection.create_function("chat_entry_words", 2, lambda owner, text: text, deterministic=True)
+            connection.executescript(script)
+
+    def read(self, query: str) -> list[tuple[object, ...]]:
+        """Return the rows of a query."""
+        with closing(sqlite3.connect(self.file)) as connection:
+            return connection.execute(query).fetchall()
+
+
+@pytest.fixture
+def old(tmp_path: Path) -> Database:
+    """A database of the last version before 1.0 with four accounts, of which three have one name in three cases."""
+    database = Database(tmp_path)
+    assert not database.manage("migrate").startswith("refused")
+    applied = "".join(
+        APPLIED.format(app, f"{number:04}" if number < count else last)
+        for app, (count, last) in BEFORE_1_0.items()
+        for number in range(1, count + 1)
+    )
+    people = "".join(
+        "INSERT INTO chat_user (password, is_superuser, username, first_name, last_name, email, is_staff, is_active,"
+        f" date_joined, default_approval) VALUES ('', 0, '{name}', '', '', '', 0, 1, '2026-11-26', 'always');"
+        for name in ("Anna", "anna", "bob", "ANNA")
+    )
+    database.execute(OLD_SCHEMA + applied + people)
+    return database
+
+
+def test_old_database_is_refused_by_migrate_and_upgraded_once(old: Database) -> None:
+    schema = "SELECT type, name, tbl_name FROM sqlite_master ORDER BY 1, 2"
+    before = old.read(schema)
+    assert "upgrade_to_1_0" in old.manage("migrate")
+    assert old.read(schema) == before
+    printed = old.manage("upgrade_to_1_0")
+    assert "anna is now anna-2." in printed
+    assert "ANNA is now ANNA-3." in printed
+    assert old.read("SELECT username, former_username, default_approval FROM chat_user ORDER BY id") == [
+        ("Anna", "", "auto"),
+        ("anna-2", "anna", "auto"),
+        ("bob", "", "auto"),
+        ("ANNA-3", "ANNA", "auto"),
+    ]
+    assert {*old.read(schema)} - {*before} == {("index", "usernames_in_any_case", "chat_user")}
+    assert "nothing to do" in old.manage("upgrade_to_1_0")
+    assert "No migrations to apply" in old.manage("migrate")
+
+
+def test_database_that_cannot_be_upgraded_is_told_what_to_do(old: Database) -> None:
+    old.execute("DELETE FROM django_migrations WHERE name = '0034_dated_catalogue'")
+    assert "not at the last version before 1.0" in old.manage("upgrade_to_1_0")
+    old.file.unlink()
+    assert "Run `python manage.py migrate`" in old.manage("upgrade_to_1_0")
+
+
+def test_id_of_a_deleted_account_is_never_given_again(old: Database) -> None:
+    ids = "SELECT seq FROM sqlite_sequence WHERE name = 'chat_user'"
+    old.execute("DELETE FROM chat_user WHERE username = 'ANNA'")
+    before = old.read(ids)
+    old.manage("upgrade_to_1_0")
+    assert old.read(ids) == before
