@@ -14,6 +14,7 @@ from django.core.signals import request_finished
 from django.db import DatabaseError, close_old_connections, connection
 from django.urls import get_resolver
 
+from chat.answering.prompt.intent.classifier import WEIGHTS_FILE
 from chat.answering.turns import deletions, recovery, rerun_rows
 from chat.models.database_thread import close_connection
 from chat.people.account import due_deletions
@@ -33,6 +34,7 @@ def prepare_process(loop: asyncio.AbstractEventLoop) -> None:
     import_views()
     import_providers()
     warn_without_timeouts()
+    warn_without_weights()
     recovery.start(loop)
     reaper.start(rerun_rows.end_abandoned)
     due_deletions.start()
@@ -57,6 +59,14 @@ def warn_without_timeouts() -> None:
         logger.warning("The database did not say which timeouts it has.", exc_info=True)
     finally:
         close_old_connections()
+
+
+def warn_without_weights() -> None:
+    """Log a warning if nothing has trained the classifier that decides for the mode "auto" whether code helps."""
+    if not WEIGHTS_FILE.exists():
+        logger.warning(
+            "The weights of the mode “auto” are missing: rules decide alone until `make setup` and a restart."
+        )
 
 
 def import_views() -> None:
