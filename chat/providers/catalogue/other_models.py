@@ -40,8 +40,8 @@ def other_model_sentence(setup: Setup, other: LanguageModel, day: date) -> str:
     """Return that another model answered on a day. At most one query."""
     if setup.model.endswith(ALIAS):
         return f"{other} answered as {setup.model}."
-    place = {"provider": setup.provider, "endpoint": setup.endpoint, "name": setup.model}
-    end = end_of(LanguageModel.objects.filter(**place).first() or LanguageModel(**place))
+    identity = {"provider": setup.provider, "endpoint": setup.endpoint, "name": setup.model}
+    end = end_of(LanguageModel.objects.filter(**identity).first() or LanguageModel(**identity))
     if end is not None and end.on <= day:
         return f"{other} answered: the service no longer offers {setup.model}."
     return f"{other} answered in place of {setup.model}."
