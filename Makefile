@@ -7,12 +7,15 @@ PORT ?= 8000
 PYTHON ?= python3
 BIN := .venv/bin
 PIP_INSTALL := pip install -qq --disable-pip-version-check
+INTENT := chat/answering/prompt/intent
+WEIGHTS := $(INTENT)/weights.tsv
 export PORT
 # Both environments are installed at the same time.
 MAKEFLAGS += --jobs=2
 
-.PHONY: help run test test-drills test-postgresql check bench drills screenshots messages requirements
+.PHONY: help setup run test test-drills test-postgresql check bench drills screenshots messages requirements
 help:
+	@echo "make setup    create what a server needs: both environments, and the weights of the mode \"auto\""
 	@echo "make run      set up, then serve on http://127.0.0.1:$(PORT) (PORT=8123 make run: another port)"
 	@echo "make test     set up, then run the tests of every change, in several workers (ARGS='-n 2': two of them)"
 	@echo "              DATABASE_URL=postgres://... make test: on PostgreSQL, as a user who may create databases"
@@ -27,13 +30,15 @@ help:
 	@echo "make requirements   pin packages again after a change of requirements*.in, and check that each pin can be installed"
 	@echo "              on every supported Python and processor (ARGS=--upgrade: newest versions)"
 
-run: .venv/installed .venv-kernel/installed
+setup: .venv/installed .venv-kernel/installed $(WEIGHTS)
+
+run: setup
 	@deploy/system-packages run || echo "Plotline starts all the same; features that need this will say so."
 	@exec deploy/run
 
 # Without stored bytecode, each server that a test starts would compile every module again.
 test: export PYTHONDONTWRITEBYTECODE :=
-test: .venv/installed-dev .venv-kernel/installed
+test: setup .venv/installed-dev
 	@deploy/system-packages test
 	@exec $(BIN)/python -m tests.runner -n auto --dist loadfile --no-loadscope-reorder $(ARGS)
 
@@ -47,7 +52,7 @@ DATABASE_TESTS := tests/chat/models/full_text tests/chat/people/quotas tests/cha
   tests/chat/answering/turns/test_start.py tests/chat/answering/turns/test_session_files.py tests/chat/providers/catalogue/test_setups.py \
   tests/chat/providers/catalogue/test_endpoint_choices.py
 test-postgresql: export PYTHONDONTWRITEBYTECODE :=
-test-postgresql: .venv/installed-dev .venv-kernel/installed
+test-postgresql: setup .venv/installed-dev
 	@deploy/system-packages test-postgresql
 	@exec $(BIN)/python -m tests.with_postgresql $(BIN)/python -m tests.runner -n auto --dist loadfile \
 	  --no-loadscope-reorder -m "drill or not drill" $(or $(ARGS),$(DATABASE_TESTS))
@@ -69,26 +74,26 @@ check: .venv/installed-dev
 
 # A server that compiles its modules itself takes 10 MB more.
 bench: export PYTHONDONTWRITEBYTECODE :=
-bench: .venv/installed-dev .venv-kernel/installed
+bench: setup .venv/installed-dev
 	@deploy/system-packages test || echo "Benchmarks that need these packages will fail."
 	@exec $(BIN)/python -m bench $(ARGS)
 
 drills: export PYTHONDONTWRITEBYTECODE :=
 drills: export PLOTLINE_TEST_RUN_LIMIT_S := 3600
-drills: .venv/installed-dev .venv-kernel/installed
+drills: setup .venv/installed-dev
 	@deploy/system-packages drills || echo "Drills that need these packages will fail."
 	@$(if $(ARGS),true,$(MAKE) --no-print-directory test-drills && $(MAKE) --no-print-directory test-postgresql)
 	@exec $(BIN)/python -m tests.drills $(ARGS)
 
 # One worker, because many drills measure or load the machine. Tests of properties are run too, with more examples.
 test-drills: export PLOTLINE_TEST_EXAMPLES := 200
-test-drills: .venv/installed-dev .venv-kernel/installed
+test-drills: setup .venv/installed-dev
 	@deploy/system-packages test
 	@exec $(BIN)/python -m tests.runner -n 1 -m "drill or hypothesis" -W error::pytest.PytestUnraisableExceptionWarning \
 	  -W error::pytest.PytestUnhandledThreadExceptionWarning $(ARGS)
 
 screenshots: export PYTHONDONTWRITEBYTECODE :=
-screenshots: .venv/installed-dev .venv-kernel/installed
+screenshots: setup .venv/installed-dev
 	@deploy/system-packages test
 	@exec $(BIN)/python -m tests.browser.screenshots docs/screenshots
 
@@ -103,6 +108,11 @@ requirements: .venv/created
 .venv/created:
 	@deploy/virtual-environment $(PYTHON) .venv
 	@touch $@
+
+# The classifier that decides for the mode "auto" whether code helps.
+$(WEIGHTS): $(wildcard $(INTENT)/*.py $(INTENT)/words/*.py $(INTENT)/prompts/*.tsv) | .venv/created
+	@echo "Training the classifier of the mode \"auto\" (some seconds)"
+	@$(BIN)/python -m chat.answering.prompt.intent.training
 
 # Created second, because the first may have to install a system package.
 .venv-kernel/created: | .venv/created

@@ -120,7 +120,7 @@ class ConversationConsumer(AsyncWebsocketConsumer):
         if action is None:
             await self.complain(f"There is no such action; there are {', '.join(ACTIONS)}.")
             return
-        if self._follower and action is not ConversationConsumer._hold:
+        if self._follower and action is not ConversationConsumer._set_window:
             self._follower.stop_waiting()
         try:
             await action(self, message)
@@ -214,7 +214,7 @@ class ConversationConsumer(AsyncWebsocketConsumer):
         if self._follower and isinstance(turn_id, str | None) and isinstance(seq, int):
             self._follower.acknowledge(turn_id or "", seq)
 
-    async def _hold(self, message: JSONObject) -> None:
+    async def _set_window(self, message: JSONObject) -> None:
         """Store the window that the page holds. A page sends it when its socket opens."""
         form = WindowForm(message)
         if not form.is_valid():
@@ -266,7 +266,7 @@ ACTIONS: dict[str, Callable[[ConversationConsumer, JSONObject], Awaitable[None]]
     "continue": ConversationConsumer._continue,
     "approve": ConversationConsumer._approve,
     "deny": ConversationConsumer._deny,
-    "window": ConversationConsumer._hold,
+    "window": ConversationConsumer._set_window,
     "earlier": ConversationConsumer._earlier,
     "later": ConversationConsumer._later,
     "ack": ConversationConsumer._acknowledge,

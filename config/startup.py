@@ -14,6 +14,7 @@ from django.core.signals import request_finished
 from django.db import DatabaseError, close_old_connections, connection
 from django.urls import get_resolver
 
+from chat.answering.prompt.intent.classifier import WEIGHTS_FILE
 from chat.answering.turns import deletions, recovery, rerun_rows
 from chat.models.database_thread import close_connection
 from chat.people.account import due_deletions
@@ -45,6 +46,7 @@ def prepare_process(loop: asyncio.AbstractEventLoop) -> None:
     import_providers()
     warn_without_timeouts()
     warn_of_removed_variables()
+    warn_without_weights()
     recovery.start(loop)
     reaper.start(rerun_rows.end_abandoned)
     due_deletions.start()
@@ -75,6 +77,14 @@ def warn_of_removed_variables() -> None:
     """Log a warning that names the removed variables that are still set."""
     if names := [name for name in REMOVED_VARIABLES.split() if Env().text(name)]:
         logger.warning("These variables have no effect any more, see CHANGELOG.md: %s.", ", ".join(names))
+
+
+def warn_without_weights() -> None:
+    """Log a warning if nothing has trained the classifier that decides for the mode "auto" whether code helps."""
+    if not WEIGHTS_FILE.exists():
+        logger.warning(
+            "The weights of the mode “auto” are missing: rules decide alone until `make setup` and a restart."
+        )
 
 
 def import_views() -> None:

@@ -22,7 +22,7 @@ from hypothesis import settings as hypothesis_settings
 from pytest_django import DjangoDbBlocker, Settings
 
 from attachments.models import ObjectDeletion
-from chat.answering.turns.database_thread import log_folder, prompt_reader, turn_store
+from chat.answering.turns.turn_threads import log_folder, prompt_reader, turn_store
 from chat.python.sessions.rows import session_store
 from tests.first_rows import load_first_rows
 from tests.kernel_service import kernel_service as kernel_service

@@ -19,7 +19,7 @@ from django.conf import settings
 from django.db import DatabaseError
 
 from chat.answering.turns.runner import live_turns
-from chat.api.event_readers import EventPage, EventReader, LogForgotten
+from chat.api.stored_events import EventPage, LogForgotten, StoredEvents
 from chat.api.turn_events import done_content, encode_event
 from chat.models import Turn
 from chat.page.relay import broadcast
@@ -87,7 +87,7 @@ class _ChangeListener:
 
 
 async def stream_events(
-    turn: Turn, reader: EventReader, user_id: int, may_read: Callable[[], bool]
+    turn: Turn, events: StoredEvents, user_id: int, may_read: Callable[[], bool]
 ) -> AsyncGenerator[bytes]:
     """Yield the events in the format `text/event-stream`, to the last one. `may_read` is asked on a thread."""
     if open_stream_count(user_id) >= settings.SOCKETS_LIMIT:
@@ -98,7 +98,7 @@ async def stream_events(
     broadcast.subscribe(turn.conversation_id, listener)
     _open_streams[user_id] += 1
     try:
-        async for block in _blocks(turn, reader, listener, may_read):
+        async for block in _blocks(turn, events, listener, may_read):
             yield block
     finally:
         _open_streams[user_id] -= 1
@@ -106,9 +106,9 @@ async def stream_events(
 
 
 async def _blocks(
-    turn: Turn, reader: EventReader, listener: _ChangeListener, may_read: Callable[[], bool]
+    turn: Turn, events: StoredEvents, listener: _ChangeListener, may_read: Callable[[], bool]
 ) -> AsyncGenerator[bytes]:
-    read_page = database_sync_to_async(reader.next_page, thread_sensitive=False, executor=_reader_threads)
+    read_page = database_sync_to_async(events.next_page, thread_sensitive=False, executor=_reader_threads)
     check = database_sync_to_async(may_read, thread_sensitive=False, executor=_reader_threads)
     sent_at = checked_at = time.monotonic()
     while True:

@@ -19,7 +19,7 @@ from attachments.validation import TABLE_SUFFIXES
 from chat.answering.turns.engine_choice import answers_run_code
 from chat.answering.turns.feedback import Thumb, rate
 from chat.library.conversation_list import list_context
-from chat.library.forms import ConversationSettingsForm, DeletedForm, PlaceForm, RatingForm
+from chat.library.forms import ConversationSettingsForm, DeletedForm, RatingForm, ShownMessagesForm
 from chat.library.new_conversations import open_new_conversation
 from chat.library.refusal_responses import refuse
 from chat.library.sidebar_projects import sidebar_projects
@@ -71,7 +71,7 @@ def home(request: SignedInRequest) -> HttpResponse:
 def conversation(request: SignedInRequest, conversation_id: uuid.UUID) -> HttpResponse:
     """Render a conversation with its newest messages, or those around, before or after one of its messages."""
     shown = readable_conversation(request.user, conversation_id)
-    form = PlaceForm(request.GET)
+    form = ShownMessagesForm(request.GET)
     if not form.is_valid():
         raise NotFound
     if request.method == "GET":

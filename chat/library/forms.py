@@ -98,7 +98,7 @@ class WindowForm(SentencesForm):
     message_id = IdField(required=False)
 
 
-class PlaceForm(SentencesForm):
+class ShownMessagesForm(SentencesForm):
     """Which messages of a conversation to show. Empty: the newest ones."""
 
     message = IdField(required=False)

@@ -65,10 +65,10 @@ class AttachmentView(MaybeImage):
     @property
     def quote(self) -> str:
         """The beginning of a question that asks for a change of a graph."""
-        place = {"number": self.index + 1, "title": self.caption.title}
+        words = {"number": self.index + 1, "title": self.caption.title}
         if self.caption.title:
-            return _("Change the graph “%(title)s” (graph %(number)s):") % place + " "
-        return _("Change graph %(number)s:") % place + " "
+            return _("Change the graph “%(title)s” (graph %(number)s):") % words + " "
+        return _("Change graph %(number)s:") % words + " "
 
     @property
     def alt(self) -> str:

@@ -2,6 +2,8 @@
 
 What the pages say about a login is kept in the session's data, from which each save copies it into columns. So logins
 of the admin are listed as well, a login costs no further query, and a session ends when its user is deleted.
+`allauth.usersessions` would add a second table, write it at each request to know the last use, read two rows for each
+listed login, keep addresses, name no browsers, end only all other logins, and leave the sessions of deleted users.
 """
 
 from __future__ import annotations

@@ -3,6 +3,9 @@
 `sentences.txt` lists them, one in a line. A name in braces stands for anything: a number if it begins with `number`,
 a day if it is `date`, and a phrase of the list if it is one of `PHRASES`. So no code that refuses, decides or stores
 has to know the language of a reader. Pure but for the active language.
+
+Ids of messages with parameters, or lazy translations, would not do: one English text is stored, logged, sent to
+programs and read by models, people of several languages read it, and processes without Django make some of it.
 """
 
 from __future__ import annotations

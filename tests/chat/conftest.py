@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 from pytest_django import Settings
 
-from chat.answering.turns.database_thread import log_folder, prompt_reader, turn_store
+from chat.answering.turns.turn_threads import log_folder, prompt_reader, turn_store
 from chat.models import ENDPOINT_PROVIDER, PythonSession, User
 from chat.providers import get_provider
 from chat.python.kernels.places import LocalService

@@ -20,7 +20,7 @@ MEMORY_LIMIT_MIB = 150
 
 
 @dataclass
-class Reader:
+class OtherPerson:
     """Another person, who reads their conversation without a pause while a block runs."""
 
     server: LiveServer

@@ -21,7 +21,7 @@ import psutil
 import pytest
 
 from chat.library.exports.registry import FORMATS
-from tests.chat.other_person import LONGEST_LIMIT_S, MEMORY_LIMIT_MIB, P95_LIMIT_S, Memory, Reader
+from tests.chat.other_person import LONGEST_LIMIT_S, MEMORY_LIMIT_MIB, P95_LIMIT_S, Memory, OtherPerson
 from tests.chat.python.kernels.hostile_programs import PROGRAMS, search_for
 from tests.chat.python.kernels.processes import process_tree
 from tests.emulator_server import running_emulator
@@ -175,7 +175,7 @@ def stormy() -> Iterator[Product]:
 def test_abuses_end_with_a_sentence_and_another_person_notices_nothing(stormy: Product) -> None:
     server = stormy.server
     assert server.process
-    reader, memory = Reader(server), Memory(server.process.pid)
+    reader, memory = OtherPerson(server), Memory(server.process.pid)
     for name, password in ATTACKERS[1:]:
         Visitor.signed_up(server, name, password)
     # A visitor for each conversation, because a client belongs to one thread.
@@ -214,7 +214,7 @@ def test_abuses_end_with_a_sentence_and_another_person_notices_nothing(stormy: P
 
 def test_a_hundred_idle_sessions_keep_to_the_limits_and_end(calm: Product) -> None:
     server = calm.server
-    reader = Reader(server)
+    reader = OtherPerson(server)
     for number in range(PEOPLE):
         Visitor.signed_up(server, f"person-{number}", "Opens-many-chats-1")
     people = [Visitor(server, f"person-{number}", "Opens-many-chats-1") for number in range(PEOPLE)]

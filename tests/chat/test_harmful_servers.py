@@ -23,7 +23,7 @@ from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import ClientConnection
 
 from tests.chat.library.imports.documents import MINIMAL
-from tests.chat.other_person import LONGEST_LIMIT_S, MEMORY_LIMIT_MIB, P95_LIMIT_S, Memory, Reader
+from tests.chat.other_person import LONGEST_LIMIT_S, MEMORY_LIMIT_MIB, P95_LIMIT_S, Memory, OtherPerson
 from tests.child_processes import terminate
 from tests.harmful_server import event_harms as event_harms
 from tests.harmful_server import http_harms as http_harms
@@ -89,8 +89,8 @@ def attacked(server: LiveServer) -> Visitor:
 
 
 @pytest.fixture(scope="module")
-def reader(server: LiveServer) -> Reader:
-    return Reader(server)
+def reader(server: LiveServer) -> OtherPerson:
+    return OtherPerson(server)
 
 
 @dataclass(frozen=True)
@@ -169,7 +169,7 @@ def end_of(html: str) -> str:
     return " ".join(" ".join(texts).split())[:160]
 
 
-def measure(visitor: Visitor, reader: Reader, model: str) -> tuple[Row, str]:
+def measure(visitor: Visitor, reader: OtherPerson, model: str) -> tuple[Row, str]:
     """Ask a model once; return what happened, and the conversation."""
     server = visitor.server
     assert server.process
@@ -202,7 +202,7 @@ def measure(visitor: Visitor, reader: Reader, model: str) -> tuple[Row, str]:
 
 
 @pytest.fixture(scope="module")
-def baseline(attacked: Visitor, reader: Reader, table: list[Row]) -> Row:
+def baseline(attacked: Visitor, reader: OtherPerson, table: list[Row]) -> Row:
     """What an honest answer costs in this run. The second one, because the first imports and warms up."""
     measure(attacked, reader, HONEST)
     row, _ = measure(attacked, reader, HONEST)
@@ -212,7 +212,7 @@ def baseline(attacked: Visitor, reader: Reader, table: list[Row]) -> Row:
 
 @pytest.mark.parametrize("model", HARMS)
 def test_harm_ends_and_nobody_else_notices(
-    attacked: Visitor, reader: Reader, harmful: Harmful, baseline: Row, table: list[Row], model: str
+    attacked: Visitor, reader: OtherPerson, harmful: Harmful, baseline: Row, table: list[Row], model: str
 ) -> None:
     server = attacked.server
     logged = len(server.log())
@@ -236,7 +236,7 @@ def test_harm_ends_and_nobody_else_notices(
 
 @pytest.mark.parametrize("acknowledges", [True, False], ids=["slow", "silent"])
 def test_reader_that_sleeps_under_100_megabytes_costs_no_memory(
-    attacked: Visitor, reader: Reader, baseline: Row, acknowledges: bool
+    attacked: Visitor, reader: OtherPerson, baseline: Row, acknowledges: bool
 ) -> None:
     server = attacked.server
     assert server.process
@@ -276,7 +276,7 @@ def nested(depth: int) -> object:
 
 @pytest.mark.parametrize("calls_per_message", [1, 20_000], ids=["many-messages", "one-message"])
 def test_page_of_an_import_of_nested_calls_is_bounded(
-    attacked: Visitor, reader: Reader, baseline: Row, calls_per_message: int
+    attacked: Visitor, reader: OtherPerson, baseline: Row, calls_per_message: int
 ) -> None:
     server = attacked.server
     call = {"kind": "function_call", "name": "f", "arguments": nested(50)}

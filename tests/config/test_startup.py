@@ -7,10 +7,12 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import psutil
 import pytest
 
+from config import startup
 from tests.live_server import ROOT, LiveServer, Visitor, running_server, send
 from tests.polling import wait_until
 
@@ -43,6 +45,17 @@ def test_import_of_the_application_starts_nothing() -> None:
     )
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout) == {"threads": ["MainThread"], "children": 0, "frozen": 0, "patched": []}
+
+
+def test_server_without_trained_weights_says_at_its_start_which_command_makes_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    startup.warn_without_weights()
+    assert caplog.messages == []
+    monkeypatch.setattr(startup, "WEIGHTS_FILE", tmp_path / "weights.tsv")
+    startup.warn_without_weights()
+    assert [message.partition("`")[2].partition("`")[0] for message in caplog.messages] == ["make setup"]
+    assert "\nsetup: " in (ROOT / "Makefile").read_text()
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from functools import partial
 from django.db import DatabaseError
 
 from chat.answering.turns.database_retries import retry_while_unavailable
-from chat.answering.turns.database_thread import prompt_reader
+from chat.answering.turns.turn_threads import prompt_reader
 from chat.messages.answer_round import AnswerRound, total_usage
 from chat.models import Turn
 from chat.providers import is_demo

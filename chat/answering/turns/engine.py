@@ -31,7 +31,6 @@ from chat.answering.prompt.history import PreparedRequest
 from chat.answering.prompt.refused_files import save_refused
 from chat.answering.prompt.replay import Replay
 from chat.answering.toolbox import Toolbox, open_toolbox
-from chat.answering.turns.database_thread import log_folder
 from chat.answering.turns.engine_choice import TOO_LARGE, may_move, reason_to_move
 from chat.answering.turns.finish import TurnError, fail_turn
 from chat.answering.turns.live_turn import AnswerTooLong, LiveTurn
@@ -41,6 +40,7 @@ from chat.answering.turns.read_ahead import event_size, show_stream
 from chat.answering.turns.retry import Retry, RetryPolicy
 from chat.answering.turns.store import TurnLost
 from chat.answering.turns.tool_loop import DecisionNeeded, note_round_limit, run_calls
+from chat.answering.turns.turn_threads import log_folder
 from chat.messages.notices import BLOCKED
 from chat.models import Turn
 from chat.page.relay import broadcast

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from django.conf import settings
 
 from chat.answering.turns import store
-from chat.answering.turns.database_thread import turn_store
 from chat.answering.turns.live_turn import LiveTurn
+from chat.answering.turns.turn_threads import turn_store
 from chat.page.relay import broadcast
 
 logger = logging.getLogger(__name__)

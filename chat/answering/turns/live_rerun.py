@@ -17,7 +17,7 @@ from typing import Any
 from django.utils import translation
 
 from chat.answering.turns import rerun_rows
-from chat.answering.turns.database_thread import turn_store
+from chat.answering.turns.turn_threads import turn_store
 from chat.messages.code_results import shown_text
 from chat.models import Message
 from chat.page.fragments import rerun_element_id, rerun_swap, socket_message

@@ -11,9 +11,9 @@ from django.conf import settings
 
 from attachments.store import BytesUnavailable, read_bytes
 from chat.answering.turns.call_output import before_cut
-from chat.answering.turns.database_thread import turn_store
 from chat.answering.turns.live_rerun import LiveRerun
 from chat.answering.turns.rerun_rows import has_live_turn
+from chat.answering.turns.turn_threads import turn_store
 from chat.messages.records import MessageRecord, records_by_id
 from chat.models import Message
 from chat.python.kernels.outputs import Execution, ImageOutput

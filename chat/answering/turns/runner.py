@@ -17,7 +17,6 @@ from django.db import OperationalError
 from chat.answering.prompt.rows import PromptRows, read_rows
 from chat.answering.turns import live_page, store, titles, versions
 from chat.answering.turns.database_retries import UNAVAILABLE, LockConflict, is_lock_conflict, retry_while_unavailable
-from chat.answering.turns.database_thread import log_folder, prompt_reader, turn_store
 from chat.answering.turns.draining import RESTART, check_not_draining
 from chat.answering.turns.engine import run_turn
 from chat.answering.turns.leases import LeaseKeeper
@@ -27,6 +26,7 @@ from chat.answering.turns.resume import decide_call
 from chat.answering.turns.start import Start, create_turns
 from chat.answering.turns.start_plan import PlannedTurn
 from chat.answering.turns.store import StoreResult, TurnWrite
+from chat.answering.turns.turn_threads import log_folder, prompt_reader, turn_store
 from chat.messages.approval import ApprovalDecision
 from chat.models import Turn
 from chat.page.fragments import socket_message

@@ -2,7 +2,7 @@
 
 `write` stores the changes of several live turns of this process in one transaction, before any page shows them. It
 writes only for turns whose lease this process holds. The other functions are synchronous: callers run them on a thread
-of the database (`database_thread`).
+of the database (`turn_threads`).
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from attachments.store import NewAttachment, create_attachments
-from chat.answering.turns.database_thread import turn_store
 from chat.answering.turns.finish import EndedTurn, Ending, end_turn_from_log, end_turns
 from chat.answering.turns.log_sql import LogRow, append_rows, lock_held_turns
 from chat.answering.turns.stored_log import StoredLog
+from chat.answering.turns.turn_threads import turn_store
 from chat.messages.changes import AttachmentAdded, Change, EngineMoved, PartStarted
 from chat.messages.log import Row, to_row
 from chat.models import Conversation, Turn, TurnEvent

@@ -20,7 +20,6 @@ from chat.answering.turns.start import Ask
 from chat.answering.turns.start_plan import PlannedTurn
 from chat.answering.turns.start_rules import ModelRefused, StartRefused, TurnChoices
 from chat.api.authentication import credentials_check
-from chat.api.event_readers import BEFORE_FIRST, open_reader
 from chat.api.event_stream import open_stream_count, stream_events, too_many_sentence
 from chat.api.problems import Problem, ProblemType, refused
 from chat.api.queries import live_turn_id
@@ -31,6 +30,7 @@ from chat.api.serializers.turns import (
     StartedTurnSerializer,
     TurnSerializer,
 )
+from chat.api.stored_events import BEFORE_FIRST, open_events
 from chat.api.turn_events import EVENT_DOCS, SEQ_LIMIT
 from chat.api.views.base import ApiView
 from chat.api.views.conversations import check_model
@@ -222,13 +222,13 @@ class TurnEvents(ApiView):
         self.require_asgi()
         if open_stream_count(user.pk) >= settings.SOCKETS_LIMIT:
             raise Problem(ProblemType.TOO_FAST, too_many_sentence(), headers={"Retry-After": str(STREAM_RETRY_S)})
-        reader = open_reader(turn, _last_event_id(request))
-        if reader is None:
+        events = open_events(turn, _last_event_id(request))
+        if events is None:
             sentence = "These steps are not kept any more. Begin again without Last-Event-ID."
             raise Problem(ProblemType.FORGOTTEN, sentence)
         if request.method == "HEAD":
             return _event_stream(None)
-        if reader.is_at_end():
+        if events.is_at_end():
             # This status tells a browser's EventSource not to connect again.
             return HttpResponse(status=204)
         has_valid_credentials = credentials_check(request, user)
@@ -239,7 +239,7 @@ class TurnEvents(ApiView):
             except NotFound:
                 return False
 
-        response = _event_stream(stream_events(turn, reader, user.pk, may_read))
+        response = _event_stream(stream_events(turn, events, user.pk, may_read))
         # Otherwise this thread would hold its connection for as long as the stream is open.
         close_connection()
         return response

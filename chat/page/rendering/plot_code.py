@@ -110,7 +110,7 @@ def _captions(code: str) -> tuple[Caption, ...]:
             tree = ast.parse(_MAGIC_LINES.sub("", code))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return ()
-    return _Reader().read(tree)
+    return _CaptionFinder().read(tree)
 
 
 @dataclass(slots=True)
@@ -128,7 +128,7 @@ class _Figure:
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _Nesting:
     """The position of a node in the code."""
 
     depth: int = 0
@@ -137,7 +137,7 @@ class _Place:
     is_conditional: bool = False
 
 
-class _Reader:
+class _CaptionFinder:
     """Reads calls in the order of the source text."""
 
     def __init__(self) -> None:
@@ -153,36 +153,36 @@ class _Reader:
 
     def read(self, tree: ast.Module) -> tuple[Caption, ...]:
         """Return the captions of the figures that the code draws."""
-        stack: list[tuple[ast.AST, _Place]] = [(tree, _Place())]
+        stack: list[tuple[ast.AST, _Nesting]] = [(tree, _Nesting())]
         while stack:
-            node, place = stack.pop()
-            if place.depth > DEPTH_LIMIT:
+            node, nesting = stack.pop()
+            if nesting.depth > DEPTH_LIMIT:
                 return ()
-            children = self._visit(node, place)
-            inner = _Place(
-                place.depth + 1,
-                place.is_repeated or isinstance(node, LOOPS + FUNCTIONS),
-                place.is_conditional or isinstance(node, LOOPS + BRANCHES),
+            children = self._visit(node, nesting)
+            inner = _Nesting(
+                nesting.depth + 1,
+                nesting.is_repeated or isinstance(node, LOOPS + FUNCTIONS),
+                nesting.is_conditional or isinstance(node, LOOPS + BRANCHES),
             )
             stack += [(child, inner) for child in reversed(children)]
         captions = tuple(figure.caption() for figure in self._figures if figure.has_content)
         return captions if self._is_ordered else captions[:1]
 
-    def _visit(self, node: ast.AST, place: _Place) -> list[ast.AST]:
+    def _visit(self, node: ast.AST, nesting: _Nesting) -> list[ast.AST]:
         """Read one node, and return the nodes to read after it."""
         match node:
             case ast.Assign(targets=targets, value=value):
-                self._assign(targets, value, place)
+                self._assign(targets, value, nesting)
                 return [value]
             case ast.Call():
-                self._call(node, place)
+                self._call(node, nesting)
             case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name):
                 self._texts.pop(name, None)
         return list(ast.iter_child_nodes(node))
 
-    def _assign(self, targets: list[ast.expr], value: ast.expr, place: _Place) -> None:
+    def _assign(self, targets: list[ast.expr], value: ast.expr, nesting: _Nesting) -> None:
         names = [node.id for target in targets for node in ast.walk(target) if _is_new_name(node)]
-        text = None if place.is_conditional else self._text(value)
+        text = None if nesting.is_conditional else self._text(value)
         for name in names:
             self._texts.pop(name, None)
             self._owners.pop(name, None)
@@ -191,18 +191,18 @@ class _Reader:
         elif text is not None and isinstance(targets[0], ast.Name):
             self._texts[targets[0].id] = text
 
-    def _call(self, call: ast.Call, place: _Place) -> None:
+    def _call(self, call: ast.Call, nesting: _Nesting) -> None:
         """Read a call that may open, fill or close a figure."""
         name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
         keywords = {keyword.arg: keyword.value for keyword in call.keywords if keyword.arg}
         owner = self._owners.get(_base_name(keywords.get("ax", call.func)))
         if name in CLOSERS:
-            self._is_ordered &= not place.is_repeated
+            self._is_ordered &= not nesting.is_repeated
             self._current = None
             return
         is_express = name in KINDS and _base_name(call.func) == "px"
         if name in OPENERS or name in FIGURE_KINDS or is_express:
-            self._is_ordered &= not place.is_repeated
+            self._is_ordered &= not nesting.is_repeated
             owner = self._open(has_content=name.startswith("subplot") or name not in OPENERS)
         if name in KINDS or name in FIGURE_KINDS:
             owner = owner or self._current or self._open(has_content=True)

@@ -15,8 +15,7 @@ from django.views.decorators.http import require_safe
 
 from chat.models import QuotaUse
 from chat.people.access import SignedInRequest
-from chat.people.account.chart import Chart, Table
-from chat.people.account.chart_layout import layout_columns
+from chat.people.account.chart import Chart, Row, Table, draw_columns
 from chat.people.account.number_format import format_integer, format_short
 from chat.people.quotas.resources import Resource, ResourceUsage, day_end, day_of, duration_words, words
 from chat.people.quotas.usage import read_usage
@@ -71,15 +70,15 @@ def build_chart(
     total = format_integer(sum(amounts.values()))
     noun = title.lower()
     columns = {day: {noun: float(amount)} for day, amount in amounts.items()}
-    rows = [(f"{day:%Y-%m-%d}", format_integer(amount)) for day, amount in reversed(amounts.items())]
+    rows = [Row((f"{day:%Y-%m-%d}", format_integer(amount))) for day, amount in reversed(amounts.items())]
     return Chart(
         noun,
         title,
         "a day",
         summary=f"{title} by day over {len(days)} days: {total} in all. The figures are in the table below.",
         empty_text="None in these 30 days.",
-        plot=layout_columns(days, columns, {noun: 1}, format_short),
-        table=Table(("Day (UTC)", noun), (*rows, ("all days", total))),
+        table=Table(("Day (UTC)", noun), (*rows, Row(("all days", total)))),
+        columns=draw_columns(days, columns, [noun], format_short),
     )
 
 

@@ -102,8 +102,8 @@ def _validation_error(details: JSON) -> ReportedError:
     first = details[0] if isinstance(details, list) and details else None
     if not isinstance(first, dict):
         return ReportedError(_text(details)[:MESSAGE_LIMIT_CHARS])
-    place = first.get("loc")
-    names = [str(one) for one in place] if isinstance(place, list) else []
+    location = first.get("loc")
+    names = [str(one) for one in location] if isinstance(location, list) else []
     message = f"{_text(first.get('type'))}: {_text(first.get('msg'))}: {'.'.join(names)}"
     return ReportedError(message[:MESSAGE_LIMIT_CHARS], parameter=names[-1] if names else "")
 

@@ -82,20 +82,22 @@ def test_page_shows_statistics_and_no_content() -> None:
     assert "No turns in this period." not in text
 
 
-def test_each_chart_has_a_title_axes_and_a_table() -> None:
+def test_each_chart_has_a_title_a_scale_and_a_table() -> None:
     make_turns()
     charts = ParsedHtml(get_page(make_operator())).select("section", class_="chart")
-    charts_with_image = [chart for chart in charts if chart.select(role="img")]
+    charts_of_days = [chart for chart in charts if chart.select(role="img")]
     assert len(charts) == 8
-    assert len(charts_with_image) == 7
-    for chart in charts_with_image:
+    assert len(charts_of_days) == 5
+    for chart in charts_of_days:
         image = chart.only("svg", role="img")
         for name in ("aria-labelledby", "aria-describedby"):
             assert chart.select(id=image.attributes[name])
-        assert len(image.select("text")) >= 3
+        assert len(chart.select(class_="chart-scale")) == 2
         assert image.select("title")
-        assert chart.select("details")
+    for chart in charts[:-1]:
+        assert ("open" in chart.only("details").attributes) is (chart not in charts_of_days)
         assert chart.select("th", scope="row")
+        assert bool(chart.select(class_="chart-bar")) is (chart not in charts_of_days)
 
 
 def test_content_has_no_inline_script_style_or_external_url() -> None:

@@ -16,8 +16,8 @@ from pytest_django import Settings
 
 from attachments.models import Attachment
 from chat.api import event_stream
-from chat.api.event_readers import BEFORE_FIRST, LogReader, open_reader
 from chat.api.event_stream import open_stream_count, stream_events
+from chat.api.stored_events import BEFORE_FIRST, LogEvents, open_events
 from chat.api.turn_events import FIRST_SEQ_FROM_PARTS
 from chat.messages.changes import CallDecided
 from chat.models import Turn, TurnEvent, User
@@ -51,11 +51,11 @@ async def test_streams_that_are_opened_at_once_do_not_exceed_the_limit(settings:
     user_id = turn.conversation.owner_id
 
     async def read_stream() -> bytes:
-        reader = await sync_to_async(open_reader)(turn, BEFORE_FIRST)
+        reader = await sync_to_async(open_events)(turn, BEFORE_FIRST)
         assert reader is not None
         return b"".join([block async for block in stream_events(turn, reader, user_id, lambda: True)])
 
-    reader = await sync_to_async(open_reader)(turn, BEFORE_FIRST)
+    reader = await sync_to_async(open_events)(turn, BEFORE_FIRST)
     assert reader is not None
     first = stream_events(turn, reader, user_id, lambda: True)
     assert b"An answer." in await anext(first)
@@ -71,23 +71,23 @@ def test_events_that_were_read_before_an_error_of_the_database_are_sent(monkeypa
     for number in range(4):
         live.receive(Text(text=f"word {number} "))
     turn = live.end()
-    reader = open_reader(turn, BEFORE_FIRST)
-    assert isinstance(reader, LogReader)
-    read, failures = LogReader._next_rows, iter([False, True, True, False])
+    reader = open_events(turn, BEFORE_FIRST)
+    assert isinstance(reader, LogEvents)
+    read, failures = LogEvents._next_rows, iter([False, True, True, False])
 
-    def fail_sometimes(reader: LogReader) -> list[tuple[int, str, dict[str, Any]]]:
+    def fail_sometimes(reader: LogEvents) -> list[tuple[int, str, dict[str, Any]]]:
         if next(failures, False):
             raise OperationalError("the server restarts")
         return read(reader)
 
-    monkeypatch.setattr(LogReader, "_next_rows", fail_sometimes)
+    monkeypatch.setattr(LogEvents, "_next_rows", fail_sometimes)
     events = reader.next_page().events
     with pytest.raises(OperationalError):
         reader.next_page()
     page = reader.next_page()
     assert page.is_last
     monkeypatch.undo()
-    whole = open_reader(turn, BEFORE_FIRST)
+    whole = open_events(turn, BEFORE_FIRST)
     assert whole is not None
     assert [event.encode() for event in [*events, *page.events]] == [
         event.encode() for event in whole.next_page().events
@@ -118,7 +118,7 @@ async def test_stream_of_a_waiting_turn_stays_open_and_goes_on_at_the_frame_of_t
     # The stream does not ask the database again and again meanwhile.
     monkeypatch.setattr(event_stream, "WAITING_POLL_INTERVAL_S", 1000.0)
     live = await sync_to_async(waiting_turn)()
-    reader = await sync_to_async(open_reader)(live.turn, BEFORE_FIRST)
+    reader = await sync_to_async(open_events)(live.turn, BEFORE_FIRST)
     assert reader is not None
     stream = stream_events(live.turn, reader, live.turn.conversation.owner_id, lambda: True)
     first = await anext(stream)

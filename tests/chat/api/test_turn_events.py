@@ -10,7 +10,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from chat.api.event_readers import BEFORE_FIRST, EventReader, LogForgotten, LogReader, PartsReader, open_reader
+from chat.api.stored_events import BEFORE_FIRST, LogEvents, LogForgotten, PartsEvents, StoredEvents, open_events
 from chat.api.turn_events import EVENT_DOCS, FIRST_SEQ_FROM_PARTS, Content, Event
 from chat.messages.changes import AttemptRestarted, CallDecided, ToolStarted
 from chat.models import Turn, TurnEvent
@@ -38,7 +38,7 @@ RUNNING: Content = ("status", {"status": "running"})
 WAITING: Content = ("status", {"status": "waiting"})
 
 
-def read_all(reader: EventReader) -> list[Event]:
+def read_all(reader: StoredEvents) -> list[Event]:
     """Return all events that are ready."""
     events: list[Event] = []
     while True:
@@ -50,7 +50,7 @@ def read_all(reader: EventReader) -> list[Event]:
 
 def contents_of(turn: Turn) -> list[Content]:
     """Return the events of a turn's log, without their numbers."""
-    return [event.content for event in read_all(LogReader(turn.pk, BEFORE_FIRST))]
+    return [event.content for event in read_all(LogEvents(turn.pk, BEFORE_FIRST))]
 
 
 def with_joined_text(contents: list[Content]) -> Iterator[tuple[str, Mapping[str, object]]]:
@@ -106,7 +106,7 @@ def test_log_and_stored_parts_give_the_same_events() -> None:
     write_two_rounds(live)
     turn = live.end()
     from_log = contents_of(turn)
-    from_parts = [event.content for event in read_all(PartsReader(turn.pk, BEFORE_FIRST))]
+    from_parts = [event.content for event in read_all(PartsEvents(turn.pk, BEFORE_FIRST))]
     assert list(with_joined_text(from_log)) == list(with_joined_text(from_parts))
     names = [name for name, _ in with_joined_text(from_parts)]
     assert names == [
@@ -149,7 +149,7 @@ def test_code_that_was_stopped_while_it_ran_has_one_result(*, output: str | None
     assert [name for name, _ in contents] == names
     [result] = [data for name, data in contents if name == "code_execution_result"]
     assert result == {"code_execution_output": output or "", "code_execution_outcome": "aborted", "id": "c1"}
-    assert contents == [event.content for event in read_all(PartsReader(turn.pk, BEFORE_FIRST))]
+    assert contents == [event.content for event in read_all(PartsEvents(turn.pk, BEFORE_FIRST))]
 
 
 def test_image_that_code_of_the_session_prints_comes_before_its_result() -> None:
@@ -162,7 +162,7 @@ def test_image_that_code_of_the_session_prints_comes_before_its_result() -> None
     turn = live.end()
     contents = contents_of(turn)
     assert [name for name, _ in contents][1:4] == ["code_executable", "graph", "code_execution_result"]
-    assert contents == [event.content for event in read_all(PartsReader(turn.pk, BEFORE_FIRST))]
+    assert contents == [event.content for event in read_all(PartsEvents(turn.pk, BEFORE_FIRST))]
 
 
 def test_stream_of_a_waiting_turn_stays_open_until_it_runs_again() -> None:
@@ -170,7 +170,7 @@ def test_stream_of_a_waiting_turn_stays_open_until_it_runs_again() -> None:
     live.receive(FunctionCall(name="run_python", call_id="c1"))
     live.write_row(("waiting", {}))
     Turn.objects.filter(pk=live.turn.pk).update(status=Turn.Status.WAITING)
-    reader = LogReader(live.turn.pk, BEFORE_FIRST)
+    reader = LogEvents(live.turn.pk, BEFORE_FIRST)
     assert [event.content for event in read_all(reader)] == [RUNNING, WAITING]
     page = reader.next_page()
     assert (page.events, page.is_last) == ([], False)
@@ -217,7 +217,7 @@ def test_numbers_are_those_of_the_log_rows() -> None:
     live = LiveTurn.create()
     write_two_rounds(live)
     turn = live.end()
-    events = read_all(LogReader(turn.pk, BEFORE_FIRST))
+    events = read_all(LogEvents(turn.pk, BEFORE_FIRST))
     rows = dict(TurnEvent.objects.filter(turn=turn).values_list("seq", "name"))
     last_row = max(seq for seq, name in rows.items() if name != "status")
     assert [event.seq for event in events[-3:]] == [last_row + 1, last_row + 2, last_row + 3]
@@ -234,12 +234,12 @@ def test_stream_can_be_resumed_after_every_event(*, has_log: bool) -> None:
     turn = live.end()
     if not has_log:
         TurnEvent.objects.filter(turn=turn).delete()
-    reader = open_reader(turn, BEFORE_FIRST)
+    reader = open_events(turn, BEFORE_FIRST)
     assert reader is not None
     events = read_all(reader)
     assert (events[0].seq == 0) is has_log
     for position, event in enumerate(events):
-        resumed = open_reader(turn, event.seq)
+        resumed = open_events(turn, event.seq)
         assert resumed is not None
         assert resumed.is_at_end() is (position == len(events) - 1)
         assert read_all(resumed) == events[position + 1 :]
@@ -250,21 +250,21 @@ def test_number_of_a_deleted_log_cannot_be_resumed() -> None:
     live.receive(Text(text="An answer."))
     turn = live.end()
     TurnEvent.objects.filter(turn=turn).delete()
-    assert open_reader(turn, 1) is None
-    assert open_reader(turn, FIRST_SEQ_FROM_PARTS) is not None
+    assert open_events(turn, 1) is None
+    assert open_events(turn, FIRST_SEQ_FROM_PARTS) is not None
 
 
 def test_log_that_is_about_to_be_deleted_is_not_read_on() -> None:
     live = LiveTurn.create()
     live.receive(Text(text="An answer."))
     turn = live.end()
-    reader = open_reader(turn, BEFORE_FIRST)
+    reader = open_events(turn, BEFORE_FIRST)
     assert reader is not None
     Turn.objects.filter(pk=turn.pk).update(log_kept_until=timezone.now() + timedelta(seconds=30))
     with pytest.raises(LogForgotten):
         reader.next_page()
     turn.refresh_from_db()
-    assert isinstance(open_reader(turn, BEFORE_FIRST), PartsReader)
+    assert isinstance(open_events(turn, BEFORE_FIRST), PartsEvents)
 
 
 def test_documentation_names_every_event_and_its_fields() -> None:

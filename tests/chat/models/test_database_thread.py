@@ -6,7 +6,7 @@ import pytest
 from channels.db import database_sync_to_async
 from django.db import connection
 
-from chat.answering.turns.database_thread import turn_store
+from chat.answering.turns.turn_threads import turn_store
 from tests.polling import wait_until_awaited
 
 pytestmark = [

@@ -6,7 +6,7 @@ the signals that do not depend on a language, and the n-grams of the text. It is
 languages, and it gives the result: code execution is wanted from `WANTED_LOG_ODDS` on.
 
 The package is pure and deterministic. To improve a language or to add one, add labelled prompts to `prompts` and run
-`python -m chat.answering.prompt.intent.training`. No word list is needed for this.
+`make setup`. No word list is needed for this.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """A logistic regression over the points of the rules, the signals of a text, and its n-grams.
 
-`weights.tsv` holds the weights. `python -m chat.answering.prompt.intent.training` makes it from the labelled prompts.
+`weights.tsv` holds the weights. `make setup` trains them from the labelled prompts; the repository does not hold them.
+Without them, the rules decide alone.
 """
 
 from __future__ import annotations
@@ -17,6 +18,10 @@ from chat.answering.prompt.intent.ngrams import find_ngrams, find_words
 
 WEIGHTS_FILE: Final = Path(__file__).parent / "weights.tsv"
 BIAS: Final = "[bias]"
+POINTS: Final = "[points]"
+POINTS_WITHOUT_WORDS: Final = "[points without words]"
+RULES_ALONE: Final = {BIAS: 0.0, POINTS: 4.0, POINTS_WITHOUT_WORDS: 4.0}
+"""These weights want code from 4 points on: they are used where no others were trained."""
 SIGNAL_VALUE: Final = 0.5
 NGRAMS_LENGTH: Final = 4.0
 """Length of the vector of all n-grams of a text, so that long texts do not count more than short ones."""
@@ -71,7 +76,7 @@ def extract_features(facts: Facts, points: int) -> Features:
     signals = {f"[{name}]": SIGNAL_VALUE for name, is_true in conditions.items() if is_true}
     limited_points = max(-POINTS_LIMIT, min(POINTS_LIMIT, points - POINTS_OFFSET))
     # Rules know words of three languages. Where they know none of a text, their silence says less.
-    signals["[points]" if facts.word_counts else "[points without words]"] = limited_points * POINTS_VALUE
+    signals[POINTS if facts.word_counts else POINTS_WITHOUT_WORDS] = limited_points * POINTS_VALUE
     contexts = [f"{min(facts.quantities, 2)} numbers"]
     contexts += [name for name in ("code", "data", "before") if conditions[name]]
     ngrams = find_ngrams(facts.prose, contexts)
@@ -80,18 +85,11 @@ def extract_features(facts: Facts, points: int) -> Features:
 
 @cache
 def load_weights() -> Mapping[str, float]:
-    """Return the weight of each feature. The first line of the file is the hash of the prompts.
-
-    Equal weights are one object, and the file is read by lines: 5 MB in each server process instead of 9.
-    """
-    numbers: dict[str, float] = {}
-    weights: dict[str, float] = {}
+    """Return the weight of each feature."""
+    if not WEIGHTS_FILE.exists():
+        return RULES_ALONE
     with WEIGHTS_FILE.open(encoding="utf-8", newline="\n") as lines:
-        next(lines)
-        for line in lines:
-            number, _, name = line[:-1].partition("\t")
-            weights[name] = numbers.setdefault(number, float(number))
-    return weights
+        return {name: float(weight) for weight, name in (line[:-1].split("\t") for line in lines)}
 
 
 def score(features: Features) -> float:

@@ -1,16 +1,16 @@
 """Train the classifier from the prompts in `prompts/`.
 
-`python -m chat.answering.prompt.intent.training` writes `weights.tsv`.
+`python -m chat.answering.prompt.intent.training` writes `weights.tsv`; `make setup` calls it after a change.
 
 The prompts of each language are in `prompts/<language>.tsv`, with the columns label (`run` or `text`), flag (`data`,
 `before` or `-`) and text, in which `\\n` and `\\t` are escaped. To add a language, add a file.
 
-The training is stochastic gradient descent on the logistic loss, in a seeded order: it always gives the same weights.
+The training is stochastic gradient descent on the logistic loss, in a seeded order. It gives the same file on every
+machine and every Python: `math.fsum` rounds once, whereas `sum` rounds differently from Python 3.12 on.
 """
 
 from __future__ import annotations
 
-import hashlib
 import math
 import random
 from collections import Counter
@@ -32,9 +32,10 @@ SHRINKING: Final = 1e-5
 """Weight decay: the strength of the L2 regularization."""
 MINIMUM_PROMPTS: Final = 3
 """Features of fewer prompts are dropped."""
-MINIMUM_WEIGHT: Final = 0.02
-"""Smaller weights are not stored."""
-DIGITS: Final = 2
+DIGITS: Final = 1
+"""Weights are stored with so many decimals, and those that are zero then are not."""
+PROBABILITY_DIGITS: Final = 6
+"""The last bits of `exp` differ between machines. Without them, the weights do not differ."""
 
 Row: TypeAlias = list[tuple[int, float]]
 """The features of a prompt: (number, value)."""
@@ -66,11 +67,6 @@ def prompt_files() -> list[Path]:
     return sorted(PROMPTS_FOLDER.glob("*.tsv"))
 
 
-def hash_prompts() -> str:
-    """Return the hash of all prompts, by which `weights.tsv` names the data that it was trained on."""
-    return hashlib.sha256(b"".join(path.read_bytes() for path in prompt_files())).hexdigest()
-
-
 def train(prompts: Sequence[Prompt]) -> dict[str, float]:
     """Return the weight of each feature."""
     rows = [prompt.features().values() for prompt in prompts]
@@ -91,8 +87,9 @@ def _descend(vectors: Sequence[Row], labels: Sequence[bool], features: int) -> t
         for number in order:
             rate = FIRST_RATE / (1 + DECAY * steps)
             steps += 1
-            log_odds = bias + scale * sum([weights[index] * value for index, value in vectors[number]])
-            error = labels[number] - 1 / (1 + math.exp(-max(-30.0, min(30.0, log_odds))))
+            log_odds = bias + scale * math.fsum([weights[index] * value for index, value in vectors[number]])
+            probability = 1 / (1 + math.exp(-max(-30.0, min(30.0, log_odds))))
+            error = labels[number] - round(probability, PROBABILITY_DIGITS)
             scale *= 1 - rate * SHRINKING
             bias += rate * error
             step = rate * error / scale
@@ -103,9 +100,9 @@ def _descend(vectors: Sequence[Row], labels: Sequence[bool], features: int) -> t
 
 def write_weights(weights: dict[str, float]) -> None:
     """Write the file of weights, sorted by name."""
-    kept = {name: round(weight, DIGITS) for name, weight in weights.items() if abs(weight) >= MINIMUM_WEIGHT}
-    lines = [hash_prompts(), *(f"{weight}\t{name}" for name, weight in sorted(kept.items()))]
-    WEIGHTS_FILE.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    rounded = {name: round(weight, DIGITS) for name, weight in sorted(weights.items())}
+    lines = [f"{weight}\t{name}\n" for name, weight in rounded.items() if weight]
+    WEIGHTS_FILE.write_text("".join(lines), encoding="utf-8")
 
 
 def main() -> None:

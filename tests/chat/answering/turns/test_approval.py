@@ -13,11 +13,11 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from chat.answering.turns import recovery, tool_loop
-from chat.answering.turns.database_thread import log_folder
 from chat.answering.turns.old_logs import delete_old_logs
 from chat.answering.turns.resume import CodeRefused, DecisionRefused, decide_call
 from chat.answering.turns.runner import Runner, decide, start_turn, stop_turn
 from chat.answering.turns.start import Continue
+from chat.answering.turns.turn_threads import log_folder
 from chat.messages.approval import EDITED as EDITED_NOTE
 from chat.messages.approval import ApprovalDecision
 from chat.models import CallDecision, Conversation, Round, Turn, User

@@ -14,7 +14,7 @@ from pytest_django import Settings
 
 from chat.answering.turns import recovery
 from chat.answering.turns.runner import Runner, start_turn, stop_turn
-from chat.api.event_readers import BEFORE_FIRST, EventReader, LogReader, PartsReader
+from chat.api.stored_events import BEFORE_FIRST, LogEvents, PartsEvents, StoredEvents
 from chat.api.turn_events import Content
 from chat.models import Conversation, Turn
 from chat.vocabulary.parts import CodeExecutionResult
@@ -36,7 +36,7 @@ def use_tools(emulated: Settings) -> UseTools:
     return lambda *names, **fields: recording_tools.choose(RecordingTools(names, **fields))
 
 
-def results_of(reader: EventReader) -> list[Content]:
+def results_of(reader: StoredEvents) -> list[Content]:
     """Return the events about results of code."""
     events = []
     while True:
@@ -63,7 +63,7 @@ async def check_everywhere(turn: Turn, *, outcome: str, word: str, sentence: str
     [cell] = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
     assert cell["metadata"].get("tags", []) == ([tag] if tag else [])
     data = {"code_execution_output": "before\nafter\n", "code_execution_outcome": word, "id": results[0].call_id}
-    for reader in (LogReader(turn.pk, BEFORE_FIRST), PartsReader(turn.pk, BEFORE_FIRST)):
+    for reader in (LogEvents(turn.pk, BEFORE_FIRST), PartsEvents(turn.pk, BEFORE_FIRST)):
         assert await database_sync_to_async(results_of)(reader) == [("code_execution_result", data)]
 
 

@@ -24,13 +24,13 @@ from chat import consumers
 from chat.answering.prompt.rows import PromptRows, read_rows
 from chat.answering.turns import recovery, runner, store
 from chat.answering.turns.database_retries import LockConflict
-from chat.answering.turns.database_thread import turn_store
 from chat.answering.turns.finish import increment_revision
 from chat.answering.turns.log_writer import Commits
 from chat.answering.turns.runner import Runner, start_turn, stop_turn
 from chat.answering.turns.start import Start, create_turn, create_turns
 from chat.answering.turns.start_plan import PlannedTurn
 from chat.answering.turns.store import StoreResult, TurnWrite
+from chat.answering.turns.turn_threads import turn_store
 from chat.messages.changes import AnswerAttachment, AttachmentAdded, Change, PartStarted, TextAppended
 from chat.models import Conversation, Turn, TurnEvent
 from chat.page.relay import broadcast, follower

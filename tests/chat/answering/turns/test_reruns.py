@@ -16,11 +16,11 @@ from pytest_django import Settings
 from attachments.models import Attachment
 from chat.answering.turns import rerun_rows, reruns
 from chat.answering.turns.call_output import CUT
-from chat.answering.turns.database_thread import turn_store
 from chat.answering.turns.live_rerun import stop_rerun
 from chat.answering.turns.reruns import IMAGES_LIMIT, IS_LIVE, RUNS_ALREADY, STOPPED, TOOK_TOO_LONG, RerunRefused, rerun
 from chat.answering.turns.runner import start_turn
 from chat.answering.turns.start import RunCode
+from chat.answering.turns.turn_threads import turn_store
 from chat.models import Conversation, Message, Part, PythonSession, Turn
 from chat.page.transcript.reruns import rerun_view
 from chat.python.kernels.outputs import ErrorOutput, Execution, ExecutionStatus, Output, TextOutput

@@ -33,7 +33,7 @@ ROWS_LIMIT = 32
 EVENTS_LIMIT = 20
 """The most events that are made from parts for one page."""
 PAGE_LIMIT_CHARS = 64 * 1024
-"""The size at which a page is full. Each reader holds one page in memory."""
+"""The size at which a page is full. Each client holds one page in memory."""
 OPENING_MARGIN = timedelta(minutes=5)
 """A log that is deleted sooner than this is not opened any more, so that a client has the time to read it."""
 READING_MARGIN = timedelta(minutes=1)
@@ -58,7 +58,7 @@ class EventPage:
 
 
 @dataclass(slots=True)
-class LogReader:
+class LogEvents:
     """Reads a turn's log. Any thread may use it, one at a time."""
 
     turn_id: uuid.UUID
@@ -124,7 +124,7 @@ class LogReader:
 
 
 @dataclass(slots=True)
-class PartsReader:
+class PartsEvents:
     """Reads the stored parts of a turn whose log is deleted."""
 
     turn_id: uuid.UUID
@@ -153,14 +153,14 @@ class PartsReader:
         return (event for event in events_from_parts(turn, record) if event.seq > self.after)
 
 
-EventReader: TypeAlias = LogReader | PartsReader
+StoredEvents: TypeAlias = LogEvents | PartsEvents
 
 
-def open_reader(turn: Turn, after: int) -> EventReader | None:
-    """Return a reader of the events after a number; `None` for the number of a log that is deleted."""
+def open_events(turn: Turn, after: int) -> StoredEvents | None:
+    """Return the events after a number; `None` for the number of a log that is deleted."""
     if has_log(turn):
-        return LogReader(turn.pk, after)
-    return PartsReader(turn.pk, after) if after == BEFORE_FIRST or after >= FIRST_SEQ_FROM_PARTS else None
+        return LogEvents(turn.pk, after)
+    return PartsEvents(turn.pk, after) if after == BEFORE_FIRST or after >= FIRST_SEQ_FROM_PARTS else None
 
 
 def has_log(turn: Turn) -> bool:
