@@ -12,6 +12,9 @@ from chat.models.access_log import ACCESS_REASON_LIMIT
 from chat.models.form_fields import PlainTextField, SentencesForm
 from chat.models.reviews import LABEL_LIMIT, LABELS_LIMIT, NOTE_LIMIT
 
+MODEL_BACKEND = "django.contrib.auth.backends.ModelBackend"
+"""The backend that knows who has a permission."""
+
 
 class ReasonForm(SentencesForm):
     """The reason to read or export conversations."""
@@ -41,7 +44,7 @@ class ReviewerForm(forms.Form):
 
 def list_reviewers() -> QuerySet[User]:
     """Return the active staff who have the permission to write verdicts, by name."""
-    users = User.objects.with_perm("chat.change_review", is_active=True, include_superusers=True)
+    users = User.objects.with_perm("chat.change_review", is_active=True, include_superusers=True, backend=MODEL_BACKEND)
     return users.filter(is_staff=True).order_by("username")
 
 

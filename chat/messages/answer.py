@@ -30,6 +30,7 @@ from chat.messages.marked_text import text_pieces
 from chat.vocabulary.markers import join_text
 from chat.vocabulary.parts import FunctionCall, FunctionResponse, Part, Thought, ToolCall, ToolResponse
 from chat.vocabulary.stream_events import (
+    Report,
     Usage,
     UsageReported,
 )
@@ -71,9 +72,7 @@ class Answer:
                 self.size_chars += len(text)
                 self._appended.append(text)
             case Reported(report):
-                self.current_round.apply(report)
-                if not isinstance(report, UsageReported):
-                    self.size_chars += len(str(report))
+                self._add_report(report)
             case PartStarted(index, part, attachment):
                 self._start_part(index, part, attachment)
             case PartReplaced(index, part):
@@ -114,6 +113,11 @@ class Answer:
             self.apply(change)
             applied.append(change)
         return applied
+
+    def _add_report(self, report: Report) -> None:
+        self.current_round.apply(report)
+        if not isinstance(report, UsageReported):
+            self.size_chars += len(str(report))
 
     def _start_part(self, index: int, part: Part, attachment: int | None) -> None:
         self._join_appended()
