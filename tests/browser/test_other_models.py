@@ -61,7 +61,7 @@ def test_earlier_messages_are_sent_with_the_next_question(page: Page, stand_in: 
 
 
 def test_reasoning_is_folded_above_the_answer_and_its_line_says_how_long_it_took(page: Page) -> None:
-    change_settings(page, model="reasoning")
+    change_settings(page, model="thoughts")
     answer = ask_and_wait(page, "Think")
     expect(answer.locator('[data-part-kind="text"]').first).to_be_visible()
     line = answer.locator('[data-part-kind="thought"] > summary')
@@ -83,7 +83,7 @@ def test_attached_image_is_seen_by_the_model(page: Page) -> None:
 
 
 def test_answer_can_be_stopped_and_asked_for_again(page: Page, stand_in: StandInServer) -> None:
-    change_settings(page, model="stalls")
+    change_settings(page, model="stall")
     answer = ask(page, "Hello")
     expect(answer.locator('[data-part-kind="text"]').first).to_be_visible()
     page.click('button[data-action="stop"]')

@@ -27,7 +27,7 @@ def client(owner: User) -> Client:
 @pytest.fixture(scope="session")
 def server() -> Iterator[LiveServer]:
     """A server with a strict emulator, Python sessions, and practically no throttles."""
-    with running_emulator(strict=True) as url:
+    with running_emulator() as url:
         variables = {"API_CALLS_PER_MINUTE": "1000000", "API_WRITES_PER_MINUTE": "1000000"}
         variables["KERNEL_SERVICE_DIR"] = str(shared_service().directory)
         with running_server(GOOGLE_GEMINI_BASE_URL=url, **variables) as running:

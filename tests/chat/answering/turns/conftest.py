@@ -17,7 +17,7 @@ def replay_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The base URL of a strict emulator that replays the recordings."""
     folder = tmp_path_factory.mktemp("recordings")
     write_recordings(folder)
-    with running_emulator(recordings=folder, strict=True) as url:
+    with running_emulator(recordings=folder) as url:
         yield url
 
 
