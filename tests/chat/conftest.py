@@ -38,7 +38,7 @@ def browser(owner: User) -> Client:
 
 @pytest.fixture(scope="session")
 def scenarios_url() -> Iterator[str]:
-    """An emulator without pauses, as strict as the real API."""
+    """An emulator without pauses."""
     with running_emulator() as url:
         yield url
 

@@ -26,7 +26,7 @@ def client(owner: User) -> Client:
 
 @pytest.fixture(scope="session")
 def server() -> Iterator[LiveServer]:
-    """A server with a strict emulator, Python sessions, and practically no throttles."""
+    """A server with the emulator for tests, Python sessions, and practically no throttles."""
     with running_emulator() as url:
         variables = {"API_CALLS_PER_MINUTE": "1000000", "API_WRITES_PER_MINUTE": "1000000"}
         variables["KERNEL_SERVICE_DIR"] = str(shared_service().directory)

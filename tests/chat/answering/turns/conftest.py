@@ -1,4 +1,4 @@
-"""Fixtures: a strict emulator that replays the recordings, and tools that run code after approval."""
+"""Fixtures: an emulator that replays the recordings, and tools that run code after approval."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.recordings import write_recordings
 
 @pytest.fixture(scope="module")
 def replay_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The base URL of a strict emulator that replays the recordings."""
+    """The base URL of an emulator that replays the recordings."""
     folder = tmp_path_factory.mktemp("recordings")
     write_recordings(folder)
     with running_emulator(recordings=folder) as url:

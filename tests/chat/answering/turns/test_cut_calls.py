@@ -1,6 +1,6 @@
 """Function calls whose answer ends before them: what the page and the next request say, and what tools are told.
 
-The next request goes to the strict emulator, which refuses a call without exactly one response.
+The next request goes to the emulator, which refuses a call without exactly one response.
 """
 
 from __future__ import annotations

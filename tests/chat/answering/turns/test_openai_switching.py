@@ -84,7 +84,7 @@ def assert_plain(entry: JournalEntry) -> None:
 
 
 async def gemini_turn(conversation: Conversation, settings: Settings, model: str, tab: Tab) -> list[dict[str, Any]]:
-    """Ask a Gemini model, and return the requests that the strict emulator received. It must accept the last one."""
+    """Ask a Gemini model, and return the requests that the emulator received. It must accept the last one."""
     await use_model(conversation, model)
     before = count_calls(settings.GOOGLE_GEMINI_BASE_URL)
     turn = await ask_and_wait(conversation, "Gemini?", tab)
