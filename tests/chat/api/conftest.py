@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Iterator
 
 import pytest
 from django.test import Client
 
 from chat.models import User
+from tests.chat.answering.tools.code_server import make_token
 from tests.chat.api.api_client import ApiClient
 from tests.emulator_server import running_emulator
 from tests.kernel_service import shared_service
-from tests.live_server import ROOT, LiveServer, environment, running_server
+from tests.live_server import LiveServer, running_server
 
 
 @pytest.fixture
@@ -37,11 +36,7 @@ def server() -> Iterator[LiveServer]:
 @pytest.fixture(scope="session")
 def token(server: LiveServer) -> str:
     """A token of user demo, made by the management command."""
-    command = [sys.executable, "manage.py", "create_api_token", "demo", "--name", "tests", "--days", "2"]
-    completed = subprocess.run(
-        command, cwd=ROOT, env=environment(server.var_dir), check=True, capture_output=True, text=True
-    )
-    return completed.stdout.strip()
+    return make_token(server)
 
 
 @pytest.fixture

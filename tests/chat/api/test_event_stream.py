@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from datetime import timedelta
 from typing import Any
 
@@ -15,19 +14,14 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from attachments.models import Attachment
-from chat.api import event_stream
 from chat.api.event_readers import BEFORE_FIRST, LogReader, open_reader
 from chat.api.event_stream import open_stream_count, stream_events
 from chat.api.turn_events import FIRST_SEQ_FROM_PARTS
-from chat.messages.changes import CallDecided
 from chat.models import Turn, TurnEvent, User
-from chat.page.relay import broadcast
-from chat.page.relay.frames import Announcement
 from chat.vocabulary.parts import (
     OUTCOME_OK,
     CodeExecutionResult,
     ExecutableCode,
-    FunctionCall,
     InlineData,
     Text,
     Thought,
@@ -92,50 +86,6 @@ def test_events_that_were_read_before_an_error_of_the_database_are_sent(monkeypa
     assert [event.encode() for event in [*events, *page.events]] == [
         event.encode() for event in whole.next_page().events
     ]
-
-
-def waiting_turn() -> LiveTurn:
-    """Return a turn that waits for a decision about its function call."""
-    live = LiveTurn.create()
-    live.receive(Text(text="Shall I?"), FunctionCall(name="run_python", call_id="c1"))
-    live.write_row(("waiting", {}))
-    Turn.objects.filter(pk=live.turn.pk).update(status=Turn.Status.WAITING)
-    return live
-
-
-def decide_and_end(live: LiveTurn) -> Turn:
-    """Let a waiting turn run again, and end it."""
-    Turn.objects.filter(pk=live.turn.pk).update(status=Turn.Status.RUNNING)
-    live.write([CallDecided("c1", is_approved=False)])
-    live.receive(Text(text=" No."))
-    return live.end()
-
-
-@pytest.mark.django_db(transaction=True)
-async def test_stream_of_a_waiting_turn_stays_open_and_goes_on_at_the_frame_of_the_decision(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    # The stream does not ask the database again and again meanwhile.
-    monkeypatch.setattr(event_stream, "WAITING_POLL_INTERVAL_S", 1000.0)
-    live = await sync_to_async(waiting_turn)()
-    reader = await sync_to_async(open_reader)(live.turn, BEFORE_FIRST)
-    assert reader is not None
-    stream = stream_events(live.turn, reader, live.turn.conversation.owner_id, lambda: True)
-    first = await anext(stream)
-    assert [event.data for event in parse_events(iter(first.split(b"\n")))] == [
-        {"status": "running"},
-        {"delta": "Shall I?"},
-        {"status": "waiting"},
-    ]
-    # The next block is requested before there is one.
-    next_block = asyncio.ensure_future(anext(stream))
-    turn = await sync_to_async(decide_and_end)(live)
-    broadcast.publish(Announcement(str(turn.conversation_id), None))
-    rest = await next_block + b"".join([block async for block in stream])
-    events = [(event.name, event.data) for event in parse_events(iter(rest.split(b"\n")))]
-    assert events[0] == ("status", {"status": "running"})
-    assert ("text", {"delta": " No."}) in events
-    assert events[-1] == ("done", {"finish_reason": "STOP", "message_id": str(turn.message_id)})
 
 
 def turn_without_log() -> Turn:

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from pytest_django import Settings
 
+from tests.chat.answering.tools import recording_tools
+from tests.chat.answering.tools.recording_tools import RecordingTools, UseTools
 from tests.emulator_server import running_emulator
 from tests.recordings import write_recordings
 
@@ -33,3 +35,10 @@ def code_tools(emulated: Settings, tmp_path: Path) -> None:
     """Let answers run code, after approval."""
     emulated.TOOL_SETS = ["tests.chat.answering.tools.code_tools.make"]
     emulated.VAR_DIR = tmp_path
+
+
+@pytest.fixture
+def use_tools(emulated: Settings) -> UseTools:
+    """Give turns a tool set with these functions."""
+    emulated.TOOL_SETS = ["tests.chat.answering.tools.recording_tools.make"]
+    return lambda *names, **fields: recording_tools.choose(RecordingTools(names, **fields))

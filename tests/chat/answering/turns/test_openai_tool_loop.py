@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import Any
 
 import pytest
 from channels.db import database_sync_to_async
@@ -15,8 +14,7 @@ from chat.answering.turns.runner import Runner, start_turn, stop_turn
 from chat.messages import closing
 from chat.models import Conversation, Turn
 from chat.vocabulary.parts import FunctionCall, FunctionResponse, Text
-from tests.chat.answering.tools import recording_tools
-from tests.chat.answering.tools.recording_tools import RecordingTools
+from tests.chat.answering.tools.recording_tools import UseTools
 from tests.chat.turn_driver import Tab, ask_and_wait, fresh_page, make_question, new_conversation, parts_of
 from tests.openai_endpoints import make_endpoint_conversation
 from tests.openai_server.refusals import KEY, PROFILES
@@ -27,16 +25,7 @@ from tests.scenarios.faults import BEGINNING
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-UseTools: TypeAlias = Callable[..., RecordingTools]
-
 each_profile = pytest.mark.parametrize("profile", sampled(PROFILES, 3))
-
-
-@pytest.fixture
-def use_tools(settings: Settings) -> UseTools:
-    """Give turns a tool set with these functions."""
-    settings.TOOL_SETS = ["tests.chat.answering.tools.recording_tools.make"]
-    return lambda *names, **fields: recording_tools.choose(RecordingTools(names, **fields))
 
 
 async def conversation_at(server: StandInServer, profile: str, model: str) -> Conversation:

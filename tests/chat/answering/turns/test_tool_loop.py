@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Any, TypeAlias
+from typing import Any
 
 import pytest
 from channels.db import database_sync_to_async
@@ -37,8 +37,7 @@ from chat.vocabulary.parts import (
     Thought,
 )
 from chat.vocabulary.stream_events import Finish
-from tests.chat.answering.tools import recording_tools
-from tests.chat.answering.tools.recording_tools import RecordingTools
+from tests.chat.answering.tools.recording_tools import RecordingTools, UseTools
 from tests.chat.turn_driver import (
     Tab,
     ask_and_wait,
@@ -53,15 +52,6 @@ from tests.chat.turn_driver import (
 from tests.polling import wait_until_async, wait_until_awaited
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-UseTools: TypeAlias = Callable[..., RecordingTools]
-
-
-@pytest.fixture
-def use_tools(emulated: Settings) -> UseTools:
-    """Give turns a tool set with these functions."""
-    emulated.TOOL_SETS = ["tests.chat.answering.tools.recording_tools.make"]
-    return lambda *names, **fields: recording_tools.choose(RecordingTools(names, **fields))
 
 
 def responses_in(call: dict[str, Any]) -> list[dict[str, Any]]:
