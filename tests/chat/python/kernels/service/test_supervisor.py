@@ -212,7 +212,7 @@ async def test_missing_bubblewrap_is_an_error_with_its_package(tmp_path: Path) -
 
 
 def test_unreachable_service_is_explained_with_the_command_that_starts_it(tmp_path: Path) -> None:
-    with pytest.raises(KernelsUnavailable, match=r"python -m chat\.kernels\.service --directory"):
+    with pytest.raises(KernelsUnavailable, match=r"python -m chat\.python\.kernels\.service --directory"):
         LocalService(tmp_path).status()
 
 
