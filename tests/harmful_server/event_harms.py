@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from tests.harmful_server.connection import CANARY, DONE, HARMS, Harm, Request, chunk, event, harm, text
 
@@ -12,7 +12,7 @@ MIB = 1024 * 1024
 JSON_TYPE = "application/json"
 LONG_NUMBERS = b'{"prompt_tokens": 1e999, "completion_tokens": -1e999, "total_tokens": %b}' % (b"9" * 4_000)
 USAGE = ("prompt_tokens", "completion_tokens", "total_tokens")
-COUNTS = (-5, 10**30, "many", None, [], {}, True, 0.5)
+COUNTS: Sequence[object] = (-5, 10**30, "many", None, [], {}, True, 0.5)
 LINES = "".join(f"data: {character}\n" for character in json.dumps(chunk(content="a" * 50)).replace(" ", "")) + "\n"
 FORMULA = "$" + "\\frac{1}{" * 50 + "x" + "}" * 50 + "$ "
 COLUMNS = "|" + "a|" * 200 + "\n"

@@ -19,7 +19,7 @@ from chat.vocabulary.data_uris import ExtractedImage, restore_images
 from chat.vocabulary.parts import CodeExecutionResult, FunctionCall, FunctionResponse, InlineData, Part, Thought
 from chat.vocabulary.sanitize import sanitize_event
 from chat.vocabulary.stream_events import PartReceived, Usage
-from tests.chat.providers.normal_form import part_as_sent_back, standard_base64
+from tests.chat.providers.normal_form import part_as_sent_back, wire_in_normal_form
 from tests.chat.turn_driver import Tab, ask_and_wait, calls_since, count_calls, fresh_page, new_conversation
 from tests.recordings import Recording, raw_parts, recordings
 from tests.sampling import sampled
@@ -64,7 +64,7 @@ async def test_next_turns_after_a_recording_are_accepted(recorded: Recording, re
     [foreign] = [call for call in calls if call["model"] == "scenario-code"]
     assert {call["state"] for call in own} == {"refused" if recorded.http_status != 200 else "done"}
     received = [part_as_sent_back(part) for event in recorded.events for part in raw_parts(event)]
-    assert signatures_in(sent_parts(own[-1])) == signatures_in(filter(None, received))
+    assert signed_parts(sent_parts(own[-1])) == signed_parts(filter(None, received))
     # An answer without content is asked for once more. Nothing else is sent twice.
     is_blank = not recorded.error and not any(part.is_answer for part in recorded.parts)
     assert len(own) == (4 if is_blank and turns[0].finish in RETRIED_FINISHES else 2)
@@ -78,10 +78,9 @@ def sent_parts(call: dict[str, Any]) -> list[dict[str, Any]]:
     return [part for content in call["request"]["contents"] for part in content["parts"]]
 
 
-def signatures_in(parts: Iterable[dict[str, Any]]) -> list[tuple[str, list[str]]]:
-    """Return each signature, with what its part holds beside it."""
-    signed = [part for part in parts if "thoughtSignature" in part]
-    return [(standard_base64(part["thoughtSignature"]), sorted(part)) for part in signed]
+def signed_parts(parts: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the parts with a signature: each must come back whole, with its own."""
+    return [wire_in_normal_form(part) for part in parts if "thoughtSignature" in part]
 
 
 def stored_parts(conversation: Conversation) -> list[Part]:

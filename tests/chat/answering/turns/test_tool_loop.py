@@ -49,7 +49,7 @@ from tests.chat.turn_driver import (
     parts_of,
     start_and_wait,
 )
-from tests.polling import wait_until_async, wait_until_awaited
+from tests.polling import wait_until_awaited
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -424,21 +424,3 @@ async def test_call_that_had_started_before_a_crash_is_not_run_again(emulated: S
     continued = await start_and_wait(start_turn(Continue(conversation.owner, conversation.pk)))
     assert continued.status == "done"
     assert len(tools.calls) == 1
-
-
-async def test_result_that_was_stored_before_a_crash_is_kept(emulated: Settings, use_tools: UseTools) -> None:
-    tools = use_tools("echo", "wait")
-    conversation = await new_conversation(model="scenario-function-calls-2", code_execution="off")
-    started = await start_turn(make_question(conversation))
-    # `echo` has returned, and `wait` runs.
-    await wait_until_async(lambda: len(tools.calls) == 2)
-    expired = timezone.now() - timedelta(seconds=1)
-    await Turn.objects.filter(pk=started.turn.pk).aupdate(lease_owner="dead", lease_expires_at=expired)
-    assert await database_sync_to_async(recovery.interrupt_expired)() == [conversation.pk]
-    Runner.current()._turns[started.turn.pk].cancel()
-    await Runner.current().drain()
-    responses = [part for part in await parts_of(started.turn) if isinstance(part, FunctionResponse)]
-    assert [(response.call_id, response.refusal) for response in responses] == [
-        (tools.calls[0].call_id, None),
-        (tools.calls[1].call_id, Refusal.LOST),
-    ]
