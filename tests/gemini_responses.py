@@ -108,6 +108,23 @@ def _chunk(*parts: WireObject, finish: str = "", **candidate: object) -> WireObj
     }
 
 
+def _vertex_chunk(part: WireObject) -> WireObject:
+    return {
+        "candidates": [{"content": {"parts": [part], "role": "model"}}],
+        "usageMetadata": {"trafficType": "ON_DEMAND"},
+        "createTime": "2026-05-04T20:01:02.264968Z",
+    }
+
+
+VERTEX_PARTS: Sequence[WireObject] = (
+    {"text": "I look at the screen."},
+    {"functionCall": {"name": "read_screen", "willContinue": True}},
+    *(
+        {"functionCall": {"partialArgs": [{"jsonPath": "$.id", **value}], "willContinue": True}}
+        for value in ({"stringValue": "A", "willContinue": True}, {"stringValue": ""})
+    ),
+    {"functionCall": {}},
+)
 RATINGS = [{"category": "HARM_CATEGORY_HARASSMENT", "probability": "NEGLIGIBLE"}]
 CANCELLED = wire.error_body(
     499,
@@ -163,33 +180,7 @@ CHUNKS: Mapping[str, Sequence[WireObject]] = {
         _chunk({"text": "I drew a draft first."}, finish="STOP"),
     ],
     # The envelope of Vertex AI: no index, counts only in the last chunk, and arguments of a function in pieces.
-    "vertex": [
-        *(
-            {
-                "candidates": [{"content": {"parts": [part], "role": "model"}}],
-                "usageMetadata": {"trafficType": "ON_DEMAND"},
-                "createTime": "2026-05-04T20:01:02.264968Z",
-            }
-            for part in (
-                {"text": "I look at the screen."},
-                {"functionCall": {"name": "read_screen", "willContinue": True}},
-                {
-                    "functionCall": {
-                        "partialArgs": [{"jsonPath": "$.id", "stringValue": "A", "willContinue": True}],
-                        "willContinue": True,
-                    }
-                },
-                {
-                    "functionCall": {
-                        "partialArgs": [{"jsonPath": "$.id", "stringValue": ""}],
-                        "willContinue": True,
-                    }
-                },
-                {"functionCall": {}},
-            )
-        ),
-        _chunk({"text": ""}, finish="STOP"),
-    ],
+    "vertex": [*map(_vertex_chunk, VERTEX_PARTS), _chunk({"text": ""}, finish="STOP")],
     "function-calls": [
         _chunk({"text": "I need the weather.", "thought": True}),
         _chunk(

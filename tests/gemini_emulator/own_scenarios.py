@@ -43,7 +43,7 @@ def signed(builder: ChunkBuilder, part: WireObject) -> WireObject:
 
 def ended(finish: str, *steps: Step, message: str = "") -> OwnScript:
     """Return a script that ends with a finish reason and no content."""
-    fields = {"finishMessage": message} if message else {}
+    fields: WireObject = {"finishMessage": message} if message else {}
     return lambda builder, asked: [*steps, builder.candidate_chunk({}, finish=finish, **fields)]
 
 

@@ -16,7 +16,7 @@ HOUR_S = 3600
 def rate_limit(retry_s: float) -> HttpError:
     """Return the error of a quota that is used up."""
     violation = {"quotaId": "GenerateRequestsPerMinutePerProjectPerModel-FreeTier"}
-    details = [
+    details: list[Mapping[str, object]] = [
         {"@type": "type.googleapis.com/google.rpc.QuotaFailure", "violations": [violation]},
         {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": f"{retry_s:g}s"},
     ]
