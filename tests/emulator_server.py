@@ -75,18 +75,15 @@ def running_emulator(
     recordings: Path | None = None,
     pace: float = 0.0,
     code_limit_s: float = 30.0,
-    strict: bool = False,
     kernel_service_directory: Path | None = None,
 ) -> Iterator[str]:
     """Run the emulator for tests during the block; yields its base URL, `http://127.0.0.1:PORT`.
 
     It takes about half a second to start, so share one per session or module. `tests.gemini_emulator` describes its
-    models, the recordings and strict mode. It also ends if the test process is killed.
+    models and the recordings. It also ends if the test process is killed.
     """
     arguments = ["--pace", str(pace), "--code-limit", str(code_limit_s)]
     arguments += ["--kernel-service", str(kernel_service_directory or shared_service().directory)]
-    if strict:
-        arguments.append("--strict")
     if recordings is not None:
         arguments += ["--recordings", str(recordings.resolve())]
     emulator = EmulatorProcess("tests.gemini_emulator", "--end-with-stdin", *arguments)

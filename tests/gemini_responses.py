@@ -13,13 +13,14 @@ from collections.abc import Mapping, Sequence
 from chat.emulator import wire
 from chat.emulator.generation_request import parse_generation_request
 from chat.emulator.wire import Chunk, Step, UnaryResponse, WireObject
-from tests.gemini_emulator.scenarios import PREFIX, scenario_steps
-from tests.gemini_emulator.scenarios.chart_image import draw_chart
-from tests.gemini_emulator.steps import JsonReply, StreamError
+from tests.gemini_emulator.steps import Fault, RawBytes, error_body
+from tests.gemini_emulator.writer import PREFIX, scenario_steps
+from tests.scenarios.chart_image import draw_chart
+from tests.scenarios.steps import HttpError
 
 STREAM_SCENARIOS = (
     *("text", "markdown", "hostile", "unicode", "thoughts", "unknown-part", "tool-call", "undeclared-function-calls"),
-    *("grounding", "grounded", "url-context", "citations", "image-model", "image-only", "vertex"),
+    *("grounded", "url-context", "citations", "image-model", "image-only"),
     *("code", "code-without-ids", "code-two-rounds", "code-failed", "code-deadline", "code-unknown-outcome"),
     *("code-without-result", "code-only", "code-large-output", "two-finishes", "two-results", "result-without-output"),
     *("image", "image-shared-chunk", "image-twice", "image-two-sizes", "image-in-output", "image-invalid"),
@@ -53,8 +54,9 @@ def error_bodies() -> dict[str, bytes]:
     bodies: dict[str, bytes] = {}
     for name in ERROR_SCENARIOS:
         [reply] = _steps(name)
-        assert isinstance(reply, JsonReply)
-        bodies[name] = reply.body
+        assert isinstance(reply, Fault)
+        assert isinstance(reply.fault, HttpError)
+        bodies[name] = wire.serialize_indented(error_body(reply.fault))
     message = "Invalid value at 'contents[0].parts[0].text' (TYPE_STRING), 5"
     bodies["error-without-details"] = json.dumps({"error": {"code": 400, "message": message}}).encode()
     return bodies
@@ -72,8 +74,10 @@ def _stream_body(steps: Sequence[Step]) -> bytes:
         match step:
             case Chunk():
                 body += wire.sse_event(step.response)
-            case StreamError(error, as_event):
-                body += wire.sse_event(error) if as_event else wire.serialize_indented(error)
+            case Fault(HttpError() as error):
+                body += wire.sse_event(error_body(error))
+            case RawBytes(data):
+                body += data
             case _:
                 raise TypeError(f"a {type(step).__name__} cannot be written into a body")
     return body
@@ -104,6 +108,23 @@ def _chunk(*parts: WireObject, finish: str = "", **candidate: object) -> WireObj
     }
 
 
+def _vertex_chunk(part: WireObject) -> WireObject:
+    return {
+        "candidates": [{"content": {"parts": [part], "role": "model"}}],
+        "usageMetadata": {"trafficType": "ON_DEMAND"},
+        "createTime": "2026-05-04T20:01:02.264968Z",
+    }
+
+
+VERTEX_PARTS: Sequence[WireObject] = (
+    {"text": "I look at the screen."},
+    {"functionCall": {"name": "read_screen", "willContinue": True}},
+    *(
+        {"functionCall": {"partialArgs": [{"jsonPath": "$.id", **value}], "willContinue": True}}
+        for value in ({"stringValue": "A", "willContinue": True}, {"stringValue": ""})
+    ),
+    {"functionCall": {}},
+)
 RATINGS = [{"category": "HARM_CATEGORY_HARASSMENT", "probability": "NEGLIGIBLE"}]
 CANCELLED = wire.error_body(
     499,
@@ -158,6 +179,8 @@ CHUNKS: Mapping[str, Sequence[WireObject]] = {
         _chunk({"inlineData": {"mimeType": "image/png", "data": PICTURE}, "thought": True}),
         _chunk({"text": "I drew a draft first."}, finish="STOP"),
     ],
+    # The envelope of Vertex AI: no index, counts only in the last chunk, and arguments of a function in pieces.
+    "vertex": [*map(_vertex_chunk, VERTEX_PARTS), _chunk({"text": ""}, finish="STOP")],
     "function-calls": [
         _chunk({"text": "I need the weather.", "thought": True}),
         _chunk(

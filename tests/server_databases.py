@@ -13,8 +13,8 @@ import shutil
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager
+from collections.abc import Mapping
+from contextlib import closing
 from functools import cache
 from pathlib import Path
 from tempfile import mkdtemp
@@ -132,21 +132,6 @@ def query(var_dir: Path, url: str, statement: str, values: tuple[str, ...]) -> l
         rows = database.execute(statement, values).fetchall()
         database.commit()
         return rows
-
-
-@contextmanager
-def locked_for_writing(var_dir: Path, url: str) -> Iterator[None]:
-    """Let no other connection change turns during the block; they can be read. `url`: empty for SQLite in `var_dir`."""
-    if url:
-        with psycopg.connect(url) as connection:
-            connection.execute("LOCK TABLE chat_turn, chat_turnevent IN EXCLUSIVE MODE")
-            yield
-            connection.rollback()
-        return
-    with closing(sqlite3.connect(var_dir / SQLITE_FILE, timeout=60)) as database:
-        database.execute("BEGIN IMMEDIATE")
-        yield
-        database.rollback()
 
 
 def _query_postgresql(url: str, statement: str, values: tuple[str, ...]) -> list[Row]:

@@ -80,10 +80,7 @@ class Emulator:
 
     async def _post(self, http_request: web.Request) -> web.StreamResponse:
         model, method = http_request.match_info["model"], http_request.match_info["method"]
-        data = await http_request.read()
-        body = parse_body(data)
-        if method == "countTokens":
-            return json_response(200, {"totalTokens": max(1, len(data) // 4)})
+        body = parse_body(await http_request.read())
         if method not in (STREAM_METHOD, UNARY_METHOD):
             raise WireError(404, f"models/{model} is not supported for {method}.", "NOT_FOUND")
         check_store(body, is_vertexai=_is_vertexai(http_request))
@@ -111,9 +108,7 @@ async def _gemini_errors(request: web.Request, handler: Handler) -> web.StreamRe
     try:
         return await handler(request)
     except WireError as error:
-        body = [error.body] if _expects_array(request) else error.body
-        data = wire.serialize(body)
-        return web.Response(status=error.status, body=data, content_type="application/json", charset="UTF-8")
+        return json_response(error.status, error.body)
     except web.HTTPException as error:
         name = {404: "NOT_FOUND", 405: "UNIMPLEMENTED", 413: "INVALID_ARGUMENT"}.get(error.status, "UNKNOWN")
         message = f"{error.reason}: {request.path}"
@@ -122,7 +117,3 @@ async def _gemini_errors(request: web.Request, handler: Handler) -> web.StreamRe
 
 def _is_vertexai(http_request: web.Request) -> bool:
     return "publishers/" in http_request.match_info["path"]
-
-
-def _expects_array(http_request: web.Request) -> bool:
-    return http_request.path.endswith(f":{STREAM_METHOD}") and http_request.query.get("alt") != "sse"

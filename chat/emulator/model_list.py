@@ -22,7 +22,7 @@ def describe_model(name: str, description: str) -> WireObject:
         "description": description,
         "inputTokenLimit": 1_048_576,
         "outputTokenLimit": 65_536,
-        "supportedGenerationMethods": ["generateContent", "countTokens"],
+        "supportedGenerationMethods": ["generateContent"],
         "temperature": 1,
         "topP": 0.95,
         "topK": 64,

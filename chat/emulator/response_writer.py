@@ -1,19 +1,16 @@
-"""Writes the steps of an answer to the connection: as server-sent events, as a JSON array, or as one JSON object."""
+"""Writes the steps of an answer to the connection: as server-sent events, or as one JSON object."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from types import MappingProxyType
 from typing import Protocol
 
 from aiohttp import web
 
 from chat.emulator import wire
 from chat.emulator.wire import Chunk, Step, UnaryResponse, WireObject
-
-_NO_HEADERS: Mapping[str, str] = MappingProxyType({})
 
 
 class Body(Protocol):
@@ -29,12 +26,10 @@ class Body(Protocol):
 class EventStreamBody:
     """Server-sent events. The HTTP headers are sent with the first byte of the body."""
 
-    content_type = "text/event-stream"
-
-    def __init__(self, http_request: web.Request, headers: Mapping[str, str] = _NO_HEADERS) -> None:
-        """`headers` are further response headers."""
+    def __init__(self, http_request: web.Request) -> None:
+        """Nothing is sent yet."""
         self._http_request = http_request
-        self._response = web.StreamResponse(headers={"Content-Type": self.content_type, **headers})
+        self._response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
 
     async def add(self, response: WireObject) -> None:
         """Write one event."""
@@ -52,27 +47,6 @@ class EventStreamBody:
         await self.write(b"")
         await self._response.write_eof()
         return self._response
-
-
-class JsonArrayBody(EventStreamBody):
-    """A JSON array that is written element by element: `streamGenerateContent` without `alt=sse`."""
-
-    content_type = "application/json; charset=UTF-8"
-
-    def __init__(self, http_request: web.Request, headers: Mapping[str, str] = _NO_HEADERS) -> None:
-        """`headers` are further response headers."""
-        super().__init__(http_request, headers)
-        self._separator = b"["
-
-    async def add(self, response: WireObject) -> None:
-        """Write one element."""
-        await self.write(self._separator + wire.serialize(response))
-        self._separator = b",\r\n"
-
-    async def finish(self) -> web.StreamResponse:
-        """Close the array."""
-        await self.write(b"[]" if self._separator == b"[" else b"]")
-        return await super().finish()
 
 
 class UnaryBody:
@@ -94,23 +68,10 @@ class UnaryBody:
 class ResponseWriter:
     """Writes one answer. A subclass can support further kinds of steps."""
 
-    def __init__(
-        self,
-        http_request: web.Request,
-        *,
-        is_stream: bool,
-        pace: float = 1.0,
-        headers: Mapping[str, str] = _NO_HEADERS,
-    ) -> None:
-        """`pace` multiplies all pauses; `headers` are further response headers of a stream."""
+    def __init__(self, http_request: web.Request, *, is_stream: bool, pace: float = 1.0) -> None:
+        """`pace` multiplies all pauses."""
         self.pace = pace
-        self.body: Body
-        if not is_stream:
-            self.body = UnaryBody()
-        elif http_request.query.get("alt") == "sse":
-            self.body = EventStreamBody(http_request, headers)
-        else:
-            self.body = JsonArrayBody(http_request, headers)
+        self.body: Body = EventStreamBody(http_request) if is_stream else UnaryBody()
 
     async def write(self, steps: AsyncGenerator[Step, None]) -> web.StreamResponse:
         """Write all steps and return the response. `steps` is closed in any case, also if the client disconnects."""

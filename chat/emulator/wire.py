@@ -1,7 +1,7 @@
 """Gemini's wire form: the steps of an answer, the parts and errors in them, and their JSON.
 
-An answer is a stream of steps. `response_writer` turns the same steps into server-sent events, into a JSON array, or
-into one JSON object. This module is pure: it uses no clock and no network.
+An answer is a stream of steps, which `response_writer` writes as server-sent events or as one JSON object. This module
+is pure: it uses no clock and no network.
 """
 
 from __future__ import annotations

@@ -234,19 +234,6 @@ def test_idle_step_only_reads_from_the_database(owner: User) -> None:
     assert all(query["sql"].startswith("SELECT") for query in queries)
 
 
-@pytest.mark.drill
-@pytest.mark.django_db(transaction=True)
-def test_hundred_graphs_are_stored_once_each_while_half_of_the_requests_fail(
-    owner: User, s3: FaultProxy, read_bucket: ReadBucket, short_delays: None, start_worker: StartWorker
-) -> None:
-    s3.fault = Fault.FAIL_HALF
-    start_worker(4)
-    graphs = [create_graph(owner, number) for number in range(100)]
-    wait_until_stored()
-    assert_stored_once(graphs, read_bucket())
-    assert PendingUpload.objects.count() == 0
-
-
 @pytest.mark.django_db(transaction=True)
 def test_graphs_are_stored_after_an_outage_and_truncated_uploads(
     owner: User, s3: FaultProxy, read_bucket: ReadBucket, short_delays: None, start_worker: StartWorker

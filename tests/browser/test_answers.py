@@ -9,7 +9,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, StorageState, expect
 
-from tests.browser.actions import ANSWER, BOX, QUESTION, ask, ask_and_wait, change_settings, press
+from tests.browser.actions import ANSWER, QUESTION, ask, ask_and_wait, change_settings
 from tests.browser.database import run_in_shell
 from tests.live_server import LiveServer
 
@@ -128,20 +128,6 @@ def test_code_has_its_header_above_it_and_colors_in_both_themes(page: Page, url:
     assert len(colors) == 6
 
 
-def test_headings_of_an_answer_are_below_that_of_its_message(page: Page, url: str) -> None:
-    page.goto(url)
-    expect(page.locator(f"{ANSWER} > h2")).to_have_count(1)
-    expect(page.locator(f"{ANSWER} .parts :is(h1, h2, h3)")).to_have_text(["Result"])
-    expect(page.locator(f"{ANSWER} .parts h3")).to_have_count(1)
-
-
-def test_question_is_edited_as_it_was_typed(page: Page, url: str) -> None:
-    page.goto(url)
-    expect(page.locator(f"{QUESTION} .said li")).to_have_count(2)
-    press(page.locator(QUESTION), "edit")
-    expect(page.locator(BOX)).to_have_value(QUESTION_TEXT)
-
-
 def test_answer_fits_a_phone_and_is_accessible(phone: Page) -> None:
     expect(phone.locator(f"{ANSWER} math")).to_have_count(2)
     assert phone.evaluate("document.querySelector('#scroller').scrollWidth") == 390
@@ -202,13 +188,3 @@ def test_thought_is_timed_and_read_while_it_is_written_and_stays_open(page: Page
     expect(answer).to_have_attribute("data-status", "stopped")
     expect(line).to_have_text(re.compile(r"^Thought for \d+(\.\d)? s$"))
     expect(text).to_be_visible()
-
-
-def test_details_of_an_answer_are_folded_into_one_line(page: Page) -> None:
-    answer = ask_and_wait(page, "First 50 primes")
-    details = answer.locator("details.about")
-    expect(details.locator("dl")).to_be_hidden()
-    details.locator("summary").click()
-    expect(details.locator("dl")).to_be_visible()
-    names = set(details.locator("dt").all_inner_texts())
-    assert {"Model", "Code", "Runs", "Tokens read", "Tokens written", "Tokens in all", "Cost", "Took"} <= names

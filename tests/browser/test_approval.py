@@ -74,35 +74,6 @@ def test_code_is_shown_and_runs_when_it_is_approved(page: Page, server: LiveServ
 
 
 @pytest.mark.drill
-def test_changed_code_runs_in_place_of_the_model_s(page: Page, server: LiveServer) -> None:
-    answer = ask_for_code(page)
-    page.click(EDIT)
-    expect(page.locator(EDITOR)).to_be_focused()
-    expect(page.locator(EDITOR)).to_have_value(CODE)
-    expect(answer.locator(".approval pre")).to_be_hidden()
-    page.fill(EDITOR, EDITED)
-    page.click(APPROVE)
-    expect(answer).to_have_attribute("data-status", "done")
-    assert executed(server.var_dir)[-1] == EDITED
-    code = answer.locator('[data-part-kind="executable_code"]')
-    expect(code.locator("summary")).to_contain_text("changed before it ran")
-    expect(code.locator("pre")).to_have_text(EDITED)
-    expect(answer.locator('[data-part-kind="function_call"] pre')).to_contain_text("number * 11")
-    check_reload(page)
-
-
-@pytest.mark.drill
-def test_denied_code_does_not_run_and_the_answer_goes_on(page: Page, server: LiveServer) -> None:
-    before = executed(server.var_dir)
-    answer = ask_for_code(page)
-    page.click(DENY)
-    expect(answer).to_have_attribute("data-status", "done")
-    expect(answer.locator('[data-part-kind="function_response"] summary')).to_contain_text("Function not allowed")
-    assert executed(server.var_dir) == before
-    check_reload(page)
-
-
-@pytest.mark.drill
 def test_waiting_answer_can_be_stopped(page: Page) -> None:
     answer = ask_for_code(page)
     page.fill(BOX, "Another question")
@@ -220,33 +191,6 @@ def test_cancelled_edit_runs_the_code_of_the_model(page: Page, server: LiveServe
     page.click(APPROVE)
     expect(answer).to_have_attribute("data-status", "done")
     assert executed(server.var_dir)[-1] == CODE
-
-
-@pytest.mark.drill
-def test_empty_code_is_refused_and_can_be_corrected(page: Page, server: LiveServer) -> None:
-    answer = ask_for_code(page)
-    page.click(EDIT)
-    page.fill(EDITOR, "  ")
-    page.click(APPROVE)
-    expect(page.locator("#composer-error")).to_contain_text("There is no code to run.")
-    expect(page.locator(APPROVE)).to_be_enabled()
-    page.fill(EDITOR, EDITED)
-    page.click(APPROVE)
-    expect(answer).to_have_attribute("data-status", "done")
-    assert executed(server.var_dir)[-1] == EDITED
-
-
-@pytest.mark.drill
-def test_function_without_code_is_shown_by_name_and_arguments(page: Page) -> None:
-    answer = ask_for_code(page, "function-call")
-    approval = answer.locator(".approval")
-    expect(approval).to_contain_text("Run this function?")
-    expect(approval).to_contain_text("run_python")
-    expect(approval.locator("pre")).to_have_text(re.compile('"value": 1'))
-    expect(approval.locator(EDIT)).to_have_count(0)
-    expect(page.locator("#spoken p").last).to_have_text("The answer waits for you: run this function?")
-    page.click(DENY)
-    expect(answer).to_have_attribute("data-status", "done")
 
 
 @pytest.mark.drill

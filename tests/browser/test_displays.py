@@ -298,17 +298,6 @@ def test_header_stays_in_view_while_the_rows_scroll(displays: Page) -> None:
 
 
 @pytest.mark.drill
-def test_picture_and_formula_are_shown(displays: Page) -> None:
-    image = display(displays, "svg").locator("img")
-    image.scroll_into_view_if_needed()
-    expect(image).to_be_visible()
-    displays.wait_for_function("image => image.naturalWidth === 384", arg=image.element_handle())
-    bounds = display(displays, "latex").locator("math").bounding_box()
-    assert bounds
-    assert bounds["height"] > 30
-
-
-@pytest.mark.drill
 def test_exported_page_shows_displays_without_scripts_and_network(
     displays: Page, browser: Browser, tmp_path: Path
 ) -> None:

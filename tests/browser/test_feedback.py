@@ -1,4 +1,4 @@
-"""Ratings of answers, and pinned and archived conversations."""
+"""Ratings of answers, and the menu of a conversation."""
 
 from __future__ import annotations
 
@@ -79,41 +79,6 @@ def choose(page: Page, entry: Locator, name: str) -> None:
     entry.hover()
     entry.get_by_role("button").click()
     page.locator("#entry-menu").get_by_role("button", name=name, exact=True).click()
-
-
-def test_conversation_is_pinned_archived_and_restored(page: Page) -> None:
-    change_settings(page, model="scenario-text", title="Worth keeping")
-    page.reload()
-    entries = page.locator("#conversations li")
-    entry = entries.filter(has_text="Worth keeping")
-    choose(page, entry, "Pin")
-    expect(entries.first).to_have_text("Pinned")
-    expect(entries.nth(1)).to_contain_text("Worth keeping")
-    page.reload()
-    expect(entries.nth(1)).to_contain_text("Worth keeping")
-    choose(page, entry, "Unpin")
-    expect(entries.filter(has_text="Pinned")).to_have_count(0)
-
-    choose(page, entry, "Archive")
-    expect(entry).to_have_count(0)
-    banner = page.locator("#archived")
-    expect(banner).to_be_visible()
-    undo = page.locator("#sidebar-notice").get_by_role("button", name="Undo")
-    expect(undo).to_be_focused()
-    page.keyboard.press("Enter")
-    expect(entry).to_have_count(1)
-    expect(banner).to_be_hidden()
-
-    choose(page, entry, "Archive")
-    expect(entry).to_have_count(0)
-    page.get_by_role("link", name="Archived", exact=True).click()
-    expect(entry).to_have_count(1)
-    page.get_by_role("link", name="Back to all").click()
-    expect(entry).to_have_count(0)
-    # A new message restores the conversation.
-    ask_and_wait(page, "Still there?")
-    expect(banner).to_be_hidden()
-    expect(entry).to_have_count(1)
 
 
 def test_menu_works_by_keyboard_and_opens_the_dialog(page: Page) -> None:

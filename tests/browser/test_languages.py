@@ -155,31 +155,6 @@ def test_no_page_of_the_admin_has_an_english_word_left(
     assert {path: texts for path, texts in found.items() if texts} == {}
 
 
-def test_live_answer_in_german_equals_the_reloaded_one(browser: Browser, server: LiveServer) -> None:
-    with window(browser, server, "reader-live", "de-DE") as page:
-        ask_and_wait(page, "Zeichne eine Sinuskurve")
-        expect(page.locator(f"{ANSWER} time.muted")).not_to_contain_text("UTC")
-        live = page.locator("#transcript").inner_html()
-        assert "Kopieren" in live
-        page.reload()
-        expect(page.locator(f"{ANSWER} time.muted")).not_to_contain_text("UTC")
-        assert page.locator("#transcript").inner_html() == live
-
-
-def test_the_language_of_the_settings_holds_for_all_pages(browser: Browser, server: LiveServer) -> None:
-    with window(browser, server, "reader-choice", "en-US") as page:
-        page.goto(f"{server.url}/accounts/appearance/")
-        page.check("input[name=language][value=zh-hans]")
-        page.click("main button.primary")
-        expect(page.locator("[role=status]")).to_have_text("已保存。")
-        page.goto(server.url)
-        expect(page.locator("#empty h2")).to_have_text("今天想算点什么？")
-        page.goto(f"{server.url}/accounts/appearance/")
-        page.check('input[name=language][value=""]')
-        page.click("main button.primary")
-        expect(page.locator("h1")).to_have_text("Appearance")
-
-
 def test_times_are_in_the_zone_of_the_reader(browser: Browser, server: LiveServer) -> None:
     with window(browser, server, "reader-zone", "de-DE", "Asia/Kolkata") as page:
         answer = ask_and_wait(page, "Zeichne eine Sinuskurve")

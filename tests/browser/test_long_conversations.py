@@ -7,7 +7,7 @@ import uuid
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Page, StorageState, WebSocketRoute, expect
+from playwright.sync_api import Page, WebSocketRoute, expect
 
 from tests.browser.actions import ANSWER, BOX, articles, ask, change_settings
 from tests.browser.database import run_in_shell
@@ -202,19 +202,3 @@ def test_reader_at_the_end_stays_there_over_a_lost_connection(
     expect(answer).to_have_attribute("data-status", "done")
     expect(page.locator("#jump")).to_be_hidden()
     assert page.evaluate(BELOW) < 2
-
-
-def test_links_work_without_scripts(browser: Browser, signed_in: StorageState, conversation_url: str) -> None:
-    window = browser.new_context(java_script_enabled=False, storage_state=signed_in)
-    page = window.new_page()
-    page.goto(conversation_url)
-    expect(page.locator(ARTICLES)).to_have_count(30)
-    page.click("text=Earlier messages")
-    expect(page.locator(ARTICLES)).to_have_count(30)
-    expect(page.locator("#later")).to_be_in_viewport()
-    page.click("text=Earlier messages")
-    page.click("text=Later messages")
-    expect(page.locator(ARTICLES)).to_have_count(30)
-    page.click("text=Newest messages")
-    expect(page).to_have_url(re.compile(re.escape(conversation_url) + r"\?$"))
-    window.close()

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import re
-import subprocess
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, BrowserContext, FilePayload, Page, expect
 
-from chat.python.kernels.interpreter import find_interpreter
 from tests.browser.actions import BOX, QUESTION, articles
 from tests.browser.conftest import sign_in
 from tests.kernel_service import running_service
 from tests.live_server import LiveServer, running_server
-from tests.table_files import WRITE_PARQUET, excel_file
 
 pytestmark = pytest.mark.drill
 
@@ -100,33 +96,3 @@ def test_sent_table_has_its_preview_in_a_dialog_that_leaves_the_message_alone(pa
     dialog.get_by_role("button", name=re.compile("^Show the distribution")).click()
     expect(dialog).to_be_hidden()
     expect(page.locator(BOX)).to_have_value('Show the distribution of "n"')
-
-
-def parquet_file(folder: Path) -> bytes:
-    """Return a Parquet file, which only the packages of kernels can write."""
-    subprocess.run([find_interpreter().executable, "-c", WRITE_PARQUET], cwd=folder, check=True)
-    return (folder / "table.parquet").read_bytes()
-
-
-def test_workbook_json_and_parquet_are_previewed(page: Page, tmp_path: Path) -> None:
-    files = {
-        "book.xlsx": (excel_file({"A": [["day", "n"], ["Mon", 1], ["Tue", 2]]}), "2 rows × 2 columns, Excel"),
-        "rows.tsv": (b"day\tn\nMon\t1\nTue\t2\n", "2 rows × 2 columns, TSV"),
-        "rows.json": (b'[{"day": "Mon", "n": 1}, {"day": "Tue", "n": 2}]', "2 rows × 2 columns, JSON"),
-        "table.parquet": (parquet_file(tmp_path), "10 rows × 3 columns, Parquet"),
-    }
-    for name, (data, size) in files.items():
-        attach(page, name, data)
-        card = page.locator(CARD).last
-        expect(card.locator("summary")).to_have_text(f"{name} {size}")
-        expect(card.locator("tbody tr th").first).to_have_text("day")
-    for button in page.locator('[data-action="remove-file"]').all()[::-1]:
-        button.click()
-    expect(page.locator(CARD)).to_have_count(0)
-
-
-def test_file_that_is_no_table_says_so_in_one_line(page: Page) -> None:
-    attach(page, "book.xlsx", b"hello")
-    expect(page.locator(CARD)).to_have_text(
-        "book.xlsx: This file could not be read as a table: its name ends in .xlsx, but its content has another format."
-    )

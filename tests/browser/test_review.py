@@ -11,7 +11,6 @@ from typing import Literal
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.browser.actions import open_settings
 from tests.browser.database import run_in_shell
 from tests.live_server import LiveServer
 
@@ -53,17 +52,6 @@ for number, title in enumerate(["Primes below fifty", hostile, "Rainfall of the 
     make_model_message(conversation, status="failed", error_code="overloaded", error_detail="503 " + hostile)
 labels = ["maths", hostile[:40]]
 Review.objects.decide([conversation.pk], demo, ReviewDecision.TAKEN, note="Look at " + hostile, labels=labels)
-"""
-
-#: Stores a reading of a conversation that is then deleted.
-CREATE_READING = """
-from chat.models import User
-from chat.models import AccessEntry, Conversation
-from chat.models.deletion import delete_conversation
-demo = User.objects.get(username="demo")
-conversation = Conversation.objects.create(owner=demo, title="Rain")
-AccessEntry.objects.record(demo, [conversation], "read", reason="Reported by its user")
-delete_conversation(conversation)
 """
 
 DELETE_QUEUE = """
@@ -175,17 +163,3 @@ def test_pages_fit_a_phone(reviewer: Page, server: LiveServer, scheme: Literal["
     page.goto(server.url + QUEUE)
     take_screenshot(page, f"queue-400-{scheme}")
     assert page.evaluate("document.documentElement.scrollWidth") <= 400
-
-
-def test_owner_sees_who_read_a_conversation(context: BrowserContext, server: LiveServer) -> None:
-    run_in_shell(server, CREATE_READING)
-    page = context.new_page()
-    page.goto(f"{server.url}/")
-    # The settings alone lead to it.
-    expect(page.locator(".account")).not_to_contain_text("Who read my conversations")
-    open_settings(page, "Who read my conversations")
-    expect(page.locator("table.listing tbody tr").first).to_contain_text("Reported by its user")
-    expect(page.locator("table.listing tbody tr").first).to_contain_text("Rain (deleted)")
-    take_screenshot(page, "readings")
-    page.set_viewport_size({"width": 400, "height": 800})
-    take_screenshot(page, "readings-400")

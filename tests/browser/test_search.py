@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Page, StorageState, expect
+from playwright.sync_api import Page, expect
 
 from tests.browser.actions import articles
 from tests.browser.database import run_in_shell
@@ -138,20 +138,3 @@ def test_shortcut_opens_the_drawer_on_a_phone(page: Page) -> None:
     expect(page.locator("#sidebar")).to_have_attribute("data-open", "")
     page.keyboard.press("Escape")
     expect(page.locator("#sidebar")).not_to_have_attribute("data-open", "")
-
-
-def test_search_works_without_scripts(browser: Browser, server: LiveServer, signed_in: StorageState) -> None:
-    window = browser.new_context(java_script_enabled=False, storage_state=signed_in)
-    page = window.new_page()
-    page.goto(f"{server.url}/")
-    page.fill(BOX, "filling")
-    page.press(BOX, "Enter")
-    expect(page.locator(RESULTS)).to_have_count(20)
-    page.click("text=Show more")
-    expect(page.locator(RESULTS)).to_have_count(20)
-    expect(page.locator(BOX)).to_have_value("filling")
-    page.fill(BOX, "图表")
-    page.press(BOX, "Enter")
-    page.click(f"{RESULTS} a")
-    expect(page.locator("#conversation-title")).to_have_text("Weather of May")
-    window.close()

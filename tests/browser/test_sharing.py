@@ -116,18 +116,3 @@ def test_visitor_reads_the_page_without_scripts_on_a_phone(browser: Browser, ser
     page.get_by_role("link", name="Log in to continue from this").click()
     expect(page.get_by_role("heading", name="Log in")).to_be_visible()
     reader.close()
-
-
-@pytest.mark.drill
-def test_reader_who_is_signed_in_continues_with_a_copy(
-    browser: Browser, signed_in: StorageState, server: LiveServer
-) -> None:
-    window = browser.new_context(java_script_enabled=False, storage_state=signed_in)
-    page = window.new_page()
-    page.goto(server.url + SHARED)
-    page.get_by_role("link", name="Continue from this").click()
-    page.get_by_role("button", name="Make my copy").click()
-    expect(page.locator("#conversation-title")).to_have_text("Sales")
-    expect(page.get_by_text("I draw them.")).to_be_visible()
-    assert str(RICH_ID) not in page.url
-    window.close()

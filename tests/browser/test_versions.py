@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import pytest
@@ -86,23 +85,6 @@ def test_switch_keeps_the_position_of_the_message_on_the_screen(page: Page) -> N
         assert before
         assert after
         assert abs(before["y"] - after["y"]) < 3
-
-
-@pytest.mark.drill
-def test_regenerated_answer_is_a_version_without_the_later_messages(page: Page) -> None:
-    change_settings(page, model="scenario-text")
-    first = ask_and_wait(page, "The first question")
-    ask_and_wait(page, "The second question")
-    press(first, "regenerate")
-    expect(page.locator("#transcript article")).to_have_count(2)
-    expect(page.locator(ANSWER)).to_have_attribute("data-status", "done")
-    expect(page.locator(ANSWER).locator(".versions")).to_contain_text("2/2")
-    # The usage includes all three answers, although only one is in view.
-    expect(page.locator("#conversation-usage")).to_have_attribute("title", re.compile("All 3 answers"))
-    live, usage = articles(page), page.locator("#conversation-usage").inner_text()
-    page.reload()
-    expect(page.locator(ANSWER).locator(".versions")).to_contain_text("2/2")
-    assert (articles(page), page.locator("#conversation-usage").inner_text()) == (live, usage)
 
 
 @pytest.mark.drill

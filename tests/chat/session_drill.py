@@ -26,7 +26,7 @@ ENDED_WITHIN_S = 60.0
 KERNELS_END_WITHIN_S = 30.0
 """The reaper ends the kernel of a deleted conversation. It looks every five seconds."""
 MODELS = ("scenario-function-script", "script")
-"""Each runs the code in the question: one over the strict emulator of Gemini, one over the OpenAI protocol."""
+"""Each runs the code in the question: one over the emulator of Gemini, one over the OpenAI protocol."""
 LINES = 75
 FRESH_EVERY = 4
 """Each fourth kill also meets a conversation without a kernel, whose first cell starts one."""

@@ -105,9 +105,9 @@ def running_product(**variables: str) -> Iterator[Product]:
         service = stack.enter_context(running_service("--warm-kernels", "1"))
         server = stack.enter_context(
             running_server(
-                GOOGLE_GEMINI_BASE_URL=stack.enter_context(running_emulator(strict=True)),
+                GOOGLE_GEMINI_BASE_URL=stack.enter_context(running_emulator()),
                 OPENAI_BASE_URL=stack.enter_context(running_stand_in()).url("ollama"),
-                OPENAI_MODELS="script",
+                OPENAI_MODELS="function-script",
                 KERNEL_SERVICE_DIR=str(service.directory),
                 API_CALLS_PER_MINUTE="1000000",
                 API_WRITES_PER_MINUTE="1000000",
@@ -257,7 +257,7 @@ def test_planted_keys_are_nowhere(calm: Product) -> None:
     found = chat.run(search_for([*KEYS, token, control]))
     assert "['/box/control.txt']" in found, found
     # Both keys are used, by an answer and by a failure.
-    for model, text in (("", "Hello"), ("script", "```\n1 / 0"), ("error-mid-stream", "Hello")):
+    for model, text in (("", "Hello"), ("function-script", "```\n1 / 0"), ("error-mid-stream", "Hello")):
         if model:
             visitor.post(f"/c/{chat.id}/settings/", model=model, engine="session", code_execution="on")
         chat.ask(text)

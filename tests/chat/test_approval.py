@@ -11,7 +11,6 @@ import re
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -123,33 +122,6 @@ def new_conversation(demo: Visitor, scenario: str = "function-code") -> str:
     return conversation_id
 
 
-@pytest.mark.drill
-def test_every_tab_shows_what_is_asked_until_one_of_them_decides(demo: Visitor, server: LiveServer) -> None:
-    conversation_id = new_conversation(demo, "function-code-2")
-    first, second = Page(), Page()
-    with demo.socket(conversation_id) as one, demo.socket(conversation_id) as two:
-        ask_on_page(demo, one, first)
-        read(two, second, asks_other_than="none")
-        call_id = asked_on(first)
-        assert first.transcript == second.transcript == demo.transcript(conversation_id)
-        for words in ("Run this code?", "Waiting for you.", 'data-action="approve"', 'data-action="deny"'):
-            assert words in first.transcript
-        two.send(json.dumps({"action": "approve", "call_id": call_id, "code": "print('changed')"}))
-        for socket, page in ((one, first), (two, second)):
-            read(socket, page, asks_other_than=call_id)
-        assert first.transcript == second.transcript == demo.transcript(conversation_id)
-        assert "changed before it ran" in first.transcript
-        one.send(json.dumps({"action": "deny", "call_id": asked_on(first)}))
-        for socket, page in ((one, first), (two, second)):
-            read(socket, page, until=DONE)
-        assert first.transcript == second.transcript == demo.transcript(conversation_id)
-        assert asked_on(first) == ""
-    assert executed(server.var_dir)[-1:] == ["print('changed')"]
-    query = "SELECT count(*) FROM chat_calldecision JOIN chat_turn ON chat_turn.id = turn_id WHERE conversation_id = ?"
-    decided = server.rows(f"{query} AND decided_by_id IS NOT NULL", conversation_id.replace("-", ""))
-    assert [count for (count,) in decided] == [2]
-
-
 def test_invalid_decisions_of_a_page_are_answered_with_a_sentence(demo: Visitor) -> None:
     page = Page()
     with demo.socket(new_conversation(demo)) as socket:
@@ -207,22 +179,6 @@ def test_decision_after_a_restart_continues_the_turn_and_runs_the_code_once(
     assert executed(server.var_dir)[before:] == ["print('after the restart')"]
 
 
-def test_page_shows_what_is_asked_after_a_restart(demo: Visitor, server: LiveServer) -> None:
-    conversation_id = new_conversation(demo)
-    page = Page()
-    with demo.socket(conversation_id) as socket:
-        ask_on_page(demo, socket, page)
-        shown = page.transcript
-    restart(server)
-    again = Page()
-    with demo.socket(conversation_id) as socket:
-        read(socket, again, asks_other_than="none")
-        assert again.transcript == shown == demo.transcript(conversation_id)
-        socket.send(json.dumps({"action": "approve", "call_id": asked_on(again)}))
-        read(socket, again, until=DONE)
-    assert again.transcript == demo.transcript(conversation_id)
-
-
 def test_code_that_ran_when_the_server_was_killed_is_not_run_again(api: ApiClient, server: LiveServer) -> None:
     before = len(executed(server.var_dir))
     turn_id, approval_id = ask(api)
@@ -268,20 +224,6 @@ def _decide_while_killed(api: ApiClient, turn_id: str, approval_id: str, code: s
         return decide(api, turn_id, approval_id, code=code).status_code == 202
     except requests.ConnectionError:
         return False
-
-
-def test_decision_that_nobody_made_in_time_is_a_denial_after_a_restart_too(api: ApiClient, server: LiveServer) -> None:
-    before = executed(server.var_dir)
-    turn_id, approval_id = ask(api)
-    server.kill()
-    earlier = datetime.now(UTC) - timedelta(hours=25)
-    key = turn_id.replace("-", "")
-    server.write("UPDATE chat_turn SET waiting_since = ? WHERE id = ?", earlier.strftime("%Y-%m-%d %H:%M:%S"), key)
-    server.start()
-    assert wait_for_status(api, turn_id, "done")
-    late = decide(api, turn_id, approval_id)
-    assert (late.status_code, "within 24 h" in late.json()["detail"]) == (409, True)
-    assert executed(server.var_dir) == before
 
 
 @pytest.mark.drill

@@ -42,7 +42,7 @@ def drill() -> Iterator[Drill]:
         stack.callback(shutil.rmtree, directory, ignore_errors=True)
         server = stack.enter_context(
             running_server(
-                GOOGLE_GEMINI_BASE_URL=stack.enter_context(running_emulator(strict=True)),
+                GOOGLE_GEMINI_BASE_URL=stack.enter_context(running_emulator()),
                 OPENAI_BASE_URL=stand_in.url("ollama"),
                 OPENAI_MODELS=MODELS[1],
                 KERNEL_SERVICE_DIR=str(directory),

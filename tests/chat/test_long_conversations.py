@@ -59,18 +59,6 @@ def test_short_conversation_has_no_links(browser: Client, owner: User) -> None:
     assert "?after=" not in html
 
 
-def test_links_lead_to_the_beginning_and_back_without_scripts(browser: Client, conversation: Conversation) -> None:
-    html, pages = get(browser, conversation), []
-    while html := follow(browser, conversation, html, "before"):
-        pages.append(shown(html))
-        last = html
-    assert pages == [list(range(40, 70)), list(range(10, 40)), list(range(30))]
-    back = []
-    while last := follow(browser, conversation, last, "after"):
-        back.append(shown(last))
-    assert back == [list(range(30, 60)), list(range(60, 90)), list(range(70, 100))]
-
-
 def test_link_to_a_message_opens_the_page_around_it(browser: Client, conversation: Conversation) -> None:
     html = get(browser, conversation, f"?message={message_id(conversation, 50)}")
     assert shown(html) == list(range(35, 65))

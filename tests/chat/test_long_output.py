@@ -155,7 +155,7 @@ def server() -> Iterator[LiveServer]:
         service = KernelServiceProcess()
         stack.callback(shutil.rmtree, service.directory, ignore_errors=True)
         stack.callback(service.stop)
-        url = stack.enter_context(running_emulator(strict=True))
+        url = stack.enter_context(running_emulator())
         variables = {"KERNEL_SERVICE_DIR": str(service.directory), "KERNELS_PER_USER_LIMIT": "8"}
         limits = {"SETTING_TURN_LEASE_S": "2", "SETTING_KERNEL_CELL_LIMIT_S": str(int(PRINTS_FOR_S + END_LIMIT_S))}
         yield stack.enter_context(running_server(GOOGLE_GEMINI_BASE_URL=url, **variables, **limits))

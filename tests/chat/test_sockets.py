@@ -206,6 +206,25 @@ def test_bad_input_gets_a_sentence_and_the_socket_stays(demo: Visitor, message: 
             page.apply(str(socket.recv(timeout=LIMIT_S)))
 
 
+@pytest.mark.parametrize(
+    ("message", "sentence"),
+    [
+        ({"action": "edit", "text": "x"}, "message_id"),
+        ({"action": "edit", "message_id": "no", "text": "x"}, "no such message"),
+        ({"action": "edit", "message_id": str(uuid.UUID(int=0)), "text": "x"}, "in view can be changed"),
+        ({"action": "switch"}, "message_id"),
+        ({"action": "switch", "message_id": str(uuid.UUID(int=0))}, "no such version"),
+        ({"action": "regenerate", "message_id": {"a": 1}}, "no such message"),
+        ({"action": "send", "text": "x", "code_execution": "sometimes"}, "auto, on or off"),
+        ({"action": "send", "text": "x", "model": "../secrets"}, "not the name of a model"),
+    ],
+)
+def test_malformed_action_gets_a_sentence(demo: Visitor, message: dict[str, object], sentence: str) -> None:
+    with demo.socket(demo.new_conversation()) as socket:
+        socket.send(json.dumps(message))
+        read(socket, Page(), until=sentence)
+
+
 def test_a_prompt_of_one_megabyte_gets_a_sentence_with_both_numbers(demo: Visitor) -> None:
     with demo.socket(demo.new_conversation()) as socket:
         page = Page()

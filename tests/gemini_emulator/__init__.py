@@ -2,14 +2,12 @@
 
 The model's name in the request's path decides who answers:
 
-- `scenario-NAME`: a scripted answer or fault, see `scenarios`;
-- `replay-STEM`: a recorded response body, byte for byte, see `replay`;
+- `scenario-NAME`: a scripted answer or fault of `tests.scenarios` or `own_scenarios`, which `writer` writes;
+- `replay-NAME`: a recorded response body, byte for byte;
 - any other name: the demo model of `chat.emulator`.
 
 If the system instruction asks for a title, every model answers with one, see `titles`.
 
-`GET /emulator/calls` returns the model, the state and the number of steps of the last calls, and
-`GET /emulator/calls/NUMBER` also the request body, see `journal`. In strict mode the server rejects requests that the
-real API rejects: above all a thought signature that is missing, moved or altered, or belongs to another model, see
-`strict_mode`.
+`GET /emulator/calls` returns the model and the state of the last calls, and `GET /emulator/calls/NUMBER` also the
+request body. Requests that the real API refuses are refused, see `request_checks`.
 """

@@ -19,16 +19,11 @@ def main() -> None:
     """Parse the command line and serve."""
     parser = argparse.ArgumentParser(prog="python -m tests.gemini_emulator", description=__doc__)
     add_arguments(parser, Path("var/kernels"))
-    parser.add_argument("--strict", action="store_true", help="reject what the real API rejects")
-    parser.add_argument("--recordings", type=Path, help="folder of recorded bodies for the models replay-STEM")
+    parser.add_argument("--recordings", type=Path, help="folder of recorded bodies for the models replay-NAME")
     parser.add_argument("--end-with-stdin", action="store_true", help="end when standard input ends")
     options = parser.parse_args()
     emulator = EmulatorForTests(
-        place_of(options),
-        pace=options.pace,
-        code_limit_s=options.code_limit,
-        is_strict=options.strict,
-        recordings=options.recordings,
+        place_of(options), pace=options.pace, code_limit_s=options.code_limit, recordings=options.recordings
     )
     if options.end_with_stdin:
         threading.Thread(target=_terminate_after_stdin, daemon=True).start()

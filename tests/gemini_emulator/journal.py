@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import time
 from collections import deque
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 
 from aiohttp import web
@@ -12,8 +11,7 @@ from aiohttp import web
 from chat.emulator.wire import WireError, WireObject
 
 ENTRIES_LIMIT = 100
-REQUESTS_LIMIT_BYTES = 64 * 1024 * 1024
-"""Limit for all stored request bodies, which can contain files. Older ones are deleted first."""
+"""Requests can contain files."""
 
 
 class CallState(StrEnum):
@@ -36,33 +34,18 @@ class JournalEntry:
     number: int
     """Counts from 1."""
     model: str
-    method: str
     request: WireObject
-    """The request body with names in camelCase; empty if it was deleted to save memory."""
-    request_bytes: int
+    """The request body with names in camelCase."""
     state: CallState = CallState.LIVE
-    steps: int = 0
-    """The number of steps of the answer that were sent."""
-    duration_s: float = 0.0
-    started_s: float = field(default_factory=time.monotonic)
 
     def end(self, state: CallState) -> None:
         """Set the final state. Only the first call has an effect."""
         if self.state is CallState.LIVE:
             self.state = state
-            self.duration_s = time.monotonic() - self.started_s
 
     def summary(self) -> WireObject:
         """Return everything except the request, as JSON."""
-        duration_s = self.duration_s or time.monotonic() - self.started_s
-        return {
-            "number": self.number,
-            "model": self.model,
-            "method": self.method,
-            "state": self.state,
-            "steps": self.steps,
-            "duration_s": round(duration_s, 3),
-        }
+        return {"number": self.number, "model": self.model, "state": self.state}
 
 
 class Journal:
@@ -80,16 +63,11 @@ class Journal:
             web.get("/emulator/calls/{number:[0-9]+}", self._get_call),
         ]
 
-    def begin(self, model: str, method: str, request: WireObject, request_bytes: int) -> JournalEntry:
+    def begin(self, model: str, request: WireObject) -> JournalEntry:
         """Add and return the entry of a new call."""
         self._count += 1
-        entry = JournalEntry(self._count, model, method, request, request_bytes)
+        entry = JournalEntry(self._count, model, request)
         self._entries.append(entry)
-        total_bytes = 0
-        for stored in reversed(self._entries):
-            total_bytes += stored.request_bytes
-            if total_bytes > REQUESTS_LIMIT_BYTES:
-                stored.request, stored.request_bytes = {}, 0
         return entry
 
     async def _list_calls(self, http_request: web.Request) -> web.Response:

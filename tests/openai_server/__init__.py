@@ -5,8 +5,8 @@ the profile, which is the kind of server: `http://127.0.0.1:PORT/mistral/v1` beh
 
 The name of a model is `TRAITS/SCENARIO`, and the traits may be left out:
 
-- the scenario decides the answer: `text`, `call` and others of `scenarios`, the name of a hand-written response of
-  `shapes.yaml`, or `recording:NAME` for a body that the test has passed;
+- the scenario decides the answer: `text`, `function-call` and others of `tests.scenarios`, `image`, the name of a
+  hand-written response of `shapes.yaml`, or `recording:NAME` for a body that the test has passed;
 - the traits decide what this model refuses: `gpt-5`, `o1-mini`, `text-only`, `no-tools`, `context-300`. Several are
   joined by `+`.
 

@@ -15,13 +15,13 @@ NO_TOOLS = "no-tools"
 CONTEXT = re.compile(r"context-(\d+)")
 CONTEXT_TOKENS = 32768
 """Context window of models without a limit of their own."""
-LISTED = ("text", "call", "text-only/text", "no-tools/text", "context-4096/text")
+LISTED = ("text", "function-call", "text-only/text", "no-tools/text", "context-4096/text")
 """The models that a listing names. Others exist, too."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelName:
-    """A name such as `gpt-5/call` or `text`: the traits of the model, and the scenario with which it answers."""
+    """A name such as `gpt-5/function-call` or `text`: the traits of the model, and its scenario."""
 
     full: str
 

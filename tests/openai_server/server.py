@@ -15,9 +15,11 @@ from aiohttp import web
 
 from tests.openai_server.models import PROPERTIES, RECORDING, ModelName, list_models, show_model
 from tests.openai_server.refusals import Refusal, refuse, refuse_key, refuse_request
-from tests.openai_server.scenarios import SCENARIOS, Pause, ScenarioRequest, Step, answer_results
 from tests.openai_server.shapes import SHAPES, RecordedBody
 from tests.openai_server.violations import Violation
+from tests.openai_server.writer import Completion, Piece
+from tests.scenarios import SCENARIOS, find
+from tests.scenarios.steps import Reset, Silence
 
 START_LIMIT_S = 60.0
 REQUEST_LIMIT_BYTES = 64 * 1024 * 1024
@@ -90,26 +92,26 @@ class StandInServer:
             entry.status, entry.error = refusal.status, refusal.body
             return _error_response(refusal)
         replayed = self._bodies.get(model.scenario)
-        scenario_request = ScenarioRequest(profile, len(self.journal), entry.body)
-        steps: Iterable[Step]
+        completion = Completion(profile, len(self.journal), entry.body)
+        pieces: Iterable[Piece]
         if replayed is None:
-            steps = SCENARIOS.get(model.scenario, SCENARIOS["text"])(scenario_request)
-        elif scenario_request.results():
+            pieces = completion.answer(model.scenario)
+        elif completion.asked().results:
             # The result of a function that a recorded answer called is answered by the stand-in itself.
-            replayed, steps = None, answer_results(scenario_request)
+            replayed, pieces = None, completion.answer_results()
         else:
-            steps = in_pieces(replayed.body, model.scenario)
+            pieces = in_pieces(replayed.body, model.scenario)
         head = replayed or RecordedBody(b"")
         entry.status = head.status
         try:
-            return await _write(request, steps, head)
+            return await _write(request, pieces, head)
         except (asyncio.CancelledError, ConnectionError):
             entry.closed.set()
             raise
 
     def _refuse_unknown(self, profile: str, model: ModelName) -> Refusal | None:
         """Return how a server refuses an unknown model; `None` if it answers with the model that is loaded."""
-        is_known = model.scenario in self._bodies or model.scenario in SCENARIOS
+        is_known = model.scenario in self._bodies or find(SCENARIOS, model.scenario) is not None
         return None if is_known else refuse(profile, Violation("model"), model.full)
 
     async def _list_models(self, request: web.Request) -> web.Response:
@@ -145,22 +147,22 @@ def in_pieces(body: bytes, seed: str) -> Iterator[bytes]:
         body = body[size:]
 
 
-async def _write(request: web.Request, steps: Iterable[Step], head: RecordedBody) -> web.StreamResponse:
-    """Write an answer step by step. The status line is sent with the first bytes."""
+async def _write(request: web.Request, pieces: Iterable[Piece], head: RecordedBody) -> web.StreamResponse:
+    """Write an answer piece by piece. The status line is sent with the first bytes."""
     response = web.StreamResponse(status=head.status, headers={"Content-Type": head.content_type, **head.headers})
-    for step in steps:
-        match step:
-            case Pause.SILENCE:
+    for piece in pieces:
+        match piece:
+            case Silence(duration_s):
                 # aiohttp cancels the handler when the client closes the connection.
-                await asyncio.Event().wait()
-            case Pause.CUT:
+                await asyncio.sleep(duration_s)
+            case Reset():
                 assert request.transport is not None
                 request.transport.close()
                 return response
             case bytes():
                 if not response.prepared:
                     await response.prepare(request)
-                await response.write(step)
+                await response.write(piece)
                 await asyncio.sleep(0)
     if not response.prepared:
         await response.prepare(request)

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Iterator
 
 import pytest
 from django.test import Client
 
 from chat.models import User
+from tests.chat.answering.tools.code_server import make_token
 from tests.chat.api.api_client import ApiClient
 from tests.emulator_server import running_emulator
 from tests.kernel_service import shared_service
-from tests.live_server import ROOT, LiveServer, environment, running_server
+from tests.live_server import LiveServer, running_server
 
 
 @pytest.fixture
@@ -26,8 +25,8 @@ def client(owner: User) -> Client:
 
 @pytest.fixture(scope="session")
 def server() -> Iterator[LiveServer]:
-    """A server with a strict emulator, Python sessions, and practically no throttles."""
-    with running_emulator(strict=True) as url:
+    """A server with the emulator for tests, Python sessions, and practically no throttles."""
+    with running_emulator() as url:
         variables = {"API_CALLS_PER_MINUTE": "1000000", "API_WRITES_PER_MINUTE": "1000000"}
         variables["KERNEL_SERVICE_DIR"] = str(shared_service().directory)
         with running_server(GOOGLE_GEMINI_BASE_URL=url, **variables) as running:
@@ -37,11 +36,7 @@ def server() -> Iterator[LiveServer]:
 @pytest.fixture(scope="session")
 def token(server: LiveServer) -> str:
     """A token of user demo, made by the management command."""
-    command = [sys.executable, "manage.py", "create_api_token", "demo", "--name", "tests", "--days", "2"]
-    completed = subprocess.run(
-        command, cwd=ROOT, env=environment(server.var_dir), check=True, capture_output=True, text=True
-    )
-    return completed.stdout.strip()
+    return make_token(server)
 
 
 @pytest.fixture

@@ -109,30 +109,6 @@ def test_repeated_decision_is_accepted_and_another_one_is_refused(api: ApiClient
     assert [code for code in executed(server.var_dir) if code == "print(2)"] == []
 
 
-def test_denied_call_lets_the_answer_go_on(api: ApiClient, server: LiveServer) -> None:
-    before = executed(server.var_dir)
-    turn_id, approval_id = ask(api)
-    body = {"id": approval_id, "decision": "deny", "code": "print('ignored')"}
-    response = api.post(f"turns/{turn_id}/approval/", json=body)
-    assert response.status_code == 202
-    assert api.wait_for_end(turn_id)["status"] == "done"
-    assert executed(server.var_dir) == before
-
-
-def test_several_calls_are_asked_about_one_after_the_other(api: ApiClient) -> None:
-    turn_id, first = ask(api, "function-code-2")
-    assert api.post(f"turns/{turn_id}/approval/", json={"id": first, "decision": "run"}).status_code == 202
-    second = wait_for_approval(api, turn_id)
-    assert second["id"] != first
-    late = api.post(f"turns/{turn_id}/approval/", json={"id": "unknown", "decision": "run"})
-    assert (late.status_code, late.json()["detail"].split(".")[0]) == (
-        409,
-        "This answer waits for another decision by now",
-    )
-    assert api.post(f"turns/{turn_id}/approval/", json={"id": second["id"], "decision": "run"}).status_code == 202
-    assert api.wait_for_end(turn_id)["status"] == "done"
-
-
 INVALID: list[tuple[object, str]] = [
     ({"decision": "run"}, "id"),
     ({"id": "c"}, "decision"),
@@ -157,14 +133,6 @@ def test_invalid_decision_is_refused_with_a_sentence(api: ApiClient, body: objec
     assert (response.status_code, list(response.json()["errors"])) == (400, [field])
     assert response.json()["detail"].endswith(".")
     assert api.get(f"turns/{turn_id}/").json()["status"] == "waiting"
-    assert api.post(f"turns/{turn_id}/stop/").status_code == 202
-
-
-def test_code_for_a_call_without_code_is_refused(api: ApiClient) -> None:
-    turn_id, approval_id = ask(api, "function-call")
-    body = {"id": approval_id, "decision": "run", "code": "print(1)"}
-    response = api.post(f"turns/{turn_id}/approval/", json=body)
-    assert (response.status_code, list(response.json()["errors"])) == (400, ["code"])
     assert api.post(f"turns/{turn_id}/stop/").status_code == 202
 
 

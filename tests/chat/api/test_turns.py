@@ -87,16 +87,6 @@ def test_uploaded_file_can_be_read_back(api: ApiClient) -> None:
     assert api.get(file["url"]).content == CSV
 
 
-def test_stream_is_resumed_after_any_event(api: ApiClient) -> None:
-    started = api.start_turn("scenario-code-two-rounds", code_execution="on")
-    live = list(api.events(started["events_url"]))
-    assert list(api.events(started["events_url"])) == live
-    for position, event in enumerate(live[:-1]):
-        assert list(api.events(started["events_url"], after=event.seq)) == live[position + 1 :]
-    response = api.get(started["events_url"], headers={"Last-Event-ID": str(live[-1].seq)})
-    assert (response.status_code, response.content) == (204, b"")
-
-
 def test_client_that_reconnects_to_a_live_turn_misses_nothing(api: ApiClient) -> None:
     started = api.start_turn("scenario-long-12")
     first = list(itertools.islice(api.events(started["events_url"]), 5))

@@ -5,31 +5,21 @@ from __future__ import annotations
 import ssl
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
-from pathlib import Path
 
 import aiohttp
 import pytest
 from google import genai
 from google.genai import types
 
-from tests.chat.emulator.recorded_bodies import write_recordings
 from tests.emulator_server import running_emulator
 
 TLS = ssl.create_default_context()
 
 
 @pytest.fixture(scope="session")
-def recordings(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with recorded bodies."""
-    folder = tmp_path_factory.mktemp("recordings")
-    write_recordings(folder)
-    return folder
-
-
-@pytest.fixture(scope="session")
-def emulator_url(recordings: Path) -> Iterator[str]:
+def emulator_url() -> Iterator[str]:
     """The base URL of an emulator without pauses."""
-    with running_emulator(recordings, code_limit_s=10.0) as url:
+    with running_emulator(code_limit_s=10.0) as url:
         yield url
 
 

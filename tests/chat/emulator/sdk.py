@@ -71,8 +71,3 @@ def user(*parts: types.Part | str) -> types.Content:
 def model_content(parts: list[types.Part]) -> types.Content:
     """Return a content of the model, without the thoughts, which clients do not send back."""
     return types.Content(role="model", parts=[part for part in parts if not part.thought])
-
-
-def without_signatures(parts: list[types.Part]) -> list[types.Part]:
-    """Return the parts without their signatures."""
-    return [part.model_copy(update={"thought_signature": None}) for part in parts]

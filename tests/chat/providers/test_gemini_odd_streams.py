@@ -14,7 +14,7 @@ from pytest_django import Settings
 
 from chat.providers.google.provider import GeminiProvider
 from chat.vocabulary.parts import JSONObject
-from chat.vocabulary.stream_events import Finish, Finished, PartReceived, StreamEvent, Usage, UsageReported
+from chat.vocabulary.stream_events import Finish, Finished, PartReceived, StreamEvent, UsageReported
 from tests.chat.providers.conftest import Serve, read_all, texts_of
 from tests.chat.providers.normal_form import parts_as_read_by
 from tests.chat.providers.raw_server import Exchange, answer_with_body, answer_with_events
@@ -31,42 +31,6 @@ TWO: JSONObject = {
     "usageMetadata": {"promptTokenCount": 10, "totalTokenCount": 12},
 }
 JSON_ONE, JSON_TWO = json.dumps(ONE).encode(), json.dumps(TWO).encode()
-JSON_NULLS = b'{"error": null, ' + JSON_ONE.replace(b'"index": 0', b'"index": null')[1:]
-PRETTY_TWO = b"".join(b"data: " + line + b"\n" for line in json.dumps(TWO, indent=1).encode().split(b"\n"))
-USAGE = Usage(prompt=10, total=12)
-
-
-@pytest.mark.parametrize(
-    "body",
-    [
-        b"data: " + JSON_ONE + b"\n\n" + PRETTY_TWO + b"\n",
-        b": welcome\n\ndata: " + JSON_ONE + b"\n\n: still here\n\ndata: " + JSON_TWO + b"\n\n",
-        b"event: message\nid: 1\nretry: 100\ndata: " + JSON_ONE + b"\n\nid: 2\ndata: " + JSON_TWO + b"\n\n",
-        b"\xef\xbb\xbfdata: " + JSON_ONE + b"\n\ndata: " + JSON_TWO + b"\n\n",
-        b"data: " + JSON_ONE + b"\r\rdata: " + JSON_TWO + b"\r\r",
-        b"data:" + JSON_ONE + b"\ndata:" + JSON_TWO,
-        b"data: " + JSON_NULLS + b"\n\ndata: " + JSON_TWO + b"\n\n",
-        b"data: " + JSON_ONE + b"\n\ndata: " + JSON_TWO + b"\n\ndata: [DONE]\n\n",
-        b"data: " + JSON_ONE + b"\n\ndata: " + JSON_TWO + b"\n\ndata: [DONE]\n\nand more\n\n",
-    ],
-    ids=[
-        "several lines",
-        "comments",
-        "other fields",
-        "byte order mark",
-        "CR",
-        "no blank lines",
-        "nulls",
-        "done",
-        "after done",
-    ],
-)
-async def test_any_form_of_events_is_read(body: bytes, provider: GeminiProvider, serve: Serve) -> None:
-    async with serve(answer_with_body(body)):
-        received, error = await read_all(provider)
-    assert error is None
-    assert texts_of(received) == ["one", " two"]
-    assert [event.usage for event in received if isinstance(event, UsageReported)] == [USAGE]
 
 
 @pytest.mark.parametrize(

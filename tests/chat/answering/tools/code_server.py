@@ -7,7 +7,6 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from tests.chat.api.api_client import ApiClient
 from tests.emulator_server import running_emulator
 from tests.live_server import ROOT, LiveServer, environment, running_server
 
@@ -20,9 +19,9 @@ VARIABLES = {
 
 @contextmanager
 def running_code_server(**variables: str) -> Iterator[LiveServer]:
-    """Run a server during the block, with a strict emulator."""
+    """Run a server during the block, with the emulator for tests."""
     with (
-        running_emulator(strict=True) as url,
+        running_emulator() as url,
         running_server(GOOGLE_GEMINI_BASE_URL=url, **VARIABLES, **variables) as server,
     ):
         yield server
@@ -37,11 +36,6 @@ def second_process(server: LiveServer) -> Iterator[LiveServer]:
         yield other
     finally:
         other.stop()
-
-
-def api_of(server: LiveServer, token: str) -> ApiClient:
-    """Return a client of one of the processes that serve the token's database."""
-    return ApiClient(server, token)
 
 
 def make_token(server: LiveServer) -> str:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from chat.messages.tool_sets import ToolFailed
 from chat.models import Turn
@@ -131,6 +132,9 @@ class RecordingTools:
 
 
 current = RecordingTools()
+
+
+UseTools: TypeAlias = Callable[..., RecordingTools]
 
 
 def make(turn: Turn) -> RecordingTools:

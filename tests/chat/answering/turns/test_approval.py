@@ -65,7 +65,7 @@ async def test_changed_code_runs_and_the_call_stays_as_the_model_sent_it(emulate
     assert (code.code, code.is_edited) == (EDITED, True)
     result = next(part for part in parts if isinstance(part, CodeExecutionResult))
     assert result.output == "changed by a person\n"
-    # The strict emulator has checked the signature of the call that it gets back.
+    # The emulator has checked the signature of the call that it gets back.
     [request] = calls_since(emulated.GOOGLE_GEMINI_BASE_URL, before)
     [sent_call] = function_calls_in(request)
     assert sent_call["functionCall"]["args"] == {"code": CODE}

@@ -1,6 +1,6 @@
 """Function calls whose answer ends before them: what the page and the next request say, and what tools are told.
 
-The next request goes to the strict emulator, which refuses a call without exactly one response.
+The next request goes to the emulator, which refuses a call without exactly one response.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from chat.messages import closing
 from chat.models import Conversation, Turn
 from chat.vocabulary.parts import FunctionResponse, Refusal
 from tests.chat.answering.tools import recording_tools
-from tests.chat.answering.tools.recording_tools import RecordingTools
+from tests.chat.answering.tools.recording_tools import RecordingTools, UseTools
 from tests.chat.turn_driver import (
     Tab,
     ask_and_wait,
@@ -36,15 +36,7 @@ from tests.chat.turn_driver import (
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-UseTools: TypeAlias = Callable[..., RecordingTools]
 End: TypeAlias = Callable[[Turn], Awaitable[object]]
-
-
-@pytest.fixture
-def use_tools(emulated: Settings) -> UseTools:
-    """Give turns a tool set with these functions."""
-    emulated.TOOL_SETS = ["tests.chat.answering.tools.recording_tools.make"]
-    return lambda *names, **fields: recording_tools.choose(RecordingTools(names, **fields))
 
 
 async def stop(turn: Turn) -> None:
@@ -132,19 +124,6 @@ async def test_ended_cut_and_unstarted_calls_of_one_answer_get_different_respons
 
 def _outcome(refusal: Refusal) -> str:
     return next(outcome for outcome, (one, _) in closing.CUT.items() if one is refusal)
-
-
-async def test_open_page_shows_what_a_reload_shows_after_a_stop(use_tools: UseTools) -> None:
-    use_tools("echo", "plot_wait", "run")
-    conversation = await new_conversation(model="scenario-function-calls-3", code_execution="off")
-    tab = Tab(conversation.pk)
-    with tab.following():
-        started = await start_turn(make_question(conversation))
-        await tab.receive_text("after")
-        await stop(started.turn)
-        await Runner.current().drain()
-    assert "Function stopped" in tab.page.transcript
-    assert tab.page.transcript == await fresh_page(conversation)
 
 
 async def test_output_of_a_cut_call_that_nobody_has_released_is_not_sent(

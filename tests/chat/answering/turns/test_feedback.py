@@ -14,7 +14,7 @@ from django.utils import translation
 from chat.answering.turns.feedback import Thumb, rate
 from chat.models import Conversation, Feedback, Message, Turn
 from chat.models.deletion import delete_conversation
-from chat.page.fragments import message_html, rating_html
+from chat.page.fragments import message_html
 from chat.page.message_views import MessageView
 from chat.page.relay import broadcast
 from chat.page.relay.frames import Frame, NewRevision, UnorderedUpdate
@@ -271,12 +271,3 @@ def test_answer_of_a_deleted_conversation_cannot_be_rated(answer: Message) -> No
     delete_conversation(answer.conversation)
     with pytest.raises(Conversation.DoesNotExist):
         rate(stale, owner, Thumb(is_good=True))
-
-
-def test_rating_fragment_has_one_root_element() -> None:
-    message = make_model_message(make_conversation())
-    rating = view_of(message).rating
-    assert rating
-    html = rating_html(rating)
-    assert html.startswith(f'<span id="message-{message.pk}-rating"')
-    assert html.endswith("</span>")

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from datetime import timedelta
-from typing import TypeAlias
 
 import pytest
 from channels.db import database_sync_to_async
 from django.utils import timezone
-from pytest_django import Settings
 
 from chat.answering.turns import recovery
 from chat.answering.turns.runner import Runner, start_turn, stop_turn
@@ -18,22 +15,12 @@ from chat.api.stored_events import BEFORE_FIRST, LogEvents, PartsEvents, StoredE
 from chat.api.turn_events import Content
 from chat.models import Conversation, Turn
 from chat.vocabulary.parts import CodeExecutionResult
-from tests.chat.answering.tools import recording_tools
-from tests.chat.answering.tools.recording_tools import RecordingTools
+from tests.chat.answering.tools.recording_tools import UseTools
 from tests.chat.library.exports.samples import exported_bytes
 from tests.chat.turn_driver import Tab, ask_and_wait, fresh_page, make_question, new_conversation, parts_of
 from tests.polling import wait_until_async
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-UseTools: TypeAlias = Callable[..., RecordingTools]
-
-
-@pytest.fixture
-def use_tools(emulated: Settings) -> UseTools:
-    """Give turns a tool set with these functions."""
-    emulated.TOOL_SETS = ["tests.chat.answering.tools.recording_tools.make"]
-    return lambda *names, **fields: recording_tools.choose(RecordingTools(names, **fields))
 
 
 def results_of(reader: StoredEvents) -> list[Content]:

@@ -131,7 +131,7 @@ CASES = {
     ),
     "reasoning beside functions": Case(
         "openai",
-        "gpt-5.6/call",
+        "gpt-5.6/function-call",
         [400, 200, 200],
         lambda body: body["reasoning_effort"] == "none" and bool(body["tools"]),
         {},
@@ -208,7 +208,7 @@ async def test_lesson_of_one_round_is_heeded_in_the_next(
 
 
 async def test_reasoning_that_a_server_demands_is_sent_back(endpoints: StandInServer, settings: Settings) -> None:
-    case = Case("deepseek-unrecognised", "call", [200], bool, {})
+    case = Case("deepseek-unrecognised", "function-call", [200], bool, {})
     settings.TOOL_SETS = ["tests.chat.answering.tools.recording_tools.make"]
     recording_tools.choose(RecordingTools(("echo",)))
     conversation = await database_sync_to_async(make_case_conversation)(endpoints, case)
@@ -226,18 +226,18 @@ async def test_conversation_with_a_server_that_demands_reasoning_goes_on(
     endpoints: StandInServer, dialect: str
 ) -> None:
     conversation = await database_sync_to_async(make_case_conversation)(
-        endpoints, Case(dialect, "reasoning", [], bool, {})
+        endpoints, Case(dialect, "thoughts", [], bool, {})
     )
     for question in ("first", "second", "third"):
         entries = await requests_of(endpoints, conversation, question)
     assert [entry.status for entry in entries] == [200]
-    assert entries[-1].messages[-2]["reasoning_content"] == "I have to think about this."
+    assert entries[-1].messages[-2]["reasoning_content"].startswith("**Reading the question**")
 
 
 async def test_long_conversation_is_shortened_until_the_server_accepts_it(endpoints: StandInServer) -> None:
     for profile in ("openai", "llamacpp", "vllm", "deepseek", "generic"):
-        # The answers of `reasoning` are short; those of `text` repeat the question word by word.
-        case = Case(profile, "context-500/reasoning", [], bool, {})
+        # Without functions, its answers are short.
+        case = Case(profile, "context-500/function-call", [], bool, {})
         conversation = await database_sync_to_async(make_case_conversation)(endpoints, case)
         for number in range(3):
             entries = await requests_of(endpoints, conversation, f"question {number} " + "word " * 100)

@@ -84,7 +84,7 @@ def assert_plain(entry: JournalEntry) -> None:
 
 
 async def gemini_turn(conversation: Conversation, settings: Settings, model: str, tab: Tab) -> list[dict[str, Any]]:
-    """Ask a Gemini model, and return the requests that the strict emulator received. It must accept the last one."""
+    """Ask a Gemini model, and return the requests that the emulator received. It must accept the last one."""
     await use_model(conversation, model)
     before = count_calls(settings.GOOGLE_GEMINI_BASE_URL)
     turn = await ask_and_wait(conversation, "Gemini?", tab)
@@ -168,14 +168,14 @@ async def test_calls_of_another_server_are_accepted_by_gemini_and_by_the_next_se
 ) -> None:
     settings.TOOL_SETS = ["tests.chat.answering.tools.recording_tools.make"]
     recording_tools.choose(RecordingTools(["echo", "run"]))
-    conversation = await database_sync_to_async(make_endpoint_conversation)(endpoints, profile, "two-calls")
+    conversation = await database_sync_to_async(make_endpoint_conversation)(endpoints, profile, "function-calls")
     tab = Tab(conversation.pk)
     assert (await ask_and_wait(conversation, "first", tab)).status == "done"
     calls = await gemini_turn(conversation, settings, "scenario-function-call", tab)
     assert "functionCall" in str(calls[0]["request"]["contents"])
     # The calls of Gemini have ids that are not valid everywhere.
     for other in ("mistral", "openai", "deepseek"):
-        model = f"o3+{other}/call"
+        model = f"o3+{other}/function-call"
         await database_sync_to_async(make_endpoint_model)(endpoints, other, model)
         await use_model(conversation, model)
         before = len(endpoints.journal)
@@ -195,7 +195,7 @@ async def test_image_that_a_function_drew_follows_its_result(
 ) -> None:
     settings.TOOL_SETS = ["tests.chat.answering.tools.recording_tools.make"]
     recording_tools.choose(DrawingTools(["draw"]))
-    conversation = await database_sync_to_async(make_endpoint_conversation)(endpoints, profile, "call")
+    conversation = await database_sync_to_async(make_endpoint_conversation)(endpoints, profile, "function-call")
     before = len(endpoints.journal)
     turn = await ask_and_wait(conversation, "Draw.")
     assert turn.status == "done", turn.error_detail
@@ -209,7 +209,7 @@ async def test_image_that_a_function_drew_follows_its_result(
 
 
 async def test_reasoning_of_one_server_is_not_sent_to_another(endpoints: StandInServer) -> None:
-    conversation = await database_sync_to_async(make_endpoint_conversation)(endpoints, "deepseek", "reasoning")
+    conversation = await database_sync_to_async(make_endpoint_conversation)(endpoints, "deepseek", "thoughts")
     assert (await ask_and_wait(conversation, "first")).status == "done"
     await database_sync_to_async(make_endpoint_model)(endpoints, "openai", "text")
     await use_model(conversation, "text")
@@ -217,12 +217,21 @@ async def test_reasoning_of_one_server_is_not_sent_to_another(endpoints: StandIn
     assert (await ask_and_wait(conversation, "second")).status == "done"
     [entry] = endpoints.journal[before:]
     assert_plain(entry)
-    assert "I have to think" not in str(entry.body)
+    assert "Reading the question" not in str(entry.body)
 
 
 GEMINI_SCENARIOS = ["image", "code", "code-two-rounds", "thoughts", "function-call", "function-calls-2", "text"]
 SCENARIOS = [
-    *("text", "reasoning", "call", "two-calls", "unknown-call", "bad-arguments", "cut", "error-in-data"),
+    *(
+        "text",
+        "thoughts",
+        "function-call",
+        "function-calls",
+        "function-unknown",
+        "function-args-invalid",
+        "reset",
+        "error-in-data",
+    ),
     *("refusal", "call-after-text", "call-with-broken-arguments", "call-cut-by-the-token-limit", "nothing-visible"),
     *("text-cut-by-the-token-limit", "calls-with-numbered-ids", "call-without-arguments", "image", "code-as-text"),
 ]

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import Any
 
 import pytest
 from channels.db import database_sync_to_async
@@ -15,27 +14,18 @@ from chat.answering.turns.runner import Runner, start_turn, stop_turn
 from chat.messages import closing
 from chat.models import Conversation, Turn
 from chat.vocabulary.parts import FunctionCall, FunctionResponse, Text
-from tests.chat.answering.tools import recording_tools
-from tests.chat.answering.tools.recording_tools import RecordingTools
+from tests.chat.answering.tools.recording_tools import UseTools
 from tests.chat.turn_driver import Tab, ask_and_wait, fresh_page, make_question, new_conversation, parts_of
 from tests.openai_endpoints import make_endpoint_conversation
 from tests.openai_server.refusals import KEY, PROFILES
 from tests.openai_server.server import JournalEntry, StandInServer
 from tests.polling import wait_until_async
 from tests.sampling import sampled
+from tests.scenarios.faults import BEGINNING
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-UseTools: TypeAlias = Callable[..., RecordingTools]
-
 each_profile = pytest.mark.parametrize("profile", sampled(PROFILES, 3))
-
-
-@pytest.fixture
-def use_tools(settings: Settings) -> UseTools:
-    """Give turns a tool set with these functions."""
-    settings.TOOL_SETS = ["tests.chat.answering.tools.recording_tools.make"]
-    return lambda *names, **fields: recording_tools.choose(RecordingTools(names, **fields))
 
 
 async def conversation_at(server: StandInServer, profile: str, model: str) -> Conversation:
@@ -64,13 +54,13 @@ async def test_function_is_run_and_its_result_is_sent(
     endpoints: StandInServer, use_tools: UseTools, profile: str
 ) -> None:
     tools = use_tools("echo")
-    conversation = await conversation_at(endpoints, profile, "call")
+    conversation = await conversation_at(endpoints, profile, "function-call")
     before = len(endpoints.journal)
     tab = Tab(conversation.pk)
     for question in ("first", "second"):
         turn = await ask_and_wait(conversation, question, tab)
         assert turn.status == "done"
-        assert await text_of(turn) == 'The result is {"arguments": {"value": 1}}.'
+        assert await text_of(turn) == '`echo` returned `{"arguments": {"value": 1}}`.'
     entries = endpoints.journal[before:]
     assert_accepted(entries)
     assert len(entries) == 4
@@ -85,7 +75,7 @@ async def test_two_calls_of_one_answer_get_their_results_in_order(
     endpoints: StandInServer, use_tools: UseTools, profile: str
 ) -> None:
     tools = use_tools("echo", "run")
-    conversation = await conversation_at(endpoints, profile, "two-calls")
+    conversation = await conversation_at(endpoints, profile, "function-calls")
     before = len(endpoints.journal)
     for question in ("first", "second"):
         assert (await ask_and_wait(conversation, question)).status == "done"
@@ -102,7 +92,7 @@ async def test_two_calls_of_one_answer_get_their_results_in_order(
 @each_profile
 @pytest.mark.parametrize(
     ("model", "sentence"),
-    [("unknown-call", tool_loop.UNKNOWN.format(names="echo")), ("bad-arguments", tool_loop.NOT_JSON)],
+    [("function-unknown", tool_loop.UNKNOWN.format(names="echo")), ("function-args-invalid", tool_loop.NOT_JSON)],
 )
 async def test_call_that_cannot_be_run_is_answered_with_an_error(
     endpoints: StandInServer, use_tools: UseTools, profile: str, model: str, sentence: str
@@ -124,7 +114,7 @@ async def test_next_request_is_accepted_after_a_turn_was_stopped_while_a_functio
     endpoints: StandInServer, use_tools: UseTools, profile: str
 ) -> None:
     tools = use_tools("wait", "echo")
-    conversation = await conversation_at(endpoints, profile, "two-calls")
+    conversation = await conversation_at(endpoints, profile, "function-calls")
     before = len(endpoints.journal)
     await start_turn(make_question(conversation))
     await tools.is_running.wait()
@@ -143,7 +133,7 @@ async def test_next_request_is_accepted_after_a_turn_was_stopped_while_a_functio
     assert closing.NOT_RUN in results[1]
 
 
-@pytest.mark.parametrize("scenario", ["silent", "stalls"])
+@pytest.mark.parametrize("scenario", ["stall-at-start", "stall"])
 async def test_stopping_a_turn_closes_the_request(endpoints: StandInServer, use_tools: UseTools, scenario: str) -> None:
     use_tools()
     conversation = await conversation_at(endpoints, "vllm", scenario)
@@ -152,24 +142,24 @@ async def test_stopping_a_turn_closes_the_request(endpoints: StandInServer, use_
     with tab.following():
         await start_turn(make_question(conversation))
         await wait_until_async(lambda: len(endpoints.journal) > before)
-        if scenario == "stalls":
-            await tab.receive_text("words")
+        if scenario == "stall":
+            await tab.receive_text("smooth lin")
         await stop_turn(conversation.pk)
         await Runner.current().drain()
     [entry] = endpoints.journal[before:]
     await wait_until_async(entry.closed.is_set)
     turn = await Turn.objects.aget(conversation=conversation)
     assert turn.status == "stopped"
-    assert await text_of(turn) == ("The first words" if scenario == "stalls" else "")
+    assert await text_of(turn) == (BEGINNING if scenario == "stall" else "")
 
 
 @pytest.mark.parametrize(
     ("scenario", "status", "code", "text"),
     [
-        ("silent", "failed", "stalled", ""),
-        ("stalls", "failed", "stalled", "The first words"),
-        ("cut", "failed", "unreachable", "The first words"),
-        ("cut-in-event", "failed", "unreachable", "The first words"),
+        ("stall-at-start", "failed", "stalled", ""),
+        ("stall", "failed", "stalled", BEGINNING),
+        ("reset", "failed", "unreachable", BEGINNING),
+        ("cut", "failed", "unreachable", BEGINNING),
         ("error-in-data", "failed", "overloaded", "Par"),
         ("text-cut-by-the-token-limit", "done", "", "Par"),
     ],
@@ -201,7 +191,7 @@ async def test_turn_ends_at_the_limit_of_rounds(
 ) -> None:
     use_tools("echo")
     settings.ROUNDS_LIMIT = 3
-    conversation = await conversation_at(endpoints, "generic", "forever")
+    conversation = await conversation_at(endpoints, "generic", "function-forever")
     before = len(endpoints.journal)
     turn = await ask_and_wait(conversation, "go")
     assert (turn.status, turn.finish, turn.round_count) == ("done", "round_limit", 3)
@@ -217,9 +207,9 @@ async def test_server_of_the_settings_is_used(
 ) -> None:
     use_tools("echo")
     settings.OPENAI_BASE_URL, settings.OPENAI_API_KEY = endpoints.url("openai"), KEY
-    settings.OPENAI_MODELS = ["gpt-4.1/call"]
+    settings.OPENAI_MODELS = ["gpt-4.1/function-call"]
     before = len(endpoints.journal)
-    conversation = await new_conversation(model="gpt-4.1/call", code_execution="off")
+    conversation = await new_conversation(model="gpt-4.1/function-call", code_execution="off")
     turn = await ask_and_wait(conversation, "go")
     assert (turn.status, turn.provider, turn.endpoint) == ("done", "openai_compatible", "")
     assert len(endpoints.journal[before:]) == 2
@@ -231,7 +221,7 @@ async def test_results_that_fill_the_window_end_no_turn(
 ) -> None:
     settings.ROUNDS_LIMIT = 8
     use_tools("long")
-    conversation = await conversation_at(endpoints, "generic", "context-30000/forever")
+    conversation = await conversation_at(endpoints, "generic", "context-30000/function-forever")
     before = len(endpoints.journal)
     turn = await ask_and_wait(conversation, "go")
     assert (turn.status, turn.round_count) == ("done", 8)
@@ -247,10 +237,10 @@ async def test_state_of_the_tools_is_at_the_end_of_the_newest_message(
     endpoints: StandInServer, use_tools: UseTools, profile: str
 ) -> None:
     use_tools("echo", state_text="The session holds x.")
-    conversation = await conversation_at(endpoints, profile, "call")
+    conversation = await conversation_at(endpoints, profile, "function-call")
     before = len(endpoints.journal)
     turn = await ask_and_wait(conversation, "go")
-    assert await text_of(turn) == 'The result is {"arguments": {"value": 1}}.'
+    assert await text_of(turn) == '`echo` returned `{"arguments": {"value": 1}}`.'
     entries = endpoints.journal[before:]
     assert_accepted(entries)
     ending = "\n\n" + STATE.format(state="The session holds x.")

@@ -68,7 +68,7 @@ async def test_each_round_has_the_same_date_behind_the_question_and_no_message_h
 async def test_one_text_of_a_chat_completion_ends_with_the_date_in_each_round(
     endpoints: StandInServer, tools: None
 ) -> None:
-    conversation = await database_sync_to_async(make_endpoint_conversation)(endpoints, "generic", "call")
+    conversation = await database_sync_to_async(make_endpoint_conversation)(endpoints, "generic", "function-call")
     before = len(endpoints.journal)
     turn = await ask_and_wait(await in_berlin(conversation), "go")
     first, second = (

@@ -1,8 +1,10 @@
-"""Each recorded response, through a whole turn: it is stored exactly, and a reload shows what was shown live."""
+"""Each recorded response, through whole turns: it is stored exactly, shown alike by a reload, and sent back."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import asdict, replace
+from typing import Any
 
 import pytest
 from channels.db import database_sync_to_async
@@ -12,12 +14,14 @@ from attachments.store import read_bytes
 from chat.answering.turns.retry import RETRIED_FINISHES
 from chat.messages.records import MessageRecord, path_records
 from chat.models import Conversation, Turn
+from chat.providers.google.wire_parts import FOREIGN_CALL_SIGNATURE
 from chat.vocabulary.data_uris import ExtractedImage, restore_images
 from chat.vocabulary.parts import CodeExecutionResult, FunctionCall, FunctionResponse, InlineData, Part, Thought
 from chat.vocabulary.sanitize import sanitize_event
 from chat.vocabulary.stream_events import PartReceived, Usage
-from tests.chat.turn_driver import Tab, ask_and_wait, fresh_page, new_conversation
-from tests.recordings import Recording, recordings
+from tests.chat.providers.normal_form import part_as_sent_back, wire_in_normal_form
+from tests.chat.turn_driver import Tab, ask_and_wait, calls_since, count_calls, fresh_page, new_conversation
+from tests.recordings import Recording, raw_parts, recordings
 from tests.sampling import sampled
 
 each_recording = pytest.mark.parametrize("recorded", sampled(recordings(), 12, lambda one: one.name))
@@ -40,6 +44,43 @@ async def test_recording_is_stored_exactly_and_a_reload_shows_the_same(
     usage = expected_usage(turn, recorded)
     assert turn.usage == ({} if usage is None else asdict(usage))
     assert tab.page.transcript == await fresh_page(conversation)
+
+
+@each_recording
+@pytest.mark.django_db(transaction=True)
+async def test_next_turns_after_a_recording_are_accepted(recorded: Recording, replaying: Settings) -> None:
+    url = replaying.GOOGLE_GEMINI_BASE_URL
+    before = count_calls(url)
+    model = f"replay-{recorded.name}"
+    # Code that runs out of time does not move to a session, which would ask once more.
+    conversation = await new_conversation(model=model, engine="native")
+    turns = [await ask_and_wait(conversation, text) for text in ("first", "second")]
+    # Another model is sent the same history, without what only the first one can read.
+    await Conversation.objects.filter(pk=conversation.pk).aupdate(model="scenario-code")
+    turns.append(await ask_and_wait(conversation, "third"))
+
+    calls = calls_since(url, before)
+    own = [call for call in calls if call["model"] == model]
+    [foreign] = [call for call in calls if call["model"] == "scenario-code"]
+    assert {call["state"] for call in own} == {"refused" if recorded.http_status != 200 else "done"}
+    received = [part_as_sent_back(part) for event in recorded.events for part in raw_parts(event)]
+    assert signed_parts(sent_parts(own[-1])) == signed_parts(filter(None, received))
+    # An answer without content is asked for once more. Nothing else is sent twice.
+    is_blank = not recorded.error and not any(part.is_answer for part in recorded.parts)
+    assert len(own) == (4 if is_blank and turns[0].finish in RETRIED_FINISHES else 2)
+    assert foreign["state"] == "done"
+    assert {part.get("thoughtSignature") for part in sent_parts(foreign)} <= {None, FOREIGN_CALL_SIGNATURE}
+    assert turns[2].status == Turn.Status.DONE
+
+
+def sent_parts(call: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return all parts of a request."""
+    return [part for content in call["request"]["contents"] for part in content["parts"]]
+
+
+def signed_parts(parts: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the parts with a signature: each must come back whole, with its own."""
+    return [wire_in_normal_form(part) for part in parts if "thoughtSignature" in part]
 
 
 def stored_parts(conversation: Conversation) -> list[Part]:

@@ -17,7 +17,6 @@ from typing import Any, TypeAlias
 
 import pytest
 from asgiref.sync import sync_to_async
-from channels.db import database_sync_to_async
 from django.utils import timezone
 from pytest_django import Settings
 
@@ -25,17 +24,13 @@ from attachments.models import Attachment
 from attachments.store import BytesUnavailable, create_attachment
 from chat.answering.turns import engine
 from chat.answering.turns.runner import Runner, start_turn, stop_turn
-from chat.models import Conversation, Instruction, LanguageModel, Part, Project, ProviderFile, RefusedFile, Turn
-from chat.models.projects import add_files, move_conversation
-from chat.vocabulary.parts import ExecutableCode, FunctionCall, FunctionResponse, Text
-from chat.vocabulary.parts import Part as PartValue
+from chat.models import Conversation, Instruction, LanguageModel, ProviderFile, RefusedFile, Turn
 from tests.attachments.conftest import png
 from tests.chat.turn_driver import (
     Tab,
     ask_and_wait,
     calls_since,
     count_calls,
-    fresh_page,
     make_question,
     new_conversation,
     start_and_wait,
@@ -59,18 +54,6 @@ def case(function: Case) -> Case:
 async def conversation_with(scenario: str, **chosen: str) -> Conversation:
     """Create a conversation with a scenario, where code may always run."""
     return await new_conversation(model=f"scenario-{scenario}", code_execution="on", **chosen)
-
-
-async def replace_parts(turn: Turn, *parts: PartValue) -> None:
-    """Replace the stored parts of an answer."""
-
-    def write() -> None:
-        Part.objects.filter(message=turn.message).delete()
-        Part.objects.bulk_create(
-            Part.from_value(part, index=index, message=turn.message) for index, part in enumerate(parts)
-        )
-
-    await database_sync_to_async(write)()
 
 
 async def two_turns(scenario: str, then: str = "", **chosen: str) -> Conversation:
@@ -99,12 +82,6 @@ async def several_runs_of_code_are_sent_back(settings: Settings) -> Conversation
 async def answers_without_ids_and_signatures_are_sent_back(settings: Settings) -> Conversation:
     """Gemini 2.5 sends none."""
     return await two_turns("two-finishes")
-
-
-@case
-async def thoughts_are_not_sent_back(settings: Settings) -> Conversation:
-    """They are shown to the user only."""
-    return await two_turns("thoughts")
 
 
 @case
@@ -137,29 +114,9 @@ async def graph_is_sent_back_where_it_was_drawn(settings: Settings) -> Conversat
 
 
 @case
-async def only_the_newest_graphs_are_sent_back(settings: Settings) -> Conversation:
-    """Two of seven. The others are named after the answer."""
-    settings.REQUEST_LIMIT_BYTES = 170_000
-    return await two_turns("images-7")
-
-
-@case
-async def graph_larger_than_the_limit_is_named(settings: Settings) -> Conversation:
-    """Code and output say what the graph showed."""
-    settings.REQUEST_LIMIT_BYTES = 30_000
-    return await two_turns("image")
-
-
-@case
 async def graphs_that_were_refused_are_left_out(settings: Settings) -> Conversation:
     """The second attempt is sent without them."""
     return await two_turns("images-refused")
-
-
-@case
-async def image_printed_by_code_is_sent_back_as_an_image(settings: Settings) -> Conversation:
-    """Its name stands where the data URI was in the output."""
-    return await two_turns("image-in-output")
 
 
 @case
@@ -188,27 +145,6 @@ async def empty_answer_is_left_out(settings: Settings) -> Conversation:
 
 
 @case
-async def code_without_result_before_text_is_sent_back(settings: Settings) -> Conversation:
-    """A search in files is reported like this."""
-    return await two_turns("code-without-result")
-
-
-@case
-async def code_of_a_stopped_turn_without_result_is_left_out(settings: Settings) -> Conversation:
-    """The text before it is sent back."""
-    conversation = await conversation_with("text")
-    first = await ask_and_wait(conversation, "first")
-    await replace_parts(
-        first,
-        Text("Let me see."),
-        ExecutableCode("1", "PYTHON"),
-    )
-    await Turn.objects.filter(pk=first.pk).aupdate(model="another")
-    await ask_and_wait(conversation, "second")
-    return conversation
-
-
-@case
 async def text_of_a_stopped_turn_is_sent_back(settings: Settings) -> Conversation:
     """The last content is the user's."""
     conversation = await conversation_with("stall")
@@ -225,37 +161,9 @@ async def text_of_a_stopped_turn_is_sent_back(settings: Settings) -> Conversatio
 
 
 @case
-async def function_call_without_response_becomes_a_note(settings: Settings) -> Conversation:
-    """Imported answers and old ones may have such calls. The API requires a response to each call."""
-    conversation = await conversation_with("text")
-    first = await ask_and_wait(conversation, "first")
-    await replace_parts(first, FunctionCall("get_weather", {}, "c1"), FunctionCall("get_weather", {}, "c2"))
-    await ask_and_wait(conversation, "second")
-    return conversation
-
-
-@case
 async def function_calls_that_never_began_have_responses(settings: Settings) -> Conversation:
     """The answer ended before them."""
     return await two_turns("undeclared-function-calls", then="text")
-
-
-@case
-async def answered_function_call_of_another_model_gets_the_stand_in_signature(settings: Settings) -> Conversation:
-    """The response is in the user's content."""
-    conversation = await conversation_with("text")
-    first = await ask_and_wait(conversation, "first")
-
-    await Turn.objects.filter(pk=first.pk).aupdate(model="another")
-    foreign = {"thought_signature": "Zm9yZWlnbg=="}
-    await replace_parts(
-        first,
-        FunctionCall("python", {"code": "1"}, "c1", provider_data=foreign),
-        FunctionResponse("python", {"output": "1"}, "c1"),
-        Text("It is 1."),
-    )
-    await ask_and_wait(conversation, "second")
-    return conversation
 
 
 async def ask_with_files(conversation: Conversation, text: str, *files: tuple[str, str, bytes]) -> None:
@@ -285,26 +193,6 @@ async def files_are_sent_inline_before_the_text(settings: Settings) -> Conversat
 
 
 @case
-async def files_of_a_project_come_before_the_first_message(settings: Settings) -> Conversation:
-    """Its instruction is before that of the conversation."""
-    conversation = await conversation_with("text", system_instruction="The conversation's.")
-    await ask_and_wait(conversation, "first")
-
-    def add_project() -> None:
-        project = Project.objects.start(conversation.owner_id, name="Harbour", instruction="The project's.")
-        name, mime_type, data = CSV
-        size: dict[str, None] = {"width": None, "height": None}
-        owner_id = conversation.owner_id
-        file = create_attachment(owner_id=owner_id, data=data, name=name, mime_type=mime_type, is_graph=False, **size)
-        add_files(project, [file])
-        move_conversation(conversation, project)
-
-    await database_sync_to_async(add_project)()
-    await ask_and_wait(conversation, "second")
-    return conversation
-
-
-@case
 async def file_is_sent_again_with_every_later_question(settings: Settings) -> Conversation:
     """It stays with its question."""
     conversation = await conversation_with("text")
@@ -321,18 +209,6 @@ async def files_too_large_for_a_request_are_stored_by_the_provider(settings: Set
     await ask_with_files(conversation, "look", ("long.csv", "text/csv", b"a,b\n1,2\n3,4\n"))
     await ask_and_wait(conversation, "again")
     assert await ProviderFile.objects.acount() == 1
-    return conversation
-
-
-@case
-async def oldest_messages_of_a_long_conversation_are_left_out(settings: Settings) -> Conversation:
-    """The rest fits into the context window."""
-    await LanguageModel.objects.acreate(name="scenario-text", context_tokens=600)
-    conversation = await new_conversation(model="scenario-text", code_execution="off")
-    for number in range(4):
-        turn = await ask_and_wait(conversation, f"question {number} " + "word " * 100)
-    assert turn.left_out == 4
-    assert "oldest messages of this conversation were not sent" in await fresh_page(conversation)
     return conversation
 
 

@@ -1,13 +1,13 @@
-"""The tool loop against the strict emulator: function calls are run, and their results are sent in the next round."""
+"""The tool loop against the emulator: function calls are run, and their results are sent in the next round."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Any, TypeAlias
+from typing import Any
 
 import pytest
 from channels.db import database_sync_to_async
@@ -37,8 +37,7 @@ from chat.vocabulary.parts import (
     Thought,
 )
 from chat.vocabulary.stream_events import Finish
-from tests.chat.answering.tools import recording_tools
-from tests.chat.answering.tools.recording_tools import RecordingTools
+from tests.chat.answering.tools.recording_tools import RecordingTools, UseTools
 from tests.chat.turn_driver import (
     Tab,
     ask_and_wait,
@@ -50,18 +49,9 @@ from tests.chat.turn_driver import (
     parts_of,
     start_and_wait,
 )
-from tests.polling import wait_until_async, wait_until_awaited
+from tests.polling import wait_until_awaited
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-UseTools: TypeAlias = Callable[..., RecordingTools]
-
-
-@pytest.fixture
-def use_tools(emulated: Settings) -> UseTools:
-    """Give turns a tool set with these functions."""
-    emulated.TOOL_SETS = ["tests.chat.answering.tools.recording_tools.make"]
-    return lambda *names, **fields: recording_tools.choose(RecordingTools(names, **fields))
 
 
 def responses_in(call: dict[str, Any]) -> list[dict[str, Any]]:
@@ -363,27 +353,6 @@ async def test_decision_lets_the_turn_go_on(
     assert 'data-status="done"' in await fresh_page(conversation)
 
 
-async def test_several_calls_are_decided_one_after_the_other(emulated: Settings, use_tools: UseTools) -> None:
-    tools = use_tools("echo", approved_names=["echo"])
-    conversation = await new_conversation(model="scenario-function-calls-2", code_execution="off")
-    turn = await wait_for_approval(conversation)
-    for number in range(2):
-        await turn.arefresh_from_db()
-        assert turn.status == "waiting"
-        call_id = [data["call_id"] async for data in _approvals(turn)][-1]
-        assert await runner.decide(lambda: turn.pk, ApprovalDecision(call_id, is_approved=number == 0))
-        await Runner.current().drain()
-    await turn.arefresh_from_db()
-    assert turn.status == "done"
-    assert len(tools.calls) == 1
-    responses = [part for part in await parts_of(turn) if isinstance(part, FunctionResponse)]
-    assert [response.is_error for response in responses] == [False, True]
-
-
-def _approvals(turn: Turn) -> Any:  # noqa: ANN401 - a query set of JSON
-    return turn.events.filter(name="approval").order_by("seq").values_list("data", flat=True)
-
-
 async def test_turn_can_be_stopped_while_it_waits(waiting: tuple[Conversation, Turn, RecordingTools]) -> None:
     conversation, turn, tools = waiting
     frames = FrameRecorder()
@@ -455,21 +424,3 @@ async def test_call_that_had_started_before_a_crash_is_not_run_again(emulated: S
     continued = await start_and_wait(start_turn(Continue(conversation.owner, conversation.pk)))
     assert continued.status == "done"
     assert len(tools.calls) == 1
-
-
-async def test_result_that_was_stored_before_a_crash_is_kept(emulated: Settings, use_tools: UseTools) -> None:
-    tools = use_tools("echo", "wait")
-    conversation = await new_conversation(model="scenario-function-calls-2", code_execution="off")
-    started = await start_turn(make_question(conversation))
-    # `echo` has returned, and `wait` runs.
-    await wait_until_async(lambda: len(tools.calls) == 2)
-    expired = timezone.now() - timedelta(seconds=1)
-    await Turn.objects.filter(pk=started.turn.pk).aupdate(lease_owner="dead", lease_expires_at=expired)
-    assert await database_sync_to_async(recovery.interrupt_expired)() == [conversation.pk]
-    Runner.current()._turns[started.turn.pk].cancel()
-    await Runner.current().drain()
-    responses = [part for part in await parts_of(started.turn) if isinstance(part, FunctionResponse)]
-    assert [(response.call_id, response.refusal) for response in responses] == [
-        (tools.calls[0].call_id, None),
-        (tools.calls[1].call_id, Refusal.LOST),
-    ]

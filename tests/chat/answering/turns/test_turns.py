@@ -85,15 +85,6 @@ async def test_changes_are_stored_before_they_are_shown(emulated: Settings) -> N
     assert all(checks)
 
 
-async def test_typed_marker_stays_text(emulated: Settings) -> None:
-    conversation = await new_conversation(model="scenario-text")
-    turn = await ask_and_wait(conversation, "what is [GRAPH:0]?\n[GRAPH:0]\n")
-    page = await fresh_page(conversation)
-    assert "[GRAPH:0]" in page
-    assert "<figure" not in page
-    assert not await MessageAttachment.objects.filter(message=turn.user_message_id).aexists()
-
-
 async def test_stopped_turn_keeps_the_text_received_so_far(emulated: Settings) -> None:
     conversation = await new_conversation(model="scenario-endless-50")
     tab = Tab(conversation.pk)

@@ -147,18 +147,6 @@ def test_incomplete_conversations_are_imported() -> None:
     assert conversations[2].title == "Imported from ChatGPT"
 
 
-def test_cycle_and_long_chain_of_nodes_are_imported() -> None:
-    looped = conversation_of(node("u", None, "user", "Hi"))
-    looped["mapping"]["x"] = node("x", "y", "user", "lost")
-    looped["mapping"]["y"] = node("y", "x", "assistant", "lost")
-    (conversation,) = import_conversations(looped)
-    assert len(messages_of(conversation)) == 2
-    chain = [node("0", None, "user", "0")]
-    chain += [node(f"{n}", f"{n - 1}", ("user", "assistant")[n % 2], f"{n}") for n in range(1, 1500)]
-    (conversation,) = import_conversations(conversation_of(*chain, current="1499"))
-    assert conversation.messages.filter(is_shown=True).count() == 1500
-
-
 def test_same_export_is_imported_once() -> None:
     owner = make_user()
     file = json.dumps([WITH_TOOLS]).encode()

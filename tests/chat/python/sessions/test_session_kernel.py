@@ -14,12 +14,12 @@ from pytest_django import Settings
 
 from chat.models import Conversation, PythonSession
 from chat.python.kernels.outputs import Output
-from chat.python.sessions import control, rows, session_kernel
+from chat.python.sessions import session_kernel
 from chat.python.sessions.downloads import open_file
 from chat.python.sessions.errors import SessionUnavailable
 from chat.python.sessions.leases import is_held_here
 from chat.python.sessions.places import close_client, current_client
-from chat.python.sessions.rows import State, session_store
+from chat.python.sessions.rows import State
 from chat.python.sessions.run import CellResult, run_cell
 from chat.python.sessions.session_kernel import NotRunning, SessionKernel, restart
 from tests.chat.python.sessions.session_rows import make_session, soon
@@ -230,25 +230,6 @@ async def test_restart_gives_an_empty_kernel(sessions: Settings) -> None:
     assert result.execution.text == "False\n"
     assert result.notes == (f"A new Python session was started. {session_kernel.RESTARTED}",)
     assert (await session_of(conversation)).note == ""
-
-
-async def test_interrupt_stops_the_cell_and_keeps_the_variables(sessions: Settings) -> None:
-    conversation = await new_conversation()
-    await run(conversation, "x = 1")
-    # A kernel may lose an interrupt that comes before the first line of the code.
-    has_begun = asyncio.Event()
-    code = "print('begun', flush=True)\nwhile True: pass"
-    task = asyncio.create_task(run(conversation, code, on_output=lambda _: has_begun.set()))
-    await has_begun.wait()
-    session = await session_of(conversation)
-    assert await control.interrupt(session)
-    result = await task
-    assert result.execution.status == "failed"
-    assert "KeyboardInterrupt" in result.execution.text
-    assert (await run(conversation, "print(x)")).execution.text == "1\n"
-    await session_store.run(rows.note_lost, session.pk, session.generation, "")
-    assert not await control.interrupt(await session_of(conversation))
-    await current_client().shut_down(session.kernel_id)
 
 
 @pytest.mark.drill

@@ -135,29 +135,6 @@ async def test_environment_in_a_request_is_ignored(kernel_service: LocalService)
             assert response.status == HTTPStatus.NO_CONTENT
 
 
-async def test_variables_survive_a_disconnect(kernel_service: LocalService) -> None:
-    async with running_kernel(kernel_service) as kernel:
-        await kernel.run("value = 41")
-        await kernel.socket.close()
-        async with connected(kernel.http, kernel.address, kernel.kernel_id) as again:
-            assert await again.run("value + 1") == "42"
-
-
-async def test_interrupt_stops_a_cell_and_keeps_variables(kernel_service: LocalService) -> None:
-    async with running_kernel(kernel_service) as kernel:
-        await kernel.run("value = 1")
-        # A busy kernel may handle an interrupt before the first line of the code.
-        has_printed = asyncio.Event()
-        code = "import time\nprint('begun')\nwhile True: time.sleep(0.01)"
-        cell = asyncio.create_task(kernel.run(code, has_printed))
-        async with asyncio.timeout(LIMIT_S):
-            await has_printed.wait()
-        async with kernel.http.post(f"{kernel.address.url}/api/kernels/{kernel.kernel_id}/interrupt") as response:
-            assert response.status == HTTPStatus.NO_CONTENT
-        assert (await cell).startswith("begun\nKeyboardInterrupt")
-        assert await kernel.run("value") == "1"
-
-
 async def test_ended_kernel_is_gone_and_its_end_is_explained(kernel_service: LocalService) -> None:
     async with running_kernel(kernel_service) as kernel:
         assert (await kernel.run("import os; os._exit(3)")).endswith(DEAD)
@@ -166,12 +143,6 @@ async def test_ended_kernel_is_gone_and_its_end_is_explained(kernel_service: Loc
         assert (await kernel.model())["end"] == "It ended by itself."
         async with running_kernel(kernel_service) as other:
             assert await other.run("1 + 1") == "2"
-
-
-async def test_kernel_that_was_ended_on_request_is_gone(kernel_service: LocalService) -> None:
-    async with running_kernel(kernel_service) as kernel:
-        await kernel.http.delete(f"{kernel.address.url}/api/kernels/{kernel.kernel_id}")
-        assert "end" not in await kernel.model()
 
 
 async def test_restarted_kernel_has_lost_its_variables(kernel_service: LocalService) -> None:

@@ -1,1 +1,0 @@
-"""Tests of the stand-in for servers of chat completions."""
