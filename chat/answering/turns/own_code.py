@@ -13,7 +13,7 @@ from chat.answering.turns.live_turn import LiveTurn
 from chat.answering.turns.tool_call import run_tool
 from chat.messages.changes import Reported
 from chat.messages.tool_sets import ToolFailed
-from chat.python.sessions.fences import unfence_code
+from chat.vocabulary.fences import unfence_code
 from chat.vocabulary.parts import (
     OUTCOME_FAILED,
     CodeExecutionResult,

@@ -36,8 +36,8 @@ from chat.models.plain_sql import insert_rows, update_rows
 from chat.page.transcript.versions import versions_of
 from chat.people.access import AnyUser, attachments_of
 from chat.providers.catalogue.setups import Setup
-from chat.python.sessions.fences import fence_code, unfence_code
 from chat.python.sessions.places import is_enabled
+from chat.vocabulary.fences import fence_code, unfence_code
 from chat.vocabulary.parts import Role, Text
 
 TITLE_LENGTH = 60
