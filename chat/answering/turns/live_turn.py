@@ -138,7 +138,7 @@ class LiveTurn:
         self.frame_schedule.is_fast = parts > 1
 
     def end_code(self, outcome: str) -> None:
-        """Give an outcome to code in the Python session that will get no result."""
+        """Give an outcome to code of a tool set that will get no result."""
         self._changes += self._assembler.end_code(outcome)
 
     def note(self, *changes: Change) -> None:
@@ -173,8 +173,8 @@ class LiveTurn:
         self.end_thought()
         self._changes += self._assembler.start_round()
 
-    def move_to_session(self, reason: str) -> None:
-        """Let code run in the Python session from the current round on. `reason`: a sentence for the reader."""
+    def move_code(self, reason: str) -> None:
+        """Let code run in a tool set from the current round on. `reason`: a sentence for the reader."""
         self.turn.engine = Engine.SESSION
         self.turn.move_reason, self.turn.moved_before_round = reason, self.answer.round_number
         self.note(EngineMoved(reason))

@@ -1,4 +1,4 @@
-"""The tool set of the Python session. `settings.TOOL_SETS` names `make_tool_set`."""
+"""The functions of the Python session for one turn."""
 
 from __future__ import annotations
 
@@ -50,11 +50,6 @@ from chat.vocabulary.parts import (
 NOT_RUNNING = "No Python session is running, so there are no variables. The next call of run_python starts one."
 WAS_RESET = "The Python session was ended. The next call of run_python starts a new one."
 MOVED = "Code ran elsewhere at the beginning of this answer. {reason}"
-
-
-def make_tool_set(turn: Turn) -> PythonSessionTools | None:
-    """Return the tool set for a turn whose code may run in the session."""
-    return PythonSessionTools(turn) if turn.engine == Engine.SESSION or turn.offers_session else None
 
 
 class PythonSessionTools:

@@ -31,6 +31,8 @@ MODULES = (
     "chat/python/session_panel.py",
     "chat/answering/turns/draining.py",
     "chat/answering/turns/engine_choice.py",
+    "chat/python/tool_set/engine_rules.py",
+    "chat/python/tool_set/factory.py",
     "chat/python/reruns/rerun.py",
     "chat/answering/turns/resume.py",
     "chat/answering/turns/start_context.py",
