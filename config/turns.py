@@ -37,7 +37,7 @@ TOOL_SETS = ["chat.python.tool_set.factory.python_tools"]
 ROUNDS_LIMIT = env.integer("ROUNDS_LIMIT", 20, minimum=1)
 #: Hours after which a function call that nobody has approved counts as denied. The answer then goes on without it.
 APPROVAL_LIMIT_H = env.integer("APPROVAL_LIMIT_H", 24, minimum=1)
-#: Whether a person must also release each result of code before the model gets it. This applies to all conversations.
+#: Whether a person must also release each result of a function before the model gets it, in all conversations.
 RESULTS_NEED_APPROVAL = env.boolean("RESULTS_NEED_APPROVAL", default=False)
 #: Seconds after which a turn counts as interrupted if its process no longer renews the lease. A process renews it after
 #: a third of this time.
