@@ -14,7 +14,7 @@ from attachments.models import Attachment
 from attachments.validation import CSV, EXCEL, PARQUET
 from chat.answering import code_tools
 from chat.answering.code_tools import EngineOptions
-from chat.answering.turns.engine_choice import choose_engine, may_move
+from chat.answering.turns.engine_choice import NO_CODE_HERE, choose_engine, may_move, obstacle_to_own_code, sent_files
 from chat.answering.turns.start_rules import TurnChoices, decide_code, is_data
 from chat.models import Conversation, Message, Turn
 from chat.providers.base import Capabilities
@@ -263,6 +263,17 @@ def test_sessions_that_are_turned_off_are_not_used(provider: FakeProvider, setti
     assert choose_engine(options("session")).engine is NATIVE
     assert "turned off on this server" in choose_engine(options("session")).reason
     assert choose_engine(options("auto", **NO_CODE)).engine is None
+
+
+def test_without_tools_for_code_it_runs_at_the_service_alone(provider: FakeProvider, settings: Settings) -> None:
+    settings.TOOL_SETS = ["tests.chat.answering.tools.table_tools.make"]
+    choice = choose_engine(options("session", has_session=True))
+    assert (choice.engine, choice.offers_session) == (NATIVE, False)
+    choice = choose_engine(options("session", **NO_CODE))
+    assert (choice.engine, choice.reason) == (None, "Modello does not run code.")
+    assert obstacle_to_own_code() == NO_CODE_HERE
+    workbook = Attachment(name="a.xlsx", mime_type=EXCEL, size_bytes=9)
+    assert sent_files([workbook], SESSION) == [workbook]
 
 
 def test_files_that_are_too_large_to_be_sent_need_the_session(provider: FakeProvider) -> None:
