@@ -15,10 +15,11 @@ from django.db import DatabaseError, close_old_connections, connection
 from django.urls import get_resolver
 
 from chat.answering.prompt.intent.classifier import WEIGHTS_FILE
-from chat.answering.turns import deletions, recovery, rerun_rows
+from chat.answering.turns import deletions, recovery
 from chat.models.database_thread import close_connection
 from chat.people.account import due_deletions
 from chat.providers import warm_up
+from chat.python.reruns import rows as reruns
 from chat.python.sessions import reaper
 from config.env import Env
 
@@ -48,7 +49,7 @@ def prepare_process(loop: asyncio.AbstractEventLoop) -> None:
     warn_of_removed_variables()
     warn_without_weights()
     recovery.start(loop)
-    reaper.start(rerun_rows.end_abandoned)
+    reaper.start(reruns.end_abandoned)
     due_deletions.start()
     deletions.start()
     exempt_imports_from_garbage_collection()

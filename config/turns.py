@@ -31,13 +31,13 @@ CHAT_PROVIDERS = {
 CHAT_PROVIDER = "gemini"
 #: Dotted path of the class that stores the endpoints of `openai_compatible`, and what is known about their models.
 ENDPOINT_STORE = "chat.providers.catalogue.endpoints.StoredEndpoints"
-#: Dotted paths of the functions that create the tool sets of a turn (`ToolSetFactory` in chat/messages/tool_sets.py).
-TOOL_SETS = ["chat.python.tool_set.tool_set.make_tool_set"]
+#: Dotted paths of what creates the tool sets of a turn (`ToolSetFactory` in chat/messages/tool_sets.py).
+TOOL_SETS = ["chat.python.tool_set.factory.python_tools"]
 #: Most rounds in one turn. A round is a request to the model; each next one sends the results of its function calls.
 ROUNDS_LIMIT = 20
 #: Hours after which a function call that nobody has approved counts as denied. The answer then goes on without it.
 APPROVAL_LIMIT_H = 24
-#: Whether a person must also release each result of code before the model gets it. This applies to all conversations.
+#: Whether a person must also release each result of a function before the model gets it, in all conversations.
 RESULTS_NEED_APPROVAL = env.boolean("RESULTS_NEED_APPROVAL", default=False)
 #: Seconds after which a turn counts as interrupted if its process no longer renews the lease. A process renews it after
 #: a third of this time.

@@ -95,6 +95,15 @@ def test_chat_has_few_parts_on_few_layers() -> None:
     assert len(parts_of_chat() | {"apps", "migrations"}) <= 19
 
 
+def test_answering_names_no_tool_set() -> None:
+    """Another tool set takes a package of its own and a line of settings. Imports are checked by the layers."""
+    name = re.compile(r"python.?session|run_python|chat.python", re.IGNORECASE)
+    files = [path for path in tracked_files() if path.suffix in (".py", ".toml") and "answering" in path.parts]
+    texts = {path: path.read_text() for path in files if path.is_relative_to(ROOT / "chat/answering")}
+    assert len(texts) > 50
+    assert [f"{path}: {match.group()}" for path, text in texts.items() for match in name.finditer(text)] == []
+
+
 def test_modules_of_the_product_have_at_most_300_lines() -> None:
     assert [str(path) for path in product_modules() if path.read_text().count("\n") > LINES_LIMIT] == []
 

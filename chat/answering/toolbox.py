@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from django.conf import settings
 from django.utils.module_loading import import_string
 
-from chat.messages.tool_sets import OutlivesTurns, ToolSet, ToolSetFactory
+from chat.messages.tool_sets import OutlivesTurns, ToolSet, ToolSetFactory, results_need_release
 from chat.models import Turn
 from chat.providers.requests import FunctionTool
 from chat.vocabulary.parts import FunctionCall
@@ -35,7 +35,7 @@ class Toolbox:
         states = []
         for tool_set in self.tool_sets:
             try:
-                states.append(await tool_set.state())
+                states.append(await tool_set.state(with_data=not results_need_release()))
             except Exception:  # a tool that fails must not end the answer
                 logger.exception("the state of %s could not be read", type(tool_set).__name__)
         return "\n\n".join(state for state in states if state)

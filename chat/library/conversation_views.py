@@ -28,7 +28,6 @@ from chat.models import REASON_LIMIT, AccessEntry, Conversation, FeedbackNotAllo
 from chat.models.form_fields import ATTACHMENTS_LIMIT
 from chat.models.list_states import mark_read
 from chat.page.fragments import rating_html
-from chat.page.session_panel import panel_html
 from chat.page.transcript.gallery import gallery_page
 from chat.page.transcript.message_links import find_link_target
 from chat.page.transcript.snapshot import snapshot
@@ -47,6 +46,7 @@ from chat.people.login_redirects import login_required_post
 from chat.people.quotas.pages import limited_as_calls
 from chat.providers.catalogue.choices import check_choice, list_choices
 from chat.providers.catalogue.setups import UnknownModel
+from chat.python.session_panel import panel_html
 from chat.python.sessions.places import launch_error
 
 READINGS_PAGE_SIZE = 50

@@ -9,10 +9,10 @@ from django.http import HttpResponse
 from django.urls import path
 from django.views.decorators.cache import never_cache
 
-from chat.page.table_preview import preview_html
 from chat.people.access import SignedInRequest, readable_attachment
 from chat.people.login_redirects import login_required_post
 from chat.python.table_previews.computation import TooManyPreviews, find_or_make_preview
+from chat.python.table_previews.view import preview_html
 from chat.vocabulary.sentences import translate_sentence
 
 TOO_MANY = "Too many previews at once. Try again in a minute."

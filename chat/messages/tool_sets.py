@@ -5,13 +5,27 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from typing import Protocol, TypeAlias, runtime_checkable
 
+from django.conf import settings
+
 from chat.models import Turn
 from chat.providers.requests import FunctionTool
 from chat.vocabulary.parts import FunctionCall, Part
 
 
 class ToolFailed(Exception):
-    """A call could not be carried out. The text is sent to the model as the result, and shown to the reader."""
+    """A call could not be carried out. The text is sent to the model as the result, and shown to the reader.
+
+    No person has to release it, so it must contain nothing that the tool has read or computed.
+    """
+
+
+def results_need_release() -> bool:
+    """Return whether a person must release each result of a call before a model gets it. Holds for all tool sets.
+
+    The tool loop then holds back every `FunctionResponse`, and no request contains what code wrote or showed.
+    """
+    is_needed: bool = settings.RESULTS_NEED_APPROVAL
+    return is_needed
 
 
 class ToolSet(Protocol):
@@ -36,24 +50,16 @@ class ToolSet(Protocol):
         """
         ...
 
-    async def state(self) -> str:
+    async def state(self, *, with_data: bool) -> str:
         """Return a text about what the tools hold, for the end of the next request; it may be empty.
 
+        `with_data`: whether it may contain what results contain, such as names and values (`results_need_release`).
         A tool set whose state cannot be read is left out of the text.
         """
         ...
 
     async def aclose(self) -> None:
         """Release what the turn used."""
-        ...
-
-
-@runtime_checkable
-class HoldsResults(Protocol):
-    """A tool set that also holds back results of calls that run no code, where `RESULTS_NEED_APPROVAL` is on."""
-
-    def holds_result(self, call: FunctionCall) -> bool:
-        """Return whether a person must release the result of this call before the model gets it."""
         ...
 
 

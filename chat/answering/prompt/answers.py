@@ -37,10 +37,10 @@ from chat.vocabulary.parts import (
 logger = logging.getLogger(__name__)
 
 MOVED = (
-    "[Note of the server: {reason} It knows nothing of the variables and files of the earlier code. Go on with the"
-    " function run_python, and run again what is still needed.]"
+    "[Note of the server: {reason} Nothing there knows the variables and files of the earlier code. Go on with the"
+    " functions that you have now, and run again what is still needed.]"
 )
-"""What a model is told between the rounds before and after the move of its code to the Python session."""
+"""What a model is told between the rounds before and after the move of its code to a tool set."""
 
 FILE_LEFT_OUT = "[A file was here; it is not sent again.]"
 IMAGES_LEFT_OUT = "[Note of the server: these files of the answer above are not sent again: {names}.]"
@@ -125,7 +125,7 @@ def _around_move(record: MessageRecord, parts: Sequence[Part], *, is_own: bool) 
     if not moved_before:
         return by_speaker(parts, is_own=is_own)
     assert record.turn is not None
-    # The request for the first round in the session has to end with something that the user says.
+    # The request for the first round after the move has to end with something that the user says.
     move = Content(Role.USER, (Text(MOVED.format(reason=record.turn.move_reason)),))
     before = [part for part in parts if part.round < moved_before]
     after = [part for part in parts if part.round >= moved_before]

@@ -17,6 +17,7 @@ from attachments.store import BytesUnavailable, read_bytes
 from chat.answering.prompt.context_window import IMAGE_TOKENS
 from chat.answering.prompt.request_size import base64_bytes, json_bytes
 from chat.messages.records import MessageRecord
+from chat.messages.tool_sets import results_need_release
 from chat.providers.base import Capabilities
 
 Place: TypeAlias = tuple[uuid.UUID, uuid.UUID]
@@ -154,7 +155,7 @@ def sent_files(record: MessageRecord) -> list[Attachment]:
     if record.turn is None:
         return [placed.attachment for placed in record.attachments]
     # A person who keeps a file has not released it for the model.
-    return [] if settings.RESULTS_NEED_APPROVAL else record.kept_files
+    return [] if results_need_release() else record.kept_files
 
 
 def attachment_ids(records: Iterable[MessageRecord]) -> set[uuid.UUID]:

@@ -120,7 +120,7 @@ def requested_tools(
     """Return the tools of a request.
 
     `takes_both`: whether the model takes functions beside built-in tools. If not, functions are left out; but if code
-    runs in the Python session, which needs functions, the built-in tools are left out.
+    runs in a tool set, which needs functions, the built-in tools are left out.
     """
     wanted = {
         CODE_EXECUTION: turn.engine == Engine.NATIVE,

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from functools import cache
 from pathlib import Path
 
+from chat.answering.code_tools import code_tools
 from chat.models import Instruction
 from chat.providers.catalogue.setups import Setup
 from chat.vocabulary.parts import Engine
 
-_FILE = Path(__file__).with_suffix(".toml")
+_TEXTS = {
+    name: text.strip()
+    for name, text in tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")).items()
+}
 
 
-@cache
 def default_texts() -> Mapping[str, str]:
-    """Return Plotline's default texts, by the field names of `Instruction`."""
-    return {name: text.strip() for name, text in tomllib.loads(_FILE.read_text(encoding="utf-8")).items()}
+    """Return Plotline's default texts, and those of the tools that take code, by the field names of `Instruction`."""
+    tools = code_tools()
+    return {**_TEXTS, **(tools.instructions if tools else {})}
 
 
 def system_instruction(
@@ -37,15 +40,16 @@ def system_instruction(
     The more specific a text is, the later it comes.
 
     `row`: the operator's texts. `engine`: where code may run; `None`: nowhere. `both_engines`: whether the model may
-    also call a function that runs code in the Python session. `web_search`: whether this answer may search. Texts about
+    also call a function that runs code in a tool set. `web_search`: whether this answer may search. Texts about
     code and search are included only if this answer may use them.
     """
     texts = default_texts() if row is None else {name: getattr(row, name) for name in default_texts()}
+    tools = code_tools()
     texts_in_order = [
         texts["general"],
         texts["code_execution"] if engine is Engine.NATIVE else "",
-        texts["python_session"] if engine is Engine.SESSION else "",
-        texts["both_engines"] if both_engines else "",
+        texts[tools.instruction] if tools and engine is Engine.SESSION else "",
+        texts["both_engines"] if tools and both_engines else "",
         texts["web_search"] if web_search else "",
         texts["image_output"] if setup.image_output else "",
         setup.instruction,

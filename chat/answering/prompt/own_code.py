@@ -1,4 +1,4 @@
-"""What a model is sent of code that the user ran in the Python session: the output, as the user's own words."""
+"""What a model is sent of code that the user ran: the output, as the user's own words."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from chat.vocabulary.bounded_output import shortened
 from chat.vocabulary.code_outcomes import outcome_words
 from chat.vocabulary.parts import OUTCOME_ABORTED, CodeExecutionResult, InlineData, Part, Role, Text
 
-RAN = "[I ran this code myself in the Python session. It {outcome}. {output}]"
+RAN = "[I ran this code myself. It {outcome}. {output}]"
 
 
 def own_code_contents(record: MessageRecord, graphs: ReplayedImages) -> list[Content]:

@@ -15,11 +15,11 @@ from django.utils import timezone
 
 from attachments.models import Attachment
 from attachments.store import BytesUnavailable, read_bytes
+from chat.answering.code_tools import code_tools
 from chat.answering.prompt.file_choice import FileChoice, encoded_for_model, sent_files
 from chat.messages.records import MessageRecord
 from chat.models import Message, ProjectFile, ProviderFile
 from chat.providers.base import Capabilities, UploadedFile
-from chat.python.sessions.files import is_kept_in_session, labels_of
 from chat.vocabulary.parts import FileData, InlineData, Part, Text
 
 RENEW_BEFORE = timedelta(hours=1)
@@ -27,7 +27,6 @@ RENEW_BEFORE = timedelta(hours=1)
 
 
 ABSENT = "[The file {name} was here; it is not sent again.]"
-IN_SESSION = "[The file {name} ({size:,} bytes) is in the working directory of the Python session, as “{label}”.]"
 
 
 class RequestFiles:
@@ -40,14 +39,14 @@ class RequestFiles:
         capabilities: Capabilities,
         account: str,
         refused: Collection[uuid.UUID],
-        session_labels: Mapping[uuid.UUID, str],
+        notes: Mapping[uuid.UUID, str],
     ) -> None:
-        """`refused`: ids of files that the model does not take. `session_labels`: see the function of this name."""
+        """`refused`: ids of files that the model does not take. `notes`: see `notes_of_files`."""
         self._choice = choice
         self._question = question
         self._capabilities = capabilities
         self._refused = refused
-        self._in_session = session_labels
+        self._notes = notes
         referenced = choice.by_reference.values()
         self._stored = _stored_files(account, referenced) if referenced else {}
         self.to_upload = [file for file in referenced if file.pk not in self._stored]
@@ -67,8 +66,8 @@ class RequestFiles:
 
         Raises BytesUnavailable for a file of the question itself.
         """
-        if file.pk in self._in_session:
-            return Text(IN_SESSION.format(name=file.name, size=file.size_bytes, label=self._in_session[file.pk]))
+        if file.pk in self._notes:
+            return Text(self._notes[file.pk])
         place = (record.message.pk, file.pk)
         if place in self._choice.inline:
             mime_type = self._capabilities.accepted_type(file.mime_type)
@@ -87,15 +86,16 @@ class RequestFiles:
         return Text(absent.format(name=file.name))
 
 
-def session_labels(records: Sequence[MessageRecord], project_files: Sequence[Attachment] = ()) -> dict[uuid.UUID, str]:
-    """Return the labels of those files that only the Python session has."""
-    # In the order of `session_files`, so that the labels are the same.
+def notes_of_files(records: Sequence[MessageRecord], project_files: Sequence[Attachment]) -> dict[uuid.UUID, str]:
+    """Return the sentences in the place of those files that only code in a tool set reads."""
+    tools = code_tools()
+    if tools is None:
+        return {}
     files = [file for record in records if record.turn is None for file in sent_files(record)]
     kept = [file for record in records if record.turn is not None for file in sent_files(record)]
     files += project_files
     files += sorted(kept, key=lambda file: file.created_at)
-    labels = labels_of(files)
-    return {file.pk: labels[file.pk] for file in files if is_kept_in_session(file)}
+    return tools.file_notes(files)
 
 
 def _stored_files(account: str, attachments: Iterable[Attachment]) -> dict[uuid.UUID, ProviderFile]:

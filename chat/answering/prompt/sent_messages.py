@@ -15,7 +15,7 @@ from chat.answering.prompt.dates import date_note, dated_question
 from chat.answering.prompt.file_choice import FileChoice, RequestBudget, attachment_ids, sent_files
 from chat.answering.prompt.own_code import own_code_contents
 from chat.answering.prompt.project_files import NOT_SENT, project_contents, project_record
-from chat.answering.prompt.provider_files import RequestFiles, session_labels
+from chat.answering.prompt.provider_files import RequestFiles, notes_of_files
 from chat.answering.prompt.refusals import without_refused
 from chat.answering.prompt.refused_files import refused_files
 from chat.answering.prompt.replay import Replay
@@ -76,8 +76,8 @@ class SentMessages:
         """
         self._turn, self._recipient, self._replay = turn, recipient, replay
         shown = without_refused(rows.records)
-        # With the files of refused questions, because the session has them, too.
-        labels = session_labels(rows.records, rows.project_files) if turn.engine == Engine.SESSION else {}
+        # With the files of refused questions, because code finds them, too.
+        notes = notes_of_files(rows.records, rows.project_files) if turn.engine == Engine.SESSION else {}
         budget_bytes = settings.REQUEST_LIMIT_BYTES - fixed_bytes - part_bytes(date_note(turn))
         self._project = project_record(turn, rows.project_files)
         budget_bytes -= message_bytes(self._project) if self._project else 0
@@ -96,8 +96,8 @@ class SentMessages:
         refused = refused_files(attachment_ids([*self._records, *later]), account=recipient.account, model=turn.model)
         budget = RequestBudget.of(budget_bytes, recipient.context_tokens)
         sources = [*earlier, *later] if replay.has_files else []
-        self.choice = FileChoice(question, sources, budget, recipient.capabilities, refused | labels.keys())
-        self.files = RequestFiles(self.choice, question, recipient.capabilities, recipient.account, refused, labels)
+        self.choice = FileChoice(question, sources, budget, recipient.capabilities, refused | notes.keys())
+        self.files = RequestFiles(self.choice, question, recipient.capabilities, recipient.account, refused, notes)
         self._images = ReplayedImages(self.choice.images)
 
     def contents(self) -> Iterator[Content]:

@@ -1,6 +1,6 @@
 """Bounds the output of one call, so that output alone never makes an answer too long. Pure.
 
-The Python session has limits of its own (`chat.python.kernels.output_reader`). Other tools may have none.
+Tool sets may have limits of their own, or none.
 """
 
 from __future__ import annotations

@@ -25,13 +25,14 @@ from channels.db import database_sync_to_async
 from django.conf import settings
 
 from attachments.store import BytesUnavailable, read_bytes
+from chat.answering.code_tools import code_tools
 from chat.answering.prompt import history, provider_files
 from chat.answering.prompt.file_choice import FilesTooLarge, encoded_for_model
 from chat.answering.prompt.history import PreparedRequest
 from chat.answering.prompt.refused_files import save_refused
 from chat.answering.prompt.replay import Replay
 from chat.answering.toolbox import Toolbox, open_toolbox
-from chat.answering.turns.engine_choice import TOO_LARGE, may_move, reason_to_move
+from chat.answering.turns.engine_choice import may_move
 from chat.answering.turns.finish import TurnError, fail_turn
 from chat.answering.turns.live_turn import AnswerTooLong, LiveTurn
 from chat.answering.turns.log_writer import NotStored
@@ -112,12 +113,12 @@ async def _run_rounds(turn: LiveTurn) -> None:
     A turn that has waited for a decision continues with the calls of its current round.
     """
     while await _run_with_engine(turn):
-        # The Python session offers functions that the turn did not have before.
+        # The tool set that takes code offers functions that the turn did not have before.
         await turn.commit()
 
 
 async def _run_with_engine(turn: LiveTurn) -> bool:
-    """Run rounds until the answer is complete, or its code moves to the Python session; return whether it moved."""
+    """Run rounds until the answer is complete, or its code moves to a tool set; return whether it moved."""
     async with open_toolbox(turn.turn) as toolbox:
         if turn.turn.is_own_code:
             await run_own_code(turn, toolbox)
@@ -128,15 +129,17 @@ async def _run_with_engine(turn: LiveTurn) -> bool:
                 try:
                     has_functions = await _ask(turn, toolbox)
                 except FilesTooLarge:
-                    if not may_move(turn.turn):
+                    tools = code_tools()
+                    if tools is None or not may_move(turn.turn):
                         raise
-                    turn.move_to_session(TOO_LARGE)
+                    turn.move_code(tools.too_large)
                     return True
                 finish = turn.answer.current_round.finish
                 is_cut = finish is None or finish is Finish.LENGTH or finish in BLOCKED
                 is_last = turn.answer.round_number + 1 >= settings.ROUNDS_LIMIT
                 can_move = may_move(turn.turn) and not (is_cut or is_last)
-                reason = reason_to_move(turn.answer.parts_of_round) if can_move else ""
+                tools = code_tools() if can_move else None
+                reason = tools.reason_to_move(turn.answer.parts_of_round) if tools else ""
                 if is_cut or not (reason or (has_functions and turn.answer.unanswered_calls)):
                     return False
             await run_calls(turn, toolbox)
@@ -145,7 +148,7 @@ async def _run_with_engine(turn: LiveTurn) -> bool:
                 return False
             turn.start_round()
             if reason:
-                turn.move_to_session(reason)
+                turn.move_code(reason)
                 return True
 
 

@@ -10,7 +10,6 @@ from dataclasses import asdict, dataclass, field
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from django.conf import settings
 from django.db import OperationalError, transaction
 from django.db.models import F, QuerySet
 from django.utils import timezone
@@ -20,6 +19,7 @@ from chat.answering.turns.stored_log import StoredLog
 from chat.messages.answer import Answer
 from chat.messages.closing import Closing, call_changes, code_changes
 from chat.messages.log import to_row
+from chat.messages.tool_sets import results_need_release
 from chat.models import Conversation, Message, MessageAttachment, Part, Round, Turn, TurnEvent
 from chat.models.plain_sql import update_rows
 from chat.people.quotas.resources import Resource, day_of
@@ -107,7 +107,7 @@ def closing_at_end(status: Turn.Status) -> Closing:
     A process that ends such a turn stops them. After the death of a process, nobody knows what they did.
     """
     outcome = OUTCOME_LOST if status == Turn.Status.INTERRUPTED else OUTCOME_ABORTED
-    return Closing(outcome, is_output_withheld=settings.RESULTS_NEED_APPROVAL)
+    return Closing(outcome, is_output_withheld=results_need_release())
 
 
 class EndedTurn(NamedTuple):

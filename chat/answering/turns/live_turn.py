@@ -125,7 +125,7 @@ class LiveTurn:
         self._is_fast = parts > 1
 
     def end_code(self, outcome: str) -> None:
-        """Give an outcome to code in the Python session that will get no result."""
+        """Give an outcome to code of a tool set that will get no result."""
         self._log.add(self._assembler.end_code(outcome))
 
     def note(self, *changes: Change) -> None:
@@ -158,8 +158,8 @@ class LiveTurn:
         self.has_received = False
         self._log.add(self._assembler.start_round())
 
-    def move_to_session(self, reason: str) -> None:
-        """Let code run in the Python session from the current round on. `reason`: a sentence for the reader."""
+    def move_code(self, reason: str) -> None:
+        """Let code run in a tool set from the current round on. `reason`: a sentence for the reader."""
         self.turn.engine = Engine.SESSION
         self.turn.move_reason, self.turn.moved_before_round = reason, self.answer.round_number
         self.note(EngineMoved(reason))

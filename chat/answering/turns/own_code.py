@@ -1,4 +1,4 @@
-"""Code that a person runs in the Python session: a turn that asks no model.
+"""Code that a person runs in the tool set that takes code: a turn that asks no model.
 
 The question holds the code as a fenced block. The answer holds the code and its results, as an answer of a model that
 ran it would. Later requests show both to the model as the person's (`chat.answering.prompt.own_code`).
@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from chat.answering.code_tools import code_tools
 from chat.answering.toolbox import Toolbox
+from chat.answering.turns.engine_choice import NO_CODE_HERE
 from chat.answering.turns.live_turn import LiveTurn
 from chat.answering.turns.tool_call import run_tool
+from chat.messages.approval import CODE
 from chat.messages.changes import Reported
 from chat.messages.tool_sets import ToolFailed
-from chat.python.sessions.fences import unfence_code
+from chat.vocabulary.fences import unfence_code
 from chat.vocabulary.parts import (
     OUTCOME_FAILED,
     CodeExecutionResult,
@@ -25,9 +28,6 @@ from chat.vocabulary.parts import (
 )
 from chat.vocabulary.stream_events import Finish, Finished, PartReceived
 
-FUNCTION = "run_python"
-NO_SESSION = "Python sessions are not available on this server."
-
 
 async def run_own_code(turn: LiveTurn, toolbox: Toolbox) -> None:
     """Run the code of the turn's question, and store and show its output while it runs.
@@ -35,7 +35,8 @@ async def run_own_code(turn: LiveTurn, toolbox: Toolbox) -> None:
     If it cannot be run, the answer says why.
     """
     code = unfence_code(turn.turn.user_message.text) or ""
-    call = FunctionCall(FUNCTION, {"code": code}, str(turn.turn.pk))
+    tools = code_tools()
+    call = FunctionCall(tools.function if tools else "", {CODE: code}, str(turn.turn.pk))
     tool_set = toolbox.tool_set_for(call)
 
     def add(parts: Sequence[Part]) -> None:
@@ -43,7 +44,7 @@ async def run_own_code(turn: LiveTurn, toolbox: Toolbox) -> None:
 
     try:
         if tool_set is None:
-            raise ToolFailed(NO_SESSION)
+            raise ToolFailed(NO_CODE_HERE)
         await run_tool(turn, tool_set, call, add)
     except ToolFailed as error:
         if not turn.answer.part_count:

@@ -16,6 +16,7 @@ from datetime import datetime
 from django.db import DatabaseError, transaction
 from django.utils import timezone
 
+from chat.answering.turns.engine_choice import obstacle_to_own_code
 from chat.answering.turns.start_context import StartContext
 from chat.answering.turns.start_plan import (
     PlannedTurn,
@@ -36,8 +37,7 @@ from chat.models.plain_sql import insert_rows, update_rows
 from chat.page.transcript.versions import versions_of
 from chat.people.access import AnyUser, attachments_of
 from chat.providers.catalogue.setups import Setup
-from chat.python.sessions.fences import fence_code, unfence_code
-from chat.python.sessions.places import is_enabled
+from chat.vocabulary.fences import fence_code, unfence_code
 from chat.vocabulary.parts import Role, Text
 
 TITLE_LENGTH = 60
@@ -94,14 +94,14 @@ class Ask(Start):
 
 @dataclass(frozen=True, slots=True)
 class RunCode(Start):
-    """Run code of the user in the Python session. No model is asked."""
+    """Run code of the user in the tool set that takes code. No model is asked."""
 
     code: str
 
     def plan_new(self, context: StartContext, conversation: Conversation) -> PlannedTurn:
         """Return the turn that runs the code. Its question shows the code."""
-        if not is_enabled():
-            raise StartRefused("Python sessions are turned off on this server.")
+        if obstacle := obstacle_to_own_code():
+            raise StartRefused(obstacle)
         context.quotas.check_own_code(conversation.owner_id)
         question = new_question(conversation, fence_code(self.code), context.last_message(conversation))
         return plan_question(context, question, TurnChoices(own_code=True))

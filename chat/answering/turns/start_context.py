@@ -10,10 +10,11 @@ from functools import cache, cached_property
 from django.conf import settings
 
 from attachments.models import Attachment
+from chat.answering.code_tools import code_tools
 from chat.answering.prompt.rows import files_of_projects
 from chat.answering.turns.start_quotas import StartQuotas
 from chat.answering.turns.start_rules import StartRefused, capabilities_or_refusal
-from chat.models import Conversation, Message, Project, PythonSession, Turn, User
+from chat.models import Conversation, Message, Project, Turn, User
 from chat.models.plain_sql import lock_clause, select_rows
 from chat.people.access import AnyUser, check_writable
 from chat.providers.catalogue.setups import find_setup
@@ -55,20 +56,17 @@ class StartContext:
         """Return the locked conversation. Raises NotFound if `user` may not write in it."""
         return check_writable(user, self._conversations.get(conversation_id))
 
-    def has_python_session(self, conversation: Conversation) -> bool:
-        """Return whether the conversation has a running Python session. The first call for a batch takes a query."""
-        return conversation.pk in self._with_python_session
+    def has_code_state(self, conversation: Conversation) -> bool:
+        """Return whether code of the conversation has left state, such as variables, which its next code should find.
+
+        The first call for a batch takes a query.
+        """
+        return conversation.pk in self._with_code_state
 
     @cached_property
-    def _with_python_session(self) -> set[uuid.UUID]:
-        running = select_rows(
-            PythonSession,
-            "conversation_id IN %s AND state = %s",
-            [*self._conversations],
-            PythonSession.State.RUNNING.value,
-            columns="id, conversation_id",
-        )
-        return {session.conversation_id for session in running if session.conversation_id}
+    def _with_code_state(self) -> set[uuid.UUID]:
+        tools = code_tools()
+        return tools.with_state(self._conversations) if tools else set()
 
     def project_files(self, conversation: Conversation) -> Sequence[Attachment]:
         """Return the files of the conversation's project. The first call for a batch takes a query if there is one."""

@@ -94,10 +94,10 @@ def new_turn(
     Raises StartRefused if the model is not set up, or does not take the files.
     """
     capabilities = context.capabilities(setup)
-    has_session = partial(context.has_python_session, conversation)
+    has_state = partial(context.has_code_state, conversation)
     of_project = context.project_files(conversation)
     decision = decide_code(
-        conversation, question, files, chosen, setup, before, has_session, of_project, context.capabilities
+        conversation, question, files, chosen, setup, before, has_state, of_project, context.capabilities
     )
     if files:
         check_files(setup, files, decision.engine, capabilities)

@@ -10,15 +10,9 @@ from django.db.models import QuerySet
 from attachments.images import is_image_type
 from attachments.models import Attachment
 from attachments.validation import CSV, EXCEL, JSON_TYPE, PARQUET
+from chat.answering.code_tools import EngineOptions, capabilities_of, code_tools
 from chat.answering.prompt.intent import predict_code
-from chat.answering.turns.engine_choice import (
-    EngineOptions,
-    capabilities_of,
-    choose_engine,
-    find_file_for_code,
-    fits_request,
-    sent_files,
-)
+from chat.answering.turns.engine_choice import choose_engine, find_file_for_code, fits_request, sent_files
 from chat.messages.notices import ERRORS
 from chat.models import Conversation, Message, MessageAttachment, Part, Turn
 from chat.providers.base import Capabilities
@@ -51,7 +45,7 @@ class TurnChoices:
     """Whether the turn continues an answer, and uses that answer's decision about code."""
     without_tools: bool = False
     own_code: bool = False
-    """Whether the question is code of the user that the Python session runs, and no model is asked."""
+    """Whether the question is code of the user that a tool set runs, and no model is asked."""
 
     def as_json(self) -> JSONObject:
         """Return the fields that differ from the default."""
@@ -69,7 +63,7 @@ class CodeChoice:
     reason: str
     """A sentence for the reader."""
     offers_session: bool = False
-    """Whether code that runs at the model's service may also run in the session."""
+    """Whether code that runs at the model's service may also run in the tool set that takes code."""
 
 
 def chosen_setup(conversation: Conversation, chosen: TurnChoices, find_setup: Callable[[str], Setup]) -> Setup:
@@ -101,20 +95,21 @@ def decide_code(
     chosen: TurnChoices,
     setup: Setup,
     before: Turn | None,
-    has_session: Callable[[], bool],
+    has_state: Callable[[], bool],
     project_files: Sequence[Attachment] = (),
     find_capabilities: Callable[[Setup], Capabilities] = capabilities_of,
 ) -> CodeChoice:
     """Decide whether an answer may run code.
 
-    `before`: the turn that is continued or answered again. `has_session`: returns whether the conversation has a
-    running Python session. `project_files`: they count for where code runs, and as data of the conversation.
+    `before`: the turn that is continued or answered again. `has_state`: see `EngineOptions`.
+    `project_files`: they count for where code runs, and as data of the conversation.
     """
     if chosen.own_code:
-        return CodeChoice(Conversation.CodeExecution.ON, Engine.SESSION, "You ran this code in the Python session.")
+        tools = code_tools()
+        return CodeChoice(Conversation.CodeExecution.ON, Engine.SESSION, tools.own_code_reason if tools else "")
     if chosen.without_tools:
         return CodeChoice(Conversation.CodeExecution.OFF, None, "You asked for an answer without tools.")
-    asked = EngineOptions(setup, conversation.engine, has_session, files, find_capabilities)
+    asked = EngineOptions(setup, conversation.engine, has_state, files, find_capabilities)
     options = replace(asked, files=[*files, *project_files]) if project_files else asked
     if chosen.continues and before is not None:
         return _decide_continuation(options, before)
@@ -135,8 +130,8 @@ def _decide_continuation(options: EngineOptions, before: Turn) -> CodeChoice:
     """Continue with the engine of the answer `before`, if it is still there."""
     if not before.code_execution:
         return CodeChoice(before.code_mode, None, "It continues an answer that used no code.")
-    had_session = before.engine == Engine.SESSION
-    choice = choose_engine(replace(options, has_session=lambda: had_session or options.has_session()))
+    ran_here = before.engine == Engine.SESSION
+    choice = choose_engine(replace(options, has_state=lambda: ran_here or options.has_state()))
     is_same = choice.engine is not None and before.engine in ("", choice.engine)
     reason = before.code_reason if is_same else choice.reason
     return CodeChoice(before.code_mode, choice.engine, reason, choice.offers_session)

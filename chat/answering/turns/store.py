@@ -90,7 +90,7 @@ class TurnWrite:
 
     @property
     def move(self) -> EngineMoved | None:
-        """The change that moves the code of the turn to the Python session, if there is one."""
+        """The change that moves the code of the turn to a tool set, if there is one."""
         return next((change for change in self.changes if isinstance(change, EngineMoved)), None)
 
     @property

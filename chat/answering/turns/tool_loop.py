@@ -3,9 +3,9 @@
 The result of each call is stored before the next call runs. Before a tool runs, its call is stored as started in the
 round: a call that may have run is never run again.
 
-A person may have to approve a call before it runs, and may change its code. Where `RESULTS_NEED_APPROVAL` is on, the
-results of code are held back: a sentence stands in the place of each until a person releases it. If the turn ends
-before that, no later request contains the result.
+A person may have to approve a call before it runs, and may change its code. If `results_need_release`, the results of
+calls are held back: a sentence stands in the place of each until a person releases it. If the turn ends before that, no
+later request contains the result.
 """
 
 from __future__ import annotations
@@ -14,8 +14,6 @@ import logging
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from django.conf import settings
-
 from chat.answering.toolbox import Toolbox
 from chat.answering.turns.live_turn import AnswerTooLong, LiveTurn
 from chat.answering.turns.log_writer import NotStored
@@ -23,7 +21,7 @@ from chat.answering.turns.store import TurnLost
 from chat.answering.turns.tool_call import run_tool
 from chat.messages.approval import CODE, with_changed_code
 from chat.messages.changes import ApprovalRequested, CallDecided, Reported, ResultHeld
-from chat.messages.tool_sets import HoldsResults, ToolFailed, ToolSet
+from chat.messages.tool_sets import ToolFailed, ToolSet, results_need_release
 from chat.vocabulary.parts import (
     OUTCOME_FAILED,
     OUTCOME_LOST,
@@ -85,7 +83,7 @@ async def _run_call(turn: LiveTurn, tool_set: ToolSet, call: FunctionCall, decis
     approved = call if code is None else replace(call, arguments={**(call.arguments or {}), CODE: code})
 
     def add(parts: Sequence[Part]) -> None:
-        turn.add(_events(turn, tool_set, call, _with_edit(parts, code)), made_by=call.call_id)
+        turn.add(_events(turn, _with_edit(parts, code)), made_by=call.call_id)
 
     turn.start_tool(call.call_id)
     await turn.commit()
@@ -121,10 +119,10 @@ def _with_edit(parts: Sequence[Part], code: str | None) -> list[Part]:
     ]
 
 
-def _events(turn: LiveTurn, tool_set: ToolSet, call: FunctionCall, parts: Sequence[Part]) -> Iterator[PartReceived]:
+def _events(turn: LiveTurn, parts: Sequence[Part]) -> Iterator[PartReceived]:
     """Yield the parts of a tool, with a sentence in place of a result that must not be sent yet."""
     for part in parts:
-        if isinstance(part, FunctionResponse) and _is_held(turn, tool_set, call):
+        if isinstance(part, FunctionResponse) and results_need_release():
             held = sanitize_event(PartReceived(part))
             assert isinstance(held, PartReceived)
             assert isinstance(held.part, FunctionResponse)
@@ -132,14 +130,6 @@ def _events(turn: LiveTurn, tool_set: ToolSet, call: FunctionCall, parts: Sequen
             yield PartReceived(FunctionResponse(part.name, {"error": WITHHELD}, part.call_id, True, Refusal.WITHHELD))
         else:
             yield PartReceived(part)
-
-
-def _is_held(turn: LiveTurn, tool_set: ToolSet, call: FunctionCall) -> bool:
-    """Return whether a person must release the result of a call: it ran code, or its tool set says so."""
-    if not settings.RESULTS_NEED_APPROVAL:
-        return False
-    ran_code = any(isinstance(part, ExecutableCode) and part.made_by == call.call_id for part in turn.answer.parts)
-    return ran_code or (isinstance(tool_set, HoldsResults) and tool_set.holds_result(call))
 
 
 def _respond_with_error(

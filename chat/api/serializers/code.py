@@ -6,7 +6,7 @@ from rest_framework import serializers
 
 from chat.api.serializers.fields import StrictSerializer
 from chat.api.serializers.turns import CodeField
-from chat.python.sessions.verdicts import Verdict
+from chat.python.reruns.verdicts import Verdict
 
 
 class OwnCodeSerializer(StrictSerializer):

@@ -9,8 +9,6 @@ from drf_spectacular.utils import OpenApiResponse, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from chat.answering.turns.live_rerun import stop_rerun
-from chat.answering.turns.reruns import RerunRefused, rerun
 from chat.answering.turns.runner import start_turn
 from chat.answering.turns.start import RunCode
 from chat.answering.turns.start_plan import PlannedTurn
@@ -24,7 +22,9 @@ from chat.api.views.turns import IDEMPOTENCY_KEY, conflict, idempotency_key
 from chat.models import Message
 from chat.people.access import writable_conversation, writable_message
 from chat.people.quotas.throttles import CallThrottle, WriteThrottle
-from chat.python.sessions.fences import fence_code
+from chat.python.reruns.live import stop_rerun
+from chat.python.reruns.rerun import RerunRefused, rerun
+from chat.vocabulary.fences import fence_code
 from chat.vocabulary.sentences import translate_sentence
 
 

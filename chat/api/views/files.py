@@ -10,7 +10,6 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from chat.answering.turns.kept_files import FileTooLarge, KeepRefused, NotWritten, keep_file
 from chat.api.problems import Problem, ProblemType, unavailable
 from chat.api.schema import problem_responses
 from chat.api.serializers.attachments import AttachmentSerializer, attachment_json
@@ -19,6 +18,7 @@ from chat.api.views.sessions import lost_file_sentence
 from chat.people.access import NotFound, writable_message
 from chat.people.quotas.throttles import CallThrottle, WriteThrottle
 from chat.python.sessions.errors import SessionUnavailable
+from chat.python.sessions.kept_files import FileTooLarge, KeepRefused, NotWritten, keep_file
 from chat.python.sessions.session_kernel import NotRunning
 
 

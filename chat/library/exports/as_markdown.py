@@ -22,7 +22,7 @@ from chat.messages.code_results import earlier_results
 from chat.messages.records import MessageRecord, PlacedAttachment
 from chat.page.transcript.answer_details import answered_by
 from chat.page.transcript.sources import grounding_of
-from chat.python.sessions.fences import unfence_code
+from chat.vocabulary.fences import unfence_code
 from chat.vocabulary.parts import Role
 
 UNQUOTED_IN_URLS = ":/?#[]@!$&()*+,;=%~"

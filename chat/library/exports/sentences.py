@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from chat.messages.records import MessageRecord
+from chat.messages.written_files import written_files
 from chat.models import Turn
 from chat.page.rendering.provider_tools import tool_work
 from chat.page.transcript.views import turn_notice
-from chat.python.sessions.written_files import written_files
 from chat.vocabulary.parts import FunctionCall, FunctionResponse, Refusal, Role, ToolCall
 
 LIVE_SENTENCE = (

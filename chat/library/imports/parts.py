@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import MISSING, Field, fields
 
 from chat.library.imports.json_paths import JSONValue
-from chat.python.kernels.files import file_labels
+from chat.vocabulary.file_labels import file_labels
 from chat.vocabulary.part_json import JSON_NAMES, SIGNATURE, json_names, part_from_json
 from chat.vocabulary.parts import JSON, PART_TYPES, CodeExecutionResult, Engine, Part, PartKind, PrintedImage, Refusal
 

@@ -19,6 +19,7 @@ from chat.messages.code_results import CodeResults, codes_without_result, earlie
 from chat.messages.notices import Notice, notice_of
 from chat.messages.records import MessageRecord
 from chat.messages.text_runs import part_runs
+from chat.messages.written_files import attachment_names, written_files
 from chat.models import Feedback, Message, Turn
 from chat.page.attachment_views import AttachmentView, WrittenFileView
 from chat.page.fragments import part_view
@@ -29,8 +30,7 @@ from chat.page.transcript.answer_details import answer_details
 from chat.page.transcript.graph_captions import with_captions
 from chat.page.transcript.reruns import RerunState, rerun_view
 from chat.page.transcript.sources import grounding_of
-from chat.python.sessions.fences import unfence_code
-from chat.python.sessions.written_files import attachment_names, written_files
+from chat.vocabulary.fences import unfence_code
 from chat.vocabulary.parts import Part, Role, Text, ToolCall, WrittenFile
 
 ShownAttachments: TypeAlias = Mapping[int | None, Sequence[AttachmentView]]

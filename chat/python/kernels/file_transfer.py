@@ -13,9 +13,9 @@ import secrets
 from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callable, Coroutine, Mapping
 from typing import Protocol
 
-from chat.python.kernels.files import file_labels
 from chat.python.kernels.kernel_program import ProgramFailed
 from chat.python.kernels.outputs import clean_text
+from chat.vocabulary.file_labels import file_labels
 
 FILE_LIMIT_BYTES = 192 * 1024 * 1024
 """The largest file that is sent to a kernel. A kernel in the sandbox has less room, and says so."""

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TypeVar
 
-from chat.python.kernels.files import file_labels
 from chat.python.kernels.in_kernel.variables import (
     DESCRIPTION_LIMIT_CHARS,
     FILES_LIMIT,
@@ -21,6 +20,7 @@ from chat.python.kernels.in_kernel.variables import (
 )
 from chat.python.kernels.kernel_program import natural_number
 from chat.python.kernels.outputs import clean_text
+from chat.vocabulary.file_labels import file_labels
 
 ANSWER_LIMIT_CHARS = 8 * LIST_LIMIT_CHARS
 """A longer answer is refused."""

@@ -3,13 +3,9 @@
 `run` is the module to read first: it runs one cell. `session_kernel` connects to the kernel of a conversation, and
 starts one if there is none; `limits` decides who may start one, and which session has to give way. `rows` changes the
 rows, each by a conditional UPDATE, so that several processes may serve one conversation. `leases` renews the leases
-that this process holds. `files` brings attachments into the kernel, `downloads` reads files from it, and
-`written_files` says which ones code wrote. `control` interrupts and ends sessions; `losses` notices kernels that have
-ended by themselves; `reaper` ends those that nobody uses, and cleans up after processes that have died. `branch` says
-whether the variables belong to the version that is shown. `contents_columns` makes columns of what a kernel contains.
+that this process holds. `files` brings attachments into the kernel, `downloads` reads files from it, and `kept_files`
+makes one an attachment of its answer. `control` interrupts and ends sessions; `losses` notices kernels that have ended
+by themselves; `reaper` ends those that nobody uses, and cleans up after processes that have died. `branch` says whether
+the variables belong to the version that is shown. `contents_columns` makes columns of what a kernel contains.
 `outcomes` says how cells ended in the words of parts. `places` says where kernels run.
-
-Two features of `chat.answering.turns` have their parts here. Code of a person: `fences` writes it into a question and
-reads it from there. Blocks that are run again: `recorded_runs` reads what a block gave before, `notes` removes
-sentences of the server from it, `replay` runs it, and `verdicts` compares the two.
 """

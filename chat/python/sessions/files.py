@@ -20,7 +20,7 @@ from attachments.store import BytesUnavailable, read_bytes
 from chat.models import MessageAttachment, ProjectFile
 from chat.models.plain_sql import select_rows
 from chat.python.kernels.client import KernelClient
-from chat.python.kernels.files import file_labels
+from chat.vocabulary.file_labels import file_labels
 from chat.vocabulary.parts import Role
 from chat.vocabulary.text_types import is_text
 

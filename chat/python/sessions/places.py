@@ -14,6 +14,7 @@ from chat.python.kernels.client import JupyterClient
 from chat.python.kernels.errors import KernelsUnavailable, ServiceNotRunning
 from chat.python.kernels.places import Address, LocalService, Place, ServiceStatus, choose_place, probe_server
 
+TURNED_OFF = "Python sessions are turned off on this server."
 OTHER_PLACE = "The service for Python sessions was restarted or replaced. The variables of the session are lost."
 """Why a session has no kernel any more."""
 

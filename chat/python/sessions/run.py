@@ -8,6 +8,7 @@ import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from chat.messages.written_files import written_between
 from chat.python.kernels.errors import KernelGone, KernelsUnavailable
 from chat.python.kernels.outputs import ErrorOutput, Execution, Output
 from chat.python.sessions.contents_columns import contents_columns, files_as_json
@@ -16,7 +17,6 @@ from chat.python.sessions.files import place_files, session_files
 from chat.python.sessions.kernel_time import check_kernel_time
 from chat.python.sessions.rows import session_store
 from chat.python.sessions.session_kernel import LeasedKernel, SessionKernel
-from chat.python.sessions.written_files import written_between
 from chat.vocabulary.parts import JSONObject, WrittenFile
 
 SETTLE_LIMIT_S = 20.0

@@ -1,4 +1,4 @@
-"""The tool set of the Python session. `settings.TOOL_SETS` names `make_tool_set`."""
+"""The functions of the Python session for one turn."""
 
 from __future__ import annotations
 
@@ -52,11 +52,6 @@ WAS_RESET = "The Python session was ended. The next call of run_python starts a 
 MOVED = "Code ran elsewhere at the beginning of this answer. {reason}"
 
 
-def make_tool_set(turn: Turn) -> PythonSessionTools | None:
-    """Return the tool set for a turn whose code may run in the session."""
-    return PythonSessionTools(turn) if turn.engine == Engine.SESSION or turn.offers_session else None
-
-
 class PythonSessionTools:
     """The functions of one turn."""
 
@@ -78,10 +73,6 @@ class PythonSessionTools:
         """Return whether the call runs code in a conversation whose user approves code."""
         return call.name == RUN_PYTHON and self._turn.conversation.approval == Conversation.Approval.ASK
 
-    def holds_result(self, call: FunctionCall) -> bool:
-        """Return `True`: every result describes what the session holds."""
-        return True
-
     async def run(self, call: FunctionCall) -> AsyncGenerator[list[Part], None]:
         """Run the code of `run_python`, or look up what another function asks. Raises ToolFailed."""
         self._has_run = True
@@ -101,14 +92,14 @@ class PythonSessionTools:
             raise ToolFailed(str(error)) from error
         yield [FunctionResponse(call.name, result)]
 
-    async def state(self) -> str:
+    async def state(self, *, with_data: bool) -> str:
         """Return a text about the session's variables and files; empty where the session plays no part."""
         if self._is_beside_native and not self._has_run:
             # A turn only begins at the model's service if no session is running: there is nothing to tell.
             return ""
-        session, state = await session_store.run(self._read_state)
+        session, state = await session_store.run(self._read_state, with_data=with_data)
         if session is not None and not self._has_run and await note_if_lost(session):
-            _, state = await session_store.run(self._read_state)
+            _, state = await session_store.run(self._read_state, with_data=with_data)
         return state
 
     async def abandon(self) -> None:
@@ -177,7 +168,7 @@ class PythonSessionTools:
         try:
             session = await self._refreshed()
         except NotRunning:
-            return {"files": [], "note": await self.state()}
+            return {"files": [], "note": await self.state(with_data=True)}
         files, left_out = fitting_items(session.files)
         return {"files": files, "files_left_out": left_out} if left_out else {"files": files}
 
@@ -198,17 +189,15 @@ class PythonSessionTools:
 
     # --- state --------------------------------------------------------------------------------------------------------
 
-    def _read_state(self) -> tuple[PythonSession | None, str]:
+    def _read_state(self, *, with_data: bool) -> tuple[PythonSession | None, str]:
         """Return the session, and the text about it. Runs on a database thread."""
         session = find_session(self._turn.conversation_id)
-        return session, self._state_text(session)
+        return session, self._state_text(session, with_data=with_data)
 
-    def _state_text(self, session: PythonSession | None) -> str:
-        # Names and values may hold what a person has not released.
-        is_hidden = settings.RESULTS_NEED_APPROVAL
+    def _state_text(self, session: PythonSession | None, *, with_data: bool) -> str:
         in_project = self._turn.conversation.project_id is not None
         found = session_files(self._turn.conversation_id, in_project=in_project)
-        files = [file for file in found if not (file.is_kept and is_hidden)]
+        files = [file for file in found if with_data or not file.is_kept]
         sentences = [MOVED.format(reason=self._turn.move_reason)] if self._turn.move_reason else []
         if session is None or session.state != State.RUNNING:
             sentences += [session.note] if session else []
@@ -219,8 +208,8 @@ class PythonSessionTools:
         present = {str(file["name"]) for file in session.files}
         to_come = [file.label for file in files_to_place(files, session.placed_files, present)]
         return running_state_text(
-            [] if is_hidden else session.variables,
-            [] if is_hidden else session.files,
+            session.variables if with_data else [],
+            session.files if with_data else [],
             session.execution_count,
             labels=to_come,
             sentences=sentences,

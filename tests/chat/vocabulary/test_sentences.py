@@ -13,7 +13,7 @@ from django.utils import translation
 
 from chat.answering.prompt.intent.rules import RULES
 from chat.messages.notices import ERRORS, FINISHES, INTERRUPTIONS, notice_of
-from chat.python.sessions.verdicts import RunOutput, compare
+from chat.python.reruns.verdicts import RunOutput, compare
 from chat.vocabulary.parts import OUTCOME_DEADLINE_EXCEEDED, OUTCOME_FAILED, OUTCOME_OK
 from chat.vocabulary.sentences import _expression, known_sentences, translate_sentence
 from chat.vocabulary.stream_events import Finish
@@ -28,10 +28,12 @@ MODULES = (
     "chat/models/form_fields.py",
     "chat/page/relay/socket_revalidation.py",
     "chat/library/project_forms.py",
-    "chat/page/session_panel.py",
+    "chat/python/session_panel.py",
     "chat/answering/turns/draining.py",
     "chat/answering/turns/engine_choice.py",
-    "chat/answering/turns/reruns.py",
+    "chat/python/tool_set/engine_rules.py",
+    "chat/python/tool_set/factory.py",
+    "chat/python/reruns/rerun.py",
     "chat/answering/turns/resume.py",
     "chat/answering/turns/start_context.py",
     "chat/answering/turns/start_rules.py",

@@ -64,7 +64,7 @@ class CodeTools:
             FunctionResponse(call.name, {"outcome": outcome, "output": output}),
         ]
 
-    async def state(self) -> str:
+    async def state(self, *, with_data: bool) -> str:
         """Return an empty text: nothing outlives a call."""
         return ""
 

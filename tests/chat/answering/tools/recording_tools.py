@@ -116,7 +116,7 @@ class RecordingTools:
         if manner == "crash":
             raise ZeroDivisionError
 
-    async def state(self) -> str:
+    async def state(self, *, with_data: bool) -> str:
         """Return the text, or raise the error, that the test has set."""
         if self.state_error:
             raise self.state_error

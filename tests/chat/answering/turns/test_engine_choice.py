@@ -12,13 +12,16 @@ from pytest_django import Settings
 
 from attachments.models import Attachment
 from attachments.validation import CSV, EXCEL, PARQUET
-from chat.answering.turns import engine_choice
-from chat.answering.turns.engine_choice import EngineOptions, choose_engine, may_move, reason_to_move
+from chat.answering import code_tools
+from chat.answering.code_tools import EngineOptions
+from chat.answering.turns.engine_choice import NO_CODE_HERE, choose_engine, may_move, obstacle_to_own_code, sent_files
 from chat.answering.turns.start_rules import TurnChoices, decide_code, is_data
 from chat.models import Conversation, Message, Turn
 from chat.providers.base import Capabilities
 from chat.providers.catalogue.setups import Setup
-from chat.python.tool_set.tool_set import make_tool_set
+from chat.python.tool_set import engine_rules
+from chat.python.tool_set.engine_rules import reason_to_move
+from chat.python.tool_set.factory import python_tools
 from chat.vocabulary.parts import (
     OUTCOME_DEADLINE_EXCEEDED,
     OUTCOME_FAILED,
@@ -57,7 +60,7 @@ class FakeProvider:
 def provider(monkeypatch: pytest.MonkeyPatch) -> FakeProvider:
     """The provider of all models."""
     fake = FakeProvider()
-    monkeypatch.setattr(engine_choice, "get_provider", lambda name, endpoint: fake)
+    monkeypatch.setattr(code_tools, "get_provider", lambda name, endpoint: fake)
     return fake
 
 
@@ -138,7 +141,7 @@ def test_engine_of_every_combination(provider: FakeProvider, monkeypatch: pytest
         has_code, allows_code, makes_images = model_facts
         functions, stores_files = service_facts
         provider.functions, provider.stores_files = functions, stores_files
-        monkeypatch.setattr(engine_choice, "is_enabled", partial(bool, is_on))
+        monkeypatch.setattr(engine_rules, "is_enabled", partial(bool, is_on))
         model = Setup(
             "fake", "m", code_execution=has_code, allows_code=allows_code, image_output=makes_images, label="Modello"
         )
@@ -235,7 +238,7 @@ def test_tools_and_moves_follow_the_stored_decision_alone(
     for limit, setting in product((0, 1), Conversation.Engine.values):
         settings.KERNELS_LIMIT = limit
         turn = Turn(engine=engine, offers_session=offers_session, conversation=Conversation(engine=setting))
-        assert (make_tool_set(turn) is not None, may_move(turn)) == (has_tools, can_move)
+        assert (python_tools(turn) is not None, may_move(turn)) == (has_tools, can_move)
 
 
 @pytest.mark.parametrize(
@@ -260,6 +263,17 @@ def test_sessions_that_are_turned_off_are_not_used(provider: FakeProvider, setti
     assert choose_engine(options("session")).engine is NATIVE
     assert "turned off on this server" in choose_engine(options("session")).reason
     assert choose_engine(options("auto", **NO_CODE)).engine is None
+
+
+def test_without_tools_for_code_it_runs_at_the_service_alone(provider: FakeProvider, settings: Settings) -> None:
+    settings.TOOL_SETS = ["tests.chat.answering.tools.table_tools.make"]
+    choice = choose_engine(options("session", has_session=True))
+    assert (choice.engine, choice.offers_session) == (NATIVE, False)
+    choice = choose_engine(options("session", **NO_CODE))
+    assert (choice.engine, choice.reason) == (None, "Modello does not run code.")
+    assert obstacle_to_own_code() == NO_CODE_HERE
+    workbook = Attachment(name="a.xlsx", mime_type=EXCEL, size_bytes=9)
+    assert sent_files([workbook], SESSION) == [workbook]
 
 
 def test_files_that_are_too_large_to_be_sent_need_the_session(provider: FakeProvider) -> None:

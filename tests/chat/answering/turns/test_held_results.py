@@ -11,7 +11,7 @@ from chat.answering.turns.resume import CodeRefused, current_approval
 from chat.answering.turns.runner import Runner, decide, stop_turn
 from chat.messages.approval import ApprovalDecision
 from chat.models import Conversation, Turn
-from chat.vocabulary.parts import FunctionCall, FunctionResponse, Refusal
+from chat.vocabulary.parts import FunctionResponse, Refusal
 from tests.chat.answering.tools import recording_tools
 from tests.chat.answering.tools.code_tools import executed
 from tests.chat.answering.tools.recording_tools import RecordingTools
@@ -139,22 +139,10 @@ async def test_changed_code_cannot_be_sent_with_the_release_of_a_result(held_res
     assert await stop_turn(turn.conversation_id)
 
 
-class HoldingTools(RecordingTools):
-    """A tool set that holds the results of `echo` too."""
-
-    def holds_result(self, call: FunctionCall) -> bool:
-        """Return whether the function is `echo`."""
-        return call.name == "echo"
-
-
-@pytest.mark.parametrize(("tools", "status"), [(RecordingTools, "done"), (HoldingTools, "waiting")])
-async def test_result_of_a_function_without_code_is_held_if_its_tool_set_says_so(
-    held_results: Settings, tools: type[RecordingTools], status: str
-) -> None:
+async def test_result_of_a_function_without_code_is_held_too(held_results: Settings) -> None:
     held_results.TOOL_SETS = ["tests.chat.answering.tools.recording_tools.make"]
-    recording_tools.choose(tools(("echo",)))
+    recording_tools.choose(RecordingTools(("echo",)))
     conversation = await new_conversation(model="scenario-function-call", code_execution="off")
     turn = await ask_and_wait(conversation, "go")
-    assert turn.status == status
-    if status == "waiting":
-        assert await stop_turn(conversation.pk)
+    assert turn.status == "waiting"
+    assert await stop_turn(conversation.pk)

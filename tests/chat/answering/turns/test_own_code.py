@@ -9,18 +9,18 @@ import pytest
 from channels.db import database_sync_to_async
 from pytest_django import Settings
 
-from chat.answering.turns.reruns import IS_LIVE, NO_CODE, RerunRefused, rerun
 from chat.answering.turns.runner import start_turn
 from chat.answering.turns.start import Edit, Regenerate, RunCode
 from chat.models import Conversation, Message, PythonSession, QuotaUse, Turn
 from chat.people.quotas.enforcement import count_usage
 from chat.people.quotas.resources import QuotaExceeded, Resource
 from chat.python.kernels.outputs import Output
-from chat.python.sessions import replay
+from chat.python.reruns import replay
+from chat.python.reruns.rerun import IS_LIVE, NO_CODE, RerunRefused, rerun
+from chat.python.reruns.verdicts import Verdict
 from chat.python.sessions.errors import KernelTimeUsedUp, SessionUnavailable
 from chat.python.sessions.run import CellResult, run_cell, run_in_held_kernel
 from chat.python.sessions.session_kernel import IS_BUSY, LeasedKernel, SessionKernel
-from chat.python.sessions.verdicts import Verdict
 from chat.vocabulary.parts import OUTCOME_OK, CodeExecutionResult, Engine, ExecutableCode, InlineData
 from tests.chat.turn_driver import WAIT_LIMIT_S, Tab, fresh_page, new_conversation, parts_of, start_and_wait
 

@@ -9,9 +9,11 @@ from channels.db import database_sync_to_async
 from pytest_django import Settings
 
 from attachments.validation import EXCEL
-from chat.answering.turns import engine_choice, start_rules
+from chat.answering.turns import start_rules
 from chat.answering.turns.runner import start_turn
 from chat.providers.google.provider import GeminiProvider
+from chat.python.tool_set import engine_rules
+from chat.python.tool_set.factory import python_tools
 from chat.vocabulary.parts import Engine, ExecutableCode
 from tests.chat.answering.turns.session_turns import (
     ask_with_files,
@@ -122,11 +124,11 @@ async def test_files_that_turn_out_to_be_too_large_move_code_to_the_session(
         monkeypatch.setattr(
             GeminiProvider, "capabilities", lambda self, model: replace(capabilities(self, model), stores_files=False)
         )
-        monkeypatch.setattr(engine_choice, "fits_request", lambda files, capabilities: True)
+        monkeypatch.setattr(engine_rules, "fits_request", lambda files, capabilities: True)
         monkeypatch.setattr(start_rules, "fits_request", lambda files, capabilities: True)
         sessions.REQUEST_FILES_LIMIT_BYTES = 100_000
         turn = await start_and_wait(start_turn(ask))
     assert (turn.status, turn.engine, turn.moved_before_round) == ("done", Engine.SESSION, 0)
-    assert turn.move_reason == engine_choice.TOO_LARGE
+    assert turn.move_reason == python_tools.too_large
     assert await outputs_of(turn) == ["200000\n"]
     assert tab.page.transcript == await fresh_page(conversation)

@@ -19,7 +19,6 @@ from django.db.models import F
 from django.test import AsyncClient
 from pytest_django import Settings
 
-from chat.answering.turns.live_rerun import LiveRerun
 from chat.answering.turns.runner import Runner, start_turn, stop_turn, switch_version
 from chat.answering.turns.start import Edit, Regenerate
 from chat.models import Conversation, Message, Part
@@ -27,7 +26,8 @@ from chat.page.fragments import transcript_html
 from chat.page.relay import follower, socket_revalidation
 from chat.page.transcript.snapshot import snapshot
 from chat.page.transcript.window import Window
-from chat.python.sessions.verdicts import Comparison, Verdict
+from chat.python.reruns.live import LiveRerun
+from chat.python.reruns.verdicts import Comparison, Verdict
 from chat.routing import websocket_urlpatterns
 from chat.vocabulary.parts import ExecutableCode
 from tests.chat.turn_driver import WAIT_LIMIT_S, make_question

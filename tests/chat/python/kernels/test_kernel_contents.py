@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chat.python.kernels.files import file_labels
 from chat.python.kernels.in_kernel.variables import (
     DESCRIPTION_LIMIT_CHARS,
     FILES_LIMIT,
@@ -16,6 +15,7 @@ from chat.python.kernels.in_kernel.variables import (
     VARIABLES_LIMIT,
 )
 from chat.python.kernels.kernel_contents import KernelContents, KernelFile, Variable, parse_contents, parse_description
+from chat.vocabulary.file_labels import file_labels
 
 VARIABLE = {"name": "x", "type": "ndarray", "shape": [3, 4], "size_bytes": 96, "preview": "zeros"}
 FILE = {"name": "a.csv", "size_bytes": 3, "modified_at": 10.5}

@@ -14,20 +14,29 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from attachments.models import Attachment
-from chat.answering.turns import rerun_rows, reruns
 from chat.answering.turns.call_output import CUT
-from chat.answering.turns.live_rerun import stop_rerun
-from chat.answering.turns.reruns import IMAGES_LIMIT, IS_LIVE, RUNS_ALREADY, STOPPED, TOOK_TOO_LONG, RerunRefused, rerun
 from chat.answering.turns.runner import start_turn
 from chat.answering.turns.start import RunCode
 from chat.answering.turns.turn_threads import turn_store
 from chat.models import Conversation, Message, Part, PythonSession, Turn
 from chat.page.transcript.reruns import rerun_view
 from chat.python.kernels.outputs import ErrorOutput, Execution, ExecutionStatus, Output, TextOutput
+from chat.python.reruns import rows
+from chat.python.reruns.live import stop_rerun
+from chat.python.reruns.rerun import (
+    IMAGES_LIMIT,
+    IS_LIVE,
+    RUNS_ALREADY,
+    STOPPED,
+    TOOK_TOO_LONG,
+    RerunRefused,
+    output_of,
+    rerun,
+)
+from chat.python.reruns.verdicts import Comparison, Verdict
 from chat.python.sessions import reaper
 from chat.python.sessions.errors import SessionUnavailable
 from chat.python.sessions.run import STARTED_ANEW
-from chat.python.sessions.verdicts import Comparison, Verdict
 from chat.vocabulary.parts import OUTCOME_OK, CodeExecutionResult, ExecutableCode, PartKind, PrintedImage
 from chat.vocabulary.parts import Part as PartValue
 from tests.chat.python.sessions.session_rows import soon
@@ -100,14 +109,14 @@ async def test_code_runs_on_without_its_caller_and_is_stopped_by_its_row(
         return "verdict" in await state()
 
     message = await database_sync_to_async(make_finished_code)()
-    monkeypatch.setattr(reruns, "run_blocks", run_forever)
+    monkeypatch.setattr("chat.python.reruns.rerun.run_blocks", run_forever)
     caller = asyncio.create_task(rerun(message, 0, from_start=False))
     await wait_until_awaited(shows_output)
     caller.cancel()
     with pytest.raises(asyncio.CancelledError):
         await caller
     # As another process does.
-    assert await turn_store.run(rerun_rows.request_stop, message.pk, 0)
+    assert await turn_store.run(rows.request_stop, message.pk, 0)
     await wait_until_awaited(has_verdict)
     assert (await state())["verdict"] == "stopped"
 
@@ -141,8 +150,8 @@ async def test_image_that_a_result_names_many_times_is_read_once(
         reads.append(attachment)
         return b"png"
 
-    monkeypatch.setattr(reruns, "read_bytes", read)
-    monkeypatch.setattr(reruns, "run_blocks", print_1)
+    monkeypatch.setattr("chat.python.reruns.rerun.read_bytes", read)
+    monkeypatch.setattr("chat.python.reruns.rerun.run_blocks", print_1)
     message = await database_sync_to_async(make_code_with_one_image)(100)
     assert (
         await rerun(message, 0, from_start=False)
@@ -162,7 +171,7 @@ async def print_1(*arguments: object, **options: object) -> Execution:
 async def test_notes_and_what_follows_a_cut_are_not_compared(
     emulated: Settings, monkeypatch: pytest.MonkeyPatch, output: str
 ) -> None:
-    monkeypatch.setattr(reruns, "run_blocks", print_1)
+    monkeypatch.setattr("chat.python.reruns.rerun.run_blocks", print_1)
     message = await database_sync_to_async(make_finished_code)(output=output)
     assert (await rerun(message, 0, from_start=False)).verdict == Verdict.REPRODUCED
 
@@ -170,7 +179,7 @@ async def test_notes_and_what_follows_a_cut_are_not_compared(
 def test_error_after_a_print_begins_a_line() -> None:
     outputs = (TextOutput("stdout", "a"), ErrorOutput("TimeoutError", "too long", ""))
     execution = Execution(ExecutionStatus.FAILED, outputs, 1, is_truncated=False)
-    assert reruns.output_of(execution).text == "a\nTimeoutError: too long\n"
+    assert output_of(execution).text == "a\nTimeoutError: too long\n"
 
 
 async def test_turn_that_begins_while_graphs_are_read_is_not_disturbed(
@@ -180,8 +189,8 @@ async def test_turn_that_begins_while_graphs_are_read_is_not_disturbed(
         make_model_message(message.conversation, status=Turn.Status.RUNNING)
         return b"png"
 
-    monkeypatch.setattr(reruns, "read_bytes", read)
-    monkeypatch.setattr(reruns, "run_blocks", print_1)
+    monkeypatch.setattr("chat.python.reruns.rerun.read_bytes", read)
+    monkeypatch.setattr("chat.python.reruns.rerun.run_blocks", print_1)
     message = await database_sync_to_async(make_code_with_one_image)(1)
     with pytest.raises(RerunRefused, match=IS_LIVE):
         await rerun(message, 0, from_start=True)
@@ -200,7 +209,7 @@ async def test_code_that_cannot_run_again_keeps_its_verdict(
         raise SessionUnavailable("No kernel is free.")
 
     message = await database_sync_to_async(make_finished_code)(verdict="differs", detail="So.")
-    monkeypatch.setattr(reruns, "run_blocks", refuse)
+    monkeypatch.setattr("chat.python.reruns.rerun.run_blocks", refuse)
     with pytest.raises(RerunRefused, match="No kernel is free"):
         await rerun(message, 0, from_start=False)
     assert (await Message.objects.aget(pk=message.pk)).reruns == {"0": {"verdict": "differs", "detail": "So."}}
@@ -208,25 +217,25 @@ async def test_code_that_cannot_run_again_keeps_its_verdict(
 
 def test_code_whose_process_has_died_can_run_again() -> None:
     message = make_finished_code(verdict="", output="so far", until="2020-01-01T00:00:00+00:00")
-    assert not rerun_rows.request_stop(message.pk, 0)
+    assert not rows.request_stop(message.pk, 0)
     message.refresh_from_db()
     view = rerun_view(message.pk, 0, ExecutableCode("print(1)", "PYTHON"), message.reruns)
     assert view
     assert (view.is_running, view.output) == (False, "")
-    assert rerun_rows.begin(message.pk, 0)
-    assert not rerun_rows.begin(message.pk, 0)
-    assert rerun_rows.note_output(message.pk, 0, "more")
-    assert rerun_rows.request_stop(message.pk, 0)
-    assert not rerun_rows.note_output(message.pk, 0, "more")
+    assert rows.begin(message.pk, 0)
+    assert not rows.begin(message.pk, 0)
+    assert rows.note_output(message.pk, 0, "more")
+    assert rows.request_stop(message.pk, 0)
+    assert not rows.note_output(message.pk, 0, "more")
 
 
 def test_block_runs_until_its_lease_ends_on_the_clock_of_the_database(monkeypatch: pytest.MonkeyPatch) -> None:
     message, real_now = make_finished_code(), timezone.now
-    assert rerun_rows.begin(message.pk, 0)
+    assert rows.begin(message.pk, 0)
     # The clock of another process.
     monkeypatch.setattr(timezone, "now", lambda: real_now() + timedelta(hours=1))
-    assert not rerun_rows.begin(message.pk, 0)
-    assert rerun_rows.note_output(message.pk, 0, "more")
+    assert not rows.begin(message.pk, 0)
+    assert rows.note_output(message.pk, 0, "more")
     monkeypatch.undo()
     message.refresh_from_db()
     assert (message.reruns or {})["0"]["until"] < (real_now() + timedelta(minutes=30)).isoformat()
@@ -234,9 +243,9 @@ def test_block_runs_until_its_lease_ends_on_the_clock_of_the_database(monkeypatc
 
 def test_end_of_a_rerun_locks_the_conversation_before_it_looks_for_a_live_turn() -> None:
     message = make_finished_code()
-    assert rerun_rows.begin(message.pk, 0)
+    assert rows.begin(message.pk, 0)
     with CaptureQueriesContext(connection) as queries:
-        assert rerun_rows.end(message.pk, 0, None, from_start=False)
+        assert rows.end(message.pk, 0, None, from_start=False)
     first = next(query["sql"] for query in queries if query["sql"].startswith("SELECT"))
     assert first.partition(" FROM ")[2].startswith('"chat_conversation"')
     assert ("FOR UPDATE" in first) == connection.features.has_select_for_update
@@ -246,7 +255,7 @@ async def test_open_page_learns_that_the_process_of_a_rerun_has_died(sessions: S
     conversation = await new_conversation()
     turn = await run(conversation, "print(1)")
     message = await Message.objects.aget(pk=turn.message_id)
-    assert await turn_store.run(rerun_rows.begin, message.pk, 0)
+    assert await turn_store.run(rows.begin, message.pk, 0)
     tab = Tab(conversation.pk)
     tab.page = Page(f'<div id="transcript">{await fresh_page(conversation)}</div>')
     assert 'data-action="stop-rerun"' in tab.page.transcript
@@ -254,12 +263,12 @@ async def test_open_page_learns_that_the_process_of_a_rerun_has_died(sessions: S
     abandoned = PythonSession.objects.filter(conversation=conversation)
     assert await abandoned.filter(last_message=message).aupdate(busy_until=soon(-1)) == 1
     before = (await Conversation.objects.aget(pk=conversation.pk)).revision
-    await asyncio.to_thread(reaper.reap, rerun_rows.end_abandoned)
+    await asyncio.to_thread(reaper.reap, rows.end_abandoned)
     await message.arefresh_from_db()
     assert message.reruns == {"0": {}}
     assert (await Conversation.objects.aget(pk=conversation.pk)).revision == before + 1
     assert 'data-action="stop-rerun"' not in await fresh_page(conversation)
-    assert not await turn_store.run(rerun_rows.end_abandoned, message.pk)
+    assert not await turn_store.run(rows.end_abandoned, message.pk)
 
 
 async def test_all_blocks_of_a_rerun_share_one_time_limit(sessions: Settings) -> None:

@@ -16,7 +16,6 @@ from typing import Any
 
 from django.utils import translation
 
-from chat.answering.turns import rerun_rows
 from chat.answering.turns.turn_threads import turn_store
 from chat.messages.code_results import shown_text
 from chat.models import Message
@@ -25,7 +24,8 @@ from chat.page.message_views import RerunView
 from chat.page.relay import broadcast
 from chat.page.relay.frames import Announcement, UnorderedUpdate
 from chat.python.kernels.outputs import Execution
-from chat.python.sessions.verdicts import Comparison
+from chat.python.reruns import rows
+from chat.python.reruns.verdicts import Comparison
 from chat.python.tool_set.code_run import CodeRun
 from chat.vocabulary.sanitize import sanitize_text
 
@@ -43,7 +43,7 @@ _running: dict[tuple[uuid.UUID, int], LiveRerun] = {}
 
 async def stop_rerun(message: Message, index: int) -> bool:
     """Stop a block that runs again, in whichever process it runs; return False if it does not run."""
-    if not await turn_store.run(rerun_rows.request_stop, message.pk, index):
+    if not await turn_store.run(rows.request_stop, message.pk, index):
         # A page that shows it as running is outdated: its process has died.
         broadcast.publish(Announcement(str(message.conversation_id), None, is_whole=True))
         return False
@@ -68,8 +68,8 @@ class LiveRerun:
         """False once the block is being stopped, or its end is being stored."""
 
     async def begin(self) -> bool:
-        """Store and show that the block runs; return False if it may not run now: see `rerun_rows.begin`."""
-        has_begun = await turn_store.run(rerun_rows.begin, self.message.pk, self._index)
+        """Store and show that the block runs; return False if it may not run now: see `rows.begin`."""
+        has_begun = await turn_store.run(rows.begin, self.message.pk, self._index)
         if has_begun:
             _running[self._key] = self
             self._publish()
@@ -115,7 +115,7 @@ class LiveRerun:
             if output == stored and left_out < FRAMES_PER_RENEWAL:
                 continue
             try:
-                goes_on = await turn_store.run(rerun_rows.note_output, self.message.pk, self._index, output)
+                goes_on = await turn_store.run(rows.note_output, self.message.pk, self._index, output)
             except Exception:
                 # The next frame tries again. The code itself does not need the database.
                 logger.warning("output of code that runs again could not be stored", exc_info=True)
@@ -130,9 +130,7 @@ class LiveRerun:
     async def end(self, comparison: Comparison | None, *, from_start: bool) -> bool:
         """Store and show the verdict; `None` keeps an earlier one. Return False if the message was deleted."""
         self._can_be_stopped = False
-        is_stored = await turn_store.run(
-            rerun_rows.end, self.message.pk, self._index, comparison, from_start=from_start
-        )
+        is_stored = await turn_store.run(rows.end, self.message.pk, self._index, comparison, from_start=from_start)
         broadcast.publish(Announcement(str(self.message.conversation_id), None, is_whole=True))
         return is_stored
 

@@ -8,7 +8,6 @@ from pytest_django import Settings
 
 from attachments.models import Attachment, PendingUpload
 from attachments.store import read_bytes
-from chat.answering.turns.kept_files import IS_LIVE, FileTooLarge, KeepRefused, KeptFile, NotWritten, keep_file
 from chat.answering.turns.runner import start_turn
 from chat.answering.turns.start import RunCode
 from chat.models import Conversation, Message, PythonSession, Turn
@@ -16,6 +15,7 @@ from chat.models import Part as PartRow
 from chat.people.quotas.enforcement import count_usage
 from chat.people.quotas.resources import QuotaExceeded, Resource
 from chat.python.sessions import control
+from chat.python.sessions.kept_files import IS_LIVE, FileTooLarge, KeepRefused, KeptFile, NotWritten, keep_file
 from chat.python.sessions.session_kernel import NotRunning
 from chat.vocabulary.parts import CodeExecutionResult, WrittenFile
 from tests.chat.turn_driver import (

@@ -21,7 +21,7 @@ from chat.answering.turns.finish import increment_revision
 from chat.models import Conversation, Message, Turn
 from chat.models.plain_sql import database_time
 from chat.page.transcript.reruns import is_running
-from chat.python.sessions.verdicts import Comparison
+from chat.python.reruns.verdicts import Comparison
 
 LEASE_S = 15.0
 """How long a block counts as running after its process has stored something."""

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from chat.python.sessions.verdicts import (
+from chat.python.reruns.verdicts import (
     HASH_LIMIT_BITS,
     RunOutput,
     Verdict,

@@ -16,12 +16,11 @@ from django.utils.timesince import timesince
 from chat.models import PythonSession
 from chat.page.rendering.jinja import render
 from chat.python.sessions.branch import has_run_other_version
-from chat.python.sessions.places import is_enabled
+from chat.python.sessions.places import TURNED_OFF, is_enabled
 from chat.vocabulary.parts import JSONObject
 
 State = PythonSession.State
 
-NO_SESSIONS = "Python sessions are turned off on this server."
 NOT_STARTED = "No session yet. It starts when code runs in it."
 SENTENCES = {
     State.STOPPED: "Not running.",
@@ -73,7 +72,7 @@ def panel_html(conversation_id: uuid.UUID) -> SafeString:
 
 def _view(conversation_id: uuid.UUID, session: PythonSession | None) -> SessionView:
     if session is None:
-        return SessionView(State.STOPPED, NOT_STARTED if is_enabled() else NO_SESSIONS)
+        return SessionView(State.STOPPED, NOT_STARTED if is_enabled() else TURNED_OFF)
     is_busy = session.is_busy
     return SessionView(
         state=session.state,

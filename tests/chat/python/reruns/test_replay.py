@@ -12,7 +12,7 @@ import pytest
 
 from chat.models import Message
 from chat.python.kernels.outputs import Execution, ExecutionStatus, Output, TextOutput
-from chat.python.sessions import replay
+from chat.python.reruns import replay
 from chat.python.sessions.run import CellResult
 
 

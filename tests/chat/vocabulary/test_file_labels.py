@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chat.python.kernels.files import file_labels
+from chat.vocabulary.file_labels import file_labels
 from tests.time_growth import GROWTH_LIMIT, time_growth
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from chat.python.reruns.notes import without_notes
 from chat.python.sessions.files import NOT_PLACED
 from chat.python.sessions.limits import PERSON_HAS_ALL, SERVER_IS_FULL
-from chat.python.sessions.notes import without_notes
 from chat.python.sessions.run import STARTED_ANEW
 from chat.python.sessions.session_kernel import IS_BUSY
 from chat.python.tool_set.outputs import OutputParts

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from attachments.validation import safe_name
-from chat.python.kernels.files import file_labels
+from chat.vocabulary.file_labels import file_labels
 from chat.vocabulary.parts import CodeExecutionResult, JSONObject, Part, WrittenFile
 
 

@@ -11,19 +11,19 @@ from django.conf import settings
 
 from attachments.store import BytesUnavailable, read_bytes
 from chat.answering.turns.call_output import before_cut
-from chat.answering.turns.live_rerun import LiveRerun
-from chat.answering.turns.rerun_rows import has_live_turn
 from chat.answering.turns.turn_threads import turn_store
 from chat.messages.records import MessageRecord, records_by_id
 from chat.models import Message
 from chat.python.kernels.outputs import Execution, ImageOutput
+from chat.python.reruns.live import LiveRerun
+from chat.python.reruns.notes import without_notes
+from chat.python.reruns.recorded_runs import RecordedRun, recorded_run
+from chat.python.reruns.replay import run_blocks
+from chat.python.reruns.rows import has_live_turn
+from chat.python.reruns.verdicts import Comparison, RunOutput, Verdict, compare
 from chat.python.sessions.branch import replay_codes
 from chat.python.sessions.errors import KernelTimeUsedUp, SessionUnavailable
-from chat.python.sessions.notes import without_notes
 from chat.python.sessions.outcomes import OUTCOMES
-from chat.python.sessions.recorded_runs import RecordedRun, recorded_run
-from chat.python.sessions.replay import run_blocks
-from chat.python.sessions.verdicts import Comparison, RunOutput, Verdict, compare
 from chat.python.tool_set.code_run import CodeRun
 from chat.python.tool_set.outputs import OutputParts
 from chat.vocabulary.code_outcomes import UNFINISHED

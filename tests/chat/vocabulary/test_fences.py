@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chat.python.sessions.fences import fence_code, unfence_code
+from chat.vocabulary.fences import fence_code, unfence_code
 
 
 @given(st.text(alphabet=st.sampled_from("`~ab\n \r\t"), max_size=40))

@@ -16,12 +16,12 @@ from attachments.store import create_file_of_code
 from attachments.validation import RefusedUpload, UploadTooLarge, build_too_large_message
 from chat.answering.turns.finish import increment_revision
 from chat.messages.records import records_by_id
+from chat.messages.written_files import attachment_names, written_files
 from chat.models import Conversation, Message, MessageAttachment, Turn
 from chat.page.relay import broadcast
 from chat.page.relay.frames import Announcement
 from chat.people.quotas.resources import QuotaExceeded
 from chat.python.sessions.downloads import open_file
-from chat.python.sessions.written_files import attachment_names, written_files
 from chat.vocabulary.parts import Role
 
 IS_LIVE = "This answer is still being written. Its files can be kept when it is done."

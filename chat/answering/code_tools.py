@@ -1,0 +1,120 @@
+"""The tool set that takes the code of answers from the models' own services, and runs code of persons.
+
+Parts and turns name where code runs: engine `native` is the model's service, engine `session` is this tool set. It is
+the first of `settings.TOOL_SETS` whose factory has the methods of `CodeTools`. All others only offer functions.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+from typing import Protocol, runtime_checkable
+
+from django.conf import settings
+from django.utils.module_loading import import_string
+
+from attachments.models import Attachment
+from chat.messages.tool_sets import ToolSet
+from chat.models import Turn
+from chat.providers import get_provider
+from chat.providers.base import Capabilities
+from chat.providers.catalogue.setups import Setup
+from chat.vocabulary.parts import Engine, Part
+
+
+def capabilities_of(setup: Setup) -> Capabilities:
+    """Return what requests to the model of a setup may contain. For a model of an endpoint: up to three queries."""
+    return get_provider(setup.provider, setup.endpoint).capabilities(setup.model)
+
+
+@dataclass(frozen=True)
+class EngineOptions:
+    """What decides where code can run."""
+
+    setup: Setup
+    setting: str
+    """The conversation's setting: `auto`, `native` or `session`."""
+    has_state: Callable[[], bool] = lambda: False
+    """Returns whether the tool set holds state of the conversation, such as variables. It is called only if that
+    matters."""
+    files: Sequence[Attachment] = ()
+    """The files of the question."""
+    find_capabilities: Callable[[Setup], Capabilities] = capabilities_of
+    """Starts of one batch share what it returns."""
+
+    @cached_property
+    def capabilities(self) -> Capabilities:
+        """What requests to the model may contain. They are found only if that matters."""
+        return self.find_capabilities(self.setup)
+
+
+@dataclass(frozen=True, slots=True)
+class EngineChoice:
+    """Where the code of an answer runs."""
+
+    engine: Engine | None
+    """`None`: nowhere."""
+    reason: str = ""
+    """A sentence for the reader; empty if there is nothing to say."""
+    offers_session: bool = False
+    """Whether code that runs at the model's service may also run in the tool set: the model may choose it, or the code
+    moves there after a failure. A request contains the function only if the model takes both (`prompt.history`)."""
+
+
+@runtime_checkable
+class CodeTools(Protocol):
+    """A factory of tool sets (`ToolSetFactory`) that also takes the code of answers, and runs code of persons."""
+
+    function: str
+    """The function that runs the text of its argument `code`. Code of a person is a call of it."""
+    own_code_reason: str
+    """Why code of a person runs here: a sentence for the reader."""
+    too_large: str
+    """Why code moves here if the files of the question turn out to be too large for the model's service."""
+    instruction: str
+    """The column of `Instruction` with the text for models whose code runs here."""
+    instructions: Mapping[str, str]
+    """The default texts of that column, and of `both_engines`."""
+
+    def __call__(self, turn: Turn) -> ToolSet | None:
+        """Return the tool set of a turn, or `None` if its code cannot run here. Only columns of the turn decide."""
+        ...
+
+    def obstacle(self) -> str:
+        """Return why this server runs no code here, as a sentence for the reader; empty if it does."""
+        ...
+
+    def choose_engine(self, options: EngineOptions) -> EngineChoice:
+        """Choose where the code of an answer runs, if it is to run code at all."""
+        ...
+
+    def reason_to_move(self, parts: Sequence[Part]) -> str:
+        """Return why code should move here after a round with these parts, as a sentence; empty if it should not."""
+        ...
+
+    def with_state(self, conversation_ids: Collection[uuid.UUID]) -> set[uuid.UUID]:
+        """Return which conversations have state here that their next code should find. At most one query."""
+        ...
+
+    def takes_file(self, file: Attachment) -> bool:
+        """Return whether only code here gets a file, and a sentence takes its place in requests."""
+        ...
+
+    def file_notes(self, files: Sequence[Attachment]) -> dict[uuid.UUID, str]:
+        """Return this sentence for each file that `takes_file`, by the file's id: it says where code finds the file.
+
+        `files`: those of the shown questions and the project, then kept files, in order of time.
+        """
+        ...
+
+
+def code_tools() -> CodeTools | None:
+    """Return the tools that take the code of answers, if there are any."""
+    return _find_code_tools(tuple(settings.TOOL_SETS))
+
+
+@cache
+def _find_code_tools(paths: tuple[str, ...]) -> CodeTools | None:
+    return next((factory for factory in map(import_string, paths) if isinstance(factory, CodeTools)), None)

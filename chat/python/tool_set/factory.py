@@ -1,0 +1,68 @@
+"""How the Python session takes part in answers. `settings.TOOL_SETS` names `python_tools`."""
+
+from __future__ import annotations
+
+import tomllib
+import uuid
+from collections.abc import Collection, Sequence
+from pathlib import Path
+
+from attachments.models import Attachment
+from chat.models import PythonSession, Turn
+from chat.models.plain_sql import select_rows
+from chat.python.sessions.files import is_kept_in_session, labels_of
+from chat.python.sessions.places import TURNED_OFF, is_enabled
+from chat.python.tool_set.declarations import RUN_PYTHON
+from chat.python.tool_set.engine_rules import choose_engine, reason_to_move
+from chat.python.tool_set.tool_set import PythonSessionTools
+from chat.vocabulary.parts import Engine
+
+IN_SESSION = "[The file {name} ({size:,} bytes) is in the working directory of the Python session, as “{label}”.]"
+
+
+class PythonTools:
+    """Makes the tool sets of turns, and says what `CodeTools` asks."""
+
+    function = RUN_PYTHON
+    own_code_reason = "You ran this code in the Python session."
+    too_large = "The files are too large to be sent to the model's service, so code runs in the Python session."
+    instruction = "python_session"
+    choose_engine = staticmethod(choose_engine)
+    reason_to_move = staticmethod(reason_to_move)
+    takes_file = staticmethod(is_kept_in_session)
+
+    def __init__(self) -> None:
+        """Read the default instructions."""
+        texts = tomllib.loads(Path(__file__).with_name("instructions.toml").read_text(encoding="utf-8"))
+        self.instructions = {name: text.strip() for name, text in texts.items()}
+
+    def __call__(self, turn: Turn) -> PythonSessionTools | None:
+        """Return the tool set for a turn whose code may run in the session."""
+        return PythonSessionTools(turn) if turn.engine == Engine.SESSION or turn.offers_session else None
+
+    def obstacle(self) -> str:
+        """Return a sentence if this server has no Python sessions."""
+        return "" if is_enabled() else TURNED_OFF
+
+    def with_state(self, conversation_ids: Collection[uuid.UUID]) -> set[uuid.UUID]:
+        """Return which conversations have a running session. One query."""
+        running = select_rows(
+            PythonSession,
+            "conversation_id IN %s AND state = %s",
+            [*conversation_ids],
+            PythonSession.State.RUNNING.value,
+            columns="id, conversation_id",
+        )
+        return {session.conversation_id for session in running if session.conversation_id}
+
+    def file_notes(self, files: Sequence[Attachment]) -> dict[uuid.UUID, str]:
+        """Return the sentences about the files that are only in the session, with the names that code finds."""
+        labels = labels_of(files)
+        return {
+            file.pk: IN_SESSION.format(name=file.name, size=file.size_bytes, label=labels[file.pk])
+            for file in files
+            if is_kept_in_session(file)
+        }
+
+
+python_tools = PythonTools()
