@@ -83,11 +83,12 @@ async def test_no_request_contains_a_result_that_nobody_has_released(tables: Set
     assert "The table is cities." in json.dumps(request["request"])
 
 
-def test_call_whose_server_is_killed_before_its_result_is_closed_and_not_run_again() -> None:
-    settings = VARIABLES | {"DJANGO_SETTINGS_MODULE": "tests.chat.answering.tools.table_settings", "TURN_LEASE_S": "2"}
+def test_call_whose_server_is_killed_before_its_result_is_closed_and_not_run_again(settings: Settings) -> None:
+    tool_sets = json.dumps([*settings.TOOL_SETS, "tests.chat.answering.tools.table_tools.make"])
+    variables = VARIABLES | {"SETTING_TOOL_SETS": tool_sets, "SETTING_TURN_LEASE_S": "2"}
     with (
         running_emulator() as url,
-        running_server(GOOGLE_GEMINI_BASE_URL=url, **settings) as server,
+        running_server(GOOGLE_GEMINI_BASE_URL=url, **variables) as server,
     ):
         api = ApiClient(server, make_token(server))
         (server.var_dir / "hold").touch()
