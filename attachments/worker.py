@@ -1,6 +1,6 @@
 """The background process that runs queued tasks, and uploads and deletions that are due, in several threads.
 
-Any number of these processes may run, and each may be killed at any time: rows record what is still to be uploaded and
+Several of these processes may run, and each may be killed at any time: rows record what is still to be uploaded and
 deleted, and a worker's claim on a row expires. An idle worker only reads from the database.
 """
 

@@ -73,6 +73,11 @@ def test_entries_of_a_package_are_its_modules_and_packages() -> None:
     assert counting.entries(paths, "chat") == {"a", "b"}
 
 
+def test_migrations_are_the_modules_that_django_takes_for_them() -> None:
+    paths = ["chat/migrations/__init__.py", "chat/migrations/0001_initial.py", "chat/migrations/_search.py"]
+    assert counting.migrations(paths, "chat") == {"0001_initial"}
+
+
 def test_layers_and_variables_are_read_from_their_files() -> None:
     assert counting.layers(PYPROJECT, "layers") == ["a | b", "c"]
     assert counting.variables("# A sentence.\n#DEBUG=0\nHTTPS_1=\n# OTHER=1\n") == ["DEBUG", "HTTPS_1"]

@@ -53,8 +53,8 @@ def figures() -> list[tuple[str, int, int | None]]:
         ("noqa", sum(counting.count_comments(source, r"\bnoqa\b") for source in product), 15),
         ("type: ignore", sum(counting.count_comments(source, r"type: ?ignore") for source in product), 8),
         ("environment variables", len(counting.variables(env_example)), 50),
-        ("migrations of chat", len(counting.entries(paths, "chat/migrations")), 1),
-        ("migrations of attachments", len(counting.entries(paths, "attachments/migrations")), 1),
+        ("migrations of chat", len(counting.migrations(paths, "chat")), 1),
+        ("migrations of attachments", len(counting.migrations(paths, "attachments")), 1),
     ]
 
 

@@ -21,6 +21,11 @@ def entries(paths: Iterable[str], package: str) -> set[str]:
     return {found[1] for path in paths if (found := pattern.match(path))} - {"__init__"}
 
 
+def migrations(paths: Iterable[str], app: str) -> set[str]:
+    """Return the names of an app's migrations. As for Django, modules that begin with `_` are none."""
+    return {name for name in entries(paths, f"{app}/migrations") if not name.startswith("_")}
+
+
 def layers(pyproject: str, contract: str) -> list[str]:
     """Return the layers of the import contract with this name."""
     contracts = tomllib.loads(pyproject)["tool"]["importlinter"]["contracts"]

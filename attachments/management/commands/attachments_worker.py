@@ -24,7 +24,7 @@ class Command(BaseCommand):
     requires_system_checks = ()
     help = (
         "Upload new attachments to storage, and delete the objects of deleted ones, in the background."
-        " Any number of these processes may run."
+        " Several of these processes may run at once."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
