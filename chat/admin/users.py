@@ -114,7 +114,7 @@ class UserAdmin(WholeDeletionMixin[User], auth_admin.UserAdmin[User]):
     def get_deleted_objects(
         self, objs: Sequence[User] | QuerySet[User], request: HttpRequest
     ) -> tuple[list[str], dict[str, int], set[str], list[str]]:
-        """Return the names of the users, and the number of their entries in the admin's log."""
+        """Return what is deleted, and how many lines of the admin's log these users wrote."""
         names, counts, permissions, protected = super().get_deleted_objects(objs, request)
         if entries := LogEntry.objects.filter(user__in=[user.pk for user in objs]).count():
             counts[gettext("lines about what they did in the admin")] = entries

@@ -55,7 +55,7 @@ async def read_piece(body: aiohttp.StreamReader, limit_s: float) -> bytes:
 
 
 class _Connector(aiohttp.TCPConnector):
-    """A connector with a time limit for connecting. The SDK of Gemini only lets one be set for the whole stream."""
+    """A connector with a time limit for connecting. Gemini's SDK can limit only the whole stream."""
 
     async def connect(
         self, req: aiohttp.ClientRequest, traces: list[aiohttp.tracing.Trace], timeout: aiohttp.ClientTimeout

@@ -190,7 +190,7 @@ class Document:
         return html
 
     def _render_all(self) -> ClosedHtmlChange:
-        """Split the text at the usual border, but render both sides with all link definitions of the document."""
+        """Split before the last block, but parse the whole text: definitions of links affect all blocks."""
         source = self._text[: self._text.rfind("\n") + 1]
         last_line, position = _find_last_block(self._parse(source))
         self._tail_start = _find_line_start(source, last_line) if position else 0

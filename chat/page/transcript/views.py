@@ -238,7 +238,7 @@ def turn_notice(turn: Turn, parts: Sequence[Part]) -> Notice | None:
         finish_message=turn.finish_message,
         error_code=turn.error_code,
         retry_after_s=turn.retry_after_s,
-        # Code of the user is run again, because there is nothing that a model could continue.
+        # The notice then offers to run it again: there is nothing that a model could continue.
         is_empty=turn.is_own_code or not any(part.is_answer for part in parts),
         has_work=any(part.long_text or isinstance(part, ToolCall) for part in parts),
     )

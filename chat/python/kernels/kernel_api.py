@@ -159,7 +159,7 @@ async def _call(
     limit_s: float,
     body: Mapping[str, object] | None = None,
 ) -> tuple[int, Mapping[str, object]]:
-    """Return the status and the JSON object of an answer; raises KernelsUnavailable if the call was not answered."""
+    """Return the status and the JSON object of an answer. Raises KernelsUnavailable without a usable answer."""
     try:
         async with http.request(
             method,

@@ -55,7 +55,7 @@ class SessionFile:
 
 
 def is_kept_in_session(file: Attachment) -> bool:
-    """Return whether a file is not sent to a model whose code runs in a session."""
+    """Return whether a file is only put into the session, and not sent to the model whose code runs there."""
     if is_image_type(file.mime_type) or file.mime_type.startswith(READ_BY_MODELS):
         return False
     return file.size_bytes > SENT_LIMIT_BYTES or not is_text(file.mime_type)

@@ -72,7 +72,7 @@ async def test_sine_wave_gives_thought_code_result_graph_and_computed_values(cli
     )
 
 
-async def test_failing_code_is_called_so(client: genai.Client) -> None:
+async def test_demo_model_says_that_code_failed(client: genai.Client) -> None:
     chunks = await answer(client, DEMO_MODEL, "```python\nprint(84 / 0)\n```")
     [(failed, traceback)] = _outputs(parts_of(chunks))
     assert failed is types.Outcome.OUTCOME_FAILED

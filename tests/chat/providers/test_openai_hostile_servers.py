@@ -296,7 +296,9 @@ async def test_key_that_a_server_repeats_is_never_kept(
     assert KEY not in (await fail(provider)).detail
 
 
-async def test_key_in_a_malformed_call_is_never_kept(server: RawServer, provider: OpenAICompatibleProvider) -> None:
+async def test_key_in_the_error_about_a_malformed_call_is_masked(
+    server: RawServer, provider: OpenAICompatibleProvider
+) -> None:
     async def answer(exchange: Exchange) -> None:
         exchange.head()
         exchange.event({"error": {"code": "tool_use_failed", "message": f"bad call; auth {KEY}"}})

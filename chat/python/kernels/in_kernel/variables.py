@@ -139,7 +139,7 @@ def type_name(value: object) -> str:
 
 
 def library(value: object) -> str:
-    """Return the known library whose class a value is an instance of, or an empty text."""
+    """Return the known library that defines the class of a value, or an empty text."""
     cls = type(value)
     module = module_name(cls)
     root = module.partition(".")[0]

@@ -283,6 +283,7 @@ async def test_all_blocks_of_a_rerun_share_one_time_limit(sessions: Settings) ->
     sessions.TURN_LIMIT_S = 1
     comparison = await rerun(message, 0, from_start=True)
     assert comparison == Comparison(Verdict.STOPPED, TOOK_TOO_LONG.format(limit_s=1))
+    sessions.TURN_LIMIT_S = 600
     # The code was interrupted, so the session is free. If the limit was over before the new kernel was ready, a note
     # about it comes first.
     assert [part.long_text for part in await parts_of(await run(conversation, "print(7)"))][1].endswith("7\n")
