@@ -31,7 +31,7 @@ def capabilities_of(setup: Setup) -> Capabilities:
 
 @dataclass(frozen=True)
 class EngineOptions:
-    """What decides where code can run."""
+    """The facts that decide where code can run."""
 
     setup: Setup
     setting: str
@@ -46,13 +46,13 @@ class EngineOptions:
 
     @cached_property
     def capabilities(self) -> Capabilities:
-        """What requests to the model may contain. They are found only if that matters."""
+        """The kinds of content that the model takes. They are read only if a decision depends on them."""
         return self.find_capabilities(self.setup)
 
 
 @dataclass(frozen=True, slots=True)
 class EngineChoice:
-    """Where the code of an answer runs."""
+    """The engine that runs the code of an answer, and the reason."""
 
     engine: Engine | None
     """`None`: nowhere."""

@@ -22,7 +22,7 @@ MIGRATIONS_OF_1_0 = (("attachments", "0001_initial"), ("attachments", "0002_owne
 
 
 class Release(Enum):
-    """How far a database has come."""
+    """The release that a database belongs to."""
 
     EMPTY = auto()
     """It has no tables of Plotline."""
