@@ -76,12 +76,12 @@ class BulkActionsAdmin(QueueAdmin):
                 return self._render_form(request, gettext("Export conversations"), conversations, form)
             reason = form.cleaned_data["reason"]
         logged = _log_and_yield(request, _list_ids(conversations), reason)
-        return download_response(export_all(logged, timezone.now()))
+        return download_response(export_all(logged, timezone.now()), request.user.pk)
 
     @admin.action(description=gettext_lazy("Export review results as CSV"), permissions=["view"])
     def export_results(self, request: SignedInRequest, conversations: Conversations) -> StreamingHttpResponse:
         """Send one CSV row for each conversation."""
-        return download_response(export_results(request, _list_ids(conversations), timezone.now()))
+        return download_response(export_results(request, _list_ids(conversations), timezone.now()), request.user.pk)
 
     @admin.action(description=gettext_lazy("Try storage of their files again now"), permissions=["retry"])
     def try_storage_again(self, request: SignedInRequest, conversations: Conversations) -> None:

@@ -20,7 +20,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from attachments.models import Attachment
 from attachments.views import build_content_response
-from chat.admin import transcripts
+from chat.admin import transcript_pages, transcripts
 from chat.admin.forms import ReasonForm, VerdictForm
 from chat.admin.queue import QueueAdmin
 from chat.admin.read_access import (
@@ -230,10 +230,13 @@ def _transcript_context(request: HttpRequest, conversation: Conversation) -> dic
     version_id = _parse_uuid(request.GET.get("version", ""))
     path_ids = transcripts.find_path(version_id, nodes)
     is_sent_view = _is_sent_view(request)
+    window = transcript_pages.page_of(path_ids, request)
+    shown_ids = path_ids[window.first : window.last]
     return {
         "is_sent_view": is_sent_view,
-        "transcript": [] if is_sent_view else transcripts.load_transcript(conversation, path_ids, nodes),
-        "sent_messages": transcripts.load_sent_messages(path_ids) if is_sent_view else [],
+        "transcript": [] if is_sent_view else transcripts.load_transcript(conversation, path_ids, nodes, window),
+        "sent_messages": transcripts.load_sent_messages(shown_ids) if is_sent_view else [],
+        **transcript_pages.links(window, len(path_ids), request),
         "version_id": version_id if version_id in nodes and not nodes[version_id].is_shown else None,
         "versions": transcripts.list_versions(nodes, path_ids),
         "turns": transcripts.load_turns(conversation, nodes),

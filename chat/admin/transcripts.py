@@ -23,6 +23,7 @@ from chat.page.transcript.answer_details import USAGE_WORDS, dollars
 from chat.page.transcript.snapshot import snapshot
 from chat.page.transcript.versions import versions_among
 from chat.page.transcript.views import message_view
+from chat.page.transcript.window import SNAPSHOT_CHARS, Window
 from chat.vocabulary.part_json import SIGNATURE, part_to_json
 from chat.vocabulary.parts import Part
 
@@ -157,16 +158,17 @@ def list_versions(nodes: Mapping[uuid.UUID, MessageNode], path: Iterable[uuid.UU
 
 
 def load_transcript(
-    conversation: Conversation, path: list[uuid.UUID], nodes: Mapping[uuid.UUID, MessageNode]
+    conversation: Conversation, path: list[uuid.UUID], nodes: Mapping[uuid.UUID, MessageNode], window: Window
 ) -> list[MessageView]:
-    """Return the views of the messages of a path for reviewers."""
+    """Return the views of a range of the messages of a path for reviewers."""
     reader = staff_reader(partial(build_file_url, conversation.pk))
     if all(nodes[pk].is_shown for pk in path):
-        return list(snapshot(conversation.pk, reader=reader).messages)
+        page = snapshot(conversation.pk, lambda _: window, window.first, limit_chars=SNAPSHOT_CHARS, reader=reader)
+        return list(page.messages)
     children = group_by_parent(nodes)
     return [
         message_view(record, reader, versions_among(record.message.pk, children[record.message.parent_id]))
-        for record in records_in_order(path)
+        for record in records_in_order(path[window.first : window.last])
     ]
 
 

@@ -12,8 +12,8 @@ from django.db.models import BigIntegerField, Count, Sum
 from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Cast
 
-from chat.messages.records import MessageRecord, part_chars_by_message, records_in_order
-from chat.models import Conversation, ListPosition, Message, Page, Part, Turn
+from chat.messages.records import MessageRecord, message_chars, records_in_order
+from chat.models import Conversation, ListPosition, Message, Page, Turn
 from chat.models.projects import ProjectPage
 from chat.vocabulary.stream_events import Usage
 
@@ -79,7 +79,7 @@ def shown_messages(
 
 def _fitting_on_a_page(message_ids: list[uuid.UUID]) -> list[uuid.UUID]:
     """Return the first of these messages, as many as one page may hold."""
-    sizes = part_chars_by_message(Part.objects.filter(message__in=message_ids))
+    sizes = message_chars(Message.objects.filter(pk__in=message_ids))
     return message_ids[: _number_of_fitting([sizes.get(pk, 0) for pk in message_ids])]
 
 

@@ -28,6 +28,7 @@ from chat.models import REASON_LIMIT, AccessEntry, Conversation, FeedbackNotAllo
 from chat.models.form_fields import ATTACHMENTS_LIMIT
 from chat.models.list_states import mark_read
 from chat.page.fragments import rating_html
+from chat.page.queued_views import queued
 from chat.page.transcript.gallery import gallery_page
 from chat.page.transcript.message_links import find_link_target
 from chat.page.transcript.snapshot import snapshot
@@ -65,6 +66,7 @@ def home(request: SignedInRequest) -> HttpResponse:
     return redirect(f"{shown.get_absolute_url()}?{urlencode({'deleted': deleted})}" if deleted else shown)
 
 
+@queued
 @never_cache
 @login_required
 @require_safe
@@ -81,7 +83,7 @@ def conversation(request: SignedInRequest, conversation_id: uuid.UUID) -> HttpRe
     # The page names the revision at which its messages were read. Its socket sends what has changed since.
     try:
         target = find_link_target(shown, **form.cleaned_data)
-        page = snapshot(shown.pk, target.choose)
+        page = snapshot(shown.pk, target.choose, target.near)
     except Conversation.DoesNotExist:  # It has just been deleted in another tab.
         raise NotFound from None
     context = {

@@ -23,6 +23,7 @@ from chat.library.forms import ShareForm
 from chat.library.imports.refusal import RefusedImport
 from chat.library.imports.shared_copy import copy_share
 from chat.models import Conversation, Share, ShareRefused
+from chat.page.queued_views import queued
 from chat.page.transcript.shared_pages import shared_page
 from chat.people.access import (
     NotFound,
@@ -65,15 +66,16 @@ def _for_readers(view: View[HttpRequest, P]) -> View[HttpRequest, P]:
     return wrapped
 
 
+@queued
 @_for_readers
 def shared(request: HttpRequest, token: str) -> HttpResponse:
     """Render a page of the messages of a share. The first page counts as an opening, except for the owner."""
     share = readable_share(token)
-    first = _number(request, "from")
-    page = shared_page(share, first, lambda pk: reverse("shared-file", args=[token, pk]))
+    first, stop = _number(request, "from"), _number(request, "to")
+    page = shared_page(share, lambda pk: reverse("shared-file", args=[token, pk]), first, stop)
     if not page.messages:  # There are not so many, or the conversation has just been deleted.
         raise NotFound
-    if request.method == "GET" and not first and request.user.pk != share.conversation.owner_id:
+    if request.method == "GET" and not first and not stop and request.user.pk != share.conversation.owner_id:
         share.count_opening()
     return render(request, "chat/shared.html", {"share": share, "page": page})
 

@@ -42,7 +42,7 @@ def conversation_export(request: SignedInRequest, conversation_id: uuid.UUID, fo
         download = export_conversation(conversation, format_name, exported_at=timezone.now())
     except UnknownFormat:
         raise NotFound from None
-    return HttpResponse() if request.method == "HEAD" else download_response(download)
+    return HttpResponse() if request.method == "HEAD" else download_response(download, request.user.pk)
 
 
 @never_cache
@@ -58,7 +58,8 @@ def all_conversations_export(request: SignedInRequest) -> HttpResponseBase:
         claim = claim_export(request.user.pk)
     except ExportUnderWay as error:
         return refusal(request, str(error), status=409, retry_after_s=error.retry_after_s)
-    return download_response(export_all(conversations_of(request.user), exported_at=timezone.now()), claim)
+    download = export_all(conversations_of(request.user), exported_at=timezone.now())
+    return download_response(download, request.user.pk, claim)
 
 
 @never_cache

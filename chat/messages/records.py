@@ -138,10 +138,15 @@ def records_of_conversations(
     return records
 
 
-def part_chars_by_message(parts: QuerySet[PartRow]) -> dict[uuid.UUID, int]:
-    """Return how many characters the parts of each message have: their texts, and their other fields as JSON."""
-    chars = Coalesce(Length("text"), 0) + Length(Cast("data", TextField()))
-    return dict(parts.order_by().values("message").annotate(size=Sum(chars)).values_list("message", "size"))
+def message_chars(messages: QuerySet[Message]) -> dict[uuid.UUID, int]:
+    """Return how many characters each message has, by its id, in the order of their indexes. One query.
+
+    They are those of its text, or of its parts with their fields as JSON if these are more. A live answer, whose parts
+    are in its log, has none.
+    """
+    of_part = Coalesce(Length("parts__text"), 0) + Length(Cast("parts__data", TextField()))
+    sizes = messages.annotate(in_text=Length("text"), in_parts=Coalesce(Sum(of_part), 0)).order_by("index")
+    return {pk: max(in_text, in_parts) for pk, in_text, in_parts in sizes.values_list("pk", "in_text", "in_parts")}
 
 
 def records_by_id(message_ids: Collection[uuid.UUID]) -> dict[uuid.UUID, MessageRecord]:

@@ -138,7 +138,7 @@ class Import(ApiView):
 
 
 def _response_of(request: Request, download: Download, claim: ExportClaim | None = None) -> HttpResponseBase:
-    response = download_response(download, claim)
+    response = download_response(download, request.user.pk, claim)
     if request.method == "HEAD":
         return HttpResponse(headers=response.headers)
     return response

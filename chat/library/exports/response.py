@@ -7,7 +7,7 @@ database open.
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Hashable, Iterator
 from contextlib import aclosing
 
 from asgiref.sync import sync_to_async
@@ -18,6 +18,7 @@ from attachments.content_disposition import content_disposition
 from chat.library.exports.download import Download
 from chat.library.exports.export_lease import ExportClaim, ExportUnderWay
 from chat.models.database_thread import close_connection
+from chat.page.render_queue import QUEUE
 
 BLOCK_BYTES = 64 * 1024
 
@@ -28,23 +29,25 @@ HEADERS = {
 }
 
 
-def download_response(download: Download, claim: ExportClaim | None = None) -> StreamingHttpResponse:
+def download_response(download: Download, reader: Hashable, claim: ExportClaim | None = None) -> StreamingHttpResponse:
     """Return a response that makes the bytes of the download while it sends them.
 
-    The download is closed when all bytes have been sent, or when the client disconnects. `claim`: the claim of this
-    export, which the response holds until then.
+    The download is closed when all bytes have been sent, or when the client disconnects. `reader`: who downloads it;
+    blocks for one reader are made one after the other (`page.render_queue`). `claim`: the claim of this export, which
+    the response holds until then.
     """
     # The middleware's choice ends with the request, and the bytes are made later.
     language = translation.get_language() or ""
-    content = _stream(download, language) if claim is None else _stream_with_claim(download, claim, language)
+    blocks = _stream(download, reader, language)
+    content = blocks if claim is None else _stream_with_claim(blocks, claim)
     response = StreamingHttpResponse(content, content_type=download.content_type, headers=HEADERS)
     response.headers["Content-Disposition"] = content_disposition(download.name)
     return response
 
 
-async def _stream_with_claim(download: Download, claim: ExportClaim, language: str) -> AsyncIterator[bytes]:
-    """Yield the blocks of the download. Raises ExportUnderWay if another download has taken the claim."""
-    async with claim.hold() as renewal, aclosing(_stream(download, language)) as blocks:
+async def _stream_with_claim(blocks: AsyncGenerator[bytes, None], claim: ExportClaim) -> AsyncIterator[bytes]:
+    """Yield the blocks of a download. Raises ExportUnderWay if another download has taken the claim."""
+    async with claim.hold() as renewal, aclosing(blocks):
         async for block in blocks:
             if renewal.done():
                 # The error ends the response early, so that the client does not take a part for the whole.
@@ -52,12 +55,15 @@ async def _stream_with_claim(download: Download, claim: ExportClaim, language: s
             yield block
 
 
-async def _stream(download: Download, language: str) -> AsyncGenerator[bytes, None]:
+async def _stream(download: Download, reader: Hashable, language: str) -> AsyncGenerator[bytes, None]:
     # Within one request, thread-sensitive calls share one thread, and so one connection to the database.
-    next_block = sync_to_async(_next_block, thread_sensitive=True)
     blocks = _join_into_blocks(download.chunks)
     try:
-        while block := await next_block(blocks, language):
+        while True:
+            async with QUEUE.place(reader) as place:
+                block = await sync_to_async(place.run, thread_sensitive=True)(_next_block, blocks, language)
+            if not block:
+                return
             yield block
     finally:
         await sync_to_async(download.chunks.close, thread_sensitive=True)()

@@ -13,12 +13,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeAlias
 
-from django.db.models.functions import Length
-
 from attachments.models import Attachment
 from attachments.store import BytesUnavailable, read_bytes
-from chat.messages.records import Deleted, MessageRecord, part_chars_by_message, records_in_order
-from chat.models import Conversation, Message, MessageAttachment, Part, Turn
+from chat.messages.records import Deleted, MessageRecord, message_chars, records_in_order
+from chat.models import Conversation, Message, MessageAttachment, Turn
 from chat.vocabulary.parts import Role
 
 BATCH_MESSAGES = 40
@@ -41,18 +39,14 @@ class ExportSource:
         rows = Message.objects.filter(conversation_id=self.conversation.pk)
         if shown_only:
             rows = rows.filter(is_shown=True)
-        listed = {
-            pk: (is_shown, last_shown, chars)
-            for pk, is_shown, last_shown, chars in rows.order_by("index", "created_at", "pk").values_list(
-                "pk", "is_shown", "last_shown", Length("text")
-            )
-        }
+        columns = rows.order_by("index", "created_at", "pk").values_list("pk", "is_shown", "last_shown")
+        listed = {pk: (is_shown, last_shown) for pk, is_shown, last_shown in columns}
         if not listed and not Conversation.with_deleted.filter(pk=self.conversation.pk).exists():
             raise Deleted
-        part_chars = part_chars_by_message(Part.objects.filter(message__in=rows))
-        for ids in _batches((pk, chars + part_chars.get(pk, 0)) for pk, (_, _, chars) in listed.items()):
+        chars = message_chars(rows)
+        for ids in _batches((pk, chars.get(pk, 0)) for pk in listed):
             for record in records_in_order(ids):
-                record.message.is_shown, record.message.last_shown, _ = listed[record.message.pk]
+                record.message.is_shown, record.message.last_shown = listed[record.message.pk]
                 yield record
 
     def is_live(self) -> bool:

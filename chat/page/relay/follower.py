@@ -13,8 +13,9 @@ import asyncio
 import logging
 import uuid
 from collections import deque
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Protocol
+from typing import Concatenate, ParamSpec, Protocol, TypeVar
 
 from channels.db import database_sync_to_async
 
@@ -24,7 +25,11 @@ from chat.page.relay.frames import Announcement, ExpectedPosition, Frame, NewRev
 from chat.page.relay.page_updates import read_earlier, read_later, read_update
 from chat.page.relay.send_window import WINDOW_FRAMES, SendWindow
 from chat.page.relay.stream_position import StreamPosition
+from chat.page.render_queue import AT_ONCE, QUEUE
 from chat.page.transcript.window import Direction, Window
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 logger = logging.getLogger(__name__)
 
@@ -37,7 +42,7 @@ CLOSE_DELETED = 4404
 CLOSE_RESTARTING = 4503
 DELETED = "This conversation is gone."
 
-_snapshot_threads = ThreadPoolExecutor(max_workers=4, thread_name_prefix="snapshot")
+_snapshot_threads = ThreadPoolExecutor(max_workers=AT_ONCE, thread_name_prefix="snapshot")
 """Separate from Django's shared thread, so that a long transcript does not delay handshakes of other sockets."""
 
 
@@ -73,8 +78,8 @@ class Follower:
         """What the page holds. `None`: it has not said so, and is sent the newest messages."""
         self._waits_for_window = False
         """Whether the page has yet to say what it holds."""
-        self._reader_at: uuid.UUID | None = None
-        """A message that the reader sees, if it is known."""
+        self._reader_at: uuid.UUID | int | None = None
+        """The id or index of a message that the reader sees, if it is known."""
         self._extension: Direction | None = None
         """The messages that the page has asked for."""
         self._send_window = SendWindow()
@@ -227,9 +232,8 @@ class Follower:
         self._frames.clear()
         known_revision = None if self._needs_whole else self._position.revision
         self._is_outdated = self._needs_whole = False
-        read = database_sync_to_async(read_update, thread_sensitive=False, executor=_snapshot_threads)
         try:
-            update = await read(self._conversation_id, known_revision, self._window, self._reader_at)
+            update = await self._read(read_update, known_revision, self._window, self._reader_at)
         except Conversation.DoesNotExist:
             await self.end(CLOSE_DELETED, DELETED)
             return
@@ -244,19 +248,26 @@ class Follower:
 
     async def _send_extension(self, held: Window, direction: Direction) -> None:
         self._extension = None
-        reader = read_earlier if direction == "earlier" else read_later
-        read = database_sync_to_async(reader, thread_sensitive=False, executor=_snapshot_threads)
         try:
-            update = await read(self._conversation_id, self._position, held)
+            update = await self._read(read_earlier if direction == "earlier" else read_later, self._position, held)
         except Conversation.DoesNotExist:
             await self.end(CLOSE_DELETED, DELETED)
             return
         if update is None:
             self._window = held.extended(direction)
+            # The first of the messages that were asked for.
+            self._reader_at = max(0, held.first - 1) if held.last is None or direction == "earlier" else held.last
             self._read_whole_window()
             return
         self._window = update.window
         await self._send(update.text, update.position)
+
+    async def _read(self, read: Callable[Concatenate[uuid.UUID, P], R], *args: P.args, **kwargs: P.kwargs) -> R:
+        """Call a function that reads and renders messages, when it is this person's turn."""
+        async with QUEUE.place(self.user.pk) as place:
+            run = database_sync_to_async(place.run, thread_sensitive=False, executor=_snapshot_threads)
+            update: R = await run(read, self._conversation_id, *args, **kwargs)
+            return update
 
     async def _send(self, text: str, position: StreamPosition) -> None:
         """Send a message, unless it is empty. The position of the page changes only if sending succeeds."""

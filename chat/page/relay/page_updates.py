@@ -11,7 +11,7 @@ from chat.page.fragments import header_swaps, message_html, partial, socket_mess
 from chat.page.relay.stream_position import StreamPosition
 from chat.page.transcript.snapshot import Snapshot, live_snapshot, read_revision, shown_index, snapshot
 from chat.page.transcript.usage import conversation_usage
-from chat.page.transcript.window import Window, fit, newest
+from chat.page.transcript.window import SNAPSHOT_CHARS, Window, fit, newest
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,14 +29,14 @@ def read_update(
     conversation_id: uuid.UUID,
     known_revision: int | None,
     held: Window | None = None,
-    reader_at: uuid.UUID | None = None,
+    reader_at: uuid.UUID | int | None = None,
 ) -> Update:
     """Return the message that brings a page up to date.
 
     It replaces the live answer alone if the page has the newest revision, else the page's whole window.
 
-    `held`: what the page holds; `None`: the newest messages. `reader_at`: a message that the reader sees; see
-    `window.fit`. Raises Conversation.DoesNotExist.
+    `held`: what the page holds; `None`: the newest messages. `reader_at`: the id or index of a message that the reader
+    sees; `None`: the last one. Raises Conversation.DoesNotExist.
     """
     if known_revision is not None and read_revision(conversation_id) == known_revision:
         if held is not None and not held.is_at_end:
@@ -44,7 +44,11 @@ def read_update(
         page = live_snapshot(conversation_id)
         if page.revision == known_revision:
             return _live_update(page)
-    page = snapshot(conversation_id, bind(_choose, conversation_id, held, reader_at))
+    near = shown_index(conversation_id, reader_at) if isinstance(reader_at, uuid.UUID) else reader_at
+    if held is None:
+        page = snapshot(conversation_id, newest)
+    else:
+        page = snapshot(conversation_id, bind(fit, held, reader_at=near), near, limit_chars=SNAPSHOT_CHARS)
     content = partial("transcript", "innerMorph", transcript_html(page.messages))
     content += partial("earlier", "outerMorph", page.earlier) + partial("later", "outerMorph", page.later)
     conversation = Conversation.objects.get(pk=conversation_id)
@@ -58,7 +62,7 @@ def read_earlier(conversation_id: uuid.UUID, position: StreamPosition, held: Win
 
     Return `None` if the page is outdated. Raises Conversation.DoesNotExist.
     """
-    page = snapshot(conversation_id, lambda _: held.earlier())
+    page = snapshot(conversation_id, lambda _: held.earlier(), held.first - 1)
     if page.revision != position.revision:
         return None
     content = partial("transcript", "afterbegin", transcript_html(page.messages))
@@ -73,22 +77,13 @@ def read_later(conversation_id: uuid.UUID, position: StreamPosition, held: Windo
     Return `None` if the page is outdated, or if these are the last messages: it then needs a snapshot, because an
     answer among them may be live. Raises Conversation.DoesNotExist.
     """
-    page = snapshot(conversation_id, held.later)
+    page = snapshot(conversation_id, held.later, held.last)
     if page.revision != position.revision or page.window.is_at_end:
         return None
     content = partial("transcript", "beforeend", transcript_html(page.messages))
     content += partial("later", "outerMorph", page.later)
     text = socket_message(content, turn=position.turn_id, seq=position.seq)
     return Update(text, position, Window(held.first, page.window.last))
-
-
-def _choose(conversation_id: uuid.UUID, held: Window | None, reader_at: uuid.UUID | None, count: int) -> Window:
-    if held is None:
-        return newest(count)
-    window = fit(held, count)
-    if reader_at is None or window == held:
-        return window
-    return fit(held, count, shown_index(conversation_id, reader_at))
 
 
 def _live_update(page: Snapshot) -> Update:

@@ -13,8 +13,9 @@ from chat.page.transcript import window
 from chat.page.transcript.window import ChooseWindow
 from chat.people.access import NotFound
 
-CHOICES = (window.around, window.before, window.after)
-"""The functions that choose a window, in the order of the arguments of `find_link_target`."""
+CHOICES = ((window.around, 0), (window.before, -1), (window.after, 1))
+"""The functions that choose a window, in the order of the arguments of `find_link_target`, and the distance from the
+named message to the one that the window must hold."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +23,8 @@ class LinkTarget:
     """The messages that a link shows."""
 
     choose: ChooseWindow
+    near: int | None = None
+    """The index of the message that the page must hold; `None`: the last one."""
     is_other_version: bool = False
     """Whether the link names a message of another version. The shown messages at its position are shown instead."""
 
@@ -35,15 +38,15 @@ def find_link_target(
     """Return what a link shows; only the first given id counts. Raise NotFound for an id that is not a
     message of this conversation.
     """
-    named = next(((choose, pk) for choose, pk in zip(CHOICES, (message, before, after), strict=True) if pk), None)
+    named = next(((choice, pk) for choice, pk in zip(CHOICES, (message, before, after), strict=True) if pk), None)
     if named is None:
         return LinkTarget(window.newest)
-    choose, pk = named
+    (choose, distance), pk = named
     row = Message.objects.filter(conversation=conversation, pk=pk).values_list("index", "is_shown").first()
     if row is None:
         raise NotFound
     index, is_shown = row
-    return LinkTarget(partial(choose, index), is_other_version=not is_shown)
+    return LinkTarget(partial(choose, index), index + distance, is_other_version=not is_shown)
 
 
 def message_url(conversation: Conversation, message_id: uuid.UUID) -> str:

@@ -9,14 +9,16 @@ from __future__ import annotations
 import uuid
 from dataclasses import dataclass
 
-from chat.messages.records import MessageRecord, records_by_id
-from chat.models import MessageAttachment, Share
+from chat.messages.records import MessageRecord, message_chars, records_by_id
+from chat.models import Message, MessageAttachment, Share
 from chat.page.message_views import MessageView
 from chat.page.readers import FileUrl, guest_reader
+from chat.page.render_queue import check_reader
 from chat.page.transcript.views import message_view
+from chat.page.transcript.window import PAGE_CHARS, Window, within
 
 PAGE_MESSAGES = 40
-"""Messages of one page."""
+"""The most messages of one page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,20 +27,31 @@ class SharedPage:
 
     messages: tuple[MessageView, ...]
     earlier: int | None
-    """The index with which the page before begins; `None` on the first page."""
+    """The index before which the page before ends; `None` on the first page."""
     later: int | None
     """The index with which the next page begins; `None` on the last page."""
 
 
-def shared_page(share: Share, first: int, file_url: FileUrl) -> SharedPage:
-    """Return the page that begins with this index."""
-    reader = guest_reader(file_url)
-    ids = share.message_ids(first, first + PAGE_MESSAGES + 1)
-    records = shared_records(share, ids[:PAGE_MESSAGES])
+def shared_page(share: Share, file_url: FileUrl, first: int = 0, stop: int = 0) -> SharedPage:
+    """Return the page that begins with an index, or the one that ends before `stop` if this is given.
+
+    Its messages have at most PAGE_CHARS characters together, if there are several.
+    """
+    near = stop - 1 if stop else first
+    first, stop = (max(0, stop - PAGE_MESSAGES), stop) if stop else (first, first + PAGE_MESSAGES)
+    ids = share.message_ids(first, stop + 1)
+    chars = message_chars(Message.objects.filter(pk__in=ids))
+    sizes = [chars.get(pk, 0) for pk in ids[: stop - first]]
+    window = within(Window(first, first + len(sizes)), sizes, PAGE_CHARS, near)
+    records = shared_records(share, ids[window.first - first : window.last - first if window.last else None])
+    reader, views = guest_reader(file_url), []
+    for record in records:
+        check_reader()
+        views.append(message_view(record, reader))
     return SharedPage(
-        tuple(message_view(record, reader) for record in records),
-        earlier=max(0, first - PAGE_MESSAGES) if first else None,
-        later=first + PAGE_MESSAGES if len(ids) > PAGE_MESSAGES else None,
+        tuple(views),
+        earlier=window.first or None,
+        later=window.last if window.last != first + len(ids) else None,
     )
 
 

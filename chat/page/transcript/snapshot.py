@@ -12,14 +12,15 @@ from dataclasses import dataclass
 from django.db.models import Exists, OuterRef, Q
 from django.utils.safestring import SafeString
 
-from chat.messages.records import path_records
+from chat.messages.records import message_chars, path_records
 from chat.models import Conversation, Message, Turn
 from chat.page.fragments import earlier_html, later_html
 from chat.page.message_views import MessageView
 from chat.page.readers import OWNER, Reader
+from chat.page.render_queue import check_reader
 from chat.page.transcript.versions import versions_in_view
 from chat.page.transcript.views import message_view
-from chat.page.transcript.window import ChooseWindow, Window, whole
+from chat.page.transcript.window import PAGE_CHARS, ChooseWindow, Window, whole, within
 
 READ_ATTEMPTS = 5
 
@@ -54,16 +55,33 @@ class Snapshot:
         return later_html(self.window.last, self.messages[-1].message_id if self.messages else None)
 
 
-def snapshot(conversation_id: uuid.UUID, choose: ChooseWindow = whole, reader: Reader = OWNER) -> Snapshot:
-    """Read a range of the transcript. Raises Conversation.DoesNotExist."""
+def snapshot(
+    conversation_id: uuid.UUID,
+    choose: ChooseWindow = whole,
+    near: int | None = None,
+    *,
+    limit_chars: int = PAGE_CHARS,
+    reader: Reader = OWNER,
+) -> Snapshot:
+    """Read a range of the transcript, shortened to a number of characters (`window.within`).
+
+    `near`: the index of a message that it must hold; `None`: the last one. Raises Conversation.DoesNotExist.
+    """
     for _ in range(READ_ATTEMPTS):
         revision = read_revision(conversation_id)
         window = choose(path_length(conversation_id))
+        window = within(window, _sizes(conversation_id, window), limit_chars, near)
         page = _read(conversation_id, revision, window, _is_in(window), reader)
         # A turn that ended between the reads has incremented the revision: the records do not agree, so read again.
         if read_revision(conversation_id) == revision:
             break
     return page
+
+
+def _sizes(conversation_id: uuid.UUID, window: Window) -> list[int]:
+    """Return the characters of each message of a range, in order."""
+    rows = Message.objects.filter(_is_in(window), conversation_id=conversation_id, is_shown=True)
+    return list(message_chars(rows).values())
 
 
 def _is_in(window: Window) -> Q:
@@ -84,10 +102,13 @@ def live_snapshot(conversation_id: uuid.UUID) -> Snapshot:
 def _read(conversation_id: uuid.UUID, revision: int, window: Window, condition: Q, reader: Reader) -> Snapshot:
     records = path_records(conversation_id, condition)
     versions = versions_in_view(conversation_id, [record.message for record in records])
-    views = tuple(message_view(record, reader, versions.get(record.message.pk)) for record in records)
+    views = []
+    for record in records:
+        check_reader()
+        views.append(message_view(record, reader, versions.get(record.message.pk)))
     live = next((record for record in records if record.is_live), None)
     position = LivePosition(live.turn.pk, live.message.pk, live.seq) if live and live.turn else None
-    return Snapshot(revision, window, views, position)
+    return Snapshot(revision, window, tuple(views), position)
 
 
 def path_length(conversation_id: uuid.UUID) -> int:

@@ -2,20 +2,28 @@
 
 A page opens with the newest messages, or around one of them. Its reader loads more in both directions, and the server
 keeps the range of each open page (`relay.follower`), so that a snapshot renders what the page holds and nothing else.
-Pure code.
+
+A range is chosen by the number of messages, and then shortened (`within`) if they are long, because rendering takes
+about 1.5 s for a million characters. Pure code.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 PAGE_MESSAGES = 30
-"""Messages that a page opens with, and that each step loads."""
+"""The most messages that a page opens with, and that each step loads."""
+
+PAGE_CHARS = 256 * 1024
+"""The most characters of these messages, except that one message is always loaded."""
 
 SNAPSHOT_MESSAGES = 300
 """The most messages in one snapshot. A page that holds more loses those that are far from its reader."""
+
+SNAPSHOT_CHARS = 4 * PAGE_CHARS
+"""The most characters of the messages in one snapshot."""
 
 Direction: TypeAlias = Literal["earlier", "later"]
 
@@ -100,6 +108,26 @@ def fit(held: Window, count: int, reader_at: int | None = None) -> Window:
         return newest(count) if wanted.is_at_end else replace(wanted, first=stop - PAGE_MESSAGES)
     start = max(wanted.first, reader_at - PAGE_MESSAGES)
     return _to_end_of(count, start, min(stop, reader_at + 2 * PAGE_MESSAGES))
+
+
+def within(window: Window, sizes: Sequence[int], limit: int, near: int | None = None) -> Window:
+    """Return the part of a range around a message whose sizes add up to at most the limit, but always this message.
+
+    `sizes`: of all messages of the range, in order. `near`: the index of the message; `None`: the last one.
+    """
+    if not sizes:
+        return window
+    stop = window.first + len(sizes)
+    near = stop - 1 if near is None else min(max(window.first, near), stop - 1)
+    first, last, total = near, near + 1, sizes[near - window.first]
+    while True:
+        inside = [at for at in (first - 1, last) if window.first <= at < stop]
+        more = [at for at in inside if total + sizes[at - window.first] <= limit]
+        if not more:
+            return Window(first, None if window.is_at_end and last == stop else last)
+        # The message stays in the middle.
+        index = min(more, key=lambda at: abs(at - near))
+        first, last, total = min(first, index), max(last, index + 1), total + sizes[index - window.first]
 
 
 def _to_end_of(count: int, first: int, stop: int) -> Window:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import uuid
+from html import unescape
 from urllib.parse import urlencode
 
 import pytest
@@ -12,6 +13,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from attachments.models import Attachment
+from chat.admin import transcript_pages
 from chat.models import Conversation, Feedback, Message, Part, Round, Turn, TurnEvent
 from chat.vocabulary.part_json import SIGNATURE
 from chat.vocabulary.parts import ExecutableCode, PartKind
@@ -25,7 +27,14 @@ from tests.chat.admin.factories import (
     review_url,
 )
 from tests.dom import without_reruns
-from tests.factories import make_conversation, make_graph, make_model_message, make_user, make_user_message
+from tests.factories import (
+    make_conversation,
+    make_graph,
+    make_long_conversation,
+    make_model_message,
+    make_user,
+    make_user_message,
+)
 from tests.parsed_html import ParsedHtml
 
 pytestmark = pytest.mark.django_db
@@ -63,6 +72,23 @@ def test_transcript_equals_what_its_owner_sees(reviewer: Client, conversation: C
     assert parts.findall(as_owner_html(reviewers)) == parts.findall(without_graph_buttons(without_reruns(owners)))
     assert len(parts.findall(owners)) == 2
     assert reviewer.get(file_url).content == b"some bytes"
+
+
+@pytest.mark.parametrize("kind", ["", "&as=sent"])
+def test_long_conversation_is_reviewed_page_by_page(
+    reviewer: Client, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    monkeypatch.setattr(transcript_pages, "SNAPSHOT_CHARS", 35)
+    conversation = make_long_conversation(messages=5)
+    read, query = [], f"?from=0{kind}"
+    while query:
+        page = get_page(reviewer, conversation, query)
+        read.append(list(dict.fromkeys(re.findall(r"Message (\d)\.", page))))
+        later = re.search(r'href="(\?[^"]*)">Later messages', page)
+        query = unescape(later[1]) if later else ""
+    assert read == [["0", "1"], ["2", "3"], ["4"]]
+    assert 'href="?from=0' in page
+    assert "No message yet." in get_page(reviewer, conversation, "?from=99")
 
 
 def test_page_of_an_empty_conversation_says_that_it_is_empty(reviewer: Client) -> None:

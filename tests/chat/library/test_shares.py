@@ -173,13 +173,31 @@ def test_long_share_is_read_page_by_page_with_the_same_queries(monkeypatch: pyte
         counts.append(len(queries))
         shown = re.findall(r"Message (\d+)\.</p>", page)
         assert shown == [str(index) for index in range(size, 2 * size)]
-        assert f'href="{share.get_absolute_url()}" rel="prev"' in page
+        assert f'href="?to={size}" rel="prev"' in page
+        assert re.findall(r"Message (\d+)\.</p>", page_of(share, f"?to={size}")) == [str(one) for one in range(size)]
         assert f'href="?from={2 * size}" rel="next"' in page
     assert counts[0] == counts[1]
     assert 'rel="next"' not in page_of(share, "?from=40")
     for query in ("?from=60", "?from=999999999", "?from=99999999999999999999"):
         assert Client().get(share.get_absolute_url() + query).status_code == 404
     assert 'rel="prev"' not in page_of(share, "?from=-1")
+
+
+def test_pages_of_a_share_with_long_messages_are_short_and_lead_through_all_of_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(shared_pages, "PAGE_CHARS", 350)
+    share = Share.objects.issue(make_long_conversation(messages=12, lines=8))
+    for query, direction in (("", "next"), ("?to=12", "prev")):
+        read: list[list[str]] = []
+        link: re.Match[str] | None = None
+        while link or not read:
+            page = page_of(share, link[1] if link else query)
+            read.append(list(dict.fromkeys(re.findall(r"Message (\d+)\.</p>", page))))
+            assert len(read[-1]) == 3
+            link = re.search(rf'href="(\?\w+=\d+)" rel="{direction}"', page)
+        pages = read if direction == "next" else read[::-1]
+        assert [number for numbers in pages for number in numbers] == [str(index) for index in range(12)]
 
 
 # --- links that lead nowhere

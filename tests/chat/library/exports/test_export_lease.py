@@ -43,7 +43,7 @@ async def test_export_that_another_one_has_replaced_ends(monkeypatch: pytest.Mon
         while True:
             yield bytes(BLOCK_BYTES)
 
-    blocks = aiter(download_response(Download("all.zip", "application/zip", endless()), claim))
+    blocks = aiter(download_response(Download("all.zip", "application/zip", endless()), "somebody", claim))
 
     async def read_all() -> None:
         async for _ in blocks:

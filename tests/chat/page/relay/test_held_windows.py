@@ -23,7 +23,7 @@ from chat.answering.turns.runner import Runner, start_turn, stop_turn, switch_ve
 from chat.answering.turns.start import Edit, Regenerate
 from chat.models import Conversation, Message, Part
 from chat.page.fragments import transcript_html
-from chat.page.relay import follower, socket_revalidation
+from chat.page.relay import follower, page_updates, socket_revalidation
 from chat.page.transcript.snapshot import snapshot
 from chat.page.transcript.window import Window
 from chat.python.reruns.live import LiveRerun
@@ -232,6 +232,29 @@ async def test_switch_back_to_a_long_version_keeps_what_the_reader_sees_and_is_b
         await page.send(action="later")
         await page.receive_until("<p>Message 100.</p>")
         assert page.numbers() == list(range(110))
+
+
+async def test_page_with_long_messages_loads_few_at_a_time_and_keeps_its_readers_place(
+    emulated: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each message has 144,000 characters, so that one fits on a page, and two into a snapshot."""
+    monkeypatch.setattr(page_updates, "SNAPSHOT_CHARS", 300_000)
+    conversation = await database_sync_to_async(make_long_conversation)(messages=5, lines=12_000)
+    first = await conversation.messages.aget(index=0)
+    async with opened(conversation, f"?message={first.pk}") as page:
+
+        def held() -> list[int]:
+            return sorted({int(number) for number in re.findall(r"Message (\d)\.", page.page.transcript)})
+
+        for last in range(1, 5):
+            assert held() == list(range(last))
+            await page.send(action="later")
+            await page.receive()
+        # With the last message, the page begins to follow the conversation, and gets a snapshot for it.
+        assert held() == [3, 4]
+        await page.send(action="earlier")
+        await page.receive()
+        assert held() == [2, 3, 4]
 
 
 @pytest.mark.drill

@@ -61,6 +61,19 @@ def test_links_without_scripts_lead_through_the_whole_path(count: int) -> None:
     assert held == window.newest(count)
 
 
+@given(st.lists(st.integers(0, 300), min_size=1, max_size=40), st.integers(0, 50), st.none() | st.integers(0, 90))
+def test_range_is_shortened_around_a_message_until_it_fits(sizes: list[int], first: int, near: int | None) -> None:
+    stop = first + len(sizes)
+    held = window.within(Window(first), sizes, 1_000, near)
+    shown = indexes(held, stop)
+    total = sum(sizes[index - first] for index in shown)
+    assert (stop - 1 if near is None else min(max(near, first), stop - 1)) in shown
+    assert total <= 1_000 or len(shown) == 1
+    for neighbour in (shown[0] - 1, shown[-1] + 1):
+        assert neighbour not in range(first, stop) or total + sizes[neighbour - first] > 1_000
+    assert held.is_at_end == (shown[-1] == stop - 1)
+
+
 @given(COUNTS, COUNTS, st.none() | COUNTS, st.none() | COUNTS)
 def test_snapshot_is_bounded_and_a_page_at_the_end_keeps_the_newest(
     count: int, first: int, length: int | None, reader_at: int | None

@@ -1,0 +1,37 @@
+"""Which messages of a long conversation the review page shows, and its links to the others."""
+
+from __future__ import annotations
+
+import uuid
+
+from django.http import HttpRequest
+
+from chat.messages.records import message_chars
+from chat.models import Message
+from chat.page.transcript.window import SNAPSHOT_CHARS, SNAPSHOT_MESSAGES, Window, within
+
+FIRST = "from"
+"""The URL parameter with the index of the first message."""
+
+
+def page_of(path: list[uuid.UUID], request: HttpRequest) -> Window:
+    """Return the range of a path that a request shows: as many messages as a snapshot may hold."""
+    digits = request.GET.get(FIRST, "")[:9]
+    first = min(int(digits) if digits.isdecimal() else 0, len(path))
+    ids = path[first : first + SNAPSHOT_MESSAGES]
+    chars = message_chars(Message.objects.filter(pk__in=ids))
+    return within(Window(first, first + len(ids)), [chars.get(pk, 0) for pk in ids], SNAPSHOT_CHARS, near=first)
+
+
+def links(window: Window, count: int, request: HttpRequest) -> dict[str, str]:
+    """Return the links to the first and to the later messages; empty where there are none. `count`: of the path."""
+    return {
+        "first_url": _url(request, 0) if window.first else "",
+        "later_url": _url(request, window.last) if window.last is not None and window.last < count else "",
+    }
+
+
+def _url(request: HttpRequest, first: int) -> str:
+    query = request.GET.copy()
+    query[FIRST] = str(first)
+    return f"?{query.urlencode()}"

@@ -1,0 +1,147 @@
+"""Renders few pages at once, and lets readers take turns, so that nobody's requests hold up those of others.
+
+Rendering a long page takes up to a second of the interpreter, which all threads share. Whoever asks for several pages
+gets one after the other, while others go on. A reader who leaves gives up the place, and the rendering ends after the
+message that it has reached.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections import deque
+from collections.abc import AsyncGenerator, Callable, Hashable
+from concurrent.futures import Future
+from contextlib import asynccontextmanager, suppress
+from contextvars import ContextVar
+from typing import ParamSpec, TypeVar
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+AT_ONCE = 4
+"""Readers for whom a process renders at the same time. More would only share the interpreter among them."""
+WAITING_PER_READER = 60
+"""Requests of one reader that may wait: a class behind one address, which is one reader until it logs in."""
+
+
+class QueueIsFull(Exception):
+    """Too many requests of this reader wait already."""
+
+
+class ReaderLeft(Exception):
+    """The reader has gone, so nobody needs what is rendered."""
+
+
+class Place:
+    """The right of one reader to render once."""
+
+    def __init__(self, release: Callable[[], None]) -> None:
+        """`release`: gives the place to the next one in the queue."""
+        self._release = release
+        self._lock = threading.Lock()
+        self._is_taken = False
+        """Whether a thread renders, or has rendered."""
+        self.is_left = False
+        """Whether the reader has gone, or has what was rendered."""
+
+    def run(self, function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+        """Call a function that renders, on the thread of the caller. Raises ReaderLeft. Called at most once."""
+        with self._lock:
+            if self.is_left:
+                raise ReaderLeft
+            self._is_taken = True
+        token = _place.set(self)
+        try:
+            return function(*args, **kwargs)
+        finally:
+            _place.reset(token)
+            self._release()
+
+    def leave(self) -> None:
+        """Give up the place. A thread that renders keeps it until it has noticed."""
+        with self._lock:
+            self.is_left = True
+            if self._is_taken:
+                return
+        self._release()
+
+
+_place: ContextVar[Place | None] = ContextVar("_place", default=None)
+
+
+def check_reader() -> None:
+    """Raise ReaderLeft if the reader for whom this thread renders has gone."""
+    place = _place.get()
+    if place is not None and place.is_left:
+        raise ReaderLeft
+
+
+class RenderQueue:
+    """Gives out places: one to each reader at a time, and the next one to the reader whose turn is longest ago.
+
+    It may be used from several event loops and threads.
+    """
+
+    def __init__(self, at_once: int, waiting_per_reader: int) -> None:
+        """`at_once`: the number of places. `waiting_per_reader`: how many requests of one reader may wait."""
+        self._at_once = at_once
+        self._waiting_per_reader = waiting_per_reader
+        self._lock = threading.Lock()
+        self._served: set[Hashable] = set()
+        """The readers who have a place."""
+        self._waiting: dict[Hashable, deque[Future[None]]] = {}
+        """The requests that wait, by reader. The reader whose turn is next comes first."""
+
+    @asynccontextmanager
+    async def place(self, reader: Hashable, *, is_refusable: bool = False) -> AsyncGenerator[Place, None]:
+        """Wait for a place, and hold it during the block. Raises QueueIsFull only if `is_refusable`."""
+        await self._enter(reader, is_refusable)
+        place = Place(lambda: self._leave(reader))
+        try:
+            yield place
+        finally:
+            place.leave()
+
+    async def _enter(self, reader: Hashable, is_refusable: bool) -> None:
+        request: Future[None] = Future()
+        with self._lock:
+            waiting = self._waiting.setdefault(reader, deque())
+            if is_refusable and len(waiting) >= self._waiting_per_reader:
+                raise QueueIsFull
+            waiting.append(request)
+            self._serve_next()
+        try:
+            await asyncio.wrap_future(request)
+        except asyncio.CancelledError:
+            with self._lock, suppress(KeyError, ValueError):
+                self._waiting[reader].remove(request)
+            if not request.cancelled():
+                self._leave(reader)
+            raise
+
+    def _leave(self, reader: Hashable) -> None:
+        with self._lock:
+            self._served.discard(reader)
+            if reader in self._waiting:
+                # Behind the other readers.
+                self._waiting[reader] = self._waiting.pop(reader)
+            self._serve_next()
+
+    def _serve_next(self) -> None:
+        """Give free places to readers who wait. The lock is held."""
+        for reader in list(self._waiting):
+            if len(self._served) >= self._at_once:
+                return
+            requests = self._waiting[reader]
+            while requests and reader not in self._served:
+                request = requests.popleft()
+                if request.set_running_or_notify_cancel():
+                    self._served.add(reader)
+                    request.set_result(None)
+            if not requests:
+                del self._waiting[reader]
+
+
+QUEUE = RenderQueue(AT_ONCE, WAITING_PER_READER)
+"""The queue of this process."""
