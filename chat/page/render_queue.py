@@ -61,8 +61,8 @@ class Place:
     def leave(self) -> None:
         """Give up the place. A thread that renders keeps it until it has noticed."""
         with self._lock:
-            self.is_left = True
-            if self._is_taken:
+            was_left, self.is_left = self.is_left, True
+            if self._is_taken or was_left:
                 return
         self._release()
 
