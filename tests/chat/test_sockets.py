@@ -416,25 +416,29 @@ def test_page_that_is_up_to_date_gets_no_snapshot(demo: Visitor) -> None:
 
 
 @pytest.mark.parametrize("size_mib", [3, pytest.param(20, marks=pytest.mark.drill)])
-def test_a_transcript_of_many_mebibytes_arrives_whole(server: LiveServer, demo: Visitor, size_mib: int) -> None:
+def test_a_message_of_many_mebibytes_arrives_whole(server: LiveServer, demo: Visitor, size_mib: int) -> None:
     conversation_id = conversation(demo, "scenario-text")
     with demo.socket(conversation_id) as socket:
         send(socket, "short")
         ended(server, conversation_id)
-    line = "A line of a long question.\n"
-    text = line * (size_mib * 1024 * 1024 // len(line))
+    line = "A line of a long answer.\n"
+    lines = size_mib * 1024 * 1024 // len(line)
     row_id = conversation_id.replace("-", "")
-    server.write("UPDATE chat_message SET text = ? WHERE conversation_id = ? AND role = 'user'", text, row_id)
+    answer = "SELECT id FROM chat_message WHERE conversation_id = ? AND role = 'model'"
+    server.write(f"UPDATE chat_part SET text = ? WHERE message_id IN ({answer})", f"{line * lines}The end.", row_id)
     server.write("UPDATE chat_conversation SET revision = revision + 1 WHERE id = ?", row_id)
     with demo.socket(conversation_id, "?revision=1") as socket:
         page = Page()
-        read(socket, page, until=text)
+        read(socket, page, until="The end.")
+        [[parts]] = server.rows(f"SELECT count(*) FROM chat_part WHERE message_id IN ({answer})", row_id)
+        assert page.ids["transcript"].inner().count(line.strip()) == lines * int(parts)
         # The page is at the newest step, and goes on from there.
         send(socket, "and this")
         read(socket, page, until="and this")
         ended(server, conversation_id)
         drain(socket, page)
-        assert page.ids["transcript"].inner() == demo.transcript(conversation_id)
+        # A page that is loaded now begins after the long answer.
+        assert page.ids["transcript"].inner().endswith(demo.transcript(conversation_id))
 
 
 def test_deleting_the_conversation_ends_its_sockets(demo: Visitor) -> None:
