@@ -15,7 +15,7 @@ from django.http import HttpResponse
 from django.utils.crypto import constant_time_compare
 
 SECRET_BYTES = 20
-"""Length of the secret of an app, in bytes. Its text has the characters of Base32."""
+"""Length in bytes of the secret that an authenticator app holds. As text, it is written in Base32."""
 
 
 def _cipher() -> Fernet:

@@ -112,7 +112,7 @@ class ModelEndpointAdmin(admin.ModelAdmin[ModelEndpoint]):
     def get_deleted_objects(
         self, objs: Sequence[ModelEndpoint] | QuerySet[ModelEndpoint], request: HttpRequest
     ) -> tuple[list[str], dict[str, int], set[str], list[str]]:
-        """List the endpoints and their models, with the presets of these."""
+        """Return what a deletion of the endpoints removes: also their models, and the presets of those models."""
         names, counts, permissions, protected = super().get_deleted_objects(objs, request)
         models = LanguageModel.objects.filter(provider=ENDPOINT_PROVIDER, endpoint__in=[row.name for row in objs])
         if models:

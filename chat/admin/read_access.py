@@ -51,7 +51,7 @@ def store_reason(request: HttpRequest, conversation_id: uuid.UUID, reason: str) 
 
 
 def list_ids_with_reason(request: HttpRequest) -> list[uuid.UUID]:
-    """Return the ids of the conversations for which the login session has a valid reason."""
+    """Return the ids of the conversations that may be read now: the reason was entered in this login session."""
     return [uuid.UUID(hex=hex_id) for hex_id in _valid_reasons(request)]
 
 

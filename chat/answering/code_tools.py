@@ -1,4 +1,4 @@
-"""The tool set that takes the code of answers from the models' own services, and runs code of persons.
+"""What a tool set must offer to run the code of answers and of persons, and how it is found.
 
 Parts and turns name where code runs: engine `native` is the model's service, engine `session` is this tool set. It is
 the first of `settings.TOOL_SETS` whose factory has the methods of `CodeTools`. All others only offer functions.

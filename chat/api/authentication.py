@@ -15,7 +15,7 @@ class BearerAuthentication(BaseAuthentication):
     """Authenticates by the header `Authorization: Bearer <token>`."""
 
     def authenticate(self, request: Request) -> tuple[User, ApiToken] | None:
-        """Return the token and its owner; `None` without such a header. Raises AuthenticationFailed."""
+        """Return the owner of the token, and the token; `None` without a bearer token. Raises AuthenticationFailed."""
         scheme, _, secret = get_authorization_header(request).decode("latin-1").partition(" ")
         if scheme.lower() != "bearer":
             return None

@@ -67,7 +67,7 @@ class LogEvents:
     _last_seq: int = 0
     """The last row that was read."""
     _row_count: int = 1
-    """How many rows to read next. One row may hold all the text of a fast model within one commit."""
+    """How many rows to read next: 1 at first, more while rows are short. A single row may hold a long text."""
     _translator: LogTranslator = field(default_factory=LogTranslator)
 
     def is_at_end(self) -> bool:

@@ -14,7 +14,7 @@ PAGE_SIZE, PAGE_SIZE_LIMIT = 50, 1_000
 
 
 def describe_model(name: str, description: str) -> WireObject:
-    """Return the description of one model."""
+    """Return what Gemini's API says of one model; `description` is its text in that answer."""
     return {
         "name": f"models/{name}",
         "version": "001",

@@ -107,6 +107,6 @@ class WrittenFileView:
     keep_url: str = ""
     """The call that makes it an attachment."""
     kept: AttachmentView | None = None
-    """The attachment that holds its bytes, if it was kept."""
+    """The attachment that the file became when a person chose to keep it; `None` if nobody has."""
     kept_state_url: str = ""
     """The call that says whether the attachment is in storage."""

@@ -237,7 +237,7 @@ class ToolCall(BasePart):
 
     @property
     def is_answer(self) -> bool:
-        """The work of a tool is no answer without a word of the model."""
+        """Return `False`: if the model only used a tool and wrote nothing, it has not answered."""
         return False
 
 
@@ -253,7 +253,7 @@ class ToolResponse(BasePart):
 
     @property
     def is_answer(self) -> bool:
-        """Return `False`: the result of a tool is no answer without a word of the model."""
+        """Return `False`: if a tool only returned something and the model wrote nothing, it has not answered."""
         return False
 
 
@@ -274,7 +274,7 @@ class Unsupported(BasePart):
 
     @property
     def is_answer(self) -> bool:
-        """A part that holds only a signature, or nothing, is no answer. An import may have one."""
+        """Return whether the part holds more than a signature. An import may have a part with nothing else."""
         return bool(self.provider_data.keys() - {"thought_signature"})
 
 

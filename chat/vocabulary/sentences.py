@@ -98,7 +98,7 @@ def _fill(language: str, text: str, values: Mapping[str, str]) -> str:
 
 @cache
 def _table() -> tuple[frozenset[str], tuple[Pattern, ...]]:
-    """Return the sentences without placeholders, and those with placeholders, the most specific ones first."""
+    """Return all lines of the table, and a pattern for each line with placeholders, the most specific ones first."""
     lines = known_sentences()
     with_placeholders = sorted(
         (line for line in lines if _PLACEHOLDER.search(line)), key=lambda line: -len(_PLACEHOLDER.sub("", line))

@@ -128,7 +128,7 @@ class FileChoice:
         except BytesUnavailable:
             if is_question:
                 raise
-            # A sentence takes its place.
+            # The file cannot be read now: a sentence stands in its place in the request, and needs no room.
             return True
         if is_question:
             self._budget.size_bytes -= size_bytes
@@ -136,7 +136,7 @@ class FileChoice:
         return self._budget.take(size_bytes)
 
     def _size_of(self, file: Attachment) -> int:
-        """Return the size of a file in a request. Raises BytesUnavailable for a text, which must be read."""
+        """Return a file's size in a request. A text is read to find it: raises BytesUnavailable if that fails."""
         mime_type = self._capabilities.accepted_type(file.mime_type)
         if not mime_type.startswith("text/"):
             return base64_bytes(file.size_bytes)

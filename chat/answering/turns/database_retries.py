@@ -25,7 +25,7 @@ Result = TypeVar("Result")
 
 
 class LockConflict(DatabaseError):
-    """A row that a call needs is locked. Other calls of its batch may succeed."""
+    """A locked row made a whole batch of calls fail. Tried one by one, most of the calls may succeed."""
 
 
 def is_lock_conflict(error: Exception) -> bool:

@@ -50,7 +50,7 @@ class ConversationSession(ApiView):
 
 
 class SessionInterrupt(ApiView):
-    """The end of the code that runs in a session."""
+    """Interrupts the code that runs in a session."""
 
     @extend_schema(
         operation_id="session-interrupt",

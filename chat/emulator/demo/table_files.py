@@ -66,7 +66,7 @@ class Table:
 
 
 def read_table(file: AttachedFile) -> Table | None:
-    """Return the table in a file; `None` if it is none."""
+    """Describe the table in the first rows of a file; `None` if the file holds no table."""
     head = file.data[:HEAD_BYTES]
     encoding = "utf-16" if head[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
     try:

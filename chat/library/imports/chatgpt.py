@@ -142,7 +142,7 @@ class _TreeParser:
             stack += [(child, finished if child in questions else path) for child in reversed(children)]
 
     def _add_node(self, node_id: str, path: _Path) -> _Path:
-        """Return the path with one more node."""
+        """Return the path with one more node. A question adds messages: the answer before it, and itself."""
         node = self.nodes[node_id]
         if node.role is Role.USER:
             return self._add_question(node_id, node, self._finish_answer(node_id, path))

@@ -53,7 +53,7 @@ class ShownAnswer:
     move_reason: str
     rating: Rating | None
     reruns: Mapping[str, RerunState] | None
-    """See `Message.reruns`. `None`: code cannot be run again."""
+    """Index of a part, as text -> what is known of running its code again. `None`: code cannot be run again."""
     texts: Mapping[int, RenderedText]
     """Rendered texts by the index of the first part of their run."""
 

@@ -22,7 +22,7 @@ class Bar:
     x: int
     """Days from the left."""
     y: float
-    """The amount between the top of the image and the top of the bar."""
+    """Distance from the top of the image to the top of the bar, in the unit of the amounts."""
     height: float
     series: int
     """Number of the colour, from 1 to 6."""

@@ -180,7 +180,7 @@ def _find_unlisted_setup(name: str) -> Setup:
 
 
 def is_unlisted(name: str) -> bool:
-    """Return whether users may choose an id that no row names. Runs no query if ALLOW_UNLISTED_MODELS is off."""
+    """Return whether users may choose this id although no row names it. No query if ALLOW_UNLISTED_MODELS is off."""
     if not settings.ALLOW_UNLISTED_MODELS or not PATH_SEGMENT.fullmatch(name):
         return False
     try:

@@ -97,7 +97,7 @@ class JupyterClient:
         return _state_of(model) if model is not None else ""
 
     async def find_loss(self, kernel_id: str, address: Address) -> str:
-        """Return why a kernel has ended; empty if the place at this address runs it. Raises KernelsUnavailable.
+        """Return why a kernel has ended; empty if it runs at this address. Raises KernelsUnavailable.
 
         A kernel that the server has started anew, under its old id, is found only by `connect`.
         """

@@ -26,7 +26,7 @@ ERRORS_LIMIT = 2
 
 
 async def note_if_lost(session: PythonSession) -> bool:
-    """Ask whether the kernel of a session lives, and store it if not; return whether it has ended.
+    """Ask whether the kernel of a session lives. If it does not, store that it is lost and return True.
 
     If nobody answers, nothing changes.
     """

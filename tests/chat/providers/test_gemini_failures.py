@@ -283,7 +283,7 @@ async def test_nothing_is_sent_without_a_key_and_without_an_emulator(
     assert "make run" in error.sentence
 
 
-async def test_vertex_without_credentials_says_so(
+async def test_vertex_without_credentials_is_refused_before_any_request(
     provider: GeminiProvider, serve: Serve, settings: Settings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", str(tmp_path / "absent.json"))

@@ -143,7 +143,7 @@ async def test_file_that_is_never_ready_is_given_up(
         ({"state": "ACTIVE", "uri": ""}, MalformedResponse),
     ],
 )
-async def test_file_that_cannot_be_stored_is_an_error(
+async def test_upload_that_the_provider_rejects_or_reports_wrongly_is_an_error(
     state: dict[str, Any], expected: type[ProviderError], provider: GeminiProvider, serve: Serve
 ) -> None:
     async with serve(answer_upload(state)):

@@ -150,7 +150,9 @@ def test_end_of_arguments_is_found_wherever_they_are_divided(first: list[str]) -
     ),
     size=st.integers(1, 9),
 )
-def test_named_pieces_of_several_calls_are_told_apart(arguments: list[dict[str, str]], size: int) -> None:
+def test_calls_whose_pieces_all_have_the_same_name_and_no_id_are_told_apart(
+    arguments: list[dict[str, str]], size: int
+) -> None:
     wholes = [json.dumps(one) for one in arguments]
     chunks = [
         piece(name="f", arguments=whole[start : start + size])

@@ -41,7 +41,7 @@ def replace_umlauts(text: str) -> str:
 
 
 def normalize(text: str) -> str:
-    """Return the words in lower case, without umlauts, separated by one space, with a space at both ends."""
+    """Return the words in lower case, with ä as `ae` and so on, separated by one space, with a space at both ends."""
     words = BETWEEN_WORDS.sub(" ", replace_umlauts(text.lower()))
     return f" {WORD_EDGE.sub(' ', words).strip()} "
 

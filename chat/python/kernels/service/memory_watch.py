@@ -59,7 +59,7 @@ class MemoryWatch:
             time.sleep(INTERVAL_S)
             try:
                 self.check()
-            except Exception:  # without the watch, nothing limits kernels
+            except Exception:  # the watch must go on: without a cgroup, only it limits the memory of a whole kernel
                 logger.exception("The memory of kernels could not be measured.")
 
     def check(self) -> None:

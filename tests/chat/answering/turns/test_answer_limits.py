@@ -73,7 +73,7 @@ def usage(number: int) -> UsageReported:
     ids=["metadata", "response", "finish"],
 )
 @pytest.mark.parametrize("per_list", [1, 100])
-async def test_reports_without_end_end_the_answer(
+async def test_answer_is_ended_if_the_provider_never_stops_sending_reports(
     answers: Answers, report: Callable[[int], StreamEvent], per_list: int
 ) -> None:
     answers([report(number * per_list + one) for one in range(per_list)] for number in range(100))
@@ -82,7 +82,7 @@ async def test_reports_without_end_end_the_answer(
     assert await TurnEvent.objects.filter(turn=turn).acount() < 20
 
 
-async def test_token_counts_without_end_end_the_answer(answers: Answers) -> None:
+async def test_answer_is_ended_if_the_provider_never_stops_sending_token_counts(answers: Answers) -> None:
     # Of those that arrive together, only the last is stored and counts.
     answers([usage(number * 1_000 + one) for one in range(1_000)] for number in range(100))
     turn = await ask()
