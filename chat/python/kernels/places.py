@@ -8,7 +8,8 @@ A request is `{"command": "status" | "start" | "stop"}`. `start` waits until the
 `"on_demand": true` refuses to start a service that a person has stopped. The reply is a `ServiceStatus` as JSON.
 
 A kernel of the local service that has ended stays known for a while: the reply 404 to `GET /api/kernels/<id>` then has
-the field `end`, a sentence that says why. Other Jupyter servers have no such field.
+the field `end`, a sentence that says why. `POST` to `CPU_PATH` returns `{"cpu_s": 1.5}`: the CPU seconds that a kernel
+and all processes that it has started have used since the last such request. Other Jupyter servers have neither.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from typing import Protocol
 from chat.python.kernels.errors import KernelsUnavailable, ServiceNotRunning
 
 SOCKET_NAME = "control.sock"
+CPU_PATH = "/plotline/kernels/{kernel_id}/cpu"
 START_LIMIT_S = 60.0
 REPLY_LIMIT_BYTES = 64 * 1024
 
