@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import os
 import socket
 import time
@@ -28,6 +29,8 @@ from pathlib import Path
 from typing import Protocol
 
 from chat.python.kernels.errors import KernelsUnavailable, ServiceNotRunning
+
+logger = logging.getLogger(__name__)
 
 SOCKET_NAME = "control.sock"
 CPU_PATH = "/plotline/kernels/{kernel_id}/cpu"
@@ -170,11 +173,12 @@ class LocalService:
         if isinstance(error, TimeoutError):
             return KernelsUnavailable("The service for Python sessions does not answer. Try again in a minute.")
         # Without its folder, another machine or a wrong setting is as likely.
+        logger.warning("The service for Python sessions with the folder %s does not answer: %r", self.directory, error)
         nobody_listens = isinstance(error, FileNotFoundError | ConnectionRefusedError) and self.directory.is_dir()
         return (ServiceNotRunning if nobody_listens else KernelsUnavailable)(
             "The service for Python sessions does not run on this machine. Tell the operator of this server. It is"
             " started with `make run`, with `systemctl start plotline-kernels`, or by hand with"
-            f" `python -m chat.python.kernels.service --directory {self.directory}`."
+            " `python -m chat.python.kernels.service --directory $KERNEL_SERVICE_DIR`."
         )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections import OrderedDict
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -20,6 +21,8 @@ from chat.python.kernels.service.kernel_spec import KERNEL_NAME
 from chat.python.kernels.service.memory_watch import MemoryWatch
 from chat.python.kernels.service.options import GatewayOptions
 from chat.python.kernels.service.warm_kernels import WarmKernels
+
+logger = logging.getLogger(__name__)
 
 FRAME_LIMIT_BYTES = 16 * 1024 * 1024
 """A larger frame of a message breaks the kernel's connection before it is read. A stored image fits in, as base64."""
@@ -82,7 +85,8 @@ class SandboxMappingKernelManager(AsyncMappingKernelManager):
         except SandboxUnavailable as error:
             sentence = str(error)
         except OSError as error:
-            sentence = f"The Python kernel cannot be started: {error}."
+            logger.warning("The Python kernel cannot be started: %s", error)
+            sentence = f"The Python kernel cannot be started: {error.strerror}."
         # Tornado formats the message with its arguments, of which there are none.
         raise web.HTTPError(503, log_message=sentence.replace("%", "%%"))
 
