@@ -130,6 +130,7 @@ class LocalService:
                 finally:
                     writer.close()
         except (OSError, ValueError, TypeError) as error:
+            logger.warning("The service for Python sessions does not answer in %s: %r", self.directory, error)
             raise self._unreachable(error) from error
         return _running_address(status)
 
@@ -173,7 +174,6 @@ class LocalService:
         if isinstance(error, TimeoutError):
             return KernelsUnavailable("The service for Python sessions does not answer. Try again in a minute.")
         # Without its folder, another machine or a wrong setting is as likely.
-        logger.warning("The service for Python sessions with the folder %s does not answer: %r", self.directory, error)
         nobody_listens = isinstance(error, FileNotFoundError | ConnectionRefusedError) and self.directory.is_dir()
         return (ServiceNotRunning if nobody_listens else KernelsUnavailable)(
             "The service for Python sessions does not run on this machine. Tell the operator of this server. It is"

@@ -25,7 +25,7 @@ from chat.python.sessions import control, limits, rows
 from chat.python.sessions.errors import SessionUnavailable
 from chat.python.sessions.kernel_time import count_kernel_time, count_left_running
 from chat.python.sessions.leases import renewed_lease
-from chat.python.sessions.limits import AlreadyRunning, EvictKernel, StartKernel, Wait
+from chat.python.sessions.limits import AlreadyRunning, EvictKernel, Refuse, StartKernel, Wait
 from chat.python.sessions.places import OTHER_PLACE, current_client, current_place
 from chat.python.sessions.rows import State, session_store
 
@@ -165,6 +165,8 @@ class SessionKernel:
                         return False
                     case EvictKernel(session):
                         await control.finish_stop(session)
+                    case Refuse(sentence):
+                        raise SessionUnavailable(sentence)
                     case Wait(sentence):
                         await patience.wait(sentence)
                     case StartKernel(generation):

@@ -211,11 +211,11 @@ async def test_missing_bubblewrap_is_an_error_with_its_package(tmp_path: Path) -
             assert service.place.stop().error == ""
 
 
-def test_unreachable_service_is_explained_with_the_command_that_starts_it(
+async def test_unreachable_service_is_explained_with_the_command_that_starts_it(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     with pytest.raises(KernelsUnavailable, match=r"python -m chat\.python\.kernels\.service --directory") as refusal:
-        LocalService(tmp_path).status()
+        await LocalService(tmp_path).address()
     # Readers and models see the sentence. The path is in the log.
     assert str(tmp_path) not in str(refusal.value)
     assert str(tmp_path) in caplog.text
