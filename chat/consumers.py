@@ -35,7 +35,7 @@ from chat.page.relay.follower import CLOSE_RESTARTING, DELETED, Follower
 from chat.page.relay.rate_limiter import ANSWERED_LIMIT, REFUSED_LIMIT, RateLimiter
 from chat.page.transcript.snapshot import is_current
 from chat.page.transcript.window import Window
-from chat.people.access import NotFound, newest_turn, readable_conversation, writable_conversation
+from chat.people.access import NotFound, readable_conversation, turn_to_decide, writable_conversation
 from chat.people.quotas.resources import QuotaExceeded
 from chat.vocabulary.parts import JSONObject
 
@@ -205,8 +205,8 @@ class ConversationConsumer(AsyncWebsocketConsumer):
             return
         data = form.cleaned_data
         decision = ApprovalDecision(data["call_id"], is_approved, data["code"], decided_by=self.user.pk)
-        # While an answer waits, no other turn can be started in its conversation.
-        await decide(lambda: newest_turn(self.user, self.conversation_id).pk, decision)
+        shown = data["message_id"]
+        await decide(lambda: turn_to_decide(self.user, self.conversation_id, shown).pk, decision)
         await self._clear_complaint()
 
     async def _acknowledge(self, message: JSONObject) -> None:

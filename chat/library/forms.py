@@ -113,9 +113,13 @@ class DeletedForm(SentencesForm):
 
 
 class ApprovalForm(SentencesForm):
-    """A decision about what a waiting answer asks. `code` runs in place of the call's code."""
+    """A decision about what a waiting answer asks. `code` runs in place of the call's code.
+
+    `call_id`: the id of the approval. `message_id`: the answer that shows it; empty: the newest one.
+    """
 
     call_id = PlainTextField(strip=False, error_messages={"required": "Say what is decided: call_id."})
+    message_id = IdField(required=False, error_messages={"invalid": NO_MESSAGE})
     code = PromptField(what="This code")
 
     def clean(self) -> dict[str, object]:

@@ -50,7 +50,7 @@ class Answer:
     awaited: ApprovalRequested | None = None
     """The approval that the answer waits for."""
     decisions: dict[str, CallDecided] = field(default_factory=dict)
-    """Each decision by its `approval_id`, which is the `call_id` for a decision about a call."""
+    """Each decision by its `approval_id`."""
     held_results: dict[str, FunctionResponse] = field(default_factory=dict)
     """`call_id` of each function call whose result waits for its release -> what the function returned."""
     move_reason: str = ""
@@ -145,6 +145,11 @@ class Answer:
         self.awaited = None
         if decision.is_result:
             self._decide_result(decision)
+
+    def call_decision(self, call_id: str) -> CallDecided | None:
+        """Return the decision whether a function call may run; `None` if there is none."""
+        decisions = self.decisions.values()
+        return next((one for one in decisions if one.call_id == call_id and not one.is_result), None)
 
     def _decide_result(self, decision: CallDecided) -> None:
         """Put a released result in the place of the sentence that has stood for it."""

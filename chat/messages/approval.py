@@ -84,7 +84,7 @@ def awaited_approval(answer: Answer) -> Approval | None:
     if awaited is None or call is None:
         return None
     held = answer.held_results.get(call.call_id) if awaited.is_result else None
-    decision = answer.decisions.get(call.call_id)
+    decision = answer.call_decision(call.call_id)
     return Approval(
         awaited.approval_id,
         ApprovalKind.RESULT if awaited.is_result else ApprovalKind.CALL,
@@ -102,7 +102,8 @@ def decision_change(answer: Answer, decision: ApprovalDecision) -> CallDecided |
         return None
     is_edited = decision.code is not None and decision.code != _own_code(_find_call(answer, awaited.call_id))
     code = decision.code if is_edited else None
-    return CallDecided(awaited.call_id, decision.is_approved, code, awaited.is_result, decision.is_timeout)
+    is_approved, is_timeout = decision.is_approved, decision.is_timeout
+    return CallDecided(awaited.call_id, awaited.approval_id, is_approved, code, awaited.is_result, is_timeout)
 
 
 def is_repeated(answer: Answer, decision: ApprovalDecision) -> bool:

@@ -116,12 +116,9 @@ class ApprovalRequested:
     """The turn waits until a person decides whether a function call may run, or whether its result is released."""
 
     call_id: str
+    approval_id: str
+    """The id by which a person's decision names this request. Plotline makes it; a model may use a `call_id` again."""
     is_result: bool = False
-
-    @property
-    def approval_id(self) -> str:
-        """The id by which a person's decision names this request."""
-        return approval_id(self.call_id, is_result=self.is_result)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,25 +126,13 @@ class CallDecided:
     """A person has decided about a function call or its result, or nobody has in time."""
 
     call_id: str
+    approval_id: str
+    """The id of the request that is decided."""
     is_approved: bool
     code: str | None = None
     """The code that the person wrote in place of the call's code. `None`: it was not changed."""
     is_result: bool = False
     is_timeout: bool = False
-
-    @property
-    def approval_id(self) -> str:
-        """The id of the request that is decided."""
-        return approval_id(self.call_id, is_result=self.is_result)
-
-
-def approval_id(call_id: str, *, is_result: bool) -> str:
-    """Return the id of a request for approval.
-
-    A call and its result have different ids, so that a decision about the call that is sent twice never releases the
-    result.
-    """
-    return f"{call_id}/result" if is_result else call_id
 
 
 @dataclass(frozen=True, slots=True)

@@ -90,7 +90,7 @@ def _result_of_cut_call(answer: Answer, call: FunctionCall, closing: Closing) ->
     result: JSONObject = {"error": sentence}
     if output or graphs:
         result = {"error": f"{sentence} {SHOWN}", "output": output, "graphs": graphs}
-    decision = answer.decisions.get(call.call_id)
+    decision = answer.call_decision(call.call_id)
     if decision is not None and decision.code is not None:
         result = with_changed_code(result, decision.code)
     return refusal, result

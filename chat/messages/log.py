@@ -146,6 +146,10 @@ def from_row(name: str, data: Mapping[str, Any]) -> Change | None:
             return Reported(SourcesReported(data["name"], sources, tuple(data["queries"])))
         case _ if name in REPORTS:
             return Reported(REPORTS[name](**data))
+        case "approval" | "decision" if "approval_id" not in data:
+            # Version 1.0 made the id of the call's. Turns that wait since then can be decided.
+            approval_id = f"{data['call_id']}/result" if data.get("is_result") else data["call_id"]
+            return PLAIN_CHANGES[name](**{**data, "approval_id": approval_id})
         case _ if name in PLAIN_CHANGES:
             return PLAIN_CHANGES[name](**data)
         case _:

@@ -122,10 +122,15 @@ def writable_turn(user: AnyUser, turn_id: uuid.UUID) -> Turn:
     return readable_turn(user, turn_id)
 
 
-def newest_turn(user: AnyUser, conversation_id: uuid.UUID) -> Turn:
-    """Return the turn that was started last in a conversation that the user may change. Raises NotFound."""
-    conversation = writable_conversation(user, conversation_id)
-    turn = Turn.objects.filter(conversation=conversation).order_by("-created_at").first()
+def turn_to_decide(user: AnyUser, conversation_id: uuid.UUID, message_id: uuid.UUID | None) -> Turn:
+    """Return the turn of a message in a conversation that the user may change, to decide what it asks.
+
+    `message_id`: `None` means the turn that was started last. Raises NotFound.
+    """
+    turns = Turn.objects.filter(conversation=writable_conversation(user, conversation_id))
+    if message_id is not None:
+        turns = turns.filter(message_id=message_id)
+    turn = turns.order_by("-created_at").first()
     if turn is None:
         raise NotFound
     return turn

@@ -1,19 +1,21 @@
 """Names of files in a kernel's working directory.
 
 Pure. A name from a user or a program becomes a label and is never used as a path: labels contain no folder and no
-control character, and they do not start with a dot.
+character that hides or changes how the name looks, such as U+202E, and they do not start with a dot.
 """
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable
 
 from chat.vocabulary.unique_names import UniqueNames
 
 _LABEL_LIMIT_CHARS = 100
 _SUFFIX_LIMIT_CHARS = 20
-_FORBIDDEN_CHARS = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
+_FORBIDDEN_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
+"""Control and format characters, halves of surrogate pairs, separators of lines and paragraphs."""
 
 
 def file_labels(names: Iterable[str]) -> list[str]:
@@ -22,7 +24,8 @@ def file_labels(names: Iterable[str]) -> list[str]:
     labels: list[str] = []
     for name in names:
         basename = re.split(r"[/\\]", name.rstrip("/\\"))[-1]
-        label = _FORBIDDEN_CHARS.sub("", basename).strip().lstrip(".") or "file"
+        visible = "".join(one for one in basename if unicodedata.category(one) not in _FORBIDDEN_CATEGORIES)
+        label = visible.strip().lstrip(".") or "file"
         stem, dot, extension = label.rpartition(".")
         if not dot:
             stem, extension = label, ""

@@ -89,7 +89,7 @@ function decide(section, action) {
   error.replaceChildren();
   note.textContent = "";
   // JSON.stringify omits undefined values.
-  sendDecision({ action, call_id: id, code });
+  sendDecision({ action, call_id: id, message_id: section.closest("article").dataset.messageId, code });
   render();
   pin();
 }

@@ -191,7 +191,7 @@ def _add_broken_answers(conversation: Conversation) -> None:
 def _add_waiting_answer(conversation: Conversation) -> None:
     answer = make_model_message(conversation, parts=[(PartKind.TEXT, "I run this.")], status=Turn.Status.WAITING)
     call = FunctionCall("run_python", {"code": CODE, "timeout_s": 30}, call_id="call-1")
-    changes: list[Change] = [PartStarted(1, call), ApprovalRequested("call-1")]
+    changes: list[Change] = [PartStarted(1, call), ApprovalRequested("call-1", "approval-1")]
     for seq, change in enumerate(changes, start=2):
         name, data = to_row(change)
         TurnEvent.objects.create(turn=answer.turn, seq=seq, name=name, data=data)

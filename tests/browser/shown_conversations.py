@@ -76,7 +76,7 @@ def create_shown() -> None:
     text = "There may be several. I look at each file, and delete those without any content."
     answer = make_model_message(conversation, parts=[(PartKind.TEXT, text)], status=Turn.Status.WAITING)
     call = FunctionCall("run_python", {"code": CLEAN_UP}, call_id="call-1")
-    changes: list[Change] = [PartStarted(1, call), ApprovalRequested("call-1")]
+    changes: list[Change] = [PartStarted(1, call), ApprovalRequested("call-1", "approval-1")]
     for seq, change in enumerate(changes, start=2):
         name, data = to_row(change)
         TurnEvent.objects.create(turn=answer.turn, seq=seq, name=name, data=data)

@@ -11,7 +11,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+from channels.auth import AuthMiddlewareStack
 from channels.db import database_sync_to_async
+from channels.routing import URLRouter
+from channels.testing import WebsocketCommunicator
+from django.conf import settings
+from django.test import AsyncClient
 
 from chat.answering.turns.runner import Runner, start_turn
 from chat.answering.turns.start import Ask
@@ -22,6 +27,7 @@ from chat.page.fragments import transcript_html
 from chat.page.relay import broadcast
 from chat.page.relay.frames import Announcement, ExpectedPosition, Frame, NewRevision, OrderedFrame, UnorderedUpdate
 from chat.page.transcript.snapshot import snapshot
+from chat.routing import websocket_urlpatterns
 from chat.vocabulary.parts import Part
 from tests.dom import Page
 from tests.factories import make_conversation
@@ -131,3 +137,23 @@ async def fresh_page(conversation: Conversation) -> str:
 async def parts_of(turn: Turn) -> list[Part]:
     """Return the stored parts of a turn's answer."""
     return [row.value async for row in PartRow.objects.filter(message_id=turn.message_id).order_by("index")]
+
+
+async def open_socket(conversation: Conversation) -> WebsocketCommunicator:
+    """Open a socket of the conversation's owner."""
+    browser = AsyncClient()
+    await browser.aforce_login(conversation.owner)
+    cookie = f"{settings.SESSION_COOKIE_NAME}={browser.cookies[settings.SESSION_COOKIE_NAME].value}".encode()
+    application = AuthMiddlewareStack(URLRouter(websocket_urlpatterns))
+    path = f"/ws/conversations/{conversation.pk}/"
+    socket = WebsocketCommunicator(application, path, headers=[(b"cookie", cookie)])
+    is_open, _ = await socket.connect(timeout=WAIT_LIMIT_S)
+    assert is_open
+    return socket
+
+
+async def read_until(socket: WebsocketCommunicator, text: str) -> None:
+    """Read messages until one contains the text."""
+    async with asyncio.timeout(WAIT_LIMIT_S):
+        while text not in await socket.receive_from(timeout=WAIT_LIMIT_S):
+            pass

@@ -11,6 +11,7 @@ later request contains the result.
 from __future__ import annotations
 
 import logging
+import uuid
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -56,14 +57,14 @@ async def run_calls(turn: LiveTurn, toolbox: Toolbox) -> None:
     """
     for call in turn.answer.unanswered_calls:
         tool_set = toolbox.tool_set_for(call)
-        decision = turn.answer.decisions.get(call.call_id)
+        decision = turn.answer.call_decision(call.call_id)
         if tool_set is None:
             names = ", ".join(function.name for function in toolbox.functions)
             _respond_with_error(turn, call, UNKNOWN.format(names=names))
         elif call.arguments is None:
             _respond_with_error(turn, call, NOT_JSON)
         elif decision is None and tool_set.needs_approval(call):
-            turn.note(ApprovalRequested(call.call_id))
+            turn.note(ApprovalRequested(call.call_id, _new_approval_id()))
             raise DecisionNeeded
         elif decision is not None and not decision.is_approved:
             sentence = NOT_DECIDED if decision.is_timeout else DENIED
@@ -73,8 +74,12 @@ async def run_calls(turn: LiveTurn, toolbox: Toolbox) -> None:
         await turn.commit()
     held_call_id = next(iter(turn.answer.held_results), None)
     if held_call_id is not None:
-        turn.note(ApprovalRequested(held_call_id, is_result=True))
+        turn.note(ApprovalRequested(held_call_id, _new_approval_id(), is_result=True))
         raise DecisionNeeded
+
+
+def _new_approval_id() -> str:
+    return str(uuid.uuid4())
 
 
 async def _run_call(turn: LiveTurn, tool_set: ToolSet, call: FunctionCall, decision: CallDecided | None) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import MISSING, Field, fields
 
 from chat.library.imports.json_paths import JSONValue
+from chat.python.kernels.in_kernel.file_names import shown_name
 from chat.vocabulary.file_labels import file_labels
 from chat.vocabulary.part_json import JSON_NAMES, SIGNATURE, json_names, part_from_json
 from chat.vocabulary.parts import JSON, PART_TYPES, CodeExecutionResult, Engine, Part, PartKind, PrintedImage, Refusal
@@ -42,7 +43,8 @@ def _read_images(value: JSONValue) -> JSON:
 
 
 def _read_file_name(value: JSONValue) -> str:
-    name = value.as_text(NAME_LIMIT_CHARS)
+    # Version 1.0 exported names with hidden characters.
+    name = shown_name(value.as_text(NAME_LIMIT_CHARS))
     if file_labels([name]) != [name]:
         raise value.refusal("there must be the name of a file here, without a folder.")
     return name

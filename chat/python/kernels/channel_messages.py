@@ -22,7 +22,11 @@ _BUFFERS_LIMIT = 1024
 
 
 class InvalidMessage(Exception):
-    """The message is not one of Jupyter's protocol, or parsing it would cost too much."""
+    """The message is not one of Jupyter's protocol."""
+
+
+class CostlyMessage(InvalidMessage):
+    """The message may be sound, but parsing it would cost too much."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +52,10 @@ def pack_request(channel: str, kind: str, request_id: str, session: str, content
 
 
 def unpack_message(data: str | bytes) -> Message:
-    """Return the message in a text or binary frame; its buffers are dropped. Raises InvalidMessage."""
+    """Return the message in a text or binary frame; its buffers are dropped. Raises InvalidMessage, CostlyMessage."""
     text = data if isinstance(data, str) else _json_part(data)
     if len(text) > _CHECKED_CHARS and sum(map(text.count, ",[{")) > VALUES_LIMIT:
-        raise InvalidMessage("too many values")
+        raise CostlyMessage("too many values")
     try:
         value = json.loads(text)
     except (ValueError, RecursionError) as error:

@@ -118,6 +118,13 @@ class JupyterClient:
         with suppress(KernelGone):
             await (await self._kernel_api(kernel_id)).interrupt()
 
+    async def take_cpu_s(self, kernel_id: str) -> float | None:
+        """Return the CPU seconds of a kernel since the last call; see `KernelApi.take_cpu_s`."""
+        try:
+            return await (await self._kernel_api(kernel_id)).take_cpu_s()
+        except KernelGone:
+            return None
+
     async def shut_down(self, kernel_id: str) -> None:
         """End the kernel and its variables; it is no error if it is gone. Raises KernelsUnavailable."""
         with suppress(KernelGone):

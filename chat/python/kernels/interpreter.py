@@ -8,11 +8,14 @@ project, which `make` creates and fills from `requirements-kernel.txt`.
 from __future__ import annotations
 
 import json
+import logging
 import os
 import subprocess
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+
+logger = logging.getLogger(__name__)
 
 VARIABLE = "KERNEL_PYTHON"
 PROJECT = Path(__file__).resolve().parents[3]
@@ -65,13 +68,13 @@ def find_interpreter() -> Interpreter:
     path = PROJECT / value if value else DEFAULT_PATH
     if not os.access(path, os.X_OK) or path.is_dir():
         if value:
+            logger.warning("%s names %s, which is not an executable file.", VARIABLE, path)
             raise InterpreterUnavailable(
-                f"{_CANNOT}: {VARIABLE} names {path}, which is not an executable file. Correct it, or leave it empty"
-                f" and run `{INSTALL_COMMAND}`."
+                f"{_CANNOT}: {VARIABLE} does not name an executable file. Correct it, or leave it empty and run"
+                f" `{INSTALL_COMMAND}`."
             )
         raise InterpreterUnavailable(
-            f"{_CANNOT}: the Python environment of kernels is missing, {path} does not exist. Install it with"
-            f" `{INSTALL_COMMAND}`."
+            f"{_CANNOT}: the Python environment of kernels is missing. Install it with `{INSTALL_COMMAND}`."
         )
     return _inspect(path)
 
@@ -86,10 +89,12 @@ def _inspect(path: Path) -> Interpreter:
         )
         has_ipykernel, base, executable, *prefixes = json.loads(answer.stdout)
     except (OSError, ValueError, subprocess.SubprocessError) as error:
-        raise InterpreterUnavailable(f"{_CANNOT}: {path} does not work as a Python interpreter ({error}).") from error
+        logger.warning("%s does not work as a Python interpreter: %s", path, error)
+        raise InterpreterUnavailable(f"{_CANNOT}: {VARIABLE} does not work as a Python interpreter.") from error
     if not has_ipykernel:
+        logger.warning("Install what %s lacks: `%s -m pip install -r requirements-kernel.txt`.", path, path)
         raise InterpreterUnavailable(
-            f"{_CANNOT}: {path} has no ipykernel. Install it with `{path} -m pip install -r requirements-kernel.txt`."
+            f"{_CANNOT}: the Python environment of kernels has no ipykernel. Install `requirements-kernel.txt` there."
         )
     entries = [f"{prefix}/{name}" for prefix in prefixes for name in ("bin", "lib", "lib64", "pyvenv.cfg")]
     links: dict[Path, str] = {}

@@ -19,7 +19,7 @@ import aiohttp
 from chat.python.kernels.channel_messages import MESSAGE_LIMIT_BYTES
 from chat.python.kernels.errors import KernelGone, KernelsUnavailable
 from chat.python.kernels.outputs import clean_text
-from chat.python.kernels.places import Address
+from chat.python.kernels.places import CPU_PATH, Address
 
 logger = logging.getLogger(__name__)
 
@@ -35,6 +35,7 @@ _HEARTBEAT_S = 30.0
 """A connection whose other side answers no ping for half of this is broken."""
 _BODY_LIMIT_BYTES = 1024 * 1024
 _REASON_LIMIT_CHARS = 300
+_CPU_LIMIT_S = 10 * 365 * 24 * 3600.0
 _KERNEL_ID = re.compile(r"[\w-]{1,64}", re.ASCII)
 
 _UNREACHABLE = "The service that runs Python sessions does not answer. Try again in a moment."
@@ -93,6 +94,17 @@ class KernelApi:
     async def shut_down(self) -> None:
         """End the kernel; one that does not exist any more is no error. Raises KernelsUnavailable."""
         await _call(self._http, self._address, "DELETE", self._path, SHUT_DOWN_LIMIT_S)
+
+    async def take_cpu_s(self) -> float | None:
+        """Return the CPU seconds of all the kernel's processes since the last call.
+
+        `None`: the kernel has ended, or its server is not Plotline's service, which alone counts them. Raises
+        KernelsUnavailable.
+        """
+        path = CPU_PATH.format(kernel_id=self.kernel_id)
+        status, body = await _call(self._http, self._address, "POST", path, CALL_LIMIT_S)
+        cpu_s = body.get("cpu_s")
+        return cpu_s if status == 200 and isinstance(cpu_s, float) and 0 <= cpu_s < _CPU_LIMIT_S else None
 
     async def end_report(self) -> EndReport:
         """Ask the server why the kernel has ended, or does not answer."""

@@ -31,6 +31,8 @@ logger = logging.getLogger(__name__)
 
 PROGRAM_LIMIT_S = 20.0
 """Time limit of reading the contents, or one piece of a file."""
+HELD_START_LIMIT_S = 4.0
+"""How long a kernel that runs no cell may take to begin reading its contents."""
 SIZES_LIMIT_S = 5.0
 """Time limit of reading the sizes of limits, after a cell that has met one."""
 _PROBE_INTERVAL_S = 0.5
@@ -136,14 +138,16 @@ class KernelClient:
         outputs = merge_adjacent_text(request.reader.outputs)
         return Execution(status, outputs, duration_s, request.reader.is_truncated)
 
-    async def contents(self) -> KernelContents:
+    async def contents(self, *, is_held: bool = False) -> KernelContents:
         """Return the variables and files of the kernel; never fails because of what values do.
 
-        Waits for the cell that this connection runs. Raises KernelGone, KernelsUnavailable if another connection's
-        cell does not end.
+        Waits for the cell that this connection runs. `is_held`: whether no other connection runs code. Then a kernel
+        that does not begin within 4 s is interrupted, and ended if that has no effect. Raises KernelGone,
+        KernelsUnavailable if another connection's cell does not end.
         """
+        start_limit_s = HELD_START_LIMIT_S if is_held else None
         try:
-            return parse_contents(await self._run_program("variables", "contents"))
+            return parse_contents(await self._run_program("variables", "contents", start_limit_s=start_limit_s))
         except ProgramFailed:
             return KernelContents(error="The Python session does not say what it contains.")
 
@@ -188,16 +192,21 @@ class KernelClient:
         *arguments: object,
         limit_chars: int = ANSWER_LIMIT_CHARS,
         limit_s: float | None = None,
+        start_limit_s: float | None = None,
     ) -> Mapping[str, object]:
         """Run `main` of a module of `in_kernel` and return its answer. Without `limit_s` the limit is PROGRAM_LIMIT_S.
 
+        With `start_limit_s`, other code that delays the program for longer is interrupted.
         Raises ProgramFailed, KernelGone, KernelsUnavailable if another connection's cell does not end.
         """
         request = PendingExecution()
         content = program_content(module, *arguments)
         if limit_s is None:
             limit_s = PROGRAM_LIMIT_S
-        end = await self._requests.run(content, request, limit_s, interrupts_others=False)
+        interrupts_others = start_limit_s is not None
+        end = await self._requests.run(
+            content, request, limit_s, start_limit_s=start_limit_s, interrupts_others=interrupts_others
+        )
         if not self.is_alive:
             raise KernelGone(self._requests.death_sentence)
         if end is End.LATE and not request.start.done():
@@ -234,6 +243,8 @@ class KernelClient:
             return ExecutionStatus.TIMEOUT, f"The cell ran longer than {limit_s:g} s.{death}"
         if end is End.FLOODED:
             return ExecutionStatus.FAILED, f"The cell wrote too much and was stopped.{death}"
+        if end is End.DAMAGED:
+            return ExecutionStatus.FAILED, f"The cell sent what cannot be understood and was stopped.{death}"
         if death:
             return ExecutionStatus.DIED, death.strip()
         return (ExecutionStatus.FAILED if request.reader.has_error else ExecutionStatus.OK), ""

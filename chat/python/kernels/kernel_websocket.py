@@ -5,15 +5,19 @@ from __future__ import annotations
 import asyncio
 import socket
 import uuid
+from collections import deque
 from collections.abc import Mapping
+from contextlib import suppress
 
 import aiohttp
 
-from chat.python.kernels.channel_messages import InvalidMessage, pack_request, unpack_message
+from chat.python.kernels.channel_messages import CostlyMessage, InvalidMessage, pack_request, unpack_message
 from chat.python.kernels.pending_execution import REPLY_CHANNELS, PendingExecution, set_done
 
 _SEND_LIMIT_S = 20.0
 """A server that takes no bytes for so long is broken."""
+_CLOSE_LIMIT_S = 2.0
+_SENT_IDS_LIMIT = 256
 _DEATH_STATES = frozenset({"dead", "restarting", "autorestarting", "terminating"})
 """States that servers report for a kernel whose process has ended. A restarted one has lost its variables."""
 TOO_MUCH = "It sent more at once than can be read."
@@ -34,6 +38,8 @@ class KernelWebSocket:
         self._websocket = websocket
         self._session = uuid.uuid4().hex
         self._requests: dict[str, PendingExecution] = {}
+        self._sent_ids: deque[str] = deque(maxlen=_SENT_IDS_LIMIT)
+        """Of the last requests, also of those that nobody waits for."""
         self._received_bytes = 0
         """Since the first of the present requests was sent, or since the last request ended."""
         self.kernel_session = ""
@@ -54,6 +60,7 @@ class KernelWebSocket:
         if not self._requests:
             self._received_bytes = 0
         self._requests[request.request_id] = request
+        self._sent_ids.append(request.request_id)
         if self.is_open:
             text = pack_request(channel, kind, request.request_id, self._session, content)
             try:
@@ -79,7 +86,10 @@ class KernelWebSocket:
         self._finish("The connection to it was closed.")
         self._reader_task.cancel()
         await asyncio.gather(self._reader_task, return_exceptions=True)
-        await self._websocket.close()
+        # Its own limit holds for each message that arrives meanwhile.
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_CLOSE_LIMIT_S):
+                await self._websocket.close()
 
     async def _read(self) -> None:
         reason = ""
@@ -125,11 +135,17 @@ class KernelWebSocket:
             return
         try:
             message = unpack_message(data)
-        except InvalidMessage:
+        except InvalidMessage as error:
             for request in tuple(self._requests.values()):
                 request.leave_out(len(data))
+                if not isinstance(error, CostlyMessage):
+                    set_done(request.damage)
             return
         pending = self._requests.get(message.parent_id)
+        if message.kind == "execute_reply" and message.parent_id not in self._sent_ids:
+            # Other clients of the kernel share its outputs, and not its replies.
+            for request in tuple(self._requests.values()):
+                set_done(request.damage)
         state = message.content.get("execution_state")
         if message.kind == "status" and isinstance(state, str) and state in _DEATH_STATES:
             self._finish("")

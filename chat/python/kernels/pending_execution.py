@@ -38,6 +38,8 @@ class PendingExecution:
     """Done once the kernel is idle again, which means that every output has arrived."""
     flood: asyncio.Future[None] = field(default_factory=_create_future)
     """Done once the cell has written too much."""
+    damage: asyncio.Future[None] = field(default_factory=_create_future)
+    """Done once the kernel has sent what is not Jupyter's protocol: the reply may never be understood."""
     first_end: asyncio.Future[None] = field(default_factory=_create_future)
     """Done once the reply or the idle status has arrived. They travel on two sockets, and one of them may be lost."""
     completion: asyncio.Future[None] = field(default_factory=_create_future)

@@ -8,13 +8,15 @@ A request is `{"command": "status" | "start" | "stop"}`. `start` waits until the
 `"on_demand": true` refuses to start a service that a person has stopped. The reply is a `ServiceStatus` as JSON.
 
 A kernel of the local service that has ended stays known for a while: the reply 404 to `GET /api/kernels/<id>` then has
-the field `end`, a sentence that says why. Other Jupyter servers have no such field.
+the field `end`, a sentence that says why. `POST` to `CPU_PATH` returns `{"cpu_s": 1.5}`: the CPU seconds that a kernel
+and all processes that it has started have used since the last such request. Other Jupyter servers have neither.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import os
 import socket
 import time
@@ -28,7 +30,10 @@ from typing import Protocol
 
 from chat.python.kernels.errors import KernelsUnavailable, ServiceNotRunning
 
+logger = logging.getLogger(__name__)
+
 SOCKET_NAME = "control.sock"
+CPU_PATH = "/plotline/kernels/{kernel_id}/cpu"
 START_LIMIT_S = 60.0
 REPLY_LIMIT_BYTES = 64 * 1024
 
@@ -125,6 +130,7 @@ class LocalService:
                 finally:
                     writer.close()
         except (OSError, ValueError, TypeError) as error:
+            logger.warning("The service for Python sessions does not answer in %s: %r", self.directory, error)
             raise self._unreachable(error) from error
         return _running_address(status)
 
@@ -172,7 +178,7 @@ class LocalService:
         return (ServiceNotRunning if nobody_listens else KernelsUnavailable)(
             "The service for Python sessions does not run on this machine. Tell the operator of this server. It is"
             " started with `make run`, with `systemctl start plotline-kernels`, or by hand with"
-            f" `python -m chat.python.kernels.service --directory {self.directory}`."
+            " `python -m chat.python.kernels.service --directory $KERNEL_SERVICE_DIR`."
         )
 
 

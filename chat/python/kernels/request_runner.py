@@ -23,10 +23,15 @@ _INTERRUPTS = 2
 _INTERRUPT_REPLY_S = 1.0
 _SHUT_DOWN_WAIT_S = 2.0
 _LAST_MESSAGES_S = 1.0
-_LAST_MESSAGES_LIMIT_S = 20.0
+_PROBE_STEPS = 6
+"""Seconds that a kernel whose messages are missing has for the answer to another request. They are counted one by one:
+a machine that stands still does not end its kernels."""
+_DAMAGE_GRACE_S = 3.0
+"""How long a cell may go on after a message that is not Jupyter's protocol."""
 _ALIVE_CHECK_INTERVAL_S = 3.0
 """How often the server is asked whether the kernel of a running cell still exists."""
 _NOT_INTERRUPTIBLE = "It could not be interrupted."
+_NO_ANSWER = "It does not answer any more."
 
 
 class End(Enum):
@@ -35,6 +40,7 @@ class End(Enum):
     COMPLETED = "completed"
     LATE = "late"
     FLOODED = "flooded"
+    DAMAGED = "damaged"
 
 
 class RequestRunner:
@@ -81,18 +87,20 @@ class RequestRunner:
         request: PendingExecution,
         limit_s: float,
         *,
+        start_limit_s: float | None = None,
         interrupts_others: bool = True,
     ) -> End:
         """Send an execute request and wait until it completes or is stopped. Raises what its callback raised.
 
         The time limit starts when the kernel begins to work on the request. `interrupts_others`: whether a cell of
-        another connection is interrupted if it delays this request for longer than the limit.
+        another connection is interrupted if it delays this request for longer than `start_limit_s`, which is `limit_s`
+        by default.
         """
         await self._lock.acquire()
         is_finished = False
         try:
             await self._connection.send("shell", "execute_request", content, request)
-            end = await self._wait(request, limit_s)
+            end = await self._wait(request, limit_s if start_limit_s is None else start_limit_s, limit_s)
             if request.error is not None:
                 raise request.error
             if not request.completion.done() and (interrupts_others or request.start.done()):
@@ -115,34 +123,45 @@ class RequestRunner:
 
     # --- waiting --------------------------------------------------------------------------------------------------
 
-    async def _wait(self, request: PendingExecution, limit_s: float) -> End:
+    async def _wait(self, request: PendingExecution, start_limit_s: float, limit_s: float) -> End:
         ends = (request.completion, request.flood, request.failure)
-        await self._wait_while_alive(limit_s, request.start, *ends)
+        await self._wait_while_alive(start_limit_s, request.start, request.damage, *ends)
         if request.start.done():
-            await self._wait_while_alive(limit_s, request.first_end, *ends)
+            await self._wait_while_alive(limit_s, request.first_end, request.damage, *ends)
         if request.first_end.done():
             await self._wait_for_last_messages(request)
+        if request.damage.done() and not _is_any_done(*ends):
+            await _wait_for_any(_DAMAGE_GRACE_S, *ends)
         if request.flood.done():
             return End.FLOODED
-        return End.COMPLETED if request.completion.done() else End.LATE
+        if request.completion.done():
+            return End.COMPLETED
+        return End.DAMAGED if request.damage.done() else End.LATE
 
     async def _wait_for_last_messages(self, request: PendingExecution) -> None:
         """Complete a request of which the reply or the idle status has arrived.
 
         A server drops messages of a kernel that floods its output, and a slow one delivers them late. Outputs arrive in
-        their order: what has not arrived before those of a later request is lost.
+        their order: what has not arrived before those of a later request is lost. A kernel that does not even reply to
+        that one is ended.
         """
         if request.completion.done():
             return
         # A cell that is being stopped may have flooded already.
-        ends = [end for end in (request.completion, request.flood, request.failure) if not end.done()]
+        possible_ends = (request.completion, request.flood, request.failure, request.damage)
+        ends = [end for end in possible_ends if not end.done()]
         await _wait_for_any(_LAST_MESSAGES_S, *ends)
         if not _is_any_done(*ends):
             probe = PendingExecution()
             await self._connection.send("shell", "kernel_info_request", {}, probe)
-            await self._wait_while_alive(_LAST_MESSAGES_LIMIT_S, probe.completion, *ends)
+            for _ in range(_PROBE_STEPS):
+                await _wait_for_any(1.0, probe.completion, *ends)
+                if _is_any_done(probe.completion, *ends):
+                    break
             self._connection.forget(probe)
-            if not _is_any_done(*ends):
+            if not _is_any_done(probe.reply, *ends):
+                await self._die(_NO_ANSWER)
+            elif not _is_any_done(*ends):
                 request.reader.is_truncated = True
                 set_done(request.completion)
 
@@ -168,7 +187,7 @@ class RequestRunner:
             await self._interrupt_until(request.start, request.completion)
         if request.start.done():
             await self._interrupt_until(request.first_end, request.completion)
-        if request.first_end.done():
+        if request.first_end.done() and not request.damage.done():
             await self._wait_for_last_messages(request)
         if not request.completion.done():
             await self._die(_NOT_INTERRUPTIBLE)

@@ -20,7 +20,9 @@ only has a low priority (`nice`). The sandbox suits users whom the operator know
 
 from __future__ import annotations
 
+import logging
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -31,6 +33,8 @@ from types import MappingProxyType
 
 from chat.python.kernels import seccomp
 from chat.python.kernels.interpreter import Interpreter, InterpreterUnavailable, find_interpreter
+
+logger = logging.getLogger(__name__)
 
 NOBODY = 65534
 MIB = 1024 * 1024
@@ -65,6 +69,7 @@ APPARMOR_COMMAND = "sudo deploy/apparmor-profile"
 _APPARMOR_RESTRICTION = Path("/proc/sys/kernel/apparmor_restrict_unprivileged_userns")
 _SIGNS_OF_BLOCKED_NAMESPACES = ("namespace", "uid map", "gid map", "RTM_NEWADDR")
 """Words of bubblewrap. AppArmor lets it make namespaces, but without rights inside: the loopback device fails first."""
+_ABSOLUTE_PATH = re.compile(r"(?<![\w./])/[^\s:;,'\"`)]+")
 _NO_SCRIPTS: Mapping[str, str] = MappingProxyType({})
 
 
@@ -121,6 +126,9 @@ def launch(
 def launch_error(stderr: bytes) -> SandboxUnavailable:
     """Return an error that explains a launch whose program never ran, with advice if user namespaces are blocked."""
     message = stderr.decode(errors="replace").strip()[-_STDERR_LIMIT_CHARS:]
+    logger.warning("The launch of a sandbox has failed: %s", message)
+    # Readers and models see the sentence.
+    message = _ABSOLUTE_PATH.sub("…", message)
     advice = ""
     if any(sign in message for sign in _SIGNS_OF_BLOCKED_NAMESPACES):
         advice = ". User namespaces are blocked here. "
@@ -202,7 +210,7 @@ def _give_to_nobody(directory: Path) -> None:
         for path in (directory, *directory.iterdir()):
             os.chown(path, NOBODY, NOBODY)
     except OSError as error:
-        raise SandboxUnavailable(f"{_CANNOT}: root may not become `nobody` here ({error}).") from error
+        raise SandboxUnavailable(f"{_CANNOT}: root may not become `nobody` here ({error.strerror}).") from error
 
 
 def _unprivileged_arguments(bubblewrap: str, directory: Path, interpreter: Interpreter) -> list[str]:

@@ -8,6 +8,7 @@ from chat.models import PythonSession
 from chat.python.kernels.errors import KernelsUnavailable
 from chat.python.sessions import rows
 from chat.python.sessions.errors import SessionUnavailable
+from chat.python.sessions.kernel_time import count_left_running
 from chat.python.sessions.places import current_client, current_place
 from chat.python.sessions.rows import State, session_store
 
@@ -44,6 +45,8 @@ async def finish_stop(session: PythonSession) -> None:
     """
     try:
         if await _is_reachable(session):
+            if not session.is_busy:
+                await count_left_running(current_client(), session)
             await current_client().shut_down(session.kernel_id)
     except KernelsUnavailable as error:
         logger.warning("the kernel of session %s could not be ended: %s", session.pk, error)

@@ -3,14 +3,31 @@
 The time is counted when a session's kernel is released: after a cell, or after all blocks of code that run again. So
 the quota can be exceeded in each of at most `KERNELS_PER_USER_LIMIT` sessions, by one cell of `KERNEL_CELL_LIMIT_S` or
 by one rerun of `TURN_LIMIT_S`.
+
+A cell counts by the clock. Threads and processes that it leaves behind count by their CPU time, which the service of
+the kernels measures. Other Jupyter servers do not, so there they are not counted. The reaper ends a session that goes
+on when the quota is used up.
 """
 
 from __future__ import annotations
 
+import asyncio
+import logging
+
+from chat.models import PythonSession
 from chat.people.quotas.enforcement import check_quota, count_usage
 from chat.people.quotas.resources import Resource
+from chat.python.kernels.client import JupyterClient
+from chat.python.kernels.errors import KernelsUnavailable
 from chat.python.sessions.errors import KernelTimeUsedUp
 from chat.python.sessions.rows import session_store
+
+logger = logging.getLogger(__name__)
+
+CPU_ANSWER_LIMIT_S = 2.0
+"""How long the release of a kernel waits for the service's answer."""
+IDLE_CPU_S = 0.01
+"""An idle kernel uses less between two passes of the reaper: a tick of Linux's own clock."""
 
 
 async def check_kernel_time(owner_id: int | None) -> None:
@@ -23,3 +40,21 @@ async def count_kernel_time(owner_id: int | None, duration_s: float) -> None:
     """Count the time that code ran in a kernel that was held."""
     if owner_id is not None:
         await session_store.run(count_usage, owner_id, Resource.KERNEL_TIME, round(duration_s * 1000))
+
+
+async def count_left_running(client: JupyterClient, session: PythonSession, *, held_s: float = 0.0) -> float:
+    """Count the CPU time that a session's kernel has used beside cells since it was last counted; return its seconds.
+
+    `held_s`: how long the kernel has been held. Its CPU time up to so much is that of the cells.
+    """
+    try:
+        async with asyncio.timeout(CPU_ANSWER_LIMIT_S):
+            cpu_s = await client.take_cpu_s(session.kernel_id)
+    except (KernelsUnavailable, TimeoutError) as error:
+        logger.warning("the CPU time of session %s is not known: %r", session.pk, error)
+        return 0.0
+    left_running_s = (cpu_s or 0.0) - held_s
+    if left_running_s < IDLE_CPU_S:
+        return 0.0
+    await count_kernel_time(session.owner_id, left_running_s)
+    return left_running_s

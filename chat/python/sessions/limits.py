@@ -42,6 +42,7 @@ EVICTED_BY_OWNER = (
 SERVER_IS_FULL = "All {limit} Python sessions of this server are in use."
 PERSON_HAS_ALL = "{limit} Python sessions run code for you already; one person may have no more at once."
 START_FAILED = "The Python session was not started: the server process that started it has ended."
+TOO_MANY_WAIT = "{limit} Python sessions wait for you already. Try again when one of them has ended."
 IS_CHANGING = "The Python session is being started or ended."
 
 
@@ -72,6 +73,13 @@ class Wait:
 
 
 @dataclass(frozen=True, slots=True)
+class Refuse:
+    """The session may not even wait: so many of its owner do that asking for all of them delays others."""
+
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
 class Candidate:
     """A session that may have to give way."""
 
@@ -87,7 +95,7 @@ class Candidate:
         return self.session.state == State.RUNNING and not self.is_leased and not self.has_live_turn
 
 
-Step: TypeAlias = StartKernel | AlreadyRunning | EvictKernel | Wait
+Step: TypeAlias = StartKernel | AlreadyRunning | EvictKernel | Wait | Refuse
 
 
 def admit(session_id: int) -> Step:
@@ -104,6 +112,8 @@ def admit(session_id: int) -> Step:
             if take_over_stop(session_id, own.session.generation, START_FAILED):
                 return EvictKernel(own.session)
             PythonSession.objects.filter(pk=session_id).change_state(State.STOPPED, **GONE)
+        if _has_too_many_waiting(own.session):
+            return Refuse(TOO_MANY_WAIT.format(limit=settings.LIVE_TURNS_LIMIT))
         return _next_step(_enqueue(session_id))
 
 
@@ -126,6 +136,14 @@ def _lock(session_id: int) -> None:
     queued = PythonSession.objects.filter(Q(pk=session_id) | Q(queued_at__isnull=False))
     ids = {*queued.values_list("pk", flat=True), *PythonSession.objects.alive().values_list("pk", flat=True)}
     list(PythonSession.objects.select_for_update().filter(pk__in=ids).order_by("pk").values_list("pk", flat=True))
+
+
+def _has_too_many_waiting(own: PythonSession) -> bool:
+    """Return whether as many sessions of its owner wait as turns may be live. Restarts wait too, and have no limit."""
+    if own.owner_id is None or own.queued_at is not None:
+        return False
+    waiting = PythonSession.objects.filter(owner=own.owner_id, queued_at__isnull=False, busy_until__gt=Now())
+    return waiting.exclude(state__in=PythonSession.ALIVE).count() >= settings.LIVE_TURNS_LIMIT
 
 
 def _enqueue(session_id: int) -> PythonSession:

@@ -25,7 +25,9 @@ from chat.models.database_uptime import Uptime
 from chat.python.kernels.client import JupyterClient
 from chat.python.kernels.errors import KernelGone, KernelsUnavailable
 from chat.python.sessions import rows
+from chat.python.sessions.kernel_time import count_left_running
 from chat.python.sessions.leases import is_held_here
+from chat.python.sessions.left_running import count_all_left_running
 from chat.python.sessions.limits import START_FAILED
 from chat.python.sessions.losses import note_losses
 from chat.python.sessions.places import OTHER_PLACE, current_place, is_enabled, present_address
@@ -172,6 +174,8 @@ async def _carry_out(work: ClaimedKernels, on_abandoned: Callable[[uuid.UUID], o
 async def _end(client: JupyterClient, session: PythonSession, url: str | None) -> None:
     """End a kernel, and store it. `url`: of the place that the client uses."""
     if session.place == url:
+        if session.state == State.RUNNING:
+            await count_left_running(client, session)
         await client.shut_down(session.kernel_id)
     await session_store.run(rows.end_stop, session.pk, session.generation)
 
@@ -213,6 +217,7 @@ def _reap_forever(on_abandoned: Callable[[uuid.UUID], object]) -> None:
                 reap_safely(on_abandoned, uptime)
                 if time.monotonic() >= ask_at:
                     note_losses()
+                    count_all_left_running()
         except KernelsUnavailable as error:
             logger.warning("it is not known which kernels live; asked again in a minute: %s", error)
             ask_at = time.monotonic() + ASK_AGAIN_S

@@ -112,13 +112,13 @@ async def _place_files(held: LeasedKernel, notes: _Notes) -> Sequence[JSONObject
     if placed == before:
         return known
     # Code may change a file that was just written, so its time must be known.
-    contents = await held.kernel.contents()
+    contents = await held.kernel.contents(is_held=True)
     return known if contents.error else files_as_json(contents)
 
 
 async def _read_contents(held: LeasedKernel) -> list[JSONObject]:
     """Read what the kernel holds now; return its files."""
-    contents = await held.kernel.contents()
+    contents = await held.kernel.contents(is_held=True)
     held.columns |= contents_columns(contents)
     return files_as_json(contents)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 import uuid
 from collections.abc import AsyncGenerator, Callable
 from contextlib import ExitStack, asynccontextmanager
@@ -22,9 +23,9 @@ from chat.python.kernels.client import KernelClient
 from chat.python.kernels.errors import KernelGone, KernelsUnavailable
 from chat.python.sessions import control, limits, rows
 from chat.python.sessions.errors import SessionUnavailable
-from chat.python.sessions.kernel_time import count_kernel_time
+from chat.python.sessions.kernel_time import count_kernel_time, count_left_running
 from chat.python.sessions.leases import renewed_lease
-from chat.python.sessions.limits import AlreadyRunning, EvictKernel, StartKernel, Wait
+from chat.python.sessions.limits import AlreadyRunning, EvictKernel, Refuse, StartKernel, Wait
 from chat.python.sessions.places import OTHER_PLACE, current_client, current_place
 from chat.python.sessions.rows import State, session_store
 
@@ -100,6 +101,7 @@ class SessionKernel:
         """
         patience = _Patience(on_wait, settings.KERNEL_WAIT_LIMIT_S if wait_limit_s is None else wait_limit_s)
         held = await self._take(message_id, patience, starts=starts)
+        began_at = time.monotonic()
         session = held.session
         try:
             yield held
@@ -108,6 +110,8 @@ class SessionKernel:
             if held.loss:
                 await session_store.run(rows.note_lost, session.pk, session.generation, held.loss)
             else:
+                if held.run_s:
+                    await count_left_running(current_client(), session, held_s=time.monotonic() - began_at)
                 await session_store.run(rows.end_cell, session.pk, session.generation, held.columns)
             if held.run_s:
                 await count_kernel_time(session.owner_id, held.run_s)
@@ -161,6 +165,8 @@ class SessionKernel:
                         return False
                     case EvictKernel(session):
                         await control.finish_stop(session)
+                    case Refuse(sentence):
+                        raise SessionUnavailable(sentence)
                     case Wait(sentence):
                         await patience.wait(sentence)
                     case StartKernel(generation):

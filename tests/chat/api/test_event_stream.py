@@ -106,7 +106,7 @@ def waiting_turn() -> LiveTurn:
 def decide_and_end(live: LiveTurn) -> Turn:
     """Let a waiting turn run again, and end it."""
     Turn.objects.filter(pk=live.turn.pk).update(status=Turn.Status.RUNNING)
-    live.write([CallDecided("c1", is_approved=False)])
+    live.write([CallDecided("c1", "a1", is_approved=False)])
     live.receive(Text(text=" No."))
     return live.end()
 

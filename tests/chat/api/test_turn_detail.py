@@ -73,7 +73,7 @@ def approval_of(live: LiveTurn) -> object:
 
 CALL = PartStarted(0, FunctionCall("run_python", {"code": "print(1)", "timeout_s": 5}, "c1"))
 ASKED = {
-    "id": "c1",
+    "id": "a1",
     "kind": "call",
     "name": "run_python",
     "code": "print(1)",
@@ -83,20 +83,22 @@ ASKED = {
 
 
 def test_waiting_turn_has_the_call_that_needs_approval() -> None:
-    assert approval_of(waiting_turn(CALL, ApprovalRequested("c1"))) == ASKED
+    assert approval_of(waiting_turn(CALL, ApprovalRequested("c1", "a1"))) == ASKED
 
 
 def test_call_without_code_has_its_arguments() -> None:
     call = PartStarted(0, FunctionCall("look_up", {"value": 1}, "c1"))
     expected = {**ASKED, "name": "look_up", "code": None, "arguments": {"value": 1}}
-    assert approval_of(waiting_turn(call, ApprovalRequested("c1"))) == expected
+    assert approval_of(waiting_turn(call, ApprovalRequested("c1", "a1"))) == expected
 
 
 def test_result_that_needs_a_release_has_the_code_that_ran() -> None:
     held = ResultHeld(FunctionResponse("run_python", {"output": "2"}, "c1"))
-    decided = CallDecided("c1", is_approved=True, code="print(2)")
-    live = waiting_turn(CALL, ApprovalRequested("c1"), decided, held, ApprovalRequested("c1", is_result=True))
-    expected = {**ASKED, "id": "c1/result", "kind": "result", "code": "print(2)", "result": {"output": "2"}}
+    decided = CallDecided("c1", "a1", is_approved=True, code="print(2)")
+    live = waiting_turn(
+        CALL, ApprovalRequested("c1", "a1"), decided, held, ApprovalRequested("c1", "a2", is_result=True)
+    )
+    expected = {**ASKED, "id": "a2", "kind": "result", "code": "print(2)", "result": {"output": "2"}}
     assert approval_of(live) == expected
 
 

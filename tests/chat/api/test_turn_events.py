@@ -77,7 +77,7 @@ def write_two_rounds(live: LiveTurn) -> None:
     live.receive(FunctionCall(name="run_python", arguments={"code": "plot()"}, call_id="c1"))
     live.write_row(("approval", {"call_id": "c1"}))
     live.write_row(("waiting", {}))
-    live.write([CallDecided("c1", is_approved=True), ToolStarted("c1")])
+    live.write([CallDecided("c1", "a1", is_approved=True), ToolStarted("c1")])
     live.receive(
         ExecutableCode(code="plot()", language="PYTHON", call_id="c1", engine=Engine.SESSION),
         CodeExecutionResult(output="1\n", call_id="c1", engine=Engine.SESSION),
@@ -174,7 +174,7 @@ def test_stream_of_a_waiting_turn_stays_open_until_it_runs_again() -> None:
     assert [event.content for event in read_all(reader)] == [RUNNING, WAITING]
     page = reader.next_page()
     assert (page.events, page.is_last) == ([], False)
-    live.write([CallDecided("c1", is_approved=False)])
+    live.write([CallDecided("c1", "a1", is_approved=False)])
     assert [event.content for event in read_all(reader)] == [RUNNING]
 
 

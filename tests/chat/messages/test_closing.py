@@ -126,7 +126,7 @@ def test_output_that_a_person_must_release_is_not_in_the_response() -> None:
 
 
 def test_model_is_told_that_a_person_had_changed_the_code_of_a_cut_call() -> None:
-    decided = CallDecided("b", is_approved=True, code="print(2)")
+    decided = CallDecided("b", "a", is_approved=True, code="print(2)")
     cut, _ = close(answer_of(decided, *FIRST_IS_DONE, output_of_call("b", "2\n")), STOP)
     assert (cut.result["executed_code"], cut.result["note_on_code"]) == ("print(2)", EDITED)
     # The code of a call that did not begin was not run.

@@ -59,8 +59,8 @@ CHANGES: list[Change] = [
     RoundStarted(1),
     ToolStarted("c"),
     ResultHeld(FunctionResponse("run", {"output": [1, None]}, "c", is_error=True)),
-    ApprovalRequested("c", is_result=True),
-    CallDecided("c", is_approved=True, code="print(2)", is_timeout=True),
+    ApprovalRequested("c", "a", is_result=True),
+    CallDecided("c", "a", is_approved=True, code="print(2)", is_timeout=True),
     Waited("Asking again in 2 s…"),
     EngineMoved("The code ran out of time."),
     StateSent("The session holds x."),
@@ -81,8 +81,9 @@ def test_every_change_and_every_report_is_tested() -> None:
 
 
 def test_rows_of_decisions_without_later_fields_are_read() -> None:
-    assert from_row("approval", {"call_id": "c"}) == ApprovalRequested("c")
-    assert from_row("decision", {"call_id": "c", "is_approved": True}) == CallDecided("c", is_approved=True)
+    assert from_row("approval", {"call_id": "c"}) == ApprovalRequested("c", "c")
+    of_result = {"call_id": "c", "is_approved": True, "is_result": True}
+    assert from_row("decision", of_result) == CallDecided("c", "c/result", is_approved=True, is_result=True)
 
 
 @pytest.mark.parametrize("name", ["status", "waiting"])

@@ -23,6 +23,8 @@ from tests.time_growth import GROWTH_LIMIT, time_growth
         ("folder/", "folder"),
         ("a\0b\n.csv", "ab.csv"),
         ("Größe 1.csv", "Größe 1.csv"),
+        ("gpj\u202efdp.exe", "gpjfdp.exe"),
+        ("a\u200b\u2066b\u2028c\u2069\ufeff\x85.csv", "abc.csv"),
     ],
 )
 def test_name_becomes_a_label(name: str, label: str) -> None:

@@ -13,6 +13,8 @@ import tempfile
 from collections.abc import Mapping
 from typing import Any
 
+from chat.python.kernels.in_kernel.file_names import shown_name
+
 _PREFIX = ".plotline-"
 
 
@@ -58,10 +60,17 @@ def drop_file(token: str) -> dict[str, object]:
     return {}
 
 
+def real_name(name: str) -> str:
+    """Return the name of the file that is shown under this name."""
+    if os.path.lexists(name):
+        return name
+    return next((entry for entry in os.listdir(".") if shown_name(entry) == name), name)
+
+
 def read_piece(name: str, offset: int, size: int) -> dict[str, object]:
-    """Return a piece of a file as base64, and the file's identity and size."""
+    """Return a piece of a file as base64, and the file's identity and size. `name`: see `shown_name`."""
     # Opening a pipe without this flag waits for a writer.
-    descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    descriptor = os.open(real_name(name), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     try:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):

@@ -14,6 +14,8 @@ from datetime import date, datetime, time, timedelta, timezone
 from itertools import islice
 from typing import Any, TypeVar
 
+from chat.python.kernels.in_kernel.file_names import shown_name
+
 T = TypeVar("T")
 
 VARIABLES_LIMIT = 100
@@ -96,13 +98,18 @@ def execution_count() -> int:
 
 
 def files() -> tuple[list[dict[str, object]], bool]:
-    """Return the regular files of the working directory, the newest first, and whether some are left out."""
+    """Return the regular files of the working directory, the newest first, and whether some are left out.
+
+    See `shown_name` for the names.
+    """
     found: list[dict[str, Any]] = []
     with os.scandir(".") as entries:
         for entry in islice(entries, SCANNED_FILES_LIMIT):
             if not entry.name.startswith(".") and entry.is_file(follow_symlinks=False):
                 status = entry.stat(follow_symlinks=False)
-                found.append({"name": entry.name, "size_bytes": status.st_size, "modified_at": status.st_mtime})
+                found.append(
+                    {"name": shown_name(entry.name), "size_bytes": status.st_size, "modified_at": status.st_mtime}
+                )
         has_more = next(entries, None) is not None
     found.sort(key=lambda file: -file["modified_at"])
     return found[:FILES_LIMIT], has_more or len(found) > FILES_LIMIT

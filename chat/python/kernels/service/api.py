@@ -20,9 +20,11 @@ from kernel_gateway.services.kernels.handlers import KernelHandler, MainKernelHa
 from kernel_gateway.services.kernelspecs.handlers import default_handlers as kernelspec_handlers
 from tornado import web
 
+from chat.python.kernels.places import CPU_PATH
 from chat.python.kernels.service.options import HEALTH_PATH
 
-_KERNEL = r"/api/kernels/(?P<kernel_id>\w+-\w+-\w+-\w+-\w+)"
+_KERNEL_ID = r"(?P<kernel_id>\w+-\w+-\w+-\w+-\w+)"
+_KERNEL = rf"/api/kernels/{_KERNEL_ID}"
 
 
 class KernelListHandler(MainKernelHandler):
@@ -110,6 +112,17 @@ class StatusHandler(TokenAuthorizationMixin, JSONErrorsMixin, web.RequestHandler
         self.finish({"kernels": count, "warm_kernels": len(kernel_manager.warm_kernels), "pid": os.getpid()})
 
 
+class CpuHandler(TokenAuthorizationMixin, JSONErrorsMixin, web.RequestHandler):
+    """`/plotline/kernels/<id>/cpu`: the CPU time of one kernel."""
+
+    def post(self, kernel_id: str) -> None:
+        """Return the CPU seconds since the last request. So each second is counted once, whoever asks."""
+        kernel_manager = self.settings["kernel_manager"]
+        if kernel_id not in kernel_manager:
+            raise web.HTTPError(HTTPStatus.NOT_FOUND)
+        self.finish({"cpu_s": kernel_manager.take_cpu_s(kernel_id)})
+
+
 class SandboxPersonality(JupyterWebsocketPersonality):
     """Chooses the resources, and ends all kernels with the gateway."""
 
@@ -121,6 +134,7 @@ class SandboxPersonality(JupyterWebsocketPersonality):
             (rf"{_KERNEL}/(?P<action>restart|interrupt)", ActionHandler),
             (rf"{_KERNEL}/channels", ChannelsHandler),
             (HEALTH_PATH, StatusHandler),
+            (CPU_PATH.format(kernel_id=_KERNEL_ID), CpuHandler),
             *kernelspec_handlers,
             *base_handlers,
         ]

@@ -53,6 +53,19 @@ class KernelGroup:
                     return sum(int(line.split()[1]) for line in lines if line.startswith("oom_kill "))
         return 0
 
+    def cpu_s(self) -> float | None:
+        """Return the CPU seconds of the group's processes, also of those that have exited; `None` if it counts none."""
+        for folder in self.folders:
+            with suppress(OSError):
+                lines = (folder / "cpu.stat").read_text().splitlines()
+                counts = [int(line.split()[1]) for line in lines if line.startswith("usage_usec ")]
+                if counts:
+                    return counts[0] / 1e6
+            # With cgroup v1, most systems have the two controllers in one folder.
+            with suppress(OSError):
+                return int((folder / "cpuacct.usage").read_text()) / 1e9
+        return None
+
     def remove(self) -> None:
         """Remove the group, whose processes have been killed; waits a moment until they are gone."""
         for folder in self.folders:

@@ -161,7 +161,8 @@ def main() -> NoReturn:
         gateway = create_gateway(options, status_stream)
         gateway.initialize(argv=[])
     except OSError as error:
-        report(status_stream, error=f"The gateway for Python sessions cannot start: {error}.")
+        logging.getLogger(__name__).error("The gateway cannot start: %s", error)
+        report(status_stream, error=f"The gateway for Python sessions cannot start: {error.strerror}.")
         sys.exit(1)
     gateway.start()
     sys.exit(0)

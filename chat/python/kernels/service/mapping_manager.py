@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections import OrderedDict
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -20,6 +21,8 @@ from chat.python.kernels.service.kernel_spec import KERNEL_NAME
 from chat.python.kernels.service.memory_watch import MemoryWatch
 from chat.python.kernels.service.options import GatewayOptions
 from chat.python.kernels.service.warm_kernels import WarmKernels
+
+logger = logging.getLogger(__name__)
 
 FRAME_LIMIT_BYTES = 16 * 1024 * 1024
 """A larger frame of a message breaks the kernel's connection before it is read. A stored image fits in, as base64."""
@@ -72,15 +75,24 @@ class SandboxMappingKernelManager(AsyncMappingKernelManager):
         """
         if kernel_id is None and (warm_id := self.warm_kernels.take()) is not None:
             self._kernel(warm_id).last_activity = datetime.now(UTC)
+            self.take_cpu_s(warm_id)
             return warm_id
         try:
-            return await self._start(kernel_id or self.new_kernel_id())
+            started_id = await self._start(kernel_id or self.new_kernel_id())
+            # Its start is not the work of its code.
+            self.take_cpu_s(started_id)
+            return started_id
         except SandboxUnavailable as error:
             sentence = str(error)
         except OSError as error:
-            sentence = f"The Python kernel cannot be started: {error}."
+            logger.warning("The Python kernel cannot be started: %s", error)
+            sentence = f"The Python kernel cannot be started: {error.strerror}."
         # Tornado formats the message with its arguments, of which there are none.
         raise web.HTTPError(503, log_message=sentence.replace("%", "%%"))
+
+    def take_cpu_s(self, kernel_id: str) -> float:
+        """Return the CPU seconds of a kernel since the last call. Raises KeyError if it has ended."""
+        return self._kernel(kernel_id).process.take_cpu_s()
 
     async def _start_warm(self, kernel_id: str) -> str:
         return await self._start(kernel_id, extra_arguments=["preload"])

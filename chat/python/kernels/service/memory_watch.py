@@ -1,4 +1,4 @@
-"""Ends kernels that use too much memory, and the hungriest one when the machine itself runs out.
+"""Ends kernels that use too much memory, and the hungriest one when the machine itself runs out. Samples CPU time.
 
 A thread of its own measures, because reading the numbers of many busy processes can take a second. A kernel may exceed
 the limit for a fraction of a second; a cgroup, where one is delegated (see `cgroups`), has no such gap.
@@ -79,14 +79,15 @@ class MemoryWatch:
         self._relieve_host(available_bytes, total_bytes)
 
     def _check_kernel(self, pid: int, process: SandboxProvisioner) -> None:
-        self._sizes[pid] = self._measure(pid)
+        pids = tuple(memory.process_tree(pid))
+        process.cpu.sample(pids)
+        self._sizes[pid] = self._measure(pid, pids)
         if self._sizes[pid] > self._limit_bytes:
             process.end(f"It used more than {self._limit_bytes / MIB / 1024:.2g} GiB of memory.")
         elif process.count_socket_files(SOCKET_FILES_LIMIT_COUNT + 1) > SOCKET_FILES_LIMIT_COUNT:
             process.end("It created too many socket files.")
 
-    def _measure(self, pid: int) -> int:
-        pids = tuple(memory.process_tree(pid))
+    def _measure(self, pid: int, pids: tuple[int, ...]) -> int:
         other_bytes = 0
         sandboxed_pid = self._sandboxed_pid(pid, pids)
         if sandboxed_pid is not None:

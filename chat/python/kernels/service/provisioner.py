@@ -27,6 +27,8 @@ from traitlets import Unicode
 from chat.python.kernels import sandbox
 from chat.python.kernels.interpreter import InterpreterUnavailable, find_interpreter
 from chat.python.kernels.service.cgroups import KernelGroup
+from chat.python.kernels.service.cpu_time import CpuMeter
+from chat.python.kernels.service.memory import process_tree
 
 SANDBOX, PLAIN = "plotline-sandbox", "plotline-plain"
 """The names by which kernel specs choose a provisioner."""
@@ -64,6 +66,8 @@ class SandboxProvisioner(LocalProvisioner):
         self.folder = Path(tempfile.mkdtemp(prefix="k-", dir=self.directory))
         # The memory watch ends kernels in a thread of its own. Descriptors of closed files are used again.
         self._pidfd_lock = threading.Lock()
+        self.cpu = CpuMeter()
+        self._taken_cpu_s = 0.0
 
     @property
     def sockets_path(self) -> str:
@@ -136,6 +140,16 @@ class SandboxProvisioner(LocalProvisioner):
         if self.process is not None and self.process.stderr is not None and not self.process.stderr.closed:
             os.set_blocking(self.process.stderr.fileno(), False)
             self.stderr = self.process.stderr.read() or b""
+
+    def take_cpu_s(self) -> float:
+        """Return the CPU seconds that the kernel's processes have used since the last call."""
+        total_s = self.group.cpu_s() if self.group is not None else None
+        if total_s is None:
+            if self.is_running:
+                self.cpu.sample(process_tree(self.pid))
+            total_s = self.cpu.total_s
+        taken_s, self._taken_cpu_s = max(0.0, total_s - self._taken_cpu_s), total_s
+        return taken_s
 
     def count_socket_files(self, limit: int) -> int:
         """Return the number of files in the kernel's folder, counted up to a limit."""

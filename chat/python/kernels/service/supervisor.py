@@ -163,7 +163,8 @@ class Supervisor:
             except (GatewayFailed, SandboxUnavailable) as error:
                 self._error = str(error)
             except OSError as error:
-                self._error = f"The folder {self._directory} of the service cannot be used: {error.strerror}."
+                logger.warning("The folder %s of the service cannot be used: %s", self._directory, error)
+                self._error = f"The folder of the service for Python sessions cannot be used: {error.strerror}."
             except Exception:
                 # Whoever waits for the start must learn that it failed.
                 logger.exception("The gateway for Python sessions ended because of an unexpected error.")

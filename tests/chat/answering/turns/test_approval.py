@@ -8,6 +8,7 @@ from datetime import timedelta
 
 import pytest
 from channels.db import database_sync_to_async
+from channels.testing import WebsocketCommunicator
 from django.db import connection, transaction
 from django.utils import timezone
 from pytest_django import Settings
@@ -21,7 +22,7 @@ from chat.answering.turns.turn_threads import log_folder
 from chat.messages.approval import EDITED as EDITED_NOTE
 from chat.messages.approval import ApprovalDecision
 from chat.models import CallDecision, Conversation, Round, Turn, User
-from chat.people.access import NotFound, newest_turn
+from chat.people.access import NotFound, turn_to_decide
 from chat.vocabulary.parts import CodeExecutionResult, ExecutableCode, FunctionCall, FunctionResponse, Refusal
 from tests.chat.answering.tools.code_tools import executed
 from tests.chat.answering.turns.approvals import (
@@ -35,7 +36,18 @@ from tests.chat.answering.turns.approvals import (
     responses_in,
 )
 from tests.chat.library.exports.samples import exported_json
-from tests.chat.turn_driver import ask_and_wait, calls_since, count_calls, fresh_page, parts_of, start_and_wait
+from tests.chat.turn_driver import (
+    ask_and_wait,
+    calls_since,
+    count_calls,
+    fresh_page,
+    open_socket,
+    parts_of,
+    read_until,
+    start_and_wait,
+)
+from tests.openai_endpoints import make_endpoint_conversation
+from tests.openai_server.server import StandInServer
 from tests.polling import wait_until_awaited
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("code_tools")]
@@ -136,10 +148,9 @@ async def test_several_calls_are_asked_about_one_after_the_other(emulated: Setti
 
 async def test_decisions_and_who_made_them_outlive_the_log(emulated: Settings) -> None:
     turn = await ask_for_code("function-code-2")
-    call_ids = [await approval_id_of(turn)]
     turn = await decide_and_wait(turn, code=EDITED)
-    call_ids.append(await approval_id_of(turn))
     turn = await decide_and_wait(turn, is_approved=False)
+    call_ids = [part.call_id for part in await parts_of(turn) if isinstance(part, FunctionCall)]
     await Turn.objects.filter(pk=turn.pk).aupdate(log_kept_until=timezone.now() - timedelta(seconds=1))
     await database_sync_to_async(delete_old_logs)()
     assert not await turn.events.aexists()
@@ -223,10 +234,48 @@ async def test_decision_without_the_right_changes_nothing(emulated: Settings) ->
     stranger = await User.objects.acreate(username="stranger")
     decision = ApprovalDecision(await approval_id_of(turn), is_approved=True)
     with pytest.raises(NotFound):
-        await decide(lambda: newest_turn(stranger, turn.conversation_id).pk, decision)
+        await decide(lambda: turn_to_decide(stranger, turn.conversation_id, turn.message_id).pk, decision)
     assert (await reread(turn)).status == "waiting"
     assert not await turn.events.filter(name="decision").aexists()
     assert executed(emulated.VAR_DIR) == []
+
+
+async def send_decision(socket: WebsocketCommunicator, **fields: object) -> None:
+    """Send a decision as a page does, and wait until the server has answered it."""
+    await socket.send_json_to({"action": "approve", **fields})
+    await read_until(socket, "composer-error")
+
+
+async def test_decision_of_a_stale_page_never_decides_a_later_call_with_the_same_id(
+    endpoints: StandInServer, emulated: Settings
+) -> None:
+    # This server gives the first call of every answer the same id.
+    conversation = await database_sync_to_async(make_endpoint_conversation)(endpoints, "generic", "function-code")
+    stale = await reread(await ask_and_wait(conversation, "first"))
+    stale_id = await approval_id_of(stale)
+    assert await stop_turn(conversation.pk)
+    turn = await reread(await ask_and_wait(conversation, "second"))
+    calls = [await turn.events.aget(name="approval") for turn in (stale, turn)]
+    assert calls[0].data["call_id"] == calls[1].data["call_id"]
+    approval_id, stale_message, message = await approval_id_of(turn), str(stale.message_id), str(turn.message_id)
+    refused = [
+        {"call_id": stale_id},
+        {"call_id": stale_id, "message_id": stale_message},
+        {"call_id": calls[1].data["call_id"]},
+        {"call_id": approval_id, "message_id": stale_message},
+        {"call_id": approval_id, "message_id": str(uuid.uuid4())},
+    ]
+    socket = await open_socket(conversation)
+    try:
+        for fields in refused:
+            await send_decision(socket, **fields)
+            await Runner.current().drain()
+            assert ((await reread(turn)).status, executed(emulated.VAR_DIR)) == ("waiting", []), fields
+        await send_decision(socket, call_id=approval_id, message_id=message)
+        await Runner.current().drain()
+        assert ((await reread(turn)).status, executed(emulated.VAR_DIR)) == ("done", [CODE])
+    finally:
+        await socket.disconnect()
 
 
 async def test_right_to_decide_is_checked_in_the_transaction_of_the_decision(emulated: Settings) -> None:

@@ -10,13 +10,8 @@ from typing import Any
 
 import psycopg
 import pytest
-from channels.auth import AuthMiddlewareStack
 from channels.db import database_sync_to_async
-from channels.routing import URLRouter
-from channels.testing import WebsocketCommunicator
-from django.conf import settings
 from django.db import IntegrityError, OperationalError, connection
-from django.test import AsyncClient
 from django.utils.safestring import SafeString
 from pytest_django import Settings
 
@@ -32,40 +27,28 @@ from chat.answering.turns.start_plan import PlannedTurn
 from chat.answering.turns.store import StoreResult, TurnWrite
 from chat.answering.turns.turn_threads import turn_store
 from chat.messages.changes import AnswerAttachment, AttachmentAdded, Change, PartStarted, TextAppended
-from chat.models import Conversation, Turn, TurnEvent
+from chat.models import Turn, TurnEvent
 from chat.page.relay import broadcast, follower
 from chat.page.relay.batching import BatchedCalls
 from chat.page.relay.live_message import LiveMessage
 from chat.page.relay.page_updates import Update, read_update
 from chat.page.transcript.window import Window
-from chat.routing import websocket_urlpatterns
 from chat.vocabulary.parts import Text
 from tests.attachments.conftest import png
-from tests.chat.turn_driver import WAIT_LIMIT_S, Tab, ask_and_wait, fresh_page, make_question, new_conversation
+from tests.chat.turn_driver import (
+    WAIT_LIMIT_S,
+    Tab,
+    ask_and_wait,
+    fresh_page,
+    make_question,
+    new_conversation,
+    open_socket,
+    read_until,
+)
 from tests.factories import make_attachment
 from tests.polling import wait_until_async
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-
-async def open_socket(conversation: Conversation) -> WebsocketCommunicator:
-    """Open a socket of the conversation's owner."""
-    browser = AsyncClient()
-    await browser.aforce_login(conversation.owner)
-    cookie = f"{settings.SESSION_COOKIE_NAME}={browser.cookies[settings.SESSION_COOKIE_NAME].value}".encode()
-    application = AuthMiddlewareStack(URLRouter(websocket_urlpatterns))
-    path = f"/ws/conversations/{conversation.pk}/"
-    socket = WebsocketCommunicator(application, path, headers=[(b"cookie", cookie)])
-    is_open, _ = await socket.connect(timeout=WAIT_LIMIT_S)
-    assert is_open
-    return socket
-
-
-async def read_until(socket: WebsocketCommunicator, text: str) -> None:
-    """Read messages until one contains the text."""
-    async with asyncio.timeout(WAIT_LIMIT_S):
-        while text not in await socket.receive_from(timeout=WAIT_LIMIT_S):
-            pass
 
 
 async def test_answer_that_cannot_be_rendered_does_not_stop_others(

@@ -303,9 +303,9 @@ async def waiting(use_tools: UseTools) -> tuple[Conversation, Turn, RecordingToo
     return conversation, await wait_for_approval(conversation), tools
 
 
-async def awaited_call(turn: Turn) -> str:
-    """Return the id of the call that the log of a turn waits for."""
-    return str((await turn.events.aget(name="approval")).data["call_id"])
+async def awaited_approval_id(turn: Turn) -> str:
+    """Return the id of the approval that a turn waits for."""
+    return str((await turn.events.aget(name="approval")).data["approval_id"])
 
 
 async def test_turn_that_waits_is_at_rest(waiting: tuple[Conversation, Turn, RecordingTools]) -> None:
@@ -333,7 +333,7 @@ async def test_decision_lets_the_turn_go_on(
 ) -> None:
     conversation, turn, tools = waiting
     before = count_calls(emulated.GOOGLE_GEMINI_BASE_URL)
-    decision = ApprovalDecision(await awaited_call(turn), is_approved)
+    decision = ApprovalDecision(await awaited_approval_id(turn), is_approved)
     with pytest.raises(DecisionRefused, match="waits for another decision"):
         await runner.decide(lambda: turn.pk, ApprovalDecision("another call", is_approved=True))
     assert await runner.decide(lambda: turn.pk, decision)
@@ -367,7 +367,7 @@ async def test_turn_can_be_stopped_while_it_waits(waiting: tuple[Conversation, T
     [response] = [part for part in await parts_of(turn) if isinstance(part, FunctionResponse)]
     assert response.refusal is Refusal.NOT_RUN
     with pytest.raises(DecisionRefused, match="any more"):
-        await runner.decide(lambda: turn.pk, ApprovalDecision(await awaited_call(turn), is_approved=True))
+        await runner.decide(lambda: turn.pk, ApprovalDecision(await awaited_approval_id(turn), is_approved=True))
 
 
 async def test_turn_that_is_stopped_just_before_it_waits_ends(

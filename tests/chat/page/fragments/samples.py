@@ -55,10 +55,10 @@ DETAILS = AnswerDetails(
 )
 
 
-CALL_APPROVAL = Approval("call-1", ApprovalKind.CALL, "run_python", {"code": "print(1)"}, "print(1)")
+CALL_APPROVAL = Approval("approval-1", ApprovalKind.CALL, "run_python", {"code": "print(1)"}, "print(1)")
 OTHER_APPROVAL = Approval("call-2", ApprovalKind.CALL, "look_up", {"value": "a"}, None)
 RESULT_APPROVAL = Approval(
-    "call-1/result", ApprovalKind.RESULT, "run_python", {"code": "print(1)"}, "print(1)", {"output": "1"}
+    "approval-2", ApprovalKind.RESULT, "run_python", {"code": "print(1)"}, "print(1)", {"output": "1"}
 )
 
 

@@ -167,7 +167,7 @@ def decision_buttons(html: str) -> list[tuple[str | None, str | None]]:
 
 def test_code_that_needs_approval_is_shown_with_its_buttons() -> None:
     html = waiting_message(CALL_APPROVAL)
-    assert decision_buttons(html) == [("approve", "call-1"), ("edit-code", None), ("deny", "call-1")]
+    assert decision_buttons(html) == [("approve", "approval-1"), ("edit-code", None), ("deny", "approval-1")]
     assert "Run this code?" in html
     assert '<span class="nb">print</span>' in html
     assert "Waiting for you." in html
@@ -190,7 +190,7 @@ def test_function_without_code_is_shown_by_name_and_arguments() -> None:
 
 def test_result_that_needs_a_release_is_shown() -> None:
     html = waiting_message(RESULT_APPROVAL)
-    assert decision_buttons(html) == [("approve", "call-1/result"), ("deny", "call-1/result")]
+    assert decision_buttons(html) == [("approve", "approval-2"), ("deny", "approval-2")]
     for words in (
         "Send this result to the model?",
         "Send to the model",

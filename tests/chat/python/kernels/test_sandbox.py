@@ -134,14 +134,18 @@ def test_missing_interpreter_is_reported_with_the_command_that_installs_it(
         launch(directory, "kernel")
 
 
-def test_failure_of_bubblewrap_is_reported_in_its_own_words(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failure_of_bubblewrap_is_reported_in_its_own_words_without_paths(
+    directory: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     broken = Interpreter(sys.executable, folders=("/nonexistent/bin",), links=())
     monkeypatch.setattr(sandbox, "find_interpreter", lambda: broken)
     with launch(directory, "kernel", "2048") as process:
         assert process.stderr is not None
         stderr = process.stderr.read()
     assert process.returncode != 0
-    assert "/nonexistent/bin" in str(launch_error(stderr))
+    sentence = str(launch_error(stderr))
+    assert "bwrap: Can't find source path …: No such file or directory" in sentence
+    assert "/nonexistent/bin" in caplog.text
 
 
 def test_blocked_user_namespaces_are_explained() -> None:

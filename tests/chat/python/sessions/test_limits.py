@@ -161,6 +161,24 @@ def test_person_who_may_have_no_more_holds_up_nobody() -> None:
     assert isinstance(admit(make_stopped().pk), StartKernel)
 
 
+def test_person_with_as_many_waiting_sessions_as_live_turns_may_not_wait_for_more(settings: Settings) -> None:
+    settings.LIVE_TURNS_LIMIT = 2
+    ada = make_user()
+    make_session(ada, busy_until=soon()), make_session(ada, busy_until=soon())
+    first, second, third = make_stopped(ada), make_stopped(ada), make_stopped(ada)
+    assert isinstance(admit(first.pk), Wait)
+    assert isinstance(admit(second.pk), Wait)
+    refused = "2 Python sessions wait for you already. Try again when one of them has ended."
+    assert admit(third.pk) == limits.Refuse(refused)
+    third.refresh_from_db()
+    assert third.queued_at is None
+    # Those that wait ask again, and others are not concerned.
+    assert isinstance(admit(second.pk), Wait)
+    assert isinstance(admit(make_stopped().pk), StartKernel)
+    leave_queue(first.pk)
+    assert isinstance(admit(third.pk), Wait)
+
+
 def test_session_that_gives_up_leaves_the_queue() -> None:
     for _ in range(3):
         make_session(busy_until=soon())

@@ -59,6 +59,18 @@ async def test_odd_name_becomes_a_label(kernel: KernelClient, name: str, label: 
     assert label in {file.name for file in (await kernel.contents()).files}
 
 
+async def test_hidden_characters_in_the_name_of_a_file_are_spelled_out(kernel: KernelClient) -> None:
+    hidden = ["gpj\u202efdp.exe", "a\u200bb.csv", "a\u2028b.csv"]
+    await kernel.execute(f"for name in {hidden!a}: print(name, file=open(name, 'w'))")
+    names = {file.name for file in (await kernel.contents()).files}
+    assert names >= {"gpj_u202e_fdp.exe", "a_u200b_b.csv", "a_u2028_b.csv"}
+    assert not {"\u202e", "\u200b", "\u2028"} & set("".join(names))
+    assert await read(kernel, "gpj_u202e_fdp.exe") == "gpj\u202efdp.exe\n".encode()
+    with pytest.raises(FileNotFoundError) as refusal:
+        await read(kernel, "absent\u202e.csv")
+    assert "\u202e" not in str(refusal.value)
+
+
 async def test_file_replaces_one_of_the_same_name(kernel: KernelClient) -> None:
     await kernel.write_file("same.txt", chunks(b"long content"))
     await kernel.write_file("same.txt", chunks(b"short"))

@@ -211,9 +211,14 @@ async def test_missing_bubblewrap_is_an_error_with_its_package(tmp_path: Path) -
             assert service.place.stop().error == ""
 
 
-def test_unreachable_service_is_explained_with_the_command_that_starts_it(tmp_path: Path) -> None:
-    with pytest.raises(KernelsUnavailable, match=r"python -m chat\.python\.kernels\.service --directory"):
-        LocalService(tmp_path).status()
+async def test_unreachable_service_is_explained_with_the_command_that_starts_it(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with pytest.raises(KernelsUnavailable, match=r"python -m chat\.python\.kernels\.service --directory") as refusal:
+        await LocalService(tmp_path).address()
+    # Readers and models see the sentence. The path is in the log.
+    assert str(tmp_path) not in str(refusal.value)
+    assert str(tmp_path) in caplog.text
 
 
 async def test_gateway_with_an_address_of_its_own_is_started_at_once(tmp_path: Path) -> None:

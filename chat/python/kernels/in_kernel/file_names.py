@@ -1,0 +1,21 @@
+"""Runs inside a kernel: names of files as readers and models see them.
+
+A character that has no width, breaks the line or changes the direction of text can make a name look like another one.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+
+HIDDEN_CATEGORIES = ("Cc", "Cf", "Zl", "Zp")
+"""Control and format characters, which include bidirectional controls and those without width, and separators."""
+
+
+def shown_name(name: str) -> str:
+    """Return a name with its hidden characters spelled out, as `_u202e_`."""
+    if name.isascii() and name.isprintable():
+        return name
+    return "".join(
+        f"_u{ord(character):04x}_" if unicodedata.category(character) in HIDDEN_CATEGORIES else character
+        for character in name
+    )

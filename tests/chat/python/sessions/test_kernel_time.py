@@ -1,0 +1,122 @@
+"""The quota of the time that code runs: cells count by the clock, and what they leave behind by its CPU time."""
+
+from __future__ import annotations
+
+import pytest
+from channels.db import database_sync_to_async
+from pytest_django import Settings
+
+from chat.models import Conversation, PythonSession, QuotaUse
+from chat.python.sessions import control, left_running, reaper
+from chat.python.sessions.downloads import open_file
+from chat.python.sessions.rows import State
+from chat.python.sessions.run import run_cell
+from chat.python.sessions.session_kernel import SessionKernel
+from tests.factories import make_conversation
+from tests.polling import wait_until_awaited
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+PROCESSES = """
+import subprocess, sys
+for _ in range(2):
+    subprocess.Popen([sys.executable, "-c", "while True: pass"], start_new_session=True)
+"""
+DAEMON_THREAD = """
+import threading
+def burn():
+    while True: pass
+threading.Thread(target=burn, daemon=True).start()
+"""
+BURN_FOR_A_MOMENT = """
+import threading, time
+def burn():
+    while time.thread_time() < 0.5: pass
+    open("burnt", "w").close()
+threading.Thread(target=burn, daemon=True).start()
+"""
+
+
+async def run(conversation: Conversation, code: str) -> float:
+    """Run a cell; return how long it took, in milliseconds."""
+    session_kernel = SessionKernel(conversation.pk, conversation.owner_id)
+    try:
+        result = await run_cell(
+            session_kernel, code, message_id=None, limit_s=60, on_output=lambda _: None, on_note=lambda _: None
+        )
+    finally:
+        await session_kernel.aclose()
+    return result.execution.duration_s * 1000
+
+
+async def counted_ms(conversation: Conversation) -> int:
+    """Return what was counted for the owner of a conversation."""
+    use = await QuotaUse.objects.filter(user=conversation.owner_id).afirst()
+    return use.kernel_ms if use else 0
+
+
+async def count_in_reaper() -> int:
+    """Do what each pass of the reaper does."""
+    return int(await database_sync_to_async(left_running.count_all_left_running)())
+
+
+async def new_conversation() -> Conversation:
+    """Create a conversation."""
+    conversation: Conversation = await database_sync_to_async(make_conversation)()
+    return conversation
+
+
+@pytest.mark.parametrize("code", [PROCESSES, DAEMON_THREAD])
+async def test_cpu_time_of_what_a_cell_leaves_behind_is_counted(sessions: Settings, code: str) -> None:
+    conversation = await new_conversation()
+    cell_ms = await run(conversation, code)
+    before = await counted_ms(conversation)
+    assert before >= round(cell_ms) - 1
+
+    async def has_counted_a_second() -> bool:
+        await count_in_reaper()
+        return await counted_ms(conversation) > before + 1_000
+
+    await wait_until_awaited(has_counted_a_second)
+
+
+async def test_normal_cell_is_counted_by_the_clock_and_an_idle_session_is_not_counted(sessions: Settings) -> None:
+    conversation = await new_conversation()
+    cell_ms = await run(conversation, "import time\ntime.sleep(0.2)\nsum(range(3_000_000))")
+    counted = await counted_ms(conversation)
+    # Beside the duration of the cell itself only what its request takes.
+    assert cell_ms - 1 <= counted <= cell_ms + 100
+    assert await count_in_reaper() == 0
+    assert await counted_ms(conversation) == counted
+
+
+async def test_session_that_runs_on_without_time_left_is_ended(sessions: Settings) -> None:
+    sessions.QUOTAS = {**sessions.QUOTAS, "kernel_seconds_per_day": 2}
+    conversation = await new_conversation()
+    await run(conversation, DAEMON_THREAD)
+
+    async def is_stopping() -> bool:
+        await count_in_reaper()
+        return await PythonSession.objects.filter(conversation=conversation, state=State.STOPPING).aexists()
+
+    await wait_until_awaited(is_stopping)
+    await database_sync_to_async(reaper.reap)()
+    session = await PythonSession.objects.aget(conversation=conversation)
+    assert (session.state, session.note) == (State.STOPPED, left_running.USED_UP)
+
+
+async def test_time_is_counted_when_a_session_ends_before_the_next_pass(sessions: Settings) -> None:
+    conversation = await new_conversation()
+    await run(conversation, BURN_FOR_A_MOMENT)
+    before = await counted_ms(conversation)
+
+    async def has_burnt() -> bool:
+        try:
+            await (await open_file(conversation.pk, conversation.owner_id, "burnt")).aclose()
+        except FileNotFoundError:
+            return False
+        return True
+
+    await wait_until_awaited(has_burnt)
+    assert await control.end(await PythonSession.objects.aget(conversation=conversation), "")
+    assert await counted_ms(conversation) > before + 200
