@@ -70,7 +70,7 @@ def variables_read_by_settings() -> list[str]:
 
 def pinned_packages(name: str) -> set[str]:
     """Return the names of the packages that a requirements file pins."""
-    return set(re.findall(r"^([\w-]+)==", (ROOT / name).read_text(), flags=re.MULTILINE))
+    return set(re.findall(r"^([\w-]+)(?:\[.*\])?==", (ROOT / name).read_text(), flags=re.MULTILINE))
 
 
 def parts_of_chat() -> set[str]:
@@ -151,7 +151,7 @@ def test_every_requirement_is_pinned_with_hashes(name: str) -> None:
     text = re.sub(r"^ *#.*\n", "", (ROOT / name).read_text(), flags=re.MULTILINE)
     pins = text.replace("\\\n", "").splitlines()
     assert pins
-    assert [pin for pin in pins if not re.fullmatch(r"[a-z0-9-]+==[\w.]+( +--hash=sha256:[0-9a-f]{64})+", pin)] == []
+    assert [pin for pin in pins if not re.fullmatch(r"[a-z0-9-]+(\[[a-z0-9, -]+\])?==[\w.]+( +--hash=sha256:[0-9a-f]{64})+", pin)] == []
 
 
 def test_every_installation_of_requirements_requires_hashes() -> None:
