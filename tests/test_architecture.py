@@ -151,7 +151,11 @@ def test_every_requirement_is_pinned_with_hashes(name: str) -> None:
     text = re.sub(r"^ *#.*\n", "", (ROOT / name).read_text(), flags=re.MULTILINE)
     pins = text.replace("\\\n", "").splitlines()
     assert pins
-    assert [pin for pin in pins if not re.fullmatch(r"[a-z0-9-]+(\[[a-z0-9, -]+\])?==[\w.]+( +--hash=sha256:[0-9a-f]{64})+", pin)] == []
+    assert [
+        pin
+        for pin in pins
+        if not re.fullmatch(r"[a-z0-9-]+(\[[a-z0-9, -]+\])?==[\w.]+( +--hash=sha256:[0-9a-f]{64})+", pin)
+    ] == []
 
 
 def test_every_installation_of_requirements_requires_hashes() -> None:
