@@ -6,7 +6,8 @@
 PORT ?= 8000
 PYTHON ?= python3
 BIN := .venv/bin
-PIP_INSTALL := pip install -qq --disable-pip-version-check
+# Each file must have a hash of the requirements file, so a package that was replaced in the index is not installed.
+PIP_INSTALL := pip install -qq --disable-pip-version-check --require-hashes
 INTENT := chat/answering/prompt/intent
 WEIGHTS := $(INTENT)/weights.tsv
 export PORT
@@ -27,7 +28,7 @@ help:
 	@echo "make test-drills   only the tests that take long (ARGS='tests/browser': those of a folder; see docs/drills.md)"
 	@echo "make screenshots   draw the main states into docs/screenshots, about a minute"
 	@echo "make messages   bring the words under locale up to date with the code; see docs/languages.md"
-	@echo "make requirements   pin packages again after a change of requirements*.in, and check that each pin can be installed"
+	@echo "make requirements   pin packages and their hashes again after a change of requirements*.in, and check that each pin can be installed"
 	@echo "              on every supported Python and processor (ARGS=--upgrade: newest versions)"
 
 setup: .venv/installed .venv-kernel/installed $(WEIGHTS)
@@ -45,7 +46,7 @@ test: setup .venv/installed-dev
 # Queries, locks, triggers and connections differ between databases. ARGS=tests runs everything, which takes much longer than
 # with SQLite.
 DATABASE_TESTS := tests/chat/models/full_text tests/chat/people/quotas tests/chat/admin/statistics tests/chat/models/test_database_thread.py \
-  tests/chat/models/test_deletion.py tests/chat/library/test_conversation_list.py tests/chat/page/transcript/test_gallery.py tests/attachments/test_deletions.py \
+  tests/chat/models/test_deletion.py tests/chat/models/test_limits_at_once.py tests/chat/library/test_conversation_list.py tests/chat/page/transcript/test_gallery.py tests/attachments/test_deletions.py \
   tests/attachments/test_account_deletion.py tests/chat/answering/turns/test_old_logs.py \
   tests/chat/answering/turns/test_outages.py tests/chat/answering/turns/test_recovery.py tests/chat/admin/test_superusers.py \
   tests/chat/python/sessions/test_limits.py tests/config/test_database_timeouts.py tests/chat/models/test_plain_sql.py \
@@ -139,5 +140,6 @@ $(WEIGHTS): $(wildcard $(INTENT)/*.py $(INTENT)/words/*.py $(INTENT)/prompts/*.t
 	@echo "Installing requirements-dev.txt into .venv"
 	@deploy/retry $(BIN)/$(PIP_INSTALL) -r requirements-dev.txt
 	@echo "Downloading the specifications of Markdown, whose examples are tests"
-	@deploy/retry $(BIN)/pip download -qq --disable-pip-version-check --no-deps --no-binary marko marko==2.2.4 --dest .venv/specifications
+	@echo "marko==2.2.4 --hash=sha256:c042c66f835425673123d7536b39b4660de3b68e30078c70fd26245b31170683" >.venv/specifications.txt
+	@deploy/retry $(BIN)/pip download -qq --disable-pip-version-check --require-hashes --no-deps --no-binary marko -r .venv/specifications.txt --dest .venv/specifications
 	@touch $@

@@ -14,6 +14,8 @@ from allauth.mfa.utils import is_mfa_enabled
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.admin.forms import AdminAuthenticationForm
+from django.db import IntegrityError, transaction
+from django.forms import BaseForm
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.translation import gettext
@@ -43,6 +45,17 @@ class AccountAdapter(DefaultAccountAdapter):
     def is_open_for_signup(self, request: HttpRequest) -> bool:
         """Return whether sign-up is open. allauth calls this before it shows the form and before it accepts it."""
         return is_signup_open()
+
+    def save_user(self, request: HttpRequest, user: User, form: BaseForm, commit: bool = True) -> User:
+        """Save a new account. Raise ImmediateHttpResponse with a page that says so if its name was taken meanwhile."""
+        try:
+            with transaction.atomic():
+                saved: User = super().save_user(request, user, form, commit)
+        except IntegrityError:
+            # The form was checked before. Another sign-up has stored the name since.
+            sentence = "A user with that username already exists."
+            raise ImmediateHttpResponse(refusal(request, sentence, status=409)) from None
+        return saved
 
     def send_mail(self, template_prefix: str, email: str, context: dict[str, object]) -> None:
         """Send a mail. Raise ImmediateHttpResponse with a page that says so if the mail server does not take it."""

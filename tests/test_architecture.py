@@ -70,7 +70,7 @@ def variables_read_by_settings() -> list[str]:
 
 def pinned_packages(name: str) -> set[str]:
     """Return the names of the packages that a requirements file pins."""
-    return set(re.findall(r"^([\w-]+)==", (ROOT / name).read_text(), flags=re.MULTILINE))
+    return set(re.findall(r"^([\w-]+)(?:\[.*\])?==", (ROOT / name).read_text(), flags=re.MULTILINE))
 
 
 def parts_of_chat() -> set[str]:
@@ -147,11 +147,23 @@ def test_every_variable_of_env_example_has_a_sentence() -> None:
 
 
 @pytest.mark.parametrize("name", ["requirements.txt", "requirements-kernel.txt", "requirements-dev.txt"])
-def test_every_requirement_is_pinned(name: str) -> None:
-    lines = [line.partition("#")[0].strip() for line in (ROOT / name).read_text().splitlines()]
-    pins = [line for line in lines if line]
+def test_every_requirement_is_pinned_with_hashes(name: str) -> None:
+    text = re.sub(r"^ *#.*\n", "", (ROOT / name).read_text(), flags=re.MULTILINE)
+    pins = text.replace("\\\n", "").splitlines()
     assert pins
-    assert [line for line in pins if not re.fullmatch(r"[a-z0-9-]+==[\w.]+", line)] == []
+    assert [
+        pin
+        for pin in pins
+        if not re.fullmatch(r"[a-z0-9-]+(\[[a-z0-9, -]+\])?==[\w.]+( +--hash=sha256:[0-9a-f]{64})+", pin)
+    ] == []
+
+
+def test_every_installation_of_requirements_requires_hashes() -> None:
+    commands = (ROOT / "deploy/Dockerfile").read_text() + (ROOT / "Makefile").read_text()
+    installations = re.findall(r"(?:pip install|\$\(PIP_INSTALL\)).* -r requirements.*", commands)
+    assert len(installations) == 5
+    assert [line for line in installations if "--require-hashes" not in line and "$(PIP_INSTALL)" not in line] == []
+    assert re.search(r"^PIP_INSTALL := pip install .*--require-hashes$", commands, re.MULTILINE)
 
 
 def test_requirements_hold_what_their_sources_ask_for() -> None:

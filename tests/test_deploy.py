@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -143,6 +144,23 @@ def test_package_whose_server_is_away_is_tried_three_times(machine: Machine) -> 
     result = machine.run("deploy/retry", machine.folder / "programs/pip", "install", "demo")
     assert (result.returncode, result.stderr.count(text)) == (1, 3)
     assert machine.record.read_text() == "pip install demo\nsleep 10\n" * 2 + "pip install demo\n"
+
+
+def test_images_are_pinned_by_the_digests_that_docker_names(machine: Machine) -> None:
+    names = ("Dockerfile", "compose.yaml")
+    for name in ("pin-images", *names):
+        machine.add(f"deploy/{name}", (ROOT / "deploy" / name).read_text()).chmod(0o755)
+    for digest in (f"sha256:{'0' * 64}", f"sha256:{'a' * 64}"):
+        machine.add_program("docker", f"#!/bin/sh\necho {digest}\n")
+        assert machine.run(machine.folder / "deploy/pin-images").returncode == 0
+        text = "".join((machine.folder / "deploy" / name).read_text() for name in names)
+        tagged = re.findall(r"^ *(?:image: |ARG BASE=)(\S+:\S+)$", text, re.MULTILINE)
+        assert len(tagged) == 5
+        assert [image for image in tagged if not re.fullmatch(rf"[^@]+:[^@]+@{digest}", image)] == []
+    machine.add_program("docker", "#!/bin/sh\necho null\n")
+    failed = machine.run(machine.folder / "deploy/pin-images")
+    assert (failed.returncode, failed.stderr.count("\n")) == (1, 1)
+    assert "".join((machine.folder / "deploy" / name).read_text() for name in names) == text
 
 
 @pytest.mark.parametrize(("installed", "newest"), [(["9.6", "15", "17", "16"], "17"), (["15"], "15"), (["13"], "")])

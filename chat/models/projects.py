@@ -16,6 +16,7 @@ from django.utils import timezone
 
 from attachments.models import Attachment
 from chat.models.conversation import Conversation, ListPosition
+from chat.models.user import lock_user
 
 NAME_LIMIT = 200
 """Maximum length of a name, in characters."""
@@ -57,9 +58,11 @@ class ProjectQuerySet(models.QuerySet["Project"]):
 
     def start(self, owner_id: int, *, name: str, instruction: str = "") -> Project:
         """Create a project. Raises ProjectRefused."""
-        if self.filter(owner_id=owner_id).count() >= PROJECTS_LIMIT:
-            raise ProjectRefused(f"You have {PROJECTS_LIMIT} projects already. Delete one of them first.")
-        return self.create(owner_id=owner_id, name=name, instruction=instruction)
+        with transaction.atomic():
+            lock_user(owner_id)
+            if self.filter(owner_id=owner_id).count() >= PROJECTS_LIMIT:
+                raise ProjectRefused(f"You have {PROJECTS_LIMIT} projects already. Delete one of them first.")
+            return self.create(owner_id=owner_id, name=name, instruction=instruction)
 
 
 class Project(models.Model):

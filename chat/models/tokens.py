@@ -8,9 +8,11 @@ from datetime import timedelta
 from typing import ClassVar
 
 from django.conf import settings
-from django.db import models
+from django.db import models, transaction
 from django.db.models import Q
 from django.utils import timezone
+
+from chat.models.user import lock_user
 
 TOKEN_PREFIX = "plt_"
 """Prefix of every token, by which people and secret scanners recognise a leaked one."""
@@ -39,16 +41,18 @@ class ApiTokenQuerySet(models.QuerySet["ApiToken"]):
 
         A token without `life` never expires. Raise TooManyTokens.
         """
-        if self.usable().filter(owner_id=owner_id).count() >= TOKENS_LIMIT:
-            raise TooManyTokens(f"You have {TOKENS_LIMIT} tokens already. Revoke one that you do not need.")
         secret = TOKEN_PREFIX + secrets.token_urlsafe(RANDOM_BYTES)
-        token = self.create(
-            owner_id=owner_id,
-            name=name,
-            digest=_hash(secret),
-            prefix=secret[:STORED_PREFIX_CHARS],
-            expires_at=None if life is None else timezone.now() + life,
-        )
+        with transaction.atomic():
+            lock_user(owner_id)
+            if self.usable().filter(owner_id=owner_id).count() >= TOKENS_LIMIT:
+                raise TooManyTokens(f"You have {TOKENS_LIMIT} tokens already. Revoke one that you do not need.")
+            token = self.create(
+                owner_id=owner_id,
+                name=name,
+                digest=_hash(secret),
+                prefix=secret[:STORED_PREFIX_CHARS],
+                expires_at=None if life is None else timezone.now() + life,
+            )
         return token, secret
 
     def authenticate(self, secret: str) -> ApiToken | None:

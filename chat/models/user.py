@@ -138,3 +138,11 @@ class User(AbstractUser):
             "engine": self.default_engine,
             "approval": self.default_approval,
         }
+
+
+def lock_user(user_id: int) -> None:
+    """Lock a user's row until the end of the transaction, so that what is counted for this user stays as it is.
+
+    Rows that refer to the user can still be added by others: `no_key` lets their foreign keys be checked.
+    """
+    list(User.objects.select_for_update(no_key=True).filter(pk=user_id).values_list("pk"))

@@ -24,6 +24,7 @@ FRAMING_LIMIT_RATIO = 16
 """A body may have so many bytes of framing for each of its own bytes. A piece of one byte has five."""
 UNREQUESTED_LIMIT = 4
 """Most responses that may wait on a connection. It is used for one request at a time."""
+HEAD_END = b"\r\n\r\n"
 INFORMATIONAL = {*range(100, 200)} - {HTTPStatus.SWITCHING_PROTOCOLS}
 
 
@@ -82,7 +83,9 @@ class _Protocol(ResponseHandler):
     def data_received(self, data: bytes) -> None:
         """Parse what arrived. Ends a connection that carries hardly any content, and fails a body that is no HTTP."""
         self._received_bytes += len(data)
-        super().data_received(data)
+        for piece in self._split_after_head(data):
+            if self._exception is None:
+                super().data_received(piece)
         body, failure = self._payload, self._exception
         body_bytes = 0 if body is None else body.total_bytes
         if self._received_bytes > FRAMING_LIMIT_BYTES + FRAMING_LIMIT_RATIO * body_bytes:
@@ -90,6 +93,15 @@ class _Protocol(ResponseHandler):
         elif failure is not None and body is not None and body.exception() is None and not body.is_eof():
             # The rest of the body is no HTTP. aiohttp does not tell the reader of the body.
             body.set_exception(aiohttp.ClientPayloadError("The server sent a body that breaks the rules of HTTP."))
+
+    def _split_after_head(self, data: bytes) -> list[bytes]:
+        """Return the head of a response and what follows it, to be parsed one after the other.
+
+        If aiohttp parses a broken body together with its head, it drops the response and the text before the fault.
+        """
+        is_in_body = self._payload is not None and not self._payload.is_eof()
+        end = -1 if is_in_body else data.find(HEAD_END)
+        return [data] if end < 0 else [data[: end + len(HEAD_END)], data[end + len(HEAD_END) :]]
 
     def feed_data(self, data: tuple[RawResponseMessage, aiohttp.StreamReader], size: int = 0) -> None:
         """Pass a response on to its reader. Responses of status 1xx are dropped: they only announce another one."""

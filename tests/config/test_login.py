@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from django.http import HttpRequest
 from django.test import Client
 from django.urls import reverse
 from pytest_django import Settings
 
 from chat.models import User
+from config.login import AccountAdapter
 from tests.parsed_html import ParsedHtml
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("fast_password_hasher")]
@@ -19,6 +21,22 @@ def test_visitor_can_sign_up_if_sign_up_is_open(client: Client) -> None:
     assert reverse("account_signup") in client.get("/accounts/login/").content.decode()
     assert client.post("/accounts/signup/", NEW_USER).status_code == 302
     assert User.objects.get().username == "visitor"
+
+
+@pytest.mark.parametrize("name", ["visitor", "Visitor"])
+def test_name_that_is_taken_during_the_sign_up_is_refused(
+    client: Client, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    def take_name(self: AccountAdapter, request: HttpRequest) -> User:
+        User.objects.create(username=name)
+        return new_user(self, request)
+
+    new_user = AccountAdapter.new_user
+    monkeypatch.setattr(AccountAdapter, "new_user", take_name)
+    response = client.post("/accounts/signup/", NEW_USER)
+    assert (response.status_code, "already exists" in response.content.decode()) == (409, True)
+    assert User.objects.get().username == name
+    assert "_auth_user_id" not in client.session
 
 
 def test_closed_sign_up_shows_a_message_and_creates_no_user(client: Client, settings: Settings) -> None:

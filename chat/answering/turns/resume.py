@@ -8,8 +8,10 @@ from dataclasses import dataclass
 
 from django.conf import settings
 from django.db import transaction
+from django.utils import timezone
 
 from chat.answering.turns.start_plan import PlannedTurn
+from chat.answering.turns.start_rules import TOO_MANY_LIVE
 from chat.answering.turns.store import lease_end
 from chat.answering.turns.stored_log import StoredLog
 from chat.messages.answer import Answer
@@ -17,6 +19,8 @@ from chat.messages.approval import Approval, ApprovalDecision, awaited_approval,
 from chat.messages.changes import CallDecided
 from chat.messages.log import fold, to_row
 from chat.models import CallDecision, Turn, TurnEvent
+from chat.people.quotas.resources import day_of
+from chat.people.quotas.usage import add_usage
 from chat.providers.catalogue.setups import restore_setup
 
 NOT_WAITING = "This answer does not wait for a decision any more."
@@ -71,6 +75,8 @@ def decide_call(
         approval = awaited_approval(answer)
         if decision.code is not None and not (approval and approval.takes_code):
             raise CodeRefused(NO_CODE)
+        if not decision.is_timeout:
+            _check_live_turns(turn.conversation.owner_id)
         seq = log.last_seq + 1
         _store(turn, change, seq, lease_owner)
         _record(turn, change, decision.decided_by)
@@ -88,6 +94,19 @@ def _lock_turn(turn_id: uuid.UUID) -> Turn:
     if turn is None:
         raise DecisionRefused(NOT_WAITING)
     return turn
+
+
+def _check_live_turns(owner_id: int) -> None:
+    """Raise DecisionRefused if as many answers are being written for the owner as one person may have.
+
+    A waiting turn takes no place among them, so a person can have more of these. The counter of the owner is locked, as
+    by a start, so that no other process starts or resumes a turn of the same person before this one counts.
+    """
+    add_usage({owner_id: {}}, day=day_of(timezone.now()), reads=())
+    live = Turn.objects.live_of_everyone().filter(conversation__owner_id=owner_id)
+    written = live.exclude(status=Turn.Status.WAITING).count()
+    if written >= settings.LIVE_TURNS_LIMIT:
+        raise DecisionRefused(TOO_MANY_LIVE.format(number=written))
 
 
 def _store(turn: Turn, change: CallDecided, seq: int, lease_owner: str) -> None:

@@ -13,7 +13,7 @@ from attachments.models import Attachment
 from chat.answering.code_tools import code_tools
 from chat.answering.prompt.rows import files_of_projects
 from chat.answering.turns.start_quotas import StartQuotas
-from chat.answering.turns.start_rules import StartRefused, capabilities_or_refusal
+from chat.answering.turns.start_rules import TOO_MANY_LIVE, StartRefused, capabilities_or_refusal
 from chat.models import Conversation, Message, Project, Turn, User
 from chat.models.plain_sql import lock_clause, select_rows
 from chat.people.access import AnyUser, check_writable
@@ -95,7 +95,7 @@ class StartContext:
         if conversation.pk in live:
             raise StartRefused("An answer is still being written here. Stop it, or wait until it is done.")
         if len(live) >= settings.LIVE_TURNS_LIMIT:
-            raise StartRefused(f"{len(live)} answers are being written for you already. Wait for one, or stop one.")
+            raise StartRefused(TOO_MANY_LIVE.format(number=len(live)))
         self.quotas.check_turn(conversation.owner_id)
 
     def add(self, turn: Turn) -> None:

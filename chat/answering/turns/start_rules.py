@@ -25,6 +25,9 @@ DATA_SUFFIXES = (".csv", ".tsv", ".tab", ".dat", ".json", ".jsonl", ".ndjson")
 """Suffixes of the names of such files: tables in plain text cannot be recognised by their content."""
 
 
+TOO_MANY_LIVE = "{number} answers are being written for you already. Wait for one, or stop one."
+
+
 class StartRefused(Exception):
     """A turn cannot start now. The text is a sentence that says why."""
 

@@ -17,8 +17,8 @@ from chat.library.imports.json_document import parse_json
 from chat.library.imports.json_paths import JSONValue
 from chat.library.imports.records import CONVERSATIONS_LIMIT, TEXT_LIMIT_CHARS, ParsedConversation
 from chat.library.imports.refusal import RefusedImport
-from chat.library.imports.store import ImportResult, select_new, store_conversations
-from chat.people.quotas.enforcement import check_quota, spend_quota
+from chat.library.imports.store import ONE_AT_A_TIME, ImportResult, select_new, store_conversations
+from chat.people.quotas.enforcement import check_quota, check_stored, spend_quota
 from chat.people.quotas.resources import Resource
 
 IMPORT_LIMIT_BYTES = 64 * 1024 * 1024
@@ -28,7 +28,6 @@ UNKNOWN_KIND = (
 )
 TOO_MUCH_TEXT = "There is too much text in this file. Split it, and import its pieces one after the other."
 EMPTY = "There is no conversation in this file."
-ONE_AT_A_TIME = "Another file of yours is being imported just now. Wait until it is done, then send this one again."
 
 _ZIP_SIGNATURE = b"PK\x03\x04"
 _PLOTLINE_NAME = "conversation.json"
@@ -96,7 +95,9 @@ def _store_within_quotas(conversations: list[ParsedConversation], owner_id: int,
     }
     spent = spend_quota(owner_id, amounts, subject=subject)
     try:
-        result = store_conversations(conversations, owner_id=owner_id)
+        result = store_conversations(
+            conversations, owner_id=owner_id, confirm=partial(check_stored, owner_id, file_bytes, subject=subject)
+        )
     except BaseException:
         spent.refund()
         raise

@@ -11,14 +11,15 @@ import hashlib
 import json
 import time
 import uuid
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
 from chat.library.imports.records import ParsedConversation
+from chat.library.imports.refusal import RefusedImport
 from chat.library.imports.rows import ConversationRows, create_conversation, lock_projects
 from chat.models import Conversation, ImportedConversation, Project
 from chat.models.deletion import claim_deletion, delete_conversation
@@ -28,6 +29,9 @@ TRANSACTION_ROWS = 1_000
 """Messages and attachments of one transaction, which takes about half a second."""
 SLICE_MESSAGES = 300
 """Messages of one transaction of a long conversation."""
+UNFINISHED_LIMIT = timedelta(minutes=1)
+"""An import that has written nothing for so long has died. A transaction takes at most half of it."""
+ONE_AT_A_TIME = "Another file of yours is being imported just now. Wait until it is done, then send this one again."
 PAUSE_S = 0.12
 """Pause between two transactions in SQLite, which a waiting writer tries to begin ten times a second."""
 
@@ -50,8 +54,13 @@ def select_new(conversations: Sequence[ParsedConversation], *, owner_id: int) ->
     return [parsed for digest, parsed in by_digest.items() if digest not in existing]
 
 
-def store_conversations(conversations: Sequence[ParsedConversation], *, owner_id: int) -> ImportResult:
-    """Store the conversations for their new owner. Either all of them are stored, or none."""
+def store_conversations(
+    conversations: Sequence[ParsedConversation], *, owner_id: int, confirm: Callable[[], None] = lambda: None
+) -> ImportResult:
+    """Store the conversations for their new owner. Either all of them are stored, or none.
+
+    `confirm`: is called when they are stored. If it raises, they are deleted.
+    """
     created: list[uuid.UUID] = []
     existing: list[uuid.UUID] = []
     try:
@@ -64,6 +73,7 @@ def store_conversations(conversations: Sequence[ParsedConversation], *, owner_id
             results = _store_batch(batch, owner_id)
             created += [pk for pk, is_new in results if is_new]
             existing += [pk for pk, is_new in results if not is_new]
+        confirm()
     except BaseException:
         for conversation in Conversation.with_deleted.filter(pk__in=created):
             delete_conversation(conversation)
@@ -106,19 +116,27 @@ def _store_in_slices(parsed: ParsedConversation, owner_id: int, created: list[uu
     """Store a long conversation in several transactions, and add its id to `created` with the first one.
 
     If it was imported before, store nothing and return its id. Until it is complete, it has a digest of its own, by
-    which the next import finds and deletes what a process left that died.
+    which the next import finds and deletes what a process left that died. Raises RefusedImport if another process is
+    importing it just now.
     """
     digest = compute_digest(parsed)
     unfinished = hashlib.sha256(f"unfinished {digest}".encode()).hexdigest()
     _delete_hidden(owner_id, [digest])
     if (existing_id := _find_existing(owner_id, digest)) is not None:
         return [existing_id]
-    for left in Conversation.with_deleted.filter(imported__owner_id=owner_id, imported__digest=unfinished):
+    marks = ImportedConversation.objects.filter(owner_id=owner_id, digest=unfinished)
+    if marks.filter(created_at__gt=timezone.now() - UNFINISHED_LIMIT).exists():
+        raise RefusedImport(ONE_AT_A_TIME)
+    for left in Conversation.with_deleted.filter(imported__in=marks):
         delete_conversation(left)
-    with transaction.atomic():
-        conversation = create_conversation(parsed, owner_id, lock_projects([parsed], owner_id))
-        Conversation.objects.filter(pk=conversation.pk).update(archived_at=timezone.now())
-        mark = ImportedConversation.objects.create(owner_id=owner_id, conversation=conversation, digest=unfinished)
+    try:
+        with transaction.atomic():
+            conversation = create_conversation(parsed, owner_id, lock_projects([parsed], owner_id))
+            Conversation.objects.filter(pk=conversation.pk).update(archived_at=timezone.now())
+            mark = ImportedConversation.objects.create(owner_id=owner_id, conversation=conversation, digest=unfinished)
+    except IntegrityError:
+        # Another process has begun to import it at the same time.
+        raise RefusedImport(ONE_AT_A_TIME) from None
     created.append(conversation.pk)
     rows = ConversationRows(conversation, parsed)
     for start in range(0, len(parsed.messages), SLICE_MESSAGES):
@@ -126,6 +144,7 @@ def _store_in_slices(parsed: ParsedConversation, owner_id: int, created: list[uu
             time.sleep(PAUSE_S)
         with transaction.atomic():
             rows.write(parsed.messages[start : start + SLICE_MESSAGES])
+            marks.update(created_at=timezone.now())
     with transaction.atomic():
         rows.write_other_files()
         _set_times(conversation, parsed, archived_at=None)

@@ -69,3 +69,11 @@ def check_quota(
     [usage] = read_usage(user_id, [resource], day=day_of(now)).values()
     if not usage.allows(amount):
         raise error(usage, amount, now=now, subject=subject)
+
+
+def check_stored(user_id: int, added_bytes: int, *, subject: str) -> None:
+    """Raise QuotaExceeded if files that were just stored exceed the quota, because others were stored meanwhile."""
+    now = timezone.now()
+    after = read_usage(user_id, [Resource.STORAGE], day=day_of(now))[Resource.STORAGE]
+    if added_bytes and after.limit is not None and after.used > after.limit:
+        raise QuotaExceeded(after.without(added_bytes), added_bytes, now=now, subject=subject)

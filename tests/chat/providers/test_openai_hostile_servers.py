@@ -391,18 +391,20 @@ async def test_body_that_is_no_http_ends_the_answer_at_once(
     await server.exchanges[0].wait_until_closed()
 
 
-async def test_text_before_a_body_breaks_is_read(server: RawServer, provider: OpenAICompatibleProvider) -> None:
+@pytest.mark.parametrize("number", [1, 400])
+async def test_text_before_a_body_breaks_is_read(
+    server: RawServer, provider: OpenAICompatibleProvider, number: int
+) -> None:
     async def answer(exchange: Exchange) -> None:
-        exchange.head()
-        # Above the size after which the reader rests, so that the end arrives while it does.
-        for _ in range(400):
-            exchange.event({"choices": [{"delta": {"content": "a"}}]})
-        exchange.transport.write(b"zz\r\n")
+        # In one write, so that one read has the head and the fault.
+        event = b'data: {"choices": [{"delta": {"content": "a"}}]}\n\n'
+        head = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
+        exchange.transport.write(head + b"%x\r\n%b\r\n" % (len(event), event) * number + b"zz\r\n")
 
     server.answer = answer
     read = await read_answer(provider, make_request("m"))
     assert isinstance(read.error, Unreachable)
-    assert read.content().text == "a" * 400
+    assert read.content().text == "a" * number
 
 
 async def test_responses_without_a_request_end_the_connection(

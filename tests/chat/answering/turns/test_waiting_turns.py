@@ -11,6 +11,7 @@ from chat.answering.turns.approval_timeout import find_overdue_approvals
 from chat.answering.turns.old_logs import delete_old_logs
 from chat.answering.turns.resume import DecisionRefused
 from chat.answering.turns.runner import Runner, decide, start_turn
+from chat.answering.turns.start import create_turn
 from chat.answering.turns.start_rules import StartRefused
 from chat.messages.approval import ApprovalDecision
 from chat.models import CallDecision, Conversation, Turn
@@ -50,6 +51,21 @@ async def test_waiting_turn_refuses_questions_in_its_conversation_alone(emulated
         owner=turn.conversation.owner, model="scenario-text"
     )
     assert (await ask_and_wait(other, "go")).status == "done"
+
+
+async def test_decision_waits_until_the_person_has_room_for_another_answer(emulated: Settings) -> None:
+    turn = await ask_for_code()
+    other = await database_sync_to_async(Conversation.objects.create)(
+        owner=turn.conversation.owner, model="scenario-text"
+    )
+    running = await database_sync_to_async(create_turn)(make_question(other), lease_owner="elsewhere")
+    emulated.LIVE_TURNS_LIMIT = 1
+    approval = ApprovalDecision(await approval_id_of(turn), is_approved=True)
+    with pytest.raises(DecisionRefused, match="1 answers are being written for you already"):
+        await decide(lambda: turn.pk, approval)
+    assert (await reread(turn)).status == "waiting"
+    await Turn.objects.filter(pk=running.turn.pk).aupdate(status=Turn.Status.DONE)
+    assert (await decide_and_wait(turn)).status == "done"
 
 
 async def test_call_that_nobody_decides_about_counts_as_denied(emulated: Settings) -> None:

@@ -20,9 +20,10 @@ from chat.people.quotas.enforcement import count_usage
 from chat.people.quotas.resources import QuotaExceeded, Resource
 from tests.chat.library.exports.samples import png
 from tests.chat.library.imports.documents import MINIMAL, with_file, zipped
-from tests.factories import make_user
+from tests.factories import make_attachment, make_user
 from tests.time_growth import GROWTH_LIMIT, time_growth
 
+MB = 1024 * 1024
 CHAIN_NODES = 19_000
 """Slightly less than the limit."""
 
@@ -163,6 +164,21 @@ def test_conversations_that_were_imported_before_need_no_quota() -> None:
     both = zipped({"a/conversation.json": file, "b/conversation.json": other})
     assert len(import_file(both, owner_id=owner.pk).created) == 1
     assert QuotaUse.objects.get().conversations == 2
+
+
+@pytest.mark.django_db
+def test_import_is_undone_if_other_files_took_its_room_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
+    def store_after_another(*arguments: Any, **options: Any) -> store.ImportResult:
+        make_attachment(owner, data=bytes(MB))
+        return store.store_conversations(*arguments, **options)
+
+    owner = make_user()
+    Quota.objects.create(user=owner, storage_mb=1)
+    monkeypatch.setattr(importer, "store_conversations", store_after_another)
+    with pytest.raises(QuotaExceeded, match="Your files take up"):
+        import_file(with_file(png("red")), owner_id=owner.pk)
+    assert not Conversation.objects.exists()
+    assert QuotaUse.objects.get().conversations == 0
 
 
 @pytest.mark.django_db

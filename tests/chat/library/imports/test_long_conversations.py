@@ -6,9 +6,11 @@ import json
 
 import pytest
 from django.db import connection
+from django.utils import timezone
 
-from chat.library.imports import store
+from chat.library.imports import importer, store
 from chat.library.imports.importer import import_file
+from chat.library.imports.refusal import RefusedImport
 from chat.models import Conversation, ImportedConversation, Message, User
 from tests.factories import make_user
 
@@ -85,7 +87,22 @@ def test_what_a_failed_import_left_is_gone_after_the_next(
         with pytest.raises(Failure):
             import_file(long_file(), owner_id=owner.pk)
     assert Message.objects.count() == (6 if dies else 0)
+    ImportedConversation.objects.update(created_at=timezone.now() - store.UNFINISHED_LIMIT)
     result = import_file(long_file(), owner_id=owner.pk)
     assert [conversation.pk for conversation in Conversation.objects.all()] == list(result.created)
     assert Message.objects.count() == MESSAGES
     assert ImportedConversation.objects.count() == 1
+
+
+def test_import_that_another_process_has_begun_is_left_alone(owner: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    def import_elsewhere(_: float) -> None:
+        # Only the first pause is used, and the other process does not know who imports here.
+        monkeypatch.setattr("chat.library.imports.store.time.sleep", lambda _: None)
+        monkeypatch.setattr(importer, "_importing_users", set())
+        with pytest.raises(RefusedImport, match="is being imported just now"):
+            import_file(long_file(), owner_id=owner.pk)
+
+    monkeypatch.setattr("chat.library.imports.store.time.sleep", import_elsewhere)
+    result = import_file(long_file(), owner_id=owner.pk)
+    assert [conversation.pk for conversation in Conversation.objects.all()] == list(result.created)
+    assert Message.objects.count() == MESSAGES
