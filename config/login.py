@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ipaddress
 import logging
+from typing import ClassVar
 
 from allauth.account.adapter import DefaultAccountAdapter, get_adapter
 from allauth.account.internal.flows.login import perform_password_login
@@ -10,20 +12,28 @@ from allauth.account.models import Login
 from allauth.account.utils import get_next_redirect_url
 from allauth.core import context as current
 from allauth.core.exceptions import ImmediateHttpResponse
+from allauth.core.internal.ratelimit import RateLimitUsage
 from allauth.mfa.utils import is_mfa_enabled
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.admin.forms import AdminAuthenticationForm
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.utils.translation import gettext
+from django.utils.translation import gettext, gettext_lazy
 
 from chat.models import User
 from chat.people.access import AnyUser
 from chat.people.quotas.pages import refusal
 from config import former_names
+from config.attempts import count_attempt
+from config.known_browsers import find_browser, normalize_name
+from config.second_step import CODE_ACCEPTED
+from config.second_step_codes import claim_code, find_authenticator
 
 logger = logging.getLogger(__name__)
+
+ACCOUNT_LIMITED = "account_limited"
+"""Code of the error after too many failed logins to an account."""
 
 ADMIN = "/admin/"
 
@@ -36,9 +46,64 @@ def is_signup_open() -> bool:
 class AccountAdapter(DefaultAccountAdapter):
     """allauth's default adapter, with limits by name and address, and a sign-up that the operator can close."""
 
+    error_messages: ClassVar = {
+        **DefaultAccountAdapter.error_messages,
+        ACCOUNT_LIMITED: gettext_lazy(
+            "Too many logins to this account have failed today. Log in with a browser in which you have logged in to it"
+            " before, or give a code of your authenticator app together with the password. Or try again tomorrow."
+        ),
+    }
+    _account_attempt: RateLimitUsage | None = None
+
+    def get_client_ip(self, request: HttpRequest) -> str:
+        """Return the address by which a client is limited: of IPv6, the network of 64 bits that one client has."""
+        address = ipaddress.ip_address(super().get_client_ip(request))
+        if isinstance(address, ipaddress.IPv4Address):
+            return str(address)
+        return str(address.ipv4_mapped or ipaddress.IPv6Address(int(address) >> 64 << 64))
+
     def _get_login_attempts_cache_key(self, request: HttpRequest, **credentials: object) -> str:
-        """Count failed logins by name and address together, so that nobody can lock out a person at another address."""
-        return f"{super()._get_login_attempts_cache_key(request, **credentials)} {self.get_client_ip(request)}"
+        """Count failed logins by name and address together, so that nobody can lock out a person at another address.
+
+        A known browser counts by itself. allauth's key has the Host header, in which a client can write any port.
+        """
+        name = normalize_name(str(credentials.get("username", "")))
+        return f"{name} {find_browser(request, name) or self.get_client_ip(request)}"
+
+    def pre_authenticate(self, request: HttpRequest, **credentials: object) -> None:
+        """Count an attempt for address and account. Raise ValidationError if there were too many.
+
+        If there were too many for the account, `authenticate` accepts a code together with the password.
+        """
+        super().pre_authenticate(request, **credentials)
+        self._account_attempt = count_attempt(request, "login_account", str(credentials.get("username", "")))
+        if self._account_attempt is None and not request.POST.get("code"):
+            raise self.validation_error(ACCOUNT_LIMITED)
+
+    def authenticate(self, request: HttpRequest, **credentials: object) -> User | None:
+        """Return the user if the credentials are right. Raise ValidationError if there were too many attempts."""
+        user: User | None = super().authenticate(request, **credentials)
+        if self._account_attempt is None and not self._accept_code(request, str(credentials.get("username")), user):
+            raise self.validation_error(ACCOUNT_LIMITED)
+        if user and self._account_attempt:
+            self._account_attempt.rollback()
+        return user
+
+    def _accept_code(self, request: HttpRequest, name: str, user: User | None) -> bool:
+        """Return whether a valid code came with the password. `user`: `None` if that is wrong.
+
+        The work is the same for a wrong and a right password. Only a right one counts as an attempt of the second step,
+        so strangers cannot use up that limit.
+        """
+        counted = name if user else f"wrong password from {self.get_client_ip(request)}"
+        attempt = count_attempt(request, "second_step", counted)
+        code = request.POST["code"]
+        authenticator = find_authenticator(user or User.objects.filter(username__iexact=name).first(), code)
+        if not (user and attempt and authenticator and claim_code(authenticator, code)):
+            return False
+        attempt.rollback()
+        setattr(request, CODE_ACCEPTED, user.pk)
+        return True
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
         """Return whether sign-up is open. allauth calls this before it shows the form and before it accepts it."""

@@ -14,6 +14,9 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django.utils.crypto import constant_time_compare
 
+CODE_ACCEPTED = "code_accepted_of"
+"""Attribute of a request of the first step: the id of the user whose code was accepted with the password."""
+
 SECRET_BYTES = 20
 """Length of the secret of an app, in bytes. Its text has the characters of Base32."""
 
@@ -49,7 +52,12 @@ class SecondStepStage(AuthenticateStage):
     """
 
     def handle(self) -> tuple[HttpResponse | None, bool]:
-        """Remember the password if a code is needed. Called after the first step, and stored with the login."""
+        """Remember the password if a code is needed. Called after the first step, and stored with the login.
+
+        `AccountAdapter` has checked a code together with the password, if the account is limited.
+        """
+        if getattr(self.request, CODE_ACCEPTED, None) == self.login.user.pk:
+            return None, True
         response, goes_on = super().handle()
         if response is not None:
             self.state["password"] = self.login.user.get_session_auth_hash()

@@ -19,7 +19,7 @@ from django.test.utils import CaptureQueriesContext
 from pytest_django import Settings
 
 from chat.models import LoginSession, User
-from config import login_forms
+from config import after_response
 from tests.factories import make_user
 from tests.live_server import ROOT
 from tests.polling import wait_until
@@ -28,13 +28,13 @@ pytestmark = pytest.mark.django_db
 
 PASSWORD, NEW_PASSWORD = "a long pass phrase", "another pass phrase"
 ADDRESS = "ann@example.org"
-RUN_AFTER_RESPONSE = login_forms.run_after_response
+RUN_AFTER_RESPONSE = after_response.run_after_response
 
 
 @pytest.fixture(autouse=True)
 def mail_set_up(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     """Set up mail that is sent at once."""
-    monkeypatch.setattr(login_forms, "run_after_response", lambda action: action())
+    monkeypatch.setattr(after_response, "run_after_response", lambda action: action())
     settings.EMAIL_URL = "smtp://localhost"
     settings.DEFAULT_FROM_EMAIL = "plotline@example.org"
 
@@ -100,13 +100,14 @@ def test_nobody_learns_which_addresses_are_known(person: User) -> None:
 def test_the_response_is_the_same_work_for_every_address(person: User, monkeypatch: pytest.MonkeyPatch) -> None:
     EmailAddress.objects.create(user=person, email=ADDRESS, verified=True, primary=True)
     later: list[Callable[[], None]] = []
-    monkeypatch.setattr(login_forms, "run_after_response", later.append)
+    monkeypatch.setattr(after_response, "run_after_response", later.append)
     ask_for_link("warm-up@example.org")
     work = []
     for address in (ADDRESS, "stranger@example.org"):
         with CaptureQueriesContext(connection) as queries:
             ask_for_link(address, language="de")
-        work.append([query["sql"] for query in queries])
+        # Counts of attempts have other values, and savepoints other numbers.
+        work.append([re.sub(r"'[^']*'|\d+", "", query["sql"]) for query in queries])
     assert work[0] == work[1]
     assert mail.outbox == []
     for action in later:
@@ -118,7 +119,7 @@ def test_the_response_is_the_same_work_for_every_address(person: User, monkeypat
 def test_what_runs_after_a_response_runs_in_a_thread_and_logs_its_error(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(login_forms, "RESPONSE_TIME_S", 0.05)
+    monkeypatch.setattr(after_response, "RESPONSE_TIME_S", 0.05)
     threads = []
 
     def fail() -> None:

@@ -14,7 +14,7 @@ from django.test import Client
 from pytest_django import Settings
 
 from chat.models import User
-from config.login_forms import claim_code
+from config.second_step_codes import claim_code
 from tests.factories import make_user
 from tests.parsed_html import ParsedHtml
 
