@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import ipaddress
 import logging
+from collections.abc import Mapping
 from typing import ClassVar
+from urllib.parse import quote
 
 from allauth.account.adapter import DefaultAccountAdapter, get_adapter
 from allauth.account.internal.flows.login import perform_password_login
-from allauth.account.models import Login
+from allauth.account.models import EmailConfirmationHMAC, Login
 from allauth.account.utils import get_next_redirect_url
 from allauth.core import context as current
 from allauth.core.exceptions import ImmediateHttpResponse
@@ -19,14 +21,18 @@ from django.contrib import messages
 from django.contrib.admin.forms import AdminAuthenticationForm
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.urls import reverse
 from django.utils.translation import gettext, gettext_lazy
 
+from chat.api.token_pages import offer_revocation
 from chat.models import User
 from chat.people.access import AnyUser
 from chat.people.quotas.pages import refusal
 from config import former_names
 from config.attempts import count_attempt
 from config.known_browsers import find_browser, normalize_name
+from config.mail_links import build_link
+from config.notices import send_notice
 from config.second_step import CODE_ACCEPTED
 from config.second_step_codes import claim_code, find_authenticator
 
@@ -120,6 +126,26 @@ class AccountAdapter(DefaultAccountAdapter):
             response = refusal(current.request, sentence, status=503)
             raise ImmediateHttpResponse(response) from None
 
+    def send_notification_mail(
+        self,
+        template_prefix: str,
+        user: User,
+        context: Mapping[str, object] | None = None,
+        email: str | None = None,
+    ) -> None:
+        """Tell a person of a change of the account, if mail is set up. See `config.notices`."""
+        if settings.EMAIL_URL:
+            send_notice(self.request, template_prefix.rsplit("/", 1)[-1], user, context or {}, email)
+
+    def get_reset_password_from_key_url(self, key: str) -> str:
+        """Return the link in a mail that leads to a new password."""
+        path = reverse("account_reset_password_from_key", kwargs={"uidb36": "UID", "key": "KEY"})
+        return build_link(self.request, path.replace("UID-KEY", quote(key)))
+
+    def get_email_confirmation_url(self, request: HttpRequest, emailconfirmation: EmailConfirmationHMAC) -> str:
+        """Return the link in a mail that confirms an address."""
+        return build_link(request, reverse("account_confirm_email", args=[emailconfirmation.key]))
+
     def post_login(self, request: HttpRequest, user: User, **kwargs: object) -> HttpResponse:
         """Return the redirect after a login.
 
@@ -128,7 +154,9 @@ class AccountAdapter(DefaultAccountAdapter):
         response: HttpResponse = super().post_login(request, user, **kwargs)
         if user.deletion_at:
             return redirect("account_delete")
-        return redirect("account_profile") if request.session.pop(former_names.SESSION_KEY, False) else response
+        if request.session.pop(former_names.SESSION_KEY, False):
+            return redirect("account_profile")
+        return offer_revocation(request, user, response)
 
     def get_login_stages(self) -> list[str]:
         """Return the classes of the steps after the password, by dotted path, with our own second step."""
