@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-import unicodedata
 from collections.abc import Iterator
 
 from allauth.account.signals import password_reset
@@ -30,7 +29,7 @@ ACCOUNTS_LIMIT = 10
 """Accounts for which a browser can be known: those of the last logins."""
 ID_CHARS = 16
 ATTRIBUTE = "known_browser_of"
-"""Attribute of a request: the name of the account for which its browser is known from now on."""
+"""Attribute of a request: the id of the account for which its browser is known from now on."""
 
 
 def cookie_name() -> str:
@@ -38,20 +37,17 @@ def cookie_name() -> str:
     return "__Host-known-browser" if settings.SESSION_COOKIE_SECURE else "known-browser"
 
 
-def normalize_name(name: str) -> str:
-    """Return the same text for all spellings that the database takes for one user name.
+def find_browser(request: HttpRequest, user: User | None) -> str | None:
+    """Return an id of the browser if it is known for an account, or is logged in to it. `None`: it is unknown.
 
-    It is also the same for some names that are different, such as `straße` and `strasse`. They share their limits.
+    The cookie is bound to the id of the account, not to the name: somebody may sign up with a name that looks the same.
     """
-    return unicodedata.normalize("NFKC", name).upper().casefold().strip()
-
-
-def find_browser(request: HttpRequest, name: str) -> str | None:
-    """Return an id of the browser if it is known for an account, or is logged in to it. `name`: normalized."""
-    user = getattr(request, "user", None)
-    if user is not None and user.is_authenticated and normalize_name(user.get_username()) == name:
+    if user is None:
+        return None
+    current = getattr(request, "user", None)
+    if current is not None and current.pk == user.pk:
         return hashlib.sha256(f"session {request.session.session_key}".encode()).hexdigest()
-    return next((number for number, signature in _entries(request) if _is_signature(number, signature, name)), None)
+    return next((number for number, signature in _entries(request) if _is_signature(number, signature, user.pk)), None)
 
 
 class RememberBrowser(MiddlewareMixin):
@@ -59,12 +55,12 @@ class RememberBrowser(MiddlewareMixin):
 
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
         """Add the account to the cookie of the response, if somebody has just logged in."""
-        name = getattr(request, ATTRIBUTE, None)
-        if name is None:
+        user_id = getattr(request, ATTRIBUTE, None)
+        if user_id is None:
             return response
-        others = [entry for entry in _entries(request) if not _is_signature(*entry, name)]
+        others = [entry for entry in _entries(request) if not _is_signature(*entry, user_id)]
         number = secrets.token_hex(ID_CHARS // 2)
-        entries = [(number, _sign(number, name)), *others[: ACCOUNTS_LIMIT - 1]]
+        entries = [(number, _sign(number, user_id)), *others[: ACCOUNTS_LIMIT - 1]]
         response.set_cookie(
             cookie_name(),
             ".".join(f"{number}{signature}" for number, signature in entries),
@@ -79,14 +75,14 @@ class RememberBrowser(MiddlewareMixin):
 @receiver(user_logged_in)
 def remember_login(sender: object, request: HttpRequest, user: User, **kwargs: object) -> None:
     """Make the browser known for the account. Django sends this signal after all steps of a login."""
-    setattr(request, ATTRIBUTE, normalize_name(user.get_username()))
+    setattr(request, ATTRIBUTE, user.pk)
 
 
 @receiver(password_reset)
 def remember_reset(sender: object, request: HttpRequest, user: User, **kwargs: object) -> None:
     """Make a browser known in which the person has set a new password by mail, if that is all that a login needs."""
     if not is_mfa_enabled(user):
-        setattr(request, ATTRIBUTE, normalize_name(user.get_username()))
+        setattr(request, ATTRIBUTE, user.pk)
 
 
 def _entries(request: HttpRequest) -> Iterator[tuple[str, str]]:
@@ -95,9 +91,9 @@ def _entries(request: HttpRequest) -> Iterator[tuple[str, str]]:
         yield entry[:ID_CHARS], entry[ID_CHARS:]
 
 
-def _sign(number: str, name: str) -> str:
-    return salted_hmac("plotline known browser", f"{number} {name}", algorithm="sha256").hexdigest()
+def _sign(number: str, user_id: int) -> str:
+    return salted_hmac("plotline known browser", f"{number} {user_id}", algorithm="sha256").hexdigest()
 
 
-def _is_signature(number: str, signature: str, name: str) -> bool:
-    return constant_time_compare(signature, _sign(number, name))
+def _is_signature(number: str, signature: str, user_id: int) -> bool:
+    return constant_time_compare(signature, _sign(number, user_id))

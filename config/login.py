@@ -29,8 +29,8 @@ from chat.models import User
 from chat.people.access import AnyUser
 from chat.people.quotas.pages import refusal
 from config import former_names
-from config.attempts import count_attempt
-from config.known_browsers import find_browser, normalize_name
+from config.attempts import count_attempt, count_code, normalize_name
+from config.known_browsers import find_browser
 from config.mail_links import build_link
 from config.notices import send_notice
 from config.second_step import CODE_ACCEPTED
@@ -47,6 +47,11 @@ ADMIN = "/admin/"
 def is_signup_open() -> bool:
     """Return whether visitors may create an account."""
     return bool(settings.ALLOW_SIGNUP)
+
+
+def find_user(name: str) -> User | None:
+    """Return the account with this name in any case, as allauth finds it."""
+    return User.objects.filter(username__iexact=name).first()
 
 
 class AccountAdapter(DefaultAccountAdapter):
@@ -73,8 +78,8 @@ class AccountAdapter(DefaultAccountAdapter):
 
         A known browser counts by itself. allauth's key has the Host header, in which a client can write any port.
         """
-        name = normalize_name(str(credentials.get("username", "")))
-        return f"{name} {find_browser(request, name) or self.get_client_ip(request)}"
+        name = str(credentials.get("username", ""))
+        return f"{normalize_name(name)} {find_browser(request, find_user(name)) or self.get_client_ip(request)}"
 
     def pre_authenticate(self, request: HttpRequest, **credentials: object) -> None:
         """Count an attempt for address and account. Raise ValidationError if there were too many.
@@ -82,17 +87,20 @@ class AccountAdapter(DefaultAccountAdapter):
         If there were too many for the account, `authenticate` accepts a code together with the password.
         """
         super().pre_authenticate(request, **credentials)
-        self._account_attempt = count_attempt(request, "login_account", str(credentials.get("username", "")))
+        name = str(credentials.get("username", ""))
+        self._account_attempt = count_attempt(request, "login_account", normalize_name(name), find_user(name))
         if self._account_attempt is None and not request.POST.get("code"):
             raise self.validation_error(ACCOUNT_LIMITED)
 
     def authenticate(self, request: HttpRequest, **credentials: object) -> User | None:
         """Return the user if the credentials are right. Raise ValidationError if there were too many attempts."""
         user: User | None = super().authenticate(request, **credentials)
-        if self._account_attempt is None and not self._accept_code(request, str(credentials.get("username")), user):
+        if self._account_attempt is None and not self._accept_code(request, str(credentials.get("username", "")), user):
             raise self.validation_error(ACCOUNT_LIMITED)
         if user and self._account_attempt:
             self._account_attempt.rollback()
+        if user and getattr(request, former_names.SESSION_KEY, False):
+            request.session[former_names.SESSION_KEY] = True
         return user
 
     def _accept_code(self, request: HttpRequest, name: str, user: User | None) -> bool:
@@ -101,10 +109,11 @@ class AccountAdapter(DefaultAccountAdapter):
         The work is the same for a wrong and a right password. Only a right one counts as an attempt of the second step,
         so strangers cannot use up that limit.
         """
-        counted = name if user else f"wrong password from {self.get_client_ip(request)}"
-        attempt = count_attempt(request, "second_step", counted)
+        named = find_user(name)
+        address = self.get_client_ip(request)
+        attempt = count_code(request, user) if user else count_attempt(request, "second_step", address, named)
         code = request.POST["code"]
-        authenticator = find_authenticator(user or User.objects.filter(username__iexact=name).first(), code)
+        authenticator = find_authenticator(user or named, code)
         if not (user and attempt and authenticator and claim_code(authenticator, code)):
             return False
         attempt.rollback()

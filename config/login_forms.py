@@ -18,7 +18,7 @@ from django.utils.translation import get_language, gettext, override
 
 from chat.models import User
 from config import after_response
-from config.attempts import count_attempt
+from config.attempts import count_attempt, count_code
 from config.login import ACCOUNT_LIMITED
 from config.second_step_codes import claim_code, find_authenticator
 
@@ -57,7 +57,7 @@ class CodeOnceForm(BaseAuthenticateForm):
 
     def clean_code(self) -> str:
         """Return the code. Raise ValidationError if it is wrong or was used before, and after too many wrong ones."""
-        attempt = count_attempt(context.request, "second_step", self.user.get_username())
+        attempt = count_code(context.request, self.user)
         if attempt is None:
             raise get_account_adapter().validation_error("too_many_login_attempts")
         code: str = self.cleaned_data["code"]
@@ -120,5 +120,5 @@ def is_mail_allowed(request: HttpRequest, user: User) -> bool:
     have arrived at the person's address, with links that are valid for three days. Links become invalid by a login, a
     new password or a new address. Then the count begins anew. A browser that is known for the account has its own.
     """
-    generation = f"{user.last_login} {user.password} {user.email}"
-    return count_attempt(request, "reset_mail", user.get_username(), generation=generation) is not None
+    account = f"user {user.pk} {user.last_login} {user.password} {user.email}"
+    return count_attempt(request, "reset_mail", account, user) is not None

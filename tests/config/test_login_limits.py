@@ -127,6 +127,19 @@ def test_a_known_browser_is_let_in_despite_the_limit() -> None:
     assert LIMITED in log_in("other", PASSWORD, browser), "it is known for one account"
 
 
+@pytest.mark.parametrize("path", ["/accounts/login/", "/admin/login/"])
+def test_an_account_with_a_similar_name_makes_no_browser_known(path: str, fast_password_hasher: None) -> None:
+    for name in ("strasse", "straße"):
+        User.objects.create_user(name, password=PASSWORD)
+    client = Client()
+    assert log_in("straße", PASSWORD, client) == "/"
+    use_up("strasse")
+    fields = {"login": "strasse", "username": "strasse", "password": PASSWORD}
+    if path == "/accounts/login/":
+        client.post("/accounts/logout/")
+    assert LIMITED in client.post(path, fields).content.decode()
+
+
 @pytest.mark.usefixtures("protected")
 def test_password_and_code_are_enough_despite_the_limit() -> None:
     use_up()
@@ -137,6 +150,14 @@ def test_password_and_code_are_enough_despite_the_limit() -> None:
     assert log_in("member", PASSWORD, client, code=code_of()) == "/"
     assert client.get("/accounts/profile/").status_code == 200
     assert LIMITED in log_in("member", PASSWORD, code=code_of()), "a code works once"
+
+
+def test_a_refused_login_with_a_former_name_sets_no_cookie_that_tells_the_password_was_right(person: User) -> None:
+    User.objects.update(former_username="earlier")
+    use_up("earlier")
+    client = Client()
+    assert LIMITED in log_in("earlier", PASSWORD, client, code="000000")
+    assert "sessionid" not in client.cookies
 
 
 def test_a_recovery_code_is_enough_as_well_and_is_used_up_only_with_the_password(protected: User) -> None:
