@@ -46,15 +46,21 @@ ACCOUNT_LOGOUT_ON_GET = False
 LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "/"
 ACCOUNT_LOGOUT_REDIRECT_URL = "account_login"
-#: Limits of logins, by allauth's rules. A key is a name together with an address (`config.login`), so wrong passwords
-#: lock out neither other people behind the same address, nor the same person at another one. The limits by address are
-#: for attackers who try many names. Sign-ups are limited as calls of the API are.
+#: Limits of logins, by allauth's rules. A key of `login_failed` is a name together with an address (`config.login`), so
+#: wrong passwords lock out neither other people behind the same address, nor the same person at another one. The limits
+#: by address are for attackers who try many names. Sign-ups are limited as calls of the API are. The keys of the last
+#: three are accounts, and the browsers that `config.known_browsers` knows for them; see `config.attempts`.
 ACCOUNT_RATE_LIMITS = {
     "login": "300/m/ip",
     "login_failed": "5/5m/key,200/5m/ip",
     "signup": f"{API_WRITES_PER_MINUTE}/m/ip",
+    # Without a limit for the mail address: strangers would use it up. `reset_mail` limits what is sent.
+    "reset_password": "20/m/ip,100/d/ip",
+    "login_account": "50/d/key",
+    "second_step": "5/5m/key,30/d/key,200/5m/ip",
+    "reset_mail": "5/d/key",
 }
-#: Two-step login (`config.second_step`). Failed codes are limited as failed passwords are. A code is also accepted 30 s
+#: Two-step login (`config.second_step`). A code is also accepted 30 s
 #: early or late, because the clocks of phones differ.
 MFA_ADAPTER = "config.second_step.SecondStepAdapter"
 MFA_FORMS = {
@@ -63,6 +69,15 @@ MFA_FORMS = {
 }
 MFA_TOTP_ISSUER = "Plotline"
 MFA_TOTP_TOLERANCE = 1
-#: The counts of these limits are kept here, for each process. With the default of 300 entries, many names would remove
-#: the counts of others.
-CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache", "OPTIONS": {"MAX_ENTRIES": 100_000}}}
+#: The counts of these limits are in the database, so all processes share them, and a restart forgets none. `process`
+#: holds counts of calls for each process, because they would cost the database too much. With the default of 300
+#: entries, many names would remove the counts of others.
+CACHES = {
+    "default": {
+        "BACKEND": "django.core.cache.backends.db.DatabaseCache",
+        "LOCATION": "chat_sharedcount",
+        "KEY_FUNCTION": "config.attempts.hash_key",
+        "OPTIONS": {"MAX_ENTRIES": 100_000},
+    },
+    "process": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache", "OPTIONS": {"MAX_ENTRIES": 100_000}},
+}

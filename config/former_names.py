@@ -8,7 +8,11 @@ from django.http import HttpRequest
 from chat.models import User
 
 SESSION_KEY = "logged_in_by_former_name"
-"""Set in the session of a login with a former name, until the person is told the new one."""
+"""Set in the session of a login with a former name, until the person is told the new one.
+
+The backend sets an attribute of the request with this name. `AccountAdapter` puts it into the session when it has
+accepted the login: a cookie in the response to a refused one would tell that the password was right.
+"""
 
 
 class FormerNamesBackend(ModelBackend):
@@ -28,5 +32,5 @@ class FormerNamesBackend(ModelBackend):
         if not (user.check_password(password) and self.user_can_authenticate(user)):
             return None
         if request is not None:
-            request.session[SESSION_KEY] = True
+            setattr(request, SESSION_KEY, True)
         return user

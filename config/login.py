@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import ipaddress
 import logging
+from collections.abc import Mapping
+from typing import ClassVar
+from urllib.parse import quote
 
 from allauth.account.adapter import DefaultAccountAdapter, get_adapter
 from allauth.account.internal.flows.login import perform_password_login
-from allauth.account.models import Login
+from allauth.account.models import EmailConfirmationHMAC, Login
 from allauth.account.utils import get_next_redirect_url
 from allauth.core import context as current
 from allauth.core.exceptions import ImmediateHttpResponse
+from allauth.core.internal.ratelimit import RateLimitUsage
 from allauth.mfa.utils import is_mfa_enabled
 from django.conf import settings
 from django.contrib import messages
@@ -18,14 +23,25 @@ from django.db import IntegrityError, transaction
 from django.forms import BaseForm
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.utils.translation import gettext
+from django.urls import reverse
+from django.utils.translation import gettext, gettext_lazy
 
+from chat.api.token_pages import offer_revocation
 from chat.models import User
 from chat.people.access import AnyUser
 from chat.people.quotas.pages import refusal
 from config import former_names
+from config.attempts import count_attempt, count_code, normalize_name
+from config.known_browsers import find_browser
+from config.mail_links import build_link
+from config.notices import send_notice
+from config.second_step import CODE_ACCEPTED
+from config.second_step_codes import claim_code, find_authenticator
 
 logger = logging.getLogger(__name__)
+
+ACCOUNT_LIMITED = "account_limited"
+"""Code of the error after too many failed logins to an account."""
 
 ADMIN = "/admin/"
 
@@ -35,12 +51,76 @@ def is_signup_open() -> bool:
     return bool(settings.ALLOW_SIGNUP)
 
 
+def find_user(name: str) -> User | None:
+    """Return the account with this name in any case, as allauth finds it."""
+    return User.objects.filter(username__iexact=name).first()
+
+
 class AccountAdapter(DefaultAccountAdapter):
     """allauth's default adapter, with limits by name and address, and a sign-up that the operator can close."""
 
+    error_messages: ClassVar = {
+        **DefaultAccountAdapter.error_messages,
+        ACCOUNT_LIMITED: gettext_lazy(
+            "Too many logins to this account have failed today. Log in with a browser in which you have logged in to it"
+            " before, or give a code of your authenticator app together with the password. Or try again tomorrow."
+        ),
+    }
+    _account_attempt: RateLimitUsage | None = None
+
+    def get_client_ip(self, request: HttpRequest) -> str:
+        """Return the address by which a client is limited: of IPv6, the network of 64 bits that one client has."""
+        address = ipaddress.ip_address(super().get_client_ip(request))
+        if isinstance(address, ipaddress.IPv4Address):
+            return str(address)
+        return str(address.ipv4_mapped or ipaddress.IPv6Address(int(address) >> 64 << 64))
+
     def _get_login_attempts_cache_key(self, request: HttpRequest, **credentials: object) -> str:
-        """Count failed logins by name and address together, so that nobody can lock out a person at another address."""
-        return f"{super()._get_login_attempts_cache_key(request, **credentials)} {self.get_client_ip(request)}"
+        """Count failed logins by name and address together, so that nobody can lock out a person at another address.
+
+        A known browser counts by itself. allauth's key has the Host header, in which a client can write any port.
+        """
+        name = str(credentials.get("username", ""))
+        return f"{normalize_name(name)} {find_browser(request, find_user(name)) or self.get_client_ip(request)}"
+
+    def pre_authenticate(self, request: HttpRequest, **credentials: object) -> None:
+        """Count an attempt for address and account. Raise ValidationError if there were too many.
+
+        If there were too many for the account, `authenticate` accepts a code together with the password.
+        """
+        super().pre_authenticate(request, **credentials)
+        name = str(credentials.get("username", ""))
+        self._account_attempt = count_attempt(request, "login_account", normalize_name(name), find_user(name))
+        if self._account_attempt is None and not request.POST.get("code"):
+            raise self.validation_error(ACCOUNT_LIMITED)
+
+    def authenticate(self, request: HttpRequest, **credentials: object) -> User | None:
+        """Return the user if the credentials are right. Raise ValidationError if there were too many attempts."""
+        user: User | None = super().authenticate(request, **credentials)
+        if self._account_attempt is None and not self._accept_code(request, str(credentials.get("username", "")), user):
+            raise self.validation_error(ACCOUNT_LIMITED)
+        if user and self._account_attempt:
+            self._account_attempt.rollback()
+        if user and getattr(request, former_names.SESSION_KEY, False):
+            request.session[former_names.SESSION_KEY] = True
+        return user
+
+    def _accept_code(self, request: HttpRequest, name: str, user: User | None) -> bool:
+        """Return whether a valid code came with the password. `user`: `None` if that is wrong.
+
+        The work is the same for a wrong and a right password. Only a right one counts as an attempt of the second step,
+        so strangers cannot use up that limit.
+        """
+        named = find_user(name)
+        address = self.get_client_ip(request)
+        attempt = count_code(request, user) if user else count_attempt(request, "second_step", address, named)
+        code = request.POST["code"]
+        authenticator = find_authenticator(user or named, code)
+        if not (user and attempt and authenticator and claim_code(authenticator, code)):
+            return False
+        attempt.rollback()
+        setattr(request, CODE_ACCEPTED, user.pk)
+        return True
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
         """Return whether sign-up is open. allauth calls this before it shows the form and before it accepts it."""
@@ -68,6 +148,26 @@ class AccountAdapter(DefaultAccountAdapter):
             response = refusal(current.request, sentence, status=503)
             raise ImmediateHttpResponse(response) from None
 
+    def send_notification_mail(
+        self,
+        template_prefix: str,
+        user: User,
+        context: Mapping[str, object] | None = None,
+        email: str | None = None,
+    ) -> None:
+        """Tell a person of a change of the account, if mail is set up. See `config.notices`."""
+        if settings.EMAIL_URL:
+            send_notice(self.request, template_prefix.rsplit("/", 1)[-1], user, context or {}, email)
+
+    def get_reset_password_from_key_url(self, key: str) -> str:
+        """Return the link in a mail that leads to a new password."""
+        path = reverse("account_reset_password_from_key", kwargs={"uidb36": "UID", "key": "KEY"})
+        return build_link(self.request, path.replace("UID-KEY", quote(key)))
+
+    def get_email_confirmation_url(self, request: HttpRequest, emailconfirmation: EmailConfirmationHMAC) -> str:
+        """Return the link in a mail that confirms an address."""
+        return build_link(request, reverse("account_confirm_email", args=[emailconfirmation.key]))
+
     def post_login(self, request: HttpRequest, user: User, **kwargs: object) -> HttpResponse:
         """Return the redirect after a login.
 
@@ -76,7 +176,9 @@ class AccountAdapter(DefaultAccountAdapter):
         response: HttpResponse = super().post_login(request, user, **kwargs)
         if user.deletion_at:
             return redirect("account_delete")
-        return redirect("account_profile") if request.session.pop(former_names.SESSION_KEY, False) else response
+        if request.session.pop(former_names.SESSION_KEY, False):
+            return redirect("account_profile")
+        return offer_revocation(request, user, response)
 
     def get_login_stages(self) -> list[str]:
         """Return the classes of the steps after the password, by dotted path, with our own second step."""

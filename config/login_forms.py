@@ -2,36 +2,33 @@
 
 from __future__ import annotations
 
-import logging
-import threading
-from collections.abc import Callable
 from contextlib import suppress
 
 from allauth.account import forms
+from allauth.account.adapter import get_adapter as get_account_adapter
 from allauth.account.models import EmailAddress
 from allauth.core import context
 from allauth.core.exceptions import ImmediateHttpResponse
-from allauth.core.internal.cryptokit import compare_user_code
 from allauth.mfa.adapter import get_adapter
 from allauth.mfa.base.forms import AuthenticateForm, BaseAuthenticateForm, ReauthenticateForm
-from allauth.mfa.models import Authenticator
-from allauth.mfa.totp.internal.auth import format_hotp_value, hotp_value, yield_hotp_counters_from_time
-from allauth.mfa.utils import decrypt
-from django.db import connection
-from django.db.models import Q
+from django.core.exceptions import ValidationError
+from django.forms import CharField, TextInput
 from django.http import HttpRequest
 from django.utils.translation import get_language, gettext, override
 
 from chat.models import User
-
-logger = logging.getLogger(__name__)
-
-RESPONSE_TIME_S = 1.0
-"""Seconds after which a response has been sent, with a large margin."""
+from config import after_response
+from config.attempts import count_attempt, count_code
+from config.login import ACCOUNT_LIMITED
+from config.second_step_codes import claim_code, find_authenticator
 
 
 class LoginForm(forms.LoginForm):
-    """The first step. The first field has the focus, because there is nothing else to do on the page."""
+    """The first step. The first field has the focus, because there is nothing else to do on the page.
+
+    While the account is limited for unknown browsers, there is a field for a code, too. `AccountAdapter` checks it
+    together with the password, so that nobody learns which of them was wrong.
+    """
 
     def __init__(self, *args: object, **kwargs: object) -> None:
         """Set the focus and the label in the product's style."""
@@ -39,21 +36,37 @@ class LoginForm(forms.LoginForm):
         self.fields["login"].widget.attrs["autofocus"] = True
         self.fields["remember"].label = gettext("Remember me")
 
+    def clean(self) -> dict[str, object]:
+        """Return the data. Raise ValidationError for a wrong name, password or code, and after too many of them."""
+        try:
+            data: dict[str, object] = super().clean()
+        except ValidationError as error:
+            if error.code == ACCOUNT_LIMITED:
+                widget = TextInput(attrs={"autocomplete": "one-time-code", "maxlength": 20})
+                self.fields["code"] = CharField(required=False, label=gettext("Code"), widget=widget)
+                self.order_fields(["login", "password", "code", "remember"])
+            raise
+        return data
+
 
 class CodeOnceForm(BaseAuthenticateForm):
-    """Accepts each code of an app once, and none that is older than the last accepted one.
+    """Accepts each code once (`config.second_step_codes`), and limits wrong ones for the account.
 
-    allauth remembers accepted codes in the memory of one process, and for a shorter time than they are valid. The
-    database remembers them for all processes.
+    allauth's limit would not know the browser: whoever has stolen the password could lock out the person.
     """
 
-    authenticator: Authenticator
-
     def clean_code(self) -> str:
-        """Return the code. Raise ValidationError if it is wrong or was accepted before."""
-        code: str = super().clean_code()
-        if self.authenticator.type == Authenticator.Type.TOTP and not claim_code(self.authenticator, code):
+        """Return the code. Raise ValidationError if it is wrong or was used before, and after too many wrong ones."""
+        attempt = count_code(context.request, self.user)
+        if attempt is None:
+            raise get_account_adapter().validation_error("too_many_login_attempts")
+        code: str = self.cleaned_data["code"]
+        authenticator = find_authenticator(self.user, code)
+        if authenticator is None or not claim_code(authenticator, code):
             raise get_adapter().validation_error("incorrect_code")
+        attempt.rollback()
+        authenticator.user = self.user
+        self.authenticator = authenticator
         return code
 
 
@@ -63,19 +76,6 @@ class SecondStepForm(CodeOnceForm, AuthenticateForm):
 
 class SecondStepConfirmationForm(CodeOnceForm, ReauthenticateForm):
     """The confirmation of who is logged in."""
-
-
-def claim_code(authenticator: Authenticator, code: str) -> bool:
-    """Store the time step of a correct code. Return False if the code, or a later one, was accepted before."""
-    secret = decrypt(authenticator.data["secret"])
-    values = {step: format_hotp_value(hotp_value(secret, step)) for step in yield_hotp_counters_from_time()}
-    step = next((step for step, value in values.items() if compare_user_code(actual=code, expected=value)), None)
-    if step is None:
-        # Its time has ended since allauth checked it.
-        return False
-    is_newer = Q(data__last_step__isnull=True) | Q(data__last_step__lt=step)
-    rows = Authenticator.objects.filter(is_newer, pk=authenticator.pk)
-    return bool(rows.update(data={**authenticator.data, "last_step": step}))
 
 
 class ConfirmedResetForm(forms.ResetPasswordForm):
@@ -94,7 +94,7 @@ class ConfirmedResetForm(forms.ResetPasswordForm):
         The response takes the same time for every address. Otherwise anybody could learn whose addresses are known.
         """
         language = get_language()
-        run_after_response(lambda: self._send(request, language, **kwargs))
+        after_response.run_after_response(lambda: self._send(request, language, **kwargs))
         address: str = self.cleaned_data["email"]
         return address
 
@@ -103,27 +103,22 @@ class ConfirmedResetForm(forms.ResetPasswordForm):
         address = super().clean_email()
         rows = EmailAddress.objects.filter(user__in=self.users, email__iexact=address, verified=True)
         confirmed = set(rows.values_list("user_id", flat=True))
-        self.users = [user for user in self.users if user.pk in confirmed or user.email.lower() == address.lower()]
+        self.users = [
+            user
+            for user in self.users
+            if (user.pk in confirmed or user.email.lower() == address.lower()) and is_mail_allowed(request, user)
+        ]
         # `AccountAdapter.send_mail` has logged why a mail could not be sent. There is no page that could show it.
         with context.request_context(request), override(language), suppress(ImmediateHttpResponse):
             super().save(request, **kwargs)
 
 
-def run_after_response(action: Callable[[], None]) -> None:
-    """Call a function in a thread. An error is logged.
+def is_mail_allowed(request: HttpRequest, user: User) -> bool:
+    """Count a mail with a link to a new password. Return whether it may be sent.
 
-    The thread waits until the response has been sent, because its work would delay the response. It is not a daemon, so
-    a process that ends waits for it.
+    Strangers can use up what is sent for an account on one day, but not keep the person out: the mails that they caused
+    have arrived at the person's address, with links that are valid for three days. Links become invalid by a login, a
+    new password or a new address. Then the count begins anew. A browser that is known for the account has its own.
     """
-    timer = threading.Timer(RESPONSE_TIME_S, _run_and_close, [action])
-    timer.daemon = False
-    timer.start()
-
-
-def _run_and_close(action: Callable[[], None]) -> None:
-    try:
-        action()
-    except Exception:
-        logger.exception("an action after a response failed")
-    finally:
-        connection.close()
+    account = f"user {user.pk} {user.last_login} {user.password} {user.email}"
+    return count_attempt(request, "reset_mail", account, user) is not None

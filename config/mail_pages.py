@@ -6,9 +6,13 @@ from collections.abc import Callable
 from functools import wraps
 
 from allauth.account import views as accounts
+from allauth.account.models import EmailAddress
 from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import path, re_path
+from django.views.decorators.cache import never_cache
+
+from chat.models import User
 
 View = Callable[..., HttpResponse]
 
@@ -19,8 +23,9 @@ def is_mail_set_up() -> bool:
 
 
 def with_mail(view: View) -> View:
-    """Decorate a view, which does not exist if no mail is sent."""
+    """Decorate a view, which does not exist if no mail is sent. Browsers keep nothing: addresses of pages have keys."""
 
+    @never_cache
     @wraps(view)
     def wrapped(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponse:
         if not is_mail_set_up():
@@ -30,8 +35,27 @@ def with_mail(view: View) -> View:
     return wrapped
 
 
+def email(request: HttpRequest) -> HttpResponse:
+    """Show or change the address of the person's account."""
+    if isinstance(request.user, User):
+        adopt_given_address(request.user)
+    response: HttpResponse = accounts.email(request)
+    return response
+
+
+def adopt_given_address(user: User) -> None:
+    """Make an address that staff gave a confirmed one of allauth's.
+
+    allauth would take it for one that waits for its confirmation, and delete it as soon as the person gives another.
+    """
+    if user.email and not EmailAddress.objects.filter(user=user, verified=True).exists():
+        is_taken = EmailAddress.objects.filter(email__iexact=user.email, verified=True).exists()
+        values = {"verified": not is_taken, "primary": not is_taken}
+        EmailAddress.objects.update_or_create(user=user, email=user.email, defaults=values)
+
+
 urlpatterns = [
-    path("email/", with_mail(accounts.email), name="account_email"),
+    path("email/", with_mail(email), name="account_email"),
     path("email/confirm/<str:key>/", with_mail(accounts.confirm_email), name="account_confirm_email"),
     path("password/reset/", with_mail(accounts.password_reset), name="account_reset_password"),
     path("password/reset/sent/", with_mail(accounts.password_reset_done), name="account_reset_password_done"),

@@ -7,12 +7,22 @@ import hashlib
 import secrets
 
 from allauth.mfa.adapter import DefaultMFAAdapter
+from allauth.mfa.models import Authenticator
 from allauth.mfa.stages import AuthenticateStage
+from allauth.mfa.totp.views import ActivateTOTPView
+from allauth.mfa.utils import is_mfa_enabled
 from cryptography.fernet import Fernet, InvalidToken
 from django.conf import settings
 from django.contrib import messages
-from django.http import HttpResponse
+from django.db import IntegrityError
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect
 from django.utils.crypto import constant_time_compare
+from django.utils.translation import gettext
+
+CODE_ACCEPTED = "code_accepted_of"
+"""Attribute of a request of the first step: the id of the user whose code was accepted with the password."""
 
 SECRET_BYTES = 20
 """Length in bytes of the secret that an authenticator app holds. As text, it is written in Base32."""
@@ -41,6 +51,28 @@ class SecondStepAdapter(DefaultMFAAdapter):
             return base64.b32encode(secrets.token_bytes(SECRET_BYTES)).decode()
 
 
+class SetUpView(ActivateTOTPView):
+    """allauth's page on which a person turns two-step login on. Of two browsers that do so at once, one is told."""
+
+    def dispatch(self, request: HttpRequest, *args: object, **kwargs: object) -> HttpResponseBase:
+        """Show the page, or turn two-step login on, unless another browser has done so."""
+        if request.method == "POST" and is_mfa_enabled(request.user, [Authenticator.Type.TOTP]):
+            return self._refuse(request)
+        try:
+            response: HttpResponseBase = super().dispatch(request, *args, **kwargs)
+        except IntegrityError:
+            return self._refuse(request)
+        return response
+
+    def _refuse(self, request: HttpRequest) -> HttpResponse:
+        sentence = gettext(
+            "Two-step login was turned on in another browser meanwhile. The key that you have seen here does not work:"
+            " use the other one, and remove this one from your app."
+        )
+        messages.error(request, sentence)
+        return redirect("mfa_index")
+
+
 class SecondStepStage(AuthenticateStage):
     """allauth's second step of a login, for as long as the password of the first step is valid.
 
@@ -49,7 +81,12 @@ class SecondStepStage(AuthenticateStage):
     """
 
     def handle(self) -> tuple[HttpResponse | None, bool]:
-        """Remember the password if a code is needed. Called after the first step, and stored with the login."""
+        """Remember the password if a code is needed. Called after the first step, and stored with the login.
+
+        `AccountAdapter` has checked a code together with the password, if the account is limited.
+        """
+        if getattr(self.request, CODE_ACCEPTED, None) == self.login.user.pk:
+            return None, True
         response, goes_on = super().handle()
         if response is not None:
             self.state["password"] = self.login.user.get_session_auth_hash()

@@ -61,6 +61,7 @@ from config.mail import EMAIL_TIMEOUT as EMAIL_TIMEOUT
 from config.mail import EMAIL_URL as EMAIL_URL
 from config.mail import EMAIL_USE_SSL as EMAIL_USE_SSL
 from config.mail import EMAIL_USE_TLS as EMAIL_USE_TLS
+from config.mail_links import find_host
 from config.model_servers import ALLOW_UNLISTED_MODELS as ALLOW_UNLISTED_MODELS
 from config.model_servers import DEFAULT_MODEL as DEFAULT_MODEL
 from config.model_servers import ENDPOINT_API_KEYS as ENDPOINT_API_KEYS
@@ -132,6 +133,12 @@ if not SECRET_KEY:
 #: Host names that this server accepts in requests, separated by commas.
 ALLOWED_HOSTS = env.words("ALLOWED_HOSTS", ["localhost", "127.0.0.1", "[::1]"])
 
+#: Scheme, host and port of this site, for links in mails. If this is empty, they lead to the first of `ALLOWED_HOSTS`.
+#: If that has only patterns, Plotline sends no mail.
+PUBLIC_URL = env.url("PUBLIC_URL", ("https", "http")).rstrip("/")
+if not (PUBLIC_URL or find_host(ALLOWED_HOSTS)):
+    EMAIL_URL = ""
+
 #: Other origins (scheme and host) whose pages may post forms and open WebSockets, separated by commas.
 CSRF_TRUSTED_ORIGINS = env.words("CSRF_TRUSTED_ORIGINS", [])
 
@@ -170,6 +177,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "config.known_browsers.RememberBrowser",
     "config.language.choose_language",
     "allauth.account.middleware.AccountMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",

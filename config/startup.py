@@ -48,6 +48,7 @@ def prepare_process(loop: asyncio.AbstractEventLoop) -> None:
     warn_without_timeouts()
     warn_of_removed_variables()
     warn_without_weights()
+    warn_without_host_for_mails()
     recovery.start(loop)
     reaper.start(reruns.end_abandoned)
     due_deletions.start()
@@ -86,6 +87,12 @@ def warn_without_weights() -> None:
         logger.warning(
             "The weights of the mode “auto” are missing: rules decide alone until `make setup` and a restart."
         )
+
+
+def warn_without_host_for_mails() -> None:
+    """Log a warning if mail is set up, but no setting says to which host the links in mails lead."""
+    if Env().secret("EMAIL_URL") and not settings.EMAIL_URL:
+        logger.warning("No mail is sent, because ALLOWED_HOSTS names no single host. Set PUBLIC_URL.")
 
 
 def import_views() -> None:

@@ -9,6 +9,7 @@ from allauth.mfa.totp import views as totp
 from django.contrib import admin
 from django.urls import include, path
 from django.utils.translation import gettext_lazy
+from django.views.decorators.cache import never_cache
 
 from attachments.views import upload
 from chat.admin.kernel_service import kernel_service
@@ -18,6 +19,7 @@ from chat.people.quotas.throttles import CallThrottle, WriteThrottle
 from config import health, mail_pages
 from config.login import AdminLoginForm, is_signup_open, too_many_attempts
 from config.mail_pages import is_mail_set_up
+from config.second_step import SetUpView
 
 admin.site.site_header = "Plotline"
 admin.site.site_title = "Plotline"
@@ -42,9 +44,9 @@ account_urlpatterns = [
     path("two-step/", second_step.index, name="mfa_index"),
     path("two-step/login/", second_step.authenticate, name="mfa_authenticate"),
     path("two-step/confirm/", second_step.reauthenticate, name="mfa_reauthenticate"),
-    path("two-step/app/", totp.activate_totp, name="mfa_activate_totp"),
+    path("two-step/app/", never_cache(SetUpView.as_view()), name="mfa_activate_totp"),
     path("two-step/app/remove/", totp.deactivate_totp, name="mfa_deactivate_totp"),
-    path("two-step/codes/", recovery_codes.view_recovery_codes, name="mfa_view_recovery_codes"),
+    path("two-step/codes/", never_cache(recovery_codes.view_recovery_codes), name="mfa_view_recovery_codes"),
     path("two-step/codes/new/", recovery_codes.generate_recovery_codes, name="mfa_generate_recovery_codes"),
     path("two-step/codes/download/", recovery_codes.download_recovery_codes, name="mfa_download_recovery_codes"),
 ]

@@ -14,7 +14,7 @@ from typing import TypeAlias
 import pytest
 from asgiref.sync import SyncToAsync
 from django.apps import AppConfig
-from django.core.cache import cache
+from django.core.cache import caches
 from django.db import connection, connections
 from django.db.models.signals import post_migrate
 from django.dispatch import receiver
@@ -67,8 +67,8 @@ sys.addaudithook(stay_on_loopback)
 
 @pytest.fixture(autouse=True)
 def no_earlier_attempts() -> None:
-    """Clear the cache of this process, which counts attempts, so that no test is refused because of earlier ones."""
-    cache.clear()
+    """Clear the cache of this process, which counts calls, so that no test is refused because of earlier ones."""
+    caches["process"].clear()
 
 
 @pytest.fixture

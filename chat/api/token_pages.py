@@ -1,28 +1,36 @@
-"""The account page of API tokens: it lists them, creates one, and revokes one or all."""
+"""The account pages of API tokens: they list them, create one, and revoke one or all, also after a new password."""
 
 from __future__ import annotations
 
 from datetime import timedelta
+from urllib.parse import urlencode
 
 from allauth.account import app_settings
 from allauth.account.internal.flows.reauthentication import is_reauthentication_required
+from allauth.account.signals import password_reset
 from allauth.core.exceptions import ReauthenticationRequired
 from django import forms
+from django.conf import settings
 from django.contrib.auth.decorators import login_required
-from django.http import HttpResponse
+from django.dispatch import receiver
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils import timezone
+from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_variables
-from django.views.decorators.http import require_http_methods
+from django.views.decorators.http import require_http_methods, require_safe
 
-from chat.models import ApiToken
+from chat.models import ApiToken, User
 from chat.models.form_fields import PlainTextField, SentencesForm
 from chat.models.tokens import TooManyTokens
 from chat.people.access import NotFound, SignedInRequest
 from chat.people.login_redirects import login_required_post
 from chat.people.login_sessions import is_login_within
 
+RESET_KEY = "password_was_reset_of"
+"""Key of a session: the id of the user who had a new password set in this browser."""
 LIFETIMES = {"30": "30 days", "90": "90 days", "365": "a year", "": "for ever"}
 """Days, or an empty text -> label."""
 
@@ -109,4 +117,40 @@ def token_revoke(request: SignedInRequest, token_id: int) -> HttpResponse:
 def token_revoke_all(request: SignedInRequest) -> HttpResponse:
     """Revoke all tokens of the user, as after a password became known. A new password does not revoke them."""
     ApiToken.objects.usable().filter(owner=request.user).update(revoked_at=timezone.now())
-    return redirect("account_tokens")
+    return redirect(_next_page(request) or "account_tokens")
+
+
+@receiver(password_reset)
+def remember_reset(sender: object, request: HttpRequest, user: User, **kwargs: object) -> None:
+    """Remember for the next login with this browser that the person had a new password set by mail."""
+    request.session[RESET_KEY] = user.pk
+
+
+def offer_revocation(request: HttpRequest, user: User, response: HttpResponse) -> HttpResponse:
+    """Return the redirect after a login: after a reset of the password, to the page about tokens, if there are any.
+
+    The offer follows the login, because a link in a mail alone does not prove who it is if two-step login is on.
+    `response`: the redirect to the page that comes after.
+    """
+    was_reset = request.session.pop(RESET_KEY, None) == user.pk
+    if not was_reset or not ApiToken.objects.usable().filter(owner=user).exists():
+        return response
+    return redirect(f"{reverse('account_tokens_after_reset')}?{urlencode({'next': response.headers['Location']})}")
+
+
+@never_cache
+@login_required
+@require_safe
+def tokens_after_reset(request: SignedInRequest) -> HttpResponse:
+    """List the usable tokens of the user, with a button that revokes them all."""
+    context = {
+        "tokens": ApiToken.objects.usable().filter(owner=request.user),
+        "next": _next_page(request) or settings.LOGIN_REDIRECT_URL,
+    }
+    return render(request, "account/tokens_after_reset.html", context)
+
+
+def _next_page(request: HttpRequest) -> str:
+    """Return the page of this site to which the request wants to go on; empty: none."""
+    url = request.POST.get("next") or request.GET.get("next", "")
+    return url if url_has_allowed_host_and_scheme(url, {request.get_host()}, request.is_secure()) else ""

@@ -111,6 +111,7 @@ urlpatterns = [
     path("api/docs/", documentation.docs, name="api-docs"),
     path("api/<any_path:rest>", problems.not_found),
     path("accounts/tokens/", token_pages.tokens, name="account_tokens"),
+    path("accounts/tokens/after-reset/", token_pages.tokens_after_reset, name="account_tokens_after_reset"),
     path("accounts/tokens/revoke/", token_pages.token_revoke_all, name="account_tokens_revoke"),
     path("accounts/tokens/<int:token_id>/revoke/", token_pages.token_revoke, name="account_token_revoke"),
 ]

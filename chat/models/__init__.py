@@ -15,6 +15,7 @@ from chat.models.projects import Project, ProjectFile, ProjectQuerySet, ProjectR
 from chat.models.python_sessions import PythonSession
 from chat.models.quotas import Quota, QuotaUse, RunningExport
 from chat.models.reviews import Label, Review, ReviewDecision, ReviewState, Verdict
+from chat.models.shared_counts import SharedCount
 from chat.models.shares import Share, ShareQuerySet, ShareRefused
 from chat.models.tokens import ApiToken
 from chat.models.turn import CallDecision, Round, Turn, TurnEvent
@@ -60,6 +61,7 @@ __all__ = [
     "Share",
     "ShareQuerySet",
     "ShareRefused",
+    "SharedCount",
     "Turn",
     "TurnEvent",
     "User",

@@ -21,7 +21,7 @@ from django.dispatch import receiver
 from django.http import HttpRequest
 from django.utils import timezone
 
-from chat.models import LoginSession, User
+from chat.models import LoginSession, SharedCount, User
 from chat.models.logins import USER_AGENT_LIMIT
 from chat.vocabulary.sanitize import sanitize_text
 
@@ -61,9 +61,10 @@ class SessionStore(db.SessionStore):
 
     @classmethod
     def clear_expired(cls) -> None:
-        """Delete expired sessions, also those of the version before, which had Django's own table."""
+        """Delete expired sessions, also those of the version before, which had Django's own table, and old counts."""
         super().clear_expired()
         Session.objects.filter(expire_date__lt=timezone.now()).delete()
+        SharedCount.objects.filter(expires__lt=timezone.now()).delete()
 
     def _get_session_from_db(self) -> LoginSession | None:
         row: LoginSession | None = super()._get_session_from_db()  # type: ignore[misc]  # the stubs lack it

@@ -123,3 +123,24 @@ def test_behind_a_proxy_only_the_address_that_it_adds_counts(settings: Settings)
         log_in("member", "wrong", forwarded=f"198.51.100.{number}, 203.0.113.1")
     assert not log_in("member", forwarded="198.51.100.99, 203.0.113.1")
     assert log_in("member", forwarded="198.51.100.99, 203.0.113.2")
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        "https://evil.example.org/",
+        "/\\evil.example.org",
+        "javascript:alert(1)",
+        "https://testserver@evil.example.org/",
+    ],
+)
+@pytest.mark.parametrize("path", ["/accounts/login/", "/admin/login/", "/accounts/logout/"])
+@pytest.mark.usefixtures("members")
+def test_no_redirect_leads_to_another_site(path: str, target: str, settings: Settings) -> None:
+    settings.ALLOWED_HOSTS = ["*"]
+    client = Client()
+    name = "username" if path.startswith("/admin/") else "login"
+    response = client.post(path, {name: "member", "password": PASSWORD, "next": target})
+    assert response.status_code == 302
+    assert "evil" not in response.headers["Location"]
+    assert "alert" not in response.headers["Location"]

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from allauth.account.adapter import get_adapter
 from django.conf import settings
-from rest_framework.throttling import SimpleRateThrottle, UserRateThrottle
+from django.core.cache import caches
+from rest_framework.throttling import UserRateThrottle
 
 if TYPE_CHECKING:
     # This module of the framework imports the modules that its settings name, and they import this one.
@@ -17,7 +18,18 @@ if TYPE_CHECKING:
     from rest_framework.views import APIView
 
 
-class CallThrottle(UserRateThrottle):
+class _ClientThrottle(UserRateThrottle):
+    """Counts by user, or by the address by which logins are limited, so a header cannot forge it."""
+
+    cache = caches["process"]
+
+    def get_ident(self, request: Request) -> str:
+        """Return the address of the client."""
+        address: str = get_adapter().get_client_ip(request)
+        return address
+
+
+class CallThrottle(_ClientThrottle):
     """Limits all calls to `API_CALLS_PER_MINUTE`."""
 
     scope = "api-calls"
@@ -27,7 +39,7 @@ class CallThrottle(UserRateThrottle):
         return f"{settings.API_CALLS_PER_MINUTE}/minute"
 
 
-class WriteThrottle(UserRateThrottle):
+class WriteThrottle(_ClientThrottle):
     """Limits calls that start or resume a turn, upload a file or import conversations to `API_WRITES_PER_MINUTE`."""
 
     scope = "api-writes"
@@ -37,11 +49,8 @@ class WriteThrottle(UserRateThrottle):
         return f"{settings.API_WRITES_PER_MINUTE}/minute"
 
 
-class ShareThrottle(SimpleRateThrottle):
-    """Limits requests for pages and files of shares to `API_CALLS_PER_MINUTE` from one address.
-
-    The address is the one by which logins are limited, so a header cannot forge it.
-    """
+class ShareThrottle(_ClientThrottle):
+    """Limits requests for pages and files of shares to `API_CALLS_PER_MINUTE` from one address."""
 
     scope = "shares"
 
@@ -51,8 +60,7 @@ class ShareThrottle(SimpleRateThrottle):
 
     def get_cache_key(self, request: Request, view: APIView) -> str:
         """Return the key under which the requests of an address are counted."""
-        address: str = get_adapter().get_client_ip(request)
-        return self.cache_format % {"scope": self.scope, "ident": address}
+        return self.cache_format % {"scope": self.scope, "ident": self.get_ident(request)}
 
 
 def wait_sentence(wait_s: int) -> str:

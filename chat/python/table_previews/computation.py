@@ -16,7 +16,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 
 from asgiref.sync import async_to_sync, sync_to_async
-from django.core.cache import cache
+from django.core.cache import caches
 from django.db import IntegrityError
 
 from attachments.models import Attachment, AttachmentPreview
@@ -73,6 +73,7 @@ def find_or_make_preview(attachment: Attachment, user_id: int) -> TablePreview |
 def _count_request(user_id: int) -> None:
     """Raise TooManyPreviews if the person has made too many requests in this minute."""
     key = f"table-previews:{user_id}:{int(time.time() // 60)}"
+    cache = caches["process"]
     cache.add(key, 0, 120)
     if cache.incr(key) > PREVIEWS_PER_MINUTE:
         raise TooManyPreviews

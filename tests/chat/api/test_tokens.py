@@ -8,12 +8,14 @@ import re
 from datetime import timedelta
 
 import pytest
+from allauth.account.forms import EmailAwarePasswordResetTokenGenerator
+from allauth.account.utils import user_pk_to_url_str
 from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
 from allauth.mfa.totp.internal.auth import TOTP
 from django.core.management import CommandError, call_command
 from django.test import Client
 from django.utils import timezone
-from pytest_django import DjangoAssertNumQueries
+from pytest_django import DjangoAssertNumQueries, Settings
 
 from chat.models import ApiToken, User
 from chat.models.tokens import TOKENS_LIMIT, TooManyTokens
@@ -174,3 +176,63 @@ def test_command_prints_the_token_alone() -> None:
     for arguments, words in ((("nobody",), "no active user"), ((user.username, "--days=0"), "--days must be")):
         with pytest.raises(CommandError, match=words):
             call_command("create_api_token", *arguments)
+
+
+# --- after a new password by mail -------------------------------------------------------------------------------------
+
+
+def set_password_by_mail(client: Client, person: User) -> None:
+    """Set `PASSWORD` as a link in a mail does."""
+    key = EmailAwarePasswordResetTokenGenerator().make_token(person)
+    page = client.get(f"/accounts/password/reset/{user_pk_to_url_str(person)}-{key}/", follow=True)
+    client.post(page.redirect_chain[-1][0], {"password1": PASSWORD, "password2": PASSWORD})
+
+
+@pytest.mark.parametrize("is_revoked", [True, False])
+def test_login_after_a_new_password_by_mail_offers_to_revoke_tokens(
+    client: Client, settings: Settings, is_revoked: bool
+) -> None:
+    settings.EMAIL_URL = "smtp://localhost"
+    person = make_user("ann", password="forgotten")
+    ApiToken.objects.issue(person.pk, name="weekly report", life=None)
+    old, _ = ApiToken.objects.issue(person.pk, name="old one", life=None)
+    old.revoke()
+    set_password_by_mail(client, person)
+    response = client.post("/accounts/login/", {"login": "ann", "password": PASSWORD, "next": "/projects/"})
+    offer = client.get(response.headers["Location"])
+    assert "no-store" in offer.headers["Cache-Control"]
+    page = ParsedHtml(offer.content.decode())
+    assert "weekly report" in page.text
+    assert "old one" not in page.text
+    if is_revoked:
+        [form] = [form for form in page.select("form") if form.attributes.get("action", "").endswith("/revoke/")]
+        done = client.post(form.attributes["action"], {"next": page.only("input", name="next").attributes["value"]})
+        assert done.headers["Location"] == "/projects/"
+    assert ApiToken.objects.usable().exists() is not is_revoked
+    client.post("/accounts/logout/")
+    assert client.post("/accounts/login/", {"login": "ann", "password": PASSWORD}).headers["Location"] == "/"
+
+
+def test_tokens_are_offered_only_after_the_second_step_and_only_if_there_are_any(
+    client: Client, settings: Settings
+) -> None:
+    settings.EMAIL_URL = "smtp://localhost"
+    person = make_user("ann", password="forgotten")
+    set_password_by_mail(client, person)
+    assert client.get("/accounts/tokens/after-reset/").status_code == 302
+    assert client.post("/accounts/login/", {"login": "ann", "password": PASSWORD}).headers["Location"] == "/"
+    page = client.get("/accounts/tokens/after-reset/?next=https://evil.example.org/").content.decode()
+    assert "evil" not in page
+    done = client.post("/accounts/tokens/revoke/", {"next": "https://evil.example.org/"})
+    assert done.headers["Location"] == PAGE
+
+
+def test_page_that_shows_a_new_token_is_not_stored_by_browsers(client: Client) -> None:
+    client.force_login(make_user("ann", password=PASSWORD))
+    session = client.session
+    session[LOGIN_KEY] = {**session[LOGIN_KEY], "at": (timezone.now() - timedelta(hours=1)).isoformat()}
+    session.save()
+    way = client.post(PAGE, {"name": "report", "days": "30"}).headers["Location"]
+    pages = [client.post(way, {"password": PASSWORD}), client.post(PAGE, {"name": "report", "days": "30"})]
+    assert all('id="new-token"' in page.content.decode() for page in pages)
+    assert all("no-store" in page.headers["Cache-Control"] for page in pages)

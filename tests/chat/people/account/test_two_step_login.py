@@ -10,11 +10,12 @@ from allauth.mfa.models import Authenticator
 from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
 from allauth.mfa.totp.internal.auth import TOTP, format_hotp_value, hotp_value, yield_hotp_counters_from_time
 from django.core.cache import cache
+from django.db.models.signals import pre_save
 from django.test import Client
 from pytest_django import Settings
 
 from chat.models import User
-from config.login_forms import claim_code
+from config.second_step_codes import claim_code
 from tests.factories import make_user
 from tests.parsed_html import ParsedHtml
 
@@ -81,6 +82,39 @@ def test_setting_up_asks_for_the_password_and_a_code_and_gives_recovery_codes(pe
     assert client.get("/accounts/two-step/codes/download/").content.decode().split() == codes
     stored = str(list(Authenticator.objects.values_list("data", flat=True)))
     assert secret not in stored
+
+
+def test_no_page_with_a_secret_is_stored_by_browsers(person: User, client: Client) -> None:
+    client.force_login(person)
+    confirm(client, password=PASSWORD)
+    pages = [client.get("/accounts/two-step/app/")]
+    secret = ParsedHtml(pages[0].content.decode()).only("code").text
+    pages.append(client.post("/accounts/two-step/app/", {"code": "nothing"}))
+    client.post("/accounts/two-step/app/", {"code": code_of(secret)})
+    pages += [client.get("/accounts/two-step/codes/"), client.get("/accounts/two-step/codes/download/")]
+    assert ["no-store" in page.headers.get("Cache-Control", "") for page in pages] == [True] * 4
+
+
+def test_of_two_browsers_that_set_it_up_at_once_the_later_is_told(person: User) -> None:
+    browsers = [Client(), Client(), Client()]
+    secrets = []
+    for browser in browsers:
+        browser.force_login(person)
+        confirm(browser, password=PASSWORD)
+        secrets.append(ParsedHtml(browser.get("/accounts/two-step/app/").content.decode()).only("code").text)
+
+    def overtake(sender: object, instance: Authenticator, **kwargs: object) -> None:
+        pre_save.disconnect(overtake, sender=Authenticator)
+        TOTP.activate(person, secrets[1])
+
+    pre_save.connect(overtake, sender=Authenticator)
+    response = browsers[0].post("/accounts/two-step/app/", {"code": code_of(secrets[0])})
+    assert response.headers["Location"] == "/accounts/two-step/"
+    assert "was turned on in another browser" in browsers[0].get("/accounts/two-step/").content.decode()
+    # The row of the other browser is stored by now.
+    TOTP.activate(person, secrets[1])
+    page = browsers[2].post("/accounts/two-step/app/", {"code": code_of(secrets[2])}, follow=True)
+    assert "was turned on in another browser" in page.content.decode()
 
 
 @pytest.mark.parametrize(("path", "target"), [("/accounts/login/", "/"), ("/admin/login/", "/admin/")])

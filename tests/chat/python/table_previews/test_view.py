@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from asgiref.sync import sync_to_async
-from django.core.cache import cache
+from django.core.cache import caches
 from django.db import connection
 from django.http import HttpResponse
 from django.test import AsyncClient
@@ -34,7 +34,7 @@ CSV = b"day,<b>sales</b>,city\n2024-01-01,10,Oslo\n2024-01-02,,Rome\n2024-01-03,
 async def kernels(settings: Settings, kernel_service: LocalService) -> AsyncIterator[Settings]:
     """Settings with which previews are made in the shared service."""
     settings.KERNEL_SERVICE_DIR = kernel_service.directory
-    cache.clear()
+    caches["process"].clear()
     yield settings
     await close_client()
 

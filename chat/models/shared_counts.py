@@ -1,0 +1,16 @@
+"""The table of Django's database cache, which counts logins and other attempts for all processes."""
+
+from __future__ import annotations
+
+from django.db import models
+
+
+class SharedCount(models.Model):
+    """One entry of the cache. Only Django's `DatabaseCache` reads and writes it, and names its columns."""
+
+    cache_key = models.CharField(primary_key=True, max_length=255)
+    value = models.TextField()
+    expires = models.DateTimeField(db_index=True)
+
+    def __str__(self) -> str:
+        return self.cache_key

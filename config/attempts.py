@@ -1,0 +1,49 @@
+"""Counts attempts for an account: wrong passwords, wrong codes, mails with a link.
+
+Strangers share one count for each account, and each known browser (`config.known_browsers`) has its own besides. So
+strangers who use up an account's limit do not lock out the person, and a stolen cookie allows only few attempts. The
+limits are in `ACCOUNT_RATE_LIMITS`, and allauth counts them.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+
+from allauth.core.internal.ratelimit import RateLimitUsage, consume
+from django.http import HttpRequest
+from django.utils.crypto import salted_hmac
+
+from chat.models import User
+from config.known_browsers import find_browser
+
+
+def hash_key(key: str, prefix: str, version: int) -> str:
+    """Return the key under which the database keeps an entry of the cache. It reveals no address and no name."""
+    return salted_hmac("plotline cache", f"{prefix}:{version}:{key}", algorithm="sha256").hexdigest()
+
+
+def normalize_name(name: str) -> str:
+    """Return the same text for all spellings that the database takes for one user name.
+
+    It is also the same for some names that are different, such as `straße` and `strasse`. Their logins share a limit.
+    """
+    return unicodedata.normalize("NFKC", name).upper().casefold().strip()
+
+
+def count_attempt(request: HttpRequest, action: str, account: str, user: User | None) -> RateLimitUsage | None:
+    """Count an attempt for an account. Return `None` if it is one too many for this browser.
+
+    The result has `rollback`, for attempts that turn out to be right. `account`: the key of the count of strangers.
+    `user`: the account, to find out whether it knows the browser; `None` if it does not exist.
+    """
+    usage = consume(request, app="allauth.account", action=action, key=account)
+    browser = find_browser(request, user)
+    if browser is None:
+        return usage
+    own = consume(request, app="allauth.account", action=action, key=f"{account} {browser}")
+    return own and RateLimitUsage([*(usage.usage if usage else []), *own.usage])
+
+
+def count_code(request: HttpRequest, user: User) -> RateLimitUsage | None:
+    """Count a code of the second step. Return `None` if it is one too many, see `count_attempt`."""
+    return count_attempt(request, "second_step", f"user {user.pk}", user)

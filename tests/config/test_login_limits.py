@@ -1,0 +1,195 @@
+"""Limits of logins: by address, for the account, and for codes; nobody is locked out, and no sentence tells more."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
+from allauth.mfa.totp.internal.auth import TOTP
+from django.test import Client
+from django.utils import timezone
+from pytest_django import Settings
+
+from chat.models import SharedCount, User
+from chat.people.login_sessions import SessionStore
+from tests.chat.people.account.test_two_step_login import SECRET, STEP, code_of
+
+pytestmark = pytest.mark.django_db
+
+PASSWORD = "a long pass phrase"
+LIMITED = "Too many logins to this account have failed"
+TOO_MANY = "Too many failed login attempts"
+ACCOUNT_LIMIT = 50
+
+
+@pytest.fixture
+def person(fast_password_hasher: None) -> User:
+    return User.objects.create_user("member", password=PASSWORD, is_staff=True)
+
+
+@pytest.fixture
+def protected(person: User) -> User:
+    TOTP.activate(person, SECRET)
+    return person
+
+
+def log_in(name: str = "member", password: str = "wrong", client: Client | None = None, **fields: str) -> str:
+    """Return where a login leads to, or the page that refuses it."""
+    response = (client or Client(REMOTE_ADDR="198.51.100.1")).post(
+        "/accounts/login/", {"login": name, "password": password, **fields}
+    )
+    return response.headers.get("Location") or response.content.decode()
+
+
+def use_up(name: str = "member", password: str = "wrong") -> None:
+    """Try wrong passwords from many addresses, until the account's limit is used up."""
+    for number in range(ACCOUNT_LIMIT):
+        page = log_in(name, password, Client(REMOTE_ADDR=f"203.0.113.{number}"))
+        assert "are not correct" in page, number
+
+
+@pytest.mark.usefixtures("person")
+def test_addresses_of_one_ipv6_network_count_as_one() -> None:
+    pages = [log_in(client=Client(REMOTE_ADDR=f"2001:db8:1:2:{n:x}::{n:x}")) for n in range(1, 61)]
+    assert sum("are not correct" in page for page in pages) == 5
+    assert "are not correct" in log_in(client=Client(REMOTE_ADDR="2001:db8:1:3::1"))
+
+
+@pytest.mark.usefixtures("person")
+def test_ipv4_addresses_that_are_written_as_ipv6_count_on_their_own() -> None:
+    for _ in range(5):
+        log_in(client=Client(REMOTE_ADDR="::ffff:198.51.100.1"))
+    assert TOO_MANY in log_in(client=Client(REMOTE_ADDR="198.51.100.1"))
+    assert "are not correct" in log_in(client=Client(REMOTE_ADDR="::ffff:198.51.100.2"))
+
+
+@pytest.mark.parametrize("name", ["MEMBER", "memBer", "ｍember"])
+@pytest.mark.usefixtures("person")
+def test_spellings_of_a_name_and_of_the_host_have_one_limit(name: str) -> None:
+    for port in range(5):
+        log_in(name, client=Client(REMOTE_ADDR="198.51.100.1", headers={"Host": f"testserver:{8000 + port}"}))
+    assert TOO_MANY in log_in("member")
+
+
+@pytest.mark.usefixtures("person")
+def test_counts_are_in_the_database_for_all_processes_and_name_nobody() -> None:
+    log_in()
+    stored = str(list(SharedCount.objects.values_list("cache_key", flat=True)))
+    assert stored.count(",") >= 3
+    assert "198.51" not in stored
+    assert "member" not in stored.lower()
+    SharedCount.objects.update(expires=timezone.now() - timedelta(seconds=1))
+    SessionStore.clear_expired()
+    assert not SharedCount.objects.exists()
+
+
+@pytest.mark.usefixtures("person")
+@pytest.mark.parametrize("name", ["member", "stranger"])
+def test_an_account_has_a_limit_from_all_addresses_that_tells_nothing(name: str) -> None:
+    use_up(name)
+    pages = [log_in(name, password) for password in ("wrong", PASSWORD)]
+    assert all(LIMITED in page for page in pages)
+    assert 'name="code"' in pages[0]
+    with_code = [log_in(name, password, code="123456") for password in ("wrong", PASSWORD)]
+    assert all(LIMITED in page for page in with_code)
+
+
+@pytest.mark.usefixtures("person")
+def test_a_known_browser_has_a_limit_of_its_own_at_all_addresses() -> None:
+    browser = Client(REMOTE_ADDR="192.0.2.1")
+    assert log_in("member", PASSWORD, browser) == "/"
+    browser.post("/accounts/logout/")
+    use_up()
+    for number in range(10):
+        browser.defaults["REMOTE_ADDR"] = f"192.0.2.{number}"
+        page = log_in(client=browser)
+        assert ("are not correct" if number < 5 else TOO_MANY) in page
+
+
+@pytest.mark.usefixtures("person")
+def test_a_known_browser_is_let_in_despite_the_limit() -> None:
+    browser = Client(REMOTE_ADDR="192.0.2.1")
+    log_in("member", PASSWORD, browser)
+    cookie = browser.cookies["known-browser"]
+    assert (cookie["httponly"], cookie["samesite"], cookie["path"]) == (True, "Lax", "/")
+    browser.post("/accounts/logout/")
+    use_up()
+    for _ in range(5):
+        log_in(client=Client(REMOTE_ADDR="192.0.2.1"))
+    assert log_in("member", PASSWORD, browser) == "/", "also behind the address of a stranger"
+    forged = Client()
+    forged.cookies["known-browser"] = f"{cookie.value[:-2]}xx"
+    assert LIMITED in log_in("member", PASSWORD, forged)
+    User.objects.create_user("other", password=PASSWORD)
+    use_up("other")
+    browser.post("/accounts/logout/")
+    assert LIMITED in log_in("other", PASSWORD, browser), "it is known for one account"
+
+
+@pytest.mark.parametrize("path", ["/accounts/login/", "/admin/login/"])
+def test_an_account_with_a_similar_name_makes_no_browser_known(path: str, fast_password_hasher: None) -> None:
+    for name in ("strasse", "straße"):
+        User.objects.create_user(name, password=PASSWORD)
+    client = Client()
+    assert log_in("straße", PASSWORD, client) == "/"
+    use_up("strasse")
+    fields = {"login": "strasse", "username": "strasse", "password": PASSWORD}
+    if path == "/accounts/login/":
+        client.post("/accounts/logout/")
+    assert LIMITED in client.post(path, fields).content.decode()
+
+
+@pytest.mark.usefixtures("protected")
+def test_password_and_code_are_enough_despite_the_limit() -> None:
+    use_up()
+    client = Client(REMOTE_ADDR="198.51.100.1")
+    assert LIMITED in log_in("member", PASSWORD, client), "without a code, it does not go on to the second step"
+    assert LIMITED in log_in("member", PASSWORD, client, code="000000")
+    assert LIMITED in log_in("member", "wrong", client, code=code_of())
+    assert log_in("member", PASSWORD, client, code=code_of()) == "/"
+    assert client.get("/accounts/profile/").status_code == 200
+    assert LIMITED in log_in("member", PASSWORD, code=code_of()), "a code works once"
+
+
+def test_a_refused_login_with_a_former_name_sets_no_cookie_that_tells_the_password_was_right(person: User) -> None:
+    User.objects.update(former_username="earlier")
+    use_up("earlier")
+    client = Client()
+    assert LIMITED in log_in("earlier", PASSWORD, client, code="000000")
+    assert "sessionid" not in client.cookies
+
+
+def test_a_recovery_code_is_enough_as_well_and_is_used_up_only_with_the_password(protected: User) -> None:
+    [code, *_] = RecoveryCodes.activate(protected).get_unused_codes()
+    use_up()
+    assert LIMITED in log_in("member", "wrong", code=code)
+    assert log_in("member", PASSWORD, code=code) == "/"
+    assert LIMITED in log_in("member", PASSWORD, code=code)
+
+
+@pytest.mark.usefixtures("person")
+def test_the_admin_has_the_same_limit_for_the_account() -> None:
+    use_up()
+    page = Client().post("/admin/login/", {"username": "member", "password": PASSWORD}).content.decode()
+    assert LIMITED in page
+
+
+@pytest.mark.usefixtures("protected")
+def test_codes_are_limited_for_the_account_over_days_and_all_sessions(settings: Settings) -> None:
+    settings.ACCOUNT_RATE_LIMITS = {**settings.ACCOUNT_RATE_LIMITS, "second_step": "8/d/key"}
+    known = Client(REMOTE_ADDR="192.0.2.1")
+    log_in("member", PASSWORD, known)
+    assert known.post(STEP, {"code": code_of()}).status_code == 302
+    known.post("/accounts/logout/")
+    pages = []
+    for number in range(10):
+        client = Client(REMOTE_ADDR=f"203.0.113.{number}")
+        log_in("member", PASSWORD, client)
+        pages.append(client.post(STEP, {"code": "000000"}).content.decode())
+    assert ["Incorrect code" in page for page in pages] == [True] * 8 + [False] * 2
+    # A known browser has its own limit.
+    log_in("member", PASSWORD, known)
+    assert "Incorrect code" in known.post(STEP, {"code": "000000"}).content.decode(), (
+        "a known browser has its own limit"
+    )
