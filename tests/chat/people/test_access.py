@@ -35,6 +35,7 @@ from chat.models import (
     QuotaUse,
     RunningExport,
     Share,
+    SharedCount,
     User,
 )
 from chat.people.access import (
@@ -160,6 +161,7 @@ ROUTES = {
     "accounts/two-step/codes/download/": Route(get=signed_in(404), post=signed_in(404)),
     "accounts/readings/": Route(get=signed_in(200), post=signed_in(405)),
     "accounts/tokens/": Route(get=signed_in(200), post=signed_in(400)),
+    "accounts/tokens/after-reset/": Route(get=signed_in(200), post=signed_in(405)),
     "accounts/tokens/revoke/": Route(get=signed_in(405), post=signed_in(302)),
     "accounts/tokens/<int:token_id>/revoke/": Route(get=signed_in(405), post=owner_only(302)),
     "api/schema/": Route(get=everybody(200), post=everybody(405)),
@@ -251,11 +253,12 @@ def outcome_of(response: HttpResponseBase) -> Outcome:
 
 
 def state() -> dict[str, list[object]]:
-    """Return every row of the project's own tables, without leases of downloads, sessions and counts of openings."""
+    """Return every row of the project's own tables, without leases of downloads, sessions and counts of requests."""
     models = [model for model in apps.get_models() if model is User or model._meta.app_label in ("chat", "attachments")]
     models.remove(RunningExport)
     models.remove(LoginSession)
     models.remove(Share)
+    models.remove(SharedCount)
     rows: dict[str, list[object]] = {
         model.__name__: list(model._default_manager.order_by("pk").values()) for model in models
     }
