@@ -153,6 +153,8 @@ class ConversationConsumer(AsyncWebsocketConsumer):
         data = form.cleaned_data
         question = self.user, self.conversation_id, data["text"], data["attachments"]
         chosen = {"client_id": data["client_id"], "model": data["model"], "code_mode": data["code_execution"]}
+        if self._follower:
+            self._follower.follow_end()
         if edited := data.get("message_id"):
             await start_turn(Edit(*question, message_id=edited, **chosen))
         else:

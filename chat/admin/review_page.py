@@ -230,10 +230,11 @@ def _transcript_context(request: HttpRequest, conversation: Conversation) -> dic
     version_id = _parse_uuid(request.GET.get("version", ""))
     path_ids = transcripts.find_path(version_id, nodes)
     is_sent_view = _is_sent_view(request)
-    window = transcript_pages.page_of(path_ids, request)
+    window = transcript_pages.page_of(path_ids, request, version_id)
     shown_ids = path_ids[window.first : window.last]
     return {
         "is_sent_view": is_sent_view,
+        "shown_ids": set(shown_ids),
         "transcript": [] if is_sent_view else transcripts.load_transcript(conversation, path_ids, nodes, window),
         "sent_messages": transcripts.load_sent_messages(shown_ids) if is_sent_view else [],
         **transcript_pages.links(window, len(path_ids), request),

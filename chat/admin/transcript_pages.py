@@ -14,10 +14,19 @@ FIRST = "from"
 """The URL parameter with the index of the first message."""
 
 
-def page_of(path: list[uuid.UUID], request: HttpRequest) -> Window:
-    """Return the range of a path that a request shows: as many messages as a snapshot may hold."""
+def page_of(path: list[uuid.UUID], request: HttpRequest, version_id: uuid.UUID | None) -> Window:
+    """Return the range of a path that a request shows: as many messages as a snapshot may hold.
+
+    It begins with the message that the request names by its index, or else holds the version that it names.
+    """
     digits = request.GET.get(FIRST, "")[:9]
-    first = min(int(digits) if digits.isdecimal() else 0, len(path))
+    window = _page_from(path, min(int(digits) if digits.isdecimal() else 0, len(path)))
+    if version_id in path[window.last :] and not digits:
+        return _page_from(path, path.index(version_id))
+    return window
+
+
+def _page_from(path: list[uuid.UUID], first: int) -> Window:
     ids = path[first : first + SNAPSHOT_MESSAGES]
     chars = message_chars(Message.objects.filter(pk__in=ids))
     return within(Window(first, first + len(ids)), [chars.get(pk, 0) for pk in ids], SNAPSHOT_CHARS, near=first)

@@ -23,7 +23,7 @@ from chat.page.transcript.answer_details import USAGE_WORDS, dollars
 from chat.page.transcript.snapshot import snapshot
 from chat.page.transcript.versions import versions_among
 from chat.page.transcript.views import message_view
-from chat.page.transcript.window import SNAPSHOT_CHARS, Window
+from chat.page.transcript.window import Window
 from chat.vocabulary.part_json import SIGNATURE, part_to_json
 from chat.vocabulary.parts import Part
 
@@ -163,7 +163,7 @@ def load_transcript(
     """Return the views of a range of the messages of a path for reviewers."""
     reader = staff_reader(partial(build_file_url, conversation.pk))
     if all(nodes[pk].is_shown for pk in path):
-        page = snapshot(conversation.pk, lambda _: window, window.first, limit_chars=SNAPSHOT_CHARS, reader=reader)
+        page = snapshot(conversation.pk, lambda _: window, reader=reader)
         return list(page.messages)
     children = group_by_parent(nodes)
     return [

@@ -34,6 +34,7 @@ from chat.page.transcript.message_links import find_link_target
 from chat.page.transcript.snapshot import snapshot
 from chat.page.transcript.usage import conversation_usage
 from chat.page.transcript.views import answer_markdown
+from chat.page.transcript.window import PAGE_CHARS
 from chat.people.access import (
     NotFound,
     SignedInRequest,
@@ -83,7 +84,7 @@ def conversation(request: SignedInRequest, conversation_id: uuid.UUID) -> HttpRe
     # The page names the revision at which its messages were read. Its socket sends what has changed since.
     try:
         target = find_link_target(shown, **form.cleaned_data)
-        page = snapshot(shown.pk, target.choose, target.near)
+        page = snapshot(shown.pk, target.choose, target.near, limit_chars=PAGE_CHARS)
     except Conversation.DoesNotExist:  # It has just been deleted in another tab.
         raise NotFound from None
     context = {

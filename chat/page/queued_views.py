@@ -8,10 +8,11 @@ from typing import Concatenate, ParamSpec, TypeVar
 
 from allauth.account.adapter import get_adapter
 from asgiref.sync import sync_to_async
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
-from chat.page.render_queue import QUEUE, QueueIsFull, ReaderLeft
+from chat.models.database_thread import close_connection
+from chat.page.render_queue import PEOPLE, STRANGERS, Place, QueueIsFull, RenderQueue
 from chat.people.quotas.pages import View, refusal
 
 P = ParamSpec("P")
@@ -20,8 +21,6 @@ AsyncView = Callable[Concatenate[R, P], Coroutine[None, None, HttpResponseBase]]
 
 RETRY_AFTER_S = 5
 TOO_MANY = f"Too many pages are being loaded from here at once. Wait {RETRY_AFTER_S} seconds."
-LEFT_STATUS = 499
-"""The status of a response that nobody gets."""
 
 
 def queued(view: View[R, P]) -> AsyncView[R, P]:
@@ -32,23 +31,35 @@ def queued(view: View[R, P]) -> AsyncView[R, P]:
 
     @wraps(view)
     async def wrapped(request: R, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
-        reader = await sync_to_async(reader_of)(request)
+        queue, reader = await sync_to_async(_queue_of)(request)
         try:
-            async with QUEUE.place(reader, is_refusable=True) as place:
-                return await sync_to_async(place.run)(view, request, *args, **kwargs)
+            async with queue.place(reader, is_refusable=True) as place:
+                return await sync_to_async(place.run)(_render, place, view, request, *args, **kwargs)
         except QueueIsFull:
             response = await sync_to_async(refusal)(request, TOO_MANY, status=503, retry_after_s=RETRY_AFTER_S)
             response.headers["Cache-Control"] = "no-store"
             return response
-        except ReaderLeft:
-            return HttpResponse(status=LEFT_STATUS)
 
     return wrapped
 
 
-def reader_of(request: HttpRequest) -> Hashable:
-    """Return whom the queue takes for one reader: a person, or all who come from one address without an account."""
-    if request.user.is_authenticated:
-        return request.user.pk
+def _render(place: Place, view: View[R, P], request: R, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
+    try:
+        return view(request, *args, **kwargs)
+    finally:
+        if place.is_left:
+            # Nobody else closes it: Django has ended the request already.
+            close_connection()
+
+
+def _queue_of(request: HttpRequest) -> tuple[RenderQueue, Hashable]:
+    """Return the queue of a request, and whom it takes for one reader: a person, or all strangers of one address.
+
+    The request's connection to the database is closed, so that requests that wait do not use up the pool.
+    """
+    user = request.user
+    close_connection()
+    if user.is_authenticated:
+        return PEOPLE, user.pk
     address: str = get_adapter().get_client_ip(request)
-    return address
+    return STRANGERS, address

@@ -19,9 +19,11 @@ from typing import ParamSpec, TypeVar
 P = ParamSpec("P")
 R = TypeVar("R")
 
-AT_ONCE = 4
-"""Readers for whom a process renders at the same time. More would only share the interpreter among them."""
-WAITING_PER_READER = 60
+PEOPLE_AT_ONCE = 4
+"""People for whom a process renders at the same time. More would only share the interpreter among them."""
+STRANGERS_AT_ONCE = 2
+EXPORTS_AT_ONCE = 2
+WAITING_PER_READER = 100
 """Requests of one reader that may wait: a class behind one address, which is one reader until it logs in."""
 
 
@@ -78,7 +80,8 @@ def check_reader() -> None:
 
 
 class RenderQueue:
-    """Gives out places: one to each reader at a time, and the next one to the reader whose turn is longest ago.
+    """Gives out places: one to each reader at a time. Readers are served in the order in which they came, and whoever
+    has been served and still waits goes behind the others.
 
     It may be used from several event loops and threads.
     """
@@ -113,7 +116,7 @@ class RenderQueue:
             self._serve_next()
         try:
             await asyncio.wrap_future(request)
-        except asyncio.CancelledError:
+        except BaseException:  # also of a generator that is closed
             with self._lock, suppress(KeyError, ValueError):
                 self._waiting[reader].remove(request)
             if not request.cancelled():
@@ -143,5 +146,9 @@ class RenderQueue:
                 del self._waiting[reader]
 
 
-QUEUE = RenderQueue(AT_ONCE, WAITING_PER_READER)
-"""The queue of this process."""
+PEOPLE = RenderQueue(PEOPLE_AT_ONCE, WAITING_PER_READER)
+"""The queue of this process for the pages and sockets of people who are logged in."""
+STRANGERS = RenderQueue(STRANGERS_AT_ONCE, WAITING_PER_READER)
+"""For shared pages that are read without an account. So strangers never keep people waiting."""
+EXPORTS = RenderQueue(EXPORTS_AT_ONCE, WAITING_PER_READER)
+"""For the blocks of downloads, which may wait for storage."""

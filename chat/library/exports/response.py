@@ -18,7 +18,7 @@ from attachments.content_disposition import content_disposition
 from chat.library.exports.download import Download
 from chat.library.exports.export_lease import ExportClaim, ExportUnderWay
 from chat.models.database_thread import close_connection
-from chat.page.render_queue import QUEUE
+from chat.page.render_queue import EXPORTS
 
 BLOCK_BYTES = 64 * 1024
 
@@ -40,6 +40,8 @@ def download_response(download: Download, reader: Hashable, claim: ExportClaim |
     language = translation.get_language() or ""
     blocks = _stream(download, reader, language)
     content = blocks if claim is None else _stream_with_claim(blocks, claim)
+    # The bytes are made later, perhaps after others'.
+    close_connection()
     response = StreamingHttpResponse(content, content_type=download.content_type, headers=HEADERS)
     response.headers["Content-Disposition"] = content_disposition(download.name)
     return response
@@ -60,7 +62,7 @@ async def _stream(download: Download, reader: Hashable, language: str) -> AsyncG
     blocks = _join_into_blocks(download.chunks)
     try:
         while True:
-            async with QUEUE.place(reader) as place:
+            async with EXPORTS.place(reader) as place:
                 block = await sync_to_async(place.run, thread_sensitive=True)(_next_block, blocks, language)
             if not block:
                 return

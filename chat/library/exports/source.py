@@ -17,6 +17,7 @@ from attachments.models import Attachment
 from attachments.store import BytesUnavailable, read_bytes
 from chat.messages.records import Deleted, MessageRecord, message_chars, records_in_order
 from chat.models import Conversation, Message, MessageAttachment, Turn
+from chat.page.render_queue import check_reader
 from chat.vocabulary.parts import Role
 
 BATCH_MESSAGES = 40
@@ -72,6 +73,7 @@ def attachments_by_id(ids: list[uuid.UUID]) -> Iterator[Attachment]:
 
 def load_bytes(attachment: Attachment) -> bytes | None:
     """Return the bytes of an attachment, or `None` if storage cannot deliver them: the export then goes on without."""
+    check_reader()
     try:
         return read_bytes(attachment)
     except BytesUnavailable:

@@ -25,7 +25,7 @@ from chat.page.relay.frames import Announcement, ExpectedPosition, Frame, NewRev
 from chat.page.relay.page_updates import read_earlier, read_later, read_update
 from chat.page.relay.send_window import WINDOW_FRAMES, SendWindow
 from chat.page.relay.stream_position import StreamPosition
-from chat.page.render_queue import AT_ONCE, QUEUE
+from chat.page.render_queue import PEOPLE, PEOPLE_AT_ONCE, Place
 from chat.page.transcript.window import Direction, Window
 
 P = ParamSpec("P")
@@ -42,7 +42,7 @@ CLOSE_DELETED = 4404
 CLOSE_RESTARTING = 4503
 DELETED = "This conversation is gone."
 
-_snapshot_threads = ThreadPoolExecutor(max_workers=AT_ONCE, thread_name_prefix="snapshot")
+_snapshot_threads = ThreadPoolExecutor(max_workers=PEOPLE_AT_ONCE, thread_name_prefix="snapshot")
 """Separate from Django's shared thread, so that a long transcript does not delay handshakes of other sockets."""
 
 
@@ -154,6 +154,10 @@ class Follower:
         """Record that the reader looks at this message, and not at the end."""
         self._reader_at = message_id
 
+    def follow_end(self) -> None:
+        """Record that the reader looks at the end, where a new answer is written."""
+        self._reader_at = None
+
     def extend(self, direction: Direction) -> None:
         """Send the messages before or after those that the page holds."""
         if self._window is not None and (self._window.last is not None if direction == "later" else self._window.first):
@@ -227,13 +231,14 @@ class Follower:
         return isinstance(frame, NewRevision) and window is not None and window.is_cut_at(frame.replaced_from)
 
     async def _send_snapshot(self) -> None:
-        # The snapshot contains the frames so far. One that arrives while it is read follows it or is part of it. If one
-        # is missing in between, the page gets another snapshot.
-        self._frames.clear()
-        known_revision = None if self._needs_whole else self._position.revision
-        self._is_outdated = self._needs_whole = False
         try:
-            update = await self._read(read_update, known_revision, self._window, self._reader_at)
+            async with PEOPLE.place(self.user.pk) as place:
+                # The snapshot contains the frames so far. One that arrives while it is read follows it or is part of
+                # it. If one is missing in between, the page gets another snapshot.
+                self._frames.clear()
+                known_revision = None if self._needs_whole else self._position.revision
+                self._is_outdated = self._needs_whole = False
+                update = await self._read(place, read_update, known_revision, self._window, self._reader_at)
         except Conversation.DoesNotExist:
             await self.end(CLOSE_DELETED, DELETED)
             return
@@ -248,8 +253,10 @@ class Follower:
 
     async def _send_extension(self, held: Window, direction: Direction) -> None:
         self._extension = None
+        read = read_earlier if direction == "earlier" else read_later
         try:
-            update = await self._read(read_earlier if direction == "earlier" else read_later, self._position, held)
+            async with PEOPLE.place(self.user.pk) as place:
+                update = await self._read(place, read, self._position, held)
         except Conversation.DoesNotExist:
             await self.end(CLOSE_DELETED, DELETED)
             return
@@ -262,12 +269,13 @@ class Follower:
         self._window = update.window
         await self._send(update.text, update.position)
 
-    async def _read(self, read: Callable[Concatenate[uuid.UUID, P], R], *args: P.args, **kwargs: P.kwargs) -> R:
-        """Call a function that reads and renders messages, when it is this person's turn."""
-        async with QUEUE.place(self.user.pk) as place:
-            run = database_sync_to_async(place.run, thread_sensitive=False, executor=_snapshot_threads)
-            update: R = await run(read, self._conversation_id, *args, **kwargs)
-            return update
+    async def _read(
+        self, place: Place, read: Callable[Concatenate[uuid.UUID, P], R], *args: P.args, **kwargs: P.kwargs
+    ) -> R:
+        """Call a function that reads and renders messages, in the place that this person has got for it."""
+        run = database_sync_to_async(place.run, thread_sensitive=False, executor=_snapshot_threads)
+        update: R = await run(read, self._conversation_id, *args, **kwargs)
+        return update
 
     async def _send(self, text: str, position: StreamPosition) -> None:
         """Send a message, unless it is empty. The position of the page changes only if sending succeeds."""

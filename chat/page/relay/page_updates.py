@@ -11,7 +11,7 @@ from chat.page.fragments import header_swaps, message_html, partial, socket_mess
 from chat.page.relay.stream_position import StreamPosition
 from chat.page.transcript.snapshot import Snapshot, live_snapshot, read_revision, shown_index, snapshot
 from chat.page.transcript.usage import conversation_usage
-from chat.page.transcript.window import SNAPSHOT_CHARS, Window, fit, newest
+from chat.page.transcript.window import PAGE_CHARS, SNAPSHOT_CHARS, Window, fit, newest
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ def read_update(
             return _live_update(page)
     near = shown_index(conversation_id, reader_at) if isinstance(reader_at, uuid.UUID) else reader_at
     if held is None:
-        page = snapshot(conversation_id, newest)
+        page = snapshot(conversation_id, newest, limit_chars=PAGE_CHARS)
     else:
         page = snapshot(conversation_id, bind(fit, held, reader_at=near), near, limit_chars=SNAPSHOT_CHARS)
     content = partial("transcript", "innerMorph", transcript_html(page.messages))
@@ -62,7 +62,7 @@ def read_earlier(conversation_id: uuid.UUID, position: StreamPosition, held: Win
 
     Return `None` if the page is outdated. Raises Conversation.DoesNotExist.
     """
-    page = snapshot(conversation_id, lambda _: held.earlier(), held.first - 1)
+    page = snapshot(conversation_id, lambda _: held.earlier(), held.first - 1, limit_chars=PAGE_CHARS)
     if page.revision != position.revision:
         return None
     content = partial("transcript", "afterbegin", transcript_html(page.messages))
@@ -77,7 +77,7 @@ def read_later(conversation_id: uuid.UUID, position: StreamPosition, held: Windo
     Return `None` if the page is outdated, or if these are the last messages: it then needs a snapshot, because an
     answer among them may be live. Raises Conversation.DoesNotExist.
     """
-    page = snapshot(conversation_id, held.later, held.last)
+    page = snapshot(conversation_id, held.later, held.last, limit_chars=PAGE_CHARS)
     if page.revision != position.revision or page.window.is_at_end:
         return None
     content = partial("transcript", "beforeend", transcript_html(page.messages))

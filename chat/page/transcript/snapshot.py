@@ -20,7 +20,7 @@ from chat.page.readers import OWNER, Reader
 from chat.page.render_queue import check_reader
 from chat.page.transcript.versions import versions_in_view
 from chat.page.transcript.views import message_view
-from chat.page.transcript.window import PAGE_CHARS, ChooseWindow, Window, whole, within
+from chat.page.transcript.window import ChooseWindow, Window, whole, within
 
 READ_ATTEMPTS = 5
 
@@ -60,17 +60,19 @@ def snapshot(
     choose: ChooseWindow = whole,
     near: int | None = None,
     *,
-    limit_chars: int = PAGE_CHARS,
+    limit_chars: int | None = None,
     reader: Reader = OWNER,
 ) -> Snapshot:
-    """Read a range of the transcript, shortened to a number of characters (`window.within`).
+    """Read a range of the transcript.
 
-    `near`: the index of a message that it must hold; `None`: the last one. Raises Conversation.DoesNotExist.
+    `limit_chars`: to how many characters it is shortened (`window.within`). `near`: the index of a message that it must
+    hold then; `None`: the last one. Raises Conversation.DoesNotExist.
     """
     for _ in range(READ_ATTEMPTS):
         revision = read_revision(conversation_id)
         window = choose(path_length(conversation_id))
-        window = within(window, _sizes(conversation_id, window), limit_chars, near)
+        if limit_chars is not None:
+            window = within(window, _sizes(conversation_id, window), limit_chars, near)
         page = _read(conversation_id, revision, window, _is_in(window), reader)
         # A turn that ended between the reads has incremented the revision: the records do not agree, so read again.
         if read_revision(conversation_id) == revision:

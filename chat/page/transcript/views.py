@@ -25,6 +25,7 @@ from chat.page.attachment_views import AttachmentView, WrittenFileView
 from chat.page.fragments import part_view
 from chat.page.message_views import NO_HTML, CodeContext, MessageView, PartView, Rating, RenderedText, Versions
 from chat.page.readers import OWNER, Reader
+from chat.page.render_queue import check_reader
 from chat.page.rendering.markdown import render_question
 from chat.page.transcript.answer_details import answer_details
 from chat.page.transcript.graph_captions import with_captions
@@ -180,6 +181,7 @@ def _part_views(answer: ShownAnswer, shown: ShownAttachments, reader: Reader) ->
     without_result = set() if answer.turn.is_live else codes_without_result(parts)
     views = []
     for run in part_runs(parts, shown):
+        check_reader()
         start, part = run.start, run.part
         context = CodeContext(
             result=results.result_of.get(start),

@@ -48,7 +48,10 @@ class Window:
 
     def later(self, count: int) -> Window:
         """Return the messages after this range that are loaded next. `count`: messages of the conversation."""
-        return self if self.last is None else _to_end_of(count, self.last, self.last + PAGE_MESSAGES)
+        if self.last is None:
+            return self
+        stop = self.last + PAGE_MESSAGES
+        return Window(self.last, None if stop >= count else stop)
 
     def extended(self, direction: Direction) -> Window:
         """Return this range with PAGE_MESSAGES more in a direction. Its end may be after the conversation's end."""

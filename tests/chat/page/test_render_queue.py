@@ -142,7 +142,7 @@ async def test_reader_who_left_before_the_thread_began_is_not_rendered_for() -> 
 
 async def test_request_that_finds_the_queue_full_is_told_when_to_come_again(monkeypatch: pytest.MonkeyPatch) -> None:
     queue = RenderQueue(at_once=1, waiting_per_reader=1)
-    monkeypatch.setattr(queued_views, "QUEUE", queue)
+    monkeypatch.setattr(queued_views, "PEOPLE", queue)
     request = AsyncRequestFactory().get("/s/token/")
     request.user = User(pk=7)
 
