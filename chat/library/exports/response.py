@@ -40,8 +40,6 @@ def download_response(download: Download, reader: Hashable, claim: ExportClaim |
     language = translation.get_language() or ""
     blocks = _stream(download, reader, language)
     content = blocks if claim is None else _stream_with_claim(blocks, claim)
-    # The bytes are made later, perhaps after others'.
-    close_connection()
     response = StreamingHttpResponse(content, content_type=download.content_type, headers=HEADERS)
     response.headers["Content-Disposition"] = content_disposition(download.name)
     return response
@@ -60,6 +58,8 @@ async def _stream_with_claim(blocks: AsyncGenerator[bytes, None], claim: ExportC
 async def _stream(download: Download, reader: Hashable, language: str) -> AsyncGenerator[bytes, None]:
     # Within one request, thread-sensitive calls share one thread, and so one connection to the database.
     blocks = _join_into_blocks(download.chunks)
+    # Of the view: this download may have to wait for others.
+    await sync_to_async(close_connection, thread_sensitive=True)()
     try:
         while True:
             async with EXPORTS.place(reader) as place:
