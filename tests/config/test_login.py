@@ -29,7 +29,8 @@ def test_name_that_is_taken_during_the_sign_up_is_refused(
 ) -> None:
     def take_name(self: AccountAdapter, request: HttpRequest) -> User:
         User.objects.create(username=name)
-        return new_user(self, request)
+        user: User = new_user(self, request)
+        return user
 
     new_user = AccountAdapter.new_user
     monkeypatch.setattr(AccountAdapter, "new_user", take_name)

@@ -13,8 +13,9 @@ from pytest_django import Settings
 
 from attachments.models import Attachment
 from chat.library.imports import chatgpt, importer, json_document, rows, store
-from chat.library.imports.importer import EMPTY, ONE_AT_A_TIME, import_file
+from chat.library.imports.importer import EMPTY, import_file
 from chat.library.imports.refusal import RefusedImport
+from chat.library.imports.store import ONE_AT_A_TIME
 from chat.models import Conversation, ImportedConversation, Message, Quota, QuotaUse
 from chat.people.quotas.enforcement import count_usage
 from chat.people.quotas.resources import QuotaExceeded, Resource
