@@ -33,9 +33,9 @@ REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 _END_MARKS = b"\0\x1a"
 _HIGH_BYTES = bytes(range(128, 256))
 _HIGH_BYTE = re.compile(rb"[\x80-\xff]")
-#: Runs of a control character that does not occur in text. Text may hold backspace, tab, line ends, form feed, and
-#: escape, which begins the colour codes of a terminal.
-_CONTROL_CHARACTERS = re.compile(rb"([\x00-\x07\x0e-\x1a\x1c-\x1f])\1*+")
+#: A control character that does not occur in text, or a run of NULs. Text may hold backspace, tab, line ends, form feed,
+#: and escape, which begins the colour codes of a terminal.
+_CONTROL_CHARACTERS = re.compile(rb"\x00++|[\x01-\x07\x0e-\x1a\x1c-\x1f]")
 #: Marks of UTF-32 come first, because one of UTF-16 is the beginning of one of them.
 _MARKS = {
     codecs.BOM_UTF8: "utf-8-sig",
@@ -103,7 +103,7 @@ class TextEncoding:
     has_end_mark: bool = False
     """Whether the text ends with Ctrl-Z, which ends a file in DOS. It is removed."""
     control_count: int = 0
-    """Runs of other control characters that do not occur in text. They are kept."""
+    """Other control characters that do not occur in text. They are kept."""
 
     @property
     def name(self) -> str:
@@ -222,7 +222,7 @@ def _find_bad_bytes(data: bytes, codec: str) -> tuple[int, int | None]:
 
 
 def _count_controls(data: bytes, width: int) -> tuple[int, int]:
-    """Return the number of NULs, and of runs of other control characters that do not occur in text. Raise NotText.
+    """Return the number of NULs, and of other control characters that do not occur in text. Raise NotText.
 
     Data is text with a few of them, and with any number of NULs and Ctrl-Z at its end. `width`: bytes of a character.
     """
@@ -234,7 +234,7 @@ def _count_controls(data: bytes, width: int) -> tuple[int, int]:
         first = first or match
         if number > limit or (number > 1 and match.start() < HEAD_BYTES):
             raise NotText(first[0][0], first.start() * width)
-        control_count += match[1] != b"\0"
+        control_count += match[0][0] != 0
     return data.count(0), control_count
 
 

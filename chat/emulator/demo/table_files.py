@@ -6,7 +6,6 @@ file; a cell that its column does not allow ends it with an error.
 
 from __future__ import annotations
 
-import codecs
 import csv
 import re
 from collections.abc import Sequence
@@ -74,9 +73,7 @@ def read_table(file: AttachedFile) -> Table | None:
     except NotText:
         return None
     encoding = "utf-8-sig" if found.codec == "utf-8" else found.codec
-    # This decoder allows an incomplete character at the end of the head.
-    text = codecs.getincrementaldecoder(encoding)("replace").decode(head)
-    lines = text.splitlines()[: HEAD_ROWS + 1]
+    lines = found.to_utf8(head).decode(errors="replace").splitlines()[: HEAD_ROWS + 1]
     if len(file.data) > len(head) and len(lines) <= HEAD_ROWS:
         lines = lines[:-1]
     separator = max("\t;|,", key=lambda sign: lines[0].count(sign)) if lines else ","
