@@ -6,7 +6,6 @@ re-encodes the images that pass these checks.
 
 from __future__ import annotations
 
-import codecs
 import io
 import re
 import unicodedata
@@ -16,6 +15,7 @@ from django.conf import settings
 from PIL import Image
 
 from attachments.image_structure import TooManySegments, is_gif_truncated, is_jpeg_truncated, is_png_truncated
+from attachments.text_encoding import NotText, detect_encoding
 
 PNG = "image/png"
 JPEG = "image/jpeg"
@@ -40,19 +40,19 @@ NAME_LIMIT_BYTES = 240
 ALLOWED_TYPES_TEXT = "PNG, JPEG, WebP and GIF images, PDF, Excel (.xlsx), Parquet, and text such as CSV, JSON or code"
 #: Extensions of files that hold a table, or can hold one.
 TABLE_SUFFIXES = frozenset({"csv", "tsv", "tab", "json", "jsonl", "ndjson", "xlsx", "parquet"})
+#: Extensions of files of which a preview is tried. Excel's “Unicode text” is a `.txt` with tabs.
+PREVIEW_SUFFIXES = TABLE_SUFFIXES | {"txt"}
+_TEXT_SUFFIXES = PREVIEW_SUFFIXES - {"xlsx", "parquet"} | {"log", "md"}
 
 #: Graphs drawn at twice the usual density have 200 dots per inch; one without a wish for density has 72 to 150.
 DENSE_DPI = 180
 
 _PIXEL_LIMIT_TEXT = f"an image may have {PIXEL_LIMIT // 1_000_000} million"
 _FORMATS = {PNG: "PNG", JPEG: "JPEG", GIF: "GIF", WEBP: "WEBP"}
-_TYPES_BY_SUFFIX = {".csv": CSV, ".json": JSON_TYPE}
+_TYPES_BY_SUFFIX = {"csv": CSV, "json": JSON_TYPE}
 #: Windows opens a device instead of a file with one of these names, whatever the extension.
 _WINDOWS_DEVICE_NAME = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)
 _MIME_TYPE = re.compile(r"[a-z0-9][a-z0-9.+-]*/[a-z0-9][a-z0-9.+-]*")
-#: Control characters that do not occur in text. Text may hold backspace, tab, line ends, form feed, and escape, which
-#: begins the colour codes of a terminal.
-_BINARY_CHARACTERS = bytes(set(range(32)) - set(b"\b\t\n\v\f\r\x1b"))
 
 
 class RefusedUpload(Exception):
@@ -121,10 +121,17 @@ def inspect_upload(name: str, data: bytes) -> UploadInfo:
         return UploadInfo(label, PDF, None, None)
     if mime_type := _detect_table_type(data):
         return UploadInfo(label, mime_type, None, None)
-    if _is_text(data):
-        suffix = label[label.rfind(".") :].lower() if "." in label else ""
-        return UploadInfo(label, _TYPES_BY_SUFFIX.get(suffix, PLAIN), None, None)
-    raise RefusedUpload(f"“{label}” cannot be attached: allowed are {ALLOWED_TYPES_TEXT}.")
+    suffix = label.lower().rpartition(".")[2]
+    try:
+        detect_encoding(data)
+    except NotText as error:
+        if suffix in _TEXT_SUFFIXES:
+            raise RefusedUpload(
+                f"“{label}” cannot be attached: byte {error.byte} at {error.offset:,}: this is not text. "
+                "Save it as text in UTF-8, and attach it again."
+            ) from error
+        raise RefusedUpload(f"“{label}” cannot be attached: allowed are {ALLOWED_TYPES_TEXT}.") from error
+    return UploadInfo(label, _TYPES_BY_SUFFIX.get(suffix, PLAIN), None, None)
 
 
 def inspect_file_of_code(name: str, data: bytes) -> UploadInfo:
@@ -256,19 +263,6 @@ def _detect_table_type(data: bytes) -> str | None:
     if data.startswith(b"PAR1") and data.endswith(b"PAR1"):
         return PARQUET
     return None
-
-
-def _is_text(data: bytes) -> bool:
-    """Return whether the data is text, in UTF-8, in UTF-16 with a byte order mark, or in any 8-bit encoding.
-
-    Text is recognized by the absence of control characters, which occur early in every binary format.
-    """
-    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        try:
-            data = data.decode("utf-16").encode()
-        except UnicodeDecodeError:
-            return False
-    return not data.translate(None, bytes(set(range(256)) - set(_BINARY_CHARACTERS)))
 
 
 def _is_truncated(mime_type: str, data: bytes) -> bool:

@@ -15,7 +15,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from attachments.validation import TABLE_SUFFIXES
+from attachments.validation import PREVIEW_SUFFIXES
 from chat.answering.turns.engine_choice import answers_run_code
 from chat.answering.turns.feedback import Thumb, rate
 from chat.library.conversation_list import list_context
@@ -101,7 +101,7 @@ def conversation(request: SignedInRequest, conversation_id: uuid.UUID) -> HttpRe
         "prompt_limit_bytes": settings.PROMPT_LIMIT_BYTES,
         "file_limit_bytes": settings.UPLOAD_LIMIT_BYTES,
         "files_limit": ATTACHMENTS_LIMIT,
-        "table_suffixes": " ".join(sorted(TABLE_SUFFIXES)),
+        "table_suffixes": " ".join(sorted(PREVIEW_SUFFIXES)),
         "reason_limit": REASON_LIMIT,
         "runs_code": not page.messages and answers_run_code(shown),
         "usage": conversation_usage(shown),

@@ -134,6 +134,10 @@ def test_broken_image_raises_only_unreadable_image(random_bytes: bytes, kind: st
         ("a.png", b"<html><script>alert(1)</script>", "text/plain"),
         ("page.csv", b"<html><script>alert(1)</script>", "text/csv"),
         ("excel.csv", "größe;1\n".encode("utf-16"), "text/csv"),
+        ("no-mark.csv", "größe;1\n2;3\n".encode("utf-16-le"), "text/csv"),
+        ("dos.csv", b"item,qty\r\nbolt,40\r\n\x1a", "text/csv"),
+        ("filled.csv", b"item,qty\r\nbolt,40\r\n" + bytes(4096), "text/csv"),
+        ("copied.csv", b"item,qty\nbo\0lt,40\n", "text/csv"),
         ("a.xlsx", excel_file({"A": [["a"], [1]]}), EXCEL),
         ("renamed.csv", excel_file({"A": [["a"], [1]]}), EXCEL),
         ("a.parquet", b"PAR1\0\x15\x04PAR1", PARQUET),
@@ -158,13 +162,21 @@ def test_unknown_binary_is_refused_with_a_list_of_allowed_types() -> None:
         zlib.compress(bytes(1000)),
         b"\x7fELF\x02\x01",
         b"text\0text",
-        "a,\0".encode("utf-16"),
+        "a,\0b".encode("utf-16"),
         b"\xff\xfe\x00\xd8",
         b"PAR1\0\x15\x04",
     ]
     for data in binaries:
-        with pytest.raises(RefusedUpload, match=r"“data.csv” cannot be attached: allowed are PNG, .*CSV"):
-            inspect_upload("data.csv", data)
+        with pytest.raises(RefusedUpload, match=r"“data.bin” cannot be attached: allowed are PNG, .*CSV"):
+            inspect_upload("data.bin", data)
+
+
+def test_refusal_of_a_file_with_the_name_of_text_says_which_byte_is_not_text() -> None:
+    data = b"item,qty\n" * 100 + b"\1\2\3\4"
+    with pytest.raises(
+        RefusedUpload, match=r"“data.csv” cannot be attached: byte 1 at 900: this is not text. Save it as"
+    ):
+        inspect_upload("data.csv", data)
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from django.conf import settings
 
 from attachments.models import Attachment
 from attachments.store import BytesUnavailable, read_bytes
+from attachments.text_encoding import to_utf8
 from chat.answering.prompt.context_window import IMAGE_TOKENS
 from chat.answering.prompt.request_size import base64_bytes, json_bytes
 from chat.messages.records import MessageRecord
@@ -164,12 +165,5 @@ def attachment_ids(records: Iterable[MessageRecord]) -> set[uuid.UUID]:
 
 
 def encoded_for_model(data: bytes, mime_type: str) -> bytes:
-    """Return text as UTF-8, which is all that a model reads. Text in no Unicode encoding is read as Latin-1."""
-    if not mime_type.startswith("text/"):
-        return data
-    for encoding in ("utf-8-sig", "utf-16") if data[:2] in (b"\xff\xfe", b"\xfe\xff") else ("utf-8-sig",):
-        try:
-            return data.decode(encoding).encode()
-        except UnicodeDecodeError:
-            continue
-    return data.decode("latin-1").encode()
+    """Return text as UTF-8, which is all that a model reads, and other files as they are."""
+    return to_utf8(data) if mime_type.startswith("text/") else data

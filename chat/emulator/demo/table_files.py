@@ -6,7 +6,6 @@ file; a cell that its column does not allow ends it with an error.
 
 from __future__ import annotations
 
-import codecs
 import csv
 import re
 from collections.abc import Sequence
@@ -15,6 +14,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
 
+from attachments.text_encoding import NotText, detect_encoding
 from chat.emulator.attached_files import AttachedFile
 
 HEAD_BYTES, HEAD_ROWS, COLUMNS_LIMIT = 65_536, 500, 100
@@ -68,18 +68,17 @@ class Table:
 def read_table(file: AttachedFile) -> Table | None:
     """Describe the table in the first rows of a file; `None` if the file holds no table."""
     head = file.data[:HEAD_BYTES]
-    encoding = "utf-16" if head[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
     try:
-        # This decoder allows an incomplete character at the end of the head.
-        text = codecs.getincrementaldecoder(encoding)().decode(head)
-    except UnicodeDecodeError:
-        encoding = "cp1252"
-        text = head.decode(encoding, errors="ignore")
-    lines = text.splitlines()[: HEAD_ROWS + 1]
+        found = detect_encoding(head[: head.rfind(b"\n") + 1] or head)
+    except NotText:
+        return None
+    encoding = "utf-8-sig" if found.codec == "utf-8" else found.codec
+    lines = found.to_utf8(head).decode(errors="replace").splitlines()[: HEAD_ROWS + 1]
     if len(file.data) > len(head) and len(lines) <= HEAD_ROWS:
         lines = lines[:-1]
     separator = max("\t;|,", key=lambda sign: lines[0].count(sign)) if lines else ","
-    return _table(file.name, lines, separator, f"{file.name!r}, encoding={encoding!r}")
+    source = f"{file.name!r}, encoding={encoding!r}" + (", encoding_errors='replace'" if found.bad_count else "")
+    return _table(file.name, lines, separator, source)
 
 
 def take_pasted_table(text: str) -> tuple[Table | None, str]:

@@ -17,6 +17,7 @@ from channels.db import database_sync_to_async
 from attachments.images import is_image_type
 from attachments.models import Attachment
 from attachments.store import BytesUnavailable, read_bytes
+from attachments.text_encoding import to_utf8
 from chat.models import MessageAttachment, ProjectFile
 from chat.models.plain_sql import select_rows
 from chat.python.kernels.client import KernelClient
@@ -137,12 +138,21 @@ async def _place_file(kernel: KernelClient, file: SessionFile) -> str:
     """Write a file into the working directory; return a sentence if that fails, else an empty text."""
     try:
         # Not on the thread that renews the leases of all sessions, because storage may be slow.
-        data = await database_sync_to_async(read_bytes, thread_sensitive=False)(file.attachment)
+        data = await database_sync_to_async(_read_file, thread_sensitive=False)(file)
         await kernel.write_file(file.label, _pieces(data))
     except (BytesUnavailable, ValueError) as error:
         logger.warning("attachment %s was not put into a session: %s", file.attachment.pk, error)
         return NOT_PLACED.format(label=file.label, error=error)
     return ""
+
+
+def _read_file(file: SessionFile) -> bytes:
+    """Return what code finds in the file. Text is UTF-8, as in the sandboxes of models. Raises BytesUnavailable.
+
+    Code that wrote a file knows its encoding, so that kept files stay as they are.
+    """
+    data = read_bytes(file.attachment)
+    return data if file.is_kept or not is_text(file.attachment.mime_type) else to_utf8(data)
 
 
 async def _pieces(data: bytes) -> AsyncIterator[bytes]:

@@ -1,5 +1,7 @@
 """Describes the table in an attachment, once: in a new kernel, which ends afterwards.
 
+The kernel gets text as the model and the code of answers get it: as UTF-8.
+
 The work is limited: one file of each person at a time, `PREVIEWS_LIMIT` files in this process, and
 `PREVIEWS_PER_MINUTE` requests of a person. A description that would always be the same is stored.
 """
@@ -13,7 +15,7 @@ import weakref
 from collections import defaultdict
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from asgiref.sync import async_to_sync, sync_to_async
 from django.core.cache import caches
@@ -21,15 +23,18 @@ from django.db import IntegrityError
 
 from attachments.models import Attachment, AttachmentPreview
 from attachments.store import BytesUnavailable, read_bytes_unconnected
-from attachments.validation import is_table_name
+from attachments.text_encoding import NotText, detect_encoding
+from attachments.validation import PREVIEW_SUFFIXES
 from chat.models.database_thread import close_connection
 from chat.python.kernels.errors import KernelGone, KernelsUnavailable
-from chat.python.kernels.table_preview import TablePreview, parse_table_preview
+from chat.python.kernels.table_preview import NOTES_LIMIT, TablePreview, parse_table_preview
 from chat.python.sessions.places import current_client, is_enabled
+from chat.python.table_previews.encoding_notes import describe_encoding
+from chat.vocabulary.text_types import is_text
 
 logger = logging.getLogger(__name__)
 
-VERSION = 1
+VERSION = 2
 """Version of the description. Stored ones of another version are replaced."""
 PREVIEWS_LIMIT = 2
 """Files that are described at once, in this process. `config.kernels` allows for their kernels."""
@@ -51,7 +56,7 @@ def find_or_make_preview(attachment: Attachment, user_id: int) -> TablePreview |
 
     Blocks until the file is described. Raises TooManyPreviews.
     """
-    if not is_table_name(attachment.name):
+    if _suffix(attachment) not in PREVIEW_SUFFIXES:
         return None
     stored = AttachmentPreview.objects.filter(attachment=attachment, version=VERSION).first()
     if stored is not None:
@@ -112,10 +117,13 @@ async def describe_attachment(attachment: Attachment, user_id: int) -> TablePrev
     limits = _limits.setdefault(asyncio.get_running_loop(), _Limits())
     async with limits.admit(user_id):
         try:
-            data = await sync_to_async(read_bytes_unconnected)(attachment)
+            data, notes = await sync_to_async(_read_file)(attachment)
+            if _suffix(attachment) == "txt" and not _has_tabs(data):
+                return None
             async with current_client().new_kernel() as kernel:
                 name = await kernel.write_file(attachment.name, _in_one_piece(data))
-                return await kernel.table_preview(name, limit_s=READ_LIMIT_S)
+                preview = await kernel.table_preview(name, limit_s=READ_LIMIT_S)
+            return preview if preview.error else replace(preview, notes=(*notes, *preview.notes)[:NOTES_LIMIT])
         except (KernelsUnavailable, BytesUnavailable) as error:
             logger.warning("Attachment %s has no preview: %s", attachment.pk, error)
             return None
@@ -125,6 +133,28 @@ async def describe_attachment(attachment: Attachment, user_id: int) -> TablePrev
         except ValueError as error:
             logger.warning("Attachment %s cannot be written into a kernel: %s", attachment.pk, error)
             return TablePreview(error=NO_ROOM, is_lasting=False)
+
+
+def _read_file(attachment: Attachment) -> tuple[bytes, list[str]]:
+    """Return what the kernel reads, and notes about its encoding. Raises BytesUnavailable."""
+    data = read_bytes_unconnected(attachment)
+    if not is_text(attachment.mime_type):
+        return data, []
+    try:
+        encoding = detect_encoding(data)
+    except NotText:
+        return data, []
+    return encoding.to_utf8(data), describe_encoding(encoding)
+
+
+def _suffix(attachment: Attachment) -> str:
+    return attachment.name.lower().rpartition(".")[2]
+
+
+def _has_tabs(data: bytes) -> bool:
+    """Return whether the first two lines are divided by tabs. Other text is prose."""
+    lines = data.split(b"\n", 2)[:2]
+    return len(lines) == 2 and all(b"\t" in line.strip() for line in lines)
 
 
 async def _in_one_piece(data: bytes) -> AsyncIterator[bytes]:

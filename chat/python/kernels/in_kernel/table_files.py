@@ -17,7 +17,6 @@ from chat.python.kernels.in_kernel.table_source import (
     is_present,
     split_header,
 )
-from chat.python.kernels.in_kernel.table_text import find_encoding
 
 if TYPE_CHECKING:
     import python_calamine
@@ -29,9 +28,8 @@ SHEETS_SHOWN = 8
 
 
 def read_json_file(data: bytes, name: str) -> Source:
-    """Return the table in a JSON file, or in a file with one JSON value on each line. Raises Unreadable."""
-    encoding, notes = find_encoding(data)
-    text = data.decode(encoding)
+    """Return the table in a JSON file in UTF-8, or in one with a JSON value on each line. Raises Unreadable."""
+    text = data.decode(errors="replace")
     if not text.strip():
         raise Unreadable("it is empty.")
     try:
@@ -39,7 +37,7 @@ def read_json_file(data: bytes, name: str) -> Source:
         form = "JSON"
     except ValueError as error:
         value, form = parse_lines(text, error), "JSON lines"
-    records, further_notes = find_records(value)
+    records, notes = find_records(value)
     names = list(dict.fromkeys(key for record in records for key in record))
     if not names:
         raise Unreadable("its JSON holds no row with a value.")
@@ -54,7 +52,7 @@ def read_json_file(data: bytes, name: str) -> Source:
         column_count=len(names),
         examined_rows=len(examined),
         duplicate_rows=duplicates_in([record.get(key) for key in names] for record in examined),
-        notes=[*notes, *further_notes],
+        notes=notes,
     )
 
 

@@ -1,4 +1,4 @@
-"""Runs inside a kernel: read CSV, TSV and similar texts, whatever their encoding and delimiter."""
+"""Runs inside a kernel: read CSV, TSV and similar texts in UTF-8, whatever their delimiter."""
 
 from __future__ import annotations
 
@@ -25,49 +25,26 @@ WIDTH_LIMIT = 100_000
 DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}
 
 
-def find_encoding(data: bytes) -> tuple[str, list[str]]:
-    """Return the encoding of a text as Python names it, and notes about it. Raises Unreadable."""
-    if data.startswith(b"\xef\xbb\xbf"):
-        return "utf-8-sig", ["The file is UTF-8 and begins with a byte order mark."]
-    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        if not is_encoded(data, "utf-16"):
-            raise Unreadable("it begins like UTF-16, but is not.")
-        return "utf-16", ["The file is encoded as UTF-16."]
-    if is_encoded(data, "utf-8"):
-        return "utf-8", []
-    encoding, name = ("cp1252", "Windows-1252") if is_encoded(data, "cp1252") else ("latin-1", "Latin-1")
-    return encoding, [f"The file is not UTF-8. It was read as {name}: check words with accents."]
-
-
-def is_encoded(data: bytes, encoding: str) -> bool:
-    """Return whether the whole text has this encoding."""
-    try:
-        data.decode(encoding)
-    except UnicodeDecodeError:
-        return False
-    return True
-
-
-def open_text(data: bytes, encoding: str) -> io.TextIOWrapper:
+def open_text(data: bytes) -> io.TextIOWrapper:
     """Return a reader of the text, which never holds all of it. Line ends stay as they are."""
-    return io.TextIOWrapper(io.BytesIO(data), encoding, errors="replace", newline="")
+    return io.TextIOWrapper(io.BytesIO(data), "utf-8", errors="replace", newline="")
 
 
 def read_text_file(data: bytes, name: str) -> Source:
     """Return the table in a file of delimited text. Raises Unreadable."""
     if not data.strip():
         raise Unreadable("it is empty.")
-    encoding, notes = find_encoding(data)
-    if b"\0" in data and encoding != "utf-16":
+    if b"\0" in data:
         raise Unreadable("it is not text.")
     csv.field_size_limit(max(csv.field_size_limit(), len(data) + 1))
-    is_tabular = name.lower().endswith((".tsv", ".tab"))
-    delimiter = find_delimiter(open_text(data, encoding), prefers_tabs=is_tabular)
+    is_tabular = name.lower().endswith((".tsv", ".tab", ".txt"))
+    delimiter = find_delimiter(open_text(data), prefers_tabs=is_tabular)
+    notes: list[str] = []
     if delimiter not in (",", "") and not (delimiter == "\t" and is_tabular):
         notes.append(f"The cells are separated by {DELIMITERS[delimiter]}.")
-    if any(line.count(delimiter or ",") >= WIDTH_LIMIT for line in open_text(data, encoding)):
+    if any(line.count(delimiter or ",") >= WIDTH_LIMIT for line in open_text(data)):
         raise Unreadable(f"it has more than {WIDTH_LIMIT:,} columns.")
-    rows, further_rows = read_rows(parse(open_text(data, encoding), delimiter or ","))
+    rows, further_rows = read_rows(parse(open_text(data), delimiter or ","))
     if not rows:
         raise Unreadable("it has no cell with a value.")
     names, body, notes_of_header = split_header(rows)

@@ -133,6 +133,15 @@ def test_neighbours_of_one_role_become_one_content() -> None:
         ("ä;ö".encode("utf-8-sig"), "text/csv", "ä;ö".encode()),
         ("ä;ö".encode("latin-1"), "text/plain", "ä;ö".encode()),
         ("ä;ö".encode("utf-16"), "text/plain", "ä;ö".encode()),
+        (
+            "城市,备注\n北京,镕基\n上海,生僻字㐂\n".encode("gb18030"),
+            "text/csv",
+            "城市,备注\n北京,镕基\n上海,生僻字㐂\n".encode(),
+        ),
+        ("Город;Дата\nОмск;1\n".encode("cp1251"), "text/plain", "Город;Дата\nОмск;1\n".encode()),
+        ("Bid,Ask\n1,2\n".encode("utf-16-le"), "text/csv", b"Bid,Ask\n1,2\n"),
+        ("Zürich;Köln;Łódź\n".encode() + b"\xe4;1\n", "text/csv", "Zürich;Köln;Łódź\n\ufffd;1\n".encode()),
+        (b"item,qty\r\nbolt,40\r\n\x1a", "text/csv", b"item,qty\r\nbolt,40\r\n"),
         (b"\xff\xfe\xff", "image/png", b"\xff\xfe\xff"),
     ],
 )

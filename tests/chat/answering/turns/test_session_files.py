@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from base64 import b64decode
+
 import pytest
 from channels.db import database_sync_to_async
 from pytest_django import Settings
@@ -61,6 +63,20 @@ async def test_excel_file_is_named_and_read_in_the_session_however_small_it_is(s
     assert (await outputs_of(turn))[-1] == ",a,b\n0,1,x\n\n"
     sent = calls_since(sessions.GOOGLE_GEMINI_BASE_URL, before)[0]["request"]["contents"][0]["parts"]
     assert "is in the working directory of the Python session, as “book.xlsx”" in sent[0]["text"]
+
+
+async def test_text_in_any_encoding_is_utf_8_in_the_session_as_in_the_sandbox_of_a_model(sessions: Settings) -> None:
+    conversation = await session_conversation()
+    files = [
+        await database_sync_to_async(make_file)(conversation, f"{codec}.csv", "城市,额\n北京,3\n上海,4\n".encode(codec))
+        for codec in ("gb18030", "utf-16-le", "utf-8-sig")
+    ]
+    code = f"import pandas\nfor name in {[file.name for file in files]}:\n    print(pandas.read_csv(name).to_csv())"
+    before = count_calls(sessions.GOOGLE_GEMINI_BASE_URL)
+    turn = await ask_with_files(conversation, code, *files)
+    assert (await outputs_of(turn))[-1] == ",城市,额\n0,北京,3\n1,上海,4\n\n" * 3
+    sent = calls_since(sessions.GOOGLE_GEMINI_BASE_URL, before)[0]["request"]["contents"][0]["parts"]
+    assert [b64decode(part["inlineData"]["data"]).decode() for part in sent[:3]] == ["城市,额\n北京,3\n上海,4\n"] * 3
 
 
 async def test_file_that_storage_cannot_read_is_named(sessions: Settings, monkeypatch: pytest.MonkeyPatch) -> None:

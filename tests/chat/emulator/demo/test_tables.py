@@ -46,11 +46,11 @@ def test_kind_of_a_column_is_seen_in_its_cells(cells: list[str], kind: str) -> N
 def test_any_usual_encoding_and_separator_is_read(tmp_path: Path) -> None:
     rows = "Größe\tStück\n1,5\t2\n2,5\t4\n"
     programs = []
-    for encoding in ("utf-8", "utf-8-sig", "utf-16", "cp1252"):
+    for encoding in ("utf-8", "utf-8-sig", "utf-16", "utf-16-be", "cp1252"):
         assert kinds_of(rows, encoding) == ["number", "number"]
         files = {f"{encoding}.csv": rows.encode(encoding)}
         programs.append((files, program_of("Summe der Größe", files=files)))
-    assert [result.number("sum") for result in run_programs(programs, tmp_path)] == [4.0] * 4
+    assert [result.number("sum") for result in run_programs(programs, tmp_path)] == [4.0] * 5
 
 
 def test_table_pasted_as_markdown_or_csv_is_taken_out_of_the_prompt() -> None:

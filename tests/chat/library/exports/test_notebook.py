@@ -104,6 +104,15 @@ def test_files_with_the_same_name_are_copied_before_they_are_needed() -> None:
     ]
 
 
+def test_text_beside_the_notebook_is_utf_8_as_it_was_for_the_code() -> None:
+    conversation = make_conversation()
+    question = make_user_message(conversation)
+    attach(question, make_attachment(conversation.owner, data="城市\n北京\n上海\n".encode("gb18030"), name="a.csv"))
+    make_model_message(conversation)
+    with zipfile.ZipFile(io.BytesIO(exported_bytes(conversation, "ipynb"))) as opened:
+        assert opened.read("a.csv").decode() == "城市\n北京\n上海\n"
+
+
 def test_file_is_stored_under_the_numbered_name_that_code_uses() -> None:
     conversation = make_conversation()
     question = make_user_message(conversation)

@@ -29,7 +29,7 @@ from tests.chat.library.imports.comparison import comparable
 from tests.chat.turn_driver import make_question
 from tests.factories import make_attachment, make_conversation, make_user
 
-CSV = b"month,sales\nJan,3\nFeb,5\nMar,4\n"
+CSV = "month,sales\nJan,3\nFeb,5\nMär,4\n".encode("cp1252")
 BARS = """```python
 import pandas as pd
 import matplotlib.pyplot as plt

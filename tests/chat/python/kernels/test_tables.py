@@ -44,19 +44,8 @@ def by_name(preview: TablePreview) -> dict[str, PreviewColumn]:
     return {column.name: column for column in preview.columns}
 
 
-@pytest.mark.parametrize(
-    ("encoding", "note"),
-    [
-        ("utf-8", None),
-        ("utf-8-sig", "The file is UTF-8 and begins with a byte order mark."),
-        ("cp1252", "The file is not UTF-8. It was read as Windows-1252: check words with accents."),
-        ("utf-16", "The file is encoded as UTF-16."),
-    ],
-)
-async def test_oddities_of_a_german_csv_file_are_named_in_each_encoding(
-    kernel: KernelClient, encoding: str, note: str | None
-) -> None:
-    preview = await describe(kernel, "umsätze.csv", GERMAN.encode(encoding))
+async def test_oddities_of_a_german_csv_file_are_named(kernel: KernelClient) -> None:
+    preview = await describe(kernel, "umsätze.csv", GERMAN.encode())
     columns = by_name(preview)
     assert (preview.format, preview.row_count, preview.column_count) == ("CSV", 2, 5)
     types = {name: column.type for name, column in columns.items()}
@@ -65,7 +54,6 @@ async def test_oddities_of_a_german_csv_file_are_named_in_each_encoding(
     assert (columns["datum"].minimum, columns["datum"].maximum) == ("2023-12-31", "2024-01-01")
     assert [(one.text, one.count) for one in columns["stadt"].examples] == [("Köln", 2)]
     assert list(preview.notes) == [
-        *([note] if note else []),
         "The cells are separated by semicolons.",
         "“umsatz” has points between thousands, such as “1.234,50”.",
         "“plz” has numbers that begin with zeros, such as “01067”: read as numbers, they lose them.",

@@ -21,7 +21,7 @@ TABLES = {
         'Plot "count" against "price"',
         'Show the distribution of "price"',
     ],
-    "tag;umsatz;stadt\n31.12.2023;1.234,50;Köln\n01.01.2024;12,00;Bonn\n03.01.2024;15,00;Köln\n".encode("cp1252"): [
+    "tag;umsatz;stadt\n31.12.2023;1.234,50;Köln\n01.01.2024;12,00;Bonn\n03.01.2024;15,00;Köln\n".encode(): [
         'Plot "umsatz" over "tag"',
         'Compare "umsatz" by "stadt"',
         'Show the distribution of "umsatz"',

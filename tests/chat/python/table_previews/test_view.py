@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -71,6 +72,46 @@ async def test_preview_is_made_once_and_escapes_the_file(kernels: Settings, monk
     await AttachmentPreview.objects.aupdate(version=0)
     with pytest.raises(TypeError):
         await preview(client, attachment)
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "size", "notes"),
+    [
+        (
+            "prodazhi.csv",
+            "Город;Продажи;Дата\nКазань;500;01.03.2024\nОмск;509;02.03.2024\n".encode("cp1251"),
+            "2 rows × 3 columns, CSV",
+            [
+                "The encoding is a guess: Windows-1251. It could also be KOI8-R, CP866, ISO 8859-5. "
+                "Models and code get it as UTF-8.",
+                "The cells are separated by semicolons.",
+            ],
+        ),
+        (
+            "ticks.txt",
+            "Город\tBid\n1\t1.1\n2\t1.2\n".encode("utf-16-le"),
+            "2 rows × 2 columns, TSV",
+            ["The file is encoded as UTF-16. Models and code get it as UTF-8."],
+        ),
+        (
+            "dos.csv",
+            "Город,qty\n".encode() + b"bol\xe4t,40\r\nnut,55\r\n\x1a",
+            "2 rows × 2 columns, CSV",
+            [
+                "At byte 18, the file is not valid UTF-8. What could not be read is shown as �.",
+                "The control character at the end (Ctrl-Z) was ignored.",
+            ],
+        ),
+    ],
+)
+async def test_notes_say_how_the_text_was_read(
+    kernels: Settings, name: str, data: bytes, size: str, notes: list[str]
+) -> None:
+    client, attachment = await upload(name, data)
+    html = (await preview(client, attachment)).content.decode()
+    assert size in html
+    assert "<bdi>Город</bdi>" in html
+    assert re.findall("<li>(.*?)</li>", html)[: len(notes)] == notes
 
 
 async def test_file_that_is_no_table_gives_a_sentence_that_is_stored(kernels: Settings) -> None:

@@ -1,0 +1,300 @@
+"""Determines how the bytes of a file are text, and converts text to UTF-8. Pure.
+
+Models read only UTF-8, and the same code should read a file wherever it runs. So the request to a model, the files of
+the Python session, the exported notebook and the preview all use `to_utf8`.
+
+Unicode is recognized by its structure. Any other encoding can only be guessed from the frequencies of characters. The
+guess is that of Firefox's detector, which was the most accurate for short tables; see decision 28.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from dataclasses import dataclass
+
+from chardetng_py import EncodingDetector
+
+SAMPLE_BYTES = 64 * 1024
+"""About how much of a text the guess reads."""
+LINE_BYTES = 200
+"""Bytes of a line before its first byte above 127 that the guess reads."""
+CHARACTERS_PER_BAD = 3
+"""Text with fewer valid characters for each bad byte has another encoding."""
+HEAD_BYTES = 512
+"""In this beginning, text has at most one control character, and binary formats have several."""
+BYTES_PER_CONTROL = 1_000
+"""Text has at most one control character in so many bytes, and one more."""
+SHORT_BYTES = 16
+"""Text that is shorter has no control character."""
+CANDIDATES_LIMIT = 3
+REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
+
+_END_MARKS = b"\0\x1a"
+_HIGH_BYTES = bytes(range(128, 256))
+_HIGH_BYTE = re.compile(rb"[\x80-\xff]")
+#: A control character that does not occur in text, or a run of NULs. Text may hold backspace, tab, line ends, form feed,
+#: and escape, which begins the colour codes of a terminal.
+_CONTROL_CHARACTERS = re.compile(rb"\x00++|[\x01-\x07\x0e-\x1a\x1c-\x1f]")
+#: Marks of UTF-32 come first, because one of UTF-16 is the beginning of one of them.
+_MARKS = {
+    codecs.BOM_UTF8: "utf-8-sig",
+    codecs.BOM_UTF32_LE: "utf-32",
+    codecs.BOM_UTF32_BE: "utf-32",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
+_WIDTHS = {"utf-16": 2, "utf-16-le": 2, "utf-16-be": 2, "utf-32": 4, "utf-32-le": 4, "utf-32-be": 4}
+"""Bytes of a character in the encodings in which an ASCII character has more than one."""
+#: Codecs for labels of the detector that Python lacks or understands more narrowly.
+_CODECS = {
+    "Big5": "cp950",
+    "EUC-KR": "cp949",
+    "GBK": "gb18030",
+    # Hardly a table has this encoding. The detector means it for single words such as “naïve”.
+    "ISO-8859-4": "cp1252",
+    "ISO-8859-8-I": "iso8859-8",
+    "Shift_JIS": "cp932",
+    "windows-874": "cp874",
+}
+_NAMES = {"big5hkscs": "Big5-HKSCS", "cp932": "Shift_JIS", "cp949": "EUC-KR", "cp950": "Big5", "euc_jp": "EUC-JP"}
+#: Symbols in their usual places. Letters of other encodings have the same bytes, but other letters beside them.
+_SYMBOLS = re.compile(
+    r"(?<![^\W\d_])[°±£€¥§©®¼½¾×÷µ·](?![^\W\d_])|°(?=[CFK]\b)|(?<![^\W\d_])µ(?=[AFgLlmsVW]{1,2}\b)"
+    r"|(?<=\bm)[²³]|(?<=\b[cdkm]m)[²³]"
+)
+#: Encodings that are taken for each other. The usual ones come first.
+_RIVALS = (
+    ("cp1252", "cp1250", "iso8859-2", "cp1254", "cp1257"),
+    ("cp1251", "koi8-r", "cp866", "iso8859-5", "koi8-u"),
+    ("gb18030", "cp950", "cp932", "cp949", "euc_jp", "big5hkscs"),
+    ("cp1253", "iso8859-7"),
+    ("cp1255", "iso8859-8", "cp1251"),
+    ("cp1256", "iso8859-6"),
+)
+
+
+class NotText(Exception):
+    """The data is not text, because of a control character."""
+
+    def __init__(self, byte: int, offset: int) -> None:
+        """`byte`: the control character. `offset`: its place in the data, in bytes."""
+        super().__init__(f"byte {byte} at {offset:,}")
+        self.byte = byte
+        self.offset = offset
+
+
+@dataclass(frozen=True, slots=True)
+class TextEncoding:
+    """How bytes are text."""
+
+    codec: str
+    """The encoding, by Python's name."""
+    is_guess: bool = False
+    """Whether the data fits other encodings, too."""
+    candidates: tuple[str, ...] = ()
+    """Codecs that read another text from the data of a guess, at most `CANDIDATES_LIMIT`."""
+    bad_count: int = 0
+    """Places where bytes have no meaning in the encoding. Each becomes one `REPLACEMENT`."""
+    first_bad: int | None = None
+    """Offset of the first of them, in bytes."""
+    nul_count: int = 0
+    """NUL characters, with which devices fill up files. They are removed."""
+    has_end_mark: bool = False
+    """Whether the text ends with Ctrl-Z, which ends a file in DOS. It is removed."""
+    control_count: int = 0
+    """Other control characters that do not occur in text. They are kept."""
+
+    @property
+    def name(self) -> str:
+        """The name for people."""
+        return encoding_name(self.codec)
+
+    def to_utf8(self, data: bytes) -> bytes:
+        """Return the text of the data, which has this encoding, as UTF-8 without a byte order mark."""
+        if self.codec == "utf-8" and not (self.bad_count or self.nul_count or self.has_end_mark):
+            return data
+        text = data.decode(self.codec, "replace")
+        if self.nul_count or self.has_end_mark:
+            text = text.rstrip(_END_MARKS.decode()).replace("\0", "")
+        return text.encode()
+
+
+def encoding_name(codec: str) -> str:
+    """Return the name for people of one of Python's codecs, such as `Windows-1252` for `cp1252`."""
+    if codec.startswith("cp125"):
+        return f"Windows-{codec.removeprefix('cp')}"
+    if codec in _WIDTHS:
+        return codec[:6].upper()
+    return _NAMES.get(codec, codec.removesuffix("-sig").upper().replace("ISO8859", "ISO 8859"))
+
+
+def to_utf8(data: bytes) -> bytes:
+    """Return the text as UTF-8, with the lines and delimiters of the file. `TextEncoding` says what is changed.
+
+    Data that is not text is read as UTF-8, whatever that gives.
+    """
+    try:
+        return detect_encoding(data).to_utf8(data)
+    except NotText:
+        return data.decode(errors="replace").encode()
+
+
+def detect_encoding(data: bytes) -> TextEncoding:
+    """Return how the data is text. 15 MB take less than a second, whatever they are. Raise NotText."""
+    codec = _marked_codec(data) or _unmarked_wide_codec(data)
+    # From here on, each control character is one byte.
+    narrow = data.decode(codec, "replace").encode("ascii", "replace") if codec in _WIDTHS and codec else data
+    nul_count, control_count = _count_controls(narrow, _WIDTHS.get(codec or "", 1))
+    candidates: tuple[str, ...] = ()
+    is_guess = codec is None and not _is_unicode(data, "utf-8")
+    if is_guess:
+        sample = _sample(data)
+        codec = _guess_codec(sample)
+        candidates = _find_candidates(sample, codec)
+    codec = codec or "utf-8"
+    bad_count, first_bad = _find_bad_bytes(data, codec)
+    return TextEncoding(
+        codec=codec,
+        is_guess=is_guess,
+        candidates=candidates,
+        bad_count=bad_count,
+        first_bad=first_bad,
+        nul_count=nul_count,
+        has_end_mark=b"\x1a" in narrow[len(narrow.rstrip(_END_MARKS)) :],
+        control_count=control_count,
+    )
+
+
+def _marked_codec(data: bytes) -> str | None:
+    """Return the codec of a byte order mark, or None if there is none, or if the data does not fit it."""
+    for mark, codec in _MARKS.items():
+        if data.startswith(mark) and (codec == "utf-8-sig" or _is_unicode(data, codec)):
+            return codec
+    return None
+
+
+def _unmarked_wide_codec(data: bytes) -> str | None:
+    """Return the codec of UTF-16 or UTF-32 without a byte order mark, or None.
+
+    The NULs in ASCII characters tell, of which a table has many: delimiters, digits and line ends.
+    """
+    head = data[:SAMPLE_BYTES].rstrip(b"\0")
+    if b"\0" not in head:
+        return None
+    units = data[: len(head) // 4 * 4]
+    if len(units) >= SHORT_BYTES:
+        for codec in ("utf-32-le", "utf-32-be"):
+            if _read_strictly(units, codec) is not None:
+                return codec
+    at_even, at_odd = head[::2].count(0), head[1::2].count(0)
+    fewer, more = sorted((at_even, at_odd))
+    if more < max(3, len(head) // 40) or fewer * 10 > more:
+        return None
+    codec = "utf-16-le" if at_odd > at_even else "utf-16-be"
+    return codec if _is_unicode(data, codec) else None
+
+
+def _is_unicode(data: bytes, codec: str) -> bool:
+    """Return whether the data is text in an encoding of Unicode, perhaps with a few bad bytes.
+
+    In text of other encodings, few bytes look like UTF-8 by chance.
+    """
+    bad_count, _ = _find_bad_bytes(data, codec)
+    if not bad_count:
+        return True
+    characters = len(data.decode(codec, "ignore"))
+    if codec == "utf-8":
+        # Characters of ASCII are valid in all encodings.
+        characters -= len(data.translate(None, _HIGH_BYTES))
+    return characters >= CHARACTERS_PER_BAD * bad_count
+
+
+def _find_bad_bytes(data: bytes, codec: str) -> tuple[int, int | None]:
+    """Return in how many places the bytes have no meaning in the encoding, and the offset of the first."""
+    try:
+        data.decode(codec)
+    except UnicodeDecodeError as error:
+        # The text itself may hold the character that stands for bad bytes.
+        own_count = data.decode(codec, "ignore").count(REPLACEMENT)
+        return data.decode(codec, "replace").count(REPLACEMENT) - own_count, error.start
+    return 0, None
+
+
+def _count_controls(data: bytes, width: int) -> tuple[int, int]:
+    """Return the number of NULs, and of other control characters that do not occur in text. Raise NotText.
+
+    Data is text with a few of them, and with any number of NULs and Ctrl-Z at its end. `width`: bytes of a character.
+    """
+    end = len(data.rstrip(_END_MARKS)) or len(data)
+    limit = 0 if end < SHORT_BYTES else 1 + end // BYTES_PER_CONTROL
+    first: re.Match[bytes] | None = None
+    control_count = 0
+    for number, match in enumerate(_CONTROL_CHARACTERS.finditer(data, 0, end), 1):
+        first = first or match
+        if number > limit or (number > 1 and match.start() < HEAD_BYTES):
+            raise NotText(first[0][0], first.start() * width)
+        control_count += match[0][0] != 0
+    return data.count(0), control_count
+
+
+def _sample(data: bytes) -> bytes:
+    """Return about `SAMPLE_BYTES` of the lines with bytes above 127, which alone differ between encodings."""
+    lines: list[bytes] = []
+    size = end = 0
+    while size < SAMPLE_BYTES and (match := _HIGH_BYTE.search(data, end)):
+        high = match.start()
+        # Between two line ends, the bytes before the first one above 127 are characters of their own.
+        begin = max(end, high - LINE_BYTES)
+        begin = max(begin, data.rfind(b"\n", begin, high) + 1)
+        end = data.find(b"\n", high, high + SAMPLE_BYTES) + 1 or min(len(data), high + SAMPLE_BYTES)
+        lines.append(data[begin:end])
+        size += end - begin
+    return b"".join(lines)
+
+
+def _read_strictly(data: bytes, codec: str) -> str | None:
+    """Return the text of the data, which may end within a character; None if it has another encoding."""
+    try:
+        return codecs.getincrementaldecoder(codec)().decode(data)
+    except UnicodeDecodeError:
+        return None
+
+
+def _guess_codec(sample: bytes) -> str:
+    """Return the most probable codec of text that is not Unicode."""
+    detector = EncodingDetector()
+    detector.feed(sample, last=False)
+    label = detector.guess(tld=None, allow_utf8=False)
+    codec = codecs.lookup(_CODECS.get(label, label)).name
+    if _is_told_by_symbols(sample, codec):
+        return "cp1252"
+    if codec == "koi8-u" and _read_strictly(sample, codec) == _read_strictly(sample, "koi8-r"):
+        return "koi8-r"
+    if codec == "cp950" and _read_strictly(sample, codec) is None and _read_strictly(sample, "big5hkscs") is not None:
+        return "big5hkscs"
+    return codec
+
+
+def _is_told_by_symbols(sample: bytes, codec: str) -> bool:
+    """Return whether the sample differs from Windows-1252 only where that has a symbol in its usual place.
+
+    The detector knows running text, and reads the few symbols of an English table, as in `µm` or `£ 5`, as letters.
+    """
+    text = _read_strictly(sample, "cp1252")
+    if text is None:
+        return False
+    rest = _SYMBOLS.sub("", text)
+    return rest != text and _read_strictly(rest.encode("cp1252"), codec) == rest
+
+
+def _find_candidates(sample: bytes, codec: str) -> tuple[str, ...]:
+    """Return codecs of similar languages that read another text from the sample."""
+    texts = {_read_strictly(sample, codec), None}
+    candidates: list[str] = []
+    for rival in next((rivals for rivals in _RIVALS if codec in rivals), ()):
+        text = _read_strictly(sample, rival)
+        if text not in texts:
+            texts.add(text)
+            candidates.append(rival)
+    return tuple(candidates[:CANDIDATES_LIMIT])

@@ -1,0 +1,108 @@
+"""Text in the encodings of all regions is read right, and what is guessed, bad or ignored is known."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attachments.text_encoding import NotText, TextEncoding, detect_encoding, encoding_name, to_utf8
+
+CHINESE = "城市,销售额,备注\n北京,1000.5,春季\n上海,1037.5,镕基\n广州,1074.5,生僻字㐂\n"
+TAIWANESE = "城市,銷售額,備註\n臺北,1000.5,春季\n高雄,1037.5,缺貨\n"
+JAPANESE = "都市,売上,備考\n東京,1000.5,在庫なし\n大阪,1037.5,返品済み\n"
+KOREAN = "도시,매출,비고\n서울,1000.5,정상\n부산,1037.5,품절\n"
+RUSSIAN = "Город;Продажи;Дата\nКазань;500;01.03.2024\nОмск;509;02.03.2024\n"
+UKRAINIAN = "Місто;Продажі;Дата\nКиїв;500;01.03.2024\nЇжаківка;509;02.03.2024\n"
+POLISH = "Miasto;Sprzedaż;Uwagi\nŁódź;1,5;źródło\nCzęstochowa;2,5;zwrot\nŻywiec;3,5;święta\n"
+CZECH = "Město;Prodej;Poznámka\nPlzeň;1,5;rýže\nTřebíč;2,5;mléko\nŽďár;3,5;kůň\n"
+GERMAN = "Artikel;Preis;Größe\n„Müsli“ – fein;3,50 €;groß\nBrötchen;0,40 €;übergroß\n"
+FRENCH = "Ville;Prénom\nBesançon;Hélène\nSaint-Étienne;François\nNîmes;Noël\n"
+TEXTS = [
+    *[(CHINESE, codec) for codec in ("gb18030", "utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be")],
+    *[(CHINESE, codec) for codec in ("utf-32", "utf-32-le", "utf-32-be")],
+    (TAIWANESE, "cp950"),
+    *[(JAPANESE, codec) for codec in ("cp932", "euc_jp")],
+    (KOREAN, "cp949"),
+    *[(RUSSIAN, codec) for codec in ("cp1251", "koi8-r", "cp866", "utf-16-le", "utf-16-be")],
+    (UKRAINIAN, "cp1251"),
+    (UKRAINIAN, "koi8-u"),
+    *[(POLISH, codec) for codec in ("cp1250", "iso8859-2")],
+    (CZECH, "cp1250"),
+    *[(GERMAN, codec) for codec in ("cp1252", "utf-8", "utf-16-le", "utf-32-be")],
+    (FRENCH, "cp1252"),
+    ("DateTime,Bid,Ask\n2024-01-01 10:00,1.1,1.2\n", "utf-16-be"),
+]
+
+
+@pytest.mark.parametrize(("text", "codec"), TEXTS)
+def test_text_of_each_region_is_read_right(text: str, codec: str) -> None:
+    data = text.encode(codec)
+    encoding = detect_encoding(data)
+    assert (encoding.codec, encoding.bad_count) == (codec, 0)
+    assert encoding.is_guess == (not codec.startswith("utf"))
+    assert to_utf8(data).decode() == text
+
+
+@pytest.mark.parametrize("text", ["naïve", "Café", "£ 5", "5 µm", "21 °C", "3 m²", "± 2", "São Paulo", "Ærø"])
+def test_single_word_or_symbol_of_an_english_table_is_windows_1252(text: str) -> None:
+    table = f"name,value\nA,1\n{text},2\nB,3\n"
+    assert to_utf8(table.encode("cp1252")).decode() == table
+
+
+def test_guess_has_candidates_that_read_other_text() -> None:
+    encoding = detect_encoding(RUSSIAN.encode("koi8-r"))
+    assert [encoding.name, *map(encoding_name, encoding.candidates)] == [
+        "KOI8-R",
+        "Windows-1251",
+        "CP866",
+        "ISO 8859-5",
+    ]
+
+
+@pytest.mark.parametrize("text", [CHINESE, GERMAN, RUSSIAN])
+def test_one_bad_byte_in_utf_8_changes_one_character(text: str) -> None:
+    start, end = text[:30].encode(), text[30:].encode()
+    encoding = detect_encoding(start + b"\xe4" + end)
+    assert encoding == TextEncoding("utf-8", bad_count=1, first_bad=len(start))
+    assert to_utf8(start + b"\xe4" + end).decode() == f"{text[:30]}\ufffd{text[30:]}"
+
+
+def test_replacement_character_of_the_text_is_no_bad_byte() -> None:
+    assert detect_encoding(f"{GERMAN}\ufffd".encode() + b"\xe4").bad_count == 1
+
+
+@pytest.mark.parametrize(
+    ("data", "read", "encoding"),
+    [
+        (b"item,qty\nnut,5\n\x1a", "item,qty\nnut,5\n", TextEncoding("utf-8", has_end_mark=True)),
+        (b"item,qty\nnut,5\n\x1a\0\0", "item,qty\nnut,5\n", TextEncoding("utf-8", nul_count=2, has_end_mark=True)),
+        (b"item,qty\nnut,5\n" + bytes(999), "item,qty\nnut,5\n", TextEncoding("utf-8", nul_count=999)),
+        (b"item,qty\nn\0ut,5\n", "item,qty\nnut,5\n", TextEncoding("utf-8", nul_count=1)),
+        (b"item,qty\nn\1ut,5\n", "item,qty\nn\1ut,5\n", TextEncoding("utf-8", control_count=1)),
+        ("a,ä\n1,2\n\x1a".encode("utf-16"), "a,ä\n1,2\n", TextEncoding("utf-16", has_end_mark=True)),
+    ],
+)
+def test_control_characters_of_programs_and_devices_are_ignored(data: bytes, read: str, encoding: TextEncoding) -> None:
+    assert detect_encoding(data) == encoding
+    assert to_utf8(data).decode() == read
+
+
+@pytest.mark.parametrize(
+    ("data", "byte", "offset"),
+    [
+        (b"GIF89a\x01\0\x01\0", 1, 6),
+        (b"a,b\n" * 1000 + b"\0\1" * 9, 0, 4000),
+        ("a,b\n\1\2\3\4".encode("utf-16-le"), 1, 8),
+        (b"\0\0\0", 0, 0),
+    ],
+)
+def test_binary_data_is_refused_with_its_first_control_character(data: bytes, byte: int, offset: int) -> None:
+    with pytest.raises(NotText) as refusal:
+        detect_encoding(data)
+    assert (refusal.value.byte, refusal.value.offset) == (byte, offset)
+
+
+@given(st.binary(max_size=200) | st.text(max_size=80).map(lambda text: text.encode("utf-16-le", "replace")))
+def test_any_bytes_become_utf_8(data: bytes) -> None:
+    to_utf8(data).decode()
