@@ -62,6 +62,7 @@ WITHOUT_ACCOUNT = {
     "chat.languagemodel",
     "chat.modelendpoint",
     "chat.preset",
+    "chat.sharedcount",
     "contenttypes.contenttype",
     "sessions.session",  # Plotline has a table of its own.
 }

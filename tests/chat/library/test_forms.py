@@ -205,7 +205,11 @@ def test_long_instruction_is_refused_with_both_sizes(settings: Settings) -> None
 
 @pytest.mark.parametrize("data", [{}, {"code": None}])
 def test_decision_without_code_leaves_the_code_as_it_is(data: dict[str, object]) -> None:
-    assert cleaned(ApprovalForm({"call_id": " c ", **data})) == {"call_id": " c ", "code": None}
+    assert cleaned(ApprovalForm({"call_id": " c ", **data})) == {
+        "call_id": " c ",
+        "message_id": None,
+        "code": None,
+    }
 
 
 def test_code_of_a_decision_is_kept_as_typed() -> None:
