@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attachments.text_encoding import NotText, TextEncoding, detect_encoding, encoding_name, to_utf8
+from tests.time_growth import GROWTH_LIMIT, time_growth
 
 CHINESE = "城市,销售额,备注\n北京,1000.5,春季\n上海,1037.5,镕基\n广州,1074.5,生僻字㐂\n"
 TAIWANESE = "城市,銷售額,備註\n臺北,1000.5,春季\n高雄,1037.5,缺貨\n"
@@ -101,6 +102,14 @@ def test_binary_data_is_refused_with_its_first_control_character(data: bytes, by
     with pytest.raises(NotText) as refusal:
         detect_encoding(data)
     assert (refusal.value.byte, refusal.value.offset) == (byte, offset)
+
+
+@pytest.mark.parametrize("piece", [b"\x80", b"\xe4\n", b"\xe4\xb8\xad\xe4", b"\x00a", b"\xd3\xde,"])
+def test_time_of_any_bytes_is_linear(piece: bytes) -> None:
+    def read(length: int) -> None:
+        to_utf8(piece * (length // len(piece)) + b"\xe4")
+
+    assert time_growth(read, 4_000_000) < GROWTH_LIMIT
 
 
 @given(st.binary(max_size=200) | st.text(max_size=80).map(lambda text: text.encode("utf-16-le", "replace")))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from attachments.text_encoding import TextEncoding, encoding_name
 
-AS_UTF_8 = "Models and code get it as UTF-8."
+AS_UTF_8 = "Models and code get the file as UTF-8."
 SHOWN_AS = "What could not be read is shown as �."
 
 

@@ -83,7 +83,7 @@ async def test_preview_is_made_once_and_escapes_the_file(kernels: Settings, monk
             "2 rows × 3 columns, CSV",
             [
                 "The encoding is a guess: Windows-1251. It could also be KOI8-R, CP866, ISO 8859-5. "
-                "Models and code get it as UTF-8.",
+                "Models and code get the file as UTF-8.",
                 "The cells are separated by semicolons.",
             ],
         ),
@@ -91,7 +91,7 @@ async def test_preview_is_made_once_and_escapes_the_file(kernels: Settings, monk
             "ticks.txt",
             "Город\tBid\n1\t1.1\n2\t1.2\n".encode("utf-16-le"),
             "2 rows × 2 columns, TSV",
-            ["The file is encoded as UTF-16. Models and code get it as UTF-8."],
+            ["The file is encoded as UTF-16. Models and code get the file as UTF-8."],
         ),
         (
             "dos.csv",
