@@ -33,8 +33,8 @@ REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 _END_MARKS = b"\0\x1a"
 _HIGH_BYTES = bytes(range(128, 256))
 _HIGH_BYTE = re.compile(rb"[\x80-\xff]")
-#: A control character that does not occur in text, or a run of NULs. Text may hold backspace, tab, line ends, form feed,
-#: and escape, which begins the colour codes of a terminal.
+#: A control character that does not occur in text, or a run of NULs. Text may hold backspace, tab, line ends, form
+#: feed, and escape, which begins the colour codes of a terminal.
 _CONTROL_CHARACTERS = re.compile(rb"\x00++|[\x01-\x07\x0e-\x1a\x1c-\x1f]")
 #: Marks of UTF-32 come first, because one of UTF-16 is the beginning of one of them.
 _MARKS = {
