@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 from django.contrib.auth.models import Permission
@@ -148,6 +150,36 @@ def test_test_shows_its_results_in_words(operator: Client, server: Server, setti
     assert '<option value="big" selected>' in html
     assert "sk-secret" not in html
     assert set(server.asked_models) == {"big"}
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("status", [302, 307])
+def test_redirects_of_a_server_are_not_followed(operator: Client, settings: Settings, status: int) -> None:
+    """Such a server could make this one ask addresses that only it reaches, with the endpoint's key."""
+    settings.ENDPOINT_API_KEYS = {"SOME_API_KEY": "sk-secret"}
+    asked: list[str] = []
+
+    class Redirects(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            asked.append(self.path)
+            self.send_response(status)
+            self.send_header("Location", f"http://127.0.0.1:{self.server.server_port}/inside")  # type: ignore[attr-defined]
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        do_POST = do_GET
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Redirects) as http_server:
+        threading.Thread(target=http_server.serve_forever).start()
+        row = make_endpoint(api_key_variable="SOME_API_KEY", base_url=f"http://127.0.0.1:{http_server.server_port}/v1/")
+        make_endpoint_model("local", "big")
+        pages = [
+            text_of(operator, f"{URL}{row.pk}/list-models/", {}),
+            text_of(operator, f"{URL}{row.pk}/test/", {"model": "big"}),
+        ]
+        http_server.shutdown()
+    assert {path.partition("/v1/")[0] for path in asked} == {""}
+    assert all(str(status) in page and "sk-secret" not in page for page in pages)
 
 
 def test_page_of_an_endpoint_has_the_buttons_and_no_inline_script(operator: Client, server: Server) -> None:
