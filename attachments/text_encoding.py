@@ -15,12 +15,18 @@ from dataclasses import dataclass
 
 from chardetng_py import EncodingDetector
 
+from attachments.encoding_names import encoding_name
+
 SAMPLE_BYTES = 64 * 1024
 """About how much of a text the guess reads."""
 LINE_BYTES = 200
 """Bytes of a line before its first byte above 127 that the guess reads."""
 CHARACTERS_PER_BAD = 3
-"""Text with fewer valid characters for each bad byte has another encoding."""
+"""Text with fewer valid characters for each bad byte is not UTF-8."""
+WIDE_CHARACTERS_PER_BAD = 100
+"""The same for UTF-16 and UTF-32, in which most pairs of bytes are a character."""
+ASCII_SHARE = 0.05
+"""At least so many characters of a text in UTF-16 or UTF-32 without a mark are ASCII: digits, delimiters, line ends."""
 HEAD_BYTES = 512
 """In this beginning, text has at most one control character, and binary formats have several."""
 BYTES_PER_CONTROL = 1_000
@@ -57,7 +63,6 @@ _CODECS = {
     "Shift_JIS": "cp932",
     "windows-874": "cp874",
 }
-_NAMES = {"big5hkscs": "Big5-HKSCS", "cp932": "Shift_JIS", "cp949": "EUC-KR", "cp950": "Big5", "euc_jp": "EUC-JP"}
 #: Symbols in their usual places. Letters of other encodings have the same bytes, but other letters beside them.
 _SYMBOLS = re.compile(
     r"(?<![^\W\d_])[°±£€¥§©®¼½¾×÷µ·](?![^\W\d_])|°(?=[CFK]\b)|(?<![^\W\d_])µ(?=[AFgLlmsVW]{1,2}\b)"
@@ -120,15 +125,6 @@ class TextEncoding:
         return text.encode()
 
 
-def encoding_name(codec: str) -> str:
-    """Return the name for people of one of Python's codecs, such as `Windows-1252` for `cp1252`."""
-    if codec.startswith("cp125"):
-        return f"Windows-{codec.removeprefix('cp')}"
-    if codec in _WIDTHS:
-        return codec[:6].upper()
-    return _NAMES.get(codec, codec.removesuffix("-sig").upper().replace("ISO8859", "ISO 8859"))
-
-
 def to_utf8(data: bytes) -> bytes:
     """Return the text as UTF-8, with the lines and delimiters of the file. `TextEncoding` says what is changed.
 
@@ -141,7 +137,7 @@ def to_utf8(data: bytes) -> bytes:
 
 
 def detect_encoding(data: bytes) -> TextEncoding:
-    """Return how the data is text. 15 MB take less than a second, whatever they are. Raise NotText."""
+    """Return how the data is text. 15 MB take less than a second, and hostile bytes about three. Raise NotText."""
     codec = _marked_codec(data) or _unmarked_wide_codec(data)
     # From here on, each control character is one byte.
     narrow = data.decode(codec, "replace").encode("ascii", "replace") if codec in _WIDTHS and codec else data
@@ -175,24 +171,26 @@ def _marked_codec(data: bytes) -> str | None:
 
 
 def _unmarked_wide_codec(data: bytes) -> str | None:
-    """Return the codec of UTF-16 or UTF-32 without a byte order mark, or None.
-
-    The NULs in ASCII characters tell, of which a table has many: delimiters, digits and line ends.
-    """
+    """Return the codec of UTF-16 or UTF-32 without a mark, or None. The NULs of ASCII characters tell."""
     head = data[:SAMPLE_BYTES].rstrip(b"\0")
     if b"\0" not in head:
         return None
     units = data[: len(head) // 4 * 4]
     if len(units) >= SHORT_BYTES:
         for codec in ("utf-32-le", "utf-32-be"):
-            if _read_strictly(units, codec) is not None:
+            if _has_lines(_read_strictly(units, codec) or ""):
                 return codec
     at_even, at_odd = head[::2].count(0), head[1::2].count(0)
     fewer, more = sorted((at_even, at_odd))
     if more < max(3, len(head) // 40) or fewer * 10 > more:
         return None
     codec = "utf-16-le" if at_odd > at_even else "utf-16-be"
-    return codec if _is_unicode(data, codec) else None
+    return codec if _is_unicode(data, codec) and _has_lines(head.decode(codec, "ignore")) else None
+
+
+def _has_lines(text: str) -> bool:
+    """Return whether it is text with line ends and ASCII, and not numbers that are stored in two or four bytes."""
+    return "\n" in text and len(text.encode("ascii", "ignore")) >= ASCII_SHARE * len(text)
 
 
 def _is_unicode(data: bytes, codec: str) -> bool:
@@ -207,7 +205,7 @@ def _is_unicode(data: bytes, codec: str) -> bool:
     if codec == "utf-8":
         # Characters of ASCII are valid in all encodings.
         characters -= len(data.translate(None, _HIGH_BYTES))
-    return characters >= CHARACTERS_PER_BAD * bad_count
+    return characters >= (CHARACTERS_PER_BAD if codec == "utf-8" else WIDE_CHARACTERS_PER_BAD) * bad_count
 
 
 def _find_bad_bytes(data: bytes, codec: str) -> tuple[int, int | None]:
@@ -217,7 +215,8 @@ def _find_bad_bytes(data: bytes, codec: str) -> tuple[int, int | None]:
     except UnicodeDecodeError as error:
         # The text itself may hold the character that stands for bad bytes.
         own_count = data.decode(codec, "ignore").count(REPLACEMENT)
-        return data.decode(codec, "replace").count(REPLACEMENT) - own_count, error.start
+        mark_bytes = len(codecs.BOM_UTF8) if codec == "utf-8-sig" else 0
+        return data.decode(codec, "replace").count(REPLACEMENT) - own_count, error.start + mark_bytes
     return 0, None
 
 

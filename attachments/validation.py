@@ -122,15 +122,19 @@ def inspect_upload(name: str, data: bytes) -> UploadInfo:
     if mime_type := _detect_table_type(data):
         return UploadInfo(label, mime_type, None, None)
     suffix = label.lower().rpartition(".")[2]
+    refusal = f"“{label}” cannot be attached"
     try:
-        detect_encoding(data)
+        text = detect_encoding(data)
     except NotText as error:
         if suffix in _TEXT_SUFFIXES:
             raise RefusedUpload(
-                f"“{label}” cannot be attached: byte {error.byte} at {error.offset:,}: this is not text. "
+                f"{refusal}: byte {error.byte} at {error.offset:,}: this is not text. "
                 "Save it as text in UTF-8, and attach it again."
             ) from error
-        raise RefusedUpload(f"“{label}” cannot be attached: allowed are {ALLOWED_TYPES_TEXT}.") from error
+        raise RefusedUpload(f"{refusal}: allowed are {ALLOWED_TYPES_TEXT}.") from error
+    if suffix not in _TEXT_SUFFIXES and (text.nul_count or text.control_count or text.has_end_mark):
+        # A few control characters are accepted only in a file whose name says that it is text.
+        raise RefusedUpload(f"{refusal}: allowed are {ALLOWED_TYPES_TEXT}.")
     return UploadInfo(label, _TYPES_BY_SUFFIX.get(suffix, PLAIN), None, None)
 
 

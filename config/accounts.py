@@ -74,7 +74,7 @@ MFA_TOTP_TOLERANCE = 1
 #: entries, many names would remove the counts of others.
 CACHES = {
     "default": {
-        "BACKEND": "django.core.cache.backends.db.DatabaseCache",
+        "BACKEND": "config.attempts.SharedCounts",
         "LOCATION": "chat_sharedcount",
         "KEY_FUNCTION": "config.attempts.hash_key",
         "OPTIONS": {"MAX_ENTRIES": 100_000},

@@ -12,14 +12,21 @@ logger = logging.getLogger(__name__)
 
 RESPONSE_TIME_S = 1.0
 """Seconds after which a response has been sent, with a large margin."""
+ACTIONS_LIMIT = 50
+"""Actions that may wait or run at once, each with a thread."""
+
+_free = threading.BoundedSemaphore(ACTIONS_LIMIT)
 
 
 def run_after_response(action: Callable[[], None]) -> None:
-    """Call a function in a thread. An error is logged.
+    """Call a function in a thread. An error is logged, and so is an action that is left out, because too many run.
 
     The thread waits until the response has been sent, because its work would delay the response. It is not a daemon, so
     a process that ends waits for it.
     """
+    if not _free.acquire(blocking=False):
+        logger.error("an action after a response was left out, because %s others wait or run", ACTIONS_LIMIT)
+        return
     timer = threading.Timer(RESPONSE_TIME_S, _run_and_close, [action])
     timer.daemon = False
     timer.start()
@@ -32,3 +39,4 @@ def _run_and_close(action: Callable[[], None]) -> None:
         logger.exception("an action after a response failed")
     finally:
         connection.close()
+        _free.release()

@@ -10,11 +10,25 @@ from __future__ import annotations
 import unicodedata
 
 from allauth.core.internal.ratelimit import RateLimitUsage, consume
+from django.core.cache.backends.base import DEFAULT_TIMEOUT
+from django.core.cache.backends.db import DatabaseCache
 from django.http import HttpRequest
 from django.utils.crypto import salted_hmac
 
+from attachments.database_connection import close_connection
 from chat.models import User
 from config.known_browsers import find_browser
+
+
+class SharedCounts(DatabaseCache):
+    """Django's cache in the database. A request that waits for a lock holds no connection meanwhile."""
+
+    def add(self, key: str, value: object, timeout: float | None = DEFAULT_TIMEOUT, version: int | None = None) -> bool:
+        """Store a value if there is none. allauth locks by this, and tries again after a pause."""
+        is_added = super().add(key, value, timeout, version)
+        if not is_added:
+            close_connection()
+        return is_added
 
 
 def hash_key(key: str, prefix: str, version: int) -> str:

@@ -97,13 +97,23 @@ class AccountAdapter(DefaultAccountAdapter):
     def authenticate(self, request: HttpRequest, **credentials: object) -> User | None:
         """Return the user if the credentials are right. Raise ValidationError if there were too many attempts."""
         user: User | None = super().authenticate(request, **credentials)
-        if self._account_attempt is None and not self._accept_code(request, str(credentials.get("username", "")), user):
-            raise self.validation_error(ACCOUNT_LIMITED)
-        if user and self._account_attempt:
+        if self._account_attempt is None:
+            if not self._accept_code(request, str(credentials.get("username", "")), user):
+                raise self.validation_error(ACCOUNT_LIMITED)
+            super()._rollback_login_failed_rl_usage()
+        elif user:
             self._account_attempt.rollback()
         if user and getattr(request, former_names.SESSION_KEY, False):
             request.session[former_names.SESSION_KEY] = True
         return user
+
+    def _rollback_login_failed_rl_usage(self) -> None:
+        """Give back the attempt of a right password, but not while the account is limited.
+
+        allauth calls this before the code is checked. That only wrong passwords count would tell which one is right.
+        """
+        if self._account_attempt is not None:
+            super()._rollback_login_failed_rl_usage()
 
     def _accept_code(self, request: HttpRequest, name: str, user: User | None) -> bool:
         """Return whether a valid code came with the password. `user`: `None` if that is wrong.

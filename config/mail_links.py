@@ -3,14 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from ipaddress import ip_address
 
 from django.conf import settings
 from django.http import HttpRequest
 
 
-def find_host(allowed_hosts: Sequence[str]) -> str:
-    """Return the first of the allowed hosts that is one host, not a pattern; empty: there is none."""
-    return next((host for host in allowed_hosts if host != "*" and not host.startswith(".")), "")
+def find_host(allowed_hosts: Sequence[str], *, is_public: bool = False) -> str:
+    """Return the first of the allowed hosts that is one host, not a pattern; empty: there is none.
+
+    `is_public`: names of this machine and addresses come last, because they are often there for checks of the server.
+    """
+    hosts = [host for host in allowed_hosts if host != "*" and not host.startswith(".")]
+    return min(hosts, key=lambda host: is_public and _is_local(host), default="")
+
+
+def _is_local(host: str) -> bool:
+    """Return whether a host is an address, or a name of this machine."""
+    try:
+        ip_address(host.strip("[]"))
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
+    return True
 
 
 def build_link(request: HttpRequest, path: str) -> str:
@@ -20,7 +34,7 @@ def build_link(request: HttpRequest, path: str) -> str:
     """
     if settings.PUBLIC_URL:
         return f"{settings.PUBLIC_URL}{path}"
-    host = find_host(settings.ALLOWED_HOSTS)
+    host = find_host(settings.ALLOWED_HOSTS, is_public=settings.HTTPS)
     if settings.HTTPS:
         return f"https://{host}{path}"
     port = request.META.get("SERVER_PORT", "")

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from functools import wraps
 
 from allauth.account import views as accounts
 from allauth.account.models import EmailAddress
 from django.conf import settings
+from django.db import IntegrityError, transaction
+from django.db.models import Q
 from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import path, re_path
 from django.views.decorators.cache import never_cache
@@ -37,6 +40,9 @@ def with_mail(view: View) -> View:
 
 def email(request: HttpRequest) -> HttpResponse:
     """Show or change the address of the person's account."""
+    if "action_primary" in request.POST:
+        # Plotline's page has no such button. It would make an unconfirmed address the account's.
+        raise Http404
     if isinstance(request.user, User):
         adopt_given_address(request.user)
     response: HttpResponse = accounts.email(request)
@@ -48,10 +54,18 @@ def adopt_given_address(user: User) -> None:
 
     allauth would take it for one that waits for its confirmation, and delete it as soon as the person gives another.
     """
-    if user.email and not EmailAddress.objects.filter(user=user, verified=True).exists():
-        is_taken = EmailAddress.objects.filter(email__iexact=user.email, verified=True).exists()
-        values = {"verified": not is_taken, "primary": not is_taken}
-        EmailAddress.objects.update_or_create(user=user, email=user.email, defaults=values)
+    address = user.email.lower()
+    # A primary address that is not confirmed comes from the person.
+    is_known = Q(verified=True) | Q(email=address, primary=True)
+    if not address or EmailAddress.objects.filter(is_known, user=user).exists():
+        return
+    is_taken = EmailAddress.objects.filter(email=address, verified=True).exists()
+    values = {"verified": not is_taken, "primary": not is_taken}
+    user.email = address
+    # Two pages of the person may do this at once.
+    with suppress(IntegrityError), transaction.atomic():
+        EmailAddress.objects.update_or_create(user=user, email=address, defaults=values)
+        user.save(update_fields=["email"])
 
 
 urlpatterns = [

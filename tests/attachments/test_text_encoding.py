@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import codecs
+import random
+from array import array
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attachments.text_encoding import NotText, TextEncoding, detect_encoding, encoding_name, to_utf8
+from attachments.code_files import as_code_reads
+from attachments.encoding_names import encoding_name
+from attachments.text_encoding import NotText, TextEncoding, detect_encoding, to_utf8
 from tests.time_growth import GROWTH_LIMIT, time_growth
 
 CHINESE = "城市,销售额,备注\n北京,1000.5,春季\n上海,1037.5,镕基\n广州,1074.5,生僻字㐂\n"
@@ -49,6 +55,25 @@ def test_text_of_each_region_is_read_right(text: str, codec: str) -> None:
 def test_single_word_or_symbol_of_an_english_table_is_windows_1252(text: str) -> None:
     table = f"name,value\nA,1\n{text},2\nB,3\n"
     assert to_utf8(table.encode("cp1252")).decode() == table
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        array("H", range(40, 250)).tobytes() * 50,
+        array("i", range(40, 50_000)).tobytes(),
+        codecs.BOM_UTF16_LE + random.Random(1).randbytes(20_000),
+    ],
+)
+def test_numbers_and_noise_are_no_text(data: bytes) -> None:
+    with pytest.raises(NotText):
+        detect_encoding(data)
+
+
+def test_code_gets_tables_as_utf_8_and_files_that_may_name_their_encoding_as_they_are() -> None:
+    document = '<?xml version="1.0" encoding="ISO-8859-2"?><a>Łódź</a>'.encode("iso8859-2")
+    assert as_code_reads("Sprzedaż.CSV", POLISH.encode("cp1250")).decode() == POLISH
+    assert as_code_reads("miasta.xml", document) == document
 
 
 def test_guess_has_candidates_that_read_other_text() -> None:

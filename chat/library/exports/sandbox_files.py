@@ -13,12 +13,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from attachments.code_files import as_code_reads
 from attachments.models import Attachment
-from attachments.text_encoding import to_utf8
 from chat.library.exports.encoding import split_bytes
 from chat.library.exports.file_names import file_label, make_unique
 from chat.library.exports.source import load_bytes
-from chat.vocabulary.text_types import is_text
 
 _HARMLESS = re.compile(r"\w[\w .-]{0,100}")
 _NUMBERED = re.compile(r"\binput_file_(\d{1,4})(?:\.\w{1,10})?")
@@ -32,9 +31,8 @@ class StoredFile:
     attachment: Attachment
 
     def chunks(self) -> Iterator[bytes]:
-        """Return what code found in it, in chunks: text is UTF-8. There are none if storage cannot deliver it."""
-        data = load_bytes(self.attachment) or b""
-        return split_bytes(to_utf8(data) if is_text(self.attachment.mime_type) else data)
+        """Return what code found in it, in chunks. There are none if storage cannot deliver it."""
+        return split_bytes(as_code_reads(self.attachment.name, load_bytes(self.attachment) or b""))
 
 
 class SandboxFiles:

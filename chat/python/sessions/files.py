@@ -14,10 +14,10 @@ from dataclasses import dataclass
 
 from channels.db import database_sync_to_async
 
+from attachments.code_files import as_code_reads
 from attachments.images import is_image_type
 from attachments.models import Attachment
 from attachments.store import BytesUnavailable, read_bytes
-from attachments.text_encoding import to_utf8
 from chat.models import MessageAttachment, ProjectFile
 from chat.models.plain_sql import select_rows
 from chat.python.kernels.client import KernelClient
@@ -147,12 +147,12 @@ async def _place_file(kernel: KernelClient, file: SessionFile) -> str:
 
 
 def _read_file(file: SessionFile) -> bytes:
-    """Return what code finds in the file. Text is UTF-8, as in the sandboxes of models. Raises BytesUnavailable.
+    """Return what code finds in the file: that of an attached one (`code_files`). Raises BytesUnavailable.
 
     Code that wrote a file knows its encoding, so that kept files stay as they are.
     """
     data = read_bytes(file.attachment)
-    return data if file.is_kept or not is_text(file.attachment.mime_type) else to_utf8(data)
+    return data if file.is_kept else as_code_reads(file.attachment.name, data)
 
 
 async def _pieces(data: bytes) -> AsyncIterator[bytes]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from attachments.text_encoding import TextEncoding, encoding_name
+from attachments.encoding_names import encoding_name
+from attachments.text_encoding import TextEncoding
 
 AS_UTF_8 = "Models and code get the file as UTF-8."
 SHOWN_AS = "What could not be read is shown as �."

@@ -193,6 +193,16 @@ def test_an_address_that_staff_gave_needs_no_confirmation(person: User) -> None:
     assert sent.to == [ADDRESS]
 
 
+def test_an_address_that_a_person_gave_is_never_confirmed_without_the_link(person: User) -> None:
+    browser = Client()
+    browser.force_login(person)
+    browser.post("/accounts/email/", {"action_add": "", "email": ADDRESS})
+    assert browser.post("/accounts/email/", {"action_primary": "", "email": ADDRESS}).status_code == 404
+    browser.get("/accounts/email/")
+    assert not EmailAddress.objects.filter(verified=True).exists()
+    assert not User.objects.get().email
+
+
 def ask_from(address: str, client: Client | None = None) -> int:
     """Ask for a link for `ADDRESS` from an address of a client; return the status."""
     visitor = client or Client()
@@ -204,6 +214,7 @@ def ask_from(address: str, client: Client | None = None) -> int:
     [
         ("", ["plotline.example.org", "*"], False, "http://plotline.example.org/accounts/"),
         ("", [".example.org", "plotline.example.org"], True, "https://plotline.example.org/accounts/"),
+        ("", ["localhost", "10.0.0.1", "plotline.example.org"], True, "https://plotline.example.org/accounts/"),
         ("https://plotline.example.org:8443", ["*"], False, "https://plotline.example.org:8443/accounts/"),
     ],
 )
