@@ -21,7 +21,7 @@ from chat.python.kernels.kernel_api import (
     KernelApi,
     open_http_session,
 )
-from chat.python.kernels.kernel_client import KernelClient
+from chat.python.kernels.kernel_client import IS_BUSY, KernelClient
 from chat.python.kernels.kernel_program import ProgramFailed
 from chat.python.kernels.kernel_websocket import KernelWebSocket
 from chat.python.kernels.places import Address, Place
@@ -130,12 +130,12 @@ class JupyterClient:
         with suppress(KernelGone):
             await (await self._kernel_api(kernel_id)).shut_down()
 
-    async def connect(self, kernel_id: str) -> KernelClient:
+    async def connect(self, kernel_id: str, *, ends_silent: bool = True) -> KernelClient:
         """Connect to a kernel. Raises KernelGone if it or its process has ended, KernelsUnavailable.
 
         A kernel that is busy is interrupted first: whoever waited for its cell has gone. A kernel that is said to be
         idle, and does not answer within 5 s, is interrupted then. If it does not answer within 5 s of the interrupt, it
-        is shut down.
+        is shut down. Without `ends_silent`, it is neither interrupted nor shut down; KernelsUnavailable is raised.
         """
         api = await self._kernel_api(kernel_id)
         model = await api.model()
@@ -152,6 +152,8 @@ class JupyterClient:
             # The server's word for `busy` may be wrong after lost messages, so the kernel itself is asked.
             is_ready = not is_busy and await kernel.wait_until_ready(INTERRUPT_GRACE_S)
             if not is_ready and not is_busy:
+                if not ends_silent:
+                    raise KernelsUnavailable(IS_BUSY)
                 await api.interrupt()
             if not is_ready and not await _wait_until_interrupted(kernel, api):
                 reason = "Its code could not be interrupted." if is_busy else (await api.end_report()).reason

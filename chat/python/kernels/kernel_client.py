@@ -32,7 +32,10 @@ logger = logging.getLogger(__name__)
 PROGRAM_LIMIT_S = 20.0
 """Time limit of reading the contents, or one piece of a file."""
 HELD_START_LIMIT_S = 4.0
-"""How long a kernel that runs no cell may take to begin reading its contents."""
+"""How long a kernel that runs no cell may take to begin reading its contents. Tasks that a cell has left in its event
+loop may delay it for as long as they like, and no interrupt reaches them."""
+IS_BUSY = "The Python session is busy. Try again when its code has ended."
+STAYS_BUSY = "Code that a cell has left running keeps the Python session busy, so it does not say what it contains."
 SIZES_LIMIT_S = 5.0
 """Time limit of reading the sizes of limits, after a cell that has met one."""
 _PROBE_INTERVAL_S = 0.5
@@ -142,12 +145,16 @@ class KernelClient:
         """Return the variables and files of the kernel; never fails because of what values do.
 
         Waits for the cell that this connection runs. `is_held`: whether no other connection runs code. Then a kernel
-        that does not begin within 4 s is interrupted, and ended if that has no effect. Raises KernelGone,
-        KernelsUnavailable if another connection's cell does not end.
+        that does not begin within 4 s does not say what it contains. Raises KernelGone, KernelsUnavailable if another
+        connection's cell does not end.
         """
         start_limit_s = HELD_START_LIMIT_S if is_held else None
         try:
             return parse_contents(await self._run_program("variables", "contents", start_limit_s=start_limit_s))
+        except KernelsUnavailable:
+            if not is_held:
+                raise
+            return KernelContents(error=STAYS_BUSY)
         except ProgramFailed:
             return KernelContents(error="The Python session does not say what it contains.")
 
@@ -196,21 +203,18 @@ class KernelClient:
     ) -> Mapping[str, object]:
         """Run `main` of a module of `in_kernel` and return its answer. Without `limit_s` the limit is PROGRAM_LIMIT_S.
 
-        With `start_limit_s`, other code that delays the program for longer is interrupted.
-        Raises ProgramFailed, KernelGone, KernelsUnavailable if another connection's cell does not end.
+        `start_limit_s`: how long other code may delay the program; `limit_s` by default. Raises ProgramFailed,
+        KernelGone, KernelsUnavailable if other code delays it for longer.
         """
         request = PendingExecution()
         content = program_content(module, *arguments)
         if limit_s is None:
             limit_s = PROGRAM_LIMIT_S
-        interrupts_others = start_limit_s is not None
-        end = await self._requests.run(
-            content, request, limit_s, start_limit_s=start_limit_s, interrupts_others=interrupts_others
-        )
+        end = await self._requests.run(content, request, limit_s, start_limit_s=start_limit_s, interrupts_others=False)
         if not self.is_alive:
             raise KernelGone(self._requests.death_sentence)
         if end is End.LATE and not request.start.done():
-            raise KernelsUnavailable("The Python session is busy. Try again when its code has ended.")
+            raise KernelsUnavailable(IS_BUSY)
         return parse_answer(request.reply_content, limit_chars)
 
     async def _limit_sizes(self) -> Mapping[str, object]:

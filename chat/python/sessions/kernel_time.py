@@ -5,8 +5,9 @@ the quota can be exceeded in each of at most `KERNELS_PER_USER_LIMIT` sessions, 
 by one rerun of `TURN_LIMIT_S`.
 
 A cell counts by the clock. Threads and processes that it leaves behind count by their CPU time, which the service of
-the kernels measures. Other Jupyter servers do not, so there they are not counted. The reaper ends a session that goes
-on when the quota is used up.
+the kernels measures. Other Jupyter servers do not, so there they are not counted. What a session uses while it is held
+without a cell, as for a download, counts by its CPU time too. The reaper ends a session that goes on when the quota is
+used up.
 """
 
 from __future__ import annotations

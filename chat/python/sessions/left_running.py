@@ -6,6 +6,7 @@ Every server process does this. The service gives each second of CPU time to one
 from __future__ import annotations
 
 import asyncio
+import logging
 
 from chat.models import PythonSession
 from chat.people.quotas.enforcement import check_quota
@@ -17,35 +18,58 @@ from chat.python.sessions.kernel_time import count_left_running
 from chat.python.sessions.places import current_place, present_address
 from chat.python.sessions.rows import IDLE, State
 
+logger = logging.getLogger(__name__)
+
+RUNS_ON_FROM_S = 0.25
+"""CPU seconds in a pass, which is 5 s or longer, from which the code of an idle session is said to go on. Answering a
+request that nobody waits for any more, or an asyncio task that only looks at the clock, needs less."""
+
+RunningOn = frozenset[tuple[int, int]]
+"""Sessions whose code goes on, as primary keys and generations."""
+
 USED_UP = (
     "The Python session was ended, because code that it had left running has used up your time for today. Its variables"
     " are lost."
 )
 
 
-def count_all_left_running() -> int:
-    """Count the CPU time of idle sessions, and end those whose owner has none left. Return how many used some.
+def count_all_left_running(before: RunningOn) -> RunningOn:
+    """Count the CPU time of idle sessions; return those whose code goes on.
 
-    Must not run on an event loop's thread. Raises KernelsUnavailable.
+    `before`: what the last pass has returned. Sessions that went on in both passes, and whose owner has no time left,
+    are ended. Must not run on an event loop's thread. Raises KernelsUnavailable.
     """
     idle = list(PythonSession.objects.filter(IDLE, state=State.RUNNING, owner__isnull=False))
-    active = asyncio.run(_count(idle)) if idle else []
-    for session in active:
+    used = asyncio.run(count_each(idle)) if idle else []
+    running_on = [session for session, used_s in used if used_s >= RUNS_ON_FROM_S]
+    for session in running_on:
+        if (session.pk, session.generation) not in before:
+            continue
         assert session.owner_id is not None
         try:
             check_quota(session.owner_id, Resource.KERNEL_TIME, error=KernelTimeUsedUp)
         except KernelTimeUsedUp:
-            rows.request_stop(session.pk, session.generation, USED_UP)
-    return len(active)
+            rows.request_stop(session.pk, session.generation, USED_UP, only_idle=True)
+    return frozenset((session.pk, session.generation) for session in running_on)
 
 
-async def _count(sessions: list[PythonSession]) -> list[PythonSession]:
-    """Count the CPU time of these sessions; return those that used some."""
+async def count_each(sessions: list[PythonSession]) -> list[tuple[PythonSession, float]]:
+    """Count the CPU time of these sessions; return the seconds of each whose kernel is at the present place.
+
+    One that could not be counted is left out. Raises KernelsUnavailable.
+    """
     client = JupyterClient(current_place())
     try:
         address = await present_address()
         present = [session for session in sessions if address is not None and session.place == address.url]
-        seconds = await asyncio.gather(*(count_left_running(client, session) for session in present))
+        counts = (count_left_running(client, session) for session in present)
+        results = await asyncio.gather(*counts, return_exceptions=True)
     finally:
         await client.aclose()
-    return [session for session, used_s in zip(present, seconds, strict=True) if used_s]
+    used = []
+    for session, result in zip(present, results, strict=True):
+        if isinstance(result, float):
+            used.append((session, result))
+        else:
+            logger.warning("the CPU time of session %s was not counted", session.pk, exc_info=result)
+    return used

@@ -27,7 +27,7 @@ from chat.python.kernels.errors import KernelGone, KernelsUnavailable
 from chat.python.sessions import rows
 from chat.python.sessions.kernel_time import count_left_running
 from chat.python.sessions.leases import is_held_here
-from chat.python.sessions.left_running import count_all_left_running
+from chat.python.sessions.left_running import RunningOn, count_all_left_running
 from chat.python.sessions.limits import START_FAILED
 from chat.python.sessions.losses import note_losses
 from chat.python.sessions.places import OTHER_PLACE, current_place, is_enabled, present_address
@@ -210,6 +210,7 @@ def _reap_forever(on_abandoned: Callable[[uuid.UUID], object]) -> None:
     pause = threading.Event()
     uptime = Uptime(LEASE_S, REAP_INTERVAL_S)
     ask_at = 0.0
+    running_on: RunningOn = frozenset()
     while True:
         try:
             if is_enabled():
@@ -217,7 +218,7 @@ def _reap_forever(on_abandoned: Callable[[uuid.UUID], object]) -> None:
                 reap_safely(on_abandoned, uptime)
                 if time.monotonic() >= ask_at:
                     note_losses()
-                    count_all_left_running()
+                    running_on = count_all_left_running(running_on)
         except KernelsUnavailable as error:
             logger.warning("it is not known which kernels live; asked again in a minute: %s", error)
             ask_at = time.monotonic() + ASK_AGAIN_S

@@ -119,9 +119,14 @@ def begin_stop(session_id: int, generation: int, sentence: str, *, only_idle: bo
     return rows.change_state(State.STOPPING, note=sentence, busy_until=seconds_from_now(STOP_LEASE_S))
 
 
-def request_stop(session_id: int, generation: int, sentence: str) -> bool:
-    """Let the reaper end a kernel, within a few seconds. `sentence`: why its variables are lost."""
+def request_stop(session_id: int, generation: int, sentence: str, *, only_idle: bool = False) -> bool:
+    """Let the reaper end a kernel, within a few seconds. `sentence`: why its variables are lost.
+
+    `only_idle`: not if a process runs a cell there.
+    """
     rows = PythonSession.objects.filter(pk=session_id, generation=generation, state=State.RUNNING)
+    if only_idle:
+        rows = rows.filter(IDLE)
     return rows.change_state(State.STOPPING, note=sentence, busy_until=Now())
 
 

@@ -110,8 +110,9 @@ class SessionKernel:
             if held.loss:
                 await session_store.run(rows.note_lost, session.pk, session.generation, held.loss)
             else:
-                if held.run_s:
-                    await count_left_running(current_client(), session, held_s=time.monotonic() - began_at)
+                # Also without a cell: the reaper takes what it finds for code that was left running.
+                held_s = time.monotonic() - began_at if held.run_s else 0.0
+                await count_left_running(current_client(), session, held_s=held_s)
                 await session_store.run(rows.end_cell, session.pk, session.generation, held.columns)
             if held.run_s:
                 await count_kernel_time(session.owner_id, held.run_s)
@@ -124,7 +125,7 @@ class SessionKernel:
                 if await session_store.run(rows.begin_cell, session.pk, session.generation, message_id):
                     with ExitStack() as renewal:
                         renewal.enter_context(renewed_lease(session.pk, session.generation))
-                        kernel = await self._connect(session)
+                        kernel = await self._connect(session, ends_silent=starts)
                         if kernel is not None:
                             return LeasedKernel(session, kernel, renewal.pop_all())
                 else:
@@ -136,15 +137,18 @@ class SessionKernel:
             else:
                 started += await self._start(session.pk, patience)
 
-    async def _connect(self, session: PythonSession) -> KernelClient | None:
-        """Return the connection to the session's kernel; `None` after storing that the kernel has ended."""
+    async def _connect(self, session: PythonSession, *, ends_silent: bool) -> KernelClient | None:
+        """Return the connection to the session's kernel; `None` after storing that the kernel has ended.
+
+        `ends_silent`: see `JupyterClient.connect`.
+        """
         if self._kernel is not None and self._generation == session.generation and self._kernel.is_alive:
             return self._kernel
         await self.aclose()
         try:
             if (await current_place().address()).url != session.place:
                 raise KernelGone(OTHER_PLACE)
-            self._kernel = await current_client().connect(session.kernel_id)
+            self._kernel = await current_client().connect(session.kernel_id, ends_silent=ends_silent)
         except KernelGone as gone:
             await session_store.run(rows.note_lost, session.pk, session.generation, str(gone))
             return None

@@ -9,6 +9,7 @@ from pytest_django import Settings
 from chat.models import Conversation, PythonSession, QuotaUse
 from chat.python.sessions import control, left_running, reaper
 from chat.python.sessions.downloads import open_file
+from chat.python.sessions.left_running import RunningOn
 from chat.python.sessions.rows import State
 from chat.python.sessions.run import run_cell
 from chat.python.sessions.session_kernel import SessionKernel
@@ -35,6 +36,15 @@ def burn():
     open("burnt", "w").close()
 threading.Thread(target=burn, daemon=True).start()
 """
+SLOW_TO_DESCRIBE = """
+import time
+class Slow:
+    def __repr__(self):
+        until = time.thread_time() + 1
+        while time.thread_time() < until: pass
+        return "described"
+slow = Slow()
+"""
 
 
 async def run(conversation: Conversation, code: str) -> float:
@@ -55,9 +65,10 @@ async def counted_ms(conversation: Conversation) -> int:
     return use.kernel_ms if use else 0
 
 
-async def count_in_reaper() -> int:
+async def count_in_reaper(before: RunningOn = frozenset()) -> RunningOn:
     """Do what each pass of the reaper does."""
-    return int(await database_sync_to_async(left_running.count_all_left_running)())
+    running_on: RunningOn = await database_sync_to_async(left_running.count_all_left_running)(before)
+    return running_on
 
 
 async def new_conversation() -> Conversation:
@@ -86,23 +97,64 @@ async def test_normal_cell_is_counted_by_the_clock_and_an_idle_session_is_not_co
     counted = await counted_ms(conversation)
     # Beside the duration of the cell itself only what its request takes.
     assert cell_ms - 1 <= counted <= cell_ms + 100
-    assert await count_in_reaper() == 0
+    assert not await count_in_reaper()
     assert await counted_ms(conversation) == counted
 
 
-async def test_session_that_runs_on_without_time_left_is_ended(sessions: Settings) -> None:
-    sessions.QUOTAS = {**sessions.QUOTAS, "kernel_seconds_per_day": 2}
+async def test_session_that_runs_on_without_time_left_is_ended(
+    sessions: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Here, passes follow each other at once.
+    monkeypatch.setattr(left_running, "RUNS_ON_FROM_S", 0.01)
+    sessions.QUOTAS = {**sessions.QUOTAS, "kernel_seconds_per_day": 0.001}
     conversation = await new_conversation()
     await run(conversation, DAEMON_THREAD)
+    running_on = await wait_until_awaited(count_in_reaper)
+    assert (await PythonSession.objects.aget(conversation=conversation)).state == State.RUNNING, "after one pass"
 
     async def is_stopping() -> bool:
-        await count_in_reaper()
+        await count_in_reaper(running_on)
         return await PythonSession.objects.filter(conversation=conversation, state=State.STOPPING).aexists()
 
     await wait_until_awaited(is_stopping)
     await database_sync_to_async(reaper.reap)()
     session = await PythonSession.objects.aget(conversation=conversation)
     assert (session.state, session.note) == (State.STOPPED, left_running.USED_UP)
+
+
+async def test_use_of_an_idle_session_without_time_left_does_not_end_it(sessions: Settings) -> None:
+    sessions.QUOTAS = {**sessions.QUOTAS, "kernel_seconds_per_day": 0.001}
+    conversation = await new_conversation()
+    await run(conversation, SLOW_TO_DESCRIBE)
+    session = await PythonSession.objects.aget(conversation=conversation)
+    session_kernel = SessionKernel(conversation.pk, conversation.owner_id)
+    async with session_kernel.hold(starts=False) as held:
+        assert "described" in await held.kernel.variable("slow")
+    await session_kernel.aclose()
+    assert not await count_in_reaper(frozenset({(session.pk, session.generation)}))
+    assert (await PythonSession.objects.aget(conversation=conversation)).state == State.RUNNING
+
+
+async def test_session_that_cannot_be_counted_does_not_keep_others_from_it(
+    sessions: Settings, caplog: pytest.LogCaptureFixture
+) -> None:
+    found = []
+    for conversation in [await new_conversation(), await new_conversation()]:
+        await run(conversation, DAEMON_THREAD)
+        found.append(await PythonSession.objects.aget(conversation=conversation))
+    wrong, right = found
+    # No database can count for such a person.
+    wrong.owner_id = 2**70
+
+    async def counted() -> list[PythonSession]:
+        return [session for session, used_s in await left_running.count_each([wrong, right]) if used_s]
+
+    async def has_logged() -> bool:
+        assert await counted() in ([], [right])
+        return f"session {wrong.pk} was not counted" in caplog.text
+
+    await wait_until_awaited(has_logged)
+    assert await wait_until_awaited(counted) == [right]
 
 
 async def test_time_is_counted_when_a_session_ends_before_the_next_pass(sessions: Settings) -> None:

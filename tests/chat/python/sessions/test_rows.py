@@ -144,6 +144,12 @@ def test_session_that_is_started_by_a_live_process_is_not_stopped() -> None:
     assert not rows.request_stop(session.pk, 0, "stop")
 
 
+def test_request_to_stop_an_idle_session_spares_one_that_runs_a_cell() -> None:
+    busy, idle = make_session(busy_until=soon()), make_session()
+    assert not rows.request_stop(busy.pk, 1, "stop", only_idle=True)
+    assert rows.request_stop(idle.pk, 1, "stop", only_idle=True)
+
+
 def test_lease_of_a_cell_ends_with_its_message() -> None:
     session = make_session()
     assert session.conversation

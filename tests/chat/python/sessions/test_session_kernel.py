@@ -121,7 +121,7 @@ async def test_lease_is_renewed_while_the_process_connects(sessions: Settings, m
     session = await database_sync_to_async(make_session)()
     is_held = []
 
-    async def connect(self: SessionKernel, session: PythonSession) -> None:
+    async def connect(self: SessionKernel, session: PythonSession, *, ends_silent: bool) -> None:
         is_held.append(is_held_here(session.pk, session.generation))
         raise SessionUnavailable("It hangs.")
 
