@@ -205,7 +205,8 @@ def _is_unicode(data: bytes, codec: str) -> bool:
     if codec == "utf-8":
         # Characters of ASCII are valid in all encodings.
         characters -= len(data.translate(None, _HIGH_BYTES))
-    return characters >= (CHARACTERS_PER_BAD if codec == "utf-8" else WIDE_CHARACTERS_PER_BAD) * bad_count
+        return characters >= CHARACTERS_PER_BAD * bad_count
+    return characters > max(bad_count, WIDE_CHARACTERS_PER_BAD * (bad_count - 1))  # the last one may be cut
 
 
 def _find_bad_bytes(data: bytes, codec: str) -> tuple[int, int | None]:
