@@ -153,7 +153,8 @@ async def test_request_that_finds_the_queue_full_is_told_when_to_come_again(monk
     async with asyncio.timeout(LIMIT_S):
         async with queue.place(7):
             waiting = asyncio.create_task(view(request))
-            await asyncio.sleep(0.05)
+            while not queue._waiting.get(7):
+                await asyncio.sleep(0)
             refused = await view(request)
         assert (await waiting).status_code == 200
     assert (refused.status_code, refused.headers["Retry-After"]) == (503, str(RETRY_AFTER_S))

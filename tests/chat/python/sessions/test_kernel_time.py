@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 from channels.db import database_sync_to_async
 from pytest_django import Settings
@@ -45,6 +47,8 @@ class Slow:
         return "described"
 slow = Slow()
 """
+
+CLOCK_TICK_MS = 1_000 // os.sysconf("SC_CLK_TCK")
 
 
 async def run(conversation: Conversation, code: str) -> float:
@@ -98,7 +102,8 @@ async def test_normal_cell_is_counted_by_the_clock_and_an_idle_session_is_not_co
     # Beside the duration of the cell itself only what its request takes.
     assert cell_ms - 1 <= counted <= cell_ms + 100
     assert not await count_in_reaper()
-    assert await counted_ms(conversation) == counted
+    # The kernel counts in clock ticks, and the first pass may find the last one of the cell's request.
+    assert await counted_ms(conversation) <= counted + CLOCK_TICK_MS
 
 
 async def test_session_that_runs_on_without_time_left_is_ended(
