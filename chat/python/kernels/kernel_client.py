@@ -8,6 +8,7 @@ its time limit plus a few seconds.
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import time
 from collections.abc import AsyncGenerator, AsyncIterable, Callable, Mapping
@@ -16,6 +17,7 @@ from typing import Self
 
 from chat.python.kernels import file_transfer
 from chat.python.kernels.errors import KernelGone, KernelsUnavailable
+from chat.python.kernels.in_kernel.table_source import Choices
 from chat.python.kernels.kernel_api import KernelApi
 from chat.python.kernels.kernel_contents import ANSWER_LIMIT_CHARS, KernelContents, parse_contents, parse_description
 from chat.python.kernels.kernel_program import ProgramFailed, parse_answer, program_content
@@ -24,8 +26,8 @@ from chat.python.kernels.limit_sentences import limit_of, limit_sentence
 from chat.python.kernels.outputs import ErrorOutput, Execution, ExecutionStatus, Output, merge_adjacent_text
 from chat.python.kernels.pending_execution import PendingExecution
 from chat.python.kernels.request_runner import End, RequestRunner
-from chat.python.kernels.table_preview import ANSWER_LIMIT_CHARS as PREVIEW_LIMIT_CHARS
-from chat.python.kernels.table_preview import TablePreview, parse_table_preview
+from chat.python.kernels.table_reading import ANSWER_LIMIT_CHARS as READING_LIMIT_CHARS
+from chat.python.kernels.table_reading import TableReading, parse_table_reading
 
 logger = logging.getLogger(__name__)
 
@@ -169,17 +171,22 @@ class KernelClient:
             return f"The value of {name} cannot be described."
         return text or f"There is no variable {name} in the Python session."
 
-    async def table_preview(self, name: str, *, limit_s: float) -> TablePreview:
-        """Return what the table in a file of the working directory holds; raises like `contents`."""
+    async def read_table(self, name: str, choices: Choices, *, limit_s: float) -> TableReading:
+        """Return what the table in a file of the working directory holds; raises like `contents`.
+
+        `choices`: how a person wants it to be read.
+        """
         try:
-            answer = await self._run_program("tables", name, limit_s=limit_s, limit_chars=PREVIEW_LIMIT_CHARS)
+            answer = await self._run_program(
+                "tables", name, json.dumps(choices), limit_s=limit_s, limit_chars=READING_LIMIT_CHARS
+            )
         except ProgramFailed as failure:
             # The program was interrupted after the time limit, or it met with a file for which it was not written.
             is_late = str(failure).startswith("KeyboardInterrupt")
             logger.warning("A table file could not be described: %s", failure)
             error = "reading it takes too long." if is_late else "its content is not understood."
-            return TablePreview(error=error, is_lasting=not is_late)
-        return parse_table_preview(answer)
+            return TableReading(error=error, is_lasting=not is_late)
+        return parse_table_reading(answer)
 
     async def write_file(self, name: str, chunks: AsyncIterable[bytes]) -> str:
         """Write a file into the working directory and return its name there, the label of `name` (see `file_labels`).

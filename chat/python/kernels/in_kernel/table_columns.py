@@ -198,6 +198,8 @@ class Column:
             "maximum": high,
             "examples": examples,
             "is_index": self._is_index(),
+            "role": "",
+            "note": "",
         }
 
     def _range(self) -> tuple[str, str]:

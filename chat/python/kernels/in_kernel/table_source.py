@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import zip_longest
-from typing import NamedTuple
+from typing import NamedTuple, TypedDict
 
 from chat.python.kernels.in_kernel.table_values import read_text
 
@@ -16,6 +16,30 @@ COLUMNS_LIMIT = 100
 
 class Unreadable(Exception):
     """The file cannot be read as a table; the message is the end of a sentence that says why."""
+
+
+class Choices(TypedDict, total=False):
+    """How a table is read, where a person has chosen it, or where the reader has; see the contract of the REST API.
+
+    A key that is absent is decided by the reader.
+    """
+
+    encoding: str
+    """The name of the encoding for people. It is decided, and applied, before the file is in the kernel."""
+    delimiter: str
+    """One character."""
+    decimal: str
+    """`.` or `,`."""
+    header_rows: int
+    """Number of rows that hold the names of columns; 0 for none."""
+    date_order: str
+    """`DMY`, `MDY` or `YMD`."""
+    missing_words: list[str]
+    """Texts that stand for a missing value, beside empty cells."""
+    sheet: str
+    """The name of a sheet, or of one of several tables on it."""
+    path: str
+    """The place of the rows in a JSON value: keys, separated by points."""
 
 
 class Source(NamedTuple):
@@ -30,6 +54,15 @@ class Source(NamedTuple):
     row_count: int
     column_count: int
     examined_rows: int
+    reading: Choices
+    """How the file was read."""
+    candidates: Mapping[str, Sequence[object]]
+    """Other values of keys of `reading` that fit the file, the most probable first."""
+    code: str
+    """An expression that reads the same table with pandas: `pd.read_csv(NAME, sep=";"MORE)`.
+
+    `NAME` stands for the file's name as a literal, `MORE` for the arguments that the values of the columns need.
+    """
     duplicate_rows: int = 0
     notes: Sequence[str] = ()
     """Sentences about the file."""

@@ -11,6 +11,7 @@ from itertools import chain, islice
 from chat.python.kernels.in_kernel.table_source import (
     CELLS_LIMIT,
     COLUMNS_LIMIT,
+    Choices,
     Source,
     Unreadable,
     columns_of,
@@ -30,7 +31,7 @@ def open_text(data: bytes) -> io.TextIOWrapper:
     return io.TextIOWrapper(io.BytesIO(data), "utf-8", errors="replace", newline="")
 
 
-def read_text_file(data: bytes, name: str) -> Source:
+def read_text_file(data: bytes, name: str, choices: Choices) -> Source:
     """Return the table in a file of delimited text. Raises Unreadable."""
     if not data.strip():
         raise Unreadable("it is empty.")
@@ -57,6 +58,9 @@ def read_text_file(data: bytes, name: str) -> Source:
         row_count=len(body) + further_rows,
         column_count=width,
         examined_rows=len(body),
+        reading={},
+        candidates={},
+        code="",
         duplicate_rows=duplicates_in(body) if width > 1 else 0,
         notes=notes,
         is_text=True,

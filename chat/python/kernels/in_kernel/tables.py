@@ -7,12 +7,15 @@ anything.
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
+from chat.python.kernels.in_kernel.table_arrow import read_arrow_file
 from chat.python.kernels.in_kernel.table_columns import Column, clip
-from chat.python.kernels.in_kernel.table_files import read_excel_file, read_json_file, read_parquet_file
-from chat.python.kernels.in_kernel.table_source import COLUMNS_LIMIT, Source, Unreadable
+from chat.python.kernels.in_kernel.table_json import read_json_file
+from chat.python.kernels.in_kernel.table_sheets import read_sheet_file
+from chat.python.kernels.in_kernel.table_source import COLUMNS_LIMIT, Choices, Source, Unreadable
 from chat.python.kernels.in_kernel.table_text import read_text_file
 
 NOTES_LIMIT = 16
@@ -39,10 +42,14 @@ SENTENCES = {
 """What is said of an oddity of columns, by its code."""
 
 
-def main(namespace: Mapping[str, object], name: str) -> dict[str, object]:
-    """Return the description of a table file, or `error`: why it cannot be read."""
+def main(namespace: Mapping[str, object], name: str, choices_json: str) -> dict[str, object]:
+    """Return the description of a table file, or `error`: why it cannot be read.
+
+    `choices_json`: the choices of a person, `Choices` as JSON.
+    """
+    choices: Choices = json.loads(choices_json)
     try:
-        return describe(read_table(name))
+        return describe(read_table(name, choices), name, choices)
     except Unreadable as reason:
         return {"error": str(reason)}
     except ImportError:
@@ -53,24 +60,24 @@ def main(namespace: Mapping[str, object], name: str) -> dict[str, object]:
         return {"error": "it is nested too deeply."}
 
 
-def read_table(name: str) -> Source:
+def read_table(name: str, choices: Choices) -> Source:
     """Read a file, whose format is decided by its content. Raises Unreadable, ImportError."""
     suffix = name.lower().rpartition(".")[2]
     with open(name, "rb") as file:
         data = file.read()
     if data.startswith(b"PAR1"):
-        return read_parquet_file(name)
+        return read_arrow_file(name)
     if data.startswith(b"PK\x03\x04"):
-        return read_excel_file(name)
+        return read_sheet_file(name, choices)
     if suffix in ("parquet", "xlsx"):
         raise Unreadable(f"its name ends in .{suffix}, but its content has another format.")
     if suffix in ("json", "jsonl", "ndjson"):
-        return read_json_file(data, name)
-    return read_text_file(data, name)
+        return read_json_file(data, choices)
+    return read_text_file(data, name, choices)
 
 
-def describe(source: Source) -> dict[str, object]:
-    """Return the description of a table."""
+def describe(source: Source, name: str, choices: Choices) -> dict[str, object]:
+    """Return the description of a table in the file of this name."""
     columns = [Column(cells, is_text_file=source.is_text) for cells in source.columns]
     notes = [*source.notes, *describe_names(source), *describe_size(source), *describe_oddities(source.names, columns)]
     return {
@@ -79,6 +86,9 @@ def describe(source: Source) -> dict[str, object]:
         "column_count": source.column_count,
         "columns": [column.describe(name) for name, column in zip(source.names, columns, strict=True)],
         "notes": notes[:NOTES_LIMIT],
+        "reading": source.reading,
+        "candidates": source.candidates,
+        "code": source.code.replace("NAME", ascii(name)).replace("MORE", ""),
     }
 
 

@@ -10,7 +10,7 @@ import pytest
 import pytest_asyncio
 
 from chat.python.kernels.client import JupyterClient, KernelClient
-from chat.python.kernels.table_preview import PreviewColumn, TablePreview
+from chat.python.kernels.table_reading import TableColumn, TableReading
 from tests.kernel_service import shared_service
 from tests.table_files import WRITE_PARQUET, Cell, excel_file
 
@@ -30,16 +30,16 @@ async def kernel() -> AsyncIterator[KernelClient]:
     await client.aclose()
 
 
-async def describe(kernel: KernelClient, name: str, data: bytes) -> TablePreview:
+async def describe(kernel: KernelClient, name: str, data: bytes) -> TableReading:
     """Write a file into the kernel and describe it there."""
 
     async def pieces() -> AsyncIterator[bytes]:
         yield data
 
-    return await kernel.table_preview(await kernel.write_file(name, pieces()), limit_s=LIMIT_S)
+    return await kernel.read_table(await kernel.write_file(name, pieces()), {}, limit_s=LIMIT_S)
 
 
-def by_name(preview: TablePreview) -> dict[str, PreviewColumn]:
+def by_name(preview: TableReading) -> dict[str, TableColumn]:
     assert preview.error == ""
     return {column.name: column for column in preview.columns}
 
@@ -167,7 +167,7 @@ async def test_numbers_and_dates_that_excel_stores_as_text_are_named(kernel: Ker
 
 async def test_parquet_file_is_described_with_the_types_of_its_columns(kernel: KernelClient) -> None:
     assert (await kernel.execute(WRITE_PARQUET)).text == ""
-    preview = await kernel.table_preview("table.parquet", limit_s=LIMIT_S)
+    preview = await kernel.read_table("table.parquet", {}, limit_s=LIMIT_S)
     types = {column.name: (column.type, column.missing) for column in preview.columns}
     assert types == {"day": ("date", 0), "amount": ("number", 1), "tags": ("nested", 0)}
     execution = await kernel.execute("import pandas; print(len(pandas.read_parquet('table.parquet')))")
@@ -204,6 +204,6 @@ async def test_reading_that_takes_too_long_is_interrupted_and_the_kernel_lives(k
 
     name = await kernel.write_file("slow.csv", pieces())
     # Enough for the start of the reading, even on a busy machine, and far from enough for its end.
-    preview = await kernel.table_preview(name, limit_s=1.0)
-    assert preview == TablePreview(error="reading it takes too long.", is_lasting=False)
+    preview = await kernel.read_table(name, {}, limit_s=1.0)
+    assert preview == TableReading(error="reading it takes too long.", is_lasting=False)
     assert (await kernel.execute("print(6 * 7)")).text == "42\n"

@@ -10,8 +10,8 @@ from chat.emulator.attached_files import AttachedFile
 from chat.emulator.demo.plan import plan_answer
 from chat.python.kernels.in_kernel.table_text import read_text_file
 from chat.python.kernels.in_kernel.tables import describe
-from chat.python.kernels.table_preview import TablePreview, parse_table_preview
-from chat.python.table_previews.suggestions import suggest_questions
+from chat.python.kernels.table_reading import TableReading, parse_table_reading
+from chat.python.table_readings.suggestions import suggest_questions
 from chat.vocabulary.sentences import translate_sentence
 
 TABLES = {
@@ -37,8 +37,8 @@ TABLES = {
 }
 
 
-def preview_of(data: bytes) -> TablePreview:
-    return parse_table_preview(describe(read_text_file(data, "table.csv")))
+def preview_of(data: bytes) -> TableReading:
+    return parse_table_reading(describe(read_text_file(data, "table.csv", {}), "table.csv", {}))
 
 
 @pytest.mark.parametrize("data", TABLES)

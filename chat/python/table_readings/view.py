@@ -8,9 +8,9 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
 from chat.page.rendering.jinja import render
-from chat.python.kernels.table_preview import PreviewColumn, TablePreview
-from chat.python.table_previews.suggestions import suggest_questions
-from chat.vocabulary.number_text import group_thousands
+from chat.python.kernels.table_reading import TableColumn, TableReading
+from chat.python.table_readings.suggestions import suggest_questions
+from chat.python.table_readings.summaries import summarize
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class ColumnView:
     """The range, or the most frequent values."""
 
 
-def preview_html(name: str, preview: TablePreview) -> SafeString:
+def preview_html(name: str, preview: TableReading) -> SafeString:
     """Render the preview of a file with this name."""
     context = {
         "name": name,
@@ -38,31 +38,17 @@ def preview_html(name: str, preview: TablePreview) -> SafeString:
     return render("chat/_table_preview", context)
 
 
-def _size(preview: TablePreview) -> str:
+def _size(preview: TableReading) -> str:
     rows, columns = preview.row_count, preview.column_count
     return f"{rows:,} row{'' if rows == 1 else 's'} × {columns:,} column{'' if columns == 1 else 's'}"
 
 
-def _column_view(number: int, column: PreviewColumn, preview: TablePreview) -> ColumnView:
+def _column_view(number: int, column: TableColumn, preview: TableReading) -> ColumnView:
     share = f" ({column.missing / preview.row_count:.0%})" if preview.row_count >= column.missing > 0 else ""
     return ColumnView(
         name=column.name or _("Column %(number)s") % {"number": number},
         has_name=bool(column.name),
         type=column.type,
         missing=f"{column.missing:,}{share}" if column.missing else "",
-        values=_values(column),
+        values=summarize(column),
     )
-
-
-def _values(column: PreviewColumn) -> str:
-    if column.minimum:
-        if column.minimum == column.maximum:
-            return column.minimum
-        return _("%(first)s to %(last)s") % {"first": column.minimum, "last": column.maximum}
-    is_frequent = any(example.count > 1 for example in column.examples)
-    texts = [f"{one.text} ({one.count:,})" if is_frequent else one.text for one in column.examples]
-    rest = column.distinct - len(texts)
-    listed = ", ".join(texts)
-    if rest <= 0 or not texts:
-        return listed
-    return _("%(values)s and %(number)s more") % {"values": listed, "number": group_thousands(rest)}

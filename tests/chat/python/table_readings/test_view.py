@@ -20,10 +20,11 @@ from pytest_django import Settings
 from attachments.models import Attachment, AttachmentPreview
 from chat.python.kernels.client import JupyterClient, KernelClient
 from chat.python.kernels.errors import KernelGone
+from chat.python.kernels.in_kernel.table_source import Choices
 from chat.python.kernels.places import LocalService
-from chat.python.kernels.table_preview import TablePreview
+from chat.python.kernels.table_reading import TableReading
 from chat.python.sessions.places import close_client
-from chat.python.table_previews import computation
+from chat.python.table_readings import stored_readings
 from tests.factories import make_attachment, make_user
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -65,7 +66,7 @@ async def test_preview_is_made_once_and_escapes_the_file(kernels: Settings, monk
     assert "<b>" not in html
     assert "1 (33%)" in html
     assert 'data-text="Plot &#34;&lt;b&gt;sales&lt;/b&gt;&#34; over &#34;day&#34;"' in html
-    assert await AttachmentPreview.objects.filter(attachment=attachment, version=computation.VERSION).acount() == 1
+    assert await AttachmentPreview.objects.filter(attachment=attachment, version=stored_readings.VERSION).acount() == 1
     monkeypatch.setattr(JupyterClient, "new_kernel", None)
     assert (await preview(client, attachment)).content == first.content
     # A description of an older version is not shown.
@@ -144,12 +145,12 @@ async def test_there_is_no_preview_without_kernels_and_of_other_files(settings: 
 async def test_kernel_that_ends_gives_a_sentence_that_is_not_stored(
     kernels: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def end(self: KernelClient, name: str, *, limit_s: float) -> None:
+    async def end(self: KernelClient, name: str, choices: Choices, *, limit_s: float) -> None:
         raise KernelGone("It used too much memory.")
 
-    monkeypatch.setattr(KernelClient, "table_preview", end)
+    monkeypatch.setattr(KernelClient, "read_table", end)
     client, attachment = await upload()
-    assert computation.TOO_MUCH in (await preview(client, attachment)).content.decode()
+    assert stored_readings.TOO_MUCH in (await preview(client, attachment)).content.decode()
     assert await AttachmentPreview.objects.acount() == 0
 
 
@@ -167,17 +168,17 @@ async def test_one_person_reads_one_file_at_a_time_and_all_together_two(
         yield
 
     monkeypatch.setattr(JupyterClient, "new_kernel", wait)
-    monkeypatch.setattr(computation, "read_bytes_unconnected", lambda attachment: b"")
+    monkeypatch.setattr(stored_readings, "read_bytes_unconnected", lambda attachment: b"")
     file = Attachment(name="a.csv")
-    requests = [asyncio.create_task(computation.describe_attachment(file, user_id)) for user_id in (1, 1, 2, 3)]
-    while len(begun) < computation.PREVIEWS_LIMIT:
+    requests = [asyncio.create_task(stored_readings.read_attachment(file, user_id)) for user_id in (1, 1, 2, 3)]
+    while len(begun) < stored_readings.PREVIEWS_LIMIT:
         await asyncio.sleep(0.01)
     # The requests that wait do not begin, however often the loop turns.
     await asyncio.sleep(0.2)
-    assert len(begun) == computation.PREVIEWS_LIMIT
+    assert len(begun) == stored_readings.PREVIEWS_LIMIT
     may_end.set()
     previews = await asyncio.gather(*requests)
-    assert previews == [TablePreview(error=computation.TOO_MUCH, is_lasting=False)] * 4
+    assert previews == [TableReading(error=stored_readings.TOO_MUCH, is_lasting=False)] * 4
     assert len(begun) == 4
 
 
@@ -188,13 +189,13 @@ def test_request_holds_no_connection_while_a_kernel_works(settings: Settings, mo
     async def describe(attachment: Attachment, user_id: int) -> None:
         connections.append(await sync_to_async(lambda: connection.connection)())
 
-    monkeypatch.setattr(computation, "describe_attachment", describe)
-    assert computation.find_or_make_preview(attachment, attachment.owner_id) is None
+    monkeypatch.setattr(stored_readings, "read_attachment", describe)
+    assert stored_readings.find_or_read_table(attachment, attachment.owner_id) is None
     assert connections == [None]
 
 
 async def test_too_many_requests_are_refused(kernels: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(computation, "PREVIEWS_PER_MINUTE", 0)
+    monkeypatch.setattr(stored_readings, "PREVIEWS_PER_MINUTE", 0)
     client, attachment = await upload()
     path = f"/attachments/{attachment.pk}/preview/"
     response: Any = await client.post(path, headers={"Accept-Language": "de"})

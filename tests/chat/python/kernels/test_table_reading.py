@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 
 from chat.python.kernels.in_kernel import table_text
 from chat.python.kernels.in_kernel.table_columns import Column, show_number
-from chat.python.kernels.in_kernel.table_files import read_json_file
+from chat.python.kernels.in_kernel.table_json import read_json_file
 from chat.python.kernels.in_kernel.table_source import Unreadable
 from chat.python.kernels.in_kernel.table_text import read_text_file
 from chat.python.kernels.in_kernel.table_values import Reading, date_value, number_value, order_of, read_text
 from chat.python.kernels.in_kernel.tables import describe
-from chat.python.kernels.table_preview import ANSWER_LIMIT_CHARS, TablePreview, parse_table_preview
+from chat.python.kernels.table_reading import ANSWER_LIMIT_CHARS, TableReading, parse_table_reading
 
 CELLS = st.text(max_size=12) | st.sampled_from(
     ["1", "1,5", "1.234,5", "$3", "2024-01-02", "31.12.2023", "1/2/24", "n/a", "true", "9" * 70, "1e999", '"', "-", "٣"]
@@ -35,20 +35,20 @@ def check(answer: Mapping[str, object]) -> None:
     """Check that an answer has a limited size, and that what is stored of it reads as the same preview."""
     text = json.dumps(answer)
     assert len(text) < ANSWER_LIMIT_CHARS
-    preview = parse_table_preview(json.loads(text))
+    preview = parse_table_reading(json.loads(text))
     stored = json.dumps(preview.as_json())
-    assert parse_table_preview(json.loads(stored)) == preview
+    assert parse_table_reading(json.loads(stored)) == preview
 
 
 @given(TEXTS.map(str.encode) | st.binary(max_size=200))
 def test_any_text_is_described_or_refused(data: bytes) -> None:
     with suppress(Unreadable):
-        check(describe(read_text_file(data, "a.csv")))
+        check(describe(read_text_file(data, "a.csv", {}), "a.csv", {}))
 
 
 def test_rows_above_the_limit_are_counted_and_not_examined(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(table_text, "CELLS_LIMIT", 20)
-    answer = describe(read_text_file(b"a,b\n" + b"1,x\n" * 50, "a.csv"))
+    answer = describe(read_text_file(b"a,b\n" + b"1,x\n" * 50, "a.csv", {}), "a.csv", {})
     assert answer["row_count"] == 50
     assert answer["notes"] == ["Only the first 9 rows were examined.", "8 rows equal an earlier row."]
 
@@ -56,7 +56,7 @@ def test_rows_above_the_limit_are_counted_and_not_examined(monkeypatch: pytest.M
 @given(VALUES.map(json.dumps) | st.text(max_size=40))
 def test_any_json_is_described_or_refused(text: str) -> None:
     with suppress(Unreadable):
-        check(describe(read_json_file(text.encode(), "a.json")))
+        check(describe(read_json_file(text.encode(), {}), "a.json", {}))
 
 
 @given(st.dictionaries(st.sampled_from(["format", "row_count", "columns", "notes", "error", "is_lasting"]), VALUES))
@@ -67,7 +67,7 @@ def test_any_answer_of_a_kernel_becomes_a_preview(answer: dict[str, object]) -> 
 
 def test_texts_of_an_answer_are_cleaned_and_cut() -> None:
     column = {"name": "a\x1b[31m\nb\0" + "c" * 999, "missing": -1, "distinct": True, "examples": [["x" * 99, 2], "y"]}
-    preview = parse_table_preview({"columns": [column] * 200, "notes": ["n" * 999] * 99, "row_count": 2**70})
+    preview = parse_table_reading({"columns": [column] * 200, "notes": ["n" * 999] * 99, "row_count": 2**70})
     assert (len(preview.columns), len(preview.notes), preview.row_count) == (100, 16, 0)
     first = preview.columns[0]
     assert first.name.startswith("a b")
@@ -76,7 +76,7 @@ def test_texts_of_an_answer_are_cleaned_and_cut() -> None:
 
 
 def test_answer_without_columns_is_no_table() -> None:
-    assert parse_table_preview({"columns": ["x"]}) == TablePreview(error="it has no columns.")
+    assert parse_table_reading({"columns": ["x"]}) == TableReading(error="it has no columns.")
 
 
 @pytest.mark.parametrize(

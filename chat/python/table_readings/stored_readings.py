@@ -27,9 +27,9 @@ from attachments.text_encoding import NotText, detect_encoding
 from attachments.validation import PREVIEW_SUFFIXES
 from chat.models.database_thread import close_connection
 from chat.python.kernels.errors import KernelGone, KernelsUnavailable
-from chat.python.kernels.table_preview import NOTES_LIMIT, TablePreview, parse_table_preview
+from chat.python.kernels.table_reading import NOTES_LIMIT, TableReading, parse_table_reading
 from chat.python.sessions.places import current_client, is_enabled
-from chat.python.table_previews.encoding_notes import describe_encoding
+from chat.python.table_readings.encoding_notes import describe_encoding
 from chat.vocabulary.text_types import is_text
 
 logger = logging.getLogger(__name__)
@@ -51,7 +51,7 @@ class TooManyPreviews(Exception):
     """The person asks for more previews than are made at once."""
 
 
-def find_or_make_preview(attachment: Attachment, user_id: int) -> TablePreview | None:
+def find_or_read_table(attachment: Attachment, user_id: int) -> TableReading | None:
     """Return the description of an attachment; `None` if it is no table, or if no kernel can read it now.
 
     Blocks until the file is described. Raises TooManyPreviews.
@@ -60,13 +60,13 @@ def find_or_make_preview(attachment: Attachment, user_id: int) -> TablePreview |
         return None
     stored = AttachmentPreview.objects.filter(attachment=attachment, version=VERSION).first()
     if stored is not None:
-        return parse_table_preview(stored.content)
+        return parse_table_reading(stored.content)
     if not is_enabled():
         return None
     _count_request(user_id)
     # Otherwise this thread would hold its connection for as long as the kernel takes.
     close_connection()
-    preview = async_to_sync(describe_attachment)(attachment, user_id)
+    preview = async_to_sync(read_attachment)(attachment, user_id)
     if preview is not None and preview.is_lasting:
         values = {"version": VERSION, "content": preview.as_json()}
         # The attachment may have been deleted meanwhile.
@@ -112,7 +112,7 @@ class _Limits:
 _limits: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, _Limits] = weakref.WeakKeyDictionary()
 
 
-async def describe_attachment(attachment: Attachment, user_id: int) -> TablePreview | None:
+async def read_attachment(attachment: Attachment, user_id: int) -> TableReading | None:
     """Describe an attachment in a new kernel; `None` if none can read it now. Raises TooManyPreviews."""
     limits = _limits.setdefault(asyncio.get_running_loop(), _Limits())
     async with limits.admit(user_id):
@@ -122,17 +122,17 @@ async def describe_attachment(attachment: Attachment, user_id: int) -> TablePrev
                 return None
             async with current_client().new_kernel() as kernel:
                 name = await kernel.write_file(attachment.name, _in_one_piece(data))
-                preview = await kernel.table_preview(name, limit_s=READ_LIMIT_S)
+                preview = await kernel.read_table(name, {}, limit_s=READ_LIMIT_S)
             return preview if preview.error else replace(preview, notes=(*notes, *preview.notes)[:NOTES_LIMIT])
         except (KernelsUnavailable, BytesUnavailable) as error:
             logger.warning("Attachment %s has no preview: %s", attachment.pk, error)
             return None
         except KernelGone as error:
             logger.warning("Attachment %s ended its kernel: %s", attachment.pk, error)
-            return TablePreview(error=TOO_MUCH, is_lasting=False)
+            return TableReading(error=TOO_MUCH, is_lasting=False)
         except ValueError as error:
             logger.warning("Attachment %s cannot be written into a kernel: %s", attachment.pk, error)
-            return TablePreview(error=NO_ROOM, is_lasting=False)
+            return TableReading(error=NO_ROOM, is_lasting=False)
 
 
 def _read_file(attachment: Attachment) -> tuple[bytes, list[str]]:

@@ -7,8 +7,10 @@ and bounded here, whatever `in_kernel.tables` promises. The same function reads 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
+from typing import TypeAlias
 
+from chat.python.kernels.in_kernel.table_source import Choices
 from chat.python.kernels.kernel_program import natural_number
 from chat.python.kernels.outputs import clean_text
 
@@ -19,6 +21,12 @@ NOTES_LIMIT = 16
 EXAMPLES_LIMIT = 3
 NAME_LIMIT_CHARS = 80
 TEXT_LIMIT_CHARS = 40
+CODE_LIMIT_CHARS = 4_000
+CANDIDATES_LIMIT = 20
+WORDS_LIMIT = 20
+CHOICE_KEYS = tuple(Choices.__annotations__)
+Choice: TypeAlias = str | int | list[str]
+"""A value of a choice: see `Choices`."""
 SENTENCE_LIMIT_CHARS = 400
 _NUMBER_LIMIT = 2**53
 _CONTROL_CHARACTERS = dict.fromkeys(range(32), " ") | {0x7F: " "}
@@ -34,7 +42,7 @@ class Example:
 
 
 @dataclass(frozen=True, slots=True)
-class PreviewColumn:
+class TableColumn:
     """One column."""
 
     name: str
@@ -52,26 +60,36 @@ class PreviewColumn:
     """The most frequent values of a column without a minimum."""
     is_index: bool
     """Whether the column only numbers the rows."""
+    role: str = ""
+    """What the values are beside their type: `identifier`, `year`, `code`, `money` or `percent`; else empty."""
+    note: str = ""
+    """A sentence about this column; empty for none."""
 
 
 @dataclass(frozen=True, slots=True)
-class TablePreview:
+class TableReading:
     """The table in a file."""
 
     format: str = ""
     row_count: int = 0
     column_count: int = 0
-    columns: tuple[PreviewColumn, ...] = ()
+    columns: tuple[TableColumn, ...] = ()
     """The first columns, at most `COLUMNS_LIMIT`."""
     notes: tuple[str, ...] = ()
     """Sentences about what is unusual."""
     error: str = ""
     """Why the file cannot be read as a table: the end of a sentence. Then everything else is empty."""
+    reading: Mapping[str, Choice] = field(default_factory=dict)
+    """How the file was read; its keys are those of `Choices`."""
+    candidates: Mapping[str, Sequence[Choice]] = field(default_factory=dict)
+    """Other values that fit, by the same keys."""
+    code: str = ""
+    """An expression that reads the same table with pandas, such as `pd.read_csv('a.csv', sep=';')`."""
     is_lasting: bool = True
     """Whether a further attempt would give the same."""
 
     def as_json(self) -> dict[str, object]:
-        """Return the form that `parse_table_preview` reads."""
+        """Return the form that `parse_table_reading` reads."""
         columns = [
             asdict(column) | {"examples": [[example.text, example.count] for example in column.examples]}
             for column in self.columns
@@ -79,28 +97,52 @@ class TablePreview:
         return {**asdict(self), "columns": columns, "notes": list(self.notes)}
 
 
-def parse_table_preview(answer: Mapping[str, object]) -> TablePreview:
+def parse_table_reading(answer: Mapping[str, object]) -> TableReading:
     """Return the preview in the answer of `in_kernel.tables`. Items of an unexpected shape are left out."""
     is_lasting = answer.get("is_lasting") is not False
     if error := _text(answer.get("error"), SENTENCE_LIMIT_CHARS):
-        return TablePreview(error=error, is_lasting=is_lasting)
+        return TableReading(error=error, is_lasting=is_lasting)
     columns = [_parse_column(item) for item in _list(answer.get("columns"), COLUMNS_LIMIT) if isinstance(item, dict)]
     notes = [_text(note, SENTENCE_LIMIT_CHARS) for note in _list(answer.get("notes"), NOTES_LIMIT)]
     if not columns:
-        return TablePreview(error="it has no columns.", is_lasting=is_lasting)
-    return TablePreview(
+        return TableReading(error="it has no columns.", is_lasting=is_lasting)
+    return TableReading(
         format=_text(answer.get("format"), TEXT_LIMIT_CHARS),
         row_count=_count(answer.get("row_count")),
         column_count=max(_count(answer.get("column_count")), len(columns)),
         columns=tuple(columns),
         notes=tuple(filter(None, notes)),
+        reading=_parse_choices(answer.get("reading")),
+        candidates=_parse_candidates(answer.get("candidates")),
+        code=clean_text(answer.get("code"))[:CODE_LIMIT_CHARS],
         is_lasting=is_lasting,
     )
 
 
-def _parse_column(item: Mapping[str, object]) -> PreviewColumn:
+def _parse_choices(value: object) -> dict[str, Choice]:
+    choices = {key: _choice(value.get(key)) for key in CHOICE_KEYS} if isinstance(value, dict) else {}
+    return {key: choice for key, choice in choices.items() if choice is not None}
+
+
+def _parse_candidates(value: object) -> dict[str, list[Choice]]:
+    if not isinstance(value, dict):
+        return {}
+    found = {key: [_choice(one) for one in _list(value.get(key), CANDIDATES_LIMIT)] for key in CHOICE_KEYS}
+    return {key: [one for one in choices if one is not None] for key, choices in found.items() if choices}
+
+
+def _choice(value: object) -> Choice | None:
+    """Return a value of a choice; None if it has another type. A delimiter may be a tab."""
+    if isinstance(value, str):
+        return clean_text(value)[:NAME_LIMIT_CHARS]
+    if isinstance(value, list):
+        return [_text(word, TEXT_LIMIT_CHARS) for word in value[:WORDS_LIMIT]]
+    return natural_number(value, _NUMBER_LIMIT)
+
+
+def _parse_column(item: Mapping[str, object]) -> TableColumn:
     examples = (_list(pair, 2) for pair in _list(item.get("examples"), EXAMPLES_LIMIT))
-    return PreviewColumn(
+    return TableColumn(
         name=_text(item.get("name"), NAME_LIMIT_CHARS),
         type=_text(item.get("type"), TEXT_LIMIT_CHARS),
         missing=_count(item.get("missing")),
@@ -111,6 +153,8 @@ def _parse_column(item: Mapping[str, object]) -> PreviewColumn:
             Example(_text(pair[0], TEXT_LIMIT_CHARS), _count(pair[1])) for pair in examples if len(pair) == 2
         ),
         is_index=item.get("is_index") is True,
+        role=_text(item.get("role"), TEXT_LIMIT_CHARS),
+        note=_text(item.get("note"), SENTENCE_LIMIT_CHARS),
     )
 
 

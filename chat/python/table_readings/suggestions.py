@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
-from chat.python.kernels.table_preview import PreviewColumn, TablePreview
+from chat.python.kernels.table_reading import TableColumn, TableReading
 
 SUGGESTIONS_LIMIT = 4
 CATEGORIES_LIMIT = 30
@@ -18,14 +18,14 @@ DATES = ("date", "date and time")
 CATEGORIES = ("text", "yes or no")
 
 
-def suggest_questions(preview: TablePreview) -> list[str]:
+def suggest_questions(preview: TableReading) -> list[str]:
     """Return up to four questions, the most specific first; none for a table without rows."""
     if not preview.row_count:
         return []
     return list(islice(_questions(_usable_columns(preview)), SUGGESTIONS_LIMIT))
 
 
-def _questions(columns: Sequence[PreviewColumn]) -> Iterator[str]:
+def _questions(columns: Sequence[TableColumn]) -> Iterator[str]:
     numbers = [_quoted(column) for column in columns if column.type in NUMBERS]
     dates = [_quoted(column) for column in columns if column.type in DATES]
     categories = [
@@ -44,7 +44,7 @@ def _questions(columns: Sequence[PreviewColumn]) -> Iterator[str]:
     yield DESCRIBE
 
 
-def _usable_columns(preview: TablePreview) -> list[PreviewColumn]:
+def _usable_columns(preview: TableReading) -> list[TableColumn]:
     """Return the columns that a question can name, without those that only number the rows."""
     counts = Counter(column.name.lower() for column in preview.columns)
     return [
@@ -54,6 +54,6 @@ def _usable_columns(preview: TablePreview) -> list[PreviewColumn]:
     ]
 
 
-def _quoted(column: PreviewColumn) -> str:
+def _quoted(column: TableColumn) -> str:
     quoted = column.name.replace('"', "'")
     return f'"{quoted}"'
