@@ -11,9 +11,10 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+import uuid
 import weakref
 from collections import defaultdict
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 
@@ -73,6 +74,12 @@ def find_or_read_table(attachment: Attachment, user_id: int) -> TableReading | N
         with suppress(IntegrityError):
             AttachmentPreview.objects.update_or_create(attachment=attachment, defaults=values)
     return preview
+
+
+def stored_readings(attachment_ids: Iterable[uuid.UUID]) -> dict[uuid.UUID, TableReading]:
+    """Return the readings of these attachments that are stored already, by the attachments' ids."""
+    rows = AttachmentPreview.objects.filter(attachment__in=list(attachment_ids), version=VERSION)
+    return {row.attachment_id: parse_table_reading(row.content) for row in rows}
 
 
 def _count_request(user_id: int) -> None:

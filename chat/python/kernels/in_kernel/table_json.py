@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+from chat.python.kernels.in_kernel.table_layout import find_layout
 from chat.python.kernels.in_kernel.table_source import (
     CELLS_LIMIT,
     COLUMNS_LIMIT,
@@ -12,7 +13,6 @@ from chat.python.kernels.in_kernel.table_source import (
     Unreadable,
     duplicates_in,
     is_present,
-    split_header,
 )
 
 
@@ -74,7 +74,8 @@ def find_records(value: object) -> tuple[list[dict[str, object]], list[str]]:
         if all(isinstance(row, dict) for row in value):
             return value, []
         if all(isinstance(row, list) for row in value):
-            names, rows, notes = split_header([row for row in value if any(map(is_present, row))] or [[""]])
+            layout = find_layout([row for row in value if any(map(is_present, row))] or [[""]])
+            names, rows, notes = layout.names, layout.body, layout.notes
             width = max(len(names), max(map(len, rows), default=0))
             names = [name or f"column {number}" for number, name in enumerate(names + [""] * (width - len(names)), 1)]
             return [dict(zip(names, row, strict=False)) for row in rows], notes

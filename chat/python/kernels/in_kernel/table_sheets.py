@@ -6,6 +6,7 @@ import zipfile
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from chat.python.kernels.in_kernel.table_layout import find_layout
 from chat.python.kernels.in_kernel.table_source import (
     CELLS_LIMIT,
     COLUMNS_LIMIT,
@@ -15,7 +16,6 @@ from chat.python.kernels.in_kernel.table_source import (
     columns_of,
     duplicates_in,
     is_present,
-    split_header,
 )
 
 if TYPE_CHECKING:
@@ -40,7 +40,8 @@ def read_sheet_file(path: str, choices: Choices) -> Source:
         raise Unreadable(f"it is not a valid Excel file ({str(error)[:100]}).") from None
     if not rows:
         raise Unreadable("its sheets are empty.")
-    names, body, notes = split_header(rows)
+    layout = find_layout(rows)
+    names, body, notes = layout.names, layout.body, layout.notes
     width = max(len(names), max(map(len, body), default=0))
     if len(sheets) > 1:
         more = ", …" if len(sheets) > SHEETS_SHOWN else ""

@@ -6,8 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import zip_longest
 from typing import NamedTuple, TypedDict
 
-from chat.python.kernels.in_kernel.table_values import read_text
-
 CELLS_LIMIT = 2_000_000
 """Cells that are examined. Later rows are only counted."""
 COLUMNS_LIMIT = 100
@@ -89,27 +87,6 @@ def columns_of(rows: Sequence[Sequence[object]], width: int, missing: str | None
     # The first row has every column, so that all of them are there.
     columns = zip_longest([missing] * limit, *(row[:limit] for row in rows), fillvalue=missing)
     return [column[1:] for column in columns] if rows else [() for _ in range(limit)]
-
-
-def split_header(rows: Sequence[Sequence[object]]) -> tuple[list[str], Sequence[Sequence[object]], list[str]]:
-    """Return names, the rows below them, and notes. Rows above the table, such as a title, are left out.
-
-    `rows`: those with a value, at least one. A cell that is a text in the first row of the table is a name.
-    """
-    notes: list[str] = []
-    widths = [max((number for number, cell in enumerate(row, 1) if is_present(cell)), default=0) for row in rows[:200]]
-    start = 0
-    if max(widths) > 1:
-        while widths[start] < 2:
-            start += 1
-    if start:
-        notes.append(f"The table begins after {'a row' if start == 1 else f'{start} rows'} with a single cell.")
-    head = rows[start]
-    kinds = {read_text(cell.strip()).kind if isinstance(cell, str) else "value" for cell in head if is_present(cell)}
-    if "text" in kinds or len(rows) == start + 1:
-        return [name_of(cell) for cell in head], rows[start + 1 :], notes
-    notes.append("The first row holds values and no names, so the columns are numbered.")
-    return [f"column {number}" for number in range(1, len(head) + 1)], rows[start:], notes
 
 
 def is_present(cell: object) -> bool:

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 
+from chat.python.kernels.in_kernel.table_layout import find_layout
 from chat.python.kernels.in_kernel.table_source import (
     CELLS_LIMIT,
     COLUMNS_LIMIT,
@@ -16,7 +17,6 @@ from chat.python.kernels.in_kernel.table_source import (
     Unreadable,
     columns_of,
     duplicates_in,
-    split_header,
 )
 
 SAMPLE_CHARS = 64_000
@@ -48,9 +48,10 @@ def read_text_file(data: bytes, name: str, choices: Choices) -> Source:
     rows, further_rows = read_rows(parse(open_text(data), delimiter or ","))
     if not rows:
         raise Unreadable("it has no cell with a value.")
-    names, body, notes_of_header = split_header(rows)
+    layout = find_layout(rows)
+    names, body = layout.names, layout.body
     width = max(len(names), max(map(len, body), default=0))
-    notes += notes_of_header + describe_ragged(names, body)
+    notes += layout.notes + describe_ragged(names, body)
     return Source(
         format="TSV" if delimiter == "\t" else "CSV",
         names=(names + [""] * (width - len(names)))[:COLUMNS_LIMIT],
