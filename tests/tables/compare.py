@@ -55,7 +55,7 @@ OPEN_ASPECTS = {
 }
 # Words by which a note says that the key was guessed.
 GUESS_WORDS = {
-    "encoding": ("encod",),
+    "encoding": ("encod", "125", "8859", "koi8", "866", "gb", "big5", "euc", "shift", "latin", "utf"),
     "delimiter": ("delimiter", "separat"),
     "decimal": ("decimal", "thousand", "comma", "point"),
     "date_order": ("order", "day", "month"),
@@ -112,6 +112,8 @@ def compare(case: Case, reading: Reading) -> Outcome:
 def _compare_refusal(case: Case, reading: Reading) -> Outcome:
     detail = str(reading.get("detail") or "")
     is_sentence = len(detail.split()) >= 3
+    if case.refusal is None and is_sentence:
+        return Outcome(RIGHT)
     if not case.refusal:
         return Outcome(SAID if is_sentence else WRONG, [Difference("state", "read", f"{reading['state']}: {detail}")])
     if reading["state"] == "read":
@@ -170,7 +172,7 @@ def _differences(case: Case, reading: Reading) -> Iterator[Difference]:
 
 
 def _columns_by_label(case: Case, columns: Sequence[ColumnReading]) -> dict[Column, ColumnReading]:
-    """Return the columns by position and by label. A label stands for its position where the number of columns is right."""
+    """Return the columns by position and by label. A label stands for its position if the width is right."""
     found: dict[Column, ColumnReading] = dict(enumerate(columns))
     for column in columns:
         found.setdefault(_tidy(column["name"]), column)
@@ -199,11 +201,31 @@ def _column_differences(case: Case, label: Column, column: ColumnReading) -> Ite
     summary = column.get("summary", "")
     if (limits := case.ranges.get(label)) and not has_range(summary, limits):
         yield Difference("range", limits, summary, name)
-    cells = "\n".join([summary, *column.get("sample", ())])
-    if (text := case.texts.get(label)) and _tidy(text) not in _tidy(cells):
-        yield Difference("text", text, cells, name)
+    if (text := case.texts.get(label)) and not _holds_text(text, column):
+        yield Difference(
+            "text", text if isinstance(text, str) else text[:5], [summary, *column.get("sample", ())], name
+        )
     if (missing := case.missing.get(label)) is not None and column.get("missing", 0) != missing:
         yield Difference("missing", missing, column.get("missing", 0), name)
+
+
+def _holds_text(label: str | tuple[str, ...], column: ColumnReading) -> bool:
+    """Tell whether a text occurs in a column's summary or sample, or whether its sample holds cells of the column only.
+
+    One other cell is allowed, because a damaged file may have one. A long cell may be cut, with an ellipsis.
+    """
+    sample = [_tidy(cell) for cell in column.get("sample", ())]
+    cells = "\n".join([_tidy(column.get("summary", "")), *sample])
+    if isinstance(label, str):
+        return _tidy(label) in cells
+    known = [_tidy(cell) for cell in label]
+    others = [cell for cell in sample if cell not in known and not _is_beginning(cell, known)]
+    return len(others) <= min(1, len(sample) - 1) if sample else any(cell in cells for cell in known)
+
+
+def _is_beginning(cell: str, known: Sequence[str]) -> bool:
+    start = cell.removesuffix("…").removesuffix("...").rstrip()
+    return start != cell and any(full.startswith(start) for full in known)
 
 
 def has_range(summary: str, limits: tuple[str, str]) -> bool:

@@ -8,10 +8,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from tests.tables.compare import ASKED, RIGHT, VERDICTS, Outcome, compare
+from tests.tables.compare import ASKED, RIGHT, VERDICTS, WRONG, Outcome, compare
 from tests.tables.corpus import make_cases
 from tests.tables.corpus.case import Case
 from tests.tables.readers import READERS, Reader
+
+# Readings that are wrong without a word only because a note is missing.
+NOTE_ONLY = "only a note missing"
 
 
 def measure(cases: Iterable[Case], read: Reader) -> Iterator[tuple[Case, Outcome]]:
@@ -24,16 +27,19 @@ def measure(cases: Iterable[Case], read: Reader) -> Iterator[tuple[Case, Outcome
             path.unlink()
 
 
+def _format_line(kind: str, found: Counter[str]) -> str:
+    files = sum(found[verdict] for verdict in VERDICTS)
+    return f"{kind:<22}{files:>7}" + "".join(f"{found[column]:>{len(column) + 3}}" for column in (*VERDICTS, NOTE_ONLY))
+
+
 def format_counts(counts: dict[str, Counter[str]]) -> str:
     """Return a table of the verdicts by kind, with a last line for all kinds."""
     total = sum(counts.values(), Counter[str]())
-    lines = [f"{'kind':<22}{'files':>7}" + "".join(f"{verdict:>{len(verdict) + 3}}" for verdict in VERDICTS)]
-    for kind, found in [*counts.items(), ("all", total)]:
-        cells = "".join(f"{found[verdict]:>{len(verdict) + 3}}" for verdict in VERDICTS)
-        lines.append(f"{kind:<22}{found.total():>7}{cells}")
-    files = max(total.total(), 1)
+    columns = "".join(f"{column:>{len(column) + 3}}" for column in (*VERDICTS, NOTE_ONLY))
+    lines = [_format_line(kind, found) for kind, found in [*counts.items(), ("all", total)]]
+    files = max(sum(total[verdict] for verdict in VERDICTS), 1)
     good, asked = (total[RIGHT] + total[ASKED]) / files, total[ASKED] / files
-    return "\n".join([*lines, f"right or asked {good:.1%}, asked {asked:.1%}"])
+    return "\n".join([f"{'kind':<22}{'files':>7}{columns}", *lines, f"right or asked {good:.1%}, asked {asked:.1%}"])
 
 
 def main() -> None:
@@ -53,7 +59,9 @@ def main() -> None:
         return
     counts: dict[str, Counter[str]] = {}
     for case, outcome in measure(cases, READERS[options.reader]):
-        counts.setdefault(case.kind, Counter())[outcome.verdict] += 1
+        found = counts.setdefault(case.kind, Counter())
+        found[outcome.verdict] += 1
+        found[NOTE_ONLY] += outcome.verdict == WRONG and all(d.aspect == "note" for d in outcome.differences)
         if options.failures and outcome.verdict not in (RIGHT, ASKED):
             print(f"{outcome.verdict}: {case.kind}: {case.name}")
             for difference in outcome.differences:

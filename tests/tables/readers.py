@@ -3,12 +3,37 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import TracebackType
+from typing import Protocol
 
 from tests.tables.compare import ColumnReading, Reading
 
 Reader = Callable[[Path, bytes], Reading]
+PANDAS_FUNCTIONS = {
+    ".json": "read_json",
+    ".geojson": "read_json",
+    **dict.fromkeys((".xlsx", ".xlsm", ".xls", ".ods"), "read_excel"),
+    ".parquet": "read_parquet",
+    ".feather": "read_feather",
+}
+DUCKDB_FUNCTIONS = {
+    **dict.fromkeys((".json", ".jsonl", ".ndjson", ".geojson"), "read_json_auto"),
+    ".parquet": "read_parquet",
+    ".xlsx": "read_xlsx",
+}
+
+
+class Series(Protocol):
+    """What is used of a column of pandas, which the environment of the tests does not hold."""
+
+    def __len__(self) -> int: ...
+    def __iter__(self) -> Iterator[object]: ...
+    def dropna(self) -> Series: ...
+    def min(self) -> object: ...
+    def max(self) -> object: ...
 
 
 def describe_file(path: Path, data: bytes) -> Reading:
@@ -24,93 +49,89 @@ def read_with_pandas(path: Path, data: bytes) -> Reading:
     """Return how pandas reads a file by its suffix, with the defaults of its functions."""
     pandas = importlib.import_module("pandas")
     suffix = path.suffix.lower()
-    functions = {
-        ".json": pandas.read_json,
-        ".geojson": pandas.read_json,
-        ".xlsx": pandas.read_excel,
-        ".xlsm": pandas.read_excel,
-        ".xls": pandas.read_excel,
-        ".ods": pandas.read_excel,
-        ".parquet": pandas.read_parquet,
-        ".feather": pandas.read_feather,
-    }
     if suffix in (".jsonl", ".ndjson"):
         frame = pandas.read_json(path, lines=True)
     elif suffix in (".tsv", ".txt"):
         frame = pandas.read_csv(path, sep="\t")
     else:
-        frame = functions.get(suffix, pandas.read_csv)(path)
-    columns = [_describe_series(str(name), frame.iloc[:, n]) for n, name in enumerate(frame.columns)]
+        frame = getattr(pandas, PANDAS_FUNCTIONS.get(suffix, "read_csv"))(path)
+    columns = [_describe_series(str(name), pandas.Series(frame.iloc[:, n])) for n, name in enumerate(frame.columns)]
     return {"state": "read", "rows": len(frame), "columns": columns}
 
 
-def _describe_series(name: str, series: object) -> ColumnReading:
-    pandas = importlib.import_module("pandas")
-    kinds = pandas.api.types
-    values = series.dropna()  # type: ignore[attr-defined]
+def _describe_series(name: str, series: Series) -> ColumnReading:
+    kinds = importlib.import_module("pandas.api.types")
+    values = series.dropna()
     if kinds.is_bool_dtype(values):
         type_ = "boolean"
     elif kinds.is_numeric_dtype(values):
         type_ = "number"
     else:
         type_ = "date" if kinds.is_datetime64_any_dtype(values) else "text"
-    found: ColumnReading = {"name": name, "type": type_, "missing": int(series.isna().sum())}  # type: ignore[attr-defined]
-    if type_ in ("number", "date") and len(values):
-        found["summary"] = f"{values.min()} to {values.max()}"
+    cells = [str(value) for value in values]
+    if type_ in ("number", "date") and cells:
+        summary = f"{values.min()} to {values.max()}"
     else:
-        found["summary"] = ", ".join(map(str, values.astype(str).value_counts().index[:5]))
-    return {**found, "sample": [str(value) for value in values[:5]]}
+        summary = ", ".join(f"{cell} ({count})" for cell, count in Counter(cells).most_common(5))
+    missing = len(series) - len(values)
+    return {"name": name, "type": type_, "missing": missing, "summary": summary, "sample": cells[:5]}
 
 
 def read_with_duckdb(path: Path, data: bytes) -> Reading:
     """Return how DuckDB reads a file by its suffix with its automatic functions."""
     duckdb = importlib.import_module("duckdb")
-    suffix = path.suffix.lower()
-    function = "read_json_auto" if suffix in (".json", ".jsonl", ".ndjson", ".geojson") else "read_csv_auto"
-    function = {".parquet": "read_parquet", ".xlsx": "read_xlsx"}.get(suffix, function)
-    place = str(path).replace("'", "''")
+    function = DUCKDB_FUNCTIONS.get(path.suffix.lower(), "read_csv_auto")
+    columns: list[ColumnReading] = []
     with duckdb.connect() as connection:
-        connection.execute(f"CREATE TABLE found AS SELECT * FROM {function}('{place}')")
+        connection.execute(f"CREATE TABLE found AS SELECT * FROM {function}(?)", [str(path)])
         (rows,) = connection.execute("SELECT count(*) FROM found").fetchone()
-        described = connection.execute("DESCRIBE found").fetchall()
-        columns = [_describe_column(connection, name, kind) for name, kind, *_ in described]
+        for name, kind, *_ in connection.execute("DESCRIBE found").fetchall():
+            quoted = '"' + name.replace('"', '""') + '"'
+            query = (
+                f"SELECT count(*) - count({quoted}), min({quoted}) || ' to ' || max({quoted}), "
+                f"(list({quoted}::VARCHAR) FILTER ({quoted} IS NOT NULL))[:5] FROM found"
+            )
+            missing, summary, sample = connection.execute(query).fetchone()
+            found: ColumnReading = {"name": name, "type": _duckdb_type(kind), "missing": missing}
+            columns.append({**found, "summary": summary or "", "sample": sample or []})
     return {"state": "read", "rows": rows, "columns": columns}
 
 
-def _describe_column(connection: object, name: str, kind: str) -> ColumnReading:
-    quoted = '"' + name.replace('"', '""') + '"'
-    query = (
-        f"SELECT count(*) - count({quoted}), min({quoted})::VARCHAR, max({quoted})::VARCHAR, "
-        f"list({quoted}::VARCHAR) FILTER ({quoted} IS NOT NULL) FROM found"
-    )
-    missing, least, greatest, values = connection.execute(query).fetchone()  # type: ignore[attr-defined]
-    return {
-        "name": name,
-        "type": _duckdb_type(kind),
-        "missing": missing,
-        "summary": f"{least} to {greatest}",
-        "sample": (values or [])[:5],
-    }
-
-
 def _duckdb_type(kind: str) -> str:
-    if kind == "BOOLEAN":
-        return "boolean"
-    if any(word in kind for word in ("INT", "DOUBLE", "FLOAT", "DECIMAL")) and "[" not in kind and "STRUCT" not in kind:
+    if "[" in kind or ("(" in kind and not kind.startswith("DECIMAL")):
+        return "text"
+    if kind.endswith("INT") or kind.startswith(("DECIMAL", "DOUBLE", "FLOAT", "INTEGER", "UINTEGER")):
         return "number"
     if kind == "DATE" or kind.startswith("TIMESTAMP"):
         return "date"
-    return "time" if kind.startswith("TIME") else "text"
+    return {"BOOLEAN": "boolean", "TIME": "time"}.get(kind, "text")
+
+
+class _AnyError:
+    """Catches every error in its block and keeps it, because libraries raise many classes of errors."""
+
+    error: BaseException | None = None
+
+    def __enter__(self) -> _AnyError:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool:
+        self.error = error
+        return isinstance(error, Exception)
 
 
 def _refusing(read: Reader) -> Reader:
-    """Return a reader that makes a reading of every error, because libraries raise many classes of errors."""
+    """Return a reader that makes a refusal of every error but a missing package."""
 
     def describe(path: Path, data: bytes) -> Reading:
-        try:
-            return read(path, data)
-        except Exception as error:  # noqa: BLE001
-            return {"state": "refused", "detail": f"{type(error).__name__}: {error}"}
+        reading: Reading | None = None
+        with _AnyError() as caught:
+            reading = read(path, data)
+        if isinstance(caught.error, ModuleNotFoundError):
+            raise caught.error
+        return reading or {"state": "refused", "detail": f"{type(caught.error).__name__}: {caught.error}"}
 
     return describe
 

@@ -43,7 +43,7 @@ def write_compound_file(streams: Mapping[str, bytes]) -> bytes:
 
 
 def _directory(entries: list[tuple[str, int, int, int]]) -> bytes:
-    """Return the directory: a root whose child is the first stream; the others follow to the right, by length and name."""
+    """Return the directory: a root whose child is the first stream; the others follow to the right."""
     ordered = sorted(entries, key=lambda entry: (len(entry[0]), entry[0].upper()))
     data = _entry("Root Entry", 5, END, 0, NOTHING, 1)
     for number, (name, type_, start, size) in enumerate(ordered, 1):

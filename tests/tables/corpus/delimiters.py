@@ -2,137 +2,108 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import date, datetime, timedelta
+from decimal import Decimal
 
-from tests.tables.corpus.case import Case
-from tests.tables.corpus.values import LANGUAGES, grouped, ints, rows_of, seeded, span, table_text
+from tests.tables.corpus.case import Case, Rows, Value, csv_case, label, text_of
+from tests.tables.corpus.values import LANGUAGES, grouped, header_of, rows_of, seeded
 
 NAMES = {",": "comma", ";": "semicolon", "\t": "tab", "|": "pipe"}
-
-
-def _plain(kind: str, name: str, text: str, rows: list[list[str]], header: tuple[str, ...]) -> Case:
-    return Case(
-        kind=kind,
-        name=name,
-        data=text.encode(),
-        rows=len(rows),
-        names=header,
-        types={header[0]: "text", header[1]: "number", header[2]: "text"},
-        ranges={header[1]: ints(rows, 1)},
-        texts={header[0]: rows[0][0]},
-    )
+KIND = "delimiter"
 
 
 def make_delimiters() -> Iterator[Case]:
     """Yield tables with every common delimiter, and with delimiters, quotes and line breaks inside of cells."""
-    for number, (delimiter, word) in enumerate(NAMES.items()):
+    for delimiter, word in NAMES.items():
         for language, count in (("en", 3), ("de", 30), ("ko", 200)):
-            name = f"{word}-{language}-{count}"
-            rows, header = rows_of(language, count, name), LANGUAGES[language].header
-            suffix = "tsv" if delimiter == "\t" and number % 2 == 0 and count == 30 else "csv"
-            yield _plain("delimiter", f"{name}.{suffix}", table_text(header, rows, delimiter), rows, header)
-    yield from _excel_hint()
+            suffix = "tsv" if delimiter == "\t" and count == 30 else "csv"
+            rows = rows_of(language, count, count > 3)
+            yield csv_case(
+                KIND, f"{word}-{language}-{count}.{suffix}", header_of(language, count > 3), rows, None, delimiter
+            )
+    # A first line that tells Excel the delimiter.
+    for delimiter, count in ((";", 12), ("|", 5), (",", 60), ("\t", 9)):
+        header, rows = header_of("de"), rows_of("de", count)
+        text = f"sep={delimiter}\r\n" + text_of(header, rows, delimiter, "\r\n")
+        yield label(KIND, f"sep-line-{NAMES[delimiter]}.csv", text.encode(), header, rows)
     yield from _aligned()
     yield from _quoted()
     yield from _unquoted()
     yield from _awkward_quotes()
 
 
-def _excel_hint() -> Iterator[Case]:
-    """Yield files whose first line tells Excel the delimiter."""
-    for delimiter, count in ((";", 12), ("|", 5), (",", 60), ("\t", 9)):
-        rows, header = rows_of("de", count, f"sep{count}"), LANGUAGES["de"].header
-        text = f"sep={delimiter}\r\n" + table_text(header, rows, delimiter, "\r\n")
-        yield _plain("delimiter", f"sep-line-{NAMES[delimiter]}.csv", text, rows, header)
-
-
 def _aligned() -> Iterator[Case]:
     """Yield columns that are aligned by spaces, as command lines and old programs print them."""
+    header = ("host", "jobs", "load")
     for count, gap in ((4, 3), (25, 2), (150, 5)):
         numbers = seeded(f"aligned{count}")
-        rows = [[f"node{n:03}", str(numbers.randint(1, 9999)), f"{numbers.uniform(0, 99):.2f}"] for n in range(count)]
-        lines = [("host", "jobs", "load"), *rows]
-        text = "".join(f"{a:<12}{b:>8}{' ' * gap}{c:>6}\n" for a, b, c in lines)
-        yield Case(
-            "delimiter", f"aligned-{count}.txt", text.encode(), count, ("host", "jobs", "load"),
-            types={"host": "text", "jobs": "number", "load": "number"},
-            ranges={"jobs": ints(rows, 1), "load": span(float(row[2]) for row in rows)},
-            texts={"host": "node000"},
-        )  # fmt: skip
+        rows: Rows = [[f"node{n:03}", numbers.randint(1, 9999), numbers.randint(0, 9900) / 100] for n in range(count)]
+        text = "".join(f"{a:<12}{b:>8}{' ' * gap}{c:>6}\n" for a, b, c in [header, *rows])
+        yield label(KIND, f"aligned-{count}.txt", text.encode(), header, rows)
 
 
 def _quoted() -> Iterator[Case]:
     """Yield quoted cells that hold the delimiter, line breaks, doubled quotes and the other delimiters."""
+    header = header_of("en")
     for delimiter, count in ((",", 8), (";", 45), ("\t", 20), ("|", 110)):
-        rows, header = rows_of("en", count, f"quoted{count}"), LANGUAGES["en"].header
-        for number, row in enumerate(rows):
-            row[0] = f"{row[0]}{delimiter} north"
-            row[2] = f'said "{row[2]}"\nand left{delimiter} at {number}; then, again|twice'
-        text = table_text(header, rows, delimiter, "\r\n" if count == 45 else "\n")
-        yield _plain("delimiter", f"quoted-{NAMES[delimiter]}.csv", text, rows, header)
-    rows, header = rows_of("fr", 40, "all-quoted"), LANGUAGES["fr"].header
-    text = "".join(";".join(f'"{cell}"' for cell in row) + "\n" for row in [list(header), *rows])
-    yield _plain("delimiter", "all-quoted.csv", text, rows, header)
-    spaced = "".join(f'{row[0]}, {row[1]}, "{row[2]}, yes"\n' for row in rows)
-    yield _plain("delimiter", "space-after-comma.csv", ", ".join(header) + "\n" + spaced, rows, header)
+        rows: Rows = [
+            [f"{place}{delimiter} north", size, f'said "{text}"\nand left{delimiter} at {n}; then, again|twice']
+            for n, (place, size, text) in enumerate(rows_of("en", count))
+        ]
+        yield csv_case(KIND, f"quoted-{NAMES[delimiter]}.csv", header, rows, None, delimiter).without("Remark")
+    header, rows = header_of("fr"), rows_of("fr", 40)
+    text = "".join(";".join(f'"{cell}"' for cell in row) + "\n" for row in [header, *rows])
+    yield label(KIND, "all-quoted.csv", text.encode(), header, rows)
+    spaced = "".join(f'{row[0]}, {row[1]}, "{row[2]}, oui"\n' for row in rows)
+    case = label(KIND, "space-after-comma.csv", (", ".join(header) + "\n" + spaced).encode(), header, rows)
+    yield replace(case, texts={header[0]: case.texts[header[0]], header[2]: ", oui"})
 
 
 def _unquoted() -> Iterator[Case]:
     """Yield tables whose free text holds another delimiter more often than the table's own."""
+    header = header_of("en")
     for delimiter, other, count in ((";", ",", 30), ("\t", ",", 12), ("|", ";", 80), (",", ";", 25)):
-        rows, header = rows_of("en", count, f"other{count}"), LANGUAGES["en"].header
-        for row in rows:
-            row[2] = f"{row[2]}{other} well{other} perhaps{other} later" if int(row[1]) % 3 else row[2]
-        text = table_text(header, rows, delimiter)
-        yield _plain("delimiter", f"{NAMES[other]}-in-text-{count}.csv", text, rows, header)
-    rows = rows_of("en", 30, "broken")
+        rows = rows_of("en", count)
+        for n, row in enumerate(rows):
+            row[2] = f"{row[2]}{other} well{other} perhaps{other} later" if n % 4 else row[2]
+        yield csv_case(KIND, f"{NAMES[other]}-in-text-{count}.csv", header, rows, None, delimiter)
+    rows = rows_of("en", 30)
     rows[17][2] = "returned, damaged"
-    lines = [",".join(row) for row in [list(LANGUAGES["en"].header), *rows]]
+    text = "\n".join(",".join(map(str, row)) for row in [header, *rows])
+    case = label(KIND, "comma-without-quotes.csv", text.encode(), None, rows).without(2)
     words = ("18", "19", "line", "row", "cell", "column")
-    yield Case(
-        "delimiter", "comma-without-quotes.csv", "\n".join(lines).encode(), 30,
-        types={0: "text", 1: "number"}, ranges={1: ints(rows, 1)}, must_note=words,
-    )  # fmt: skip
+    # The fourth cell of one line may become a column of its own.
+    yield Case(KIND, case.name, case.data, 30, types=case.types, ranges=case.ranges, texts=case.texts, must_note=words)
 
 
 def _awkward_quotes() -> Iterator[Case]:
-    """Yield escaped quotes, inches, single quotes and quotes inside of words."""
-    sizes = [(f'{n / 2:g}" pipe', str(n * 3), f"rack {n % 4}") for n in range(5, 29)]
-    lines = "".join(f"{a};{b};{c}\n" for a, b, c in sizes)
-    yield Case(
-        "delimiter", "inches.csv", f"size;pieces;place\n{lines}".encode(), 24, ("size", "pieces", "place"),
-        types={"pieces": "number"}, ranges={"pieces": ("15", "84")}, texts={"size": '2.5" pipe'},
-    )  # fmt: skip
-    lines = "".join(f'{n},"O\\"Neil, {n} \\"the tall\\"",{n * 7}\n' for n in range(1, 21))
-    yield Case(
-        "delimiter", "backslash-quotes.csv", f"id,name,points\n{lines}".encode(), 20, ("id", "name", "points"),
-        types={"points": "number"}, ranges={"points": ("7", "140")}, texts={"name": "Neil"},
-    )  # fmt: skip
-    lines = "".join(f"d'Arc {n},l'eau,{n * 2}\n" for n in range(1, 34))
-    yield Case(
-        "delimiter", "apostrophes.csv", f"nom,objet,total\n{lines}".encode(), 33, ("nom", "objet", "total"),
-        types={"total": "number"}, ranges={"total": ("2", "66")}, texts={"nom": "d'Arc 1"},
-    )  # fmt: skip
+    """Yield inches, escaped quotes and quotes inside of words."""
+    rows: Rows = [[f'{n / 2:g}" pipe', n * 3, f"rack {n % 4}"] for n in range(5, 29)]
+    text = "size;pieces;place\n" + "".join(f"{a};{b};{c}\n" for a, b, c in rows)
+    yield label(KIND, "inches.csv", text.encode(), ("size", "pieces", "place"), rows)
+    rows = [[n, "Neil", n * 7] for n in range(1, 21)]
+    text = "id,name,points\n" + "".join(f'{n},"O\\"{name}, {n} \\"the tall\\"",{p}\n' for n, name, p in rows)
+    case = label(KIND, "backslash-quotes.csv", text.encode(), ("id", "name", "points"), rows)
+    yield replace(case, texts={"name": "Neil"})
+    rows = [[f"d'Arc {n}", "l'eau", n * 2] for n in range(1, 34)]
+    yield csv_case(KIND, "apostrophes.csv", ("nom", "objet", "total"), rows)
 
 
 def make_columns() -> Iterator[Case]:
     """Yield files of one column, in which no delimiter may be found."""
-    for language, name in (("de", "Preis"), ("fr", "Prix"), ("pl", "Cena")):
-        count = len(language) * 9 + len(name)
-        values = [seeded(f"{name}{n}").randint(100, 99_999) / 100 for n in range(count)]
-        cells = [f"{value:.2f}".replace(".", ",") for value in values]
-        yield _column(f"{language}-{name}.csv", name, cells, "number", span(values))
-    grouped_values = [seeded(f"g{n}").randint(1_000_000, 9_999_999) / 100 for n in range(50)]
-    yield _column(
-        "Summen.csv", "Summe", [grouped(v, 2, ".", ",") for v in grouped_values], "number", span(grouped_values)
-    )
+    for name, count in (("Preis", 23), ("Prix", 7), ("Cena", 160)):
+        prices = [Decimal(seeded(f"{name}{n}").randint(100, 99_999)) / 100 for n in range(count)]
+        yield _column(f"{name}.csv", name, prices, [f"{price:.2f}".replace(".", ",") for price in prices])
+    sums = [seeded(f"g{n}").randint(1_000_000, 9_999_999) / 100 for n in range(50)]
+    yield _column("Summen.csv", "Summe", sums, [grouped(value, 2, ".", ",") for value in sums])
     for count in (8, 40, 300):
-        names = [f"{place} Works" for place in LANGUAGES["en"].places] * 40
-        names[count // 2] = "Apple, Inc."
-        yield _column(f"companies-{count}.csv", "company", names[:count], "text", None, "Leeds Works")
-    mails = [f"anna.{n}@example.org" for n in range(1, 31)]
-    yield _column("email.csv", "email", mails, "text", None, "anna.1@example.org")
-    texts = [
+        companies = [f"{place} Works" for place in LANGUAGES["en"].places * 40][:count]
+        companies[count // 2] = "Apple, Inc."
+        yield _column(f"companies-{count}.csv", "company", companies)
+    yield _column("email.csv", "email", [f"anna.{n}@example.org" for n in range(1, 31)])
+    notes = [
         "likes apples, bananas",
         "x, y, z",
         "nothing to add",
@@ -140,26 +111,15 @@ def make_columns() -> Iterator[Case]:
         "ok",
         "again, please: soon",
     ] * 4
-    yield _column("notes.txt", "notes", texts, "text", None, "likes apples, bananas")
-    days = [f"2024-{1 + n // 28:02}-{1 + n % 28:02}" for n in range(60)]
-    yield _column("days.csv", "day", days, "date", span(days))
-    times = [f"2024-05-{1 + n:02} 10:{n:02}:00" for n in range(20)]
-    yield _column("times.csv", "measured at", times, ("date", "time"), ("2024-05-01", "2024-05-20"))
-    yield _column("count.csv", "count", [str(n * 3) for n in range(1, 11)], "number", ("3", "30"))
+    yield _column("notes.txt", "notes", notes)
+    yield _column("days.csv", "day", [date(2024, 1, 1) + timedelta(n) for n in range(60)])
+    yield _column("times.csv", "measured at", [datetime(2024, 5, 1, 10) + timedelta(hours=n) for n in range(20)])
+    yield _column("count.csv", "count", [n * 3 for n in range(1, 11)])
     streets = [f"Main Street {n}, 2nd floor" if n % 5 else f"Old Road {n}" for n in range(1, 41)]
-    yield _column("streets.csv", "street", streets, "text", None, "Main Street 1, 2nd floor")
+    yield _column("streets.csv", "street", streets)
+    yield _column("titles.csv", "title", [f"Report {n}: costs, part {n % 3}" for n in range(1, 19)])
 
 
-def _column(
-    file: str, name: str, cells: list[str], type_: str | tuple[str, ...], values: tuple[str, str] | None, text: str = ""
-) -> Case:
-    return Case(
-        kind="one column",
-        name=file,
-        data="\n".join([name, *cells, ""]).encode(),
-        rows=len(cells),
-        names=(name,),
-        types={name: type_},
-        ranges={name: values} if values else {},
-        texts={name: text} if text else {},
-    )
+def _column(file: str, name: str, values: Sequence[Value], cells: Sequence[str] | None = None) -> Case:
+    text = "\n".join([name, *(cells or map(str, values)), ""])
+    return label("one column", file, text.encode(), (name,), [[value] for value in values])

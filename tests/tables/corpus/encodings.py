@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from tests.tables.corpus.case import Case
-from tests.tables.corpus.values import LANGUAGES, ints, rows_of, table_text
+from tests.tables.corpus.case import Case, label, text_of
+from tests.tables.corpus.values import header_of, rows_of
 
+KIND = "encoding"
 # The codec, the languages written in it, and words of which a note on the encoding has one.
 REGIONAL = (
     ("cp1252", ("de", "fr", "es"), ("125", "8859", "latin", "encod")),
@@ -26,8 +27,7 @@ REGIONAL = (
     ("cp1253", ("el",), ("1253", "encod")),
 )
 UNICODE = (
-    ("utf-8-sig", "de", b""),
-    ("utf-16", "en", b""),
+    ("utf-8", "de", b"\xef\xbb\xbf"),
     ("utf-16-le", "fr", b"\xff\xfe"),
     ("utf-16-be", "ru", b"\xfe\xff"),
     ("utf-16-le", "en", b""),
@@ -42,61 +42,43 @@ def make_encodings() -> Iterator[Case]:
     """Yield files of each encoding in several languages and lengths."""
     for codec, languages, words in REGIONAL:
         for language in languages:
-            for count in (3, 14, 90):
-                yield _regional(codec, language, count, words)
+            for count, delimiter in ((3, ","), (14, ";"), (90, ",")):
+                # Three short rows rarely hold enough letters to tell an encoding from its neighbours.
+                asks = frozenset({"encoding"} if count == 3 else ())
+                case = _case(f"{language}-{codec}-{count}.csv", language, count, delimiter, codec)
+                yield replace(case, asks=asks, must_note=words)
     for number, (codec, language, mark) in enumerate(UNICODE):
-        for count, delimiter in ((6, ","), (60, "\t")):
-            yield _unicode(f"export-{codec}-{number}-{count}", codec, language, mark, count, delimiter)
-    yield from _one_bad_byte()
-    yield from _late_letters()
+        for count, delimiter, suffix in ((6, ",", "csv"), (60, "\t", "txt")):
+            case = _case(f"export-{codec}-{number}-{count}.{suffix}", language, count, delimiter, codec)
+            yield replace(
+                case, data=mark + case.data, must_note=() if codec == "utf-8" else ("utf", "unicode", "encod")
+            )
+    yield from _rare_letters()
 
 
-def _table(name: str, language: str, count: int, delimiter: str, codec: str, mark: bytes = b"") -> Case:
-    rows, header = rows_of(language, count, name), LANGUAGES[language].header
+def _case(name: str, language: str, count: int, delimiter: str, codec: str) -> Case:
+    header, rows = header_of(language, count == 90), rows_of(language, count, count == 90)
+    text = text_of(header, rows, delimiter, "\r\n")
     if codec.startswith("iso8859"):
-        rows = [[cell.replace("’", "'") for cell in row] for row in rows]
-    suffix = "txt" if delimiter == "\t" else "csv"
-    return Case(
-        kind="encoding",
-        name=f"{name}.{suffix}",
-        data=mark + table_text(header, rows, delimiter, "\r\n").encode(codec),
-        rows=count,
-        names=header,
-        types={header[0]: "text", header[1]: "number", header[2]: "text"},
-        ranges={header[1]: ints(rows, 1)},
-        texts={header[0]: rows[0][0], header[2]: rows[0][2]},
-    )
+        # These encodings have no curly apostrophe.
+        text, rows = (
+            text.replace("’", "'"),
+            [[c.replace("’", "'") if isinstance(c, str) else c for c in row] for row in rows],
+        )
+    return label(KIND, name, text.encode(codec), header, rows)
 
 
-def _regional(codec: str, language: str, count: int, words: tuple[str, ...]) -> Case:
-    case = _table(f"{language}-{codec}-{count}", language, count, ";" if count == 14 else ",", codec)
-    # Three short rows rarely hold enough letters to tell an encoding from its neighbours.
-    asks = frozenset({"encoding"}) if count == 3 else frozenset[str]()
-    return replace(case, asks=asks, must_note=words)
-
-
-def _unicode(name: str, codec: str, language: str, mark: bytes, count: int, delimiter: str) -> Case:
-    case = _table(name, language, count, delimiter, codec, mark)
-    words = ("utf", "unicode", "encod") if "8" not in codec else ()
-    return replace(case, must_note=words)
-
-
-def _one_bad_byte() -> Iterator[Case]:
-    """Yield UTF-8 with a single byte of another encoding: one letter is lost, not the file."""
+def _rare_letters() -> Iterator[Case]:
+    """Yield UTF-8 with one byte of another encoding, and files whose first letter beyond ASCII comes late."""
     for language, count in (("de", 25), ("ru", 120), ("zh-cn", 40), ("ja", 8)):
-        case = _table(f"bad-byte-{language}", language, count, ",", "utf-8")
+        case = _case(f"bad-byte-{language}.csv", language, count, ",", "utf-8")
         lines = case.data.split(b"\r\n")
         lines[count // 2] += b"\xe4"
         words = ("byte", "character", "utf-8", "encod", "replac")
         yield replace(case, data=b"\r\n".join(lines), must_note=words)
-
-
-def _late_letters() -> Iterator[Case]:
-    """Yield files whose first letter beyond ASCII stands far behind the start."""
-    for codec, language, text in (("cp1252", "en", "Café Zürich"), ("utf-8", "en", "Café Zürich")):
-        name = f"late-{codec}"
-        case = _table(name, language, 380, ",", "ascii")
-        lines = case.data.decode().splitlines()
-        lines[370] = f"{text},{lines[370].split(',')[1]},paid in full"
-        asks = frozenset({"encoding"}) if codec == "cp1252" else frozenset[str]()
-        yield replace(case, data=("\n".join(lines) + "\n").encode(codec), asks=asks)
+    for codec, asks in (("cp1252", frozenset({"encoding"})), ("utf-8", frozenset[str]())):
+        header, letters = header_of("en"), rows_of("en", 380)
+        letters[369][0] = "Café Zürich"
+        yield replace(
+            label(KIND, f"late-{codec}.csv", text_of(header, letters).encode(codec), header, letters), asks=asks
+        )

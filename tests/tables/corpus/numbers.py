@@ -2,200 +2,149 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from decimal import Decimal
+from functools import partial
 
-from tests.tables.corpus.case import Case
-from tests.tables.corpus.values import grouped, indian, seeded, span, table_text
+from tests.tables.corpus.case import Case, Rows, Value, csv_case
+from tests.tables.corpus.values import grouped, indian, seeded
 
 KIND = "number"
-Format = Callable[[float], str]
-
-
-def make_numbers() -> Iterator[Case]:
-    """Yield tables with amounts, ids, codes, coordinates and measurements."""
-    yield from _written_amounts()
-    yield from _whole_groups()
-    yield from _percents()
-    yield from _ids()
-    yield from _codes()
-    yield from _measurements()
-    yield from _odd_numbers()
-
-
-def _case(
-    name: str,
-    header: Sequence[str],
-    rows: Sequence[Sequence[str]],
-    column: str,
-    values: tuple[str, str] | None,
-    delimiter: str = ",",
-    role: str | tuple[str, ...] = "",
-    asks: frozenset[str] = frozenset(),
-) -> Case:
-    return Case(
-        kind=KIND,
-        name=f"{name}.csv",
-        data=table_text(header, rows, delimiter).encode(),
-        rows=len(rows),
-        names=header,
-        types={column: "number"},
-        ranges={column: values} if values else {},
-        roles={column: role} if role else {},
-        asks=asks,
-    )
+CODE = ("code", "identifier")
 
 
 def _bracket(value: float, text: str) -> str:
     return f"({text})" if value < 0 else text
 
 
-# Name, format, header, delimiter, least and greatest value, role.
-WRITTEN: tuple[tuple[str, Format, str, str, tuple[float, float], str], ...] = (
-    ("de-comma", lambda v: f"{v:.2f}".replace(".", ","), "Betrag", ";", (-90, 900), ""),
-    ("de-groups", lambda v: grouped(v, 2, ".", ","), "Betrag", ";", (100, 90_000), ""),
-    ("fr-groups", lambda v: grouped(v, 2, "\u202f", ","), "Montant", ";", (100, 90_000), ""),
-    ("fr-nbsp", lambda v: grouped(v, 2, "\u00a0", ","), "Montant", ";", (100, 90_000), ""),
-    ("fr-space", lambda v: grouped(v, 2, " ", ","), "Montant", ";", (100, 90_000), ""),
-    ("ch-groups", lambda v: grouped(v, 2, "'", "."), "Betrag", ";", (100, 90_000), ""),
-    ("ch-curly", lambda v: grouped(v, 2, "’", "."), "Betrag", ",", (100, 90_000), ""),
-    ("us-groups", lambda v: grouped(v, 2, ",", "."), "amount", ",", (-9000, 90_000), ""),
-    ("euro-after", lambda v: grouped(v, 2, ".", ",") + " €", "Preis", ";", (10, 9000), "money"),
-    ("euro-before", lambda v: f"€{v:.2f}", "price", ",", (10, 900), "money"),
-    ("dollar", lambda v: f"${v:,.2f}", "price", ",", (10, 9000), "money"),
-    ("minus-dollar", lambda v: f"-${-v:,.2f}" if v < 0 else f"${v:,.2f}", "balance", ",", (-5000, 9000), "money"),
-    ("pound", lambda v: f"£{v:,.2f}", "cost", ",", (10, 9000), "money"),
-    ("rupee", lambda v: f"₹{v:,.2f}", "cost", ",", (10, 900), "money"),
-    ("kr", lambda v: f"{v:.0f} kr", "pris", ",", (10, 900), "money"),
-    ("real", lambda v: "R$ " + grouped(v, 2, ".", ","), "preço", ";", (10, 9000), "money"),
-    ("zloty", lambda v: f"{v:.2f} zł".replace(".", ","), "cena", ";", (10, 900), "money"),
-    ("chf", lambda v: "CHF " + grouped(v, 2, "'", "."), "Preis", ",", (10, 9000), "money"),
-    ("yen", lambda v: f"¥{v:,.0f}", "price", ",", (1000, 900_000), "money"),
-    ("eur-word", lambda v: f"{v:.2f} EUR", "cost", ",", (10, 900), "money"),
-    ("usd-before", lambda v: f"USD {v:,.2f}", "cost", ",", (10, 9000), "money"),
-    ("brackets", lambda v: _bracket(v, f"{abs(v):,.2f}"), "result", ",", (-3000, 9000), ""),
-    ("dollar-brackets", lambda v: _bracket(v, f"${abs(v):,.2f}"), "result", ",", (-3000, 9000), "money"),
-    ("trailing-minus", lambda v: f"{abs(v):.2f}" + ("-" if v < 0 else ""), "Saldo", ",", (-300, 900), ""),
-    ("real-minus", lambda v: f"{v:.1f}".replace("-", "\u2212"), "change", ",", (-30, 90), ""),
-    ("plus", lambda v: f"{v:+.1f}", "change", ",", (-30, 90), ""),
+# Name, format, header, delimiter, least and greatest value. Names with a `*` have a currency.
+WRITTEN: tuple[tuple[str, Callable[[float], str], str, str, float, float], ...] = (
+    ("de-comma", lambda v: f"{v:.2f}".replace(".", ","), "Betrag", ";", -90, 900),
+    ("de-groups", lambda v: grouped(v, 2, ".", ","), "Betrag", ";", 100, 90_000),
+    ("fr-groups", lambda v: grouped(v, 2, "\u202f", ","), "Montant", ";", 100, 90_000),
+    ("fr-nbsp", lambda v: grouped(v, 2, "\u00a0", ","), "Montant", ";", 100, 90_000),
+    ("fr-space", lambda v: grouped(v, 2, " ", ","), "Montant", ";", 100, 90_000),
+    ("ch-groups", lambda v: grouped(v, 2, "'", "."), "Betrag", ";", 100, 90_000),
+    ("ch-curly", lambda v: grouped(v, 2, "’", "."), "Betrag", ",", 100, 90_000),
+    ("us-groups", lambda v: grouped(v, 2, ",", "."), "amount", ",", -9000, 90_000),
+    ("euro-after*", lambda v: grouped(v, 2, ".", ",") + " €", "Preis", ";", 10, 9000),
+    ("euro-before*", lambda v: f"€{v:.2f}", "price", ",", 10, 900),
+    ("dollar*", lambda v: f"${v:,.2f}", "price", ",", 10, 9000),
+    ("minus-dollar*", lambda v: f"-${-v:,.2f}" if v < 0 else f"${v:,.2f}", "balance", ",", -5000, 9000),
+    ("pound*", lambda v: f"£{v:,.2f}", "cost", ",", 10, 9000),
+    ("rupee*", lambda v: f"₹{v:,.2f}", "cost", ",", 10, 900),
+    ("kr*", lambda v: f"{v:.0f} kr", "pris", ",", 10, 900),
+    ("real*", lambda v: "R$ " + grouped(v, 2, ".", ","), "preço", ";", 10, 9000),
+    ("zloty*", lambda v: f"{v:.2f} zł".replace(".", ","), "cena", ";", 10, 900),
+    ("chf*", lambda v: "CHF " + grouped(v, 2, "'", "."), "Preis", ",", 10, 9000),
+    ("yen*", lambda v: f"¥{v:,.0f}", "price", ",", 1000, 900_000),
+    ("eur-word*", lambda v: f"{v:.2f} EUR", "cost", ",", 10, 900),
+    ("usd-before*", lambda v: f"USD {v:,.2f}", "cost", ",", 10, 9000),
+    ("brackets", lambda v: _bracket(v, f"{abs(v):,.2f}"), "result", ",", -3000, 9000),
+    ("dollar-brackets*", lambda v: _bracket(v, f"${abs(v):,.2f}"), "result", ",", -3000, 9000),
+    ("trailing-minus", lambda v: f"{abs(v):.2f}" + ("-" if v < 0 else ""), "Saldo", ",", -300, 900),
+    ("real-minus", lambda v: f"{v:.1f}".replace("-", "\u2212"), "change", ",", -30, 90),
+    ("plus", lambda v: f"{v:+.1f}", "change", ",", -30, 90),
+)
+# Name, mark of groups, greatest value, delimiter, whether the file decides what the mark is.
+WHOLE = (
+    ("points-millions", ".", 9_000_000, ";", True),
+    ("points", ".", 99_999, ";", False),
+    ("commas-millions", ",", 9_000_000, ",", True),
+    ("commas", ",", 99_999, ";", False),
+    ("apostrophes", "'", 99_999, ",", True),
+    ("spaces", "\u00a0", 99_999, ";", True),
 )
 
 
-def _written_amounts() -> Iterator[Case]:
-    for number, (name, write, header, delimiter, (least, greatest), role) in enumerate(WRITTEN):
+def make_numbers() -> Iterator[Case]:
+    """Yield tables with amounts, ids, codes, coordinates and measurements."""
+    for number, (name, write, header, delimiter, least, greatest) in enumerate(WRITTEN):
         for count in (8, 30 + 7 * number):
-            numbers = seeded(f"{name}{count}")
-            places = 0 if name in ("kr", "yen") else 1 if name in ("real-minus", "plus") else 2
-            values = [round(numbers.uniform(least, greatest), places) for _ in range(count)]
-            values[1] = round(greatest - 0.01 if places == 2 else greatest, places)
-            if least < 0:
-                values[2] = round(least, places)
-            rows = [[f"R-{n}x", write(value)] for n, value in enumerate(values)]
-            yield _case(f"{name}-{count}", ("item", header), rows, header, span(values), delimiter, role)
+            places = 0 if name in ("kr*", "yen*") else 1 if name in ("real-minus", "plus") else 2
+            values = [round(seeded(f"{name}{n}").uniform(least, greatest), places) for n in range(count)]
+            values[1] = round(greatest - (0.01 if places == 2 else 0), places)
+            values[2] = round(least + 0.04, places) if places == 2 else least
+            rows: Rows = [[f"R-{n}x", value] for n, value in enumerate(values)]
+            plain = name.removesuffix("*")
+            case = csv_case(KIND, f"{plain}-{count}.csv", ("item", header), rows, {1: write}, delimiter)
+            yield case if plain == name else replace(case, roles={header: "money"})
+    yield from _whole_groups()
+    yield from _ids_and_codes()
+    yield from _measurements()
+    yield from _odd_numbers()
+
+
+def _write_percent(form: str, mark: str, value: float) -> str:
+    return form.format(value).replace(".", mark)
 
 
 def _whole_groups() -> Iterator[Case]:
     """Yield whole numbers with groups. `1.234` and `1,234` alone do not decide what the mark is."""
-    for name, mark, millions, delimiter in (
-        ("points-decided", ".", True, ";"),
-        ("points", ".", False, ";"),
-        ("commas-decided", ",", True, ","),
-        ("commas", ",", False, ";"),
-        ("apostrophes", "'", False, ","),
-        ("spaces", "\u00a0", False, ";"),
-    ):
+    for name, mark, top, delimiter, decided in WHOLE:
         for count in (9, 40):
-            numbers = seeded(f"{name}{count}")
-            top = 9_000_000 if millions else 99_999
-            values = [numbers.randint(1000, top) for _ in range(count)]
-            values[0] = top - 1
-            rows = [[f"K{n}", grouped(value, 0, mark, "_")] for n, value in enumerate(values)]
-            decided = millions or mark not in ".,"
-            asks = frozenset[str]() if decided else frozenset({"decimal"})
-            limits = span(values) if decided else None
-            yield _case(f"whole-{name}-{count}", ("key", "count"), rows, "count", limits, delimiter, "", asks)
+            rows: Rows = [[f"K{n}", seeded(f"{name}{n}").randint(1000, top) if n else top - 1] for n in range(count)]
+            write = {1: lambda value, mark=mark: grouped(value, 0, mark, "_")}
+            case = csv_case(KIND, f"whole-{name}-{count}.csv", ("key", "count"), rows, write, delimiter)
+            open_case = replace(case.without("count").changed({"count": "number"}), asks=frozenset({"decimal"}))
+            yield case if decided else open_case
     for count in (7, 44):
-        values = [seeded(f"in{n}").randint(100_000, 99_999_999) for n in range(count)]
-        rows = [[f"Unit {n}", indian(value)] for n, value in enumerate(values)]
-        yield _case(f"lakhs-{count}", ("unit", "turnover"), rows, "turnover", span(values))
-
-
-def _percents() -> Iterator[Case]:
-    for name, write in (("percent", "{:.1f}%"), ("percent-space", "{:.1f} %"), ("percent-de", "{:.1f} %")):
+        rows = [[f"Unit {n}", seeded(f"in{n}").randint(100_000, 99_999_999)] for n in range(count)]
+        yield csv_case(KIND, f"lakhs-{count}.csv", ("unit", "turnover"), rows, {1: indian})
+    for name, form, mark in (("dense", "{:.1f}%", "."), ("space", "{:.1f} %", "."), ("de", "{:.1f} %", ",")):
         for count in (6, 52):
-            values = [seeded(f"{name}{n}").uniform(0, 100) for n in range(count)]
-            mark = "," if name == "percent-de" else "."
-            rows = [[f"Q{n}", write.format(value).replace(".", mark)] for n, value in enumerate(values)]
-            yield _case(f"{name}-{count}", ("item", "share"), rows, "share", None, ";", "percent")
+            rows = [[f"Q{n}", seeded(f"{name}{n}").uniform(0, 100)] for n in range(count)]
+            percent = {1: partial(_write_percent, form, mark)}
+            case = csv_case(KIND, f"percent-{name}-{count}.csv", ("item", "share"), rows, percent, ";")
+            # Whether 12 % is 12 or 0.12 is a matter of taste.
+            yield replace(case, ranges={}, roles={"share": "percent"})
 
 
-def _ids() -> Iterator[Case]:
+def _ids_and_codes() -> Iterator[Case]:
+    """Yield ids of 17 to 20 digits, and codes whose leading zeros are a part of them."""
     for digits, count in ((17, 12), (18, 150), (19, 40), (20, 300)):
         first = 10 ** (digits - 1) + 234_567_890_123_400
-        rows = [[str(first + n), str(n % 7), f"text {n}"] for n in range(count)]
-        yield Case(
-            KIND, f"ids-{digits}.csv", table_text(("post_id", "likes", "text"), rows).encode(), count,
-            ("post_id", "likes", "text"), types={"likes": "number"},
-            ranges={"post_id": (str(first), str(first + count - 1)), "likes": ("0", "6")},
-            roles={"post_id": ("identifier", "code")},
-        )  # fmt: skip
-    rows = [[f"DE{n:02}3704004405320130{n:02}", str(n)] for n in range(20)]
-    yield Case(
-        KIND, "iban.csv", table_text(("iban", "count"), rows).encode(), 20, ("iban", "count"),
-        types={"iban": "text", "count": "number"}, texts={"iban": "DE003704004405320130"},
-    )  # fmt: skip
-
-
-def _codes() -> Iterator[Case]:
-    """Yield codes whose leading zeros are a part of them."""
+        rows: Rows = [[first + n, n % 7, f"text {n}"] for n in range(count)]
+        case = csv_case(KIND, f"ids-{digits}.csv", ("post_id", "likes", "text"), rows)
+        types = {name: type_ for name, type_ in case.types.items() if name != "post_id"}
+        yield replace(case, types=types, roles={"post_id": CODE})
+    rows = [[f"DE{n:02}3704004405320130{n:02}", n] for n in range(20)]
+    yield csv_case(KIND, "iban.csv", ("iban", "count"), rows)
     for name, width, count in (("plz", 5, 30), ("zip", 5, 8), ("article", 8, 120), ("phone", 10, 25)):
-        top = 10**width - 1
-        values = [f"{seeded(f'{name}{n}').randint(0, top):0{width}}" for n in range(count)]
-        values[0], values[3] = f"{1067:0{width}}", f"{99:0{width}}"
-        rows = [[value, str(n)] for n, value in enumerate(values)]
-        yield Case(
-            KIND, f"code-{name}.csv", table_text((name, "number"), rows).encode(), count, (name, "number"),
-            types={"number": "number"}, texts={name: values[0]}, roles={name: ("code", "identifier")},
-        )  # fmt: skip
+        values = [seeded(f"{name}{n}").randint(0, 10**width - 1) for n in range(count)]
+        values[0], values[3] = 1067, 99
+        rows = [[f"{value:0{width}}", n] for n, value in enumerate(values)]
+        case = csv_case(KIND, f"code-{name}.csv", (name, "number"), rows)
+        yield replace(case, types={"number": "number"}, roles={name: CODE})
 
 
 def _measurements() -> Iterator[Case]:
+    step = Decimal("0.0000001")
     for count in (5, 60):
-        lat = [48.1371079 + n / 10_000_000 for n in range(count)]
-        rows = [[f"S{n}", f"{value:.7f}", f"{11.5753822 - n / 10_000_000:.7f}"] for n, value in enumerate(lat)]
-        yield Case(
-            KIND, f"coordinates-{count}.csv", table_text(("station", "lat", "lon"), rows).encode(), count,
-            ("station", "lat", "lon"), types={"lat": "number", "lon": "number"},
-            ranges={"lat": (rows[0][1], rows[-1][1]), "lon": (rows[-1][2], rows[0][2])},
-        )  # fmt: skip
-    for count in (9, 80):
-        values = [seeded(f"sci{n}").uniform(1, 9) * 10.0 ** (n % 12 - 6) for n in range(count)]
-        cells = [f"{value:.4e}" for value in values]
-        rows = [[f"run{n}", cell.upper() if count == 80 else cell] for n, cell in enumerate(cells)]
-        limits = span(float(cell) for cell in cells)
-        yield _case(f"scientific-{count}", ("run", "flux"), rows, "flux", limits)
+        rows: Rows = [
+            [f"S{n}", Decimal("48.1371079") + n * step, Decimal("11.5753822") - n * step] for n in range(count)
+        ]
+        yield csv_case(KIND, f"coordinates-{count}.csv", ("station", "lat", "lon"), rows)
+    for count, form in ((9, ".4e"), (80, ".4E")):
+        values = [float(f"{seeded(f'sci{n}').uniform(1, 9) * 10.0 ** (n % 12 - 6):.4e}") for n in range(count)]
+        rows = [[f"run{n}", value] for n, value in enumerate(values)]
+        write = {1: lambda value, form=form: format(value, form)}
+        yield csv_case(KIND, f"scientific-{count}.csv", ("run", "flux"), rows, write)
     rows = [[f"run{n}", f"{n * 1.5:.1f} kg"] for n in range(1, 25)]
-    yield Case(
-        KIND, "with-unit.csv", table_text(("run", "mass"), rows).encode(), 24, ("run", "mass"), texts={"run": "run1"}
-    )
+    yield csv_case(KIND, "with-unit.csv", ("run", "mass"), rows).without("mass")
+    for count in (10, 65):
+        rows = [[f"P{n}", Decimal("12345678.90") + n * Decimal("1000000.11")] for n in range(count)]
+        yield csv_case(KIND, f"millions-{count}.csv", ("project", "budget"), rows)
 
 
 def _odd_numbers() -> Iterator[Case]:
-    rows = [[f"a{n}", "1e999" if n == 5 else f"{n}.5"] for n in range(20)]
-    yield Case(
-        KIND, "beyond-floats.csv", table_text(("key", "value"), rows).encode(), 20, ("key", "value"),
-        types={"key": "text", "value": "number"},
-    )  # fmt: skip
-    for count in (10, 65):
-        values = [round(12_345_678.9 + n * 1_000_000.11, 2) for n in range(count)]
-        rows = [[f"P{n}", f"{value:.2f}"] for n, value in enumerate(values)]
-        yield _case(f"millions-{count}", ("project", "budget"), rows, "budget", (rows[0][1], rows[-1][1]))
+    rows: list[list[Value]] = [[f"a{n}", "1e999" if n == 5 else f"{n}.5"] for n in range(20)]
+    yield csv_case(KIND, "beyond-floats.csv", ("key", "value"), rows).without("value").changed({"value": "number"})
     rows = [[f"4{n}_10_1", f"{n}-{n + 1}", f"1.{n}.0"] for n in range(1, 28)]
-    yield Case(
-        KIND, "not-numbers.csv", table_text(("plot", "interval", "version"), rows).encode(), 27,
-        ("plot", "interval", "version"), types=dict.fromkeys(("plot", "version"), "text"), texts={"plot": "41_10_1"},
-    )  # fmt: skip
-    rows = [[str(1950 + n), str(n * 1000)] for n in range(70)]
-    yield Case(
-        KIND, "years.csv", table_text(("year", "visitors"), rows).encode(), 70, ("year", "visitors"),
-        types={"visitors": "number"}, ranges={"visitors": ("0", "69000")}, roles={"year": "year"},
-    )  # fmt: skip
+    yield csv_case(KIND, "not-numbers.csv", ("plot", "interval", "version"), rows).without("interval")
+    rows = [[1950 + n, n * 1000] for n in range(70)]
+    case = csv_case(KIND, "years.csv", ("year", "visitors"), rows)
+    yield replace(case.without("year"), roles={"year": "year"})
+    rows = [[n, "12" if n % 3 else "twelve"] for n in range(30)]
+    yield csv_case(KIND, "numbers-and-words.csv", ("id", "answer"), rows).without("answer")

@@ -66,5 +66,4 @@ def _files() -> dict[str, tuple[bytes, tuple[str, ...]]]:
         ),
         "broken.json": (b'{"a": [1, 2,, 3], "b": }', ("json",)),
         "script.json": (b"var rows = [1, 2];\nconsole.log(rows)\n", ("json",)),
-        "empty-list.json": (b"[]", ("empty", "no ")),
     }

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import random
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+
+from tests.tables.corpus.case import Value
 
 
 @dataclass(frozen=True)
@@ -18,13 +17,14 @@ class Vocabulary:
     remarks: tuple[str, ...]
 
 
-def _words(text: str) -> tuple[str, ...]:
+def words_of(text: str) -> tuple[str, ...]:
+    """Return the words between the bars of a text."""
     return tuple(text.split("|"))
 
 
 def _vocabulary(header: str, places: str, remarks: str) -> Vocabulary:
     place, amount, remark = header.split("|")
-    return Vocabulary((place, amount, remark), _words(places), _words(remarks))
+    return Vocabulary((place, amount, remark), words_of(places), words_of(remarks))
 
 
 LANGUAGES = {
@@ -111,38 +111,21 @@ def seeded(name: str) -> random.Random:
     return random.Random(name)
 
 
-def rows_of(language: str, count: int, seed: str) -> list[list[str]]:
-    """Return rows of a place, a whole number from 10 to 9,000 and a remark. The first place and remark are the first words."""
-    words, numbers = LANGUAGES[language], seeded(seed)
-    rows = []
-    for position in range(count):
-        place = words.places[position] if position < len(words.places) else numbers.choice(words.places)
-        remark = words.remarks[position] if position < len(words.remarks) else numbers.choice(words.remarks)
-        rows.append([place, str(numbers.randint(10, 9000)), remark])
+def rows_of(language: str, count: int, wide: bool = False) -> list[list[Value]]:
+    """Return rows of a place, a whole number and a remark; with `wide`, of a code and an amount before them, too."""
+    words, numbers = LANGUAGES[language], seeded(f"{language}{count}")
+    rows: list[list[Value]] = []
+    for n in range(count):
+        place = words.places[n] if n < len(words.places) else numbers.choice(words.places)
+        remark = words.remarks[n] if n < len(words.remarks) else numbers.choice(words.remarks)
+        front: list[Value] = [f"AB-{n + 17:03}", round(numbers.uniform(-50, 9000), 2)] if wide else []
+        rows.append([*front, place, numbers.randint(10, 9000), remark])
     return rows
 
 
-def span(values: Iterable[float | str]) -> tuple[str, str]:
-    """Return the least and the greatest of some numbers, or of some dates in ISO 8601, as texts."""
-    ordered = sorted(values, key=lambda value: (value if isinstance(value, str) else "", value))
-    return str(ordered[0]), str(ordered[-1])
-
-
-def ints(rows: Sequence[Sequence[str]], column: int) -> tuple[str, str]:
-    """Return the least and the greatest whole number of a column."""
-    return span(int(row[column]) for row in rows)
-
-
-def table_text(
-    header: Sequence[str] | None, rows: Iterable[Sequence[str]], delimiter: str = ",", end: str = "\n"
-) -> str:
-    """Return a table as delimited text, with quotes only where they are needed."""
-    target = io.StringIO()
-    writer = csv.writer(target, delimiter=delimiter, lineterminator=end)
-    if header is not None:
-        writer.writerow(header)
-    writer.writerows(rows)
-    return target.getvalue()
+def header_of(language: str, wide: bool = False) -> tuple[str, ...]:
+    """Return the names of the columns of `rows_of`."""
+    return ("Code", "EUR", *LANGUAGES[language].header) if wide else LANGUAGES[language].header
 
 
 def grouped(value: float, places: int, group: str, decimal: str) -> str:
@@ -153,8 +136,7 @@ def grouped(value: float, places: int, group: str, decimal: str) -> str:
 
 def indian(value: int) -> str:
     """Return a whole number in lakhs and crores, such as 12,34,567."""
-    text = str(abs(value))
-    head, tail = text[:-3], text[-3:]
+    head, tail = str(value)[:-3], str(value)[-3:]
     while len(head) > 2:
         head, tail = head[:-2], f"{head[-2:]},{tail}"
-    return ("-" if value < 0 else "") + (f"{head},{tail}" if head else tail)
+    return f"{head},{tail}" if head else tail

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from xml.sax.saxutils import escape, quoteattr
 
+from tests.tables.corpus.case import Value
 from tests.tables.corpus.compound_files import write_compound_file
 
 
@@ -21,7 +22,7 @@ class Formula:
     value: float | None = None
 
 
-Cell = str | int | float | bool | date | Formula | None
+Cell = Value | Formula
 
 
 @dataclass(frozen=True)
@@ -39,9 +40,10 @@ _OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 _PACKAGE = "http://schemas.openxmlformats.org/package/2006"
 _HEAD = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
 _STYLES = (
-    f'{_HEAD}<styleSheet xmlns="{_MAIN}"><fonts count="1"><font/></fonts><fills count="1"><fill/></fills><borders count="1">'
-    '<border/></borders><cellStyleXfs count="1"><xf/></cellStyleXfs><cellXfs count="3"><xf/><xf numFmtId="14" '
-    'applyNumberFormat="1"/><xf numFmtId="22" applyNumberFormat="1"/></cellXfs></styleSheet>'
+    f'{_HEAD}<styleSheet xmlns="{_MAIN}"><fonts count="1"><font><sz val="11"/></font></fonts><fills count="1"><fill>'
+    '<patternFill patternType="none"/></fill></fills><borders count="1"><border/></borders><cellStyleXfs count="1">'
+    '<xf/></cellStyleXfs><cellXfs count="3"><xf/><xf numFmtId="14" applyNumberFormat="1"/><xf numFmtId="22" '
+    'applyNumberFormat="1"/></cellXfs></styleSheet>'
 )
 
 
@@ -109,6 +111,7 @@ def write_xlsx(sheets: Sequence[Sheet], macros: bool = False) -> bytes:
     )
     items = "".join(f'<si><t xml:space="preserve">{escape(text)}</t></si>' for text in strings)
     last = len(sheets)
+    workbook = f'<workbook xmlns="{_MAIN}" xmlns:r="{_OFFICE}"><sheets>{names}</sheets></workbook>'
     links = [("worksheet", f"worksheets/sheet{n}.xml") for n in range(1, last + 1)]
     links += [("styles", "styles.xml"), ("sharedStrings", "sharedStrings.xml")]
     return _archive(
@@ -116,7 +119,7 @@ def write_xlsx(sheets: Sequence[Sheet], macros: bool = False) -> bytes:
             "[Content_Types].xml": f'{_HEAD}<Types xmlns="{_PACKAGE}/content-types"><Default Extension="rels" '
             f'ContentType="application/vnd.openxmlformats-package.relationships+xml"/>{listed}</Types>',
             "_rels/.rels": _links([("officeDocument", "xl/workbook.xml")]),
-            "xl/workbook.xml": f'{_HEAD}<workbook xmlns="{_MAIN}" xmlns:r="{_OFFICE}"><sheets>{names}</sheets></workbook>',
+            "xl/workbook.xml": _HEAD + workbook,
             "xl/_rels/workbook.xml.rels": _links(links),
             "xl/styles.xml": _STYLES,
             "xl/sharedStrings.xml": f'{_HEAD}<sst xmlns="{_MAIN}">{items}</sst>',
