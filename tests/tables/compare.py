@@ -112,9 +112,7 @@ def compare(case: Case, reading: Reading) -> Outcome:
 def _compare_refusal(case: Case, reading: Reading) -> Outcome:
     detail = str(reading.get("detail") or "")
     is_sentence = len(detail.split()) >= 3
-    if case.refusal is None and is_sentence:
-        return Outcome(RIGHT)
-    if not case.refusal:
+    if case.refusal is False:
         return Outcome(SAID if is_sentence else WRONG, [Difference("state", "read", f"{reading['state']}: {detail}")])
     if reading["state"] == "read":
         found = f"{reading.get('rows')} rows, notes {list(reading.get('notes', ()))}"

@@ -17,6 +17,7 @@ from tests.tables.corpus.headers import make_headers
 from tests.tables.corpus.json_forms import make_json
 from tests.tables.corpus.numbers import make_numbers
 from tests.tables.corpus.refusals import make_refusals
+from tests.tables.corpus.reported import make_reported
 from tests.tables.corpus.spreadsheets import make_spreadsheets
 from tests.tables.corpus.words import make_words
 
@@ -32,6 +33,7 @@ GENERATORS: tuple[Callable[[], Iterator[Case]], ...] = (
     make_json,
     make_spreadsheets,
     make_columnar,
+    make_reported,
     make_refusals,
 )
 

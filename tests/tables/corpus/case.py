@@ -27,7 +27,8 @@ class Case:
     `rows` holds every number of rows that is defensible. `texts` holds a text that must occur in a column's cells, or
     all its cells. `asks` names what the file alone does not decide: candidates or a note must be given for one of these
     keys. One of the words in `must_note` (lower case) must occur in the notes. `refusal` means that the file holds no
-    table: a reader must say in a sentence what is wrong. If it is None, a reading and a sentence are both right.
+    table: a reader must say in a sentence what is wrong. If it is None, a reading and a sentence are both right. One of
+    the words in `must_note` must occur in such a sentence, too.
     """
 
     kind: str

@@ -76,7 +76,7 @@ def _xlsx_cell(place: str, cell: Cell, strings: list[str]) -> str:
     if isinstance(cell, bool):
         return f'<c r="{place}" t="b"><v>{int(cell)}</v></c>'
     if isinstance(cell, date):
-        return f'<c r="{place}" s="{2 if isinstance(cell, datetime) else 1}"><v>{_serial(cell):.10g}</v></c>'
+        return f'<c r="{place}" s="{2 if isinstance(cell, datetime) else 1}"><v>{_serial(cell)!r}</v></c>'
     if isinstance(cell, str):
         if cell not in strings:
             strings.append(cell)
@@ -131,6 +131,15 @@ def write_xlsx(sheets: Sequence[Sheet], macros: bool = False) -> bytes:
 _TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml"
 
 
+def rewrite(data: bytes, replacements: Sequence[tuple[str, str]], separator: str) -> bytes:
+    """Return a workbook with texts replaced in all its parts, and another separator in the names of the parts."""
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        parts = {name: archive.read(name).decode() for name in archive.namelist()}
+    for old, new in replacements:
+        parts = {name: text.replace(old, new) for name, text in parts.items()}
+    return _archive({name.replace("/", separator): text for name, text in parts.items()})
+
+
 def _links(targets: Sequence[tuple[str, str]]) -> str:
     items = "".join(
         f'<Relationship Id="rId{n}" Type="{_OFFICE}/{kind}" Target="{target}"/>'
@@ -162,7 +171,9 @@ def write_ods(sheets: Sequence[Sheet]) -> bytes:
     tables = "".join(
         f"<table:table table:name={quoteattr(sheet.name)}>"
         + "".join(f"<table:table-row>{''.join(map(_ods_cell, row))}</table:table-row>" for row in sheet.rows)
-        + "</table:table>"
+        # LibreOffice fills a sheet up to its last row.
+        + '<table:table-row table:number-rows-repeated="1048000">'
+        + '<table:table-cell table:number-columns-repeated="16384"/></table:table-row></table:table>'
         for sheet in sheets
     )
     mime = "application/vnd.oasis.opendocument.spreadsheet"
