@@ -11,6 +11,8 @@ from tests.tables.corpus.case import Case
 from tests.tables.corpus.compound_files import write_compound_file
 from tests.tables.corpus.values import seeded
 
+NOT_A_TABLE = ("not", "no table", "cannot", "binary", "looks like")
+
 
 def make_refusals() -> Iterator[Case]:
     """Yield files of another type, damaged, empty or locked ones. Words that name the cause are labelled."""
@@ -40,29 +42,28 @@ def _files() -> dict[str, tuple[bytes, tuple[str, ...]]]:
     word = _zip({"[Content_Types].xml": b"<Types/>", "word/document.xml": b"<w:document/>"})
     sav = b"$FL2@(#) SPSS DATA FILE MS Windows 26.0.0" + b" " * 19 + struct.pack("<iii", 2, 5, 1) + random_bytes[:900]
     sqlite = b"SQLite format 3\x00" + random_bytes[:1008]
-    not_a_table = ("not", "no table", "cannot", "binary", "looks like")
     return {
         "report.csv": (pdf, ("pdf",)),
-        "scan.csv": (png, ("png", "image", "picture", *not_a_table)),
-        "photo.xlsx": (jpeg, ("jpeg", "image", "picture", *not_a_table)),
-        "noise.csv": (random_bytes, not_a_table),
-        "noise.xlsx": (random_bytes[:4000], not_a_table),
-        "noise.parquet": (random_bytes[:4000], not_a_table),
+        "scan.csv": (png, ("png", "image", "picture", *NOT_A_TABLE)),
+        "photo.xlsx": (jpeg, ("jpeg", "image", "picture", *NOT_A_TABLE)),
+        "noise.csv": (random_bytes, NOT_A_TABLE),
+        "noise.xlsx": (random_bytes[:4000], NOT_A_TABLE),
+        "noise.parquet": (random_bytes[:4000], NOT_A_TABLE),
         "empty.csv": (b"", ("empty", "no ")),
         "empty.json": (b"", ("empty", "no ")),
         "empty.xlsx": (b"", ("empty", "no ", "not")),
         "blank.csv": (b"\n\n  \n", ("empty", "no ")),
         "mark-only.csv": (b"\xef\xbb\xbf", ("empty", "no ")),
         "locked.xlsx": (locked, ("password", "protect", "encrypt")),
-        "budget.xlsx": (numbers, ("numbers", *not_a_table)),
-        "letter.xlsx": (word, ("word", *not_a_table)),
-        "survey.csv": (sav, ("spss", *not_a_table)),
-        "database.csv": (sqlite, ("sqlite", *not_a_table)),
+        "budget.xlsx": (numbers, ("numbers", *NOT_A_TABLE)),
+        "letter.xlsx": (word, ("word", *NOT_A_TABLE)),
+        "survey.csv": (sav, ("spss", *NOT_A_TABLE)),
+        "database.csv": (sqlite, ("sqlite", *NOT_A_TABLE)),
         "download.csv": (page, ("html", "web page")),
-        "cut.parquet": (b"PAR1" + random_bytes[:5000], ("cut", "end", "incomplete", "damaged", *not_a_table)),
+        "cut.parquet": (b"PAR1" + random_bytes[:5000], ("cut", "end", "incomplete", "damaged", *NOT_A_TABLE)),
         "cut.xlsx": (
             _zip({"xl/workbook.xml": random_bytes[:3000]})[:1500],
-            ("cut", "incomplete", "damaged", *not_a_table),
+            ("cut", "incomplete", "damaged", *NOT_A_TABLE),
         ),
         "broken.json": (b'{"a": [1, 2,, 3], "b": }', ("json",)),
         "script.json": (b"var rows = [1, 2];\nconsole.log(rows)\n", ("json",)),
