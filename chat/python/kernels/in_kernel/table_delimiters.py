@@ -129,12 +129,12 @@ def is_single_column(lines: Sequence[str], fit: Fit) -> bool:
     if fit.delimiter in head.strip('"') and not (head[0] == head[-1] == '"' and '",' not in head):
         # Names have no such marks, but a sentence can stand in the first line.
         return fit.delimiter == "," and fit.score < 0.5 and all(", " in line for line in (head, *with_mark))
-    values = sum(kind_of(line.strip('"')) not in ("", "text") for line in body)
-    if values * 10 >= len(body) * 9:
+    kinds = [kind_of(line.strip('"')) for line in body]
+    if set(kinds) - {"", "text"} and kinds.count("text") * 10 <= len(body):
         return True
     if not fit.has_narrow_start or fit.delimiter != ",":
         return fit.score < 0.3 and len(with_mark) * 2 < len(body)
-    if len(with_mark) * 2 < len(body):
+    if len(with_mark) * 2 <= len(body):
         return True
     is_prose = all(line.count(",") == line.count(", ") for line in with_mark)
     has_values = any(kind_of(cell) in ("number", "date") for line in with_mark for cell in line.split(","))

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 
 from chat.python.kernels.in_kernel.table_grid import Grid, excerpt, kind_of
 from chat.python.kernels.in_kernel.table_source import COLUMNS_LIMIT, is_present
 from chat.python.kernels.in_kernel.table_words import LABEL_LIMIT_CHARS, REMARK, TOTAL, is_summary_word
 
+LABELLED_ROWS = 200_000
+"""Rows among which totals are searched."""
 END_ROWS = 30
 """Rows at the end that are examined."""
 
@@ -49,8 +52,10 @@ def is_remark(row: Sequence[object], above: Sequence[Sequence[object]], grid: Gr
     at, cell = present[0]
     text = str(cell).strip()
     if len(present) > 1:
-        # A sentence with commas. Its cells have other kinds than the columns.
-        return REMARK.match(text) is not None and at == 0 and not matches_columns(row, grid)
+        # A sentence with commas. Its cells have other kinds than the columns, or are fewer than in most rows.
+        longer = sum(len(row) < len(other) for other in above[-200:])
+        is_short = longer * 2 > len(above[-200:])
+        return REMARK.match(text) is not None and at == 0 and (is_short or not matches_columns(row, grid))
     if not isinstance(cell, str) or at >= len(grid.profile) or (text[:1].isdigit() and kind_of(cell) != "text"):
         return False
     if grid.profile[at] not in ("text", "") and kind_of(cell) == "text" and not is_summary_word(text):
@@ -135,19 +140,10 @@ def _float_or_none(text: str) -> float | None:
 
 def describe_totals_within(body: Sequence[Sequence[object]]) -> list[str]:
     """Return a note about rows that look like totals and were kept."""
-    labels: dict[str, bool] = {}
-    count, example = 0, ""
-    for row in body:
-        label = row[0] if row else None
-        if not isinstance(label, str) or len(label) > LABEL_LIMIT_CHARS:
-            continue
-        if label not in labels:
-            if len(labels) > 10_000:
-                continue
-            labels[label] = bool(TOTAL.fullmatch(label.strip()))
-        if labels[label]:
-            count, example = count + 1, example or label.strip()
-    if not count:
+    labels = Counter(row[0] for row in body[:LABELLED_ROWS] if isinstance(row[0], str))
+    found = [label for label in labels if len(label) <= LABEL_LIMIT_CHARS and TOTAL.fullmatch(label.strip())]
+    if not found:
         return []
+    count, example = sum(labels[label] for label in found), found[0].strip()
     verb = "looks like a total and is counted as a row" if count == 1 else "look like totals and are counted as rows"
     return [f"{count:,} row{'' if count == 1 else 's'} {verb}, such as “{example}”."]

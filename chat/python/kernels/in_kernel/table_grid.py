@@ -65,14 +65,19 @@ class Grid:
         if not any(kind not in ("", "text") for kind in self.profile):
             return None
         for at in range(len(self.rows)):
-            if self._is_like_body(at) and not any(
-                self.is_text(below) and self._count(below) > self._count(at)
-                for below in range(at + 1, min(at + 10, len(self.rows)))
-            ):
+            if self._is_like_body(at) and not self._has_names_below(at):
                 while at > 1 and self._is_nearly_body(at - 1) and self.can_be_names(at - 2):
                     at -= 1
                 return at
         return None
+
+    def _has_names_below(self, at: int) -> bool:
+        """Return whether a row below is more like names: this row is one of `key,value` or a first row of names."""
+        least = self._count(at) + (1 if any(self.can_be_names(above) for above in range(at)) else 0)
+        return any(
+            self.is_text(below) and self.kinds[below].count("text") >= least and self.rows[below] not in self.rows[:at]
+            for below in range(at + 1, min(at + 10, len(self.rows)))
+        )
 
     def _is_nearly_body(self, at: int) -> bool:
         """Return whether cells are missing or begin with digits where columns have values: `10 kr`, `(1.5)`, `n/a`."""

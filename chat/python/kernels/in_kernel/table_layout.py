@@ -159,7 +159,7 @@ def find_repeated(rows: Sequence[Sequence[object]], start: int, header: Sequence
     if not header:
         return frozenset()
     names = list(header[-1])
-    if sum(map(is_present, names)) < 2 and not (names and len(str(names[0])) > 1 and len(rows[0]) == 1):
+    if sum(map(is_present, names)) < 2:
         return frozenset()
     return frozenset(at for at, row in enumerate(rows[start:], start) if row[0] == names[0] and list(row) == names)
 
@@ -176,12 +176,13 @@ def describe_above(rows: Sequence[Sequence[object]], header: Header, names: Sequ
     first, count, below, _ = header
     notes = []
     where = "names of columns" if count else "table"
-    for parts, place in ((rows[:first], "above"), (rows[first + count : first + count + below], "below")):
+    for parts, place, what in (
+        (rows[:first], f"above the {where}", "left out"),
+        (rows[first + count : first + count + below], f"below the {where}", "read as units or kinds of values"),
+    ):
         if parts:
-            is_one = len(parts) == 1
-            subject = "A row" if is_one else f"{len(parts)} rows"
-            verb = "is" if is_one else "are"
-            notes.append(f"{subject} {place} the {where} {verb} no part of the rows: {excerpt(parts)}.")
+            subject = "A row" if len(parts) == 1 else f"{len(parts)} rows"
+            notes.append(f"{subject} {place} {'is' if len(parts) == 1 else 'are'} {what}: {excerpt(parts)}.")
     if count > 1:
         joined = next((name for name in names if " / " in name), names[0])
         notes.append(f"The names of columns are joined from {count} rows, such as “{joined[:80]}”.")

@@ -23,7 +23,7 @@ class Places(Protocol):
     @property
     def positions(self) -> Sequence[int]: ...
     @property
-    def skipped(self) -> list[int]: ...
+    def skipped(self) -> Sequence[int]: ...
     @property
     def further_count(self) -> int: ...
 
@@ -31,7 +31,10 @@ class Places(Protocol):
 def read_csv_code(
     dialect: Dialect, layout: Layout, places: Places, names: Sequence[str], *, has_broken_quotes: bool
 ) -> str:
-    """Return the expression, see `Source.code`. `names`: of all columns."""
+    """Return the expression, see `Source.code`; empty if pandas cannot read the text. `names`: of all columns."""
+    if has_broken_quotes and any(dialect.delimiter in cell or "\n" in cell for row in places.rows for cell in row):
+        # Quotes are needed here, and there misread.
+        return ""
     arguments = dialect_arguments(dialect, has_broken_quotes=has_broken_quotes)
     first, count, below = layout.first, layout.header_rows, layout.below
     start = first + count + below
@@ -56,7 +59,8 @@ def read_csv_code(
     row_count = len(layout.body) + places.further_count
     suffix = ""
     if len(inner) + top > SKIPPED_LIMIT and inner:
-        suffix, row_count = '.dropna(how="all")', row_count + len(inner)
+        suffix = '.dropna(how="all")' if len(places.skipped) else ""
+        row_count += len(inner)
         inner = []
     if inner:
         arguments.append(f"skiprows={[*range(top), *inner]}")

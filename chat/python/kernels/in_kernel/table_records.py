@@ -6,6 +6,7 @@ import csv
 import io
 import re
 from collections.abc import Iterator
+from functools import partial
 from typing import NamedTuple
 
 from chat.python.kernels.in_kernel.table_source import Unreadable
@@ -15,6 +16,9 @@ REPAIRS_LIMIT = 20_000
 OPENINGS_LIMIT = 20
 LINE_LIMIT_CHARS = 100_000
 """So many quotes of one line are tried, if the line is not longer than this."""
+
+decode = partial(str, encoding="utf-8", errors="replace")
+"""Return a line of UTF-8 as text."""
 
 _GAPS = re.compile(r"\s{2,}")
 
@@ -129,11 +133,6 @@ class Records:
                 return record
         plain = csv.reader([line], delimiter=delimiter, quoting=csv.QUOTE_NONE)
         return [cell.strip().strip('"') for cell in next(plain, [])]
-
-
-def decode(line: bytes) -> str:
-    """Return a line of UTF-8 as text."""
-    return line.decode(errors="replace")
 
 
 def split_spaces(line: str, dialect: Dialect) -> list[str]:

@@ -22,8 +22,19 @@ from chat.python.kernels.in_kernel.table_source import (
     duplicates_in,
 )
 
+COMMENTS_SHOWN = 4
 WIDTH_LIMIT = 100_000
 """A row with more cells takes too much memory."""
+
+
+OTHER_FORMATS = {
+    b"%pdf": "it is a PDF document and no table.",
+    b"<!doctype html": "it is a web page (HTML) and no table. Download the file itself, or save the table as CSV.",
+    b"<html": "it is a web page (HTML) and no table. Download the file itself, or save the table as CSV.",
+    b"<?xml": "it is XML and no table. Save the table as CSV.",
+    b"{\\rtf": "it is a text document (RTF) and no table. Save the table as CSV.",
+}
+"""What is said of files of other formats, by the beginning of their content in lower case."""
 
 
 class TextRows(NamedTuple):
@@ -34,10 +45,11 @@ class TextRows(NamedTuple):
     """Number of records before each row, blank ones too."""
     lines: Sequence[int]
     """Number of the first line of each row, counted from 1."""
-    skipped: list[int]
-    """Positions of records that are left out and are not blank lines: delimiters alone, comments."""
+    skipped: Sequence[int]
+    """Positions of records below the first row that are left out and are no blank lines: delimiters, comments."""
     comments: list[list[str]]
-    """Comments below the first row."""
+    """The first comments below the first row."""
+    comment_count: int
     further_count: int
     """Number of rows that follow."""
 
@@ -45,10 +57,7 @@ class TextRows(NamedTuple):
 def read_text_file(data: bytes, name: str, choices: Choices) -> Source:
     """Return the table in a file of delimited text. Raises Unreadable."""
     data = data.removeprefix(b"\xef\xbb\xbf")
-    if not data.strip():
-        raise Unreadable("it is empty.")
-    if b"\0" in data:
-        raise Unreadable("it is not text.")
+    check_text(data)
     if b"\r" in data:
         data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     csv.field_size_limit(max(csv.field_size_limit(), len(data) + 1))
@@ -66,7 +75,7 @@ def read_text_file(data: bytes, name: str, choices: Choices) -> Source:
     width = used_width(layout.names, body)
     names = (layout.names + [""] * (width - len(layout.names)))[:width]
     notes = describe_delimiter(dialect, usual, is_tabular=is_tabular) + layout.notes
-    notes += describe_unclosed(records.unclosed, skipped_lines) + describe_comments(found.comments)
+    notes += describe_unclosed(records.unclosed, skipped_lines) + describe_comments(found)
     candidates: dict[str, Sequence[object]] = {}
     if others and "delimiter" not in choices:
         candidates["delimiter"] = others
@@ -92,35 +101,49 @@ def read_text_file(data: bytes, name: str, choices: Choices) -> Source:
     )
 
 
+def check_text(data: bytes) -> None:
+    """Refuse what is no delimited text. Raises Unreadable."""
+    start = data[:1000].lstrip().lower()
+    if not start and not data.strip():
+        raise Unreadable("it is empty.")
+    for beginning, reason in OTHER_FORMATS.items():
+        if start.startswith(beginning):
+            raise Unreadable(reason)
+    if b"\0" in data:
+        raise Unreadable("it is not text.")
+
+
 def read_rows(records: Records, width: int, skipped_lines: int) -> TextRows:
     """Return the first rows, and how many follow. Raises Unreadable.
 
     `skipped_lines`: lines above the records. They count as lines and as records.
     """
     rows: list[list[str]] = []
-    positions, lines = array("l"), array("l")
-    skipped: list[int] = []
+    positions, lines, skipped = array("l"), array("l"), array("l")
     comments: list[list[str]] = []
-    cells = further = 0
+    cells = further = comment_count = 0
     for position, (line, row) in enumerate(records, skipped_lines):
-        if not "".join(row).strip():
-            if row and rows and len(skipped) < 100_000:
+        if not row:
+            continue
+        first = row[0]
+        if not first.strip() and not "".join(row).strip():
+            if rows:
                 skipped.append(position)
-            continue
-        if len(row) >= WIDTH_LIMIT:
-            raise Unreadable(f"it has more than {WIDTH_LIMIT:,} columns.")
-        if row[0][:1] == "#" and len(row) != width and rows:
+        elif first[:1] == "#" and len(row) != width and rows:
             skipped.append(position)
-            comments.append(row[:8])
-            continue
-        cells += len(row)
-        if further or (cells > CELLS_LIMIT and rows):
+            comment_count += 1
+            if comment_count <= COMMENTS_SHOWN:
+                comments.append(row[:8])
+        elif further or (cells + len(row) > CELLS_LIMIT and rows):
             further += 1
-            continue
-        rows.append(row)
-        positions.append(position)
-        lines.append(line + skipped_lines)
-    return TextRows(rows, positions, lines, skipped, comments, further)
+        else:
+            if len(row) >= WIDTH_LIMIT:
+                raise Unreadable(f"it has more than {WIDTH_LIMIT:,} columns.")
+            cells += len(row)
+            rows.append(row)
+            positions.append(position)
+            lines.append(line + skipped_lines)
+    return TextRows(rows, positions, lines, skipped, comments, comment_count, further)
 
 
 def used_width(names: Sequence[str], body: Sequence[Sequence[object]]) -> int:
@@ -153,12 +176,13 @@ def describe_unclosed(lines: Sequence[int], skipped_lines: int) -> list[str]:
     return [f"Quotes in lines {numbers} are never closed, so they are read as part of their cells."]
 
 
-def describe_comments(comments: Sequence[Sequence[str]]) -> list[str]:
+def describe_comments(found: TextRows) -> list[str]:
     """Return a note about comments between the rows."""
-    if not comments:
+    count = found.comment_count
+    if not count:
         return []
-    subject = "A line that begins with # is" if len(comments) == 1 else f"{len(comments):,} lines that begin with # are"
-    return [f"{subject} left out: {excerpt(comments)}."]
+    subject = "A line that begins with # is" if count == 1 else f"{count:,} lines that begin with # are"
+    return [f"{subject} left out: {excerpt(found.comments)}."]
 
 
 def describe_ragged(layout: Layout, found: TextRows) -> list[str]:
@@ -166,11 +190,12 @@ def describe_ragged(layout: Layout, found: TextRows) -> list[str]:
     lines, names_end = found.lines, layout.first + layout.header_rows
     usual = max([len(layout.names), *map(len, found.rows[layout.first : names_end])])
     shorter = longer = first_shorter = first_longer = 0
-    for at, row in zip(positions_of_body(layout), layout.body, strict=False):
-        if len(row) < usual:
-            shorter, first_shorter = shorter + 1, first_shorter or lines[at]
-        elif len(row) > usual and any(row[usual:]):
-            longer, first_longer = longer + 1, first_longer or lines[at]
+    if set(map(len, layout.body)) - {usual}:
+        for at, row in zip(positions_of_body(layout), layout.body, strict=False):
+            if len(row) < usual:
+                shorter, first_shorter = shorter + 1, first_shorter or lines[at]
+            elif len(row) > usual and any(row[usual:]):
+                longer, first_longer = longer + 1, first_longer or lines[at]
     notes = []
     for count, word, line in ((shorter, "fewer", first_shorter), (longer, "more", first_longer)):
         if count:
