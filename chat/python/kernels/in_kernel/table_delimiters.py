@@ -18,7 +18,7 @@ DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bar
 UNLIKELY = ("\t", "\x1f")
 """Characters that a text with one column can be split by, because they are absent."""
 
-_NAMED = re.compile(rb'"?sep=([^\n"])"?;*,*\n', re.IGNORECASE)
+_SEP_LINE = re.compile(rb'"?sep=([^\n"])"?;*,*\n', re.IGNORECASE)
 """A first line that Excel reads."""
 
 
@@ -36,7 +36,7 @@ class Fit(NamedTuple):
 
 def find_named(data: bytes) -> str:
     """Return the delimiter that the first line names, as `sep=;` does; empty if it names none."""
-    match = _NAMED.match(data)
+    match = _SEP_LINE.match(data)
     return decode(match[1]) if match and len(decode(match[1])) == 1 else ""
 
 

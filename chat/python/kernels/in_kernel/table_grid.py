@@ -18,7 +18,7 @@ PROFILE_ROWS = 120
 """The kinds of columns are those of so many of the later rows."""
 FAMILIES = {"integer": "number", "datetime": "date"}
 _ALMOST_VALUE = re.compile(r"[-+(<>~≈ ]{0,3}[$€£]? ?[.,]?\d[\d.,:/ -]*[^\W\d]{0,4}[)*%]?$")
-_GROUPED_YEAR = re.compile(r"(?:1[89]|20|21)\d\d")
+_YEAR_START = re.compile(r"(?:1[89]|20|21)\d\d")
 
 
 def kind_of(cell: object) -> str:
@@ -118,7 +118,7 @@ class Grid:
         if "text" not in self.kinds[at] and self._count(at) * 2 < self.width:
             return False
         if self.width == 1:
-            return self.extents[at] == 1
+            return True
         # The first column has no name where a program has written the numbers of rows.
         return (self._count(at) >= 2 and self._count(at) * 2 >= self.width) or (
             self.extents[at] >= self.width and not is_present(self.rows[at][0])
@@ -166,7 +166,7 @@ class Grid:
         cells = [cell if is_present(cell) else None for cell in self.rows[at]][: self.width]
         values = [name_of(cell) for cell in cells if cell is not None]
         kinds = set(self.kinds[at]) - {"", "text"}
-        if kinds and not (kinds <= {"number", "date"} and all(_GROUPED_YEAR.match(text) for text in values[-1:])):
+        if kinds and not (kinds <= {"number", "date"} and all(_YEAR_START.match(text) for text in values[-1:])):
             return False
         starts = [number for number, cell in enumerate(cells) if cell is not None]
         repeats = len(set(values)) < len(values)

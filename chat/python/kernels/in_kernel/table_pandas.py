@@ -36,43 +36,50 @@ def read_csv_code(
         # Quotes are needed here, and there misread.
         return ""
     arguments = dialect_arguments(dialect, has_broken_quotes=has_broken_quotes)
-    first, count, below = layout.first, layout.header_rows, layout.below
-    start = first + count + below
+    first, count = layout.first, layout.header_rows
+    start = first + count + layout.below
     end = start + len(layout.body) + len(layout.repeated)
-    rows, positions = places.rows, places.positions
-    width = max(map(len, rows[first:end]), default=len(names))
+    width = max(map(len, places.rows[first:end]), default=len(names))
     shown = pandas_names(names)
-    is_listed = (
-        count != 1 or has_broken_quotes or width > len(rows[first]) or list(rows[first][: len(names)]) != list(names)
-    )
+    is_listed = count != 1 or has_broken_quotes or width > len(places.rows[first])
+    is_listed = is_listed or list(places.rows[first][: len(names)]) != list(names)
     if is_listed and len(str(shown)) > NAMES_LIMIT_CHARS and count < 2:
         is_listed = False
-        arguments += ["header=None"] if not count else []
+        arguments += [] if count else ["header=None"]
     used = start if is_listed or not count else first
-    last = positions[end - 1] if end > start else positions[first]
-    kept = {positions[at] for at in range(used, end)} - {positions[at] for at in layout.repeated}
-    kept -= {positions[at] for at in range(first + 1, start)} if used == first else set()
-    top = positions[used] if used < len(positions) else positions[-1] + 1
-    inner = [positions[at] for at in range(used, end) if positions[at] not in kept]
-    inner = sorted(inner + [position for position in places.skipped if top < position < last])
-    has_end = layout.after > 0 or any(position > last for position in places.skipped)
-    row_count = len(layout.body) + places.further_count
-    suffix = ""
-    if len(inner) + top > SKIPPED_LIMIT and inner:
-        suffix = '.dropna(how="all")' if len(places.skipped) else ""
-        row_count += len(inner)
-        inner = []
-    if inner:
-        arguments.append(f"skiprows={[*range(top), *inner]}")
-    elif top:
-        arguments.append(f"skiprows={top}")
+    skipped, suffix, row_count = skipped_rows(layout, places, used)
+    arguments += skipped
     if is_listed:
         arguments += ["header=None", f"names=[{', '.join(map(literal, shown))}]"]
     if width > len(names):
         arguments.append(f"usecols=range({len(names)})")
-    if has_end:
+    if row_count is not None:
         arguments.append(f"nrows={row_count}")
     return f"pd.read_csv({', '.join(['NAME', *arguments])}MORE){suffix}"
+
+
+def skipped_rows(layout: Layout, places: Places, used: int) -> tuple[list[str], str, int | None]:
+    """Return the arguments that leave out rows, a method that does, and the number of rows if some follow them.
+
+    `used`: the first row that pandas reads, the one with the names or the first one of the body.
+    """
+    positions, names_end = places.positions, layout.first + layout.header_rows
+    start = names_end + layout.below
+    end = start + len(layout.body) + len(layout.repeated)
+    last = positions[end - 1] if end > start else positions[names_end - 1]
+    top = positions[used] if used < len(positions) else positions[-1] + 1
+    units = range(names_end, start) if used < start else ()
+    inner = [positions[at] for at in (*units, *layout.repeated)]
+    inner = sorted([*inner, *(position for position in places.skipped if top < position < last)])
+    row_count = len(layout.body) + places.further_count
+    arguments, suffix = [f"skiprows={top}"] if top else [], ""
+    if inner and len(inner) + top <= SKIPPED_LIMIT:
+        arguments = [f"skiprows={[*range(top), *inner]}"]
+    elif inner:
+        row_count += len(inner)
+        suffix = '.dropna(how="all")' if len(places.skipped) else ""
+    has_end = layout.after > 0 or any(position > last for position in places.skipped)
+    return arguments, suffix, row_count if has_end else None
 
 
 def dialect_arguments(dialect: Dialect, *, has_broken_quotes: bool) -> list[str]:

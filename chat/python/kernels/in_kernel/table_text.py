@@ -76,14 +76,6 @@ def read_text_file(data: bytes, name: str, choices: Choices) -> Source:
     names = (layout.names + [""] * (width - len(layout.names)))[:width]
     notes = describe_delimiter(dialect, usual, is_tabular=is_tabular) + layout.notes
     notes += describe_unclosed(records.unclosed, skipped_lines) + describe_comments(found)
-    candidates: dict[str, Sequence[object]] = {}
-    if others and "delimiter" not in choices:
-        candidates["delimiter"] = others
-    if layout.other_header_rows and "header_rows" not in choices:
-        candidates["header_rows"] = layout.other_header_rows
-    reading = Choices(header_rows=layout.header_rows)
-    if usual > 1 or choices.get("delimiter"):
-        reading["delimiter"] = dialect.delimiter
     return Source(
         format="TSV" if dialect.delimiter == "\t" and usual > 1 else "CSV",
         names=names[:COLUMNS_LIMIT],
@@ -91,14 +83,28 @@ def read_text_file(data: bytes, name: str, choices: Choices) -> Source:
         row_count=len(body) + found.further_count,
         column_count=width,
         examined_rows=len(body),
-        reading=reading,
-        candidates=candidates,
+        reading=describe_reading(dialect, layout, usual, choices),
+        candidates=describe_doubts(others, layout, choices),
         code=read_csv_code(dialect, layout, found, names, has_broken_quotes=bool(records.unclosed)),
         duplicate_rows=duplicates_in(body) if width > 1 else 0,
         notes=notes + describe_ragged(layout, found),
         is_text=True,
         column_notes=layout.column_notes,
     )
+
+
+def describe_reading(dialect: Dialect, layout: Layout, width: int, choices: Choices) -> Choices:
+    """Return how the text was read. A text with one column has no delimiter."""
+    reading = Choices(header_rows=layout.header_rows)
+    if width > 1 or choices.get("delimiter"):
+        reading["delimiter"] = dialect.delimiter
+    return reading
+
+
+def describe_doubts(delimiters: Sequence[str], layout: Layout, choices: Choices) -> dict[str, Sequence[object]]:
+    """Return what else fits, of what nobody has chosen."""
+    found = {"delimiter": delimiters, "header_rows": layout.other_header_rows}
+    return {key: values for key, values in found.items() if values and key not in choices}
 
 
 def check_text(data: bytes) -> None:
@@ -111,6 +117,8 @@ def check_text(data: bytes) -> None:
             raise Unreadable(reason)
     if b"\0" in data:
         raise Unreadable("it is not text.")
+    if not data.strip(b' \t\r\n",;|'):
+        raise Unreadable("it has no cell with a value.")
 
 
 def read_rows(records: Records, width: int, skipped_lines: int) -> TextRows:
