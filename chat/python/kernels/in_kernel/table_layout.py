@@ -3,45 +3,195 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
+from chat.python.kernels.in_kernel.table_ends import count_after, describe_totals_within
+from chat.python.kernels.in_kernel.table_grid import Grid, excerpt
 from chat.python.kernels.in_kernel.table_source import is_present, name_of
-from chat.python.kernels.in_kernel.table_values import read_text
+from chat.python.kernels.in_kernel.table_words import is_text_like, is_unit_like
+
+HEADER_ROWS_LIMIT = 3
+"""More rows of names are not found, but can be chosen."""
 
 
 class Layout(NamedTuple):
-    """Where the parts of a table are, among its rows."""
+    """Where the parts of a table are, among its rows: rows above, names, rows below them, body, rows after it."""
 
     names: list[str]
     """Names of the columns; empty texts for columns without one."""
     body: Sequence[Sequence[object]]
-    """The rows below the names, without totals, footers, units and the like."""
+    """The rows of the table, without totals, footers, units and the like."""
     header_rows: int
-    """Number of rows that hold the names."""
+    """Number of rows that hold the names; 0 if there are none and the columns are numbered."""
     first: int
     """Number of rows above the names, or above the body if there are none."""
     below: int
     """Number of rows between the names and the body, such as units."""
     notes: list[str]
     """Sentences about what was left out."""
+    after: int = 0
+    """Number of rows after the body, such as totals and sources."""
+    repeated: Sequence[int] = ()
+    """Positions, among the given rows, of rows within the body that are left out of it, such as repeated headers."""
+    column_notes: Sequence[str] = ()
+    """A note on each of the columns, such as its unit; empty texts for most. May be shorter than `names`."""
+    other_header_rows: Sequence[int] = ()
+    """Other numbers of rows with names that fit, where there is a doubt."""
 
 
-def find_layout(rows: Sequence[Sequence[object]], header_rows: int | None = None) -> Layout:
-    """Return the layout of rows with a value, at least one. `header_rows`: what a person has chosen.
+class Header(NamedTuple):
+    """Where the names of columns are: numbers of rows."""
 
-    Rows above the table, such as a title, are left out. A cell that is a text in the first row of the table is a name.
+    first: int
+    rows: int
+    below: int
+    others: Sequence[int] = ()
+
+
+def find_layout(rows: Sequence[Sequence[object]], header_rows: int | None = None, *, is_whole: bool = True) -> Layout:
+    """Return the layout of rows with a value, at least one. Cells are values of Python, or texts that stand for them.
+
+    `header_rows`: what a person has chosen. `is_whole`: whether the last row is the table's last one.
     """
-    notes: list[str] = []
-    widths = [max((number for number, cell in enumerate(row, 1) if is_present(cell)), default=0) for row in rows[:200]]
-    start = 0
-    if max(widths) > 1:
-        while widths[start] < 2:
-            start += 1
-    if start:
-        notes.append(f"The table begins after {'a row' if start == 1 else f'{start} rows'} with a single cell.")
-    head = rows[start]
-    kinds = {read_text(cell.strip()).kind if isinstance(cell, str) else "value" for cell in head if is_present(cell)}
-    if "text" in kinds or len(rows) == start + 1:
-        return Layout([name_of(cell) for cell in head], rows[start + 1 :], 1, start, 0, notes)
-    notes.append("The first row holds values and no names, so the columns are numbered.")
-    return Layout([f"column {number}" for number in range(1, len(head) + 1)], rows[start:], 0, start, 0, notes)
+    grid = Grid(rows)
+    header = choose_rows(find_header(grid), header_rows, rows)
+    first, count, below, others = header
+    start = first + count + below
+    names = join_names(rows[first : first + count])
+    if not count:
+        names = [f"column {number}" for number in range(1, max(grid.extents[start:], default=0) + 1)]
+    repeated = find_repeated(rows, start, rows[first : first + count])
+    body = rows[start:] if not repeated else [row for at, row in enumerate(rows[start:], start) if at not in repeated]
+    after, end_notes = count_after(body, grid, is_whole=is_whole)
+    end = len(body) - after
+    notes = [*describe_above(rows, header, names), *describe_repeated(len(repeated)), *end_notes]
+    units = [
+        describe_unit([row[at] for row in rows[first + count : start] if at < len(row)]) for at in range(len(names))
+    ]
+    body = body[:end] if after else body
+    notes += describe_totals_within(body)
+    kept = sorted(at for at in repeated if at < len(rows) - after)
+    return Layout(names, body, count, first, below, notes, after, kept, units if any(units) else (), others)
+
+
+def find_header(grid: Grid) -> Header:
+    """Return where the names are: above the first rows that have the kinds of values of the table's columns."""
+    body = grid.find_body()
+    if body is None:
+        # Texts alone: the widths decide.
+        first = next(at for at, extent in enumerate(grid.extents) if extent >= grid.width)
+        return add_groups(grid, Header(first, 1, 0))
+    last = body - 1
+    while last > 0 and is_below_names(grid, last):
+        last -= 1
+    has_names = last >= 0 and grid.can_be_names(last)
+    if grid.has_counted_names(body) and not (has_names and body - 1 == last and grid.is_full(last)):
+        return add_groups(grid, Header(body, 1, 0, () if grid.has_years(body) else (0,)))
+    if has_names:
+        return add_groups(grid, Header(last, 1, body - 1 - last))
+    if len(grid.rows) == body + 1 and "text" in grid.kinds[body]:
+        return Header(body, 1, 0)
+    return Header(body, 0, 0, (1,) if "text" in grid.kinds[body] else ())
+
+
+def is_below_names(grid: Grid, at: int) -> bool:
+    """Return whether a row above the body holds units, kinds of values or descriptions of the row above it."""
+    above = at - 1
+    if not (grid.is_full(above) and grid.is_text(above) and grid.is_distinct(above)):
+        return False
+    is_comment = [name_of(grid.rows[row][0]).startswith("#") for row in (above, at)]
+    if grid.extents[above] < grid.extents[at] or (is_comment[0] and not is_comment[1]):
+        return False
+    cells = [str(cell).strip() for cell in grid.rows[at] if is_present(cell)]
+    names = [str(cell).strip() for cell in grid.rows[above] if is_present(cell)]
+    return is_unit_like(cells) or (len(cells) > 1 and is_text_like(cells, names))
+
+
+def add_groups(grid: Grid, header: Header) -> Header:
+    """Add rows of names above the found one, such as years that each stand above several columns."""
+    first = header.first
+    while first > 0 and header.first + 1 - first < HEADER_ROWS_LIMIT and grid.is_group_row(first - 1):
+        first -= 1
+    return header._replace(first=first, rows=header.rows + header.first - first)
+
+
+def choose_rows(found: Header, header_rows: int | None, rows: Sequence[Sequence[object]]) -> Header:
+    """Return the header with the number of rows that a person has chosen.
+
+    Further rows of names are those above the found ones if they have several cells, else those below.
+    """
+    if header_rows is None or header_rows == found.rows:
+        return found
+    count = max(0, min(header_rows, len(rows)))
+    if count < found.rows:
+        return Header(found.first, count, 0)
+    first = found.first
+    while first > 0 and found.first + found.rows - first < count and sum(map(is_present, rows[first - 1])) > 1:
+        first -= 1
+    end = min(len(rows), max(found.first + found.rows, first + count))
+    return Header(first, end - first, max(0, found.first + found.rows + found.below - end))
+
+
+def join_names(rows: Sequence[Sequence[object]]) -> list[str]:
+    """Return the names of columns, joined from top to bottom: `2023 / units`.
+
+    A name in an upper row counts for the columns to its right as well, up to the next one.
+    """
+    width = max(map(len, rows), default=0)
+    while width and not any(len(row) >= width and is_present(row[width - 1]) for row in rows):
+        width -= 1
+    table = [[name_of(cell) for cell in row[:width]] + [""] * (width - len(row)) for row in rows]
+    for upper, lower in pairwise(table):
+        group = ""
+        for at, name in enumerate(upper):
+            if name:
+                group = name if lower[at] else ""
+            elif lower[at]:
+                upper[at] = group
+    names = [" / ".join(dict.fromkeys(name for name in column if name)) for column in zip(*table, strict=True)]
+    # A comment can name the columns: `# time, speed`.
+    return [names[0].removeprefix("# ").strip(), *names[1:]] if names else []
+
+
+def find_repeated(rows: Sequence[Sequence[object]], start: int, header: Sequence[Sequence[object]]) -> frozenset[int]:
+    """Return the positions of rows below `start` that repeat the last row of names, as in files put together."""
+    if not header:
+        return frozenset()
+    names = list(header[-1])
+    if sum(map(is_present, names)) < 2:
+        return frozenset()
+    return frozenset(at for at, row in enumerate(rows[start:], start) if row[0] == names[0] and list(row) == names)
+
+
+def describe_repeated(count: int) -> list[str]:
+    """Return a note about repeated headers."""
+    if not count:
+        return []
+    return [f"The names of columns are repeated in {count:,} row{'' if count == 1 else 's'} below, left out here."]
+
+
+def describe_above(rows: Sequence[Sequence[object]], header: Header, names: Sequence[str]) -> list[str]:
+    """Return notes about the rows above the body."""
+    first, count, below, _ = header
+    notes = []
+    where = "names of columns" if count else "table"
+    for parts, place, what in (
+        (rows[:first], f"above the {where}", "left out"),
+        (rows[first + count : first + count + below], f"below the {where}", "read as units or kinds of values"),
+    ):
+        if parts:
+            subject = "A row" if len(parts) == 1 else f"{len(parts)} rows"
+            notes.append(f"{subject} {place} {'is' if len(parts) == 1 else 'are'} {what}: {excerpt(parts)}.")
+    if count > 1:
+        joined = next((name for name in names if " / " in name), names[0])
+        notes.append(f"The names of columns are joined from {count} rows, such as “{joined[:80]}”.")
+    if not count:
+        notes.append("The first row holds values and no names, so the columns are numbered.")
+    return notes
+
+
+def describe_unit(cells: Sequence[object]) -> str:
+    """Return the note on a column from the cells below its name, such as `m/s, Avg`."""
+    texts = [name_of(cell) for cell in cells]
+    return ", ".join(dict.fromkeys(text for text in texts if text.strip("-=+|: ")))[:80]

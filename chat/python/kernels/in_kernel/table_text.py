@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import csv
-import io
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, islice
+from array import array
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
-from chat.python.kernels.in_kernel.table_layout import find_layout
+from chat.python.kernels.in_kernel.table_delimiters import DELIMITERS, find_dialect, find_named
+from chat.python.kernels.in_kernel.table_grid import excerpt
+from chat.python.kernels.in_kernel.table_layout import Layout, find_layout
+from chat.python.kernels.in_kernel.table_pandas import read_csv_code
+from chat.python.kernels.in_kernel.table_records import Dialect, Records
 from chat.python.kernels.in_kernel.table_source import (
     CELLS_LIMIT,
     COLUMNS_LIMIT,
@@ -19,101 +22,198 @@ from chat.python.kernels.in_kernel.table_source import (
     duplicates_in,
 )
 
-SAMPLE_CHARS = 64_000
-SAMPLE_ROWS = 100
+COMMENTS_SHOWN = 4
 WIDTH_LIMIT = 100_000
-"""A line with more cells takes too much memory."""
-DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}
+"""A row with more cells takes too much memory."""
 
 
-def open_text(data: bytes) -> io.TextIOWrapper:
-    """Return a reader of the text, which never holds all of it. Line ends stay as they are."""
-    return io.TextIOWrapper(io.BytesIO(data), "utf-8", errors="replace", newline="")
+OTHER_FORMATS = {
+    b"%pdf": "it is a PDF document and no table.",
+    b"<!doctype html": "it is a web page (HTML) and no table. Download the file itself, or save the table as CSV.",
+    b"<html": "it is a web page (HTML) and no table. Download the file itself, or save the table as CSV.",
+    b"<?xml": "it is XML and no table. Save the table as CSV.",
+    b"{\\rtf": "it is a text document (RTF) and no table. Save the table as CSV.",
+}
+"""What is said of files of other formats, by the beginning of their content in lower case."""
+
+
+class TextRows(NamedTuple):
+    """The first records of a text that hold a value."""
+
+    rows: list[list[str]]
+    positions: Sequence[int]
+    """Number of records before each row, blank ones too."""
+    lines: Sequence[int]
+    """Number of the first line of each row, counted from 1."""
+    skipped: Sequence[int]
+    """Positions of records below the first row that are left out and are no blank lines: delimiters, comments."""
+    comments: list[list[str]]
+    """The first comments below the first row."""
+    comment_count: int
+    further_count: int
+    """Number of rows that follow."""
 
 
 def read_text_file(data: bytes, name: str, choices: Choices) -> Source:
     """Return the table in a file of delimited text. Raises Unreadable."""
-    if not data.strip():
-        raise Unreadable("it is empty.")
-    if b"\0" in data:
-        raise Unreadable("it is not text.")
+    data = data.removeprefix(b"\xef\xbb\xbf")
+    check_text(data)
+    if b"\r" in data:
+        data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     csv.field_size_limit(max(csv.field_size_limit(), len(data) + 1))
+    named = find_named(data)
+    skipped_lines = 1 if named else 0
+    content = data[data.index(b"\n") + 1 :] if named else data
     is_tabular = name.lower().endswith((".tsv", ".tab", ".txt"))
-    delimiter = find_delimiter(open_text(data), prefers_tabs=is_tabular)
-    notes: list[str] = []
-    if delimiter not in (",", "") and not (delimiter == "\t" and is_tabular):
-        notes.append(f"The cells are separated by {DELIMITERS[delimiter]}.")
-    if any(line.count(delimiter or ",") >= WIDTH_LIMIT for line in open_text(data)):
-        raise Unreadable(f"it has more than {WIDTH_LIMIT:,} columns.")
-    rows, further_rows = read_rows(parse(open_text(data), delimiter or ","))
-    if not rows:
+    dialect, usual, others = find_dialect(content, choices.get("delimiter", "") or named, prefers_tabs=is_tabular)
+    records = Records(content, dialect, usual)
+    found = read_rows(records, usual, skipped_lines)
+    if not found.rows:
         raise Unreadable("it has no cell with a value.")
-    layout = find_layout(rows)
-    names, body = layout.names, layout.body
-    width = max(len(names), max(map(len, body), default=0))
-    notes += layout.notes + describe_ragged(names, body)
+    layout = find_layout(found.rows, choices.get("header_rows"), is_whole=not found.further_count)
+    body = layout.body
+    width = used_width(layout.names, body)
+    names = (layout.names + [""] * (width - len(layout.names)))[:width]
+    notes = describe_delimiter(dialect, usual, is_tabular=is_tabular) + layout.notes
+    notes += describe_unclosed(records.unclosed, skipped_lines) + describe_comments(found)
     return Source(
-        format="TSV" if delimiter == "\t" else "CSV",
-        names=(names + [""] * (width - len(names)))[:COLUMNS_LIMIT],
+        format="TSV" if dialect.delimiter == "\t" and usual > 1 else "CSV",
+        names=names[:COLUMNS_LIMIT],
         columns=columns_of(body, width, ""),
-        row_count=len(body) + further_rows,
+        row_count=len(body) + found.further_count,
         column_count=width,
         examined_rows=len(body),
-        reading={},
-        candidates={},
-        code="",
+        reading=describe_reading(dialect, layout, usual, choices),
+        candidates=describe_doubts(others, layout, choices),
+        code=read_csv_code(dialect, layout, found, names, has_broken_quotes=bool(records.unclosed)),
         duplicate_rows=duplicates_in(body) if width > 1 else 0,
-        notes=notes,
+        notes=notes + describe_ragged(layout, found),
         is_text=True,
+        column_notes=layout.column_notes,
     )
 
 
-def find_delimiter(text: io.TextIOWrapper, *, prefers_tabs: bool) -> str:
-    """Return the delimiter that gives most of the first rows the same number of cells; empty for a single column."""
-    best = (0.0, 0, "")
-    sample = text.read(SAMPLE_CHARS)
-    if len(sample) == SAMPLE_CHARS:
-        # The last line is cut.
-        sample = sample[: sample.rfind("\n") + 1] or sample
-    for delimiter in DELIMITERS:
-        rows = list(islice(parse(io.StringIO(sample, newline=""), delimiter), SAMPLE_ROWS))
-        widths = Counter(map(len, rows))
-        width, count = max(widths.items(), key=lambda item: (item[1], item[0]), default=(0, 0))
-        if width > 1:
-            share = 1.0 if prefers_tabs and delimiter == "\t" else count / len(rows)
-            best = max(best, (round(share, 2), width, delimiter))
-    return best[2]
+def describe_reading(dialect: Dialect, layout: Layout, width: int, choices: Choices) -> Choices:
+    """Return how the text was read. A text with one column has no delimiter."""
+    reading = Choices(header_rows=layout.header_rows)
+    if width > 1 or choices.get("delimiter"):
+        reading["delimiter"] = dialect.delimiter
+    return reading
 
 
-def parse(lines: Iterable[str], delimiter: str) -> Iterator[list[str]]:
-    """Yield the rows that hold a value. Raises Unreadable."""
-    try:
-        for row in csv.reader(lines, delimiter=delimiter):
-            if "".join(row).strip():
-                yield row
-    except csv.Error as error:
-        raise Unreadable(f"it is not valid CSV ({error}).") from None
+def describe_doubts(delimiters: Sequence[str], layout: Layout, choices: Choices) -> dict[str, Sequence[object]]:
+    """Return what else fits, of what nobody has chosen."""
+    found = {"delimiter": delimiters, "header_rows": layout.other_header_rows}
+    return {key: values for key, values in found.items() if values and key not in choices}
 
 
-def read_rows(reader: Iterator[list[str]]) -> tuple[list[list[str]], int]:
-    """Return the first rows, and how many follow. Raises Unreadable."""
+def check_text(data: bytes) -> None:
+    """Refuse what is no delimited text. Raises Unreadable."""
+    start = data[:1000].lstrip().lower()
+    if not start and not data.strip():
+        raise Unreadable("it is empty.")
+    for beginning, reason in OTHER_FORMATS.items():
+        if start.startswith(beginning):
+            raise Unreadable(reason)
+    if b"\0" in data:
+        raise Unreadable("it is not text.")
+    if not data.strip(b' \t\r\n",;|'):
+        raise Unreadable("it has no cell with a value.")
+
+
+def read_rows(records: Records, width: int, skipped_lines: int) -> TextRows:
+    """Return the first rows, and how many follow. Raises Unreadable.
+
+    `skipped_lines`: lines above the records. They count as lines and as records.
+    """
     rows: list[list[str]] = []
-    cells = 0
-    for row in reader:
-        cells += len(row)
-        if cells > CELLS_LIMIT and rows:
-            return rows, sum(1 for _ in chain([row], reader))
-        rows.append(row)
-    return rows, 0
+    positions, lines, skipped = array("l"), array("l"), array("l")
+    comments: list[list[str]] = []
+    cells = further = comment_count = 0
+    for position, (line, row) in enumerate(records, skipped_lines):
+        if not row:
+            continue
+        first = row[0]
+        if not first.strip() and not "".join(row).strip():
+            if rows:
+                skipped.append(position)
+        elif first[:1] == "#" and len(row) != width and rows:
+            skipped.append(position)
+            comment_count += 1
+            if comment_count <= COMMENTS_SHOWN:
+                comments.append(row[:8])
+        elif further or (cells + len(row) > CELLS_LIMIT and rows):
+            further += 1
+        else:
+            if len(row) >= WIDTH_LIMIT:
+                raise Unreadable(f"it has more than {WIDTH_LIMIT:,} columns.")
+            cells += len(row)
+            rows.append(row)
+            positions.append(position)
+            lines.append(line + skipped_lines)
+    return TextRows(rows, positions, lines, skipped, comments, comment_count, further)
 
 
-def describe_ragged(names: Sequence[str], rows: Sequence[Sequence[object]]) -> list[str]:
+def used_width(names: Sequence[str], body: Sequence[Sequence[object]]) -> int:
+    """Return the number of columns without those at the end that have neither a name nor a value."""
+    width = max(len(names), max(map(len, body), default=0))
+    while width > max(1, len(names)) and not any(len(row) >= width and row[width - 1] for row in body):
+        width -= 1
+    while width > 1 and not names[width - 1 : width] and not any(len(row) >= width and row[width - 1] for row in body):
+        width -= 1
+    return width
+
+
+def describe_delimiter(dialect: Dialect, width: int, *, is_tabular: bool) -> list[str]:
+    """Return a note about a delimiter that is not the usual one."""
+    delimiter = dialect.delimiter
+    if width < 2 or delimiter == "," or (delimiter == "\t" and is_tabular):
+        return []
+    return [
+        f"The cells are separated by {DELIMITERS.get(delimiter, 'spaces' if delimiter == ' ' else f'“{delimiter}”')}."
+    ]
+
+
+def describe_unclosed(lines: Sequence[int], skipped_lines: int) -> list[str]:
+    """Return a note about quotes that are never closed."""
+    if not lines:
+        return []
+    numbers = ", ".join(str(line + skipped_lines) for line in lines[:5]) + (", …" if len(lines) > 5 else "")
+    if len(lines) == 1:
+        return [f"A quote in line {numbers} is never closed, so it is read as part of its cell."]
+    return [f"Quotes in lines {numbers} are never closed, so they are read as part of their cells."]
+
+
+def describe_comments(found: TextRows) -> list[str]:
+    """Return a note about comments between the rows."""
+    count = found.comment_count
+    if not count:
+        return []
+    subject = "A line that begins with # is" if count == 1 else f"{count:,} lines that begin with # are"
+    return [f"{subject} left out: {excerpt(found.comments)}."]
+
+
+def describe_ragged(layout: Layout, found: TextRows) -> list[str]:
     """Return notes about rows that have another number of cells than the header."""
-    widths = Counter(map(len, rows))
-    shorter = sum(count for width, count in widths.items() if width < len(names))
-    longer = sum(count for width, count in widths.items() if width > len(names))
+    lines, names_end = found.lines, layout.first + layout.header_rows
+    usual = max([len(layout.names), *map(len, found.rows[layout.first : names_end])])
+    shorter = longer = first_shorter = first_longer = 0
+    if set(map(len, layout.body)) - {usual}:
+        for at, row in zip(positions_of_body(layout), layout.body, strict=False):
+            if len(row) < usual:
+                shorter, first_shorter = shorter + 1, first_shorter or lines[at]
+            elif len(row) > usual and any(row[usual:]):
+                longer, first_longer = longer + 1, first_longer or lines[at]
     notes = []
-    for count, word in ((shorter, "fewer"), (longer, "more")):
+    for count, word, line in ((shorter, "fewer", first_shorter), (longer, "more", first_longer)):
         if count:
-            notes.append(f"{count:,} row{' has' if count == 1 else 's have'} {word} cells than the header.")
+            where = f": line {line}" if count == 1 else f", the first of them in line {line}"
+            notes.append(f"{count:,} row{' has' if count == 1 else 's have'} {word} cells than the header{where}.")
     return notes
+
+
+def positions_of_body(layout: Layout) -> Iterator[int]:
+    """Yield the position of each row of the body among all rows."""
+    left_out = frozenset(layout.repeated)
+    start = layout.first + layout.header_rows + layout.below
+    return (at for at in range(start, start + len(layout.body) + len(left_out)) if at not in left_out)

@@ -64,17 +64,17 @@ async def test_oddities_of_a_german_csv_file_are_named(kernel: KernelClient) -> 
 
 NOTES = {
     "a,a,,b\n1,2,3,$4\n1,2,3,$4\n5,x\n": [
-        "1 row has fewer cells than the header.",
+        "1 row has fewer cells than the header: line 4.",
         "1 column without a name: 3.",
         "More than one column is named “a”.",
         "1 row equals an earlier row.",
         "“a” mixes numbers or dates with other text, such as “x”.",
         "“b” has currency or percent signs, such as “$4”.",
     ],
-    "a,b\n1,2,3\n": ["1 row has more cells than the header.", "1 column without a name: 3."],
+    "a,b\n1,2,3\n": ["1 row has more cells than the header: line 2.", "1 column without a name: 3."],
     "a,b\n": ["There are names of columns, but no rows."],
     "a,b\n1,\n2,\n": ["“b” has no value at all."],
-    "Report,\n\na,b\nx,1\n": ["The table begins after a row with a single cell."],
+    "Report,\n\na,b\nx,1\n": ["A row above the names of columns is left out: “Report”."],
     "1,2\n3,4\n": ["The first row holds values and no names, so the columns are numbered."],
     'a\n"1,234"\n"5,678"\n': ["“a” has commas between thousands, such as “1,234”."],
     'a,b\n"1,5",x\n2.5,y\n': [
@@ -105,7 +105,7 @@ async def test_each_oddity_has_its_sentence(kernel: KernelClient, text: str) -> 
         ("one.json", b'{"a": 1}', "its JSON holds no list of rows."),
         ("cut.json", b'[{"a": 1}, {"a"', "it is not valid JSON"),
         ("deep.json", b"[" * 100_000, "its JSON is nested too deeply."),
-        ("columns.csv", b"," * 2**20, "it has more than 100,000 columns."),
+        ("columns.csv", b"a," * 2**20, "it has more than 100,000 columns."),
     ],
 )
 async def test_file_that_is_no_table_gives_a_sentence(kernel: KernelClient, name: str, data: bytes, error: str) -> None:
@@ -151,7 +151,7 @@ async def test_preview_of_an_excel_file_shows_one_sheet_and_names_all(kernel: Ke
     assert (columns["n"].type, columns["n"].missing, columns["who"].missing) == ("number", 1, 1)
     assert preview.notes == (
         "The file has 3 sheets: “Empty”, “A & B”, “C”. This is “A & B”.",
-        "The table begins after a row with a single cell.",
+        "A row above the names of columns is left out: “Report 2024”.",
     )
     execution = await kernel.execute("import pandas; print(pandas.read_excel('book.xlsx', 'C', engine='calamine'))")
     assert execution.text.strip().startswith("Empty DataFrame")

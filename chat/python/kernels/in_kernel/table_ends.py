@@ -1,0 +1,149 @@
+"""Runs inside a kernel: find totals and remarks after the rows of a table."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+from chat.python.kernels.in_kernel.table_grid import Grid, excerpt, kind_of
+from chat.python.kernels.in_kernel.table_source import COLUMNS_LIMIT, is_present
+from chat.python.kernels.in_kernel.table_words import LABEL_LIMIT_CHARS, REMARK, TOTAL, is_summary_word
+
+LABELLED_ROWS = 200_000
+"""Rows among which totals are searched."""
+END_ROWS = 30
+"""Rows at the end that are examined."""
+
+_NO_AMOUNT = re.compile(r"[^\d,.-]")
+
+
+def count_after(body: Sequence[Sequence[object]], grid: Grid, *, is_whole: bool) -> tuple[int, list[str]]:
+    """Return how many rows at the end of a table are no part of it, and notes about them."""
+    if not is_whole or len(body) < 2:
+        return 0, []
+    end = len(body)
+    oldest = max(1, end - END_ROWS)
+    while end > oldest and is_remark(body[end - 1], body[: end - 1], grid):
+        end -= 1
+    remarks = body[end:]
+    totals_end = end
+    labelled = end
+    while labelled > oldest and is_summary_word(label_of(body[labelled - 1])):
+        labelled -= 1
+    above = body[: min(labelled, end - 1)]
+    while end > max(oldest, labelled - 1) and is_summary(body[end - 1], above, grid):
+        end -= 1
+    notes = []
+    if totals := body[end:totals_end]:
+        subject = "The row of totals" if len(totals) == 1 else f"The {len(totals)} rows of totals"
+        notes.append(f"{subject} at the end {'is' if len(totals) == 1 else 'are'} left out: {excerpt(totals)}.")
+    if remarks:
+        subject = "A row" if len(remarks) == 1 else f"{len(remarks)} rows"
+        notes.append(f"{subject} after the table {'is' if len(remarks) == 1 else 'are'} left out: {excerpt(remarks)}.")
+    return len(body) - end, notes
+
+
+def is_remark(row: Sequence[object], above: Sequence[Sequence[object]], grid: Grid) -> bool:
+    """Return whether the last row is a remark such as a source: one text, where the table has several cells."""
+    present = [(at, cell) for at, cell in enumerate(row) if is_present(cell)]
+    if grid.width < 2 or not present:
+        return False
+    at, cell = present[0]
+    text = str(cell).strip()
+    if len(present) > 1:
+        # A sentence with commas. Its cells have other kinds than the columns, or are fewer than in most rows.
+        longer = sum(len(row) < len(other) for other in above[-200:])
+        is_short = longer * 2 > len(above[-200:])
+        return REMARK.match(text) is not None and at == 0 and (is_short or not matches_columns(row, grid))
+    if not isinstance(cell, str) or at >= len(grid.profile) or (text[:1].isdigit() and kind_of(cell) != "text"):
+        return False
+    if grid.profile[at] not in ("text", "") and kind_of(cell) == "text" and not is_summary_word(text):
+        return True
+    if REMARK.match(text):
+        return True
+    is_odd = all(sum(map(is_present, other)) > 1 for other in above[-200:]) and not is_summary_word(text)
+    return is_odd and (len(text) >= LABEL_LIMIT_CHARS or (len(row) == 1 and grid.width > 2))
+
+
+def matches_columns(row: Sequence[object], grid: Grid) -> bool:
+    """Return whether a cell has the kind of its column, which is not text."""
+    return any(
+        usual not in ("", "text") and kind_of(cell) == usual
+        for cell, usual in zip(row[:COLUMNS_LIMIT], grid.profile, strict=False)
+    )
+
+
+def is_summary(row: Sequence[object], above: Sequence[Sequence[object]], grid: Grid) -> bool:
+    """Return whether the last row is certainly a total or an average of the rows above it.
+
+    Its label alone is no proof: the numbers must fit, or the label must stand where values are, or cells be empty that
+    all other rows have.
+    """
+    label = label_of(row)
+    numbers = [at for at, cell in enumerate(row[:COLUMNS_LIMIT]) if kind_of(cell) == "number"]
+    numbers = [at for at in numbers if at < len(grid.profile) and grid.profile[at] == "number"]
+    blanks = [
+        at
+        for at in range(min(grid.width, COLUMNS_LIMIT))
+        if not (at < len(row) and is_present(row[at])) and grid.profile[at] not in ("", "number")
+    ]
+    if not is_summary_word(label):
+        # Without a label, the key of the row must be missing, and each number must be the sum.
+        is_keyless = bool(blanks) and blanks[0] == 0 and kind_of(label) in ("", "number")
+        return is_keyless and bool(numbers) and len(above) > 1 and all(has_total(row, above, at) for at in numbers)
+    at = next(at for at, cell in enumerate(row) if is_present(cell))
+    if at < len(grid.profile) and grid.profile[at] not in ("", "text"):
+        return True
+    if any(all(at < len(other) and is_present(other[at]) for other in above[-500:]) for at in blanks):
+        return True
+    return any(has_total(row, above, at) for at in numbers)
+
+
+def label_of(row: Sequence[object]) -> str:
+    """Return the first text of a row."""
+    return next((str(cell).strip() for cell in row if is_present(cell)), "")
+
+
+def has_total(row: Sequence[object], above: Sequence[Sequence[object]], at: int) -> bool:
+    """Return whether a cell is the sum or the mean of the numbers above it."""
+    return any(
+        fits(amount(row[at], mark), [amount(other[at], mark) for other in above if at < len(other)]) for mark in ".,"
+    )
+
+
+def fits(total: float | None, values: Sequence[float | None]) -> bool:
+    """Return whether a number is the sum or the mean of others, but for rounding."""
+    numbers = [value for value in values if value is not None]
+    if total is None or not numbers or len(numbers) * 2 < len(values):
+        return False
+    whole = sum(numbers)
+    return any(abs(total - value) <= 0.006 * max(1, abs(value)) for value in (whole, whole / len(numbers)))
+
+
+def amount(cell: object, mark: str) -> float | None:
+    """Return the number in a cell, which is written with this decimal mark."""
+    if isinstance(cell, bool) or cell is None:
+        return None
+    if not isinstance(cell, str):
+        return _float_or_none(str(cell))
+    digits = _NO_AMOUNT.sub("", cell[:LABEL_LIMIT_CHARS])
+    return _float_or_none(digits.replace(",", "") if mark == "." else digits.replace(".", "").replace(",", "."))
+
+
+def _float_or_none(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def describe_totals_within(body: Sequence[Sequence[object]]) -> list[str]:
+    """Return a note about rows that look like totals and were kept."""
+    labels = Counter(row[0] for row in body[:LABELLED_ROWS] if isinstance(row[0], str))
+    found = [label for label in labels if len(label) <= LABEL_LIMIT_CHARS and TOTAL.fullmatch(label.strip())]
+    if not found:
+        return []
+    count, example = sum(labels[label] for label in found), found[0].strip()
+    verb = "looks like a total and is counted as a row" if count == 1 else "look like totals and are counted as rows"
+    return [f"{count:,} row{'' if count == 1 else 's'} {verb}, such as “{example}”."]

@@ -1,0 +1,193 @@
+"""Runs inside a kernel: the kinds of cells in the first rows of a table, from which its layout is found."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from datetime import date, time, timedelta
+from decimal import Decimal
+
+from chat.python.kernels.in_kernel.table_source import COLUMNS_LIMIT, is_present, name_of
+from chat.python.kernels.in_kernel.table_values import MISSING, read_text
+from chat.python.kernels.in_kernel.table_words import LABEL_LIMIT_CHARS, is_summary_word
+
+HEAD_ROWS = 80
+"""The names of columns are searched in so many rows."""
+PROFILE_ROWS = 120
+"""The kinds of columns are those of so many of the later rows."""
+FAMILIES = {"integer": "number", "datetime": "date"}
+_ALMOST_VALUE = re.compile(r"[-+(<>~≈ ]{0,3}[$€£]? ?[.,]?\d[\d.,:/ -]*[^\W\d]{0,4}[)*%]?$")
+_YEAR_START = re.compile(r"(?:1[89]|20|21)\d\d")
+
+
+def kind_of(cell: object) -> str:
+    """Return `number`, `date`, `time`, `boolean`, `text` or `other`; empty if the cell has no value."""
+    if isinstance(cell, str):
+        text = cell.strip()
+        if not text or text.lower() in MISSING:
+            return ""
+        kind = read_text(text).kind
+        return FAMILIES.get(kind, kind)
+    if cell is None or cell != cell:
+        return ""
+    if isinstance(cell, bool):
+        return "boolean"
+    if isinstance(cell, (int, float, Decimal)):
+        return "number"
+    if isinstance(cell, date):
+        return "date"
+    return "time" if isinstance(cell, (time, timedelta)) else "other"
+
+
+class Grid:
+    """The first rows of a table with the kinds of their cells, and the usual kind of each column."""
+
+    def __init__(self, rows: Sequence[Sequence[object]]) -> None:
+        """Examine the first rows, and some of the later ones. `rows`: at least one, each with a value."""
+        self.rows = rows[:HEAD_ROWS]
+        self.kinds = [[kind_of(cell) for cell in row[:COLUMNS_LIMIT]] for row in self.rows]
+        self.extents = [
+            max((number for number, cell in enumerate(row, 1) if is_present(cell)), default=0) for row in self.rows
+        ]
+        self.width = max(Counter(self.extents).items(), key=lambda item: (item[1], item[0]))[0]
+        step = max(1, len(rows) // PROFILE_ROWS)
+        half = rows[len(rows) // 2 :: step]
+        values = [row for row in half if not is_summary_word(name_of(row[0])[:LABEL_LIMIT_CHARS])] or half
+        later = [[kind_of(cell) for cell in row[:COLUMNS_LIMIT]] for row in values]
+        self.profile = [
+            usual_kind([row[at] for row in later if at < len(row)]) for at in range(min(self.width, COLUMNS_LIMIT))
+        ]
+        self.fullness = sorted(sum(map(bool, row)) for row in later)[len(later) // 2]
+
+    def find_body(self) -> int | None:
+        """Return the first row whose cells have the kinds of their columns; None if all columns are texts."""
+        if not any(kind not in ("", "text") for kind in self.profile):
+            return None
+        for at in range(len(self.rows)):
+            if self._is_like_body(at) and not self._has_names_below(at):
+                while at > 1 and self._is_nearly_body(at - 1) and self.can_be_names(at - 2):
+                    at -= 1
+                return at
+        return None
+
+    def _has_names_below(self, at: int) -> bool:
+        """Return whether a row below is more like names: this row is one of `key,value` or a first row of names."""
+        least = self._count(at) + (1 if any(self.can_be_names(above) for above in range(at)) else 0)
+        return any(
+            self.is_text(below) and self.kinds[below].count("text") >= least and self.rows[below] not in self.rows[:at]
+            for below in range(at + 1, min(at + 10, len(self.rows)))
+        )
+
+    def _is_nearly_body(self, at: int) -> bool:
+        """Return whether cells are missing or begin with digits where columns have values: `10 kr`, `(1.5)`, `n/a`."""
+        cells = [
+            (kind, name_of(cell))
+            for cell, kind, usual in zip(self.rows[at], self.kinds[at], self.profile, strict=False)
+            if usual not in ("", "text") and is_present(cell)
+        ]
+        return bool(cells) and all(kind in ("", "number") or _ALMOST_VALUE.match(cell) for kind, cell in cells)
+
+    def _is_like_body(self, at: int) -> bool:
+        pairs = [
+            (kind, usual)
+            for kind, usual in zip(self.kinds[at], self.profile, strict=False)
+            if kind and usual not in ("", "text")
+        ]
+        matches = sum(kind == usual for kind, usual in pairs)
+        return matches > 0 and matches * 2 >= len(pairs) and self._count(at) * 2 >= self.fullness
+
+    def _count(self, at: int) -> int:
+        return sum(map(is_present, self.rows[at]))
+
+    def is_text(self, at: int) -> bool:
+        """Return whether all cells with a value are texts."""
+        return "text" in self.kinds[at] and not set(self.kinds[at]) - {"", "text"}
+
+    def is_full(self, at: int) -> bool:
+        """Return whether most columns of the table have a value in this row."""
+        return self._count(at) * 3 >= self.width * 2 and self._count(at) >= min(2, self.width)
+
+    def is_distinct(self, at: int) -> bool:
+        """Return whether no value is repeated in the row, but at most one in ten."""
+        cells = [str(cell).strip() for cell in self.rows[at] if is_present(cell)]
+        return len(set(cells)) * 10 >= len(cells) * 9
+
+    def can_be_names(self, at: int) -> bool:
+        """Return whether a row above the body can name the columns."""
+        if "text" not in self.kinds[at] and self._count(at) * 2 < self.width:
+            return False
+        if self.width == 1:
+            return True
+        # The first column has no name where a program has written the numbers of rows.
+        return (self._count(at) >= 2 and self._count(at) * 2 >= self.width) or (
+            self.extents[at] >= self.width and not is_present(self.rows[at][0])
+        )
+
+    def has_years(self, at: int) -> bool:
+        """Return whether the numbers in a row are different years, in order, and those below it are not."""
+        values = self._whole_numbers(at)
+        if len(values) < 2 or not all(1800 <= value <= 2199 for value in values):
+            return False
+        below = [self._whole_numbers(row) for row in range(at + 1, min(at + 4, len(self.rows)))]
+        is_ordered = values in (sorted(set(values)), sorted(set(values), reverse=True))
+        return (
+            is_ordered
+            and bool(below)
+            and not any(numbers and all(1800 <= value <= 2199 for value in numbers) for numbers in below)
+        )
+
+    def has_counted_names(self, at: int) -> bool:
+        """Return whether a row of numbers names the columns: years, 1 to n, or numbers beside an empty corner."""
+        if at >= len(self.rows) - 1:
+            return False
+        if self.has_years(at):
+            return True
+        values = self._whole_numbers(at)
+        if len(values) < 2 or set(self.kinds[at][1:]) - {"number"}:
+            return False
+        if not is_present(self.rows[at][0]):
+            return len(set(values)) == len(values) and all(is_present(row[0]) for row in self.rows[at + 1 :])
+        is_counted = (
+            len(values) > 2 and values == list(range(values[0], values[0] + len(values))) and values[0] in (0, 1)
+        )
+        return is_counted and self.kinds[at][0] == "text" and self._whole_numbers(at + 1) != values
+
+    def _whole_numbers(self, at: int) -> list[int]:
+        """Return the numbers of a row if all of them are whole."""
+        texts = [name_of(cell) for cell, kind in zip(self.rows[at], self.kinds[at], strict=False) if kind == "number"]
+        return [int(text) for text in texts] if all(len(text) < 10 and text.isdecimal() for text in texts) else []
+
+    def is_group_row(self, at: int) -> bool:
+        """Return whether a row stands above the names as a further row of names, each for one or more columns."""
+        below = at + 1
+        if self.extents[at] > max(self.extents[below], self.width) or self.width < 3 or self._count(at) < 1:
+            return False
+        cells = [cell if is_present(cell) else None for cell in self.rows[at]][: self.width]
+        values = [name_of(cell) for cell in cells if cell is not None]
+        kinds = set(self.kinds[at]) - {"", "text"}
+        if kinds and not (kinds <= {"number", "date"} and all(_YEAR_START.match(text) for text in values[-1:])):
+            return False
+        starts = [number for number, cell in enumerate(cells) if cell is not None]
+        repeats = len(set(values)) < len(values)
+        has_gap = any(cell is None for cell in cells[: starts[-1]]) and len(starts) > 1
+        is_inside = starts[0] > 0
+        names = [str(cell) for cell in self.rows[below] if is_present(cell)]
+        return has_gap or is_inside or (repeats and len(set(names)) < len(names) and self.is_text(below))
+
+
+def usual_kind(kinds: Sequence[str]) -> str:
+    """Return the kind of most cells with a value; `text` if they differ."""
+    counts = Counter(kind for kind in kinds if kind)
+    if not counts:
+        return ""
+    kind, count = counts.most_common(1)[0]
+    return kind if count * 10 >= sum(counts.values()) * 6 else "text"
+
+
+def excerpt(rows: Sequence[Sequence[object]]) -> str:
+    """Return the beginning of rows as a quotation: “a, b …”."""
+    parts = [", ".join(name_of(cell) for cell in row[:8] if is_present(cell)) for row in rows[:3]]
+    line = " ".join(" | ".join(part[:200] for part in parts).split())
+    is_cut = len(line) > 80 or len(rows) > 3
+    return f"“{line[:79]}…”" if is_cut else f"“{line}”"

@@ -1,0 +1,119 @@
+"""Runs inside a kernel: write the expression that reads a delimited text with pandas."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from typing import Protocol
+
+from chat.python.kernels.in_kernel.table_layout import Layout
+from chat.python.kernels.in_kernel.table_records import Dialect
+
+SKIPPED_LIMIT = 60
+"""Rows whose numbers are listed."""
+NAMES_LIMIT_CHARS = 2_500
+
+
+class Places(Protocol):
+    """Where the rows of a text are, see `TextRows`."""
+
+    @property
+    def rows(self) -> list[list[str]]: ...
+    @property
+    def positions(self) -> Sequence[int]: ...
+    @property
+    def skipped(self) -> Sequence[int]: ...
+    @property
+    def further_count(self) -> int: ...
+
+
+def read_csv_code(
+    dialect: Dialect, layout: Layout, places: Places, names: Sequence[str], *, has_broken_quotes: bool
+) -> str:
+    """Return the expression, see `Source.code`; empty if pandas cannot read the text. `names`: of all columns."""
+    if has_broken_quotes and any(dialect.delimiter in cell or "\n" in cell for row in places.rows for cell in row):
+        # Quotes are needed here, and there misread.
+        return ""
+    arguments = dialect_arguments(dialect, has_broken_quotes=has_broken_quotes)
+    first, count = layout.first, layout.header_rows
+    start = first + count + layout.below
+    end = start + len(layout.body) + len(layout.repeated)
+    width = max(map(len, places.rows[first:end]), default=len(names))
+    shown = pandas_names(names)
+    is_listed = count != 1 or has_broken_quotes or width > len(places.rows[first])
+    is_listed = is_listed or list(places.rows[first][: len(names)]) != list(names)
+    if is_listed and len(str(shown)) > NAMES_LIMIT_CHARS and count < 2:
+        is_listed = False
+        arguments += [] if count else ["header=None"]
+    used = start if is_listed or not count else first
+    skipped, suffix, row_count = skipped_rows(layout, places, used)
+    arguments += skipped
+    if is_listed:
+        arguments += ["header=None", f"names=[{', '.join(map(literal, shown))}]"]
+    if width > len(names):
+        arguments.append(f"usecols=range({len(names)})")
+    if row_count is not None:
+        arguments.append(f"nrows={row_count}")
+    return f"pd.read_csv({', '.join(['NAME', *arguments])}MORE){suffix}"
+
+
+def skipped_rows(layout: Layout, places: Places, used: int) -> tuple[list[str], str, int | None]:
+    """Return the arguments that leave out rows, a method that does, and the number of rows if some follow them.
+
+    `used`: the first row that pandas reads, the one with the names or the first one of the body.
+    """
+    positions, names_end = places.positions, layout.first + layout.header_rows
+    start = names_end + layout.below
+    end = start + len(layout.body) + len(layout.repeated)
+    last = positions[end - 1] if end > start else positions[names_end - 1]
+    top = positions[used] if used < len(positions) else positions[-1] + 1
+    units = range(names_end, start) if used < start else ()
+    inner = [positions[at] for at in (*units, *layout.repeated)]
+    inner = sorted([*inner, *(position for position in places.skipped if top < position < last)])
+    row_count = len(layout.body) + places.further_count
+    arguments, suffix = [f"skiprows={top}"] if top else [], ""
+    if inner and len(inner) + top <= SKIPPED_LIMIT:
+        arguments = [f"skiprows={[*range(top), *inner]}"]
+    elif inner:
+        row_count += len(inner)
+        suffix = '.dropna(how="all")' if len(places.skipped) else ""
+    has_end = layout.after > 0 or any(position > last for position in places.skipped)
+    return arguments, suffix, row_count if has_end else None
+
+
+def dialect_arguments(dialect: Dialect, *, has_broken_quotes: bool) -> list[str]:
+    """Return the arguments of `read_csv` for the way cells are separated."""
+    arguments = []
+    if dialect.delimiter == " ":
+        spaces = r'r"(?<=\S)\s{2,}(?=\S)", engine="python"' if dialect.is_gap else r'r"\s+"'
+        arguments += [f"sep={spaces}", "quoting=3"]
+    elif dialect.delimiter != ",":
+        arguments.append(f"sep={literal(dialect.delimiter)}")
+    if dialect.skips_spaces:
+        arguments.append("skipinitialspace=True")
+    if dialect.escape:
+        arguments.append(f"escapechar={literal(dialect.escape)}")
+    if has_broken_quotes and dialect.delimiter != " ":
+        arguments.append("quoting=3")
+    return arguments
+
+
+def pandas_names(names: Sequence[str]) -> list[str]:
+    """Return the names that pandas gives columns: `Unnamed: 1` for an empty one, `a.1` for a repeated one."""
+    shown: list[str] = []
+    counts: Counter[str] = Counter()
+    taken = set(names)
+    for at, name in enumerate(names):
+        unique = name or f"Unnamed: {at}"
+        while (counts[name or unique] and unique in shown) or (unique != name and name and unique in taken):
+            unique = f"{name}.{counts[name]}"
+            counts[name] += 1
+        counts[name or unique] += 1 if unique == (name or unique) else 0
+        shown.append(unique)
+    return shown
+
+
+def literal(text: str) -> str:
+    """Return a text as a literal of Python."""
+    return json.dumps(text, ensure_ascii=False)

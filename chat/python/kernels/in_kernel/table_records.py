@@ -1,0 +1,140 @@
+"""Runs inside a kernel: parse delimited text into records, also where its quotes are broken."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterator
+from functools import partial
+from typing import NamedTuple
+
+from chat.python.kernels.in_kernel.table_source import Unreadable
+
+REPAIRS_LIMIT = 20_000
+"""So many records with broken quotes are parsed one by one; later ones as they are."""
+OPENINGS_LIMIT = 20
+LINE_LIMIT_CHARS = 100_000
+"""So many quotes of one line are tried, if the line is not longer than this."""
+
+decode = partial(str, encoding="utf-8", errors="replace")
+"""Return a line of UTF-8 as text."""
+
+_GAPS = re.compile(r"\s{2,}")
+
+
+class Dialect(NamedTuple):
+    """How the cells of a text are separated."""
+
+    delimiter: str
+    """One character, which is absent from a text with one column. A space stands for spaces of any number."""
+    is_gap: bool = False
+    """Whether single spaces are part of cells, and only two or more separate them."""
+    skips_spaces: bool = False
+    """Whether spaces after a delimiter are no part of a cell."""
+    escape: str | None = None
+    """The character before quotes within quotes, if it is not a quote."""
+
+
+class Records:
+    """An iterator of records, blank ones too, each with the number of its first line, counted from 1.
+
+    A quote that is never closed is taken as part of its cell: the record ends with its line.
+    """
+
+    def __init__(self, data: bytes, dialect: Dialect, width: int = 0) -> None:
+        """`data`: UTF-8 with line ends of LF. `width`: the usual number of cells of a record, 0 if it is not known."""
+        self.unclosed: list[int] = []
+        """Numbers of lines with a quote that is never closed."""
+        self._file = io.BytesIO(data)
+        self._dialect = dialect
+        self._width = width
+        self._budget_bytes = 4 * len(data) + 1_000_000
+        self.repairs = 0
+        """Number of records whose quotes are broken."""
+
+    def __iter__(self) -> Iterator[tuple[int, list[str]]]:
+        """Raise Unreadable."""
+        if self._dialect.delimiter == " ":
+            for number, line in enumerate(self._file, 1):
+                yield number, split_spaces(decode(line), self._dialect)
+            return
+        before, is_done = 0, False
+        while not is_done:
+            start, lines = self._file.tell(), 0
+            is_strict = self.repairs < REPAIRS_LIMIT and self._budget_bytes > 0
+            reader = csv.reader(
+                map(decode, self._file),
+                delimiter=self._dialect.delimiter,
+                skipinitialspace=self._dialect.skips_spaces,
+                escapechar=self._dialect.escape,
+                quoting=csv.QUOTE_MINIMAL if self._budget_bytes > 0 else csv.QUOTE_NONE,
+                strict=is_strict,
+            )
+            try:
+                for row in reader:
+                    yield before + lines + 1, row
+                    start, lines = self._file.tell(), reader.line_num
+                is_done = True
+            except csv.Error as error:
+                if not is_strict:
+                    raise Unreadable(f"it is not valid CSV ({error}).") from None
+                number = before + lines + 1
+                row, count = self._repair(start, reader.line_num - lines, number, is_open="end of data" in str(error))
+                yield number, row
+                before = number + count - 1
+
+    def _repair(self, start: int, consumed: int, number: int, *, is_open: bool) -> tuple[list[str], int]:
+        """Return the record that begins at a position and whose quotes are broken, and its number of lines.
+
+        `consumed`: the lines until the error. `is_open`: whether the text ended before a closing quote.
+        """
+        self.repairs += 1
+        end = self._file.tell()
+        self._file.seek(start)
+        line = decode(self._file.readline())
+        if consumed == 1 and not is_open:
+            return self._lenient([line]), 1
+        self._budget_bytes -= end - start
+        record = self._without_quote(line)
+        if not is_open and len(record) != self._width:
+            rest = [decode(self._file.readline()) for _ in range(consumed - 1)]
+            whole = self._lenient([line, *rest])
+            if len(whole) == self._width:
+                return whole, consumed
+            self._file.seek(start)
+            self._file.readline()
+        self.unclosed.append(number)
+        return record, 1
+
+    def _lenient(self, lines: list[str]) -> list[str]:
+        """Return the first record of lines, with quotes in the middle of cells as they are."""
+        delimiter, _, skips_spaces, escape = self._dialect
+        return next(csv.reader(lines, delimiter=delimiter, skipinitialspace=skips_spaces, escapechar=escape), [])
+
+    def _without_quote(self, line: str) -> list[str]:
+        """Return the record of a line without the opening quote that is never closed."""
+        delimiter, _, skips_spaces, escape = self._dialect
+        at, tries = len(line), OPENINGS_LIMIT if len(line) < LINE_LIMIT_CHARS else 0
+        while tries and (at := line.rfind('"', 0, at)) >= 0:
+            before = line[:at].rstrip(" ") if skips_spaces else line[:at]
+            if before and not before.endswith(delimiter):
+                continue
+            tries -= 1
+            text = line[:at] + line[at + 1 :]
+            parsed = csv.reader(
+                [text], delimiter=delimiter, skipinitialspace=skips_spaces, escapechar=escape, strict=True
+            )
+            try:
+                record = next(parsed, [])
+            except csv.Error:
+                continue
+            if self._width in (0, len(record)):
+                return record
+        plain = csv.reader([line], delimiter=delimiter, quoting=csv.QUOTE_NONE)
+        return [cell.strip().strip('"') for cell in next(plain, [])]
+
+
+def split_spaces(line: str, dialect: Dialect) -> list[str]:
+    """Return the cells of a line that are separated by spaces."""
+    return (_GAPS.split(line.strip()) if dialect.is_gap else line.split()) if line.strip() else []

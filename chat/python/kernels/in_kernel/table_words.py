@@ -1,0 +1,65 @@
+"""Runs inside a kernel: words that tell totals, remarks and units from the rows of a table."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+LABEL_LIMIT_CHARS = 40
+"""A longer text is no label of a total."""
+_UNIT_WORDS = """
+unit units einheit deg degc celsius kelvin volts volt watt watts ohm sec secs min mins hours hrs days day
+percent prozent pct hpa mbar kpa mm/h kwh mwh gwh ppm ppb count counts index avg smp max std tot mean median
+sum int integer float double decimal number numeric string text str char varchar bool boolean date datetime
+timestamp time object category meter meters metre metres gram grams liter litre euro euros dollar dollars mio
+tsd stück stueck pcs pieces none
+"""
+UNITS = frozenset(_UNIT_WORDS.split())
+"""Words in rows of units or kinds of values."""
+
+
+TOTAL = re.compile(
+    r"(?:grand |sub)?totals?|(?:end|gesamt|zwischen)?summen?|gesamt|insgesamt|gesamtergebnis|sums?|suma|somme|somma|"
+    r"totale?s?|total (?:g[eé]n[eé]ral|general|geral)|totaal|totalt|yhteensä|celkem|razem|összesen|toplam|итого|всего|"
+    r"合计|总计|小计|合計|総計|小計|總計|합계|총계|الإجمالي|المجموع|סה\"כ|कुल",
+    re.IGNORECASE,
+)
+AVERAGE = re.compile(
+    r"averages?|avg|mean|durchschnitt|mittelwert|mittel|moyenne|media|promedio|média|gemiddelde|średnia|среднее|"
+    r"平均|平均值|均值",
+    re.IGNORECASE,
+)
+REMARK = re.compile(
+    r"(?:sources?|quellen?|notes?|anmerkung(?:en)?|hinweise?|fuente|fonte|nota|remarks?|legende?|stand|as of|generated|"
+    r"created|exported|erstellt|copyright|data from|источник|примечание|注|资料来源|数据来源|来源|出典|備考)\b|"
+    r"[*†‡©#¹²³]|\(c\)|--|==|end of",
+    re.IGNORECASE,
+)
+_SIGNS = re.compile(r"[°%‰€$£¥/^²³µμΩ]|^[\[(].*[\])]$|^[-=+|:*_]+$")
+
+
+def is_summary_word(text: str) -> bool:
+    """Return whether a text is the label of a total or an average: `Total`, `Total 2024`."""
+    label = text.strip().rstrip(":")
+    if len(label) > LABEL_LIMIT_CHARS:
+        return False
+    return any(pattern.fullmatch(part) for pattern in (TOTAL, AVERAGE) for part in (label, label.partition(" ")[0]))
+
+
+def is_unit_like(cells: Sequence[str]) -> bool:
+    """Return whether the most of these texts are short, such as `kg`, or known as units or kinds of values."""
+    if any(sum(map(str.isdigit, cell)) * 2 > len(cell) for cell in cells):
+        return False
+    likes = sum(
+        len(cell) <= 3
+        or (len(cell) <= 24 and bool(_SIGNS.search(cell)))
+        or cell.lower().split(" ")[0].rstrip(".") in UNITS
+        for cell in cells
+    )
+    return likes * 2 > len(cells)
+
+
+def is_text_like(cells: Sequence[str], names: Sequence[str]) -> bool:
+    """Return whether texts are far longer than names, such as the questions of a survey below their codes."""
+    mean = sum(map(len, cells)) / len(cells)
+    return mean > 15 and mean > 2 * sum(map(len, names)) / max(1, len(names))
