@@ -36,7 +36,7 @@ FEW_WORDS = 3
 """So many different texts in a column of numbers are exceptions, even if they are frequent."""
 SHAPES_LIMIT = 10_000
 NUMBERS = ("integer", "number")
-DATE_ORDERS = ("DMY", "MDY", "YMD")
+DATE_ORDERS = ("YMD", "DMY", "MDY")
 WIDER_KINDS = {"integer": "number", "datetime": "date"}
 """Kinds that fit to others."""
 
@@ -89,21 +89,19 @@ class Column:
         self._compare(is_text_file=is_text_file)
 
     def _sort(self, cells: Sequence[object], missing_numbers: Iterable[Number]) -> None:
-        texts: list[str] = []
-        for cell in cells:
-            if isinstance(cell, str):
-                texts.append(cell)
-            elif cell is None or cell != cell:
-                self.missing += 1
-            elif isinstance(cell, (int, float, Decimal)) and not isinstance(cell, bool):
-                self.numbers.append(cell)
-            else:
-                self._add_other(cell)
+        texts = [cell for cell in cells if isinstance(cell, str)]
         for text, count in Counter(texts).items():
             stripped = text.strip()
             self.texts[stripped] += count
             if stripped and len(text) != len(stripped):
                 self.oddities["spaces"] = stripped
+        for cell in cells if len(texts) < len(cells) else ():
+            if isinstance(cell, (int, float, Decimal)) and not isinstance(cell, bool) and cell == cell:
+                self.numbers.append(cell)
+            elif cell is None or cell != cell:
+                self.missing += 1
+            elif not isinstance(cell, str):
+                self._add_other(cell)
         if missing_numbers:
             present = [number for number in self.numbers if number not in missing_numbers]
             self.missing += len(self.numbers) - len(present)
@@ -137,7 +135,7 @@ class Column:
         self.missing += sum(self.texts.pop(text) for text in found)
         self.missing_words = [text for text in found if text]
         if self.missing_words:
-            self.oddities["missing word"] = self.missing_words[0]
+            self.oddities["missing word"] = "”, “".join(self.missing_words[:FEW_WORDS])
         self.keeps_missing_words = not PANDAS_MISSING.isdisjoint(self.texts)
 
     def _read_texts(self) -> None:
@@ -244,7 +242,8 @@ class Column:
 
     def _compare(self, *, is_text_file: bool) -> None:
         """Find the values that are exceptions, and what the others tell about decimals and dates."""
-        cells = {"number": [*map(show_number, self.numbers)], "date": self.days, "time": self.times}
+        numbers = [] if self.group == "number" else [*map(show_number, self.numbers)]
+        cells = {"number": numbers, "date": self.days, "time": self.times}
         is_mixed = self.kind in ("text", "mixed") and self.kinds["text"] * 2 <= self.kinds.total()
         if is_mixed and (texts := self._by_group.get("text") or list(self.texts)):
             self.oddities["mixed"] = texts[0]
@@ -262,9 +261,13 @@ class Column:
             if infinite := [word for word in self.words if word.lower() in INFINITE]:
                 self.oddities["infinite"] = infinite[0]
                 self.words = [word for word in self.words if word not in infinite]
-        elif self.group == "date":
+        elif self.date_texts and self.group == "date":
             # Most dates decide. Others are exceptions.
             counts = Counter(order for _, reading in self.date_texts for order in reading.orders)
+            firsts, _, lasts = (set(part) for part in zip(*(date.parts for _, date in self.date_texts), strict=True))
+            if len(counts) > 1 and len(firsts) >= len(lasts):
+                # Years repeat more often than days.
+                del counts["YMD"]
             most = max(counts.values(), default=0)
             self.orders = tuple(order for order in DATE_ORDERS if counts[order] == most > 0)
         if self.texts and not is_text_file and not self.words and self.group != "time":

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from chat.python.kernels.in_kernel.table_cells import Column
+from chat.python.kernels.in_kernel.table_columns import PANDAS_MARKS
 from chat.python.kernels.in_kernel.table_dates import date_pattern
 from chat.python.kernels.in_kernel.table_numbers import thousands_mark
 from chat.python.kernels.in_kernel.table_values import PANDAS_MISSING
@@ -18,8 +19,6 @@ WORDS_LIMIT = 20
 """A column with more different exceptions is left to the code."""
 EXACT_LIMIT = 2**53
 """Whole numbers beyond this lose digits in a column with missing values, which pandas reads as floats."""
-PANDAS_MARKS = (",", ".", " ", "'")
-"""Marks between thousands that `read_csv` can remove."""
 
 
 def read_csv_arguments(columns: Sequence[Column], names: Sequence[str]) -> str:
@@ -54,7 +53,7 @@ def _literal(value: object) -> str:
 
 
 def _needs_code(column: Column) -> bool:
-    return any(form.unit or form.sign for form in column.forms)
+    return any(form.unit or form.sign for form in column.forms) or "marks" in column.oddities
 
 
 def _missing_arguments(columns: Sequence[Column], named: Sequence[Column]) -> list[str]:

@@ -6,10 +6,11 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from itertools import islice
+from typing import TypeVar
 
 from chat.python.kernels.in_kernel.table_cells import NUMBERS, Column
-from chat.python.kernels.in_kernel.table_dates import DAY_FIRST, time_seconds
-from chat.python.kernels.in_kernel.table_numbers import show_number
+from chat.python.kernels.in_kernel.table_dates import DAY_FIRST, date_value, time_seconds
+from chat.python.kernels.in_kernel.table_numbers import NumberForm, number_of, show_number
 from chat.python.kernels.in_kernel.table_roles import PERCENT_SIGNS, Facts, role_of
 from chat.python.kernels.in_kernel.table_source import Choices
 
@@ -17,7 +18,10 @@ EXAMPLES_LIMIT = 3
 EXAMPLE_LIMIT_CHARS = 40
 FACT_TEXTS_LIMIT = 2_000
 """Different texts of a column by which its role is found."""
+PANDAS_MARKS = frozenset({",", ".", " ", "'"})
+"""Marks between thousands that `read_csv` can remove."""
 FLOAT_LIMIT = 1.7976931348623157e308
+T = TypeVar("T")
 TYPE_NAMES = {
     "integer": "whole number",
     "datetime": "date and time",
@@ -26,79 +30,112 @@ TYPE_NAMES = {
 """The names that people see, by kind of value, where they differ."""
 
 
-def decide_columns(columns: Sequence[Column], choices: Choices, delimiter: str) -> tuple[Choices, dict[str, list[str]]]:
-    """Read the values of all columns. Return what was decided, and the candidates, both by keys of `Choices`."""
-    reading: Choices = {"missing_words": choices.get("missing_words", _missing_words(columns))}
+def decide_columns(
+    columns: Sequence[Column], choices: Choices, *, delimiter: str, is_text: bool
+) -> tuple[Choices, dict[str, list[str]]]:
+    """Read the values of all columns. Return what was decided, and the candidates, both by keys of `Choices`.
+
+    `is_text`: whether all cells of the format are texts.
+    """
+    words = list(dict.fromkeys(word for column in columns for word in column.missing_words))
     candidates: dict[str, list[str]] = {}
-    marks = Counter(column.decimal for column in columns if column.decimal)
-    doubtful = [column.doubtful_decimal for column in columns if column.doubtful_decimal]
-    # Semicolons separate cells where commas stand before decimals.
-    likely = ("," if delimiter == ";" else ".") if not marks else max(".,", key=lambda mark: marks[mark])
-    decimal = choices.get("decimal", likely)
-    reading["decimal"] = decimal
-    if doubtful and not marks:
-        candidates["decimal"] = sorted(".,", key=lambda mark: mark != decimal)
-    orders = Counter(column.orders[0] for column in columns if len(column.orders) == 1)
-    in_doubt = [column.orders for column in columns if len(column.orders) > 1]
-    usual = next((order for order, _ in orders.most_common(1)), in_doubt[0][0] if in_doubt else DAY_FIRST)
-    order = choices.get("date_order", usual)
-    if orders or in_doubt:
+    decimal = _decide_decimal(columns, choices, delimiter, candidates)
+    order = _decide_order(columns, choices, candidates)
+    reading: Choices = {}
+    if is_text or words or "missing_words" in choices:
+        reading["missing_words"] = choices.get("missing_words", words)
+    if is_text or any(column.decimal or column.doubtful_decimal for column in columns):
+        reading["decimal"] = decimal
+    if "date_order" in choices or any(column.orders for column in columns):
         reading["date_order"] = order
     for column in columns:
-        if column.doubtful_decimal and not marks and "decimal" not in choices:
-            column.oddities["decimal or thousands"] = column.doubtful_decimal
-        is_unclear = len(column.orders) > 1 and usual not in (column.orders if orders else ())
-        if is_unclear:
-            candidates.setdefault("date_order", sorted(column.orders, key=lambda one: one != order))
-            if "date_order" not in choices:
-                column.oddities["day or month"] = next(text for text, date in column.date_texts if len(date.orders) > 1)
         column.decide(decimal, order, is_order_chosen="date_order" in choices)
-        find_oddities(column)
+        column.oddities |= _odd_numbers(column) | _odd_dates(column)
+        if column.words:
+            shown = "”, “".join(clip_text(word) for word in column.words[:EXAMPLES_LIMIT])
+            column.oddities[f"no {column.group}"] = shown + ("”, “…" if len(column.words) > EXAMPLES_LIMIT else "")
     return reading, candidates
 
 
-def _missing_words(columns: Sequence[Column]) -> list[str]:
-    return list(dict.fromkeys(word for column in columns for word in column.missing_words))
+def _decide_decimal(
+    columns: Sequence[Column], choices: Choices, delimiter: str, candidates: dict[str, list[str]]
+) -> str:
+    """Return what stands before decimals where a column leaves a doubt. Add candidates if the table leaves one."""
+    marks = Counter(column.decimal for column in columns if column.decimal)
+    # Semicolons separate cells where commas stand before decimals.
+    likely = max(".,", key=lambda mark: marks[mark]) if marks else "," if delimiter == ";" else "."
+    decimal = choices.get("decimal", likely)
+    doubtful = [column for column in columns if column.doubtful_decimal] if not marks else []
+    if doubtful:
+        candidates["decimal"] = sorted(".,", key=lambda mark: mark != decimal)
+    for column in doubtful if "decimal" not in choices else ():
+        form, texts = next((form, texts) for form, texts in column.forms.items() if form.is_doubtful)
+        value = show_number(number_of(texts[0], form, decimal))
+        column.oddities["decimal or thousands"] = f"{texts[0]}” is read as “{value}"
+    return decimal
 
 
-def find_oddities(column: Column) -> None:
-    """Add what is unusual in the forms of numbers and dates."""
+def _decide_order(columns: Sequence[Column], choices: Choices, candidates: dict[str, list[str]]) -> str:
+    """Return the order of day, month and year where a column leaves a doubt. Add candidates if the table does, too."""
+    certain = Counter(column.orders[0] for column in columns if len(column.orders) == 1)
+    doubtful = [column for column in columns if len(column.orders) > 1 and not set(column.orders) & set(certain)]
+    usual = max(certain, key=lambda order: certain[order], default=doubtful[0].orders[0] if doubtful else DAY_FIRST)
+    order = choices.get("date_order", usual)
+    for column in doubtful:
+        candidates.setdefault("date_order", sorted(column.orders, key=lambda one: one != order))
+        if "date_order" not in choices:
+            text, date = next((text, date) for text, date in column.date_texts if len(date.orders) > 1)
+            value = date_value(date, order if order in column.orders else column.orders[0])
+            column.oddities["day or month"] = f"{text}” is read as “{value}"
+    return order
+
+
+def _odd_numbers(column: Column) -> dict[str, str]:
+    """Return an example for each unusual form of numbers."""
     examples: dict[str, str] = {}
-    units = {form.unit for form in column.forms} - {""}
     for form, texts in column.forms.items():
-        style = form.style
-        if form.is_doubtful and texts[0][form.start] != "0":
-            is_point = style == "point"
-            is_decimal = is_point == (column.decimal == ".")
-            style = (
-                ("point" if is_point else "comma") if is_decimal else ("dot" if is_point else "comma") + " thousands"
-            )
-        examples.setdefault(style, texts[0])
+        if not (form.is_doubtful and "decimal or thousands" in column.oddities):
+            examples.setdefault(_style_of(form, texts[0], column.decimal), texts[0])
         if form.unit and "measure" not in column.oddities:
             examples.setdefault("unit", texts[0])
         if form.sign:
             examples.setdefault(form.sign, texts[0])
+    marks = {form.mark for form in column.forms} - {""}
+    if len(marks) > 1 or not marks <= PANDAS_MARKS:
+        examples["marks"] = examples.pop("other thousands")
+    units = sorted({form.unit for form in column.forms} - {""})
     if len(units) > 1:
-        examples["units"] = "” and “".join(sorted(units)[:3])
+        examples["units"] = "” and “".join(units[:2])
     if "comma" in examples and "point" in examples:
         examples["comma and point"] = f"{examples['comma']}” and “{examples['point']}"
-    huge = (number for number in column.numbers if abs(number) > FLOAT_LIMIT and not _is_infinite(number))
-    if (largest := next(huge, None)) is not None:
-        examples["huge"] = show_number(largest)
-    column.oddities |= {code: text for code, text in examples.items() if code not in ("point", "integer")}
-    styles: dict[str, str] = {}
+    if column.numbers and not -FLOAT_LIMIT <= min(column.numbers) <= max(column.numbers) <= FLOAT_LIMIT:
+        huge = [one for one in column.numbers if not -FLOAT_LIMIT <= one <= FLOAT_LIMIT and not _is_infinite(one)]
+        examples |= {"huge": show_number(huge[0])} if huge else {}
+    return {code: text for code, text in examples.items() if code not in ("point", "integer")}
+
+
+def _style_of(form: NumberForm, text: str, decimal: str) -> str:
+    """Return the style of a form with what was decided for its column."""
+    if not form.is_doubtful or text[form.start] == "0":
+        return form.style
+    if form.style == "point":
+        return "point" if decimal == "." else "dot thousands"
+    return "comma" if decimal == "," else "comma thousands"
+
+
+def _odd_dates(column: Column) -> dict[str, str]:
+    """Return an example for each unusual form of dates."""
+    found: dict[str, str] = {}
+    styles: dict[tuple[str, bool], str] = {}
     for text, date in column.date_texts:
-        is_other = bool(date.orders) and column.orders and column.orders[0] not in date.orders
-        styles.setdefault(f"{date.style} {is_other}", text)
+        styles.setdefault((date.style, bool(date.orders) and column.orders[0] not in date.orders), text)
     if len(styles) > 1 or (styles and column.plain):
-        column.oddities["date formats"] = "” and “".join(list(styles.values())[:2])
-    elif styles and "day or month" not in column.oddities and "iso False" not in styles:
-        column.oddities["date form"] = next(iter(styles.values()))
+        found["date formats"] = "” and “".join(list(styles.values())[:2])
+    elif styles and "day or month" not in column.oddities and ("iso", False) not in styles:
+        found["date form"] = next(iter(styles.values()))
     if len({date.zone for _, date in column.date_texts}) > 1:
-        column.oddities["zones"] = next(text for text, date in column.date_texts if date.zone)
-    if column.words:
-        shown = "”, “".join(clip_text(word) for word in column.words[:EXAMPLES_LIMIT])
-        column.oddities[f"no {column.group}"] = shown + ("”, “…" if len(column.words) > EXAMPLES_LIMIT else "")
+        found["zones"] = next(text for text, date in column.date_texts if date.zone)
+    return found
 
 
 def _is_infinite(number: object) -> bool:
@@ -107,10 +144,9 @@ def _is_infinite(number: object) -> bool:
 
 def describe_column(column: Column, note: str) -> dict[str, object]:
     """Return the description of a column, of which all parts have a limited size."""
-    finite = [number for number in column.numbers if not _is_infinite(number)]
     distinct, examples = _examples(column)
     role = role_of(facts_of(column, distinct))
-    low, high = _range(column, finite)
+    low, high = _range(column)
     is_index = role not in ("year", "code") and _is_index(column)
     return {
         "name": clip_text(column.name, 80),
@@ -145,8 +181,10 @@ def facts_of(column: Column, distinct: int) -> Facts:
     )
 
 
-def _range(column: Column, finite: Sequence[object]) -> tuple[str, str]:
+def _range(column: Column) -> tuple[str, str]:
     if column.kind in NUMBERS and column.numbers:
+        has_infinite = "infinite" in column.oddities
+        finite = [one for one in column.numbers if not _is_infinite(one)] if has_infinite else column.numbers
         numbers = finite or column.numbers
         return show_number(min(numbers)), show_number(max(numbers))
     if column.group == "date" and column.days:
@@ -164,13 +202,13 @@ def _examples(column: Column) -> tuple[int, list[list[object]]]:
     if column.group in ("date", "time"):
         values = column.days or column.times
         return len(set(values)), [[clip_text(one), 0] for one in _first(values)]
-    counts = column.texts + column.others
+    counts = column.texts + column.others if column.others else column.texts
     is_counted = bool(column.texts)
     texts = counts.most_common(EXAMPLES_LIMIT) if is_counted else sorted(counts.items())[:EXAMPLES_LIMIT]
     return len(counts), [[clip_text(text), count if is_counted else 0] for text, count in texts]
 
 
-def _first(values: Sequence[object]) -> list[object]:
+def _first(values: Sequence[T]) -> list[T]:
     return list(islice(dict.fromkeys(values), EXAMPLES_LIMIT))
 
 

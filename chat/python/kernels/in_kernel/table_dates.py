@@ -71,13 +71,14 @@ class DateReading(NamedTuple):
 
 def read_date(text: str) -> DateReading | None:
     """Return the date in a text; `None` if it is no day of the calendar in any order."""
-    if match := _YEAR_FIRST.fullmatch(text) or _CHINESE.fullmatch(text):
+    begins_with_digit = text[0].isdigit()
+    if begins_with_digit and (match := _YEAR_FIRST.fullmatch(text) or _CHINESE.fullmatch(text)):
         mark = match.groupdict().get("mark") or "年"
         if not is_date(match["y"], match["m"], match["d"] or "1"):
             return None
         parts = (match["d"] or "", match["m"], match["y"])
         return DateReading("iso" if mark == "-" else "year first", parts, *_time_of(match), (), mark)
-    if match := _YEAR_LAST.fullmatch(text):
+    if begins_with_digit and (match := _YEAR_LAST.fullmatch(text)):
         first, second, third = match.group("a", "b", "c")
         orders = [DAY_FIRST] * is_date(third, second, first) + [MONTH_FIRST] * is_date(third, first, second)
         if match["mark"] == "." and orders:
@@ -171,6 +172,6 @@ def time_seconds(text: str) -> float | None:
         minutes, _, seconds = rest.partition(":")
         return int(hour) * 3600 + int(minutes) * 60 + float(seconds.replace(",", ".") or 0)
     if (match := _DURATION.fullmatch(text)) and sum(part is not None for part in match.groups()) > 1:
-        days, hours, minutes, seconds = (int(part or 0) for part in match.groups())
-        return float(days * 86_400 + hours * 3600 + minutes * 60 + seconds)
+        parts = zip((86_400, 3_600, 60, 1), match.groups(), strict=True)
+        return float(sum(seconds * int(part or 0) for seconds, part in parts))
     return None

@@ -18,12 +18,13 @@ EXCEPTIONS_SHOWN = 3
 """Columns with values of another type that have a note of the table each."""
 SENTENCES = {
     "mixed": "{columns} mix{s} numbers or dates with other text, such as “{example}”.",
-    "decimal or thousands": "Decimals and thousands cannot be told apart in {columns}, such as in “{example}”.",
-    "day or month": "Day and month cannot be told apart in {columns}, such as in “{example}”.",
+    "decimal or thousands": "Decimals and thousands cannot be told apart in {columns}: “{example}”.",
+    "day or month": "Day and month cannot be told apart in {columns}: “{example}”.",
     "comma": "{columns} ha{ve} decimal commas, such as “{example}”.",
     "dot thousands": "{columns} ha{ve} points between thousands, such as “{example}”.",
     "comma thousands": "{columns} ha{ve} commas between thousands, such as “{example}”.",
     "other thousands": "{columns} ha{ve} spaces or other marks between thousands, such as “{example}”.",
+    "marks": "{columns} ha{ve} marks between thousands that code must remove, such as “{example}”.",
     "comma and point": "{columns} mix{s} decimal commas and decimal points, such as “{example}”.",
     "unit": "{columns} ha{ve} currency or percent signs, such as “{example}”, which code must remove.",
     "units": "{columns} mix{s} currencies or units, such as “{example}”.",

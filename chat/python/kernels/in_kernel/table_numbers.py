@@ -40,7 +40,7 @@ _NUMBER = re.compile(
     re.VERBOSE,
 )
 _UNIT = (
-    rf"[{_SPACES}][^\W\d_][^\s\d,;:()]{{0,11}}[²³]?|[{_SPACES}]?(?:°[CFK]?|[µμ][gmls]|[kmcdMGT]?(?:g|m|l|L|Wh?|Hz|B|V|A)"
+    rf"[{_SPACES}][^\W\d_][^\s\d,;:()]{{0,11}}[²³]?|[{_SPACES}]?(?:°[CFK]?|[µμ][gmls]|[kmcdMGT]?(?:g|m|l|L|Wh|Hz)|[kmMGT][WBVA]"
     r"|[kmc]?m[²³23]|km/h|m/s|ms|s|min|h|ha|[KMGT]iB|px|pt|lbs?|oz|ft|mph|dB|bar|hPa|kPa|mbar|ppm|x)"
 )
 _MEASURE = re.compile(rf"(?P<number>[+−-]?[\d.,{_THOUSANDS_MARKS}]*\d)(?P<unit>{_UNIT})")
@@ -159,11 +159,14 @@ def show_number(number: Number) -> str:
     if isinstance(number, float):
         if not math.isfinite(number):
             return str(number)
-        exact = Decimal(int(number)) if number.is_integer() and abs(number) < 2**63 else Decimal(_shortest(number))
+        is_exact = number.is_integer()
+        text = _shortest(number) if not is_exact else str(int(number)) if abs(number) < 2**63 else repr(number)
+        exact = Decimal(text)
     else:
         exact = Decimal(number)
     if not -SHOWN_LIMIT_DIGITS / 2 < exact.adjusted() < SHOWN_LIMIT_DIGITS and exact:
-        return f"{exact:.6e}"
+        digits, _, exponent = f"{exact:.6e}".partition("e")
+        return f"{digits.rstrip('0').rstrip('.')}e{exponent}"
     text = f"{exact:f}"
     text = text.rstrip("0").rstrip(".") if "." in text else text
     return text if len(text) <= SHOWN_LIMIT_DIGITS + 2 else text[: SHOWN_LIMIT_DIGITS + 1] + "…"

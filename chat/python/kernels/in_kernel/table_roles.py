@@ -12,8 +12,8 @@ YEARS = range(1500, 2101)
 UNIQUE_SHARE = 0.95
 """Share of different values among those of identifiers whose name alone does not tell."""
 PERCENT_SIGNS = frozenset({"%", "‰", "％"})
-LONG_DIGITS = 15
-"""Whole numbers of so many digits are no quantities."""
+LEAST_LONG = 10**14
+"""Whole numbers from 15 digits on are no quantities."""
 
 _WORDS_OF_NAMES = re.compile(r"[A-Z]+(?![a-zà-ÿ])|[A-ZÀ-Þ]?[a-zà-ÿ]+|[^\W\d_A-Za-zÀ-ÿ]+|#")
 _IDENTIFIER = frozenset({"id", "ids", "uuid", "guid", "oid", "pk", "key", "kennung", "ident", "identifier", "编号"})
@@ -109,7 +109,7 @@ def _role_of_numbers(facts: Facts, is_name_of: dict[str, bool], *, is_unique: bo
             return "code"
         if is_name_of["identifier"] or (is_natural and is_name_of["numbered"] and is_unique):
             return "identifier"
-        if min(abs(facts.low), abs(facts.high)) >= 10 ** (LONG_DIGITS - 1):
+        if facts.low >= LEAST_LONG:
             return "identifier"
     if facts.is_money:
         return "money"

@@ -63,7 +63,9 @@ def describe(source: Source, name: str, choices: Choices) -> dict[str, object]:
         Column(cells, name=name, is_text_file=source.is_text, missing_words=choices.get("missing_words"))
         for name, cells in zip(source.names, source.columns, strict=True)
     ]
-    reading, candidates = decide_columns(columns, choices, source.reading.get("delimiter", ""))
+    reading, candidates = decide_columns(
+        columns, choices, delimiter=source.reading.get("delimiter", ""), is_text=source.is_text
+    )
     notes = [*source.notes, *describe_names(source), *describe_size(source), *describe_oddities(columns)]
     first_notes = [*source.column_notes, *[""] * len(columns)]
     code = source.code.replace("NAME", ascii(name))
