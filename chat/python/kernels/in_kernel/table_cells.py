@@ -108,8 +108,7 @@ class Column:
             self.numbers = present
         if infinite := [number for number in self.numbers if isinstance(number, float) and math.isinf(number)]:
             self.oddities["infinite"] = show_number(infinite[0])
-        whole = sum(map(is_whole, self.numbers))
-        self.kinds.update({"integer": whole, "number": len(self.numbers) - whole})
+        self.kinds.update("integer" if is_whole(number) else "number" for number in self.numbers)
 
     def _add_other(self, cell: object) -> None:
         kind = "nested" if isinstance(cell, (dict, list, tuple)) else "other"
@@ -251,6 +250,8 @@ class Column:
         if self.group not in cells:
             self.others.update(strange)
             return
+        if WIDER_KINDS.get(self.plain, self.plain) != self.group:
+            self.plain = ""
         strange += [text for group, texts in self._by_group.items() if group != self.group for text in texts]
         self.words = list(dict.fromkeys([*strange, *self.others]))
         if self.group == "number":

@@ -17,6 +17,8 @@ ARGUMENTS_LIMIT_CHARS = 2_500
 """Arguments beyond this are left out, the least important ones first."""
 WORDS_LIMIT = 20
 """A column with more different exceptions is left to the code."""
+NEED_CODE = frozenset({"marks", "comma and point"})
+"""Oddities of numbers that `read_csv` cannot read."""
 EXACT_LIMIT = 2**53
 """Whole numbers beyond this lose digits in a column with missing values, which pandas reads as floats."""
 
@@ -53,7 +55,7 @@ def _literal(value: object) -> str:
 
 
 def _needs_code(column: Column) -> bool:
-    return any(form.unit or form.sign for form in column.forms) or "marks" in column.oddities
+    return any(form.unit or form.sign for form in column.forms) or not NEED_CODE.isdisjoint(column.oddities)
 
 
 def _missing_arguments(columns: Sequence[Column], named: Sequence[Column]) -> list[str]:

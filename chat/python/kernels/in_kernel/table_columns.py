@@ -50,7 +50,10 @@ def decide_columns(
         reading["date_order"] = order
     for column in columns:
         column.decide(decimal, order, is_order_chosen="date_order" in choices)
-        column.oddities |= _odd_numbers(column) | _odd_dates(column)
+        if column.group == "number":
+            column.oddities |= _odd_numbers(column)
+        elif column.group == "date":
+            column.oddities |= _odd_dates(column)
         if column.words:
             shown = "”, “".join(clip_text(word) for word in column.words[:EXAMPLES_LIMIT])
             column.oddities[f"no {column.group}"] = shown + ("”, “…" if len(column.words) > EXAMPLES_LIMIT else "")

@@ -132,8 +132,8 @@ def number_of(text: str, form: NumberForm, decimal: str) -> Number:
     if form.mark:
         body = body.translate(_NO_MARKS)
     body = body.replace(".", "").replace(",", ".") if is_comma else body.replace(",", "")
-    value = exact_number(body)
-    return -value if form.is_negative else value
+    # A minus before a decimal number of more than 28 digits would round it.
+    return exact_number(f"-{body}" if form.is_negative else body)
 
 
 def exact_number(body: str) -> Number:

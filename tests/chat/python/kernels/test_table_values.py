@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from collections.abc import Mapping
 from decimal import Decimal
@@ -42,6 +43,7 @@ def column_of(*cells: str, name: str = "x", choices: Choices | None = None) -> t
         (("52.5200066", "52.5200105"), "52.5200066 to 52.5200105"),
         (("1234567.89", "0.1", "0.1000000001"), "0.1 to 1234567.89"),
         (("0.12345678901234567890", "0.12345678901234567891"), "0.1234567890123456789 to 0.12345678901234567891"),
+        (("-0.1234567890123456789012345678901", "1"), "-0.1234567890123456789012345678901 to 1"),
         (("1e999", "-inf", "nan", "2"), "2 to 1e+999"),
         (("1.2e5", "3"), "3 to 120000"),
         # Currencies, percent signs, brackets and trailing signs.
@@ -112,11 +114,9 @@ def test_numbers_of_every_type_are_shown_with_their_digits(number: float | Decim
     ],
 )
 def test_decimals_are_decided_by_all_values(
-    text: str, delimiter: str, choices: Choices, summaries: list[str], candidates: Mapping[str, object]
+    text: str, delimiter: str, choices: Choices, summaries: list[str], candidates: Mapping[str, list[str]]
 ) -> None:
-    names, *rows = [line.split(delimiter) for line in text.replace('"', "").splitlines()]
-    if delimiter == ",":
-        names, rows = [text.splitlines()[0]], [[line.strip('"')] for line in text.splitlines()[1:]]
+    names, *rows = csv.reader(text.splitlines(), delimiter=delimiter)
     columns = [
         Column(cells, name=name, is_text_file=True) for name, cells in zip(names, zip(*rows, strict=True), strict=True)
     ]
