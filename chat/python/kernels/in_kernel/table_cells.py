@@ -13,10 +13,10 @@ from chat.python.kernels.in_kernel.table_numbers import (
     Number,
     NumberForm,
     decimals_in,
-    exact_number,
     is_whole,
     measure_form,
     number_of,
+    number_of_digits,
     shape_of,
     show_number,
 )
@@ -279,7 +279,7 @@ class Column:
         if self.group == "number":
             self.decimal = decimal if self.doubtful_decimal or not self.decimal else self.decimal
             if self.plain:
-                self.numbers += map(int if self.plain == "integer" else exact_number, self.texts)
+                self.numbers += map(int if self.plain == "integer" else number_of_digits, self.texts)
             for form, texts in self.forms.items():
                 self.numbers += [number_of(text, form, self.decimal) for text in texts]
         elif self.group == "date":

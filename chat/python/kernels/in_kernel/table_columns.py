@@ -21,7 +21,7 @@ FACT_TEXTS_LIMIT = 2_000
 PANDAS_MARKS = frozenset({",", ".", " ", "'"})
 """Marks between thousands that `read_csv` can remove."""
 FLOAT_LIMIT = 1.7976931348623157e308
-T = TypeVar("T")
+Shown = TypeVar("Shown")
 TYPE_NAMES = {
     "integer": "whole number",
     "datetime": "date and time",
@@ -211,7 +211,7 @@ def _examples(column: Column) -> tuple[int, list[list[object]]]:
     return len(counts), [[clip_text(text), count if is_counted else 0] for text, count in texts]
 
 
-def _first(values: Sequence[T]) -> list[T]:
+def _first(values: Sequence[Shown]) -> list[Shown]:
     return list(islice(dict.fromkeys(values), EXAMPLES_LIMIT))
 
 

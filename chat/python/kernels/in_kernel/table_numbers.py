@@ -14,7 +14,7 @@ from typing import NamedTuple, TypeAlias
 Number: TypeAlias = int | float | Decimal
 SHOWN_LIMIT_DIGITS = 36
 """A longer number is shown as `1.234567e+400`."""
-FLOAT_DIGITS = 15
+EXACT_FLOAT_DIGITS = 15
 """Every decimal number of so many digits survives as a float."""
 
 _CURRENCY_SIGN = r"(?:R|US|A|C|CA|HK|MX|NT|NZ|S)?\$|[€£¥₹₽₺₩₫₪₴₦฿₱₲₵₸₼元円]"
@@ -133,12 +133,12 @@ def number_of(text: str, form: NumberForm, decimal: str) -> Number:
         body = body.translate(_NO_MARKS)
     body = body.replace(".", "").replace(",", ".") if is_comma else body.replace(",", "")
     # A minus before a decimal number of more than 28 digits would round it.
-    return exact_number(f"-{body}" if form.is_negative else body)
+    return number_of_digits(f"-{body}" if form.is_negative else body)
 
 
-def exact_number(body: str) -> Number:
+def number_of_digits(body: str) -> Number:
     """Return the value of digits with a point: a float if that keeps every digit, else a decimal number."""
-    if len(body) <= FLOAT_DIGITS:
+    if len(body) <= EXACT_FLOAT_DIGITS:
         value = float(body)
         if math.isfinite(value):
             return value
@@ -175,14 +175,14 @@ def show_number(number: Number) -> str:
 def _shortest(number: float) -> str:
     """Return the digits of a float without those of rounding: `0.3` for 0.1 + 0.2, `0.1` for one of 32 bits."""
     text = repr(number)
-    if sum(map(str.isdigit, text)) <= FLOAT_DIGITS:
+    if sum(map(str.isdigit, text)) <= EXACT_FLOAT_DIGITS:
         return text
     with suppress(OverflowError):
         packed = pack("f", number)
         if unpack("f", packed)[0] == number:
             texts = (f"{number:.{digits}g}" for digits in range(6, 10))
             return next(short for short in texts if pack("f", float(short)) == packed)
-    return f"{number:.{FLOAT_DIGITS}g}"
+    return f"{number:.{EXACT_FLOAT_DIGITS}g}"
 
 
 def thousands_mark(forms: Iterable[NumberForm], decimal: str) -> str:
