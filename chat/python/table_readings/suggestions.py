@@ -16,6 +16,8 @@ DESCRIBE = "Describe this table"
 NUMBERS = ("whole number", "number")
 DATES = ("date", "date and time")
 CATEGORIES = ("text", "yes or no")
+NO_QUANTITIES = ("identifier", "code", "year")
+"""Roles of numbers that are neither drawn nor counted into a distribution."""
 
 
 def suggest_questions(preview: TableReading) -> list[str]:
@@ -26,13 +28,17 @@ def suggest_questions(preview: TableReading) -> list[str]:
 
 
 def _questions(columns: Sequence[TableColumn]) -> Iterator[str]:
-    numbers = [_quoted(column) for column in columns if column.type in NUMBERS]
-    dates = [_quoted(column) for column in columns if column.type in DATES]
+    numbers = [_quoted(column) for column in columns if column.type in NUMBERS and column.role not in NO_QUANTITIES]
+    # A year is an axis, like a date.
+    axes = [_quoted(column) for column in columns if column.type in DATES]
+    axes += [_quoted(column) for column in columns if column.role == "year"]
     categories = [
-        _quoted(column) for column in columns if column.type in CATEGORIES and 2 <= column.distinct <= CATEGORIES_LIMIT
+        _quoted(column)
+        for column in columns
+        if column.type in CATEGORIES and column.role != "identifier" and 2 <= column.distinct <= CATEGORIES_LIMIT
     ]
-    if dates and numbers:
-        yield f"Plot {numbers[0]} over {dates[0]}"
+    if axes and numbers:
+        yield f"Plot {numbers[0]} over {axes[0]}"
     if categories and numbers:
         yield f"Compare {numbers[0]} by {categories[0]}"
     if len(numbers) > 1:

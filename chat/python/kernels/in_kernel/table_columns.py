@@ -1,250 +1,230 @@
-"""Runs inside a kernel: describe the columns of a table, whose cells are texts or values of Python."""
+"""Runs inside a kernel: describe the columns of a table, and decide what they leave in doubt together."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from datetime import date, datetime, time, timedelta
-from decimal import Decimal
+from collections.abc import Sequence
+from itertools import islice
+from typing import TypeVar
 
-from chat.python.kernels.in_kernel.table_values import (
-    DAY_FIRST,
-    MISSING,
-    Reading,
-    date_value,
-    number_value,
-    order_of,
-    plain_kind,
-    read_text,
-)
+from chat.python.kernels.in_kernel.table_cells import NUMBERS, Column
+from chat.python.kernels.in_kernel.table_dates import DAY_FIRST, date_value, time_seconds
+from chat.python.kernels.in_kernel.table_numbers import NumberForm, number_of, show_number
+from chat.python.kernels.in_kernel.table_roles import PERCENT_SIGNS, Facts, role_of
+from chat.python.kernels.in_kernel.table_source import Choices
 
 EXAMPLES_LIMIT = 3
 EXAMPLE_LIMIT_CHARS = 40
-NUMBERS = ("integer", "number")
-DATES = ("date", "datetime")
+FACT_TEXTS_LIMIT = 2_000
+"""Different texts of a column by which its role is found."""
+PANDAS_MARKS = frozenset({",", ".", " ", "'"})
+"""Marks between thousands that `read_csv` can remove."""
+FLOAT_LIMIT = 1.7976931348623157e308
+Shown = TypeVar("Shown")
 TYPE_NAMES = {
     "integer": "whole number",
-    "number": "number",
-    "date": "date",
     "datetime": "date and time",
-    "time": "time",
     "boolean": "yes or no",
-    "text": "text",
-    "nested": "nested",
-    "other": "other",
 }
-"""The names that people see, by kind of value."""
+"""The names that people see, by kind of value, where they differ."""
 
 
-class Column:
-    """What the cells of one column are. `describe` returns it for the answer, `oddities` names what is unusual."""
+def decide_columns(
+    columns: Sequence[Column], choices: Choices, *, delimiter: str, is_text: bool
+) -> tuple[Choices, dict[str, list[str]]]:
+    """Read the values of all columns. Return what was decided, and the candidates, both by keys of `Choices`.
 
-    def __init__(self, cells: Sequence[object], *, is_text_file: bool) -> None:
-        """`is_text_file`: numbers and dates are texts in every file of this format, which is then not unusual."""
-        self.missing = 0
-        self.kinds: Counter[str] = Counter()
-        self.oddities: dict[str, str] = {}
-        """Code of an oddity -> an example of it."""
-        self._cells = len(cells)
-        self._texts: Counter[str] = Counter()
-        self._numbers: list[float | int | Decimal] = []
-        self._dates: list[str] = []
-        self._others: set[str] = set()
-        self._sort(cells)
-        self._read_texts(is_text_file=is_text_file)
-
-    def _sort(self, cells: Sequence[object]) -> None:
-        texts: list[str] = []
-        for cell in cells:
-            if cell is None:
-                self.missing += 1
-            elif isinstance(cell, str):
-                texts.append(cell)
-            elif isinstance(cell, bool):
-                self.kinds["boolean"] += 1
-                self._others.add(str(cell).lower())
-            elif isinstance(cell, (int, float, Decimal)):
-                if cell != cell:
-                    self.missing += 1
-                else:
-                    self._numbers.append(cell)
-            else:
-                self._add_other(cell)
-        for text, count in Counter(texts).items():
-            self._texts[text.strip()] += count
-            if text != text.strip() and text.strip():
-                self.oddities["spaces"] = text.strip()
-        for number in self._numbers:
-            self.kinds["integer" if is_whole(number) else "number"] += 1
-
-    def _add_other(self, cell: object) -> None:
-        if isinstance(cell, datetime):
-            is_day = not (cell.hour or cell.minute or cell.second or cell.microsecond)
-            self.kinds["date" if is_day else "datetime"] += 1
-            self._dates.append(cell.strftime("%Y-%m-%d" if is_day else "%Y-%m-%d %H:%M:%S").zfill(10))
-        elif isinstance(cell, date):
-            self.kinds["date"] += 1
-            self._dates.append(cell.isoformat())
-        elif isinstance(cell, (time, timedelta)):
-            self.kinds["time"] += 1
-            self._others.add(str(cell))
-        else:
-            self.kinds["nested" if isinstance(cell, (dict, list, tuple)) else "other"] += 1
-            if len(self._others) < EXAMPLES_LIMIT:
-                self._others.add(clip(str(cell)))
-
-    def _read_texts(self, *, is_text_file: bool) -> None:
-        words = {text: count for text, count in self._texts.items() if text.lower() in MISSING}
-        self.missing += sum(words.values())
-        if spelled := [text for text in words if text]:
-            self.oddities["missing word"] = spelled[0]
-        for word in words:
-            del self._texts[word]
-        if not self._read_plain():
-            self._read_each([(text, read_text(text)) for text in self._texts])
-        if self._texts and not is_text_file and "mixed" not in self.oddities:
-            for code, kinds in (("number as text", NUMBERS), ("date as text", DATES)):
-                if self.kind in kinds:
-                    self.oddities[code] = next(iter(self._texts))
-
-    def _read_plain(self) -> bool:
-        """Read numbers and dates that need no decision; return whether all texts are such."""
-        kind = plain_kind(list(self._texts))
-        if kind:
-            self.kinds[kind] += sum(self._texts.values())
-            if kind == "date":
-                self._dates += self._texts
-            else:
-                self._numbers += map(float, self._texts)
-        return bool(kind)
-
-    def _read_each(self, readings: Sequence[tuple[str, Reading]]) -> None:
-        for text, reading in readings:
-            self.kinds[reading.kind] += self._texts[text]
-        if self.kind == "integer" and (codes := [text for text, reading in readings if reading.style == "zeros"]):
-            # Such as postal codes. Read as numbers, they would lose their zeros.
-            self.kinds["text"] = self.kinds.pop("integer")
-            self.oddities["zeros"] = codes[0]
-            return
-        self._others.update(reading.body for _, reading in readings if reading.kind in ("time", "boolean"))
-        if self.kind == "mixed" and self.kinds["text"]:
-            self.oddities["mixed"] = next(text for text, reading in readings if reading.kind == "text")
-        if self._is_one_of(NUMBERS):
-            self._add_numbers([(text, reading) for text, reading in readings if reading.kind in NUMBERS])
-        if self._is_one_of(DATES):
-            self._add_dates([(text, reading) for text, reading in readings if reading.kind in DATES])
-
-    def _is_one_of(self, kinds: Iterable[str]) -> bool:
-        return self.kind in kinds or (self.kind == "mixed" and any(self.kinds[kind] for kind in kinds))
-
-    def _add_numbers(self, readings: Sequence[tuple[str, Reading]]) -> None:
-        examples: dict[str, str] = {}
-        for text, reading in readings:
-            examples.setdefault(reading.style, text)
-            if reading.has_unit:
-                examples.setdefault("unit", text)
-        has_commas = "comma" in examples or "dot thousands" in examples
-        if not has_commas and "comma thousands" not in examples and "ambiguous" in examples:
-            examples["comma thousands"] = examples["ambiguous"]
-        for style in ("comma", "dot thousands", "comma thousands", "other thousands", "unit"):
-            if style in examples:
-                self.oddities[style] = examples[style]
-        if "comma" in examples and "point" in examples:
-            self.oddities["comma and point"] = f"{examples['comma']}” and “{examples['point']}"
-        self._numbers += [number_value(reading, has_decimal_commas=has_commas) for _, reading in readings]
-
-    def _add_dates(self, readings: Sequence[tuple[str, Reading]]) -> None:
-        examples: dict[str, str] = {}
-        orders: set[str] = set()
-        for text, reading in readings:
-            examples.setdefault(reading.style, text)
-            orders.add(order_of(reading))
-        found = orders - {""}
-        order = found.pop() if len(found) == 1 else DAY_FIRST
-        if len(examples) > 1 or len(orders - {""}) > 1:
-            self.oddities["date formats"] = "” and “".join(list(examples.values())[:2])
-        elif "slashes" in examples and orders == {""}:
-            self.oddities["day or month"] = examples["slashes"]
-        elif "iso" not in examples and examples:
-            self.oddities["date form"] = next(iter(examples.values()))
-        self._dates += [date_value(reading, order_of(reading) or order) for _, reading in readings]
-
-    @property
-    def kind(self) -> str:
-        """The kind of all values, the wider one of two that fit together, `mixed`, or `empty` without a value."""
-        kinds = {kind for kind, count in self.kinds.items() if count}
-        for wide, narrow in (("number", "integer"), ("datetime", "date"), ("text", "boolean"), ("text", "time")):
-            if kinds == {wide, narrow}:
-                return wide
-        if len(kinds) == 1:
-            return kinds.pop()
-        present = sum(self.kinds.values())
-        # A text with a few numbers in it is a text, such as the names of streets.
-        if "text" in kinds and self.kinds["text"] * 2 > present and "nested" not in kinds:
-            return "text"
-        return "mixed" if kinds else "empty"
-
-    def describe(self, name: str) -> dict[str, object]:
-        """Return the description of the column, of which all parts have a limited size."""
-        low, high = self._range()
-        distinct, examples = self._examples()
-        return {
-            "name": clip(name, 80),
-            "type": TYPE_NAMES.get(self.kind, self.kind),
-            "missing": self.missing,
-            "distinct": distinct,
-            "minimum": low,
-            "maximum": high,
-            "examples": examples,
-            "is_index": self._is_index(),
-            "role": "",
-            "note": "",
-        }
-
-    def _range(self) -> tuple[str, str]:
-        if self._numbers and self.kind in (*NUMBERS, "mixed"):
-            return show_number(min(self._numbers)), show_number(max(self._numbers))
-        if self._dates and self.kind in DATES:
-            return min(self._dates), max(self._dates)
-        return "", ""
-
-    def _examples(self) -> tuple[int, list[list[object]]]:
-        """Return the number of different values, and the most frequent texts with their counts."""
-        if self.kind in NUMBERS:
-            return len(set(self._numbers)), []
-        if self.kind in DATES:
-            return len(set(self._dates)), []
-        texts: list[list[object]] = [[clip(text), count] for text, count in self._texts.most_common(EXAMPLES_LIMIT)]
-        others: list[list[object]] = [[text, 0] for text in sorted(self._others)]
-        return len(self._texts) or len(self._others), (texts or others)[:EXAMPLES_LIMIT]
-
-    def _is_index(self) -> bool:
-        """Return whether the column only numbers the rows."""
-        if self.kind != "integer" or self.missing or len(self._numbers) < 3 or len(self._numbers) != self._cells:
-            return False
-        return len(set(self._numbers)) == self._cells == int(max(self._numbers)) - int(min(self._numbers)) + 1
+    `is_text`: whether all cells of the format are texts.
+    """
+    words = list(dict.fromkeys(word for column in columns for word in column.missing_words))
+    candidates: dict[str, list[str]] = {}
+    decimal = _decide_decimal(columns, choices, delimiter, candidates)
+    order = _decide_order(columns, choices, candidates)
+    reading: Choices = {}
+    if is_text or words or "missing_words" in choices:
+        reading["missing_words"] = choices.get("missing_words", words)
+    if is_text or any(column.decimal or column.doubtful_decimal for column in columns):
+        reading["decimal"] = decimal
+    if "date_order" in choices or any(column.orders for column in columns):
+        reading["date_order"] = order
+    for column in columns:
+        column.decide(decimal, order, is_order_chosen="date_order" in choices)
+        if column.group == "number":
+            column.oddities |= _odd_numbers(column)
+        elif column.group == "date":
+            column.oddities |= _odd_dates(column)
+        if column.words:
+            shown = "”, “".join(clip_text(word) for word in column.words[:EXAMPLES_LIMIT])
+            column.oddities[f"no {column.group}"] = shown + ("”, “…" if len(column.words) > EXAMPLES_LIMIT else "")
+    return reading, candidates
 
 
-def is_whole(number: float | Decimal) -> bool:
-    """Return whether a number has no decimals. Spreadsheets store every number with decimals."""
-    return isinstance(number, int) or (math.isfinite(number) and number % 1 == 0)
+def _decide_decimal(
+    columns: Sequence[Column], choices: Choices, delimiter: str, candidates: dict[str, list[str]]
+) -> str:
+    """Return what stands before decimals where a column leaves a doubt. Add candidates if the table leaves one."""
+    marks = Counter(column.decimal for column in columns if column.decimal)
+    # Semicolons separate cells where commas stand before decimals.
+    likely = max(".,", key=lambda mark: marks[mark]) if marks else "," if delimiter == ";" else "."
+    decimal = choices.get("decimal", likely)
+    doubtful = [column for column in columns if column.doubtful_decimal] if not marks else []
+    if doubtful:
+        candidates["decimal"] = sorted(".,", key=lambda mark: mark != decimal)
+    for column in doubtful if "decimal" not in choices else ():
+        form, texts = next((form, texts) for form, texts in column.forms.items() if form.is_doubtful)
+        value = show_number(number_of(texts[0], form, decimal))
+        column.oddities["decimal or thousands"] = f"{texts[0]}” is read as “{value}"
+    return decimal
 
 
-def show_number(number: float | Decimal) -> str:
-    """Return a number with at most six digits after the point, and with commas between the thousands of large ones."""
-    if isinstance(number, float) and not math.isfinite(number):
-        return str(number)
-    if is_whole(number) and -(10**15) < number < 10**15:
-        whole = int(number)
-        return f"{whole:,}" if abs(whole) >= 10_000 else str(whole)
-    try:
-        return f"{float(number):.6g}"
-    except OverflowError:
-        return "more than 1e+308" if number > 0 else "less than -1e+308"
+def _decide_order(columns: Sequence[Column], choices: Choices, candidates: dict[str, list[str]]) -> str:
+    """Return the order of day, month and year where a column leaves a doubt. Add candidates if the table does, too."""
+    certain = Counter(column.orders[0] for column in columns if len(column.orders) == 1)
+    doubtful = [column for column in columns if len(column.orders) > 1 and not set(column.orders) & set(certain)]
+    usual = max(certain, key=lambda order: certain[order], default=doubtful[0].orders[0] if doubtful else DAY_FIRST)
+    order = choices.get("date_order", usual)
+    for column in doubtful:
+        candidates.setdefault("date_order", sorted(column.orders, key=lambda one: one != order))
+        if "date_order" not in choices:
+            text, date = next((text, date) for text, date in column.date_texts if len(date.orders) > 1)
+            value = date_value(date, order if order in column.orders else column.orders[0])
+            column.oddities["day or month"] = f"{text}” is read as “{value}"
+    return order
 
 
-def clip(text: str, limit_chars: int = EXAMPLE_LIMIT_CHARS) -> str:
+def _odd_numbers(column: Column) -> dict[str, str]:
+    """Return an example for each unusual form of numbers."""
+    examples: dict[str, str] = {}
+    for form, texts in column.forms.items():
+        if not (form.is_doubtful and "decimal or thousands" in column.oddities):
+            examples.setdefault(_style_of(form, texts[0], column.decimal), texts[0])
+        if form.unit and "measure" not in column.oddities:
+            examples.setdefault("unit", texts[0])
+        if form.sign:
+            examples.setdefault(form.sign, texts[0])
+    marks = {form.mark for form in column.forms} - {""}
+    if len(marks) > 1 or not marks <= PANDAS_MARKS:
+        examples["marks"] = examples.pop("other thousands")
+    units = sorted({form.unit for form in column.forms} - {""})
+    if len(units) > 1:
+        examples["units"] = "” and “".join(units[:2])
+    if "comma" in examples and "point" in examples:
+        examples["comma and point"] = f"{examples['comma']}” and “{examples['point']}"
+    if column.numbers and not -FLOAT_LIMIT <= min(column.numbers) <= max(column.numbers) <= FLOAT_LIMIT:
+        huge = [one for one in column.numbers if not -FLOAT_LIMIT <= one <= FLOAT_LIMIT and not _is_infinite(one)]
+        examples |= {"huge": show_number(huge[0])} if huge else {}
+    return {code: text for code, text in examples.items() if code not in ("point", "integer")}
+
+
+def _style_of(form: NumberForm, text: str, decimal: str) -> str:
+    """Return the style of a form with what was decided for its column."""
+    if not form.is_doubtful or text[form.start] == "0":
+        return form.style
+    if form.style == "point":
+        return "point" if decimal == "." else "dot thousands"
+    return "comma" if decimal == "," else "comma thousands"
+
+
+def _odd_dates(column: Column) -> dict[str, str]:
+    """Return an example for each unusual form of dates."""
+    found: dict[str, str] = {}
+    styles: dict[tuple[str, bool], str] = {}
+    for text, date in column.date_texts:
+        styles.setdefault((date.style, bool(date.orders) and column.orders[0] not in date.orders), text)
+    if len(styles) > 1 or (styles and column.plain):
+        found["date formats"] = "” and “".join(list(styles.values())[:2])
+    elif styles and "day or month" not in column.oddities and ("iso", False) not in styles:
+        found["date form"] = next(iter(styles.values()))
+    if len({date.zone for _, date in column.date_texts}) > 1:
+        found["zones"] = next(text for text, date in column.date_texts if date.zone)
+    return found
+
+
+def _is_infinite(number: object) -> bool:
+    return isinstance(number, float) and math.isinf(number)
+
+
+def describe_column(column: Column, note: str) -> dict[str, object]:
+    """Return the description of a column, of which all parts have a limited size."""
+    distinct, examples = _examples(column)
+    role = role_of(facts_of(column, distinct))
+    low, high = _range(column)
+    is_index = role not in ("year", "code") and _is_index(column)
+    return {
+        "name": clip_text(column.name, 80),
+        "type": TYPE_NAMES.get(column.kind, column.kind),
+        "missing": column.missing,
+        "distinct": distinct,
+        "minimum": low,
+        "maximum": high,
+        "examples": examples,
+        "is_index": is_index,
+        "role": role,
+        "note": note,
+    }
+
+
+def facts_of(column: Column, distinct: int) -> Facts:
+    """Return what tells the role of a column."""
+    units = frozenset(form.unit for form in column.forms) - {""}
+    present = column.cells - column.missing
+    return Facts(
+        name=column.name,
+        group=column.group,
+        is_whole=column.kind == "integer",
+        present=present,
+        distinct=distinct,
+        low=min(column.numbers, default=0),
+        high=max(column.numbers, default=0),
+        units=units,
+        is_money=bool(units - PERCENT_SIGNS) and "measure" not in column.oddities,
+        has_zeros="zeros" in column.oddities,
+        texts=list(islice(column.texts, FACT_TEXTS_LIMIT)),
+    )
+
+
+def _range(column: Column) -> tuple[str, str]:
+    if column.kind in NUMBERS and column.numbers:
+        has_infinite = "infinite" in column.oddities
+        finite = [one for one in column.numbers if not _is_infinite(one)] if has_infinite else column.numbers
+        numbers = finite or column.numbers
+        return show_number(min(numbers)), show_number(max(numbers))
+    if column.group == "date" and column.days:
+        return min(column.days), max(column.days)
+    if column.group == "time" and column.times:
+        times = sorted(column.times, key=lambda text: (time_seconds(text) or 0.0, text))
+        return clip_text(times[0]), clip_text(times[-1])
+    return "", ""
+
+
+def _examples(column: Column) -> tuple[int, list[list[object]]]:
+    """Return the number of different values, and the most frequent texts with their counts, or the first values."""
+    if column.kind in NUMBERS:
+        return len(set(column.numbers)), [[show_number(one), 0] for one in _first(column.numbers)]
+    if column.group in ("date", "time"):
+        values = column.days or column.times
+        return len(set(values)), [[clip_text(one), 0] for one in _first(values)]
+    counts = column.texts + column.others if column.others else column.texts
+    is_counted = bool(column.texts)
+    texts = counts.most_common(EXAMPLES_LIMIT) if is_counted else sorted(counts.items())[:EXAMPLES_LIMIT]
+    return len(counts), [[clip_text(text), count if is_counted else 0] for text, count in texts]
+
+
+def _first(values: Sequence[Shown]) -> list[Shown]:
+    return list(islice(dict.fromkeys(values), EXAMPLES_LIMIT))
+
+
+def _is_index(column: Column) -> bool:
+    """Return whether the column only numbers the rows."""
+    numbers = column.numbers
+    if column.kind != "integer" or column.missing or not 3 <= len(numbers) == column.cells:
+        return False
+    first = int(numbers[0])
+    return all(number == position for position, number in enumerate(numbers, first))
+
+
+def clip_text(text: str, limit_chars: int = EXAMPLE_LIMIT_CHARS) -> str:
     """Return the text on one line, shortened to the limit."""
     line = " ".join(text[: 10 * limit_chars].split())
     return line if len(line) <= limit_chars else line[: limit_chars - 1] + "…"

@@ -8,38 +8,19 @@ anything.
 from __future__ import annotations
 
 import json
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from chat.python.kernels.in_kernel.table_arrow import read_arrow_file
-from chat.python.kernels.in_kernel.table_columns import Column, clip
+from chat.python.kernels.in_kernel.table_cells import Column
+from chat.python.kernels.in_kernel.table_code import read_csv_arguments
+from chat.python.kernels.in_kernel.table_columns import decide_columns, describe_column
 from chat.python.kernels.in_kernel.table_json import read_json_file
+from chat.python.kernels.in_kernel.table_notes import column_note, describe_names, describe_oddities, describe_size
 from chat.python.kernels.in_kernel.table_sheets import read_sheet_file
-from chat.python.kernels.in_kernel.table_source import COLUMNS_LIMIT, Choices, Source, Unreadable
+from chat.python.kernels.in_kernel.table_source import Choices, Source, Unreadable
 from chat.python.kernels.in_kernel.table_text import read_text_file
 
 NOTES_LIMIT = 16
-WIDE_COLUMNS = 50
-NAMED_COLUMNS = 2
-"""Columns that a note names. It counts the others."""
-SENTENCES = {
-    "mixed": "{columns} mix{s} numbers or dates with other text, such as “{example}”.",
-    "comma": "{columns} ha{ve} decimal commas, such as “{example}”.",
-    "dot thousands": "{columns} ha{ve} points between thousands, such as “{example}”.",
-    "comma thousands": "{columns} ha{ve} commas between thousands, such as “{example}”.",
-    "other thousands": "{columns} ha{ve} spaces or other marks between thousands, such as “{example}”.",
-    "comma and point": "{columns} mix{s} decimal commas and decimal points, such as “{example}”.",
-    "unit": "{columns} ha{ve} currency or percent signs, such as “{example}”.",
-    "zeros": "{columns} ha{ve} numbers that begin with zeros, such as “{example}”: read as numbers, they lose them.",
-    "number as text": "{columns} ha{ve} numbers that are stored as text, such as “{example}”.",
-    "date as text": "{columns} ha{ve} dates that are stored as text, such as “{example}”.",
-    "date form": "{columns} ha{ve} dates like “{example}”, which are read as text unless their form is named.",
-    "date formats": "{columns} ha{ve} dates in several forms, such as “{example}”.",
-    "day or month": "Day and month cannot be told apart in {columns}, such as in “{example}”.",
-    "missing word": "Missing values in {columns} are written as “{example}”.",
-    "spaces": "{columns} ha{ve} spaces around values, such as around “{example}”.",
-}
-"""What is said of an oddity of columns, by its code."""
 
 
 def main(namespace: Mapping[str, object], name: str, choices_json: str) -> dict[str, object]:
@@ -78,82 +59,28 @@ def read_table(name: str, choices: Choices) -> Source:
 
 def describe(source: Source, name: str, choices: Choices) -> dict[str, object]:
     """Return the description of a table in the file of this name."""
-    columns = [Column(cells, is_text_file=source.is_text) for cells in source.columns]
-    notes = [*source.notes, *describe_names(source), *describe_size(source), *describe_oddities(source.names, columns)]
+    columns = [
+        Column(cells, name=name, is_text_file=source.is_text, missing_words=choices.get("missing_words"))
+        for name, cells in zip(source.names, source.columns, strict=True)
+    ]
+    reading, candidates = decide_columns(
+        columns, choices, delimiter=source.reading.get("delimiter", ""), is_text=source.is_text
+    )
+    notes = [*source.notes, *describe_names(source), *describe_size(source), *describe_oddities(columns)]
+    first_notes = [*source.column_notes, *[""] * len(columns)]
+    code = source.code.replace("NAME", ascii(name))
+    if source.is_text and "MORE" in code:
+        code = code.replace("MORE", read_csv_arguments(columns, source.names))
     return {
         "format": source.format,
         "row_count": source.row_count,
         "column_count": source.column_count,
-        "columns": [column.describe(name) for name, column in zip(source.names, columns, strict=True)],
+        "columns": [
+            describe_column(column, column_note(column, first))
+            for column, first in zip(columns, first_notes, strict=False)
+        ],
         "notes": notes[:NOTES_LIMIT],
-        "reading": source.reading,
-        "candidates": source.candidates,
-        "code": source.code.replace("NAME", ascii(name)).replace("MORE", ""),
+        "reading": {**reading, **source.reading},
+        "candidates": {**candidates, **source.candidates},
+        "code": code.replace("MORE", ""),
     }
-
-
-def describe_names(source: Source) -> list[str]:
-    """Return notes about names of columns."""
-    notes = []
-    unnamed = [number for number, name in enumerate(source.names, start=1) if not name.strip()]
-    if unnamed:
-        listed = ", ".join(map(str, unnamed[:5])) + (", …" if len(unnamed) > 5 else "")
-        notes.append(f"{count_of(len(unnamed), 'column')} without a name: {listed}.")
-    repeated = [name for name, count in Counter(source.names).items() if count > 1 and name.strip()]
-    if repeated:
-        notes.append(f"More than one column is named {quote(repeated)}.")
-    return notes
-
-
-def describe_size(source: Source) -> list[str]:
-    """Return notes about the numbers of rows and columns."""
-    notes = []
-    if not source.row_count:
-        notes.append("There are names of columns, but no rows.")
-    if source.examined_rows < source.row_count and source.examined_rows:
-        notes.append(f"Only the first {source.examined_rows:,} rows were examined.")
-    if source.column_count > COLUMNS_LIMIT:
-        notes.append(f"Only the first {COLUMNS_LIMIT} of {source.column_count:,} columns were examined.")
-    elif source.column_count > WIDE_COLUMNS:
-        notes.append(f"The table is wide: {source.column_count} columns.")
-    if source.duplicate_rows:
-        is_one = source.duplicate_rows == 1
-        notes.append(f"{source.duplicate_rows:,} row{' equals' if is_one else 's equal'} an earlier row.")
-    return notes
-
-
-def describe_oddities(names: Sequence[str], columns: Sequence[Column]) -> list[str]:
-    """Return one note for each kind of oddity."""
-    named = [
-        (name or f"column {number}", column)
-        for number, (name, column) in enumerate(zip(names, columns, strict=True), 1)
-    ]
-    notes = []
-    empty = [name for name, column in named if column.kind == "empty" and column.missing]
-    if empty:
-        notes.append(f"{quote(empty)} {'has' if len(empty) == 1 else 'have'} no value at all.")
-    nested = [name for name, column in named if column.kinds["nested"]]
-    if nested:
-        notes.append(f"{quote(nested)} hold{'s' if len(nested) == 1 else ''} lists or objects in its cells.")
-    for code, sentence in SENTENCES.items():
-        found = [(name, column.oddities[code]) for name, column in named if code in column.oddities]
-        if found:
-            is_one = len(found) == 1
-            parts = {"s": "es" if is_one else "", "ve": "s" if is_one else "ve"}
-            example = clip(found[0][1])
-            notes.append(sentence.format(columns=quote([name for name, _ in found]), example=example, **parts))
-    return notes
-
-
-def quote(names: Sequence[str]) -> str:
-    """Return names in quotes, the first of them if they are many: “a”, “b” and 3 other columns."""
-    shown = [f"“{clip(name)}”" for name in names[:NAMED_COLUMNS]]
-    rest = len(names) - len(shown)
-    if rest:
-        shown.append(count_of(rest, "other column"))
-    return " and ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
-
-
-def count_of(number: int, noun: str) -> str:
-    """Return `1 column` or `2 columns`."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -10,6 +10,9 @@ import pytest
 import pytest_asyncio
 
 from chat.python.kernels.client import JupyterClient, KernelClient
+from chat.python.kernels.in_kernel.table_cells import Column
+from chat.python.kernels.in_kernel.table_code import read_csv_arguments
+from chat.python.kernels.in_kernel.table_columns import decide_columns
 from chat.python.kernels.table_reading import TableColumn, TableReading
 from tests.kernel_service import shared_service
 from tests.table_files import WRITE_PARQUET, Cell, excel_file
@@ -55,6 +58,7 @@ async def test_oddities_of_a_german_csv_file_are_named(kernel: KernelClient) -> 
     assert [(one.text, one.count) for one in columns["stadt"].examples] == [("Köln", 2)]
     assert list(preview.notes) == [
         "The cells are separated by semicolons.",
+        "Missing values: 1, in “umsatz”.",
         "“umsatz” has points between thousands, such as “1.234,50”.",
         "“plz” has numbers that begin with zeros, such as “01067”: read as numbers, they lose them.",
         "“datum” has dates like “31.12.2023”, which are read as text unless their form is named.",
@@ -68,20 +72,21 @@ NOTES = {
         "1 column without a name: 3.",
         "More than one column is named “a”.",
         "1 row equals an earlier row.",
-        "“a” mixes numbers or dates with other text, such as “x”.",
-        "“b” has currency or percent signs, such as “$4”.",
+        "Missing values: 2, in “column 3” and “b”.",
+        "“a” has numbers, and 1 other value: “x”.",
+        "“b” has currency or percent signs, such as “$4”, which code must remove.",
     ],
     "a,b\n1,2,3\n": ["1 row has more cells than the header: line 2.", "1 column without a name: 3."],
     "a,b\n": ["There are names of columns, but no rows."],
     "a,b\n1,\n2,\n": ["“b” has no value at all."],
     "Report,\n\na,b\nx,1\n": ["A row above the names of columns is left out: “Report”."],
     "1,2\n3,4\n": ["The first row holds values and no names, so the columns are numbered."],
-    'a\n"1,234"\n"5,678"\n': ["“a” has commas between thousands, such as “1,234”."],
+    'a\n"1,234"\n"5,678"\n': ["Decimals and thousands cannot be told apart in “a”: “1,234” is read as “1234”."],
     'a,b\n"1,5",x\n2.5,y\n': [
         "“a” has decimal commas, such as “1,5”.",
         "“a” mixes decimal commas and decimal points, such as “1,5” and “2.5”.",
     ],
-    "d,n\n01/02/2024,1\n": ["Day and month cannot be told apart in “d”, such as in “01/02/2024”."],
+    "d,n\n01/02/2024,1\n": ["Day and month cannot be told apart in “d”: “01/02/2024” is read as “2024-02-01”."],
     "d,n\n2024-01-02,1\n3 Jan 2024,2\n": ["“d” has dates in several forms, such as “2024-01-02” and “3 Jan 2024”."],
     "a\t b\n1\t x \n": ["“b” has spaces around values, such as around “x”."],
 }
@@ -152,6 +157,7 @@ async def test_preview_of_an_excel_file_shows_one_sheet_and_names_all(kernel: Ke
     assert preview.notes == (
         "The file has 3 sheets: “Empty”, “A & B”, “C”. This is “A & B”.",
         "A row above the names of columns is left out: “Report 2024”.",
+        "Missing values: 2, in “n” and “who”.",
     )
     execution = await kernel.execute("import pandas; print(pandas.read_excel('book.xlsx', 'C', engine='calamine'))")
     assert execution.text.strip().startswith("Empty DataFrame")
@@ -183,6 +189,29 @@ async def test_wide_table_and_hostile_names_are_bounded(kernel: KernelClient) ->
     assert preview.columns[0].name == names[0]
     assert all(len(column.name) <= 80 for column in preview.columns)
     assert "\x1b" not in preview.columns[2].name
+
+
+async def test_code_with_the_arguments_reads_the_values_as_they_are_described(kernel: KernelClient) -> None:
+    columns = {
+        "number": ["1.234,5", "2,5", ""],
+        "zeros": ["00123", "04560", "7"],
+        "long": ["123456789012345678", "", "123456789012345679"],
+        "day": ["31.12.2023", "k.A.", "01.01.2024"],
+        "iso": ["2023-12-31", "31.02.2024", "2024-01-01"],
+        "host": ["10.0.0.1", "10.0.0.2", "-"],
+        "few": ["1", "2", "foo"],
+    }
+    cells = [Column(values, name=name, is_text_file=True) for name, values in columns.items()]
+    decide_columns(cells, {}, delimiter=";", is_text=True)
+    arguments = read_csv_arguments(cells, list(columns))
+    text = "\n".join(map(";".join, [list(columns), *zip(*columns.values(), strict=True)]))
+    program = f"""
+import io, pandas as pd
+table = pd.read_csv(io.StringIO({text!r}), sep=";"{arguments})
+print(*table.dtypes, *table.isna().sum(), table.long.max())
+"""
+    types = "float64 str Int64 datetime64[us] datetime64[us] str float64"
+    assert (await kernel.execute(program)).text == f"{types} 1 0 1 1 1 1 1 123456789012345679\n"
 
 
 @pytest.mark.drill

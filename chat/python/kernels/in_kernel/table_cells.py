@@ -1,0 +1,300 @@
+"""Runs inside a kernel: find what the cells of a column are, texts or values of Python."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+
+from chat.python.kernels.in_kernel.table_dates import DateReading, compact_date, date_value
+from chat.python.kernels.in_kernel.table_numbers import (
+    Number,
+    NumberForm,
+    decimals_in,
+    is_whole,
+    measure_form,
+    number_of,
+    number_of_digits,
+    shape_of,
+    show_number,
+)
+from chat.python.kernels.in_kernel.table_values import (
+    INFINITE,
+    PANDAS_MISSING,
+    TEXT_LIMIT_CHARS,
+    chosen_numbers,
+    is_boolean,
+    missing_texts,
+    plain_kind,
+    read_other,
+    read_text,
+)
+
+FEW_WORDS = 3
+"""So many different texts in a column of numbers are exceptions, even if they are frequent."""
+SHAPES_LIMIT = 10_000
+NUMBERS = ("integer", "number")
+DATE_ORDERS = ("YMD", "DMY", "MDY")
+WIDER_KINDS = {"integer": "number", "datetime": "date"}
+"""Kinds that fit to others."""
+
+
+class Column:
+    """The cells of one column, in the examined rows.
+
+    A column is read in two steps: first alone, then (`decide`) with what the table tells about decimals and dates.
+    """
+
+    def __init__(
+        self, cells: Sequence[object], *, name: str = "", is_text_file: bool, missing_words: Sequence[str] | None = None
+    ) -> None:
+        """`is_text_file`: numbers and dates are texts in every file of this format, which is then not unusual.
+
+        `missing_words`: what a person has chosen.
+        """
+        self.name = name
+        self.cells = len(cells)
+        self.missing = 0
+        self.kinds: Counter[str] = Counter()
+        """Number of cells with a value, by kind."""
+        self.oddities: dict[str, str] = {}
+        """Code of what is unusual -> an example of it."""
+        self.missing_words: list[str] = []
+        self.keeps_missing_words = False
+        """Whether a text is a value here that pandas takes for a missing one."""
+        self.texts: Counter[str] = Counter()
+        self.plain = ""
+        """The kind of all texts, if they are numbers or dates in their plainest form."""
+        self.forms: dict[NumberForm, list[str]] = {}
+        self.date_texts: list[tuple[str, DateReading]] = []
+        self.decimal = ""
+        """What stands before decimals, `.` or `,`; empty if nothing tells."""
+        self.doubtful_decimal = ""
+        """A number such as `1.234`, if nothing in the column tells whether it has decimals."""
+        self.orders: tuple[str, ...] = ()
+        """The orders of day, month and year that fit all dates which are three numbers."""
+        self.numbers: list[Number] = []
+        self.days: list[str] = []
+        self.times: list[str] = []
+        self.others: Counter[str] = Counter()
+        self.words: list[str] = []
+        """Different values of another type, such as words among numbers."""
+        self._by_group: dict[str, list[str]] = {}
+        self._sort(cells, chosen_numbers(missing_words or ()))
+        self._drop_missing(missing_words)
+        self._read_texts()
+        self.kind = self._find_kind()
+        self._compare(is_text_file=is_text_file)
+
+    def _sort(self, cells: Sequence[object], missing_numbers: Iterable[Number]) -> None:
+        texts = [cell for cell in cells if isinstance(cell, str)]
+        for text, count in Counter(texts).items():
+            stripped = text.strip()
+            self.texts[stripped] += count
+            if stripped and len(text) != len(stripped):
+                self.oddities["spaces"] = stripped
+        for cell in cells if len(texts) < len(cells) else ():
+            if isinstance(cell, (int, float, Decimal)) and not isinstance(cell, bool) and cell == cell:
+                self.numbers.append(cell)
+            elif cell is None or cell != cell:
+                self.missing += 1
+            elif not isinstance(cell, str):
+                self._add_other(cell)
+        if missing_numbers:
+            present = [number for number in self.numbers if number not in missing_numbers]
+            self.missing += len(self.numbers) - len(present)
+            self.numbers = present
+        if infinite := [number for number in self.numbers if isinstance(number, float) and math.isinf(number)]:
+            self.oddities["infinite"] = show_number(infinite[0])
+        self.kinds.update("integer" if is_whole(number) else "number" for number in self.numbers)
+
+    def _add_other(self, cell: object) -> None:
+        kind = "nested" if isinstance(cell, (dict, list, tuple)) else "other"
+        if isinstance(cell, bool):
+            kind = "boolean"
+            self.others[str(cell).lower()] += 1
+        elif isinstance(cell, datetime):
+            is_day = not (cell.hour or cell.minute or cell.second or cell.microsecond)
+            kind = "date" if is_day else "datetime"
+            self.days.append(cell.strftime("%Y-%m-%d" if is_day else "%Y-%m-%d %H:%M:%S").zfill(10))
+        elif isinstance(cell, date):
+            kind = "date"
+            self.days.append(cell.isoformat())
+        elif isinstance(cell, (time, timedelta)):
+            kind = "time"
+            self.times.append(str(cell))
+        elif len(self.others) < FEW_WORDS:
+            self.others[str(cell)[:400]] += 1
+        self.kinds[kind] += 1
+
+    def _drop_missing(self, words: Sequence[str] | None) -> None:
+        found = missing_texts(self.texts, words)
+        self.missing += sum(self.texts.pop(text) for text in found)
+        self.missing_words = [text for text in found if text]
+        if self.missing_words:
+            self.oddities["missing word"] = "”, “".join(self.missing_words[:FEW_WORDS])
+        self.keeps_missing_words = not PANDAS_MISSING.isdisjoint(self.texts)
+
+    def _read_texts(self) -> None:
+        texts = list(self.texts)
+        if not texts:
+            return
+        is_alone = not self.kinds.total()
+        kind = plain_kind(texts)
+        if kind == "integer" and is_alone and all(map(compact_date, texts)):
+            self.plain = kind = "date"
+            self.oddities["compact date"] = self.oddities["date form"] = texts[0]
+        elif kind:
+            self.plain = kind
+            self.decimal = "." if kind == "number" else ""
+        elif is_alone and is_boolean(texts):
+            kind = "boolean"
+        else:
+            self._read_each()
+            return
+        self.kinds[kind] += self.texts.total()
+        self._by_group[WIDER_KINDS.get(kind, kind)] = texts
+
+    def _read_each(self) -> None:
+        """Sort texts by what they stand for. Those that differ in digits alone are numbers of the same form."""
+        forms: dict[str, NumberForm | None] = {}
+        for text, count in self.texts.items():
+            shape = shape_of(text) if len(text) <= TEXT_LIMIT_CHARS else ""
+            if form := forms.get(shape):
+                kind = "integer" if form.style == "integer" else "number"
+            else:
+                reading = read_other(text) if shape in forms else read_text(text)
+                kind, form = reading.kind, reading.form
+                if len(forms) < SHAPES_LIMIT:
+                    forms[shape] = form
+                if reading.date:
+                    self.date_texts.append((text, reading.date))
+            if form:
+                self.forms.setdefault(form, []).append(text)
+            self.kinds[kind] += count
+            self._by_group.setdefault(WIDER_KINDS.get(kind, kind), []).append(text)
+        if self.forms and (self._has_leading_zeros() or self._are_references()):
+            self.kinds["text"] += self.kinds.pop("integer", 0)
+            self._by_group.setdefault("text", []).extend(self._by_group.pop("number"))
+            self.forms = {}
+        elif self.kinds["text"] == self.kinds.total():
+            self._read_measures()
+
+    def _has_leading_zeros(self) -> bool:
+        """Return whether all numbers are whole ones, and some begin with zeros, such as postal codes, or with `+`."""
+        if any(form.style != "integer" or form.unit or form.sign for form in self.forms):
+            return False
+        for form, texts in self.forms.items():
+            if form.end - form.start > 1 and (zeros := [text for text in texts if text[form.start] == "0"]):
+                # Read as numbers, they would lose their zeros.
+                self.oddities["zeros"] = zeros[0]
+                return True
+            if texts[0][0] == "+" and form.end - form.start > 6:
+                return True
+        return False
+
+    def _are_references(self) -> bool:
+        """Return whether all numbers are like `(1)`: whole and in brackets, which then mean no sign."""
+        return all(form.sign == "brackets" and form.style == "integer" and not form.unit for form in self.forms)
+
+    def _read_measures(self) -> None:
+        """Read a column whose texts are all numbers with the same unit."""
+        forms: dict[NumberForm, list[str]] = {}
+        unit = ""
+        for text in self.texts:
+            form = measure_form(shape_of(text)) if len(text) <= TEXT_LIMIT_CHARS else None
+            if form is None or unit not in ("", form.unit):
+                return
+            unit = form.unit
+            forms.setdefault(form, []).append(text)
+        self.forms = forms
+        is_integer = all(form.style == "integer" for form in forms)
+        self.kinds = Counter({"integer" if is_integer else "number": self.texts.total()})
+        self._by_group = {"number": list(self.texts)}
+        self.oddities["measure"] = next(iter(self.texts))
+
+    @property
+    def group(self) -> str:
+        """The kind without the difference of whole numbers, and of dates with a time."""
+        return WIDER_KINDS.get(self.kind, self.kind)
+
+    def _find_kind(self) -> str:
+        """Return the kind of all values but for a few exceptions, `text`, `mixed` or `empty` without a value."""
+        groups: Counter[str] = Counter()
+        for kind, count in self.kinds.items():
+            groups[WIDER_KINDS.get(kind, kind)] += count
+        [(group, count)] = groups.most_common(1) or [("", 0)]
+        present = groups.total()
+        if not present:
+            return "empty"
+        if groups["nested"]:
+            return "nested" if count == present else "mixed"
+        words = sum(len(texts) for other, texts in self._by_group.items() if other != group)
+        is_clear = (present - count) * 5 <= present or ((present - count) * 2 < present and words <= FEW_WORDS)
+        if count < present and not (is_clear and group in ("number", "date", "time")):
+            return "text"
+        if group == "number":
+            return "number" if self.kinds["number"] else "integer"
+        return "datetime" if group == "date" and self.kinds["datetime"] else group
+
+    def _compare(self, *, is_text_file: bool) -> None:
+        """Find the values that are exceptions, and what the others tell about decimals and dates."""
+        numbers = [] if self.group == "number" else [*map(show_number, self.numbers)]
+        cells = {"number": numbers, "date": self.days, "time": self.times}
+        is_mixed = self.kind in ("text", "mixed") and self.kinds["text"] * 2 <= self.kinds.total()
+        if is_mixed and (texts := self._by_group.get("text") or list(self.texts)):
+            self.oddities["mixed"] = texts[0]
+        strange = [text for group, texts in cells.items() if group != self.group for text in texts]
+        if self.group not in cells:
+            self.others.update(strange)
+            return
+        if WIDER_KINDS.get(self.plain, self.plain) != self.group:
+            self.plain = ""
+        strange += [text for group, texts in self._by_group.items() if group != self.group for text in texts]
+        self.words = list(dict.fromkeys([*strange, *self.others]))
+        if self.group == "number":
+            marks = {decimals_in(form, texts) for form, texts in self.forms.items()} - {""}
+            doubtful = [texts[0] for form, texts in self.forms.items() if form.is_doubtful]
+            self.decimal = "," if "," in marks else "." if "." in marks else self.decimal
+            self.doubtful_decimal = doubtful[0] if doubtful and not self.decimal else ""
+            if infinite := [word for word in self.words if word.lower() in INFINITE]:
+                self.oddities["infinite"] = infinite[0]
+                self.words = [word for word in self.words if word not in infinite]
+        elif self.date_texts and self.group == "date":
+            # Most dates decide. Others are exceptions.
+            counts = Counter(order for _, reading in self.date_texts for order in reading.orders)
+            firsts, _, lasts = (set(part) for part in zip(*(date.parts for _, date in self.date_texts), strict=True))
+            if len(counts) > 1 and len(firsts) >= len(lasts):
+                # Years repeat more often than days.
+                del counts["YMD"]
+            most = max(counts.values(), default=0)
+            self.orders = tuple(order for order in DATE_ORDERS if counts[order] == most > 0)
+        if self.texts and not is_text_file and not self.words and self.group != "time":
+            self.oddities[f"{self.group} as text"] = next(iter(self.texts))
+
+    def decide(self, decimal: str, order: str, *, is_order_chosen: bool = False) -> None:
+        """Read the values. `decimal`, `order`: those of the table, for what this column leaves in doubt."""
+        if self.group == "number":
+            self.decimal = decimal if self.doubtful_decimal or not self.decimal else self.decimal
+            if self.plain:
+                self.numbers += map(int if self.plain == "integer" else number_of_digits, self.texts)
+            for form, texts in self.forms.items():
+                self.numbers += [number_of(text, form, self.decimal) for text in texts]
+        elif self.group == "date":
+            if is_order_chosen:
+                self.words += [text for text, date in self.date_texts if date.orders and order not in date.orders]
+                self.date_texts = [(text, date) for text, date in self.date_texts if text not in self.words]
+            if order in self.orders or is_order_chosen or not self.orders:
+                self.orders = (order,) if self.orders else ()
+            if self.plain:
+                self.days += map(compact_date, self.texts) if "compact date" in self.oddities else self.texts
+            self.days += [date_value(date, self.orders[0] if self.orders else order) for _, date in self.date_texts]
+        elif self.group == "time":
+            self.times += [text for text in self._by_group.get("time", ()) if text not in self.times]
+
+    @property
+    def word_count(self) -> int:
+        """Number of cells that are exceptions."""
+        return sum(self.texts[word] or 1 for word in self.words)
