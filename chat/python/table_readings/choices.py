@@ -10,6 +10,7 @@ from typing import NoReturn
 
 from attachments.chosen_encodings import find_encoding
 from chat.python.kernels.in_kernel.table_source import Choices
+from chat.python.kernels.table_reading import TableReading
 from chat.vocabulary.sanitize import sanitize_text
 
 DECIMALS = (".", ",")
@@ -19,6 +20,8 @@ WORDS_LIMIT = 20
 WORD_LIMIT_CHARS = 40
 NAME_LIMIT_CHARS = 200
 KEYS = tuple(Choices.__annotations__)
+_KEYS_OF_FORMATS = ("encoding", "delimiter", "sheet", "path")
+"""Choices that only some formats have; their readers say what they used."""
 _NO_DELIMITERS = '\0\r\n"'
 _SHOWN_CHARS = 40
 
@@ -65,6 +68,21 @@ def parse_choices(values: Mapping[str, object]) -> Choices:
         # The empty path is the whole value.
         choices["path"] = _name("path", values["path"], at_least=0)
     return choices
+
+
+def check_effect(choices: Choices, reading: TableReading) -> None:
+    """Raise InvalidChoice if a file could not be read as chosen.
+
+    `reading`: of the file with these choices. Without choices, any reading will do.
+    """
+    if choices and reading.error:
+        raise InvalidChoice("", f"The file could not be read in this way: {reading.error}")
+    for key in _KEYS_OF_FORMATS:
+        if key in choices and key not in reading.reading:
+            raise InvalidChoice(key, f"The choice “{key}” has no meaning for this file ({reading.format}).")
+    chosen, read = choices.get("sheet", ""), reading.reading.get("sheet", "")
+    if chosen.casefold() not in str(read).casefold():
+        raise InvalidChoice("sheet", f"The file has no sheet “{chosen}”.")
 
 
 def _check_keys(values: Mapping[str, object]) -> None:

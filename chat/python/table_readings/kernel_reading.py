@@ -84,7 +84,7 @@ async def read_attachment(attachment: Attachment, choices: Choices) -> TableRead
         try:
             read = database_sync_to_async(_read_file, thread_sensitive=False)
             data, encoding = await read(attachment, choices.get("encoding", ""))
-            if suffix_of(attachment.name) == "txt" and not has_table_lines(data):
+            if suffix_of(attachment.name) == "txt" and not choices and not has_table_lines(data):
                 return None
             async with current_client().new_kernel() as kernel:
                 name = await kernel.write_file(attachment.name, _in_one_piece(data))

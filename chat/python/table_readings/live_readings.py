@@ -1,6 +1,7 @@
 """Tables that this process reads now: one reading at a time for each attachment, which whoever asks then joins.
 
-A reading goes on when those who asked for it have gone away, and its result is stored.
+A reading goes on when those who asked for it have gone away, and its result is stored. Everything here runs in the
+server's event loop; `reading_requests` is for threads.
 """
 
 from __future__ import annotations
@@ -13,76 +14,55 @@ import weakref
 from collections.abc import Iterable
 from typing import TypeAlias
 
-from asgiref.sync import async_to_sync
 from channels.db import database_sync_to_async
 from django.core.cache import caches
 
 from attachments.models import Attachment
-from chat.models.database_thread import close_connection
 from chat.python.kernels.in_kernel.table_source import Choices
 from chat.python.kernels.table_reading import TableReading
 from chat.python.sessions.places import is_enabled
+from chat.python.table_readings.choices import InvalidChoice, check_effect
 from chat.python.table_readings.kernel_reading import TooManyPreviews, read_attachment
-from chat.python.table_readings.stored_readings import (
-    find_reading,
-    load_choices,
-    store_choices,
-    store_reading,
-    stored_readings,
-)
+from chat.python.table_readings.stored_readings import load_choices, store_choices, store_reading, stored_readings
 from chat.python.table_readings.table_files import can_hold_table
 
 logger = logging.getLogger(__name__)
 
 PREVIEWS_PER_MINUTE = 30
+FAILURE_LIFETIME_S = 60
+"""How long a reading that failed, and may succeed later, is remembered for the next who asks."""
 
-_Task: TypeAlias = asyncio.Task[TableReading | None]
+Task: TypeAlias = asyncio.Task[TableReading | None]
+"""Reads a file. The result is `None` if the file is prose, or if no kernel can read it now."""
 
-_running: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, dict[uuid.UUID, _Task]] = weakref.WeakKeyDictionary()
+_running: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, dict[uuid.UUID, Task]] = weakref.WeakKeyDictionary()
 """The readings of each event loop, by the ids of attachments."""
 
 
-def find_running(attachment_id: uuid.UUID) -> _Task | None:
-    """Return the reading of an attachment that runs in this event loop."""
-    return _running.get(asyncio.get_running_loop(), {}).get(attachment_id)
+async def is_running(attachment_id: uuid.UUID) -> bool:
+    """Return whether this process reads the attachment now."""
+    return _find_running(attachment_id) is not None
 
 
-def join_reading(attachment: Attachment) -> _Task:
-    """Return the task that reads an attachment and stores the result; it is started unless it runs already.
+async def join(attachment: Attachment) -> TableReading | None:
+    """Read an attachment, or wait for the reading that runs already. Raises TooManyPreviews."""
+    # The others may go on waiting when this caller has gone away.
+    return await asyncio.shield(_join(attachment))
 
-    The result is `None` if the file is prose, or if no kernel can read it now. Whoever awaits the task should shield
-    it. Raises TooManyPreviews, as the task may.
+
+async def begin(attachment: Attachment) -> None:
+    """Begin to read an attachment, unless this is done already. Raises TooManyPreviews."""
+    _join(attachment)
+
+
+async def choose(attachment: Attachment, choices: Choices, limit_s: float) -> TableReading | None:
+    """Read an attachment as its owner chooses; the choices are stored with the result if the file can be read so.
+
+    Raises TimeoutError after `limit_s`, while the reading goes on; InvalidChoice, TooManyPreviews.
     """
-    return find_running(attachment.pk) or _start(attachment, None)
-
-
-async def read_as_chosen(attachment: Attachment, choices: Choices) -> TableReading | None:
-    """Read an attachment with a person's choices. They and the result are stored if the file can be read so.
-
-    `None`: no kernel can read it now. Raises TooManyPreviews.
-    """
-    while running := find_running(attachment.pk):
-        await asyncio.wait({running})
-    return await asyncio.shield(_start(attachment, choices))
-
-
-def find_or_read_table(attachment: Attachment) -> TableReading | None:
-    """Return how an attachment is read; `None` if it is no table, or if no kernel can read it now.
-
-    Blocks a thread of a request under ASGI until the file is read. Raises TooManyPreviews.
-    """
-    if not can_hold_table(attachment):
-        return None
-    reading = find_reading(attachment.pk)
-    if reading is not None or not is_enabled():
-        return reading
-    # Otherwise this thread would hold its connection for as long as the kernel takes.
-    close_connection()
-    return async_to_sync(_join)(attachment)
-
-
-async def _join(attachment: Attachment) -> TableReading | None:
-    return await asyncio.shield(join_reading(attachment))
+    task = _start(attachment, choices)
+    async with asyncio.timeout(limit_s):
+        return await asyncio.shield(task)
 
 
 async def reading_for_turn(attachments: Iterable[Attachment], limit_s: float) -> dict[uuid.UUID, TableReading]:
@@ -99,13 +79,13 @@ async def reading_for_turn(attachments: Iterable[Attachment], limit_s: float) ->
         return {}
     readings: dict[uuid.UUID, TableReading]
     readings = await database_sync_to_async(stored_readings, thread_sensitive=False)(tables)
-    tasks: dict[uuid.UUID, _Task] = {}
+    tasks: dict[uuid.UUID, Task] = {}
     if is_enabled():
         try:
             for pk in tables.keys() - readings.keys():
-                tasks[pk] = join_reading(tables[pk])
+                tasks[pk] = _join(tables[pk])
         except TooManyPreviews:
-            logger.info("A turn does not wait for the reading of its tables: its owner has too many readings.")
+            logger.info("A turn does not wait for all readings of its tables: its owner has too many of them.")
     if tasks:
         await asyncio.wait(tasks.values(), timeout=limit_s)
     for pk, task in tasks.items():
@@ -114,49 +94,62 @@ async def reading_for_turn(attachments: Iterable[Attachment], limit_s: float) ->
     return readings
 
 
-def begin_reading(attachment: Attachment) -> None:
-    """Begin to read a file that was just uploaded, if it can hold a table, in the server's event loop.
-
-    Called in a thread of a request under ASGI. Whoever asks later joins the reading or finds its result.
-    """
-    if is_enabled() and can_hold_table(attachment):
-        async_to_sync(_begin)(attachment)
+def failure_key(attachment_id: uuid.UUID) -> str:
+    """Return the key under which the cache of the process has the reading of an attachment that failed for now."""
+    return f"table-reading-failed:{attachment_id}"
 
 
-async def _begin(attachment: Attachment) -> None:
-    try:
-        join_reading(attachment)
-    except TooManyPreviews:
-        logger.info("Attachment %s is not read before somebody asks: its owner has too many readings.", attachment.pk)
+def _find_running(attachment_id: uuid.UUID) -> Task | None:
+    return _running.get(asyncio.get_running_loop(), {}).get(attachment_id)
 
 
-def _start(attachment: Attachment, choices: Choices | None) -> _Task:
-    """Start the task of a reading. `choices`: new ones, or `None` for those that are stored."""
+def _join(attachment: Attachment) -> Task:
+    return _find_running(attachment.pk) or _start(attachment, None)
+
+
+def _start(attachment: Attachment, choices: Choices | None) -> Task:
+    """Start a reading after the one that runs. `choices`: new ones, or `None` for those that are stored."""
     _count_request(attachment.owner_id)
     loop = asyncio.get_running_loop()
     tasks = _running.setdefault(loop, {})
-    task = tasks[attachment.pk] = loop.create_task(_read(attachment, choices), name="table reading")
+    task = loop.create_task(_read(attachment, choices, tasks.get(attachment.pk)), name="table reading")
+    tasks[attachment.pk] = task
 
-    def forget(task: _Task) -> None:
-        del tasks[attachment.pk]
+    def forget(task: Task) -> None:
+        if tasks.get(attachment.pk) is task:
+            del tasks[attachment.pk]
         # Perhaps nobody waits for it.
-        if not task.cancelled() and (error := task.exception()) and not isinstance(error, TooManyPreviews):
+        error = None if task.cancelled() else task.exception()
+        if error and not isinstance(error, InvalidChoice | TooManyPreviews):
             logger.error("Attachment %s could not be read.", attachment.pk, exc_info=error)
 
     task.add_done_callback(forget)
     return task
 
 
-async def _read(attachment: Attachment, choices: Choices | None) -> TableReading | None:
-    if choices is not None:
-        reading = await read_attachment(attachment, choices)
-        if reading is not None and not reading.error:
-            await database_sync_to_async(store_choices, thread_sensitive=False)(attachment.pk, reading, choices)
-        return reading
+async def _read(attachment: Attachment, choices: Choices | None, earlier: Task | None) -> TableReading | None:
+    if earlier is not None:
+        await asyncio.wait({earlier})
+    return await (_read_as_stored(attachment) if choices is None else _read_as_chosen(attachment, choices))
+
+
+async def _read_as_stored(attachment: Attachment) -> TableReading | None:
     chosen = await database_sync_to_async(load_choices, thread_sensitive=False)(attachment.pk)
     reading = await read_attachment(attachment, chosen.choices)
     if reading is not None and reading.is_lasting:
         await database_sync_to_async(store_reading, thread_sensitive=False)(attachment.pk, reading, chosen)
+    else:
+        caches["process"].set(failure_key(attachment.pk), {"reading": reading}, FAILURE_LIFETIME_S)
+    return reading
+
+
+async def _read_as_chosen(attachment: Attachment, choices: Choices) -> TableReading | None:
+    """Read the file and store the choices with the result. Raises InvalidChoice."""
+    reading = await read_attachment(attachment, choices)
+    if reading is None or not reading.is_lasting:
+        return reading
+    check_effect(choices, reading)
+    await database_sync_to_async(store_choices, thread_sensitive=False)(attachment.pk, reading, choices)
     return reading
 
 

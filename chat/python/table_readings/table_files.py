@@ -1,8 +1,10 @@
-"""Which files can hold a table, by their names and beginnings. Pure."""
+"""Which files can hold a table, by their names and beginnings."""
 
 from __future__ import annotations
 
 from attachments.models import Attachment
+from attachments.store import read_bytes_unconnected
+from attachments.text_encoding import to_utf8
 from attachments.validation import PDF, PREVIEW_SUFFIXES, RASTER_TYPES
 
 
@@ -14,6 +16,11 @@ def can_hold_table(attachment: Attachment) -> bool:
 def suffix_of(name: str) -> str:
     """Return the extension of a file's name in lower case, without its dot."""
     return name.lower().rpartition(".")[2]
+
+
+def is_prose(attachment: Attachment) -> bool:
+    """Return whether a file that can hold a table is prose. Raises BytesUnavailable."""
+    return suffix_of(attachment.name) == "txt" and not has_table_lines(to_utf8(read_bytes_unconnected(attachment)))
 
 
 def has_table_lines(data: bytes) -> bool:

@@ -24,7 +24,7 @@ from chat.python.kernels.in_kernel.table_source import Choices
 from chat.python.kernels.places import LocalService
 from chat.python.kernels.table_reading import TableReading
 from chat.python.sessions.places import close_client
-from chat.python.table_readings import kernel_reading, live_readings, stored_readings
+from chat.python.table_readings import kernel_reading, live_readings, reading_requests, stored_readings
 from tests.factories import make_attachment, make_user
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -190,7 +190,7 @@ def test_request_holds_no_connection_while_a_kernel_works(settings: Settings, mo
         connections.append(await sync_to_async(lambda: connection.connection)())
 
     monkeypatch.setattr(live_readings, "read_attachment", describe)
-    assert live_readings.find_or_read_table(attachment) is None
+    assert reading_requests.find_or_read_table(attachment) is None
     assert connections == [None]
 
 
