@@ -10,6 +10,7 @@ const form = document.getElementById("composer");
 const cards = document.getElementById("previews");
 const dialog = document.getElementById("preview");
 const announcer = document.getElementById("announcer");
+const FOLD = ".table-preview > details:not(.reading)";
 const suffixes = form.dataset.tableSuffixes.split(" ");
 
 /** id of an attachment -> promise of the HTML of its preview, which is empty if there is none. */
@@ -48,7 +49,7 @@ async function addCard({ id, name }) {
   card.innerHTML = await load(id);
   if (!card.isConnected || !card.firstChild) return;
   // The newest table is open.
-  if (card.querySelector("details")) for (const fold of cards.querySelectorAll("details")) fold.open = card.contains(fold);
+  if (card.querySelector(FOLD)) for (const fold of cards.querySelectorAll(FOLD)) fold.open = card.contains(fold);
   announcer.textContent = words("Preview of {name} is shown.", { name });
 }
 
@@ -130,6 +131,11 @@ async function choose(preview, isAutomatic) {
 document.addEventListener("change", ({ target }) => {
   if (target.closest(".table-preview .reading")) choose(target.closest(".table-preview"), false);
 });
+
+// A card is low, so the controls would open below its end.
+document.addEventListener("toggle", ({ target }) => {
+  if (target.open && target.matches(".table-preview .reading")) target.scrollIntoView({ block: "nearest" });
+}, true);
 
 document.addEventListener("click", ({ target }) => {
   const button = target.closest('.table-preview button[data-action="automatic"]');

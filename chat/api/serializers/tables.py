@@ -10,7 +10,6 @@ from rest_framework import serializers
 from chat.api.serializers.fields import StrictSerializer
 from chat.python.table_readings.choices import (
     DATE_ORDERS,
-    DECIMALS,
     HEADER_ROWS_LIMIT,
     NAME_LIMIT_CHARS,
     WORD_LIMIT_CHARS,
@@ -113,14 +112,12 @@ class TableChoicesSerializer(StrictSerializer):
     delimiter = serializers.CharField(
         required=False, allow_null=True, min_length=1, max_length=1, help_text=DELIMITER_HELP
     )
-    decimal = serializers.ChoiceField(
-        [(one, one) for one in DECIMALS], required=False, allow_null=True, help_text=DECIMAL_HELP
-    )
+    decimal = serializers.RegexField(r"^[.,]$", required=False, allow_null=True, help_text=DECIMAL_HELP)
     header_rows = serializers.IntegerField(
         required=False, allow_null=True, min_value=0, max_value=HEADER_ROWS_LIMIT, help_text=HEADER_HELP
     )
-    date_order = serializers.ChoiceField(
-        [(one, one) for one in DATE_ORDERS], required=False, allow_null=True, help_text=DATE_HELP
+    date_order = serializers.RegexField(
+        f"^({'|'.join(DATE_ORDERS)})$", required=False, allow_null=True, help_text=DATE_HELP
     )
     missing_words = serializers.ListField(
         required=False,
