@@ -10,7 +10,7 @@ from django.urls import path
 from django.views.decorators.cache import never_cache
 
 from attachments.models import Attachment
-from chat.people.access import NotFound, SignedInRequest, readable_attachment
+from chat.people.access import SignedInRequest, readable_attachment
 from chat.people.login_redirects import login_required_post
 from chat.python.kernels.table_reading import TableReading
 from chat.python.table_readings.choices import InvalidChoice
@@ -57,7 +57,7 @@ def attachment_reading(request: SignedInRequest, attachment_id: uuid.UUID) -> Ht
     """Read a table as its owner chooses, and render its preview: with status 400 and the former table if that fails."""
     attachment = readable_attachment(request.user, attachment_id)
     if not isinstance(request, ASGIRequest) or not can_hold_table(attachment):
-        raise NotFound
+        return HttpResponse(status=204)
     error, reading = "", None
     try:
         reading = choose_reading(attachment, choices_from_form(request.POST.dict()))
@@ -67,7 +67,7 @@ def attachment_reading(request: SignedInRequest, attachment_id: uuid.UUID) -> Ht
     except (InvalidChoice, ReadingUnavailable) as refusal:
         error = str(refusal)
     except NotATable:
-        raise NotFound from None
+        return HttpResponse(status=204)
     if reading is None:
         reading = find_reading(attachment.pk) or TableReading(error=UNREAD)
     return _render(attachment, reading, error=error, is_open=True)
