@@ -80,7 +80,7 @@ def _control(key: str, reading: TableReading, choices: Mapping[str, object]) -> 
         return Control(key, label_of(key), text=words, placeholder="" if words else found_words)
     label = _LABELS_OF_VALUES.get(key, str)
     is_found = chosen is None and found is not None
-    automatic = _("Automatic: %(value)s") % {"value": label(str(found))} if is_found else _("Automatic")
+    automatic = _("%(value)s (automatic)") % {"value": label(str(found))} if is_found else _("Automatic")
     options = [Option("", automatic, chosen is None)]
     options += [
         Option(value, label(value), chosen is not None and value == str(chosen))

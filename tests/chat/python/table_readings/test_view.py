@@ -212,7 +212,7 @@ async def test_controls_change_how_the_table_is_read_and_go_back(table_kernels: 
     options = re.search('name="encoding".*?</select>', first)
     assert options
     assert re.findall(">([^<>]+)</option>", options[0])[:4] == [
-        "Automatic: Windows-1251",
+        "Windows-1251 (automatic)",
         "KOI8-R",
         "CP866",
         "ISO 8859-5",
