@@ -14,6 +14,7 @@ from collections.abc import Hashable
 
 from django.conf import settings
 from django.contrib.auth.decorators import login_required
+from django.core.handlers.asgi import ASGIRequest
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404
@@ -154,7 +155,14 @@ def _store_uploaded_file(request: HttpRequest) -> HttpResponseBase:
         if error.retry_after_s is not None:
             response.headers["Retry-After"] = str(error.retry_after_s)
         return response
+    report_upload(request, attachment)
     return JsonResponse(attachment.as_json(), status=201)
+
+
+def report_upload(request: HttpRequest, attachment: Attachment) -> None:
+    """Tell the listener of the settings about a file that a person has uploaded. Its work needs an ASGI server."""
+    if isinstance(request, ASGIRequest):
+        import_string(settings.UPLOAD_LISTENER)(attachment)
 
 
 def _build_error_response(message: str, *, status: int) -> JsonResponse:

@@ -34,6 +34,10 @@ KERNEL_IDLE_LIMIT_S = 900
 #: Longest time, in seconds, that one call may run code. It should be shorter than TURN_LIMIT_S.
 KERNEL_CELL_LIMIT_S = 120
 
+#: Dotted path of the function that is called with each file that a person uploads: `attachments` knows nothing of
+#: `chat`.
+UPLOAD_LISTENER = "chat.python.table_readings.reading_requests.read_upload"
+
 if JUPYTER_GATEWAY_TOKEN and not JUPYTER_GATEWAY_URL:
     raise ImproperlyConfigured("JUPYTER_GATEWAY_TOKEN is set, but no server: set JUPYTER_GATEWAY_URL too.")
 if JUPYTER_GATEWAY_URL and KERNELS_WITHOUT_SANDBOX:
@@ -44,7 +48,7 @@ if JUPYTER_GATEWAY_URL and KERNELS_WITHOUT_SANDBOX:
 
 #: Programs of the demo model that run at once, beside Python sessions (`chat.emulator.demo_model.KERNELS_LIMIT`).
 _DEMO_KERNELS = 8
-#: Tables that are described at once (`chat.python.table_readings.stored_readings.PREVIEWS_LIMIT`).
+#: Tables that are described at once (`chat.python.table_readings.kernel_reading.PREVIEWS_LIMIT`).
 _PREVIEW_KERNELS = 2
 #: The service ends a kernel without a client only long after the web server should have ended its session.
 _SERVICE_IDLE_FACTOR = 3

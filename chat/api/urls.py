@@ -17,6 +17,7 @@ from chat.api.views import (
     projects,
     sessions,
     shares,
+    tables,
     transfers,
     turns,
 )
@@ -100,6 +101,7 @@ calls = [
         attachments.AttachmentContent.as_view(),
         name="api-attachment-content",
     ),
+    path("attachments/<uuid:attachment_id>/table/", tables.AttachmentTable.as_view(), name="api-attachment-table"),
     path("export/", transfers.Export.as_view(), name="api-export"),
     path("import/", transfers.Import.as_view(), name="api-import"),
     path("limits/", limits.Limits.as_view(), name="api-limits"),

@@ -1,4 +1,7 @@
-/** Previews of attached tables: a card for each file in the composer, and a dialog for the files of messages. */
+/**
+ * Previews of attached tables: a card for each file in the composer, and a dialog for the files of messages. Their controls
+ * change how a table is read; the answer is the new preview.
+ */
 import { files } from "./files.js";
 import { append } from "./text_box.js";
 import { words } from "./words.js";
@@ -7,6 +10,7 @@ const form = document.getElementById("composer");
 const cards = document.getElementById("previews");
 const dialog = document.getElementById("preview");
 const announcer = document.getElementById("announcer");
+const FOLD = ".table-preview > details:not(.reading)";
 const suffixes = form.dataset.tableSuffixes.split(" ");
 
 /** id of an attachment -> promise of the HTML of its preview, which is empty if there is none. */
@@ -17,11 +21,15 @@ function load(id) {
   return previews.get(id);
 }
 
-async function request(id) {
+function post(id, call, body) {
   const headers = { "X-CSRFToken": form.elements.csrfmiddlewaretoken.value };
+  // A redirect leads to the page for logging in.
+  return fetch(`${form.dataset.uploadUrl}${id}/${call}/`, { method: "POST", headers, body, redirect: "error" });
+}
+
+async function request(id) {
   try {
-    // A redirect leads to the page for logging in.
-    const response = await fetch(`${form.dataset.uploadUrl}${id}/preview/`, { method: "POST", headers, redirect: "error" });
+    const response = await post(id, "preview");
     if (response.status === 200) return await response.text();
   } catch {
     // Without a connection there is no preview.
@@ -41,7 +49,7 @@ async function addCard({ id, name }) {
   card.innerHTML = await load(id);
   if (!card.isConnected || !card.firstChild) return;
   // The newest table is open.
-  if (card.querySelector("details")) for (const fold of cards.querySelectorAll("details")) fold.open = card.contains(fold);
+  if (card.querySelector(FOLD)) for (const fold of cards.querySelectorAll(FOLD)) fold.open = card.contains(fold);
   announcer.textContent = words("Preview of {name} is shown.", { name });
 }
 
@@ -86,4 +94,50 @@ document.addEventListener("click", ({ target }) => {
     dialog.close();
     append(button.dataset.text);
   }
+});
+
+// --- how a table is read -------------------------------------------------------------------------------------------
+
+const READ_AGAIN = words("The table was read again.");
+const NOT_SAVED = words("This could not be saved. Reload the page and try again.");
+
+/** Sends what is chosen, or goes back to what is found, and shows the table as it is then read. */
+async function choose(preview, isAutomatic) {
+  const id = preview.dataset.file;
+  const controls = Array.from(preview.querySelectorAll(".reading :is(select, input)"));
+  const body = new URLSearchParams(isAutomatic ? { automatic: "1" } : controls.map(({ name, value }) => [name, value]));
+  const focused = document.activeElement?.id;
+  preview.setAttribute("aria-busy", "true");
+  for (const control of controls) control.disabled = true;
+  let html = "";
+  try {
+    const response = await post(id, "reading", body);
+    // A refusal has the former table, and a sentence that is an alert.
+    if ([200, 400].includes(response.status)) html = await response.text();
+    announcer.textContent = response.status === 200 ? READ_AGAIN : html ? "" : NOT_SAVED;
+  } catch {
+    announcer.textContent = NOT_SAVED;
+  }
+  previews.delete(id);
+  if (html) preview.outerHTML = html;
+  else {
+    preview.removeAttribute("aria-busy");
+    for (const control of controls) control.disabled = false;
+  }
+  const again = document.getElementById(focused) ?? document.querySelector(`[data-file="${id}"] .reading > summary`);
+  again?.focus({ preventScroll: true });
+}
+
+document.addEventListener("change", ({ target }) => {
+  if (target.closest(".table-preview .reading")) choose(target.closest(".table-preview"), false);
+});
+
+// A card is low, so the controls would open below its end.
+document.addEventListener("toggle", ({ target }) => {
+  if (target.open && target.matches(".table-preview .reading")) target.scrollIntoView({ block: "nearest" });
+}, true);
+
+document.addEventListener("click", ({ target }) => {
+  const button = target.closest('.table-preview button[data-action="automatic"]');
+  if (button) choose(button.closest(".table-preview"), true);
 });

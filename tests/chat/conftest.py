@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 
 import pytest
+from django.core.cache import caches
 from django.test import Client
 from pytest_django import Settings
 
@@ -34,6 +35,15 @@ def browser(owner: User) -> Client:
     client = Client()
     client.force_login(owner)
     return client
+
+
+@pytest.fixture
+async def table_kernels(settings: Settings, kernel_service: LocalService) -> AsyncIterator[Settings]:
+    """Settings with which tables are read in the shared service."""
+    settings.KERNEL_SERVICE_DIR = kernel_service.directory
+    caches["process"].clear()
+    yield settings
+    await close_client()
 
 
 @pytest.fixture(scope="session")

@@ -14,7 +14,7 @@ from rest_framework.response import Response
 
 from attachments.store import create_upload
 from attachments.validation import BINARY, PLAIN, RASTER_TYPES, RefusedUpload, UploadTooLarge
-from attachments.views import MULTIPART_OVERHEAD_BYTES, build_content_response
+from attachments.views import MULTIPART_OVERHEAD_BYTES, build_content_response, report_upload
 from chat.api.conditional_requests import conditional_response
 from chat.api.problems import Problem, ProblemType, refused, unavailable
 from chat.api.schema import ETAG, IF_NONE_MATCH, problem_responses
@@ -57,6 +57,7 @@ class Attachments(ApiView):
             raise Problem(ProblemType.TOO_LARGE, str(error)) from None
         except RefusedUpload as error:
             raise refused("file", str(error)) from None
+        report_upload(request._request, attachment)
         return Response(
             attachment_json(attachment), status=201, headers={"Location": f"{request.path}{attachment.pk}/"}
         )

@@ -20,6 +20,10 @@ TYPES = {
 """The types of the API, by the names that people see. All others are `text`."""
 
 
+REFUSED = "This file could not be read as a table:"
+"""How the sentence about a refusal begins."""
+
+
 class ColumnJSON(TypedDict):
     """A column of a table. See the documentation of the API."""
 
@@ -49,7 +53,7 @@ def table_json(reading: TableReading) -> TableJSON:
     """Return the JSON of a reading that has ended."""
     return {
         "state": "refused" if reading.error else "read",
-        "detail": reading.error,
+        "detail": f"{REFUSED} {reading.error}" if reading.error else "",
         "rows": reading.row_count,
         "columns": [_column_json(column) for column in reading.columns],
         "notes": list(reading.notes),

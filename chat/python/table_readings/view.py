@@ -7,10 +7,14 @@ from dataclasses import dataclass
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
+from attachments.models import Attachment
 from chat.page.rendering.jinja import render
+from chat.python.kernels.in_kernel.table_source import Choices
 from chat.python.kernels.table_reading import TableColumn, TableReading
+from chat.python.table_readings.controls import controls_of
 from chat.python.table_readings.suggestions import suggest_questions
 from chat.python.table_readings.summaries import summarize
+from chat.python.table_readings.table_json import REFUSED, type_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,21 +23,41 @@ class ColumnView:
 
     name: str
     has_name: bool
+    own_name: str
+    """The name in the file, which may be empty."""
     type: str
+    api_type: str
+    role: str
     missing: str
     """Number of missing values with their share; empty if there is none."""
     values: str
     """The range, or the most frequent values."""
+    note: str
 
 
-def preview_html(name: str, preview: TableReading) -> SafeString:
-    """Render the preview of a file with this name."""
+@dataclass(frozen=True, slots=True)
+class ReadingState:
+    """What a person has chosen about the reading of the table."""
+
+    choices: Choices
+    error: str = ""
+    """Why the last choice was refused: a sentence."""
+    is_open: bool = False
+    """Whether the controls were just used."""
+
+
+def preview_html(attachment: Attachment, preview: TableReading, state: ReadingState) -> SafeString:
+    """Render the preview of a file."""
     context = {
-        "name": name,
+        "id": attachment.pk,
+        "name": attachment.name,
         "preview": preview,
+        "refusal": f"{REFUSED} {preview.error}",
         "size": _size(preview),
         "columns": [_column_view(number, column, preview) for number, column in enumerate(preview.columns, 1)],
         "suggestions": suggest_questions(preview),
+        "state": state,
+        "controls": controls_of(attachment.name, preview, state.choices),
     }
     return render("chat/_table_preview", context)
 
@@ -48,7 +72,11 @@ def _column_view(number: int, column: TableColumn, preview: TableReading) -> Col
     return ColumnView(
         name=column.name or _("Column %(number)s") % {"number": number},
         has_name=bool(column.name),
+        own_name=column.name,
         type=column.type,
+        api_type=type_of(column),
+        role=column.role,
         missing=f"{column.missing:,}{share}" if column.missing else "",
         values=summarize(column),
+        note=column.note,
     )

@@ -6,6 +6,7 @@ A test fails for a call of the URL configuration that is not listed here.
 from __future__ import annotations
 
 import json
+import re
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -55,6 +56,7 @@ STATUSES = {
     "attachments/": {"post": 415},
     "attachments/<uuid:attachment_id>/": {"get": 200},
     "attachments/<uuid:attachment_id>/content/": {"get": 200},
+    "attachments/<uuid:attachment_id>/table/": {"get": 503, "patch": 503},
     "export/": {"get": 503},
     "import/": {"post": 422},
     "limits/": {"get": 200},
@@ -62,8 +64,9 @@ STATUSES = {
 """Route -> method -> status of the owner's call under WSGI. Calls with status 503 need ASGI."""
 METHODS = ("get", "post", "put", "patch", "delete")
 FILE_ID = uuid.UUID("00000000-0000-4000-8000-00000000f11e")
-"""A file of the owner that is in no project."""
+"""A table of the owner that is in no project."""
 BODIES: dict[str, dict[str, object]] = {
+    "attachments/<uuid:attachment_id>/table/": {"reading": {"delimiter": ";"}},
     "projects/": {"name": "A project"},
     "projects/<uuid:project_id>/files/": {"attachment": str(FILE_ID)},
     "conversations/<uuid:conversation_id>/turns/": {"text": "Hello"},
@@ -95,6 +98,8 @@ class OwnedRows:
             "share": self.share,
             "project": self.project,
         }
+        if route.endswith("/table/") and not absent:
+            route = route.replace("<uuid:attachment_id>", str(FILE_ID))
         for name, row in ids.items():
             route = route.replace(f"<uuid:{name}_id>", str(uuid.uuid4() if absent else row.pk))
         for placeholder, value in {"<slug:format>": "json", "<str:name>": "out.csv", "<int:index>": "0"}.items():
@@ -220,8 +225,11 @@ def test_write_with_a_session_needs_a_csrf_token(rows: OwnedRows) -> None:
 
 @pytest.mark.django_db(transaction=True)
 async def test_streams_and_exports_are_for_the_owner_alone(rows: OwnedRows) -> None:
-    # Files of sessions need a kernel; test_sessions.py checks who may read them.
-    routes = [route for route, methods in STATUSES.items() if methods.get("get") == 503 and "/session/" not in route]
+    # Files of sessions and tables need a kernel; test_sessions.py and test_tables.py check who may read them.
+    with_kernel = re.compile("/session/|/table/")
+    routes = [
+        route for route, methods in STATUSES.items() if methods.get("get") == 503 and not with_kernel.search(route)
+    ]
     paths = [rows.path(route) for route in routes]
     assert len(paths) == 3
     owner, other = AsyncClient(), AsyncClient()

@@ -15,10 +15,13 @@ from django.test import Client
 from jsonschema import Draft202012Validator
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
+from attachments.models import AttachmentPreview
 from chat.api.problems import ProblemType
 from chat.api.urls import calls
 from chat.models import Project, PythonSession, Share, User
 from chat.models.projects import add_files
+from chat.python.kernels.table_reading import TableColumn, TableReading
+from chat.python.table_readings.stored_readings import VERSION
 from tests.chat.api.api_client import ApiClient
 from tests.factories import attach, make_attachment, make_conversation, make_graph, make_model_message
 from tests.live_server import LiveServer
@@ -98,6 +101,10 @@ def test_responses_have_the_documented_fields_and_no_others(
     add_files(project, [graph])
     rows = {"conversation": message.conversation, "turn": message.turn, "attachment": graph, "project": project}
     ids = {f"{name}_id": row.pk for name, row in rows.items()}
+    column = TableColumn("n", "number", 0, 2, "1", "2", (), is_index=False)
+    reading = TableReading("CSV", 2, 1, (column,), ("A note.",), reading={"header_rows": 1, "missing_words": ["n/a"]})
+    table = make_attachment(owner)
+    AttachmentPreview.objects.create(attachment=table, version=VERSION, content=reading.as_json())
     checked = 0
     for path, methods in document["paths"].items():
         content = methods.get("get", {}).get("responses", {}).get("200", {}).get("content", {})
@@ -106,9 +113,10 @@ def test_responses_have_the_documented_fields_and_no_others(
             continue
         schema = strict(content["application/json"]["schema"], document)
         for query in ("", "?q=mimosa") if path.endswith("/conversations/") else ("",):
-            Draft202012Validator(schema).validate(client.get(path.format(**ids) + query).json())
+            file = {"attachment_id": table.pk} if path.endswith("/table/") else {}
+            Draft202012Validator(schema).validate(client.get(path.format(**{**ids, **file}) + query).json())
             checked += 1
-    assert checked == 11
+    assert checked == 12
     problem = client.get("/api/v1/turns/x/").json()
     Draft202012Validator(strict({"$ref": "#/components/schemas/Problem"}, document)).validate(problem)
 

@@ -123,6 +123,7 @@ ROUTES = {
     # Reviewers read the files of a conversation through a view of the admin, which logs the access.
     "attachments/<uuid:attachment_id>/content/": Route(get=owner_only(200), post=everybody(405)),
     "attachments/<uuid:attachment_id>/preview/": Route(get=signed_in(405), post=owner_only(204)),
+    "attachments/<uuid:attachment_id>/reading/": Route(get=signed_in(405), post=owner_only(204)),
     "accounts/login/": Route(get=(200, 302, 302, 302, 302), post=(200, 302, 302, 302, 302)),
     "accounts/signup/": Route(get=(200, 302, 302, 302, 302), post=(200, 302, 302, 302, 302)),
     "accounts/logout/": Route(get=(302, 200, 200, 200, 200), post=everybody(302)),

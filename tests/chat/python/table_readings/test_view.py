@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 from asgiref.sync import sync_to_async
-from django.core.cache import caches
 from django.db import connection
 from django.http import HttpResponse
 from django.test import AsyncClient
@@ -21,24 +20,14 @@ from attachments.models import Attachment, AttachmentPreview
 from chat.python.kernels.client import JupyterClient, KernelClient
 from chat.python.kernels.errors import KernelGone
 from chat.python.kernels.in_kernel.table_source import Choices
-from chat.python.kernels.places import LocalService
 from chat.python.kernels.table_reading import TableReading
 from chat.python.sessions.places import close_client
-from chat.python.table_readings import stored_readings
+from chat.python.table_readings import kernel_reading, live_readings, reading_requests, stored_readings
 from tests.factories import make_attachment, make_user
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 CSV = b"day,<b>sales</b>,city\n2024-01-01,10,Oslo\n2024-01-02,,Rome\n2024-01-03,30,Oslo\n"
-
-
-@pytest.fixture
-async def kernels(settings: Settings, kernel_service: LocalService) -> AsyncIterator[Settings]:
-    """Settings with which previews are made in the shared service."""
-    settings.KERNEL_SERVICE_DIR = kernel_service.directory
-    caches["process"].clear()
-    yield settings
-    await close_client()
 
 
 async def upload(name: str = "sales.csv", data: bytes = CSV) -> tuple[AsyncClient, Attachment]:
@@ -56,7 +45,9 @@ async def preview(client: AsyncClient, attachment: Attachment) -> HttpResponse:
     return response
 
 
-async def test_preview_is_made_once_and_escapes_the_file(kernels: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_preview_is_made_once_and_escapes_the_file(
+    table_kernels: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
     client, attachment = await upload()
     first = await preview(client, attachment)
     assert first.status_code == 200
@@ -65,6 +56,12 @@ async def test_preview_is_made_once_and_escapes_the_file(kernels: Settings, monk
     assert "&lt;b&gt;sales&lt;/b&gt;" in html
     assert "<b>" not in html
     assert "1 (33%)" in html
+    assert '<table data-rows="3" data-columns="3">' in html
+    assert re.findall('<tr data-name="(.*?)" data-type="(.*?)">', html) == [
+        ("day", "date"),
+        ("&lt;b&gt;sales&lt;/b&gt;", "number"),
+        ("city", "text"),
+    ]
     assert 'data-text="Plot &#34;&lt;b&gt;sales&lt;/b&gt;&#34; over &#34;day&#34;"' in html
     assert await AttachmentPreview.objects.filter(attachment=attachment, version=stored_readings.VERSION).acount() == 1
     monkeypatch.setattr(JupyterClient, "new_kernel", None)
@@ -106,23 +103,23 @@ async def test_preview_is_made_once_and_escapes_the_file(kernels: Settings, monk
     ],
 )
 async def test_notes_say_how_the_text_was_read(
-    kernels: Settings, name: str, data: bytes, size: str, notes: list[str]
+    table_kernels: Settings, name: str, data: bytes, size: str, notes: list[str]
 ) -> None:
     client, attachment = await upload(name, data)
     html = (await preview(client, attachment)).content.decode()
     assert size in html
     assert "<bdi>Город</bdi>" in html
-    assert re.findall("<li>(.*?)</li>", html)[: len(notes)] == notes
+    assert re.findall("<li.*?>(.*?)</li>", html)[: len(notes)] == notes
 
 
-async def test_file_that_is_no_table_gives_a_sentence_that_is_stored(kernels: Settings) -> None:
+async def test_file_that_is_no_table_gives_a_sentence_that_is_stored(table_kernels: Settings) -> None:
     client, attachment = await upload("book.xlsx", b"hello")
     html = (await preview(client, attachment)).content.decode()
     assert "This file could not be read as a table: its name ends in .xlsx, but its content" in html
     assert await AttachmentPreview.objects.acount() == 1
 
 
-async def test_file_of_another_user_does_not_exist(kernels: Settings) -> None:
+async def test_file_of_another_user_does_not_exist(table_kernels: Settings) -> None:
     _, attachment = await upload()
     stranger, _ = await upload()
     assert (await preview(stranger, attachment)).status_code == 404
@@ -143,19 +140,19 @@ async def test_there_is_no_preview_without_kernels_and_of_other_files(settings: 
 
 
 async def test_kernel_that_ends_gives_a_sentence_that_is_not_stored(
-    kernels: Settings, monkeypatch: pytest.MonkeyPatch
+    table_kernels: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def end(self: KernelClient, name: str, choices: Choices, *, limit_s: float) -> None:
         raise KernelGone("It used too much memory.")
 
     monkeypatch.setattr(KernelClient, "read_table", end)
     client, attachment = await upload()
-    assert stored_readings.TOO_MUCH in (await preview(client, attachment)).content.decode()
+    assert kernel_reading.TOO_MUCH in (await preview(client, attachment)).content.decode()
     assert await AttachmentPreview.objects.acount() == 0
 
 
 async def test_one_person_reads_one_file_at_a_time_and_all_together_two(
-    kernels: Settings, monkeypatch: pytest.MonkeyPatch
+    table_kernels: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begun: list[JupyterClient] = []
     may_end = asyncio.Event()
@@ -168,17 +165,17 @@ async def test_one_person_reads_one_file_at_a_time_and_all_together_two(
         yield
 
     monkeypatch.setattr(JupyterClient, "new_kernel", wait)
-    monkeypatch.setattr(stored_readings, "read_bytes_unconnected", lambda attachment: b"")
-    file = Attachment(name="a.csv")
-    requests = [asyncio.create_task(stored_readings.read_attachment(file, user_id)) for user_id in (1, 1, 2, 3)]
-    while len(begun) < stored_readings.PREVIEWS_LIMIT:
+    monkeypatch.setattr(kernel_reading, "read_bytes_unconnected", lambda attachment: b"")
+    files = [Attachment(name="a.csv", owner_id=owner_id) for owner_id in (1, 1, 2, 3)]
+    requests = [asyncio.create_task(kernel_reading.read_attachment(file, {})) for file in files]
+    while len(begun) < kernel_reading.PREVIEWS_LIMIT:
         await asyncio.sleep(0.01)
     # The requests that wait do not begin, however often the loop turns.
     await asyncio.sleep(0.2)
-    assert len(begun) == stored_readings.PREVIEWS_LIMIT
+    assert len(begun) == kernel_reading.PREVIEWS_LIMIT
     may_end.set()
     previews = await asyncio.gather(*requests)
-    assert previews == [TableReading(error=stored_readings.TOO_MUCH, is_lasting=False)] * 4
+    assert previews == [TableReading(error=kernel_reading.TOO_MUCH, is_lasting=False)] * 4
     assert len(begun) == 4
 
 
@@ -186,18 +183,53 @@ def test_request_holds_no_connection_while_a_kernel_works(settings: Settings, mo
     attachment = make_attachment(make_user(), name="sales.csv", data=CSV)
     connections: list[object] = []
 
-    async def describe(attachment: Attachment, user_id: int) -> None:
+    async def describe(attachment: Attachment, choices: Choices) -> None:
         connections.append(await sync_to_async(lambda: connection.connection)())
 
-    monkeypatch.setattr(stored_readings, "read_attachment", describe)
-    assert stored_readings.find_or_read_table(attachment, attachment.owner_id) is None
+    monkeypatch.setattr(live_readings, "read_attachment", describe)
+    assert reading_requests.find_or_read_table(attachment) is None
     assert connections == [None]
 
 
-async def test_too_many_requests_are_refused(kernels: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stored_readings, "PREVIEWS_PER_MINUTE", 0)
+async def test_too_many_requests_are_refused(table_kernels: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(live_readings, "PREVIEWS_PER_MINUTE", 0)
     client, attachment = await upload()
     path = f"/attachments/{attachment.pk}/preview/"
     response: Any = await client.post(path, headers={"Accept-Language": "de"})
     assert (response.status_code, response.headers["Retry-After"]) == (429, "60")
     assert response.content.decode().startswith("Zu viele Vorschauen auf einmal. ")
+
+
+async def choose(client: AsyncClient, attachment: Attachment, **form: str) -> HttpResponse:
+    response: Any = await client.post(f"/attachments/{attachment.pk}/reading/", form)
+    assert isinstance(response, HttpResponse)
+    return response
+
+
+async def test_controls_change_how_the_table_is_read_and_go_back(table_kernels: Settings) -> None:
+    client, attachment = await upload("prodazhi.csv", "Город;Продажи\nКазань;500\n".encode("cp1251"))
+    first = (await preview(client, attachment)).content.decode()
+    options = re.search('name="encoding".*?</select>', first)
+    assert options
+    assert re.findall(">([^<>]+)</option>", options[0])[:4] == [
+        "Windows-1251 (automatic)",
+        "KOI8-R",
+        "CP866",
+        "ISO 8859-5",
+    ]
+    assert "Back to automatic" not in first
+    chosen = await choose(client, attachment, encoding="KOI8-R", delimiter="", missing_words=" n/a, -999 ,")
+    html = chosen.content.decode()
+    assert chosen.status_code == 200
+    assert "<bdi>цНПНД</bdi>" in html
+    assert '<option value="KOI8-R" selected>' in html
+    assert 'value="n/a, -999"' in html
+    # A refusal shows a sentence and the former table.
+    refused = await choose(client, attachment, encoding="rot13")
+    assert refused.status_code == 400
+    html = refused.content.decode()
+    assert '<p class="error" role="alert">“rot13” is not a known encoding of text;' in html
+    assert "<bdi>цНПНД</bdi>" in html
+    assert (await choose(client, attachment, automatic="1")).content.decode().count("<bdi>Город</bdi>") == 1
+    stranger, _ = await upload()
+    assert (await choose(stranger, attachment, encoding="KOI8-R")).status_code == 404

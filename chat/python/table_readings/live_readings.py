@@ -1,0 +1,162 @@
+"""Tables that this process reads now: one reading at a time for each attachment, which whoever asks then joins.
+
+A reading goes on when those who asked for it have gone away, and its result is stored. Everything here runs in the
+server's event loop; `reading_requests` is for threads.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+import uuid
+import weakref
+from collections.abc import Iterable
+from typing import TypeAlias
+
+from channels.db import database_sync_to_async
+from django.core.cache import caches
+
+from attachments.models import Attachment
+from chat.python.kernels.in_kernel.table_source import Choices
+from chat.python.kernels.table_reading import TableReading
+from chat.python.sessions.places import is_enabled
+from chat.python.table_readings.choices import InvalidChoice, check_effect
+from chat.python.table_readings.kernel_reading import TooManyPreviews, read_attachment
+from chat.python.table_readings.stored_readings import load_choices, store_choices, store_reading, stored_readings
+from chat.python.table_readings.table_files import can_hold_table
+
+logger = logging.getLogger(__name__)
+
+PREVIEWS_PER_MINUTE = 30
+FAILURE_LIFETIME_S = 60
+"""How long a reading that failed, and may succeed later, is remembered for the next who asks."""
+
+Task: TypeAlias = asyncio.Task[TableReading | None]
+"""Reads a file. The result is `None` if the file is prose, or if no kernel can read it now."""
+
+_running: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, dict[uuid.UUID, Task]] = weakref.WeakKeyDictionary()
+"""The readings of each event loop, by the ids of attachments."""
+
+
+async def is_running(attachment_id: uuid.UUID) -> bool:
+    """Return whether this process reads the attachment now."""
+    return _find_running(attachment_id) is not None
+
+
+async def join(attachment: Attachment) -> TableReading | None:
+    """Read an attachment, or wait for the reading that runs already. Raises TooManyPreviews."""
+    # The others may go on waiting when this caller has gone away.
+    return await asyncio.shield(_join(attachment))
+
+
+async def begin(attachment: Attachment) -> None:
+    """Begin to read an attachment, unless this is done already. Raises TooManyPreviews."""
+    _join(attachment)
+
+
+async def choose(attachment: Attachment, choices: Choices, limit_s: float) -> TableReading | None:
+    """Read an attachment as its owner chooses; the choices are stored with the result if the file can be read so.
+
+    Raises TimeoutError after `limit_s`, while the reading goes on; InvalidChoice, TooManyPreviews.
+    """
+    task = _start(attachment, choices)
+    async with asyncio.timeout(limit_s):
+        return await asyncio.shield(task)
+
+
+async def reading_for_turn(attachments: Iterable[Attachment], limit_s: float) -> dict[uuid.UUID, TableReading]:
+    """Return how the tables among the files of a question were read, by the ids of attachments.
+
+    Readings that are not stored yet are begun, or joined if they run since the upload, and awaited for at most
+    `limit_s` seconds in all; they go on afterwards, for the next turn. An attachment is absent if it holds no table,
+    if reading it takes longer, or if no kernel can read it now. A reading with an `error` was refused: there is no
+    table then. Call this in the server's event loop. It blocks neither the loop nor a connection of the database
+    while a kernel works, and raises only errors of the database.
+    """
+    tables = {one.pk: one for one in attachments if can_hold_table(one)}
+    if not tables:
+        return {}
+    readings: dict[uuid.UUID, TableReading]
+    readings = await database_sync_to_async(stored_readings, thread_sensitive=False)(tables)
+    tasks: dict[uuid.UUID, Task] = {}
+    if is_enabled():
+        try:
+            for pk in tables.keys() - readings.keys():
+                tasks[pk] = _join(tables[pk])
+        except TooManyPreviews:
+            logger.info("A turn does not wait for all readings of its tables: its owner has too many of them.")
+    if tasks:
+        await asyncio.wait(tasks.values(), timeout=limit_s)
+    for pk, task in tasks.items():
+        if task.done() and not task.cancelled() and task.exception() is None and (reading := task.result()):
+            readings[pk] = reading
+    return readings
+
+
+def failure_key(attachment_id: uuid.UUID) -> str:
+    """Return the key under which the cache of the process has the reading of an attachment that failed for now."""
+    return f"table-reading-failed:{attachment_id}"
+
+
+def _find_running(attachment_id: uuid.UUID) -> Task | None:
+    return _running.get(asyncio.get_running_loop(), {}).get(attachment_id)
+
+
+def _join(attachment: Attachment) -> Task:
+    return _find_running(attachment.pk) or _start(attachment, None)
+
+
+def _start(attachment: Attachment, choices: Choices | None) -> Task:
+    """Start a reading after the one that runs. `choices`: new ones, or `None` for those that are stored."""
+    _count_request(attachment.owner_id)
+    loop = asyncio.get_running_loop()
+    tasks = _running.setdefault(loop, {})
+    task = loop.create_task(_read(attachment, choices, tasks.get(attachment.pk)), name="table reading")
+    tasks[attachment.pk] = task
+
+    def forget(task: Task) -> None:
+        if tasks.get(attachment.pk) is task:
+            del tasks[attachment.pk]
+        # Perhaps nobody waits for it.
+        error = None if task.cancelled() else task.exception()
+        if error and not isinstance(error, InvalidChoice | TooManyPreviews):
+            logger.error("Attachment %s could not be read.", attachment.pk, exc_info=error)
+
+    task.add_done_callback(forget)
+    return task
+
+
+async def _read(attachment: Attachment, choices: Choices | None, earlier: Task | None) -> TableReading | None:
+    if earlier is not None:
+        await asyncio.wait({earlier})
+    return await (_read_as_stored(attachment) if choices is None else _read_as_chosen(attachment, choices))
+
+
+async def _read_as_stored(attachment: Attachment) -> TableReading | None:
+    chosen = await database_sync_to_async(load_choices, thread_sensitive=False)(attachment.pk)
+    reading = await read_attachment(attachment, chosen.choices)
+    if reading is not None and reading.is_lasting:
+        await database_sync_to_async(store_reading, thread_sensitive=False)(attachment.pk, reading, chosen)
+    else:
+        caches["process"].set(failure_key(attachment.pk), {"reading": reading}, FAILURE_LIFETIME_S)
+    return reading
+
+
+async def _read_as_chosen(attachment: Attachment, choices: Choices) -> TableReading | None:
+    """Read the file and store the choices with the result. Raises InvalidChoice."""
+    reading = await read_attachment(attachment, choices)
+    if reading is None or not reading.is_lasting:
+        return reading
+    check_effect(choices, reading)
+    await database_sync_to_async(store_choices, thread_sensitive=False)(attachment.pk, reading, choices)
+    return reading
+
+
+def _count_request(user_id: int) -> None:
+    """Raise TooManyPreviews if the person has made too many requests in this minute."""
+    key = f"table-previews:{user_id}:{int(time.time() // 60)}"
+    cache = caches["process"]
+    cache.add(key, 0, 120)
+    if cache.incr(key) > PREVIEWS_PER_MINUTE:
+        raise TooManyPreviews

@@ -1,0 +1,124 @@
+"""Requests for the reading of a table, from threads of views under ASGI."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from asgiref.sync import async_to_sync
+from django.core.cache import caches
+
+from attachments.models import Attachment
+from attachments.store import BytesUnavailable
+from chat.models.database_thread import close_connection
+from chat.python.kernels.in_kernel.table_source import Choices
+from chat.python.kernels.table_reading import TableReading
+from chat.python.sessions.places import is_enabled
+from chat.python.table_readings import live_readings
+from chat.python.table_readings.choices import InvalidChoice
+from chat.python.table_readings.kernel_reading import TooManyPreviews
+from chat.python.table_readings.stored_readings import find_reading, load_choices
+from chat.python.table_readings.table_files import can_hold_table, is_prose
+from chat.vocabulary.text_types import is_text
+
+CHOICE_LIMIT_S = 20.0
+"""How long a person waits for the effect of a choice, before the reading goes on in the background."""
+TURNED_OFF = "This server cannot read tables: it runs no Python sessions."
+NOT_NOW = "This table cannot be read just now. Try again soon."
+NO_ENCODING = "This file is not text, so it has no encoding that could be chosen."
+
+
+class NotATable(Exception):
+    """The file holds prose and no table."""
+
+
+class ReadingUnavailable(Exception):
+    """The file cannot be read now. The text is a sentence."""
+
+
+def find_or_read_table(attachment: Attachment) -> TableReading | None:
+    """Return how an attachment is read; `None` if it is no table, or if no kernel can read it now.
+
+    Blocks until the file is read. Raises TooManyPreviews.
+    """
+    if not can_hold_table(attachment):
+        return None
+    reading = find_reading(attachment.pk)
+    if reading is not None or not is_enabled():
+        return reading
+    # Otherwise this thread would hold its connection for as long as the kernel takes.
+    close_connection()
+    return async_to_sync(live_readings.join)(attachment)
+
+
+def find_table(attachment: Attachment) -> TableReading | None:
+    """Return how an attachment is read that can hold a table; `None` if it is, or must be, read first.
+
+    See `begin_reading`. A reading that failed, and may succeed later, is returned once. Raises NotATable,
+    ReadingUnavailable.
+    """
+    # First this, because a reading is stored before it ends.
+    if async_to_sync(live_readings.is_running)(attachment.pk):
+        return None
+    reading = find_reading(attachment.pk)
+    if reading is not None:
+        return reading
+    _check_prose(attachment)
+    if not is_enabled():
+        raise ReadingUnavailable(TURNED_OFF)
+    key = live_readings.failure_key(attachment.pk)
+    failure: dict[str, TableReading | None] | None = caches["process"].get(key)
+    if failure is None:
+        return None
+    caches["process"].delete(key)
+    if failure["reading"] is None:
+        raise ReadingUnavailable(NOT_NOW)
+    return failure["reading"]
+
+
+def begin_reading(attachment: Attachment) -> None:
+    """Begin to read an attachment in the background, unless this is done already. Raises TooManyPreviews."""
+    async_to_sync(live_readings.begin)(attachment)
+
+
+def read_upload(attachment: Attachment) -> None:
+    """Begin to read a file that was just uploaded, if it can hold a table and kernels run."""
+    if is_enabled() and can_hold_table(attachment):
+        # Whoever asks for the table later has it read.
+        with suppress(TooManyPreviews):
+            begin_reading(attachment)
+
+
+def choose_reading(attachment: Attachment, choices: Choices) -> TableReading | None:
+    """Read a table as its owner chooses, and store the choices; without any, the reader decides all.
+
+    Blocks until the file is read, for at most `CHOICE_LIMIT_S`: then the result is `None`. If the file cannot be read
+    so, the former choices stay. Raises InvalidChoice, NotATable, ReadingUnavailable, TooManyPreviews.
+    """
+    if "encoding" in choices and not is_text(attachment.mime_type):
+        raise InvalidChoice("encoding", NO_ENCODING)
+    reading = find_reading(attachment.pk)
+    if reading is not None and choices == load_choices(attachment.pk).choices:
+        return reading
+    if reading is None:
+        _check_prose(attachment)
+    if not is_enabled():
+        raise ReadingUnavailable(TURNED_OFF)
+    close_connection()
+    try:
+        reading = async_to_sync(live_readings.choose)(attachment, choices, CHOICE_LIMIT_S)
+    except TimeoutError:
+        return None
+    if reading is None:
+        raise ReadingUnavailable(NOT_NOW)
+    if not reading.is_lasting:
+        raise InvalidChoice("", f"The file could not be read in this way: {reading.error}")
+    return reading
+
+
+def _check_prose(attachment: Attachment) -> None:
+    """Raise NotATable for prose, ReadingUnavailable."""
+    try:
+        if is_prose(attachment):
+            raise NotATable
+    except BytesUnavailable:
+        raise ReadingUnavailable(NOT_NOW) from None

@@ -1,0 +1,57 @@
+"""Which files can hold a table, by their names and beginnings."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+from attachments.models import Attachment
+from attachments.store import read_bytes_unconnected
+from attachments.text_encoding import to_utf8
+from attachments.validation import PDF, PREVIEW_SUFFIXES, RASTER_TYPES
+
+HEAD_BYTES = 64 * 1024
+LINES_EXAMINED = 20
+SHARE_ALIKE = 2 / 3
+"""So many of the first lines are divided alike; the others are a title, or lines between header and rows."""
+LINES_OF_WEAK_MARKS = 3
+_MARKS = ("\t", ";", "|")
+_GAP = re.compile(" {2,}")
+
+
+def can_hold_table(attachment: Attachment) -> bool:
+    """Return whether a table is looked for in a file. Text files (`.txt`) may still turn out to be prose."""
+    return suffix_of(attachment.name) in PREVIEW_SUFFIXES and attachment.mime_type not in {PDF, *RASTER_TYPES}
+
+
+def suffix_of(name: str) -> str:
+    """Return the extension of a file's name in lower case, without its dot."""
+    return name.lower().rpartition(".")[2]
+
+
+def is_prose(attachment: Attachment) -> bool:
+    """Return whether a file that can hold a table is prose. Raises BytesUnavailable."""
+    return suffix_of(attachment.name) == "txt" and not has_table_lines(to_utf8(read_bytes_unconnected(attachment)))
+
+
+def has_table_lines(data: bytes) -> bool:
+    """Return whether the first lines of a text in UTF-8 are divided alike, as those of a table. Others are prose."""
+    lines = [line.strip() for line in data[:HEAD_BYTES].decode(errors="replace").split("\n")[:LINES_EXAMINED]]
+    lines = [line for line in lines if line]
+    if len(lines) < 2:
+        return False
+    if any(_most_alike(lines, mark) >= SHARE_ALIKE * len(lines) for mark in _MARKS) or all(
+        "\t" in one for one in lines
+    ):
+        return True
+    # Prose has commas and wide gaps, too, but not the same number of them in each of several lines.
+    cells = {len(_GAP.split(line)) for line in lines}
+    is_aligned = len(cells) == 1 and cells != {1}
+    return len(lines) >= LINES_OF_WEAK_MARKS and (is_aligned or _most_alike(lines, ",") == len(lines))
+
+
+def _most_alike(lines: Sequence[str], mark: str) -> int:
+    """Return how many lines have the most frequent number of marks, of those that have any before their end."""
+    counts = Counter(line.rstrip(f"{mark} ").count(mark) for line in lines)
+    return max((number for count, number in counts.items() if count), default=0)

@@ -1,0 +1,102 @@
+"""A table is read in the background from its upload on, once for all who ask; turns wait for it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+from asgiref.sync import sync_to_async
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import AsyncClient
+from pytest_django import Settings
+
+from attachments.models import Attachment, AttachmentPreview
+from chat.models import User
+from chat.python.kernels.client import JupyterClient, KernelClient
+from chat.python.table_readings import live_readings
+from chat.python.table_readings.live_readings import is_running, join, reading_for_turn
+from chat.python.table_readings.stored_readings import Chosen, load_choices, store_choices, store_reading
+from tests.factories import make_attachment, make_user
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+CSV = b"day,sales\n2024-01-01,10\n2024-01-02,20\n"
+
+
+async def make_table(owner: User | None = None, name: str = "sales.csv") -> Attachment:
+    return await sync_to_async(lambda: make_attachment(owner or make_user(), name=name, data=CSV))()
+
+
+@pytest.mark.parametrize("path", ["/attachments/", "/api/v1/attachments/"])
+async def test_upload_begins_the_reading(table_kernels: Settings, path: str) -> None:
+    client = AsyncClient()
+    await client.aforce_login(await sync_to_async(make_user)())
+    response: Any = await client.post(path, {"file": SimpleUploadedFile("sales.csv", CSV)})
+    assert response.status_code == 201
+    attachment = await Attachment.objects.aget()
+    assert await is_running(attachment.pk)
+    # The next question finds it.
+    readings = await reading_for_turn([attachment], 60)
+    assert readings[attachment.pk].row_count == 2
+    assert await AttachmentPreview.objects.filter(attachment=attachment).acount() == 1
+    assert not await is_running(attachment.pk)
+
+
+async def test_upload_begins_nothing_where_kernels_are_off(settings: Settings) -> None:
+    settings.KERNELS_LIMIT = 0
+    client = AsyncClient()
+    await client.aforce_login(await sync_to_async(make_user)())
+    response: Any = await client.post("/attachments/", {"file": SimpleUploadedFile("sales.csv", CSV)})
+    assert response.status_code == 201
+    attachment = await Attachment.objects.aget()
+    assert not await is_running(attachment.pk)
+    assert await reading_for_turn([attachment], 60) == {}
+
+
+async def test_those_who_ask_at_once_share_one_kernel(table_kernels: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    new_kernel, starts = JupyterClient.new_kernel, []
+
+    @asynccontextmanager
+    async def count(client: JupyterClient) -> AsyncIterator[KernelClient]:
+        starts.append(client)
+        async with new_kernel(client) as kernel:
+            yield kernel
+
+    monkeypatch.setattr(JupyterClient, "new_kernel", count)
+    attachment = await make_table()
+    gone = asyncio.create_task(join(attachment))
+    others = [asyncio.create_task(join(attachment)) for _ in range(3)]
+    await asyncio.sleep(0)
+    # One who goes away does not end the reading of the others.
+    gone.cancel()
+    readings = await asyncio.gather(*others)
+    assert [reading.row_count for reading in readings if reading] == [2, 2, 2]
+    assert len(starts) == 1
+
+
+async def test_turn_waits_no_longer_than_it_may(monkeypatch: pytest.MonkeyPatch) -> None:
+    may_end = asyncio.Event()
+
+    async def wait(attachment: Attachment, choices: object) -> None:
+        await may_end.wait()
+
+    monkeypatch.setattr(live_readings, "read_attachment", wait)
+    owner = await sync_to_async(make_user)()
+    table, prose = await make_table(owner), await make_table(owner, "notes.md")
+    assert await reading_for_turn([table, prose], 0) == {}
+    assert (await is_running(table.pk), await is_running(prose.pk)) == (True, False)
+    may_end.set()
+    await join(table)
+
+
+async def test_reading_that_began_before_a_choice_does_not_replace_its_result(table_kernels: Settings) -> None:
+    attachment = await make_table()
+    automatic = await join(attachment)
+    assert automatic
+    await sync_to_async(store_choices)(attachment.pk, automatic, {"decimal": ","})
+    await sync_to_async(store_reading)(attachment.pk, automatic, Chosen({}))
+    assert (await sync_to_async(load_choices)(attachment.pk)).choices == {"decimal": ","}
+    assert await AttachmentPreview.objects.acount() == 1

@@ -1,0 +1,38 @@
+"""A text file is a table if its lines are divided alike; prose is no table."""
+
+from __future__ import annotations
+
+import pytest
+
+from chat.python.table_readings.table_files import has_table_lines
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a\tb\n1\t2\n",
+        "a\tb\n1\t2\t3\n",
+        "Umsatz 2024\n\nOrt;Preis\nUlm;1,5\nBonn;2\nKiel;3\n",
+        " id | name\n----+------\n  1 | bolt\n  2 | nut\n  3 | pin\n(3 rows)\n",
+        "host        jobs   load\nnode001        12   0.50\nnode002         7   1.25\n",
+        "a,b\n1,2\n3,4\n",
+    ],
+)
+def test_lines_that_are_divided_alike_are_a_table(text: str) -> None:
+    assert has_table_lines(text.encode())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "one line; two parts",
+        "Dear Anna,\nwe are well, and the weather is fine.\nYours,\nEmil\n",
+        "Dear Anna,\nwe are well,\nbye,\n",
+        "First sentence.  Second one.\nThird.\nFourth.  Fifth.  Sixth.\n",
+        "int a;\nint b;\nreturn a + b;\n",
+        "\tindented\n\tlines\n",
+    ],
+)
+def test_prose_is_no_table(text: str) -> None:
+    assert not has_table_lines(text.encode())
