@@ -66,6 +66,8 @@ class Source(NamedTuple):
     """Sentences about the file."""
     is_text: bool = False
     """Whether the format has no numbers and dates, but only texts."""
+    column_notes: Sequence[str] = ()
+    """A note on each column, such as its unit; empty texts for most. May be shorter than `names`."""
 
 
 def duplicates_in(rows: Iterable[Sequence[object]]) -> int:
