@@ -52,19 +52,22 @@ class SheetRows(NamedTuple):
         return self.names_of(sorted({c - self.left for r, c in places if r in rows and 0 <= c - self.left < width}))
 
 
-def read_rows(
-    cells: Sequence[Sequence[object]],
+def read_sheet_rows(
+    cells: Sequence[list[object]],
     place: Place,
     merged: Sequence[Merged],
     header_rows: int | None,
     *,
     is_whole: bool,
 ) -> SheetRows:
-    """Return the rows with a value among the cells of a table. `place`: that of its first cell on the sheet."""
+    """Return the rows with a value among the cells of a table, in which merged cells are filled.
+
+    `place`: that of its first cell on the sheet.
+    """
     top, left = place
     numbers = [top + number for number, row in enumerate(cells) if any(cell is not None for cell in row)]
-    rows = [list(cells[number - top]) for number in numbers]
-    at = dict(zip(numbers, rows, strict=True))
+    rows = [cells[number - top] for number in numbers]
+    at = dict(zip(numbers, rows, strict=True)) if merged else {}
     fill_across(at, left, merged)
     layout = find_layout(rows, header_rows, is_whole=is_whole)
     start = layout.first + layout.header_rows + layout.below

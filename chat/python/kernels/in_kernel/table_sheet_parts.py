@@ -101,7 +101,11 @@ def repacked(workbook: Workbook) -> bytes:
             elif folder and part.lower().startswith(f"{folder}/"):
                 part = f"xl/{part[len(folder) + 1 :]}"
             if part.endswith(".rels"):
-                content = content.replace(f'"/{folder}/'.encode(), b'"/xl/').replace(main.encode(), _MAIN_PART.encode())
+                content = (
+                    content.replace(b"\\", b"/")
+                    .replace(f'"/{folder}/'.encode(), b'"/xl/')
+                    .replace(main.encode(), _MAIN_PART.encode())
+                )
             new.writestr(part, content)
     return packed.getvalue()
 

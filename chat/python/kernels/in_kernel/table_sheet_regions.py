@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 from chat.python.kernels.in_kernel.table_values import read_text
 
-Grid = Sequence[Sequence[object]]
+SheetGrid = Sequence[list[object]]
 """The cells of a sheet, in rows of one length. Empty cells are `None`."""
-HEAD_ROWS = 20
+NAMES_SEARCH_ROWS = 20
 """Rows of a block that tell whether its first one holds names."""
 REGIONS_LIMIT = 50
 BLOCKS_LIMIT = 1_000
@@ -30,7 +30,7 @@ class Region(NamedTuple):
         return (self.bottom - self.top + 1) * (self.right - self.left + 1)
 
 
-def find_regions(grid: Grid) -> list[Region]:
+def find_regions(grid: SheetGrid) -> list[Region]:
     """Return the places of the tables on a sheet, or one place with all cells if there are not several tables."""
     whole = Region(0, 0, len(grid) - 1, len(grid[0]) - 1)
     tables: list[Region] = []
@@ -43,9 +43,9 @@ def find_regions(grid: Grid) -> list[Region]:
     return tables[:REGIONS_LIMIT] if len(tables) > 1 else [whole]
 
 
-def _split_columns(grid: Grid, region: Region) -> list[Region]:
+def _split_columns(grid: SheetGrid, region: Region) -> list[Region]:
     """Return the parts of a region between empty columns. A single column belongs to the table at its side."""
-    rows = [row[region.left : region.right + 1] for row in grid[region.top : region.bottom + 1]]
+    rows = region_cells(grid, region)
     has_values = (any(cell is not None for cell in column) for column in zip(*rows, strict=True))
     parts: list[Region] = []
     for first, last in _runs(has_values):
@@ -64,7 +64,15 @@ def _is_one_table(left: Region, right: Region) -> bool:
     return (is_within and right.left == right.right) or (holds and left.left == left.right)
 
 
-def _split_rows(grid: Grid, region: Region) -> list[Region]:
+def region_cells(grid: SheetGrid, region: Region) -> SheetGrid:
+    """Return the rows of a region. Those of a region with all columns are the rows of the grid themselves."""
+    rows = grid if region.bottom - region.top + 1 == len(grid) else grid[region.top : region.bottom + 1]
+    if region.right - region.left + 1 == len(grid[0]):
+        return rows
+    return [row[region.left : region.right + 1] for row in rows]
+
+
+def _split_rows(grid: SheetGrid, region: Region) -> list[Region]:
     """Return the tables of a region one below the other, each with what belongs to it."""
     rows = (any(_cells(grid, region, number)) for number in range(region.top, region.bottom + 1))
     bands = [region._replace(top=region.top + first, bottom=region.top + last) for first, last in _runs(rows)]
@@ -89,7 +97,7 @@ def _split_rows(grid: Grid, region: Region) -> list[Region]:
     return [*tables, current._replace(bottom=bands[-1].bottom)]
 
 
-def _starts_table(grid: Grid, band: Region, old_first: int, *, is_titled: bool) -> bool:
+def _starts_table(grid: SheetGrid, band: Region, old_first: int, *, is_titled: bool) -> bool:
     """Return whether rows after an empty one are another table, with names of its own.
 
     `old_first`: the row that may hold the names of the table above. `is_titled`: whether a single line stands between.
@@ -111,17 +119,17 @@ def _starts_table(grid: Grid, band: Region, old_first: int, *, is_titled: bool) 
     return has_values or names.keys() != old_names.keys()
 
 
-def _first_of_several(grid: Grid, region: Region) -> int | None:
+def _first_of_several(grid: SheetGrid, region: Region) -> int | None:
     return next(iter(_rows_of_several(grid, region)), None)
 
 
-def _rows_of_several(grid: Grid, region: Region) -> list[int]:
+def _rows_of_several(grid: SheetGrid, region: Region) -> list[int]:
     """Return the first rows of a region that have several cells; titles and notes have one."""
     found: list[int] = []
     for number in range(region.top, region.bottom + 1):
         if sum(cell is not None for cell in grid[number][region.left : region.right + 1]) > 1:
             found.append(number)
-            if len(found) > HEAD_ROWS:
+            if len(found) > NAMES_SEARCH_ROWS:
                 break
     return found
 
@@ -131,7 +139,7 @@ def _is_value(cell: object) -> bool:
     return cell is not None and not (isinstance(cell, str) and read_text(cell.strip()).kind == "text")
 
 
-def _without_empty_rows(grid: Grid, region: Region) -> Region:
+def _without_empty_rows(grid: SheetGrid, region: Region) -> Region:
     top, bottom = region.top, region.bottom
     while top < bottom and not any(_cells(grid, region, top)):
         top += 1
@@ -140,7 +148,7 @@ def _without_empty_rows(grid: Grid, region: Region) -> Region:
     return region._replace(top=top, bottom=bottom)
 
 
-def _cells(grid: Grid, region: Region, row: int) -> Iterable[bool]:
+def _cells(grid: SheetGrid, region: Region, row: int) -> Iterable[bool]:
     """Yield for each cell of a row in a region whether it has a value."""
     return (cell is not None for cell in grid[row][region.left : region.right + 1])
 

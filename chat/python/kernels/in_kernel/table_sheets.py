@@ -9,7 +9,7 @@ from datetime import date, datetime, time, timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
 from chat.python.kernels.in_kernel.table_sheet_code import sheet_code
-from chat.python.kernels.in_kernel.table_sheet_merges import SheetRows, read_rows
+from chat.python.kernels.in_kernel.table_sheet_merges import SheetRows, read_sheet_rows
 from chat.python.kernels.in_kernel.table_sheet_parts import (
     Merged,
     OddCells,
@@ -21,7 +21,13 @@ from chat.python.kernels.in_kernel.table_sheet_parts import (
     open_workbook,
     repacked,
 )
-from chat.python.kernels.in_kernel.table_sheet_regions import Region, column_number, find_regions, region_name
+from chat.python.kernels.in_kernel.table_sheet_regions import (
+    Region,
+    column_number,
+    find_regions,
+    region_cells,
+    region_name,
+)
 from chat.python.kernels.in_kernel.table_source import (
     CELLS_LIMIT,
     COLUMNS_LIMIT,
@@ -99,9 +105,9 @@ def read_sheet_file(path: str, choices: Choices) -> Source:
             raise
         raise Unreadable("it is a broken Excel file. Save or download it again.") from None
     is_whole = not sheet.further_rows or region.bottom < len(sheet.grid) - 1
-    part = [row[region.left : region.right + 1] for row in sheet.grid[region.top : region.bottom + 1]]
+    part = region_cells(sheet.grid, region)
     place = (sheet.top + region.top, sheet.left + region.left)
-    rows = read_rows(part, place, sheet.merged, choices.get("header_rows"), is_whole=is_whole)
+    rows = read_sheet_rows(part, place, sheet.merged, choices.get("header_rows"), is_whole=is_whole)
     name = sheet.name if len(regions) == 1 else sheet.table_name(region)
     notes = [*sheet_notes(opened, sheet), *region_notes(sheet, regions, region), *rows.notes, *odd_notes(sheet, rows)]
     return sheet_source(opened, rows, notes, name, regions_of_others(opened, sheet, regions, name))._replace(
