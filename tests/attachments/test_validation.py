@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import gzip
 import io
 import struct
 import unicodedata
-import zipfile
 import zlib
 
 import pytest
@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from PIL import Image
 from pytest_django import Settings
 
+from attachments.code_files import as_code_reads, name_in_code
 from attachments.validation import (
     EXCEL,
     PARQUET,
@@ -28,8 +29,9 @@ from attachments.validation import (
     safe_mime_type,
     safe_name,
 )
-from tests.table_files import excel_file
+from tests.table_files import excel_file, opendocument_file, rename_parts, zip_file
 
+OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1".ljust(512, b"\0")
 FORMATS = {"PNG": "image/png", "JPEG": "image/jpeg", "GIF": "image/gif", "WEBP": "image/webp"}
 
 
@@ -140,6 +142,12 @@ def test_broken_image_raises_only_unreadable_image(random_bytes: bytes, kind: st
         ("copied.csv", b"item,qty\nbo\0lt,40\n", "text/csv"),
         ("a.xlsx", excel_file({"A": [["a"], [1]]}), EXCEL),
         ("renamed.csv", excel_file({"A": [["a"], [1]]}), EXCEL),
+        ("a.xlsx", rename_parts(excel_file({"A": [["a"], [1]]}), lambda name: name.replace("/", "\\")), EXCEL),
+        ("a.xls", OLE + "Workbook\0".encode("utf-16-le"), "application/vnd.ms-excel"),
+        ("a.ods", opendocument_file(""), "application/vnd.oasis.opendocument.spreadsheet"),
+        ("a.dta", b"<stata_dta><header>", "application/x-stata-dta"),
+        ("a.dta", b"\x72\x02\x01\0", "application/x-stata-dta"),
+        ("a.feather", b"ARROW1\0\0\xff", "application/vnd.apache.arrow.file"),
         ("a.parquet", b"PAR1\0\x15\x04PAR1", PARQUET),
         ("text.xlsx", b"hello", "text/plain"),
     ],
@@ -154,11 +162,7 @@ def test_image_with_a_wrong_extension_is_an_image() -> None:
 
 
 def test_unknown_binary_is_refused_with_a_list_of_allowed_types() -> None:
-    archive = io.BytesIO()
-    with zipfile.ZipFile(archive, "w") as file:
-        file.writestr("a.csv", "a,b")
     binaries = [
-        archive.getvalue(),
         zlib.compress(bytes(1000)),
         b"\x7fELF\x02\x01",
         b"text\0text",
@@ -177,6 +181,57 @@ def test_refusal_of_a_file_with_the_name_of_text_says_which_byte_is_not_text() -
         RefusedUpload, match=r"“data.csv” cannot be attached: byte 1 at 900: this is not text. Save it as"
     ):
         inspect_upload("data.csv", data)
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "explanation"),
+    [
+        ("a.numbers", zip_file({"Index/Document.iwa": b"x"}), "it is a file of Apple Numbers. In Numbers, choose"),
+        ("a.docx", zip_file({"word/document.xml": b"x"}), "it is a document of Word. Save it as PDF"),
+        ("a.doc", OLE + "WordDocument\0".encode("utf-16-le"), "it is a document of Word."),
+        ("a.xlsx", OLE + "EncryptedPackage".encode("utf-16-le"), "it is protected by a password. Save it without"),
+        ("a.sav", b"$FL2@(#) SPSS\0\0", "it is a file of SPSS. Export the table"),
+        ("a.rds", gzip.compress(b"X\n\0\0\0\3\0"), "it is a file of R. In R, write the table with write.csv()"),
+        ("a.RData", b"RDX3\nX\n\0\0", "it is a file of R."),
+        ("a.db", b"SQLite format 3\0\x10", "it is a file of SQLite."),
+        ("a.mdb", b"\0\1\0\0Standard Jet DB\0", "it is a file of Microsoft Access."),
+        ("a.sas7bdat", bytes(12) + b"\xc2\xea\x81\x60", "it is a file of SAS."),
+        ("a.7z", b"7z\xbc\xaf\x27\x1c\0", "it is an archive (.7z). Unpack it"),
+        ("a.zip", zip_file({"a.csv": b"1", "b.csv": b"2"}), "it is an archive of 2 tables: “a.csv”, “b.csv”. Unpack"),
+        ("a.zip", zip_file({"a.xlsx": b"1"}), "it is an archive with “a.xlsx”. Unpack it, and attach that file."),
+        ("a.zip", zip_file({}), "it is an empty archive."),
+        ("a.csv.gz", gzip.compress(b"a,b\n1,2\n")[:-9], "it is packed with gzip, and its end is missing."),
+        ("a.csv.gz", gzip.compress(b"a,b\n1\1\1\1,2\n"), "byte 1 at 5: this is not text."),
+        ("a.csv.gz", gzip.compress(bytes(2**24)), "it unpacks to more than 15 MB."),
+        ("a.zip", zip_file({"a.csv": bytes(2**24)}), "it unpacks to more than 15 MB."),
+    ],
+)
+def test_refusal_says_which_file_it_is_and_what_to_do(name: str, data: bytes, explanation: str) -> None:
+    with pytest.raises(RefusedUpload) as caught:
+        inspect_upload(name, data)
+    assert str(caught.value).startswith(f"“{name}” cannot be attached: {explanation}")
+    assert str(caught.value).endswith(".")
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "label"),
+    [
+        ("sales.csv.gz", gzip.compress(b"a,b\n") + gzip.compress(b"1,2\n"), "sales.csv.gz"),
+        ("sales.csv", gzip.compress(b"a,b\n1,2\n"), "sales.csv.gz"),
+        (
+            "export.zip",
+            zip_file({"x/sales.csv": b"a,b\n1,2\n", "readme.md": b"x", "__MACOSX/x/._sales.csv": b"\0"}),
+            "sales.csv.zip",
+        ),
+    ],
+)
+def test_packed_text_is_accepted_and_code_gets_the_text(name: str, data: bytes, label: str) -> None:
+    info = inspect_upload(name, data)
+    assert (info.name, info.mime_type) == (label, "text/csv")
+    assert name_in_code(info.name, info.mime_type) == "sales.csv"
+    assert as_code_reads(info.name, data) == b"a,b\n1,2\n"
+    assert inspect_file_of_code(name, data).mime_type == "application/octet-stream"
+    assert name_in_code(name, "application/octet-stream") == name
 
 
 @pytest.mark.parametrize(

@@ -243,7 +243,8 @@ def test_refused_upload_returns_the_reason(logged_in: Client, settings: Settings
     settings.UPLOAD_LIMIT_BYTES = 100_000
     archive = io.BytesIO()
     with zipfile.ZipFile(archive, "w") as file:
-        file.writestr("a.csv", "a,b")
+        file.writestr("a.png", "a,b")
+        file.writestr("b.png", "a,b")
     assert upload(logged_in, "a.zip", archive.getvalue())[0] == 400
     assert upload(logged_in, "a.png", png()[:40])[0] == 400
     assert upload(logged_in, "a.csv", b"") == (400, {"detail": "“a.csv” is empty (0 bytes). Choose another file."})

@@ -3,15 +3,32 @@
 from __future__ import annotations
 
 import importlib
+import json
+import subprocess
 from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
+from subprocess import PIPE
 from types import TracebackType
 from typing import Protocol
 
+from attachments.validation import RefusedUpload, inspect_upload
+from chat.python.kernels.table_reading import parse_table_reading
+from chat.python.table_readings.file_for_kernel import file_for_kernel
+from chat.python.table_readings.table_json import table_json
 from tests.tables.compare import ColumnReading, Reading
 
 Reader = Callable[[Path, bytes], Reading]
+ROOT = Path(__file__).parents[2]
+READ_FILES = """
+import json, os, sys
+from chat.python.kernels.in_kernel.tables import main
+for line in sys.stdin:
+    folder, name = json.loads(line)
+    os.chdir(folder)
+    print(json.dumps(main({}, name, "{}")), flush=True)
+"""
 PANDAS_FUNCTIONS = {
     ".json": "read_json",
     ".geojson": "read_json",
@@ -37,12 +54,39 @@ class Series(Protocol):
 
 
 def describe_file(path: Path, data: bytes) -> Reading:
-    """Return the product's reading of a file. `path` holds the same bytes as `data`.
-
-    This is the only place that knows where the product's reader is. Raise `ModuleNotFoundError` while there is none.
-    """
-    reading: Reading = importlib.import_module("chat.python.table_readings").describe_file(path, data)
+    """Return the product's reading of a file, as an upload of its bytes gets it."""
+    try:
+        upload = inspect_upload(path.name, data)
+    except RefusedUpload as error:
+        return {"state": "refused", "detail": str(error)}
+    file = file_for_kernel(upload.name, upload.mime_type, data, chosen_encoding="")
+    if not file.may_be_table:
+        return {"state": "refused", "detail": ""}
+    target = path.with_name(f"kernel-{file.name}")
+    target.write_bytes(file.data)
+    answer = _kernel_environment().ask(target)
+    target.unlink()
+    reading: Reading = table_json(file.with_encoding(parse_table_reading(answer)))
     return reading
+
+
+class _KernelEnvironment:
+    """A process with the packages of kernels, which reads files as a kernel does, but outside of the sandbox."""
+
+    def __init__(self) -> None:
+        self._process = subprocess.Popen(
+            [ROOT / ".venv-kernel/bin/python", "-c", READ_FILES], cwd=ROOT, stdin=PIPE, stdout=PIPE, text=True
+        )
+
+    def ask(self, path: Path) -> dict[str, object]:
+        assert self._process.stdin
+        assert self._process.stdout
+        print(json.dumps([str(path.parent), path.name]), file=self._process.stdin, flush=True)
+        answer: dict[str, object] = json.loads(self._process.stdout.readline())
+        return answer
+
+
+_kernel_environment = cache(_KernelEnvironment)
 
 
 def read_with_pandas(path: Path, data: bytes) -> Reading:

@@ -13,22 +13,17 @@ import weakref
 from collections import defaultdict
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from channels.db import database_sync_to_async
 
-from attachments.chosen_encodings import encoding_of
-from attachments.encoding_names import encoding_name
 from attachments.models import Attachment
 from attachments.store import BytesUnavailable, read_bytes_unconnected
-from attachments.text_encoding import NotText, TextEncoding
 from chat.python.kernels.errors import KernelGone, KernelsUnavailable
 from chat.python.kernels.in_kernel.table_source import Choices
-from chat.python.kernels.table_reading import NOTES_LIMIT, TableReading
+from chat.python.kernels.table_reading import TableReading
 from chat.python.sessions.places import current_client
-from chat.python.table_readings.encoding_notes import describe_encoding
-from chat.python.table_readings.table_files import has_table_lines, suffix_of
-from chat.vocabulary.text_types import is_text
+from chat.python.table_readings.file_for_kernel import FileForKernel, file_for_kernel
 
 logger = logging.getLogger(__name__)
 
@@ -82,12 +77,12 @@ async def read_attachment(attachment: Attachment, choices: Choices) -> TableRead
     limits = _limits.setdefault(asyncio.get_running_loop(), _Limits())
     async with limits.admit(attachment.owner_id):
         try:
-            read = database_sync_to_async(_read_file, thread_sensitive=False)
-            data, encoding = await read(attachment, choices.get("encoding", ""))
-            if suffix_of(attachment.name) == "txt" and not choices and not has_table_lines(data):
+            read = database_sync_to_async(read_file, thread_sensitive=False)
+            file = await read(attachment, choices.get("encoding", ""))
+            if not choices and not file.may_be_table:
                 return None
             async with current_client().new_kernel() as kernel:
-                name = await kernel.write_file(attachment.name, _in_one_piece(data))
+                name = await kernel.write_file(file.name, _in_one_piece(file.data))
                 reading = await kernel.read_table(name, choices, limit_s=READ_LIMIT_S)
         except (KernelsUnavailable, BytesUnavailable) as error:
             logger.warning("Attachment %s has no preview: %s", attachment.pk, error)
@@ -98,32 +93,13 @@ async def read_attachment(attachment: Attachment, choices: Choices) -> TableRead
         except ValueError as error:
             logger.warning("Attachment %s cannot be written into a kernel: %s", attachment.pk, error)
             return TableReading(error=NO_ROOM, is_lasting=False)
-    if reading.error or encoding is None:
-        return reading
-    return _with_encoding(reading, encoding, is_chosen="encoding" in choices)
+    return file.with_encoding(reading, is_chosen="encoding" in choices)
 
 
-def _read_file(attachment: Attachment, chosen_encoding: str) -> tuple[bytes, TextEncoding | None]:
-    """Return what the kernel reads, and the encoding of text. Raises BytesUnavailable."""
+def read_file(attachment: Attachment, chosen_encoding: str = "") -> FileForKernel:
+    """Return what the kernel gets of an attachment. Raises BytesUnavailable."""
     data = read_bytes_unconnected(attachment)
-    if not is_text(attachment.mime_type):
-        return data, None
-    try:
-        encoding = encoding_of(data, chosen_encoding)
-    except NotText:
-        return data, None
-    return encoding.to_utf8(data), encoding
-
-
-def _with_encoding(reading: TableReading, encoding: TextEncoding, *, is_chosen: bool) -> TableReading:
-    """Return the reading with the encoding, which was found or chosen before a kernel got the file."""
-    candidates = {"encoding": list(map(encoding_name, encoding.candidates))} if encoding.candidates else {}
-    return replace(
-        reading,
-        notes=(*describe_encoding(encoding, is_chosen=is_chosen), *reading.notes)[:NOTES_LIMIT],
-        reading={"encoding": encoding.name, **reading.reading},
-        candidates={**candidates, **reading.candidates},
-    )
+    return file_for_kernel(attachment.name, attachment.mime_type, data, chosen_encoding=chosen_encoding)
 
 
 async def _in_one_piece(data: bytes) -> AsyncIterator[bytes]:

@@ -15,9 +15,9 @@ from chat.python.kernels.table_reading import TableReading
 from chat.python.sessions.places import is_enabled
 from chat.python.table_readings import live_readings
 from chat.python.table_readings.choices import InvalidChoice
-from chat.python.table_readings.kernel_reading import TooManyPreviews
+from chat.python.table_readings.kernel_reading import TooManyPreviews, read_file
 from chat.python.table_readings.stored_readings import find_reading, load_choices
-from chat.python.table_readings.table_files import can_hold_table, is_prose
+from chat.python.table_readings.table_files import can_hold_table
 from chat.vocabulary.text_types import is_text
 
 CHOICE_LIMIT_S = 20.0
@@ -118,7 +118,7 @@ def choose_reading(attachment: Attachment, choices: Choices) -> TableReading | N
 def _check_prose(attachment: Attachment) -> None:
     """Raise NotATable for prose, ReadingUnavailable."""
     try:
-        if is_prose(attachment):
+        if not read_file(attachment).may_be_table:
             raise NotATable
     except BytesUnavailable:
         raise ReadingUnavailable(NOT_NOW) from None

@@ -7,8 +7,6 @@ from collections import Counter
 from collections.abc import Sequence
 
 from attachments.models import Attachment
-from attachments.store import read_bytes_unconnected
-from attachments.text_encoding import to_utf8
 from attachments.validation import PDF, PREVIEW_SUFFIXES, RASTER_TYPES
 
 HEAD_BYTES = 64 * 1024
@@ -28,11 +26,6 @@ def can_hold_table(attachment: Attachment) -> bool:
 def suffix_of(name: str) -> str:
     """Return the extension of a file's name in lower case, without its dot."""
     return name.lower().rpartition(".")[2]
-
-
-def is_prose(attachment: Attachment) -> bool:
-    """Return whether a file that can hold a table is prose. Raises BytesUnavailable."""
-    return suffix_of(attachment.name) == "txt" and not has_table_lines(to_utf8(read_bytes_unconnected(attachment)))
 
 
 def has_table_lines(data: bytes) -> bool:

@@ -2,11 +2,32 @@
 
 from __future__ import annotations
 
-import zipfile
+import io
+import re
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from datetime import date, datetime, time, timedelta
+from typing import TYPE_CHECKING, NamedTuple
 
-from chat.python.kernels.in_kernel.table_layout import find_layout
+from chat.python.kernels.in_kernel.table_sheet_code import sheet_code
+from chat.python.kernels.in_kernel.table_sheet_merges import SheetRows, read_sheet_rows
+from chat.python.kernels.in_kernel.table_sheet_parts import (
+    Merged,
+    OddCells,
+    Place,
+    Workbook,
+    find_merged_cells,
+    find_odd_cells,
+    has_cells,
+    open_workbook,
+    repacked,
+)
+from chat.python.kernels.in_kernel.table_sheet_regions import (
+    Region,
+    column_number,
+    find_regions,
+    region_cells,
+    region_name,
+)
 from chat.python.kernels.in_kernel.table_source import (
     CELLS_LIMIT,
     COLUMNS_LIMIT,
@@ -21,66 +42,259 @@ from chat.python.kernels.in_kernel.table_source import (
 if TYPE_CHECKING:
     import python_calamine
 
-UNPACKED_LIMIT_BYTES = 256 * 1024 * 1024
 SHEETS_SHOWN = 8
+CANDIDATES_SHOWN = 50
+UNSAVED = "its formulas have no values in the file. Open it in Excel and save it, and attach it again."
+LAST_MICROSECOND = 999_500
+"""A later fraction of a second is the next second."""
+PLACE_IN_SHEET = re.compile(r"(.*) \(([A-Z]{1,3})([1-9]\d{0,6}):([A-Z]{1,3})([1-9]\d{0,6})\)", re.DOTALL)
+
+
+class Sheet(NamedTuple):
+    """The cells of a sheet."""
+
+    name: str
+    grid: list[list[object]]
+    """The first rows, from the first cell with a value; empty cells are `None`."""
+    top: int
+    left: int
+    """The place of the first cell on the sheet, from 0."""
+    further_rows: int
+    """Number of rows that were not read."""
+    merged: Sequence[Merged]
+    odd: OddCells
+
+    @property
+    def corner(self) -> Place:
+        """The last row and column that were read."""
+        return self.top + len(self.grid) - 1, self.left + len(self.grid[0]) - 1
+
+    def table_name(self, region: Region) -> str:
+        """Return the name of one of several tables on the sheet."""
+        place = (region.top + self.top, region.left + self.left, region.bottom + self.top, region.right + self.left)
+        return f"{self.name} ({region_name(*place)})"
+
+
+class OpenFile(NamedTuple):
+    """A workbook and its reader."""
+
+    workbook: Workbook
+    reader: python_calamine.CalamineWorkbook
+    visible: list[str]
+    """The names of the sheets that people see."""
+    hidden: list[str]
+    notes: list[str]
 
 
 def read_sheet_file(path: str, choices: Choices) -> Source:
-    """Return the table in the first sheet that has one. Raises Unreadable, ImportError."""
+    """Return the table in the first visible sheet that has one. Raises Unreadable, ImportError."""
     import python_calamine  # only these files need it
 
-    check_archive(path)
+    with open(path, "rb") as file:
+        workbook = open_workbook(file.read())
     try:
-        workbook = python_calamine.CalamineWorkbook.from_path(path)
-        sheets = list(workbook.sheet_names)
-        sheet, rows, row_count = next(read_sheets(workbook, sheets), ("", [], 0))
+        opened = open_sheets(workbook)
+        sheet, regions, region = choose_table(opened, choices.get("sheet"))
     except python_calamine.PasswordError:
-        raise Unreadable("it is protected by a password.") from None
+        raise Unreadable("it is protected by a password. Save it without the password, and attach it again.") from None
     except (python_calamine.CalamineError, OSError, ValueError) as error:
         raise Unreadable(f"it is not a valid Excel file ({str(error)[:100]}).") from None
-    if not rows:
-        raise Unreadable("its sheets are empty.")
-    layout = find_layout(rows)
-    names, body, notes = layout.names, layout.body, layout.notes
-    width = max(len(names), max(map(len, body), default=0))
-    if len(sheets) > 1:
-        more = ", …" if len(sheets) > SHEETS_SHOWN else ""
-        listed = ", ".join(f"“{name[:40]}”" for name in sheets[:SHEETS_SHOWN]) + more
-        notes = [f"The file has {len(sheets)} sheets: {listed}. This is “{sheet[:40]}”.", *notes]
-    return Source(
-        format="Excel",
-        names=(names + [""] * (width - len(names)))[:COLUMNS_LIMIT],
-        columns=columns_of(body, width, None),
-        row_count=len(body) + row_count - len(rows),
-        column_count=width,
-        examined_rows=len(body),
-        reading={},
-        candidates={},
-        code="",
-        duplicate_rows=duplicates_in(body) if width > 1 else 0,
-        notes=notes,
+    except BaseException as error:
+        # The reader is written in another language, whose own errors are no `Exception`.
+        if type(error).__name__ != "PanicException":
+            raise
+        raise Unreadable("it is a broken Excel file. Save or download it again.") from None
+    is_whole = not sheet.further_rows or region.bottom < len(sheet.grid) - 1
+    part = region_cells(sheet.grid, region)
+    place = (sheet.top + region.top, sheet.left + region.left)
+    rows = read_sheet_rows(part, place, sheet.merged, choices.get("header_rows"), is_whole=is_whole)
+    name = sheet.name if len(regions) == 1 else sheet.table_name(region)
+    notes = [*sheet_notes(opened, sheet), *region_notes(sheet, regions, region), *rows.notes, *odd_notes(sheet, rows)]
+    return sheet_source(opened, rows, notes, name, regions_of_others(opened, sheet, regions, name))._replace(
+        row_count=len(rows.layout.body) + (0 if is_whole else sheet.further_rows),
+        code="" if opened.notes else sheet_code(sheet.name, rows, sheet.corner, is_whole=is_whole),
     )
 
 
-def check_archive(path: str) -> None:
-    """Refuse a file that unpacks to too much, or is no archive. Raises Unreadable."""
+def sheet_source(
+    opened: OpenFile, rows: SheetRows, notes: Sequence[str], name: str, candidates: Sequence[str]
+) -> Source:
+    """Return the table in rows of a sheet."""
+    layout = rows.layout
+    width = max(len(layout.names), max(map(len, layout.body), default=0))
+    return Source(
+        format="OpenDocument" if "content.xml" in opened.workbook.parts else "Excel",
+        names=(layout.names + [""] * (width - len(layout.names)))[:COLUMNS_LIMIT],
+        columns=columns_of(layout.body, width, None),
+        row_count=len(layout.body),
+        column_count=width,
+        examined_rows=len(layout.body),
+        reading=Choices(sheet=name, header_rows=layout.header_rows),
+        candidates={"sheet": candidates} if len(candidates) > 1 else {},
+        code="",
+        duplicate_rows=duplicates_in(layout.body) if width > 1 else 0,
+        notes=[*opened.notes, *notes],
+        column_notes=layout.column_notes,
+    )
+
+
+def open_sheets(workbook: Workbook) -> OpenFile:
+    """Return the workbook with its reader. Raises CalamineError, and OSError or ValueError for a broken file."""
+    import python_calamine  # as above
+
+    notes: list[str] = []
     try:
-        with zipfile.ZipFile(path) as archive:
-            size_bytes = sum(entry.file_size for entry in archive.infolist())
-    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError):
-        raise Unreadable("it is not an Excel file.") from None
-    if size_bytes > UNPACKED_LIMIT_BYTES:
-        raise Unreadable(f"it unpacks to more than {UNPACKED_LIMIT_BYTES // 1024**2} MB.")
+        reader = python_calamine.CalamineWorkbook.from_filelike(io.BytesIO(workbook.data))
+    except python_calamine.PasswordError:
+        raise
+    except python_calamine.CalamineError:
+        if not workbook.parts:
+            raise
+        workbook = open_workbook(repacked(workbook))
+        reader = python_calamine.CalamineWorkbook.from_filelike(io.BytesIO(workbook.data))
+        notes.append("This is an unusual Excel file, which code may not be able to read: save it again with Excel.")
+    sheets = [one for one in reader.sheets_metadata if one.typ == python_calamine.SheetTypeEnum.WorkSheet]
+    visible = [one.name for one in sheets if one.visible == python_calamine.SheetVisibleEnum.Visible]
+    hidden = [one.name for one in sheets if one.name not in visible]
+    return OpenFile(workbook, reader, visible, hidden, notes)
 
 
-def read_sheets(
-    workbook: python_calamine.CalamineWorkbook, names: Sequence[str]
-) -> Iterator[tuple[str, list[list[object]], int]]:
-    """Yield each sheet that has values: its name, its first rows, and its number of rows."""
+def choose_table(opened: OpenFile, chosen: str | None) -> tuple[Sheet, list[Region], Region]:
+    """Return a sheet, the places of its tables, and the one that is read: the largest. Raises Unreadable.
+
+    `chosen`: the name of a sheet, or of a sheet and a place on it.
+    """
+    if chosen is not None:
+        return choose_place(opened, chosen)
+    fallback: tuple[Sheet, list[Region]] | None = None
+    for names in (opened.visible, opened.hidden):
+        for sheet in load_sheets(opened, names):
+            regions = find_regions(sheet.grid)
+            if len(regions) > 1 or has_table(sheet.grid):
+                return sheet, regions, max(regions, key=lambda one: one.size)
+            fallback = fallback or (sheet, regions)
+        if fallback:
+            return *fallback, fallback[1][0]
+    raise Unreadable("its sheets are empty." if not find_unsaved(opened) else UNSAVED)
+
+
+def find_unsaved(opened: OpenFile) -> bool:
+    """Return whether a sheet has formulas whose values are not stored."""
+    return any(find_odd_cells(opened.workbook, name).unsaved for name in opened.visible)
+
+
+def choose_place(opened: OpenFile, chosen: str) -> tuple[Sheet, list[Region], Region]:
+    """Return the sheet and the place that a person has chosen. Raises Unreadable."""
+    names = [*opened.visible, *opened.hidden]
+    place = PLACE_IN_SHEET.fullmatch(chosen) if chosen not in names else None
+    name = place[1] if place else chosen
+    if name not in names:
+        raise Unreadable(f"it has no sheet “{name[:40]}”.")
+    sheet = next(load_sheets(opened, [name]), None)
+    if sheet is None:
+        raise Unreadable(f"its sheet “{name[:40]}” is empty.")
+    regions = find_regions(sheet.grid)
+    if place is None:
+        return sheet, regions, max(regions, key=lambda one: one.size)
+    top, left = int(place[3]) - 1 - sheet.top, column_number(place[2]) - sheet.left
+    bottom, right = int(place[5]) - 1 - sheet.top, column_number(place[4]) - sheet.left
+    region = Region(max(top, 0), max(left, 0), min(bottom, len(sheet.grid) - 1), min(right, len(sheet.grid[0]) - 1))
+    rows = sheet.grid[region.top : region.bottom + 1]
+    if not any(cell is not None for row in rows for cell in row[region.left : region.right + 1]):
+        raise Unreadable(f"its sheet “{name[:40]}” has no values there.")
+    return sheet, regions if region in regions else [region, *regions], region
+
+
+def load_sheets(opened: OpenFile, names: Sequence[str]) -> Iterator[Sheet]:
+    """Yield each of these sheets that has values. Raises Unreadable, CalamineError."""
     for name in names:
-        sheet = workbook.get_sheet_by_name(name)
-        limit = max(1, CELLS_LIMIT // max(1, sheet.width or 1))
-        rows = sheet.to_python(nrows=limit)
-        present = [[cell if is_present(cell) else None for cell in row] for row in rows if any(map(is_present, row))]
-        if present:
-            yield name, present, max(0, (sheet.height or 0) - len(rows)) + len(present)
+        odd = find_odd_cells(opened.workbook, name)
+        cells = opened.reader.get_sheet_by_name(name)
+        limit = max(1, CELLS_LIMIT // max(1, cells.width or 1))
+        rows = cells.to_python(nrows=limit)
+        grid: list[list[object]] = [[sheet_value(cell) for cell in row] for row in rows]
+        if any(cell is not None for row in grid for cell in row):
+            merged = cells.merged_cell_ranges
+            areas = find_merged_cells(opened.workbook, name) if merged is None else merged
+            top, left = cells.start or (0, 0)
+            yield Sheet(name, grid, top, left, max(0, (cells.height or 0) - len(rows)), areas, odd)
+
+
+def sheet_value(cell: object) -> object:
+    """Return the value of a cell; `None` for an empty one. The clock of a sheet is a fraction of a day, with errors."""
+    if isinstance(cell, float):
+        return cell
+    if isinstance(cell, datetime) and cell.microsecond > LAST_MICROSECOND:
+        return cell.replace(microsecond=0) + timedelta(seconds=1)
+    if isinstance(cell, time) and cell.microsecond > LAST_MICROSECOND and cell < time(23, 59, 59):
+        return (datetime.combine(date.min, cell) + timedelta(seconds=1)).time().replace(microsecond=0)
+    return cell if is_present(cell) else None
+
+
+def has_table(grid: Sequence[Sequence[object]]) -> bool:
+    """Return whether a sheet has rows of several cells, and is no cover or list."""
+    count = 0
+    for row in grid:
+        count += sum(cell is not None for cell in row) > 1
+        if count > 1:
+            return True
+    return False
+
+
+def sheet_notes(opened: OpenFile, sheet: Sheet) -> list[str]:
+    """Return sentences about the sheets of a file."""
+    notes = []
+    visible, hidden = opened.visible, opened.hidden
+    if len(visible) > 1 or (visible and sheet.name in hidden):
+        notes.append(
+            f"The file has {len(visible)} sheet{'s' if len(visible) > 1 else ''}: {listed(visible)}."
+            f" This is “{sheet.name[:40]}”."
+        )
+    if len(hidden) > 1:
+        notes.append(f"{len(hidden)} sheets are hidden: {listed(hidden)}.")
+    elif hidden:
+        notes.append(f"A sheet is hidden: {listed(hidden)}.")
+    return notes
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return the first names in quotes."""
+    more = ", …" if len(names) > SHEETS_SHOWN else ""
+    return ", ".join(f"“{name[:40]}”" for name in names[:SHEETS_SHOWN]) + more
+
+
+def region_notes(sheet: Sheet, regions: Sequence[Region], region: Region) -> list[str]:
+    """Return a sentence about several tables on a sheet."""
+    if len(regions) < 2:
+        return []
+    places = [sheet.table_name(one)[len(sheet.name) + 2 : -1] for one in (*regions, region)]
+    more = ", …" if len(regions) > SHEETS_SHOWN else ""
+    return [
+        f"The sheet has {len(regions)} tables: {', '.join(places[:-1][:SHEETS_SHOWN])}{more}. This is {places[-1]}."
+    ]
+
+
+def odd_notes(sheet: Sheet, rows: SheetRows) -> list[str]:
+    """Return sentences about formulas without values, and about errors, in the columns of a table."""
+    notes = []
+    unsaved = rows.columns_at(sheet.odd.unsaved)
+    if unsaved:
+        notes.append(
+            f"{unsaved} has formulas whose values are not stored in the file."
+            " Open it in Excel and save it, and attach it again."
+        )
+    faults = rows.columns_at([place for place, _ in sheet.odd.faults])
+    if faults:
+        example = next(text for place, text in sheet.odd.faults if rows.columns_at([place]))
+        notes.append(f"{faults} has errors such as “{example}”, which count as missing.")
+    return notes
+
+
+def regions_of_others(opened: OpenFile, sheet: Sheet, regions: Sequence[Region], name: str) -> list[str]:
+    """Return what can be read in place of a table, after it: other tables of its sheet, other sheets, hidden ones."""
+    tables = sorted(regions, key=lambda one: -one.size) if len(regions) > 1 else []
+    others = [*map(sheet.table_name, tables)]
+    for other in (*opened.visible, *opened.hidden):
+        if other != sheet.name and len(others) < CANDIDATES_SHOWN and has_cells(opened.workbook, opened.reader, other):
+            others.append(other)
+    return [name, *(other for other in others if other != name)]

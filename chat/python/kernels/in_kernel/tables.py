@@ -48,9 +48,9 @@ def read_table(name: str, choices: Choices) -> Source:
         data = file.read()
     if data.startswith(b"PAR1"):
         return read_arrow_file(name)
-    if data.startswith(b"PK\x03\x04"):
+    if data.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0")):
         return read_sheet_file(name, choices)
-    if suffix in ("parquet", "xlsx"):
+    if suffix in ("parquet", "xlsx", "xlsm", "xltx", "xltm", "xlsb", "ods"):
         raise Unreadable(f"its name ends in .{suffix}, but its content has another format.")
     if suffix in ("json", "jsonl", "ndjson"):
         return read_json_file(data, choices)

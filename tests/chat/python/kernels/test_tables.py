@@ -104,7 +104,7 @@ async def test_each_oddity_has_its_sentence(kernel: KernelClient, text: str) -> 
         ("empty.csv", b"", "it is empty."),
         ("blank.csv", b"\n , \n\n", "it has no cell with a value."),
         ("text.xlsx", b"hello", "its name ends in .xlsx, but its content has another format."),
-        ("cut.xlsx", excel_file({"A": [["a"], [1]]})[:-40], "it is not an Excel file."),
+        ("cut.xlsx", excel_file({"A": [["a"], [1]]})[:-40], "it is a broken Excel file. Save or download it again."),
         ("none.xlsx", excel_file({"A": [], "B": []}), "its sheets are empty."),
         ("broken.parquet", b"PAR1\0\0PAR1", "it is not a valid Parquet file"),
         ("one.json", b'{"a": 1}', "its JSON holds no list of rows."),

@@ -1,0 +1,70 @@
+"""Runs inside a kernel: the code that reads a table on a sheet with pandas."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from chat.python.kernels.in_kernel.table_sheet_merges import SheetRows
+from chat.python.kernels.in_kernel.table_sheet_parts import Place
+from chat.python.kernels.in_kernel.table_sheet_regions import column_letters
+from chat.python.kernels.in_kernel.table_source import COLUMNS_LIMIT
+
+
+def sheet_code(sheet: str, rows: SheetRows, corner: Place, *, is_whole: bool) -> str:
+    """Return an expression that reads the rows; see `Source.code`. `corner`: the last row and column of the sheet."""
+    layout, numbers = rows.layout, rows.numbers
+    positions = rows.body_positions
+    width = min(len(layout.names), COLUMNS_LIMIT)
+    body_start = numbers[positions[0]] if positions else numbers[-1] + 1
+    is_plain = layout.header_rows == 1 and not layout.below and has_plain_names(rows)
+    start = numbers[layout.first] if is_plain else body_start
+    arguments = [f"sheet_name={code_literal(sheet)}"]
+    if not is_plain:
+        names = ", ".join(map(code_literal, distinct_names(layout.names[:width])))
+        arguments.append(f"header=None, names=[{names}]")
+    repeated = [numbers[position] for position in layout.repeated]
+    if repeated:
+        arguments.append(f"skiprows=[*range({start}), {', '.join(map(str, repeated))}]")
+    elif start:
+        arguments.append(f"skiprows={start}")
+    if rows.left or width < len(layout.names) or rows.left + width <= corner[1]:
+        arguments.append(f'usecols="{column_letters(rows.left)}:{column_letters(rows.left + width - 1)}"')
+    last = numbers[positions[-1]] if positions else body_start - 1
+    if is_whole and last < corner[0]:
+        arguments.append(f"nrows={last - start + (not is_plain) - len(repeated)}")
+    code = f'pd.read_excel(NAME, {", ".join(arguments)}, engine="calamine"MORE)'
+    first = numbers.index(start) if start in numbers else 0
+    if numbers[-1] - start != len(numbers) - 1 - first:
+        code += '.dropna(how="all", ignore_index=True)'
+    filled = [layout.names[column] for column, is_simple in rows.filled.items() if is_simple and column < width]
+    for name in filled:
+        literal = code_literal(name)
+        code += f".assign(**{{{literal}: lambda table: table[{literal}].ffill()}})"
+    return code
+
+
+def has_plain_names(rows: SheetRows) -> bool:
+    """Return whether the names are the texts of one row, as pandas takes them."""
+    head = rows.head[0] if rows.head else ()
+    cells = [cell if cell is not None else "" for cell in head]
+    return cells == rows.layout.names[: len(cells)] and len(set(cells)) == len(cells) == len(rows.layout.names)
+
+
+def distinct_names(names: Sequence[str]) -> list[str]:
+    """Return names that all differ, in the way of pandas."""
+    taken: set[str] = set()
+    result: list[str] = []
+    for number, name in enumerate(names):
+        stem = name or f"Unnamed: {number}"
+        name, count = stem, 0
+        while name in taken:
+            count += 1
+            name = f"{stem}.{count}"
+        taken.add(name)
+        result.append(name)
+    return result
+
+
+def code_literal(text: str) -> str:
+    """Return a text as a literal of Python. What `Source.code` stands in for other things is written in another way."""
+    return repr(text).replace("NAME", "N\\x41ME").replace("MORE", "M\\x4fRE")

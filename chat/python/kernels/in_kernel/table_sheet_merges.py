@@ -1,0 +1,134 @@
+"""Runs inside a kernel: the rows of a table on a sheet, with the values of merged cells in each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from chat.python.kernels.in_kernel.table_layout import Layout, find_layout
+from chat.python.kernels.in_kernel.table_sheet_parts import Merged, Place
+from chat.python.kernels.in_kernel.table_source import CELLS_LIMIT
+
+
+class SheetRows(NamedTuple):
+    """The rows of a table, and where they are on their sheet."""
+
+    layout: Layout
+    head: Sequence[Sequence[object]]
+    """The rows that hold the names."""
+    numbers: list[int]
+    """The rows on the sheet, from 0, of the rows with a value."""
+    left: int
+    """The first column on the sheet."""
+    last_row: int
+    """The last row of the place of the table on the sheet."""
+    filled: dict[int, bool]
+    """Columns whose merged cells were filled: whether the last value above is that of each empty cell."""
+
+    @property
+    def body_positions(self) -> list[int]:
+        """The positions of the rows of the body among `numbers`."""
+        layout = self.layout
+        start = layout.first + layout.header_rows + layout.below
+        repeated = set(layout.repeated)
+        return [n for n in range(start, start + len(layout.body) + len(repeated)) if n not in repeated]
+
+    @property
+    def notes(self) -> list[str]:
+        """Sentences about the rows."""
+        filled = self.names_of(sorted(self.filled))
+        return [*self.layout.notes, *([f"Merged cells in {filled} are filled with their value."] if filled else [])]
+
+    def names_of(self, columns: Sequence[int]) -> str:
+        """Return the names of columns in quotes, of the first ones if they are many."""
+        names = [self.layout.names[n] if n < len(self.layout.names) else "" for n in columns[:3]]
+        shown = [f"“{name[:40] or f'column {number + 1}'}”" for name, number in zip(names, columns, strict=False)]
+        return ", ".join(shown) + (", …" if len(columns) > 3 else "")
+
+    def columns_at(self, places: Sequence[Place]) -> str:
+        """Return the names of the columns of the body that have cells at these places of the sheet."""
+        rows = {self.numbers[position] for position in self.body_positions}
+        width = len(self.layout.names)
+        return self.names_of(sorted({c - self.left for r, c in places if r in rows and 0 <= c - self.left < width}))
+
+
+def read_sheet_rows(
+    cells: Sequence[list[object]],
+    place: Place,
+    merged: Sequence[Merged],
+    header_rows: int | None,
+    *,
+    is_whole: bool,
+) -> SheetRows:
+    """Return the rows with a value among the cells of a table, in which merged cells are filled.
+
+    `place`: that of its first cell on the sheet.
+    """
+    top, left = place
+    numbers = [top + number for number, row in enumerate(cells) if any(cell is not None for cell in row)]
+    rows = [cells[number - top] for number in numbers]
+    at = dict(zip(numbers, rows, strict=True)) if merged else {}
+    fill_across(at, left, merged)
+    layout = find_layout(rows, header_rows, is_whole=is_whole)
+    start = layout.first + layout.header_rows + layout.below
+    filled: dict[int, bool] = {}
+    if start < len(numbers):
+        below = [area for area in merged if area[0][0] >= numbers[start] and area[1][0] > area[0][0]]
+        filled = fill_down(at, left, below, rows[start : start + len(layout.body)]) if below else {}
+    if filled:
+        layout = find_layout(rows, header_rows, is_whole=is_whole)
+    head = rows[layout.first : layout.first + layout.header_rows]
+    return SheetRows(layout, head, numbers, left, top + len(cells) - 1, filled)
+
+
+def fill_across(at: dict[int, list[object]], left: int, merged: Sequence[Merged]) -> None:
+    """Write the value of each merged area into its cells at the right of the first one.
+
+    A title that is merged over its whole row stays one cell.
+    """
+    for (row, first), (_, last) in merged:
+        cells = at.get(row)
+        if cells is None or last == first:
+            continue
+        begin, end = first - left, min(last - left + 1, len(cells))
+        if not 0 <= begin < end or cells[begin] is None:
+            continue
+        if any(cell is not None for cell in (*cells[:begin], *cells[end:])):
+            cells[begin:end] = [cells[begin] if cell is None else cell for cell in cells[begin:end]]
+
+
+def fill_down(
+    at: dict[int, list[object]], left: int, merged: Sequence[Merged], body: Sequence[Sequence[object]]
+) -> dict[int, bool]:
+    """Write the value of each merged area into all its cells, and return the columns, see `SheetRows.filled`."""
+    before: dict[int, list[object]] = {}
+    budget = CELLS_LIMIT
+    last_row = max(at)
+    for (top, first), (bottom, last) in merged:
+        cells = at.get(top)
+        begin = first - left
+        if cells is None or not 0 <= begin < len(cells) or cells[begin] is None:
+            continue
+        value = cells[begin]
+        end, bottom = min(last - left + 1, len(cells)), min(bottom, last_row)
+        budget -= (end - begin) * (bottom - top + 1)
+        if budget < 0:
+            break  # Areas do not overlap, so the file is broken.
+        for column in range(begin, end):
+            if column not in before:
+                before[column] = [row[column] for row in body]
+            for number in range(top, bottom + 1):
+                row = at.get(number)
+                if row is not None and row[column] is None:
+                    row[column] = value
+    return {column: repeats_down(cells, [row[column] for row in body]) for column, cells in before.items()}
+
+
+def repeats_down(cells: Sequence[object], filled: Sequence[object]) -> bool:
+    """Return whether cells are filled in the way in which the last value is repeated in all empty ones."""
+    last: object = None
+    for cell, value in zip(cells, filled, strict=True):
+        last = last if cell is None else cell
+        if last is not value:
+            return False
+    return True

@@ -1,0 +1,56 @@
+"""What a kernel gets of an attached file: text as UTF-8, unpacked, as models and the code of answers get it. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from attachments.chosen_encodings import encoding_of
+from attachments.code_files import name_in_code, unpacked
+from attachments.encoding_names import encoding_name
+from attachments.text_encoding import NotText, TextEncoding
+from chat.python.kernels.table_reading import NOTES_LIMIT, TableReading
+from chat.python.table_readings.encoding_notes import describe_encoding
+from chat.python.table_readings.table_files import has_table_lines, suffix_of
+from chat.vocabulary.text_types import is_text
+
+
+@dataclass(frozen=True, slots=True)
+class FileForKernel:
+    """The name and the bytes that a kernel gets."""
+
+    name: str
+    data: bytes
+    encoding: TextEncoding | None
+    """How the text of the file was encoded; `None` for other files."""
+
+    @property
+    def may_be_table(self) -> bool:
+        """Whether the file is anything else than prose."""
+        return suffix_of(self.name) != "txt" or has_table_lines(self.data)
+
+    def with_encoding(self, reading: TableReading, *, is_chosen: bool = False) -> TableReading:
+        """Return a reading of the file with its encoding, which was found or chosen before the kernel got the text."""
+        encoding = self.encoding
+        if reading.error or encoding is None:
+            return reading
+        candidates = {"encoding": list(map(encoding_name, encoding.candidates))} if encoding.candidates else {}
+        return replace(
+            reading,
+            notes=(*describe_encoding(encoding, is_chosen=is_chosen), *reading.notes)[:NOTES_LIMIT],
+            reading={"encoding": encoding.name, **reading.reading},
+            candidates={**candidates, **reading.candidates},
+        )
+
+
+def file_for_kernel(name: str, mime_type: str, data: bytes, *, chosen_encoding: str) -> FileForKernel:
+    """Return what a kernel gets of an attachment. `chosen_encoding`: that of its owner, or empty."""
+    inner_name = name_in_code(name, mime_type)
+    if inner_name != name:
+        data = unpacked(data)
+    if not is_text(mime_type):
+        return FileForKernel(inner_name, data, None)
+    try:
+        encoding = encoding_of(data, chosen_encoding)
+    except NotText:
+        return FileForKernel(inner_name, data, None)
+    return FileForKernel(inner_name, encoding.to_utf8(data), encoding)

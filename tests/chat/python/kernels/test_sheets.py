@@ -1,0 +1,172 @@
+"""Spreadsheets are read as people see them, in a real kernel, and the code of a reading gives the same table."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from datetime import date
+
+import pytest
+import pytest_asyncio
+
+from chat.python.kernels.client import JupyterClient, KernelClient
+from chat.python.kernels.in_kernel.table_source import Choices
+from chat.python.kernels.table_reading import TableReading
+from tests.kernel_service import shared_service
+from tests.table_files import Cell, excel_file, opendocument_file, rename_parts
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+LIMIT_S = 120.0
+ORDERS: Sequence[Sequence[Cell]] = [["city", "n"], ["Ulm", 1], ["Bonn", 2]]
+COSTS: Sequence[Sequence[Cell]] = [["kind", "EUR"], ["rent", 900], ["power", 120]]
+ODS_CELL = '<table:table-cell office:value-type="string"{}><text:p>{}</text:p></table:table-cell>'
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def kernel() -> AsyncIterator[KernelClient]:
+    client = JupyterClient(shared_service())
+    async with client.new_kernel() as kernel:
+        await kernel.execute("import pandas as pd")
+        yield kernel
+    await client.aclose()
+
+
+async def read(
+    kernel: KernelClient, data: bytes, choices: Choices | None = None, *, name: str = "b.xlsx"
+) -> TableReading:
+    """Write a file into the kernel and read it there."""
+
+    async def pieces() -> AsyncIterator[bytes]:
+        yield data
+
+    return await kernel.read_table(await kernel.write_file(name, pieces()), choices or {}, limit_s=LIMIT_S)
+
+
+async def run_code(kernel: KernelClient, reading: TableReading) -> str:
+    """Return the table that the code of a reading gives, as CSV."""
+    return (await kernel.execute(f"print(({reading.code}).to_csv(index=False), end='')")).text
+
+
+async def test_visible_sheet_is_read_and_hidden_ones_are_candidates(kernel: KernelClient) -> None:
+    sheets: dict[str, Sequence[Sequence[Cell]]] = {
+        "lists": [["code", "label"], ["a", "b"]],
+        "cfg": [["k", "v"], ["x", 3]],
+        "Orders 'NAME' MORE": ORDERS,
+    }
+    data = excel_file(sheets, states={"lists": "hidden", "cfg": "veryHidden"})
+    reading = await read(kernel, data)
+    assert (reading.row_count, [column.name for column in reading.columns]) == (2, ["city", "n"])
+    assert reading.notes == ("2 sheets are hidden: “lists”, “cfg”.",)
+    assert reading.candidates["sheet"] == ["Orders 'NAME' MORE", "lists", "cfg"]
+    assert await run_code(kernel, reading) == "city,n\nUlm,1\nBonn,2\n"
+    chosen = await read(kernel, data, {"sheet": "cfg"})
+    assert [column.name for column in chosen.columns] == ["k", "v"]
+    assert (await read(kernel, data, {"sheet": "gone"})).error == "it has no sheet “gone”."
+
+
+async def test_cover_sheet_is_not_taken_for_the_table(kernel: KernelClient) -> None:
+    sheets: dict[str, Sequence[Sequence[Cell]]] = {"Cover": [["Report"], [], ["By: finance"]], "Data": ORDERS}
+    reading = await read(kernel, excel_file(sheets))
+    assert (reading.reading["sheet"], reading.candidates["sheet"]) == ("Data", ["Data", "Cover"])
+
+
+SIDE_BY_SIDE = [[*a, None, *b] for a, b in zip([*ORDERS, ["Jena", 3]], [*COSTS, [None, None]], strict=True)]
+
+
+@pytest.mark.parametrize(
+    ("rows", "first", "second"),
+    [
+        ([*ORDERS, ["Jena", 3], [], ["Costs"], *COSTS], "Sheet (A1:B4)", "Sheet (A7:B9)"),
+        (SIDE_BY_SIDE, "Sheet (A1:B4)", "Sheet (D1:E3)"),
+    ],
+)
+async def test_several_tables_on_a_sheet_are_candidates(
+    kernel: KernelClient, rows: Sequence[Sequence[Cell]], first: str, second: str
+) -> None:
+    data = excel_file({"Sheet": rows})
+    reading = await read(kernel, data)
+    assert reading.candidates["sheet"] == [first, second]
+    assert reading.notes == (f"The sheet has 2 tables: {first[7:-1]}, {second[7:-1]}. This is {first[7:-1]}.",)
+    assert await run_code(kernel, reading) == "city,n\nUlm,1\nBonn,2\nJena,3\n"
+    other = await read(kernel, data, {"sheet": second})
+    assert other.reading["sheet"] == second
+    assert await run_code(kernel, other) == "kind,EUR\nrent,900\npower,120\n"
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [*ORDERS, [], ["Jena", 3], ["Kiel", 4]],
+        [["city", None, "n"], ["Ulm", None, 1], ["Bonn", None, 2], [], ["Jena", None, 3], ["Kiel", None, 4]],
+    ],
+    ids=["empty row", "empty row and column"],
+)
+async def test_gaps_within_a_table_do_not_end_it(kernel: KernelClient, rows: Sequence[Sequence[Cell]]) -> None:
+    reading = await read(kernel, excel_file({"Sheet": rows}))
+    assert (reading.row_count, dict(reading.candidates)) == (4, {})
+    columns = {column.name: column for column in reading.columns}
+    assert (columns["n"].minimum, columns["n"].maximum) == ("1", "4")
+    assert [line.partition(",")[0] for line in (await run_code(kernel, reading)).splitlines()[1:]] == [
+        *("Ulm", "Bonn", "Jena", "Kiel")
+    ]
+
+
+async def test_merged_cells_of_the_body_are_filled(kernel: KernelClient) -> None:
+    rows: list[list[Cell]] = [["Region", "Sales"]]
+    rows += [[f"R{n // 4}" if n % 4 == 0 else None, n] for n in range(12)]
+    data = excel_file({"Sheet": rows}, merged=["A2:A5", "A6:A9", "A10:A13"])
+    reading = await read(kernel, data)
+    assert [(one.text, one.count) for one in reading.columns[0].examples] == [("R0", 4), ("R1", 4), ("R2", 4)]
+    assert "Merged cells in “Region” are filled with their value." in reading.notes
+    assert await run_code(kernel, reading) == "Region,Sales\n" + "".join(f"R{n // 4},{n}\n" for n in range(12))
+
+
+async def test_merged_cells_of_opendocument_are_filled(kernel: KernelClient) -> None:
+    spanned = ODS_CELL.format(' table:number-rows-spanned="2"', "R0")
+    rows = [
+        ODS_CELL.format("", "Region") + ODS_CELL.format("", "City"),
+        spanned + ODS_CELL.format("", "Ulm"),
+        "<table:covered-table-cell/>" + ODS_CELL.format("", "Bonn"),
+    ]
+    data = opendocument_file("".join(f"<table:table-row>{row}</table:table-row>" for row in rows))
+    reading = await read(kernel, data, name="b.ods")
+    assert (reading.format, reading.row_count, reading.columns[0].missing) == ("OpenDocument", 2, 0)
+    assert "Merged cells in “Region” are filled with their value." in reading.notes
+
+
+async def test_formulas_without_values_and_errors_are_named(kernel: KernelClient) -> None:
+    rows: list[list[Cell]] = [["x", "Double", "Share"], [3, 6, 0.5]]
+    rows += [[n, f"=2*A{n + 3}", "#DIV/0!"] for n in range(3)]
+    reading = await read(kernel, excel_file({"Sheet": rows}))
+    assert [column.missing for column in reading.columns] == [0, 3, 3]
+    assert reading.notes[:2] == (
+        "“Double” has formulas whose values are not stored in the file."
+        " Open it in Excel and save it, and attach it again.",
+        "“Share” has errors such as “#DIV/0!”, which count as missing.",
+    )
+    alone = await read(kernel, excel_file({"Sheet": [["=1", "=2"]]}))
+    assert alone.error.startswith("its formulas have no values in the file.")
+
+
+@pytest.mark.parametrize("main", ["xl\\workbook.xml", "xl/workbook2.xml", "/xl/workbook.xml"])
+async def test_workbook_with_unusual_names_of_its_parts_is_read(kernel: KernelClient, main: str) -> None:
+    def rename(name: str) -> str:
+        if "2" in main:
+            return name.replace("xl/workbook", "xl/workbook2").replace("rels/workbook.xml", "rels/workbook2.xml")
+        return f"/{name}" if main.startswith("/") else name.replace("/", "\\")
+
+    reading = await read(kernel, rename_parts(excel_file({"Sheet": ORDERS}), rename))
+    assert (reading.error, reading.row_count) == ("", 2)
+
+
+async def test_cells_that_are_far_from_each_other_give_a_sentence(kernel: KernelClient) -> None:
+    rows: list[list[Cell]] = [["city", "n"], ["Ulm", 1]]
+    data = excel_file({"Sheet": rows}, far_cell="XFD1048576")
+    assert (await read(kernel, data)).error.startswith("the cells of “Sheet” lie too far from each other.")
+
+
+async def test_dates_and_numbers_are_read_by_code_below_a_title(kernel: KernelClient) -> None:
+    rows: list[list[Cell]] = [["Report"], [], ["day", "n"], [date(2024, 1, 2), 1.5], [date(2024, 1, 3), None]]
+    reading = await read(kernel, excel_file({"Sheet": rows}))
+    assert (reading.columns[0].minimum, reading.columns[0].maximum) == ("2024-01-02", "2024-01-03")
+    assert await run_code(kernel, reading) == "day,n\n2024-01-02,1.5\n2024-01-03,\n"
