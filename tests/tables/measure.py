@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import os
 import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+
+import django
 
 from tests.tables.compare import ASKED, RIGHT, VERDICTS, WRONG, Outcome, compare
 from tests.tables.corpus import make_cases
@@ -44,6 +47,8 @@ def format_counts(counts: dict[str, Counter[str]]) -> str:
 
 def main() -> None:
     """Print the verdicts by kind, and with `--failures` what was expected and found."""
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+    django.setup()
     parser = argparse.ArgumentParser(prog="python -m tests.tables.measure", description=__doc__)
     parser.add_argument("--kind", help="only this kind of files")
     parser.add_argument("--name", default="", help="only files whose name holds this text")

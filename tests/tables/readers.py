@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from subprocess import PIPE
 from types import TracebackType
-from typing import Protocol
+from typing import Protocol, cast
 
 from attachments.validation import RefusedUpload, inspect_upload
 from chat.python.kernels.table_reading import parse_table_reading
@@ -27,7 +27,13 @@ from chat.python.kernels.in_kernel.tables import main
 for line in sys.stdin:
     folder, name = json.loads(line)
     os.chdir(folder)
-    print(json.dumps(main({}, name, "{}")), flush=True)
+    try:
+        answer = main({}, name, "{}")
+    except Exception as error:
+        # The client of a real kernel tells the same.
+        answer = {"error": "its content is not understood."}
+        print(name, repr(error), file=sys.stderr)
+    print(json.dumps(answer), flush=True)
 """
 PANDAS_FUNCTIONS = {
     ".json": "read_json",
@@ -66,8 +72,7 @@ def describe_file(path: Path, data: bytes) -> Reading:
     target.write_bytes(file.data)
     answer = _kernel_environment().ask(target)
     target.unlink()
-    reading: Reading = table_json(file.with_encoding(parse_table_reading(answer)))
-    return reading
+    return cast(Reading, table_json(file.with_encoding(parse_table_reading(answer))))
 
 
 class _KernelEnvironment:

@@ -78,7 +78,7 @@ async def read_attachment(attachment: Attachment, choices: Choices) -> TableRead
     async with limits.admit(attachment.owner_id):
         try:
             read = database_sync_to_async(read_file, thread_sensitive=False)
-            file = await read(attachment, choices.get("encoding", ""))
+            file: FileForKernel = await read(attachment, choices.get("encoding", ""))
             if not choices and not file.may_be_table:
                 return None
             async with current_client().new_kernel() as kernel:

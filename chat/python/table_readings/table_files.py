@@ -5,9 +5,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from attachments.models import Attachment
 from attachments.validation import PDF, PREVIEW_SUFFIXES, RASTER_TYPES
+
+if TYPE_CHECKING:
+    from attachments.models import Attachment
 
 HEAD_BYTES = 64 * 1024
 LINES_EXAMINED = 20
