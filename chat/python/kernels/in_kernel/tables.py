@@ -11,7 +11,7 @@ import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from chat.python.kernels.in_kernel.table_arrow import read_arrow_file
+from chat.python.kernels.in_kernel.table_arrow import BINARY_SUFFIXES, read_binary_file
 from chat.python.kernels.in_kernel.table_columns import Column, clip
 from chat.python.kernels.in_kernel.table_json import read_json_file
 from chat.python.kernels.in_kernel.table_sheets import read_sheet_file
@@ -19,6 +19,9 @@ from chat.python.kernels.in_kernel.table_source import COLUMNS_LIMIT, Choices, S
 from chat.python.kernels.in_kernel.table_text import read_text_file
 
 NOTES_LIMIT = 16
+JSON_SUFFIXES = ("json", "jsonl", "ndjson")
+HEAD_BYTES = 16
+"""The first bytes of a file name the formats that are not text."""
 WIDE_COLUMNS = 50
 NAMED_COLUMNS = 2
 """Columns that a note names. It counts the others."""
@@ -64,16 +67,36 @@ def read_table(name: str, choices: Choices) -> Source:
     """Read a file, whose format is decided by its content. Raises Unreadable, ImportError."""
     suffix = name.lower().rpartition(".")[2]
     with open(name, "rb") as file:
+        if source := read_binary_file(name, file.read(HEAD_BYTES), suffix):
+            return source
+        file.seek(0)
         data = file.read()
-    if data.startswith(b"PAR1"):
-        return read_arrow_file(name)
     if data.startswith(b"PK\x03\x04"):
         return read_sheet_file(name, choices)
-    if suffix in ("parquet", "xlsx"):
+    if suffix in (*BINARY_SUFFIXES, "xlsx"):
         raise Unreadable(f"its name ends in .{suffix}, but its content has another format.")
-    if suffix in ("json", "jsonl", "ndjson"):
-        return read_json_file(data, choices)
-    return read_text_file(data, name, choices)
+    return read_plain_file(data, name, suffix, choices)
+
+
+def read_plain_file(data: bytes, name: str, suffix: str, choices: Choices) -> Source:
+    """Read a text in UTF-8: JSON or delimited text, by its content if its name is wrong. Raises Unreadable."""
+    first, is_json = data.lstrip()[:1], suffix in JSON_SUFFIXES
+    if not is_json and first not in (b"[", b"{"):
+        return read_text_file(data, name, choices)
+    try:
+        source = read_json_file(data, suffix, choices)
+    except Unreadable:
+        if is_json and first in (b"[", b"{", b""):
+            raise
+        if first == b"<":
+            raise Unreadable(f"its name ends in .{suffix}, but its content is HTML or XML.") from None
+        source = read_text_file(data, name, choices)
+        if is_json and source.column_count < 2:
+            raise
+    if is_json == source.format.startswith("JSON"):
+        return source
+    note = f"The name of the file ends in .{suffix}, but its content is {source.format}."
+    return source._replace(notes=[note, *source.notes])
 
 
 def describe(source: Source, name: str, choices: Choices) -> dict[str, object]:
