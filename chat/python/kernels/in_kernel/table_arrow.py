@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     import pyarrow.parquet
 
 BATCH_ROWS = 50_000
+FILE_ERRORS = (OSError, ValueError, LookupError, TypeError, OverflowError, EOFError)
+"""What the readers of broken files raise, beside errors of their own."""
 STATA_FIRST_BYTES = range(102, 116)
 """Versions of Stata before 117, which is the first that begins with a tag."""
 FORMATS = {"Parquet": "a Parquet", "Feather": "a Feather (Arrow IPC)", "Stata": "a Stata"}
@@ -55,32 +57,14 @@ def read_arrow_file(path: str, format_name: str) -> Source:
     """Return the table in a Parquet, Feather or Stata file. Raises Unreadable, ImportError."""
     import pyarrow  # only these files need it
 
-    open_file = {"Parquet": open_parquet, "Feather": open_feather, "Stata": open_stata}[format_name]
-    broken: list[str] = []
     try:
-        file = open_file(path)
-        width = len(file.names)
-        limit = max(1, CELLS_LIMIT // max(1, min(width, COLUMNS_LIMIT)))
-        try:
-            columns, row_count = collect_cells(file, limit)
-        except (pyarrow.ArrowException, OSError):
-            if format_name != "Parquet":
-                raise
-            columns, row_count, broken = collect_whole_columns(path, file, limit)
-    except (
-        pyarrow.ArrowException,
-        OSError,
-        ValueError,
-        LookupError,
-        TypeError,
-        OverflowError,
-        EOFError,
-        struct.error,
-    ) as error:
+        file, columns, row_count, broken = read_columns(path, format_name)
+    except (pyarrow.ArrowException, struct.error, *FILE_ERRORS) as error:
         reason = " ".join(str(error).split())[:100]
         raise Unreadable(f"it is not {FORMATS[format_name]} file that can be read ({reason}).") from None
     if not file.names:
         raise Unreadable("it has no columns.")
+    width = len(file.names)
     named = list(zip(file.names, columns, strict=False))
     # As `reset_index` orders them.
     named.sort(key=lambda pair: pair[0] not in file.index_names)
@@ -98,6 +82,23 @@ def read_arrow_file(path: str, format_name: str) -> Source:
         duplicate_rows=duplicates_in(zip(*cells, strict=True)) if 1 < width <= COLUMNS_LIMIT else 0,
         notes=[*describe_broken(broken), *describe_lost(file.names, columns)],
     )
+
+
+def read_columns(path: str, format_name: str) -> tuple[ArrowFile, list[ArrowCells], int, list[str]]:
+    """Return the file, its columns in the first rows, the number of all rows, and the names of broken columns.
+
+    Raises many errors of the libraries that read the formats.
+    """
+    import pyarrow
+
+    file = {"Parquet": open_parquet, "Feather": open_feather, "Stata": open_stata}[format_name](path)
+    limit = max(1, CELLS_LIMIT // max(1, min(len(file.names), COLUMNS_LIMIT)))
+    try:
+        return file, *collect_cells(file, limit), []
+    except (pyarrow.ArrowException, OSError):
+        if format_name != "Parquet":
+            raise
+    return file, *collect_whole_columns(path, file, limit)
 
 
 def open_parquet(path: str) -> ArrowFile:
@@ -215,13 +216,12 @@ def collect_whole_columns(path: str, file: ArrowFile, limit: int) -> tuple[list[
     for name in file.names[:COLUMNS_LIMIT]:
         try:
             found, _ = collect_cells(ArrowFile([name], row_count, parquet_batches(parquet, [name], 0)), limit)
-        except (pyarrow.ArrowException, OSError) as error:
+        except (pyarrow.ArrowException, OSError):
             broken.append(name)
             if len(broken) == len(file.names[:COLUMNS_LIMIT]):
                 raise
             found = [ArrowCells()]
             found[0].cells = [None] * min(limit, row_count)
-            del error
         columns += found
     return columns, row_count, broken
 

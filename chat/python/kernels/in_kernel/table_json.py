@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from chat.python.kernels.in_kernel.table_json_forms import JsonForm, is_object, key_literal, records_form
 from chat.python.kernels.in_kernel.table_json_objects import SERIES_LENGTH, find_form
-from chat.python.kernels.in_kernel.table_json_text import EACH_LINE, ParsedJson, parse_json_text
+from chat.python.kernels.in_kernel.table_json_text import ParsedJson, parse_json_text
 from chat.python.kernels.in_kernel.table_source import (
     CELLS_LIMIT,
     COLUMNS_LIMIT,
@@ -39,15 +39,7 @@ def read_json_file(data: bytes, suffix: str, choices: Choices) -> Source:
     column_count = len(form.names)
     limit = max(1, CELLS_LIMIT // max(1, min(column_count, COLUMNS_LIMIT)))
     columns = form.columns(limit)
-    path = ".".join(keys)
-    reading: Choices = {"path": path} if path and len(path) <= PATH_LIMIT_CHARS else {}
-    candidates: dict[str, Sequence[object]] = {}
-    if len(paths := [path for path, _ in map(describe_place, tables) if len(path) <= PATH_LIMIT_CHARS]) > 1:
-        candidates["path"] = paths[:PATHS_LIMIT]
-    if form.header_rows is not None:
-        reading["header_rows"] = form.header_rows
-    if form.header_candidates:
-        candidates["header_rows"] = form.header_candidates
+    reading, candidates = find_choices(tables)
     return Source(
         format="JSON lines" if parsed.is_lines else "JSON",
         names=form.names[:COLUMNS_LIMIT],
@@ -61,6 +53,21 @@ def read_json_file(data: bytes, suffix: str, choices: Choices) -> Source:
         duplicate_rows=duplicates_in(zip(*columns, strict=True)) if 1 < column_count <= COLUMNS_LIMIT else 0,
         notes=[*parsed.notes, *describe_tables(tables), *form.notes],
     )
+
+
+def find_choices(tables: Sequence[Table]) -> tuple[Choices, dict[str, Sequence[object]]]:
+    """Return how the first table is read, and what else can be chosen."""
+    keys, form = tables[0]
+    path = ".".join(keys)
+    reading: Choices = {"path": path} if path and len(path) <= PATH_LIMIT_CHARS else {}
+    candidates: dict[str, Sequence[object]] = {}
+    if len(paths := [path for path, _ in map(describe_place, tables) if len(path) <= PATH_LIMIT_CHARS]) > 1:
+        candidates["path"] = paths[:PATHS_LIMIT]
+    if form.header_rows is not None:
+        reading["header_rows"] = form.header_rows
+    if form.header_candidates:
+        candidates["header_rows"] = form.header_candidates
+    return reading, candidates
 
 
 Table = tuple[list[str], JsonForm]
@@ -153,6 +160,4 @@ def find_code(parsed: ParsedJson, keys: Sequence[str], form: JsonForm) -> str:
     if not parsed.code or sum(map(len, keys)) > CODE_LIMIT_CHARS:
         return ""
     code = form.code(parsed.code + "".join(f"[{key_literal(key)}]" for key in keys))
-    if code == f"pd.DataFrame({EACH_LINE})" and not parsed.has_long_numbers:
-        return "pd.read_json(NAME, lines=True, convert_axes=False, convert_dates=False, dtype=False)"
     return code if len(code) <= CODE_LIMIT_CHARS else ""

@@ -183,14 +183,14 @@ def rows_form(
     """Return the table whose rows are lists. Columns without a name are numbered. `code`: as for `records_form`."""
     width = max(len(names), max(map(len, rows), default=0))
     named = [name or f"column {number}" for number, name in enumerate([*names, *[""] * (width - len(names))], 1)]
-    # pandas does not add columns to shorter rows without rows of full length.
-    is_full = any(len(row) == width for row in rows)
-    literal = literal_of(named) if is_full else ""
+    is_ragged = any(len(row) < width for row in rows)
+    literal = literal_of(named)
+    picked = f"[row + [None] * ({width} - len(row)) for row in {{}}]" if is_ragged else "{}"
     return JsonForm(
         named,
         len(rows),
         lambda limit: columns_of(rows[:limit], width, None),
-        lambda value: f"pd.DataFrame({code(value)}, columns={literal})" if literal else "",
+        lambda value: f"pd.DataFrame({picked.format(code(value))}, columns={literal})" if literal else "",
         notes,
     )
 

@@ -57,8 +57,6 @@ class ParsedJson(NamedTuple):
     notes: list[str]
     is_lines: bool = False
     """Whether the value is a list of the values in the lines of the file."""
-    has_long_numbers: bool = False
-    """Whether a number may have more digits than pandas keeps."""
 
 
 class JsonParser:
@@ -150,7 +148,7 @@ def parse_json_text(text: str, suffix: str) -> ParsedJson:
     if parser.has_huge_numbers:
         parsed.notes.append(f"Numbers with more than {INTEGER_LIMIT_DIGITS:,} digits are read as text.")
         parsed = parsed._replace(code="")
-    return parsed._replace(has_long_numbers=parser.has_long_numbers)
+    return parsed
 
 
 def parse_broken(text: str, error: json.JSONDecodeError, parser: JsonParser) -> ParsedJson:
