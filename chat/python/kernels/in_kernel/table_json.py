@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-import json
+from collections.abc import Iterator, Sequence
 
-from chat.python.kernels.in_kernel.table_layout import find_layout
+from chat.python.kernels.in_kernel.table_json_forms import JsonForm, is_object, key_literal, records_form
+from chat.python.kernels.in_kernel.table_json_objects import SERIES_LENGTH, find_form
+from chat.python.kernels.in_kernel.table_json_text import ParsedJson, parse_json_text
 from chat.python.kernels.in_kernel.table_source import (
     CELLS_LIMIT,
     COLUMNS_LIMIT,
@@ -12,83 +14,150 @@ from chat.python.kernels.in_kernel.table_source import (
     Source,
     Unreadable,
     duplicates_in,
-    is_present,
 )
 
+PATH_LIMIT_CHARS = 80
+"""A longer path can be neither shown nor chosen."""
+PATHS_LIMIT = 20
+PLACES_LIMIT = 1000
+"""Objects and lists that are searched for a table."""
+CODE_LIMIT_CHARS = 4000
+ONE_ROW = "The JSON holds no list of rows: the object is one row."
 
-def read_json_file(data: bytes, choices: Choices) -> Source:
-    """Return the table in a JSON file in UTF-8, or in one with a JSON value on each line. Raises Unreadable."""
+
+def read_json_file(data: bytes, suffix: str, choices: Choices) -> Source:
+    """Return the table in a JSON file in UTF-8, which may hold several values. Raises Unreadable.
+
+    `suffix`: that of the file's name.
+    """
     text = data.decode(errors="replace")
     if not text.strip():
         raise Unreadable("it is empty.")
-    try:
-        value = parse_json(text)
-        form = "JSON"
-    except ValueError as error:
-        value, form = parse_lines(text, error), "JSON lines"
-    records, notes = find_records(value)
-    names = list(dict.fromkeys(key for record in records for key in record))
-    if not names:
-        raise Unreadable("its JSON holds no row with a value.")
-    limit = max(1, CELLS_LIMIT // len(names))
-    examined = records[:limit]
-    shown = names[:COLUMNS_LIMIT]
+    parsed = parse_json_text(text, suffix)
+    tables = find_tables(parsed, choices)
+    keys, form = tables[0]
+    column_count = len(form.names)
+    limit = max(1, CELLS_LIMIT // max(1, min(column_count, COLUMNS_LIMIT)))
+    columns = form.columns(limit)
+    reading, candidates = find_choices(tables)
     return Source(
-        format=form,
-        names=shown,
-        columns=[[record.get(key) for record in examined] for key in shown],
-        row_count=len(records),
-        column_count=len(names),
-        examined_rows=len(examined),
-        reading={},
-        candidates={},
-        code="",
-        duplicate_rows=duplicates_in([record.get(key) for key in names] for record in examined),
-        notes=notes,
+        format="JSON lines" if parsed.is_lines else "JSON",
+        names=form.names[:COLUMNS_LIMIT],
+        columns=columns,
+        row_count=form.row_count,
+        column_count=column_count,
+        examined_rows=min(limit, form.row_count),
+        reading=reading,
+        candidates=candidates,
+        code=find_code(parsed, keys, form),
+        duplicate_rows=duplicates_in(zip(*columns, strict=True)) if 1 < column_count <= COLUMNS_LIMIT else 0,
+        notes=[*parsed.notes, *describe_tables(tables), *form.notes],
     )
 
 
-def parse_json(text: str) -> object:
-    """Return the value. Raises ValueError, Unreadable."""
-    try:
-        return json.loads(text)
-    except RecursionError:
-        raise Unreadable("its JSON is nested too deeply.") from None
+def find_choices(tables: Sequence[Table]) -> tuple[Choices, dict[str, Sequence[object]]]:
+    """Return how the first table is read, and what else can be chosen."""
+    keys, form = tables[0]
+    path = ".".join(keys)
+    reading: Choices = {"path": path} if path and len(path) <= PATH_LIMIT_CHARS else {}
+    candidates: dict[str, Sequence[object]] = {}
+    if len(paths := [path for path, _ in map(describe_place, tables) if len(path) <= PATH_LIMIT_CHARS]) > 1:
+        candidates["path"] = paths[:PATHS_LIMIT]
+    if form.header_rows is not None:
+        reading["header_rows"] = form.header_rows
+    if form.header_candidates:
+        candidates["header_rows"] = form.header_candidates
+    return reading, candidates
 
 
-def parse_lines(text: str, error: ValueError) -> list[object]:
-    """Return the values of a file with one JSON value on each line. Raises Unreadable."""
-    lines = [line for line in text.splitlines() if line.strip()]
-    try:
-        values = [parse_json(line) for line in lines]
-    except ValueError:
-        values = []
-    if len(values) < 2 or not all(isinstance(value, dict) for value in values):
-        raise Unreadable(f"it is not valid JSON ({error}).")
-    return values
+Table = tuple[list[str], JsonForm]
+"""The keys that lead to a table, and the table."""
 
 
-def find_records(value: object) -> tuple[list[dict[str, object]], list[str]]:
-    """Return the rows of a JSON value, and notes about where they are. Raises Unreadable."""
-    if isinstance(value, list) and value:
-        if all(isinstance(row, dict) for row in value):
-            return value, []
-        if all(isinstance(row, list) for row in value):
-            layout = find_layout([row for row in value if any(map(is_present, row))] or [[""]])
-            names, rows, notes = layout.names, layout.body, layout.notes
-            width = max(len(names), max(map(len, rows), default=0))
-            names = [name or f"column {number}" for number, name in enumerate(names + [""] * (width - len(names)), 1)]
-            return [dict(zip(names, row, strict=False)) for row in rows], notes
-        if not any(isinstance(row, (dict, list)) for row in value):
-            return [{"value": row} for row in value], []
-    if isinstance(value, dict) and value:
-        lists = {key: each for key, each in value.items() if isinstance(each, list)}
-        if len(lists) == len(value) > 1 and len({len(each) for each in lists.values()}) == 1:
-            return [dict(zip(lists, row, strict=True)) for row in zip(*lists.values(), strict=True)], []
-        tables = [key for key, each in lists.items() if each and all(isinstance(row, dict) for row in each)]
-        if len(tables) == 1:
-            return value[tables[0]], [f"The rows are in the list “{tables[0][:80]}” of the JSON object."]
-        if len(value) > 1 and all(isinstance(each, dict) for each in value.values()):
-            note = "Each key of the JSON object is a row; the keys are the first column."
-            return [{"key": key, **each} for key, each in value.items()], [note]
-    raise Unreadable("its JSON holds no list of rows.")
+def find_tables(parsed: ParsedJson, choices: Choices) -> list[Table]:
+    """Return the tables in a value, first the chosen or the largest one, and at least one. Raises Unreadable."""
+    value, header_rows, path = parsed.value, choices.get("header_rows"), choices.get("path")
+    if parsed.is_lines and (form := find_form(value, header_rows)):
+        return [([], form)]
+    tables = [([], form)] if (form := find_form(value, header_rows)) else list(tables_below(value, header_rows))
+    if any(not form.is_series for _, form in tables):
+        tables = [(keys, form) for keys, form in tables if not form.is_series]
+    tables.sort(key=lambda table: -table[1].row_count)
+    if path:
+        keys, chosen = resolve_path(value, path)
+        if form := find_form(chosen, header_rows):
+            return [(keys, form), *(table for table in tables if table[0] != keys)]
+        below = [([*keys, *more], form) for more, form in tables_below(chosen, header_rows)]
+        if not below:
+            raise Unreadable(f"its JSON holds no list of rows at “{path}”.")
+        tables = below
+    if not tables and is_object(value) and (form := records_form([value], "[{}]".format, [ONE_ROW])):
+        tables = [([], form)]
+    if not tables:
+        raise Unreadable("its JSON holds no list of rows with a value.")
+    return tables
+
+
+def tables_below(value: object, header_rows: int | None) -> Iterator[Table]:
+    """Yield the tables below the keys of an object, at any depth. The items of lists are not tried."""
+    objects: list[tuple[list[str], object]] = [([], value)]
+    tried = 0
+    while objects:
+        keys, node = objects.pop()
+        if not is_object(node):
+            continue
+        for key, inner in node.items():
+            if not isinstance(inner, (dict, list)):
+                continue
+            tried += 1
+            if tried > PLACES_LIMIT:
+                return
+            form = find_form(inner, header_rows)
+            if form is None:
+                objects.append(([*keys, key], inner))
+            elif not form.is_series or form.row_count >= SERIES_LENGTH or len(node) == 1:
+                yield [*keys, key], form
+
+
+def resolve_path(value: object, path: str) -> tuple[list[str], object]:
+    """Return the keys of a path and the value there. A key may hold points. Raises Unreadable."""
+    keys: list[str] = []
+    rest = path.split(".")
+    while rest:
+        lengths = range(len(rest), 0, -1) if is_object(value) else ()
+        length = next((length for length in lengths if is_object(value) and ".".join(rest[:length]) in value), 0)
+        if not length or not is_object(value):
+            raise Unreadable(f"its JSON has no “{path}”. Choose another path.")
+        keys.append(".".join(rest[:length]))
+        value, rest = value[keys[-1]], rest[length:]
+    return keys, value
+
+
+def describe_place(table: Table) -> tuple[str, str]:
+    """Return the path of a table, and a text with its number of rows."""
+    path, count = ".".join(table[0]), table[1].row_count
+    shown = path if len(path) <= PATH_LIMIT_CHARS else f"{path[: PATH_LIMIT_CHARS - 1]}…"
+    return path, f"“{shown}” ({count:,} row{'' if count == 1 else 's'})"
+
+
+def describe_tables(tables: Sequence[Table]) -> list[str]:
+    """Return notes about where the table is, and where others are."""
+    places = [place for path, place in map(describe_place, tables[:6]) if path]
+    if not tables[0][0]:
+        return []
+    notes = [f"The rows are in {places[0].rpartition(' (')[0]} of the JSON."]
+    if len(tables) > 1:
+        more = ", …" if len(tables) > len(places) else ""
+        notes.append(
+            f"The JSON holds {len(tables) - 1:,} more table{'s' if len(tables) > 2 else ''}: "
+            f"{', '.join(places[1:])}{more}."
+        )
+    return notes
+
+
+def find_code(parsed: ParsedJson, keys: Sequence[str], form: JsonForm) -> str:
+    """Return an expression that reads the table with pandas; empty if there is none, or none of a bounded length."""
+    if not parsed.code or sum(map(len, keys)) > CODE_LIMIT_CHARS:
+        return ""
+    code = form.code(parsed.code + "".join(f"[{key_literal(key)}]" for key in keys))
+    return code if len(code) <= CODE_LIMIT_CHARS else ""

@@ -60,6 +60,7 @@ class Source(NamedTuple):
     """An expression that reads the same table with pandas: `pd.read_csv(NAME, sep=";"MORE)`.
 
     `NAME` stands for the file's name as a literal, `MORE` for the arguments that the values of the columns need.
+    `import json, pandas as pd` comes before it. Empty if there is no such expression, such as for JSON with comments.
     """
     duplicate_rows: int = 0
     notes: Sequence[str] = ()

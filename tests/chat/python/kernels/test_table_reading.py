@@ -70,7 +70,7 @@ def test_rows_above_the_limit_are_counted_and_not_examined(monkeypatch: pytest.M
 @given(VALUES.map(json.dumps) | st.text(max_size=40))
 def test_any_json_is_described_or_refused(text: str) -> None:
     with suppress(Unreadable):
-        check(describe(read_json_file(text.encode(), {}), "a.json", {}))
+        check(describe(read_json_file(text.encode(), "json", {}), "a.json", {}))
 
 
 @given(st.dictionaries(st.sampled_from(["format", "row_count", "columns", "notes", "error", "is_lasting"]), VALUES))

@@ -1,0 +1,135 @@
+"""Runs inside a kernel: turn columns of Arrow into cells of Python, also where a type of Python is too small."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pyarrow
+
+DAY_S = 86_400
+RANGES_S = {
+    "date": (-719_162 * DAY_S, 2_932_896 * DAY_S),
+    # A day less at each end, for time zones.
+    "timestamp": (-719_161 * DAY_S, 2_932_896 * DAY_S - 1),
+    "duration": (-999_999_999 * DAY_S, 999_999_999 * DAY_S),
+    "time": (0, DAY_S - 1e-9),
+}
+"""Seconds, from 1970 on or from midnight, that the types of Python can hold."""
+UNITS_PER_S = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
+INT64 = 2**63
+
+
+class ArrowCells:
+    """The cells of one column. Values that no type of Python can hold are left out, and counted."""
+
+    def __init__(self) -> None:
+        self.cells: list[object] = []
+        self.lost = 0
+        """Number of values that are left out."""
+        self.example = ""
+        """One of them."""
+        self.is_utc = False
+        """Whether the time zone is not known, so that times are in UTC."""
+
+    def add(self, array: pyarrow.Array) -> None:
+        """Add the cells of an array."""
+        import pyarrow
+        import pyarrow.compute
+
+        types = pyarrow.types
+        if types.is_dictionary(array.type) and len(array.dictionary) > len(array):
+            # The dictionary is that of many more rows.
+            array = array.dictionary_decode()
+        if types.is_dictionary(array.type):
+            values = ArrowCells()
+            values.add(array.dictionary)
+            self.lost += values.lost
+            self.example = self.example or values.example
+            # Equal cells are one object, which saves memory.
+            self.cells += [None if index is None else values.cells[index] for index in array.indices.to_pylist()]
+            return
+        if types.is_string(array.type) or types.is_large_string(array.type):
+            self.cells += self._texts(array)
+            return
+        if types.is_temporal(array.type) and not types.is_interval(array.type):
+            array = self._in_range(array)
+        elif types.is_float32(array.type):
+            # The shortest text of the number has its digits: 0.1, and not 0.10000000149011612.
+            array = array.cast(pyarrow.string()).cast(pyarrow.float64())
+        try:
+            self.cells += array.to_pylist()
+        except (pyarrow.ArrowException, ValueError, OverflowError, TypeError):
+            self._add_each(array)
+
+    def _texts(self, array: pyarrow.Array) -> Sequence[object]:
+        import pyarrow
+
+        try:
+            return list(array.to_pylist())
+        except UnicodeDecodeError:
+            is_large = pyarrow.types.is_large_string(array.type)
+            binary = array.view(pyarrow.large_binary() if is_large else pyarrow.binary())
+            return [data.decode(errors="replace") for data in binary.to_pylist()]
+
+    def _in_range(self, array: pyarrow.Array) -> pyarrow.Array:
+        """Return dates, times or durations without those that Python cannot hold, in microseconds at most."""
+        import pyarrow
+        import pyarrow.compute as compute
+
+        types, kind = pyarrow.types, array.type
+        if types.is_date(kind):
+            name, per_s = "date", 1 / DAY_S if types.is_date32(kind) else 10**3
+        else:
+            names = {"timestamp": types.is_timestamp, "duration": types.is_duration}
+            name = next((name for name, is_kind in names.items() if is_kind(kind)), "time")
+            per_s = UNITS_PER_S[kind.unit]
+        low, high = (max(-INT64, min(INT64 - 1, int(limit * per_s))) for limit in RANGES_S[name])
+        if name == "time":
+            high = DAY_S * int(per_s) - 1
+        numbers = array.view(pyarrow.int32() if kind.bit_width == 32 else pyarrow.int64())
+        is_good = compute.and_(compute.greater_equal(numbers, low), compute.less_equal(numbers, high))
+        is_bad = compute.invert(is_good).fill_null(False)
+        if lost := is_bad.true_count:
+            self.lost += lost
+            self.example = self.example or self._text_of(array.filter(is_bad), numbers.filter(is_bad))
+            array = compute.if_else(is_good, array, None)
+        if name != "date" and kind.unit == "ns":
+            # Nanoseconds would need pandas, and are not shown.
+            wide = {"timestamp": pyarrow.timestamp("us", getattr(kind, "tz", None)), "duration": pyarrow.duration("us")}
+            array = array.cast(wide.get(name, pyarrow.time64("us")), safe=False)
+        if getattr(kind, "tz", None) and len(array):
+            return self._with_zone(array)
+        return array
+
+    def _text_of(self, array: pyarrow.Array, numbers: pyarrow.Array) -> str:
+        import pyarrow
+
+        text = str(array[:1].cast(pyarrow.string()).to_pylist()[0])
+        if text.startswith("<") or text.lstrip("-").isdigit():
+            return f"{numbers[0].as_py()} {getattr(array.type, 'unit', 'ms')}"
+        return text
+
+    def _with_zone(self, array: pyarrow.Array) -> pyarrow.Array:
+        """Return the array, in UTC if its time zone is not known here."""
+        import pyarrow
+
+        try:
+            array[:1].to_pylist()
+            pyarrow.scalar(0, array.type).as_py()
+        except (pyarrow.ArrowException, ValueError, LookupError):
+            self.is_utc = True
+            return array.cast(pyarrow.timestamp(array.type.unit, "UTC")).cast(pyarrow.timestamp(array.type.unit))
+        return array
+
+    def _add_each(self, array: pyarrow.Array) -> None:
+        """Add cells one by one, such as objects with a date that Python cannot hold."""
+        import pyarrow
+
+        for scalar in array:
+            try:
+                self.cells.append(scalar.as_py())
+            except (pyarrow.ArrowException, ValueError, OverflowError, TypeError):
+                self.cells.append(None)
+                self.lost += 1
