@@ -12,7 +12,7 @@ HEADER_ROWS = 1000
 """Rows that decide whether the first one has the names."""
 PARTS_LIMIT = 20
 """Columns that a column of objects may become."""
-NAMES_LIMIT_CHARS = 2000
+KEYS_LIMIT_CHARS = 2000
 """Length of names in an expression. With longer ones, there is none."""
 
 
@@ -198,7 +198,7 @@ def rows_form(
 def literal_of(names: Iterable[str]) -> str:
     """Return the list of names as Python source; empty if it is long."""
     names = list(names)
-    is_long = sum(map(len, names)) + 4 * len(names) > NAMES_LIMIT_CHARS
+    is_long = sum(map(len, names)) + 4 * len(names) > KEYS_LIMIT_CHARS
     return "" if is_long else f"[{', '.join(map(key_literal, names))}]"
 
 
