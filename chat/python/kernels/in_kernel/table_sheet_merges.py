@@ -69,16 +69,16 @@ def read_sheet_rows(
     rows = [cells[number - top] for number in numbers]
     at = dict(zip(numbers, rows, strict=True)) if merged else {}
     fill_across(at, left, merged)
+    before, tops = fill_down(at, left, merged)
     layout = find_layout(rows, header_rows, is_whole=is_whole)
-    start = layout.first + layout.header_rows + layout.below
-    filled: dict[int, bool] = {}
-    if start < len(numbers):
-        below = [area for area in merged if area[0][0] >= numbers[start] and area[1][0] > area[0][0]]
-        filled = fill_down(at, left, below, rows[start : start + len(layout.body)]) if below else {}
-    if filled:
-        layout = find_layout(rows, header_rows, is_whole=is_whole)
     head = rows[layout.first : layout.first + layout.header_rows]
-    return SheetRows(layout, head, numbers, left, top + len(cells) - 1, filled)
+    found = SheetRows(layout, head, numbers, left, top + len(cells) - 1, {})
+    positions = found.body_positions
+    for column, cells_before in before.items():
+        if positions and tops[column] >= numbers[positions[0]]:
+            raw = [cells_before[position] for position in positions]
+            found.filled[column] = repeats_down(raw, [rows[position][column] for position in positions])
+    return found
 
 
 def fill_across(at: dict[int, list[object]], left: int, merged: Sequence[Merged]) -> None:
@@ -98,30 +98,37 @@ def fill_across(at: dict[int, list[object]], left: int, merged: Sequence[Merged]
 
 
 def fill_down(
-    at: dict[int, list[object]], left: int, merged: Sequence[Merged], body: Sequence[Sequence[object]]
-) -> dict[int, bool]:
-    """Write the value of each merged area into all its cells, and return the columns, see `SheetRows.filled`."""
+    at: dict[int, list[object]], left: int, merged: Sequence[Merged]
+) -> tuple[dict[int, list[object]], dict[int, int]]:
+    """Write the value of each merged area of several rows into its cells.
+
+    Return the cells of the filled columns as they were, and the first row of the last area in each. A title that is
+    merged over its whole row stays one cell.
+    """
     before: dict[int, list[object]] = {}
+    tops: dict[int, int] = {}
     budget = CELLS_LIMIT
-    last_row = max(at)
+    last_row = max(at, default=0)
     for (top, first), (bottom, last) in merged:
         cells = at.get(top)
         begin = first - left
-        if cells is None or not 0 <= begin < len(cells) or cells[begin] is None:
+        if cells is None or top == bottom or not 0 <= begin < len(cells) or cells[begin] is None:
             continue
-        value = cells[begin]
         end, bottom = min(last - left + 1, len(cells)), min(bottom, last_row)
+        if end - begin > 1 and cells[begin + 1] is None:
+            continue
         budget -= (end - begin) * (bottom - top + 1)
         if budget < 0:
             break  # Areas do not overlap, so the file is broken.
         for column in range(begin, end):
             if column not in before:
-                before[column] = [row[column] for row in body]
+                before[column] = [row[column] for row in at.values()]
+            tops[column] = max(top, tops.get(column, 0))
             for number in range(top, bottom + 1):
                 row = at.get(number)
                 if row is not None and row[column] is None:
-                    row[column] = value
-    return {column: repeats_down(cells, [row[column] for row in body]) for column, cells in before.items()}
+                    row[column] = cells[begin]
+    return before, tops
 
 
 def repeats_down(cells: Sequence[object], filled: Sequence[object]) -> bool:

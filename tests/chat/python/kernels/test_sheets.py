@@ -121,6 +121,14 @@ async def test_merged_cells_of_the_body_are_filled(kernel: KernelClient) -> None
     assert await run_code(kernel, reading) == "Region,Sales\n" + "".join(f"R{n // 4},{n}\n" for n in range(12))
 
 
+async def test_merged_names_are_spread_and_a_merged_title_is_not(kernel: KernelClient) -> None:
+    rows: list[list[Cell]] = [["Report"], ["Region", "2023"], [None, "units", "revenue"], ["North", 10, 100.5]]
+    reading = await read(kernel, excel_file({"Sheet": rows}, merged=["A1:C1", "B2:C2", "A2:A3"]))
+    assert reading.columns[0].name.startswith("Region")
+    assert reading.columns[2].name.startswith("2023")
+    assert not any("Merged cells" in note for note in reading.notes)
+
+
 async def test_merged_cells_of_opendocument_are_filled(kernel: KernelClient) -> None:
     spanned = ODS_CELL.format(' table:number-rows-spanned="2"', "R0")
     rows = [
