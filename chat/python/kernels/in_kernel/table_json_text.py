@@ -105,7 +105,7 @@ class JsonParser:
     def parse_values(self, text: str, start: int) -> tuple[list[object], json.JSONDecodeError | None, int]:
         """Return the values from an offset on, the error that ends them, and the offset of what follows them.
 
-        Values are separated by spaces, line ends or commas. Raises Unreadable.
+        Values are separated by spaces, line ends or commas.
         """
         values: list[object] = []
         while True:
@@ -118,7 +118,7 @@ class JsonParser:
             except json.JSONDecodeError as error:
                 return values, error, start
             except RecursionError:
-                raise Unreadable("its JSON is nested too deeply.") from None
+                return values, json.JSONDecodeError("the value is nested too deeply", text, start), start
             values.append(value)
 
 

@@ -99,7 +99,7 @@ def test_length_of_an_answer_is_limited() -> None:
 def test_program_of_several_modules_imports_none_of_ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a.csv").write_text("a,b\n1,x\n")
-    content = program_content("tables", "a.csv")
+    content = program_content("tables", "a.csv", "{}")
     assert "chat." not in str(content)
     answer = evaluate(content, {"__builtins__": builtins})
     assert (answer["row_count"], answer["column_count"]) == (1, 2)

@@ -115,6 +115,7 @@ LINES = {
     "lists": ('["id", "n"]\n[1, 2]\n[3, 4]\n', 2, ["id", "n"]),
     "blank lines and commas": ('{"1": 1},\n\n{"1": 2},\n', 2, ["1"]),
     "dates and long numbers": ('{"date": "2024-01-01", "id": 12345678901234567890123}\n{"id": 1}\n', 2, ["date", "id"]),
+    "a line that is nested too deeply": ('{"a": 1}\n{"a": ' + "[" * 5000 + "]" * 5000 + "}\n", 1, ["a"]),
     "a last line that is cut": ('{"a": 1}\n{"a": 2}\n{"a": ', 2, ["a"]),
 }
 
