@@ -6,8 +6,9 @@ The newest are chosen first. The files of the question come before everything el
 from __future__ import annotations
 
 import uuid
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TypeAlias
 
 from django.conf import settings
@@ -15,6 +16,7 @@ from django.conf import settings
 from attachments.models import Attachment
 from attachments.store import BytesUnavailable, read_bytes
 from attachments.text_encoding import to_utf8
+from attachments.validation import TABLE_SUFFIXES
 from chat.answering.prompt.context_window import IMAGE_TOKENS
 from chat.answering.prompt.request_size import base64_bytes, json_bytes
 from chat.messages.records import MessageRecord
@@ -66,8 +68,11 @@ class FileChoice:
         budget: RequestBudget,
         capabilities: Capabilities,
         excluded: Container[uuid.UUID],
+        encodings: Mapping[uuid.UUID, str] = MappingProxyType({}),
     ) -> None:
         """`earlier`: records that may hold files too, in order. `excluded`: ids of attachments that are not sent.
+
+        `encodings`: names of encodings that owners chose, by the files' ids.
 
         Raises FilesTooLarge if the question's files do not fit, BytesUnavailable if one of them cannot be read.
         """
@@ -82,6 +87,7 @@ class FileChoice:
         self._files_room_bytes: int = settings.REQUEST_FILES_LIMIT_BYTES
         self._capabilities = capabilities
         self._excluded = excluded
+        self._encodings = encodings
         self._chosen: set[uuid.UUID] = set()
         for file in sent_files(question):
             self._choose_file(question, file, is_question=True)
@@ -93,6 +99,15 @@ class FileChoice:
                 self._choose_file(record, file)
         self.of_earlier = frozenset(self._chosen - self.of_question)
         """Ids of the files and images of earlier messages that are sent."""
+
+    def has(self, file: Attachment) -> bool:
+        """Return whether the request holds the file."""
+        return file.pk in self._chosen
+
+    def encoded(self, file: Attachment) -> bytes:
+        """Return a file as the model gets it. Raises BytesUnavailable."""
+        mime_type = self._capabilities.accepted_type(file.mime_type)
+        return encoded_for_model(read_bytes(file), mime_type, self._encodings.get(file.pk))
 
     def _may_be_sent(self, file: Attachment) -> bool:
         is_new = file.pk not in self._chosen and file.pk not in self._excluded
@@ -141,7 +156,7 @@ class FileChoice:
         mime_type = self._capabilities.accepted_type(file.mime_type)
         if not mime_type.startswith("text/"):
             return base64_bytes(file.size_bytes)
-        data = self.texts[file.pk] = encoded_for_model(read_bytes(file), mime_type)
+        data = self.texts[file.pk] = self.encoded(file)
         return max(base64_bytes(len(data)), json_bytes(data.decode()))
 
 
@@ -164,6 +179,14 @@ def attachment_ids(records: Iterable[MessageRecord]) -> set[uuid.UUID]:
     return {placed.attachment.pk for record in records for placed in record.attachments}
 
 
-def encoded_for_model(data: bytes, mime_type: str) -> bytes:
-    """Return text as UTF-8, which is all that a model reads, and other files as they are."""
+def is_table(file: Attachment) -> bool:
+    """Return whether the name of a file is that of a table, of which code may be asked again."""
+    return file.name.lower().rpartition(".")[2] in TABLE_SUFFIXES
+
+
+def encoded_for_model(data: bytes, mime_type: str, encoding: str | None = None) -> bytes:
+    """Return text as UTF-8, which is all that a model reads, and other files as they are.
+
+    `encoding`: the one that the owner of the file chose, by its name for people.
+    """
     return to_utf8(data) if mime_type.startswith("text/") else data

@@ -14,9 +14,10 @@ from django.db.models import Q
 from django.utils import timezone
 
 from attachments.models import Attachment
-from attachments.store import BytesUnavailable, read_bytes
+from attachments.store import BytesUnavailable
 from chat.answering.code_tools import code_tools
-from chat.answering.prompt.file_choice import FileChoice, encoded_for_model, sent_files
+from chat.answering.prompt.file_choice import FileChoice, is_table, sent_files
+from chat.answering.prompt.table_notes import TableNotes
 from chat.messages.records import MessageRecord
 from chat.models import Message, ProjectFile, ProviderFile
 from chat.providers.base import Capabilities, UploadedFile
@@ -27,6 +28,14 @@ RENEW_BEFORE = timedelta(hours=1)
 
 
 ABSENT = "[The file {name} was here; it is not sent again.]"
+TOO_LARGE = (
+    "[The table {name} was here. It is too large to be sent again, so neither you nor your code sees it here."
+    " Where the question needs it, say so; never guess its values.]"
+)
+NOT_TAKEN = (
+    "[The table {name} was here. The service of this model does not take files like it, so neither you nor your code"
+    " sees it here. Where the question needs it, say so; never guess its values.]"
+)
 
 
 class RequestFiles:
@@ -40,13 +49,21 @@ class RequestFiles:
         account: str,
         refused: Collection[uuid.UUID],
         notes: Mapping[uuid.UUID, str],
+        tables: TableNotes,
+        *,
+        is_session: bool,
     ) -> None:
-        """`refused`: ids of files that the model does not take. `notes`: see `notes_of_files`."""
+        """`refused`: ids of files that the model does not take. `notes`: see `notes_of_files`.
+
+        `is_session`: whether code finds all files where it runs.
+        """
         self._choice = choice
         self._question = question
         self._capabilities = capabilities
         self._refused = refused
         self._notes = notes
+        self._tables = tables
+        self._is_session = is_session
         referenced = choice.by_reference.values()
         self._stored = _stored_files(account, referenced) if referenced else {}
         self.to_upload = [file for file in referenced if file.pk not in self._stored]
@@ -72,30 +89,37 @@ class RequestFiles:
         if place in self._choice.inline:
             mime_type = self._capabilities.accepted_type(file.mime_type)
             try:
-                data = self._choice.texts.get(file.pk) or encoded_for_model(read_bytes(file), mime_type)
+                data = self._choice.texts.get(file.pk) or self._choice.encoded(file)
             except BytesUnavailable:
                 if record is self._question:
                     raise
                 return Text(f"[The file {file.name} was here; it cannot be read just now.]")
-            return InlineData(mime_type, file.name, data)
+            return InlineData(mime_type, self._tables.name(file), data)
         stored = self._stored.get(file.pk) if place in self._choice.by_reference else None
         if stored is not None:
             return FileData(stored.uri, stored.mime_type)
         if file.pk in self._refused:
             return Text(f"[The file {file.name} was here; the model's service could not read it.]")
-        return Text(absent.format(name=file.name))
+        return Text(self._absent(file, absent).format(name=file.name))
+
+    def _absent(self, file: Attachment, usual: str) -> str:
+        """Return the sentence about a file that was not chosen. Of a table, code may be asked again."""
+        if self._is_session or not is_table(file) or self._choice.has(file):
+            return usual
+        return TOO_LARGE if self._capabilities.accepted_type(file.mime_type) else NOT_TAKEN
 
 
 def notes_of_files(records: Sequence[MessageRecord], project_files: Sequence[Attachment]) -> dict[uuid.UUID, str]:
     """Return the sentences in the place of those files that only code in a tool set reads."""
     tools = code_tools()
-    if tools is None:
-        return {}
+    return tools.file_notes(files_in_order(records, project_files)) if tools else {}
+
+
+def files_in_order(records: Sequence[MessageRecord], project_files: Sequence[Attachment]) -> list[Attachment]:
+    """Return all files: those of the questions and the project, then kept files, in order of time."""
     files = [file for record in records if record.turn is None for file in sent_files(record)]
     kept = [file for record in records if record.turn is not None for file in sent_files(record)]
-    files += project_files
-    files += sorted(kept, key=lambda file: file.created_at)
-    return tools.file_notes(files)
+    return [*files, *project_files, *sorted(kept, key=lambda file: file.created_at)]
 
 
 def _stored_files(account: str, attachments: Iterable[Attachment]) -> dict[uuid.UUID, ProviderFile]:
@@ -103,6 +127,11 @@ def _stored_files(account: str, attachments: Iterable[Attachment]) -> dict[uuid.
         attachment__in=list(attachments), account=account, expires_at__gt=timezone.now() + RENEW_BEFORE
     )
     return {row.attachment_id: row for row in rows}
+
+
+def forget_uploads_of(attachment_id: uuid.UUID) -> None:
+    """Forget all uploads of a file, because models get other bytes of it now: its owner chose another encoding."""
+    ProviderFile.objects.filter(attachment=attachment_id).delete()
 
 
 def save_uploaded(attachment: Attachment, account: str, uploaded: UploadedFile) -> None:

@@ -8,10 +8,15 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from attachments.models import Attachment
+from attachments.validation import PREVIEW_SUFFIXES
+from chat.answering.code_tools import TableNote
+from chat.messages.tool_sets import results_need_release
 from chat.models import PythonSession, Turn
 from chat.models.plain_sql import select_rows
 from chat.python.sessions.files import is_kept_in_session, labels_of
 from chat.python.sessions.places import TURNED_OFF, is_enabled
+from chat.python.table_readings.stored_readings import stored_readings
+from chat.python.table_readings.table_notes import table_note
 from chat.python.tool_set.declarations import RUN_PYTHON
 from chat.python.tool_set.engine_rules import choose_engine, reason_to_move
 from chat.python.tool_set.tool_set import PythonSessionTools
@@ -63,6 +68,19 @@ class PythonTools:
             for file in files
             if is_kept_in_session(file)
         }
+
+    async def read_tables(self, files: Sequence[Attachment]) -> None:
+        """Wait until the tables among these files are read, so that requests say how."""
+
+    def table_notes(self, files: Sequence[Attachment]) -> dict[uuid.UUID, TableNote]:
+        """Return what is told about the tables whose reading is stored, with the names that code finds."""
+        labels = labels_of(files)
+        tables = [file for file in files if file.name.lower().rpartition(".")[2] in PREVIEW_SUFFIXES]
+        # What a person must release first is not told either: cells, of which notes give examples.
+        told = [file for file in tables if not (results_need_release() and is_kept_in_session(file))]
+        readings = stored_readings({file.pk for file in told}) if told else {}
+        names = {file.pk: file.name for file in told}
+        return {pk: table_note(reading, names[pk], labels[pk]) for pk, reading in readings.items()}
 
 
 python_tools = PythonTools()
