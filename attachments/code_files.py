@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
+from attachments.packed_text import PACKED_SUFFIXES, PackedError, unpack
 from attachments.text_encoding import to_utf8
-from attachments.validation import PREVIEW_SUFFIXES
-
-UTF_8_SUFFIXES = PREVIEW_SUFFIXES - {"xlsx", "parquet"}
-"""Extensions of plain text and of tables in text. Other text, such as XML or code, may name its encoding itself."""
+from attachments.validation import BINARY, UTF_8_SUFFIXES
 
 
 def is_converted(name: str) -> bool:
@@ -14,6 +12,29 @@ def is_converted(name: str) -> bool:
     return name.lower().rpartition(".")[2] in UTF_8_SUFFIXES
 
 
+def name_in_code(name: str, mime_type: str) -> str:
+    """Return the name under which code and models get an attached file: `sales.csv` for `sales.csv.gz`.
+
+    An upload of packed text has the type of the text, and the name of the text with `.gz` or `.zip`.
+    """
+    stem, _, suffix = name.rpartition(".")
+    return stem if stem and suffix.lower() in PACKED_SUFFIXES and mime_type != BINARY else name
+
+
+def unpacked(data: bytes) -> bytes:
+    """Return the text that is packed in an upload; other data as it is."""
+    try:
+        packed = unpack("", data)
+    except PackedError:
+        return data
+    return packed[1] if packed else data
+
+
 def as_code_reads(name: str, data: bytes) -> bytes:
-    """Return the bytes that code finds in a file of this name with these bytes."""
+    """Return the bytes that code finds in an attached file of this name with these bytes.
+
+    `name`: with or without the suffix of packed text.
+    """
+    if name.lower().rpartition(".")[2] in PACKED_SUFFIXES:
+        name, data = name.rpartition(".")[0], unpacked(data)
     return to_utf8(data) if is_converted(name) else data

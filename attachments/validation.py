@@ -15,6 +15,8 @@ from django.conf import settings
 from PIL import Image
 
 from attachments.image_structure import TooManySegments, is_gif_truncated, is_jpeg_truncated, is_png_truncated
+from attachments.packed_text import GZIP_MARK, PackedError, unpack
+from attachments.table_types import TABLE_SUFFIXES, TABLE_TYPES, TEXT_TABLE_SUFFIXES, explain_refusal, find_table_kind
 from attachments.text_encoding import NotText, detect_encoding
 
 PNG = "image/png"
@@ -24,8 +26,8 @@ WEBP = "image/webp"
 PDF = "application/pdf"
 JSON_TYPE = "application/json"
 CSV = "text/csv"
-EXCEL = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
-PARQUET = "application/vnd.apache.parquet"
+EXCEL = TABLE_TYPES["xlsx"]
+PARQUET = TABLE_TYPES["parquet"]
 PLAIN = "text/plain"
 BINARY = "application/octet-stream"
 
@@ -37,13 +39,17 @@ SIDE_LIMIT = 65_535
 NAME_LIMIT_CHARACTERS = 120
 #: Bytes in UTF-8. File systems allow 255.
 NAME_LIMIT_BYTES = 240
-ALLOWED_TYPES_TEXT = "PNG, JPEG, WebP and GIF images, PDF, Excel (.xlsx), Parquet, and text such as CSV, JSON or code"
-#: Extensions of files that hold a table, or can hold one.
-TABLE_SUFFIXES = frozenset({"csv", "tsv", "tab", "json", "jsonl", "ndjson", "xlsx", "parquet"})
+ALLOWED_TYPES_TEXT = (
+    "PNG, JPEG, WebP and GIF images, PDF, spreadsheets (.xlsx, .xls, .ods), Parquet, Arrow and Stata (.dta) files, and"
+    " text such as CSV, JSON or code, also packed (.gz, .zip)"
+)
 #: Extensions of files of which a preview is tried. Excel's “Unicode text” is a `.txt` with tabs.
 PREVIEW_SUFFIXES = TABLE_SUFFIXES | {"txt"}
-_TEXT_SUFFIXES = PREVIEW_SUFFIXES - {"xlsx", "parquet"} | {"log", "md"}
+#: Extensions of plain text and of tables in text.
+UTF_8_SUFFIXES = TEXT_TABLE_SUFFIXES | {"txt"}
+_TEXT_SUFFIXES = UTF_8_SUFFIXES | {"log", "md"}
 
+REFUSAL = "“{}” cannot be attached:"
 #: Graphs drawn at twice the usual density have 200 dots per inch; one without a wish for density has 72 to 150.
 DENSE_DPI = 180
 
@@ -97,12 +103,15 @@ class UploadInfo:
     """Width in pixels. None for files that are not images."""
     height: int | None
     """Height in pixels. None for files that are not images."""
+    is_packed: bool = False
+    """Whether the file is a text that is packed. The type is that of the text, and the name ends in `.gz` or `.zip`."""
 
 
 def inspect_upload(name: str, data: bytes) -> UploadInfo:
     """Return the safe name, type and size of a user's file, determined from its content.
 
     The file name is used only to distinguish CSV and JSON from other text. SVG and HTML count as text and nothing else.
+    A text that is packed has the name of the text, with `.gz` or `.zip`.
     Raise UploadTooLarge, UnreadableImage or RefusedUpload.
     """
     label = safe_name(name, "file")
@@ -119,23 +128,49 @@ def inspect_upload(name: str, data: bytes) -> UploadInfo:
         return UploadInfo(label, image.mime_type, image.width, image.height)
     if data.startswith(b"%PDF-"):
         return UploadInfo(label, PDF, None, None)
-    if mime_type := _detect_table_type(data):
-        return UploadInfo(label, mime_type, None, None)
     suffix = label.lower().rpartition(".")[2]
-    refusal = f"“{label}” cannot be attached"
+    if kind := find_table_kind(data, suffix):
+        return UploadInfo(label, TABLE_TYPES[kind], None, None)
+    if explanation := explain_refusal(data, suffix):
+        raise RefusedUpload(f"{REFUSAL.format(label)} {explanation}")
+    try:
+        packed = unpack(label, data)
+    except PackedError as error:
+        raise RefusedUpload(f"{REFUSAL.format(label)} {error}") from error
+    if packed is None:
+        return UploadInfo(label, _inspect_text(label, suffix, data), None, None)
+    inner = safe_name(packed[0], "table.txt")
+    name = f"{inner}.{'gz' if data.startswith(GZIP_MARK) else 'zip'}"
+    return UploadInfo(safe_name(name, "file"), _inspect_packed(label, inner, packed[1]), None, None, is_packed=True)
+
+
+def _inspect_packed(label: str, inner: str, data: bytes) -> str:
+    """Return the type of the text that is packed in an upload. Raise RefusedUpload. `inner`: the name of the text."""
+    suffix = inner.lower().rpartition(".")[2]
+    explanation = explain_refusal(data, suffix) if data else "the file in it is empty."
+    if not explanation and (_detect_raster_type(data) or data.startswith(b"%PDF-") or find_table_kind(data, suffix)):
+        explanation = "only text may be packed. Unpack it, and attach the file in it."
+    if explanation:
+        raise RefusedUpload(f"{REFUSAL.format(label)} {explanation}")
+    return _inspect_text(label, suffix, data)
+
+
+def _inspect_text(label: str, suffix: str, data: bytes) -> str:
+    """Return the type of a text whose name has this suffix. Raise RefusedUpload for data that is not text."""
+    refusal = REFUSAL.format(label)
     try:
         text = detect_encoding(data)
     except NotText as error:
         if suffix in _TEXT_SUFFIXES:
             raise RefusedUpload(
-                f"{refusal}: byte {error.byte} at {error.offset:,}: this is not text. "
+                f"{refusal} byte {error.byte} at {error.offset:,}: this is not text. "
                 "Save it as text in UTF-8, and attach it again."
             ) from error
-        raise RefusedUpload(f"{refusal}: allowed are {ALLOWED_TYPES_TEXT}.") from error
+        raise RefusedUpload(f"{refusal} allowed are {ALLOWED_TYPES_TEXT}.") from error
     if suffix not in _TEXT_SUFFIXES and (text.nul_count or text.control_count or text.has_end_mark):
         # A few control characters are accepted only in a file whose name says that it is text.
-        raise RefusedUpload(f"{refusal}: allowed are {ALLOWED_TYPES_TEXT}.")
-    return UploadInfo(label, _TYPES_BY_SUFFIX.get(suffix, PLAIN), None, None)
+        raise RefusedUpload(f"{refusal} allowed are {ALLOWED_TYPES_TEXT}.")
+    return _TYPES_BY_SUFFIX.get(suffix, PLAIN)
 
 
 def inspect_file_of_code(name: str, data: bytes) -> UploadInfo:
@@ -148,11 +183,13 @@ def inspect_file_of_code(name: str, data: bytes) -> UploadInfo:
     if not data:
         raise RefusedUpload(f"“{label}” is empty (0 bytes).")
     try:
-        return inspect_upload(label, data)
+        info = inspect_upload(label, data)
     except UploadTooLarge:
         raise
     except RefusedUpload:
         return UploadInfo(label, BINARY, None, None)
+    # Code that packed a text finds it packed again.
+    return UploadInfo(label, BINARY, None, None) if info.is_packed else info
 
 
 def build_too_large_message(label: str) -> str:
@@ -249,23 +286,6 @@ def _detect_raster_type(data: bytes) -> str | None:
         return GIF
     if data.startswith(b"RIFF") and data[8:12] == b"WEBP":
         return WEBP
-    return None
-
-
-def is_table_name(name: str) -> bool:
-    """Return whether a file with this name can hold a table."""
-    return name.lower().rpartition(".")[2] in TABLE_SUFFIXES
-
-
-def _detect_table_type(data: bytes) -> str | None:
-    """Return the MIME type of an Excel or a Parquet file from its bytes, or None for any other file.
-
-    No archive is opened here. The names of its parts are not compressed, so a search finds them.
-    """
-    if data.startswith(b"PK\x03\x04") and b"xl/workbook.xml" in data:
-        return EXCEL
-    if data.startswith(b"PAR1") and data.endswith(b"PAR1"):
-        return PARQUET
     return None
 
 

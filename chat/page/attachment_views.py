@@ -10,7 +10,8 @@ from math import ceil
 from django.utils.translation import gettext as _
 
 from attachments.images import MaybeImage
-from attachments.validation import is_table_name, safe_name
+from attachments.table_types import is_table_name
+from attachments.validation import safe_name
 from chat.page.readers import Reader
 from chat.page.rendering.plot_code import NO_CAPTION, Caption
 from chat.vocabulary.sentences import translate_sentence

@@ -10,7 +10,8 @@ from django.db.models import QuerySet
 
 from attachments.images import is_image_type
 from attachments.models import Attachment
-from attachments.validation import CSV, EXCEL, JSON_TYPE, PARQUET
+from attachments.table_types import TABLE_TYPES
+from attachments.validation import CSV, JSON_TYPE
 from chat.answering.code_tools import EngineOptions, capabilities_of, code_tools
 from chat.answering.prompt.intent import predict_code
 from chat.answering.turns.engine_choice import (
@@ -26,7 +27,7 @@ from chat.providers.base import Capabilities
 from chat.providers.catalogue.setups import Setup, UnknownModel
 from chat.vocabulary.parts import Engine, JSONObject, PartKind, Role
 
-DATA_TYPES = (CSV, JSON_TYPE, EXCEL, PARQUET)
+DATA_TYPES = (CSV, JSON_TYPE, *TABLE_TYPES.values())
 """Prefixes of the MIME types of files that hold data, beside images."""
 DATA_SUFFIXES = (".csv", ".tsv", ".tab", ".dat", ".json", ".jsonl", ".ndjson")
 """Suffixes of the names of such files: tables in plain text cannot be recognised by their content."""

@@ -42,7 +42,9 @@ class Attachments(ApiView):
         },
     )
     def post(self, request: Request) -> Response:
-        """Store a PNG, JPEG, WebP, GIF, PDF, Excel (.xlsx) or Parquet file, or text such as CSV and JSON.
+        """Store an image, a PDF, a spreadsheet, a Parquet, Arrow or Stata file, or text such as CSV and JSON.
+
+        The text may be packed (.gz, .zip).
 
         Images are encoded again, which removes their metadata.
         """

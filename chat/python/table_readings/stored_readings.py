@@ -22,6 +22,7 @@ from asgiref.sync import async_to_sync, sync_to_async
 from django.core.cache import caches
 from django.db import IntegrityError
 
+from attachments.code_files import name_in_code, unpacked
 from attachments.models import Attachment, AttachmentPreview
 from attachments.store import BytesUnavailable, read_bytes_unconnected
 from attachments.text_encoding import NotText, detect_encoding
@@ -125,10 +126,11 @@ async def read_attachment(attachment: Attachment, user_id: int) -> TableReading 
     async with limits.admit(user_id):
         try:
             data, notes = await sync_to_async(_read_file)(attachment)
-            if _suffix(attachment) == "txt" and not _has_tabs(data):
+            name = name_in_code(attachment.name, attachment.mime_type)
+            if name.lower().endswith(".txt") and not _has_tabs(data):
                 return None
             async with current_client().new_kernel() as kernel:
-                name = await kernel.write_file(attachment.name, _in_one_piece(data))
+                name = await kernel.write_file(name, _in_one_piece(data))
                 preview = await kernel.read_table(name, {}, limit_s=READ_LIMIT_S)
             return preview if preview.error else replace(preview, notes=(*notes, *preview.notes)[:NOTES_LIMIT])
         except (KernelsUnavailable, BytesUnavailable) as error:
@@ -145,6 +147,8 @@ async def read_attachment(attachment: Attachment, user_id: int) -> TableReading 
 def _read_file(attachment: Attachment) -> tuple[bytes, list[str]]:
     """Return what the kernel reads, and notes about its encoding. Raises BytesUnavailable."""
     data = read_bytes_unconnected(attachment)
+    if name_in_code(attachment.name, attachment.mime_type) != attachment.name:
+        data = unpacked(data)
     if not is_text(attachment.mime_type):
         return data, []
     try:
