@@ -43,7 +43,7 @@ _HIGH_BYTE = re.compile(rb"[\x80-\xff]")
 #: feed, and escape, which begins the colour codes of a terminal.
 _CONTROL_CHARACTERS = re.compile(rb"\x00++|[\x01-\x07\x0e-\x1a\x1c-\x1f]")
 #: Marks of UTF-32 come first, because one of UTF-16 is the beginning of one of them.
-_MARKS = {
+CODECS_OF_MARKS = {
     codecs.BOM_UTF8: "utf-8-sig",
     codecs.BOM_UTF32_LE: "utf-32",
     codecs.BOM_UTF32_BE: "utf-32",
@@ -149,7 +149,7 @@ def detect_encoding(data: bytes) -> TextEncoding:
         codec = _guess_codec(sample)
         candidates = _find_candidates(sample, codec)
     codec = codec or "utf-8"
-    bad_count, first_bad = _find_bad_bytes(data, codec)
+    bad_count, first_bad = find_bad_bytes(data, codec)
     return TextEncoding(
         codec=codec,
         is_guess=is_guess,
@@ -164,7 +164,7 @@ def detect_encoding(data: bytes) -> TextEncoding:
 
 def _marked_codec(data: bytes) -> str | None:
     """Return the codec of a byte order mark, or None if there is none, or if the data does not fit it."""
-    for mark, codec in _MARKS.items():
+    for mark, codec in CODECS_OF_MARKS.items():
         if data.startswith(mark) and (codec == "utf-8-sig" or _is_unicode(data, codec)):
             return codec
     return None
@@ -198,7 +198,7 @@ def _is_unicode(data: bytes, codec: str) -> bool:
 
     In text of other encodings, few bytes look like UTF-8 by chance.
     """
-    bad_count, _ = _find_bad_bytes(data, codec)
+    bad_count, _ = find_bad_bytes(data, codec)
     if not bad_count:
         return True
     characters = len(data.decode(codec, "ignore"))
@@ -209,7 +209,7 @@ def _is_unicode(data: bytes, codec: str) -> bool:
     return characters > max(bad_count, WIDE_CHARACTERS_PER_BAD * (bad_count - 1))  # the last one may be cut
 
 
-def _find_bad_bytes(data: bytes, codec: str) -> tuple[int, int | None]:
+def find_bad_bytes(data: bytes, codec: str) -> tuple[int, int | None]:
     """Return in how many places the bytes have no meaning in the encoding, and the offset of the first."""
     try:
         data.decode(codec)

@@ -44,7 +44,7 @@ if JUPYTER_GATEWAY_URL and KERNELS_WITHOUT_SANDBOX:
 
 #: Programs of the demo model that run at once, beside Python sessions (`chat.emulator.demo_model.KERNELS_LIMIT`).
 _DEMO_KERNELS = 8
-#: Tables that are described at once (`chat.python.table_readings.stored_readings.PREVIEWS_LIMIT`).
+#: Tables that are described at once (`chat.python.table_readings.kernel_reading.PREVIEWS_LIMIT`).
 _PREVIEW_KERNELS = 2
 #: The service ends a kernel without a client only long after the web server should have ended its session.
 _SERVICE_IDLE_FACTOR = 3

@@ -11,7 +11,8 @@ from django.views.decorators.cache import never_cache
 
 from chat.people.access import SignedInRequest, readable_attachment
 from chat.people.login_redirects import login_required_post
-from chat.python.table_readings.stored_readings import TooManyPreviews, find_or_read_table
+from chat.python.table_readings.kernel_reading import TooManyPreviews
+from chat.python.table_readings.live_readings import find_or_read_table
 from chat.python.table_readings.view import preview_html
 from chat.vocabulary.sentences import translate_sentence
 
@@ -30,7 +31,7 @@ def attachment_preview(request: SignedInRequest, attachment_id: uuid.UUID) -> Ht
     if not isinstance(request, ASGIRequest):
         return HttpResponse(status=204)
     try:
-        preview = find_or_read_table(attachment, request.user.pk)
+        preview = find_or_read_table(attachment)
     except TooManyPreviews:
         headers = {"Content-Type": "text/plain; charset=utf-8", "Retry-After": "60"}
         return HttpResponse(translate_sentence(TOO_MANY), status=429, headers=headers)

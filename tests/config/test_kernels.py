@@ -12,7 +12,7 @@ import pytest
 from django.conf import settings
 
 from chat.emulator import demo_model
-from chat.python.table_readings.stored_readings import PREVIEWS_LIMIT
+from chat.python.table_readings.kernel_reading import PREVIEWS_LIMIT
 from tests.environment import ROOT
 
 PRINT_SETTINGS = """

@@ -1,5 +1,6 @@
-"""Previews of attached tables: columns, types, missing values, oddities, and questions that fit them.
+"""How attached tables are read: columns, types, missing values, oddities, and questions that fit them.
 
-`computation` describes a file once, in a kernel of its own in the sandbox, and stores the result; no file is parsed in
-this process. `suggestions` derives questions from a description. `view` renders both.
+`live_readings` reads a file in the background, in a kernel of its own in the sandbox (`kernel_reading`); no file is
+parsed in this process. `stored_readings` keeps the result, and what the owner chose about it (`choices`). `suggestions`
+derives questions from a reading. `view` renders it for pages with its `controls`, and `table_json` for programs.
 """

@@ -9,10 +9,15 @@ AS_UTF_8 = "Models and code get the file as UTF-8."
 SHOWN_AS = "What could not be read is shown as �."
 
 
-def describe_encoding(encoding: TextEncoding) -> list[str]:
-    """Return sentences about what a person may not expect of the encoding; none for UTF-8 without a mark."""
+def describe_encoding(encoding: TextEncoding, *, is_chosen: bool = False) -> list[str]:
+    """Return sentences about what a person may not expect of the encoding; none for UTF-8 without a mark.
+
+    `is_chosen`: whether a person chose it.
+    """
     notes = []
-    if encoding.is_guess:
+    if is_chosen:
+        notes.append(f"The file is read as {encoding.name}, as you chose. {AS_UTF_8}")
+    elif encoding.is_guess:
         note = f"The encoding is a guess: {encoding.name}."
         if encoding.candidates:
             note += f" It could also be {', '.join(map(encoding_name, encoding.candidates))}."

@@ -24,7 +24,7 @@ from chat.python.kernels.in_kernel.table_source import Choices
 from chat.python.kernels.places import LocalService
 from chat.python.kernels.table_reading import TableReading
 from chat.python.sessions.places import close_client
-from chat.python.table_readings import stored_readings
+from chat.python.table_readings import kernel_reading, live_readings, stored_readings
 from tests.factories import make_attachment, make_user
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -150,7 +150,7 @@ async def test_kernel_that_ends_gives_a_sentence_that_is_not_stored(
 
     monkeypatch.setattr(KernelClient, "read_table", end)
     client, attachment = await upload()
-    assert stored_readings.TOO_MUCH in (await preview(client, attachment)).content.decode()
+    assert kernel_reading.TOO_MUCH in (await preview(client, attachment)).content.decode()
     assert await AttachmentPreview.objects.acount() == 0
 
 
@@ -168,17 +168,17 @@ async def test_one_person_reads_one_file_at_a_time_and_all_together_two(
         yield
 
     monkeypatch.setattr(JupyterClient, "new_kernel", wait)
-    monkeypatch.setattr(stored_readings, "read_bytes_unconnected", lambda attachment: b"")
-    file = Attachment(name="a.csv")
-    requests = [asyncio.create_task(stored_readings.read_attachment(file, user_id)) for user_id in (1, 1, 2, 3)]
-    while len(begun) < stored_readings.PREVIEWS_LIMIT:
+    monkeypatch.setattr(kernel_reading, "read_bytes_unconnected", lambda attachment: b"")
+    files = [Attachment(name="a.csv", owner_id=owner_id) for owner_id in (1, 1, 2, 3)]
+    requests = [asyncio.create_task(kernel_reading.read_attachment(file, {})) for file in files]
+    while len(begun) < kernel_reading.PREVIEWS_LIMIT:
         await asyncio.sleep(0.01)
     # The requests that wait do not begin, however often the loop turns.
     await asyncio.sleep(0.2)
-    assert len(begun) == stored_readings.PREVIEWS_LIMIT
+    assert len(begun) == kernel_reading.PREVIEWS_LIMIT
     may_end.set()
     previews = await asyncio.gather(*requests)
-    assert previews == [TableReading(error=stored_readings.TOO_MUCH, is_lasting=False)] * 4
+    assert previews == [TableReading(error=kernel_reading.TOO_MUCH, is_lasting=False)] * 4
     assert len(begun) == 4
 
 
@@ -186,16 +186,16 @@ def test_request_holds_no_connection_while_a_kernel_works(settings: Settings, mo
     attachment = make_attachment(make_user(), name="sales.csv", data=CSV)
     connections: list[object] = []
 
-    async def describe(attachment: Attachment, user_id: int) -> None:
+    async def describe(attachment: Attachment, choices: Choices) -> None:
         connections.append(await sync_to_async(lambda: connection.connection)())
 
-    monkeypatch.setattr(stored_readings, "read_attachment", describe)
-    assert stored_readings.find_or_read_table(attachment, attachment.owner_id) is None
+    monkeypatch.setattr(live_readings, "read_attachment", describe)
+    assert live_readings.find_or_read_table(attachment) is None
     assert connections == [None]
 
 
 async def test_too_many_requests_are_refused(kernels: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stored_readings, "PREVIEWS_PER_MINUTE", 0)
+    monkeypatch.setattr(live_readings, "PREVIEWS_PER_MINUTE", 0)
     client, attachment = await upload()
     path = f"/attachments/{attachment.pk}/preview/"
     response: Any = await client.post(path, headers={"Accept-Language": "de"})
